@@ -29,7 +29,7 @@ pub struct Renewal {
     pub seconds: u32,
 }
 
-/// How every page begins, whatever it shows.
+/// Beginning of every page.
 pub const PAGE_START: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
     <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; ";
 

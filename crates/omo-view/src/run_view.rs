@@ -261,7 +261,7 @@ pub struct RunningTask {
     pub since: Timestamp,
     /// Worker, such as `Session 1`, `session 0b7f2a9c…` or `a terminal`.
     pub worker: String,
-    /// Its process, where that has ended, such as `its client has ended`.
+    /// State of its process, where that has ended, such as `its client has ended`.
     pub gone: Option<&'static str>,
 }
 
@@ -423,7 +423,7 @@ pub struct WorkerView {
     pub tasks: Vec<String>,
     /// State in a word or two.
     pub status: String,
-    /// What a person has to decide before it goes on; empty where it goes on by itself.
+    /// Decision of a person before it goes on; empty where it goes on by itself.
     pub need: String,
     /// Task that it is at and the attempt, or how many are over.
     pub at: String,

@@ -1,5 +1,5 @@
-//! What is shown in which tone. A tone is never given: it follows from the facts of a page, here and nowhere else, and
-//! only what a check or a review has proved is green.
+//! Tones of shown facts. A tone is never given: it follows from the facts of a page, here and
+//! nowhere else, and only work that a check or a review has proved is green.
 
 use anstyle::{AnsiColor, Style};
 
@@ -7,18 +7,18 @@ use crate::run_view::{
     CheckState, CheckView, ReviewEnd, ReviewView, RunEnd, RunView, Standing, Subject, TaskView, WorkerView,
 };
 
-/// How something is shown. Each tone has a word, a symbol and a colour.
+/// Tone of a fact, with a word, a symbol and a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// It is proved.
+    /// Proved.
     Proved,
-    /// It is proved by less than at the start.
+    /// Proved by less than at the start.
     Weakened,
     /// Nothing has proved it.
     Unproved,
-    /// It has failed.
+    /// Failed.
     Failed,
-    /// It goes on, or was not begun.
+    /// Going on, or not begun.
     Open,
 }
 
@@ -34,7 +34,6 @@ impl Tone {
         }
     }
 
-    /// The class of the style sheet.
     pub(crate) fn class(self) -> &'static str {
         match self {
             Self::Proved => "proved",
@@ -44,7 +43,6 @@ impl Tone {
         }
     }
 
-    /// Style on a terminal.
     pub(crate) fn style(self) -> Style {
         match self {
             Self::Proved => AnsiColor::Green.on_default(),
@@ -97,12 +95,12 @@ impl RunView {
         self.subject == Subject::Ultrawork && self.tasks.iter().any(|task| task.standing == Standing::Blocked)
     }
 
-    /// What the plan leaves out was not asked for.
+    /// Tasks that the plan leaves out were not asked for.
     fn counted_cards(&self) -> impl Iterator<Item = &TaskView> {
         self.tasks.iter().filter(|card| card.standing != Standing::LeftOut)
     }
 
-    /// Whether anything at all was checked or reviewed.
+    /// Any check or review at all.
     fn has_proof(&self) -> bool {
         !self.final_checks.is_empty() || !self.reviews.is_empty() || self.counted_cards().next().is_some()
     }
@@ -163,7 +161,6 @@ impl TaskView {
 }
 
 impl CheckView {
-    /// Style on a terminal.
     pub(crate) fn style(&self) -> Style {
         match self.state {
             CheckState::Running => AnsiColor::Cyan.on_default(),
@@ -174,7 +171,6 @@ impl CheckView {
 }
 
 impl WorkerView {
-    /// Style on a terminal.
     pub(crate) fn style(&self) -> Style {
         match self.is_success {
             Some(true) => Tone::Proved.style(),
@@ -185,7 +181,6 @@ impl WorkerView {
 }
 
 impl Standing {
-    /// The tone of an attempt, which was proved when it had passed.
     pub(crate) fn tone(self) -> Tone {
         match self {
             Self::Passed => Tone::Proved,
@@ -218,7 +213,7 @@ impl ReviewView {
         }
     }
 
-    /// What it came to, in words.
+    /// Result in a word.
     pub(crate) fn word(&self) -> &'static str {
         match self.verdict {
             ReviewEnd::Agreed => "agreed",

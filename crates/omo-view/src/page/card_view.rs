@@ -9,7 +9,7 @@ use crate::page::text_budget::{BlockBound, Rows, ShownText, TextBudget};
 use crate::run_view::{AttemptView, RunView, Standing, TaskView};
 use crate::tone::Tone;
 
-/// So many tasks have a card; plans with more are shown as far as that.
+/// Cards shown; plans with more tasks are shown as far as that.
 const MAX_CARDS: usize = 600;
 const MAX_ATTEMPTS: usize = 24;
 const MAX_CHECKS: usize = 24;
@@ -19,19 +19,18 @@ const MAX_NEEDS: usize = 48;
 const PATH_CHARS: usize = 200;
 const WORDS_CHARS: usize = 600;
 const GOAL: BlockBound = BlockBound { lines: 60, chars: 400, bytes: 6_000 };
-/// What a card costs beside its texts, in bytes.
+/// Bytes of a card beside its texts.
 const CARD_BYTES: usize = 900;
 
-/// A card.
 pub(crate) struct TaskCard {
     pub place: usize,
     pub id: ShownText,
     pub title: ShownText,
     pub tone: Tone,
     pub word: &'static str,
-    /// It has passed, and not all that it passed proves something.
+    /// A pass whose proof is in doubt.
     pub is_doubted: bool,
-    /// Its attempts and how long they took together.
+    /// Number of attempts and their total duration.
     pub effort: String,
     pub goal: ShownText,
     pub needs: Vec<(usize, ShownText)>,
@@ -46,7 +45,6 @@ pub(crate) struct TaskCard {
     pub is_open: bool,
 }
 
-/// An attempt.
 pub(crate) struct AttemptItem {
     pub tone: Tone,
     pub word: &'static str,
@@ -55,13 +53,11 @@ pub(crate) struct AttemptItem {
     pub why: ShownText,
 }
 
-/// A file that was changed.
 pub(crate) struct FileItem {
     pub path: ShownText,
     pub is_out_of_scope: bool,
 }
 
-/// The cards of a page.
 pub(crate) fn card_views(page: &RunView, budget: &mut TextBudget) -> Rows<TaskCard> {
     let places: Vec<(usize, &TaskView)> = page.tasks.iter().enumerate().collect();
     budget.shared_rows(&places, MAX_CARDS, "task", CARD_BYTES, |budget, (place, card)| {

@@ -9,22 +9,20 @@ use crate::tone::Tone;
 const COMMAND: BlockBound = BlockBound { lines: 12, chars: 400, bytes: 2_000 };
 const OUTPUT: BlockBound = BlockBound { lines: 40, chars: 300, bytes: 6_000 };
 const WORDS: BlockBound = BlockBound { lines: 60, chars: 600, bytes: 8_000 };
-/// So many characters tell one work tree from another.
+/// Characters that tell one work tree from another.
 const TREE_CHARS: usize = 12;
 
-/// A check.
 pub(crate) struct CheckItem {
     pub tone: Tone,
     pub word: &'static str,
     pub command: ShownText,
     pub detail: ShownText,
-    /// Its time, its exit status and its work tree, as far as they are known.
+    /// Time, exit status and work tree, as far as they are known.
     pub facts: String,
     pub tree: ShownText,
     pub output: ShownText,
 }
 
-/// Shows a check.
 pub(crate) fn check_view(check: &CheckView, budget: &mut TextBudget) -> CheckItem {
     let took = check.duration_millis.map(format_duration);
     let log = check.log.as_ref().filter(|_| !check.output.is_empty());
@@ -41,12 +39,11 @@ pub(crate) fn check_view(check: &CheckView, budget: &mut TextBudget) -> CheckIte
     }
 }
 
-/// Whether the detail says the exit status, which stands beside it, and no more.
+/// A detail that repeats the exit status beside it, and no more.
 fn is_exit_alone(check: &CheckView) -> bool {
     check.exit.is_some_and(|exit| check.detail == format!("exit status {exit}"))
 }
 
-/// A review.
 pub(crate) struct ReviewItem {
     pub tone: Tone,
     pub word: &'static str,
@@ -56,7 +53,6 @@ pub(crate) struct ReviewItem {
     pub words: ShownText,
 }
 
-/// Shows a review.
 pub(crate) fn review_view(page: &RunView, review: &ReviewView, budget: &mut TextBudget) -> ReviewItem {
     let since = review.at.and_then(|at| at.millis_since(page.timeline.began));
     ReviewItem {

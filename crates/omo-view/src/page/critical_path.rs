@@ -1,13 +1,13 @@
-//! What a run took so long for: the attempts that waited for each other, from its last end back to its beginning.
+//! Critical path of a run: the attempts that waited for each other, from its last end back to its
+//! beginning.
 
 use std::collections::BTreeSet;
 
 use crate::run_view::{RunView, Span, SpanKind};
 
-/// So many attempts are looked at: a picture of more shows none of them.
+/// Attempts looked at: a picture of more shows none of them.
 const MAX_ATTEMPTS: usize = 3_000;
 
-/// A span by its lane and its place there.
 type SpanPlace = (usize, usize);
 
 /// The attempts of the critical path: the one that ended last, before it the one that ended last of those that it had to

@@ -2,19 +2,18 @@
 
 use crate::page::text_budget::{BlockBound, ShownText, TextBudget, left_out};
 
-/// So much of a difference is shown on a card.
+/// Part of a difference that a card shows.
 const BOUND: BlockBound = BlockBound { lines: 400, chars: 240, bytes: 40_000 };
-/// What a run costs beside its text, in bytes.
+/// Bytes of a part beside its text.
 const PART_BYTES: usize = 32;
 
-/// Lines of one kind that follow each other.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct DiffPart {
     pub kind: DiffKind,
     pub text: ShownText,
 }
 
-/// What a line of a difference is.
+/// Kind of a line of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DiffKind {
     Added,
@@ -35,7 +34,6 @@ impl DiffKind {
     }
 }
 
-/// A difference, as much of it as is shown.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct DiffView {
     pub parts: Vec<DiffPart>,
@@ -43,7 +41,6 @@ pub(crate) struct DiffView {
     pub removed: usize,
 }
 
-/// Reads a difference.
 pub(crate) fn diff_view(diff: &str, budget: &mut TextBudget) -> DiffView {
     let kinds: Vec<(DiffKind, &str)> = classified(diff).collect();
     let count = |wanted| kinds.iter().filter(|(kind, _)| *kind == wanted).count();

@@ -1,15 +1,16 @@
-//! Where the tasks of a plan stand in its graph, and which way the lines between them go.
+//! Layout of a plan's graph: places of tasks, and ways of the lines between them.
 //!
-//! The only place that knows the layout library. It gets what it cannot stumble over: few nodes, no circle, no line
-//! twice, and no line that passes over a layer, each of which is parted by points that take room of their own.
+//! The only place that knows the layout library. It gets a graph that it cannot stumble over: few
+//! nodes, no circle, no line twice, and no line that passes over a layer, each of which is parted
+//! by points that take room of their own.
 
 use std::collections::BTreeSet;
 
 use rust_sugiyama::configure::{Config, CrossingMinimization, RankingType};
 
-/// How large a node is.
+/// Width of a node.
 pub(crate) const NODE_WIDTH: i32 = 172;
-/// How high.
+/// Height of a node.
 pub(crate) const NODE_HEIGHT: i32 = 36;
 /// More nodes are no picture any more.
 pub(crate) const MAX_NODES: usize = 400;
@@ -17,17 +18,16 @@ pub(crate) const MAX_NODES: usize = 400;
 const PAGE_WIDTH: i32 = 1_080;
 const GAP: i32 = 22;
 const LAYER_GAP: i32 = 36;
-/// So many points part long lines at most; lines beyond them go straight.
+/// Points that part long lines; lines beyond them go straight.
 const MAX_BENDS: usize = 1_200;
 /// A point of a line takes this much room.
 const BEND_SIZE: f64 = 8.0;
 
-/// A graph with a place for each node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GraphLayout {
-    /// How wide all of it is.
+    /// Total width.
     pub width: i32,
-    /// How high.
+    /// Total height.
     pub height: i32,
     /// The layers follow each other from the left to the right, and not downwards.
     pub is_sideways: bool,
@@ -37,7 +37,6 @@ pub(crate) struct GraphLayout {
     pub lines: Vec<GraphLine>,
 }
 
-/// A line between two nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GraphLine {
     /// The node that comes first.

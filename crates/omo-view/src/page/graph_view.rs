@@ -8,23 +8,21 @@ use crate::page::graph_layout::{GraphLayout, GraphLine, MAX_NODES, NODE_HEIGHT, 
 use crate::page::text_budget::{ShownText, TextBudget};
 use crate::run_view::{RunView, TaskView};
 
-/// So many characters of a title fit into a node.
+/// Characters of a title that fit into a node.
 const NODE_CHARS: usize = 25;
-/// What a node costs beside its texts, in bytes.
+/// Bytes of a node beside its texts.
 const NODE_BYTES: usize = 480;
 
-/// The picture.
 pub(crate) struct GraphView {
     pub width: i32,
     pub height: i32,
     pub nodes: Vec<NodeView>,
     /// The path of each line.
     pub lines: Vec<String>,
-    /// What the picture says, in one sentence.
+    /// Summary in one sentence.
     pub summary: String,
 }
 
-/// A node.
 pub(crate) struct NodeView {
     pub card: usize,
     pub x: i32,

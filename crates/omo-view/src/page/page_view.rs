@@ -24,22 +24,22 @@ const RENEWAL_SCRIPT: &str = include_str!("../../templates/renewal.js");
 const REQUEST: BlockBound = BlockBound { lines: 80, chars: 600, bytes: 12_000 };
 const MAX_ROWS: usize = 60;
 
-/// What a page is made from.
+/// Data of the page's template.
 #[derive(Template)]
 #[template(path = "page.html")]
 pub(crate) struct PageView {
     style_digest: String,
     renewal: Option<RenewalView>,
     tone: Tone,
-    /// What kind of run it was, in words.
+    /// Kind of run, in words.
     subject: &'static str,
-    /// What its parts are called.
+    /// Name of its parts.
     cards_heading: &'static str,
     title: ShownText,
     sentence: ShownText,
     took: String,
     as_of: ShownText,
-    /// What the whole rests on, in one line.
+    /// Proof of the whole, in one line.
     proof_summary: String,
     facts: Vec<(ShownText, ShownText)>,
     request: ShownText,
@@ -55,13 +55,12 @@ pub(crate) struct PageView {
     cards: Rows<TaskCard>,
 }
 
-/// That the page renews itself.
+/// Renewal of the page by itself.
 pub(crate) struct RenewalView {
     script_digest: String,
     seconds: u32,
 }
 
-/// Something that nothing has proved.
 pub(crate) struct UnprovedItem {
     task: ShownText,
     card: Option<usize>,
@@ -130,12 +129,12 @@ pub(crate) fn page_view(page: &RunView, renewal: Option<Renewal>) -> PageView {
     }
 }
 
-/// What the policy of a page allows its style sheet by.
+/// Digest that the policy of a page allows its style sheet by.
 pub(crate) fn style_digest() -> String {
     policy_digest(STYLE)
 }
 
-/// What the policy of a page allows a part of it by.
+/// Digest that the policy of a page allows a part of it by.
 fn policy_digest(part: &str) -> String {
     BASE64.encode(Sha256::digest(part.trim_end().as_bytes()).as_ref())
 }

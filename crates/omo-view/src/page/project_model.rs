@@ -1,4 +1,4 @@
-//! What the page of all runs of a project shows, as plain data.
+//! Page of all runs of a project, as plain data.
 
 use omo_core::timestamp::Timestamp;
 
@@ -8,19 +8,19 @@ use crate::tone::Tone;
 /// All runs of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectPage {
-    /// What the project is called.
+    /// Title: the project.
     pub title: String,
-    /// Which runs these are, in one sentence.
+    /// Scope of the list, in one sentence.
     pub scope: String,
-    /// When they stood so, as its reader's clock shows it.
+    /// Moment of the list, as its reader's clock shows it.
     pub as_of: String,
-    /// The same as data.
+    /// Moment of the list.
     pub now: Timestamp,
     /// The runs, in any order: they are shown with the newest first.
     pub runs: Vec<RunSummary>,
-    /// So many older ones were not looked at.
+    /// Older runs that were not looked at.
     pub unread: usize,
-    /// What could not be read, and why.
+    /// Unreadable runs, with the reason.
     pub problems: Vec<String>,
 }
 
@@ -38,22 +38,23 @@ pub struct RunSummary {
     pub(crate) details: RunDetails,
 }
 
-/// What its own page does not tell of a run.
+/// Facts about a run that its own page does not tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunDetails {
-    /// When it began, as its reader's clock shows it.
+    /// Start, as its reader's clock shows it.
     pub began: String,
-    /// How its work was handed out; empty where that says nothing.
+    /// Mode of the work; empty where that says nothing.
     pub mode: String,
-    /// How often something was tried, in words.
+    /// Number of tries, in words.
     pub effort: String,
-    /// What it cost; empty where that is not known.
+    /// Cost; empty where it is not known.
     pub cost: String,
     /// The file of its own page, where that lies in the same folder.
     pub page_file: Option<String>,
 }
 
-/// How many tasks of a plan stand how. Those that the plan leaves out are not counted, and a claim is none.
+/// States of the tasks of a plan, counted. Tasks that the plan leaves out are not counted, and a
+/// claim is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TaskTally {
     pub all: usize,
@@ -85,7 +86,7 @@ impl RunSummary {
         }
     }
 
-    /// When it began.
+    /// Start of the run.
     pub fn began(&self) -> Timestamp {
         self.began
     }

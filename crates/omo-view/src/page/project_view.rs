@@ -11,11 +11,11 @@ use crate::page::trend_view::{TrendView, trend_view};
 use crate::run_view::Subject;
 use crate::tone::Tone;
 
-/// So many runs are shown.
+/// Runs shown.
 const MAX_RUNS: usize = 100;
 const MAX_PROBLEMS: usize = 20;
 
-/// What the page of a project is made from.
+/// Data of the project page's template.
 #[derive(Template)]
 #[template(path = "project.html")]
 pub(crate) struct ProjectView {
@@ -23,16 +23,15 @@ pub(crate) struct ProjectView {
     title: ShownText,
     scope: ShownText,
     as_of: ShownText,
-    /// How many ended how, each tone with its words.
+    /// Number of ends in each tone, with its words.
     verdicts: Vec<(Tone, String)>,
     trend: Option<TrendView>,
     runs: Vec<RunView>,
-    /// What is not shown, in words.
+    /// Runs that are not shown, in words.
     more: String,
     problems: Rows<ShownText>,
 }
 
-/// A run in the list.
 pub(crate) struct RunView {
     pub place: usize,
     pub tone: Tone,
@@ -44,7 +43,7 @@ pub(crate) struct RunView {
     sentence: ShownText,
     kind: &'static str,
     request: ShownText,
-    /// What was done, tried and spent, each in a few words.
+    /// Work, tries and cost, each in a few words.
     facts: Vec<ShownText>,
 }
 
@@ -101,7 +100,7 @@ fn tasks_words(tasks: TaskTally) -> String {
     }
 }
 
-/// Whether a link to a file of this name leads to a file beside the page, and to nothing else.
+/// A file name that leads to a file beside the page, and to nothing else.
 fn is_page_name(file: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     let name = file.strip_suffix(".html").unwrap_or_default();

@@ -8,7 +8,7 @@ use crate::run_view::{
     Standing, TaskView, Timeline, UnprovedView, WeakeningView,
 };
 
-/// So many seconds after the start.
+/// A moment `seconds` after the start.
 pub fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(1_790_000_000_000 + seconds * 1_000)
 }
@@ -54,7 +54,8 @@ pub fn attempt_span(card: usize, from: i64, until: i64, end: Standing) -> Span {
     Span { from: at(from), until: Some(at(until)), kind: SpanKind::Attempt { task: card, end }, label }
 }
 
-/// What a run of a plan looks like in which not all went well: two workers, a failure that was fixed, one that was not.
+/// Sample of a plan run in which not all went well: two workers, a failure that was fixed, one that
+/// was not.
 pub fn sample_page() -> RunView {
     let tasks: [(&str, &str, &[usize], Standing); 9] = [
         ("1", "Tests for the rate limiter", &[], Standing::Passed),
@@ -226,7 +227,7 @@ pub fn large_page() -> RunView {
     page
 }
 
-/// What the runs of a project look like, one in each tone and more of them than a share is taken from.
+/// Sample of a project's runs, one in each tone and more of them than a share is taken from.
 pub fn sample_project_page() -> ProjectPage {
     let weakening = WeakeningView { at: None, by: "by a person".to_owned(), what: "a check was removed".to_owned() };
     let kinds = [

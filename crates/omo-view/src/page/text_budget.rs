@@ -5,9 +5,9 @@ use std::fmt;
 
 use omo_core::text::{escape_unseen, pluralize};
 
-/// So many bytes of text a page has room for, its rows included.
+/// Bytes of text that a page has room for, its rows included.
 const PAGE_BYTES: usize = 1_400_000;
-/// What a row costs beside its text.
+/// Bytes of a row beside its text.
 const ROW_BYTES: usize = 240;
 
 /// Text that may be shown. The templates get no other.
@@ -15,7 +15,7 @@ const ROW_BYTES: usize = 240;
 pub(crate) struct ShownText(String);
 
 impl ShownText {
-    /// Whether there is nothing to show.
+    /// Nothing to show.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -27,17 +27,17 @@ impl fmt::Display for ShownText {
     }
 }
 
-/// Rows as far as there was room for them, and how many there was none for.
+/// Rows as far as there was room for them, with the count of the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rows<T> {
     /// The rows.
     pub rows: Vec<T>,
-    /// What was left out, in words; empty where nothing was.
+    /// Count of left-out rows, in words; empty for none.
     pub more: String,
 }
 
 impl<T> Rows<T> {
-    /// Whether there is nothing to show.
+    /// Nothing to show.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.more.is_empty()
     }
@@ -50,7 +50,7 @@ pub(crate) struct TextBudget {
 }
 
 impl TextBudget {
-    /// That of a page with nothing on it.
+    /// Budget of an empty page.
     pub(crate) fn new() -> Self {
         Self { left: PAGE_BYTES }
     }
@@ -131,23 +131,23 @@ impl TextBudget {
     }
 }
 
-/// How much of a text is shown.
+/// Bounds of a shown text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockBound {
-    /// So many lines.
+    /// Lines.
     pub lines: usize,
-    /// So many characters of each.
+    /// Characters of each line.
     pub chars: usize,
-    /// So many bytes in all.
+    /// Bytes in all.
     pub bytes: usize,
 }
 
-/// What stands in the place of what was left out.
+/// Words in the place of left-out items.
 pub(crate) fn left_out(count: usize, noun: &str) -> String {
     format!("… {} left out", pluralize(count, &format!("more {noun}")))
 }
 
-/// How many bytes a text needs once it is escaped.
+/// Bytes of a text once it is escaped.
 fn html_bytes(text: &str) -> usize {
     text.bytes().map(|byte| if matches!(byte, b'<' | b'>' | b'&' | b'"' | b'\'') { 5 } else { 1 }).sum()
 }

@@ -6,14 +6,13 @@ use omo_core::timestamp::Timestamp;
 use crate::page::scale_steps::{format_span, tick_millis};
 use crate::run_view::{Span, Timeline};
 
-/// Where time begins, in units.
+/// Start of the time axis, in units.
 pub(crate) const LEFT: i64 = 150;
-/// How wide all of it is.
+/// Total width, in units.
 pub(crate) const WIDTH: i64 = 1_080;
-/// What is left behind the last moment.
+/// Margin behind the last moment, in units.
 pub(crate) const RIGHT: i64 = 24;
 
-/// A moment of the scale.
 pub(crate) struct TickView {
     pub x: i64,
     pub label: String,
@@ -32,17 +31,17 @@ impl TimeScale {
         Self { began: timeline.began, until: timeline.until, millis }
     }
 
-    /// How long all of it is.
+    /// Total duration, in milliseconds.
     pub(crate) fn millis(&self) -> i64 {
         self.millis
     }
 
-    /// When a span ended, or has not yet.
+    /// End of a span, or now.
     pub(crate) fn end_of(&self, span: &Span) -> Timestamp {
         span.until.unwrap_or(self.until)
     }
 
-    /// Where a moment is.
+    /// Place of a moment, in units.
     pub(crate) fn x(&self, at: Timestamp) -> i64 {
         self.place(self.since_start(at))
     }
@@ -52,7 +51,6 @@ impl TimeScale {
         format!("+{}", format_clock(self.since_start(at)))
     }
 
-    /// The moments that the scale names.
     pub(crate) fn ticks(&self) -> Vec<TickView> {
         let step = tick_millis(self.millis);
         let tick = |millis: i64| TickView {

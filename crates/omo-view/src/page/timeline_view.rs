@@ -20,11 +20,10 @@ const MAX_SPANS: usize = 1_500;
 const MAX_MARKS: usize = 1_500;
 /// Bars that overlap stand below each other, in so many rows at most.
 const MAX_ROWS: usize = 12;
-/// What a bar and a mark cost beside their texts, in bytes.
+/// Bytes of a bar and a mark beside their texts.
 const SPAN_BYTES: usize = 300;
 const MARK_BYTES: usize = 200;
 
-/// The picture.
 pub(crate) struct TimelineDrawing {
     pub width: i64,
     pub height: i64,
@@ -32,7 +31,7 @@ pub(crate) struct TimelineDrawing {
     pub right: i64,
     pub ticks: Vec<TickView>,
     pub lanes: Rows<LaneView>,
-    /// What the picture says, in one sentence.
+    /// Summary in one sentence.
     pub summary: String,
     /// The bars that occur, each with its class and its words.
     pub legend: Vec<(&'static str, &'static str)>,
@@ -41,13 +40,12 @@ pub(crate) struct TimelineDrawing {
 }
 
 impl TimelineDrawing {
-    /// Whether there is anything to look at.
+    /// Nothing to look at.
     pub(crate) fn is_empty(&self) -> bool {
         self.lanes.rows.iter().all(|lane| lane.spans.is_empty() && lane.marks.is_empty())
     }
 }
 
-/// A lane.
 pub(crate) struct LaneView {
     pub name: ShownText,
     pub short_name: ShownText,
@@ -58,7 +56,6 @@ pub(crate) struct LaneView {
     pub marks: Vec<MarkView>,
 }
 
-/// A bar.
 pub(crate) struct SpanView {
     pub x: i64,
     pub y: i64,
@@ -66,7 +63,7 @@ pub(crate) struct SpanView {
     pub text_y: i64,
     pub class: &'static str,
     pub is_critical: bool,
-    /// What stands in it; empty where it is too short.
+    /// Text in it; empty where it is too short.
     pub inside: ShownText,
     pub label: ShownText,
     pub when: String,
@@ -75,7 +72,6 @@ pub(crate) struct SpanView {
     pub card: Option<usize>,
 }
 
-/// A mark.
 pub(crate) struct MarkView {
     pub x: i64,
     pub y: i64,
@@ -87,7 +83,6 @@ pub(crate) struct MarkView {
     pub word: &'static str,
 }
 
-/// Draws the timeline of a page.
 pub(crate) fn timeline_view(page: &RunView, budget: &mut TextBudget) -> TimelineDrawing {
     let scale = TimeScale::new(&page.timeline);
     let path = critical_path(page);

@@ -1,4 +1,4 @@
-//! How the runs of a project went over time, as a picture: how long each took, and which share was proved.
+//! Trend of a project's runs over time, as a picture: their durations, and the proved share.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use crate::page::scale_steps::{format_span, tick_millis};
 use crate::page::time_scale::{LEFT, RIGHT, TickView, WIDTH};
 use crate::tone::Tone;
 
-/// Where the picture of the durations begins and ends, downwards.
+/// Vertical range of the durations, in units.
 const TIMES: (i64, i64) = (24, 184);
-/// The same of the shares.
+/// Vertical range of the shares, in units.
 const SHARES: (i64, i64) = (214, 284);
 const HEIGHT: i64 = 296;
 /// The lines that durations are read by. From one to the next it is a step of the same height.
@@ -20,7 +20,6 @@ const DURATIONS: [i64; 7] = [1_000, 10_000, 60_000, 600_000, 3_600_000, 36_000_0
 /// A share is that of so many runs, the last ones that had ended.
 const SHARED_BY: usize = 10;
 
-/// The picture.
 pub(crate) struct TrendView {
     pub width: i64,
     pub height: i64,
@@ -32,7 +31,7 @@ pub(crate) struct TrendView {
     pub durations: Vec<(i64, String)>,
     /// The shares that have a line.
     pub share_lines: Vec<(i64, &'static str)>,
-    /// Where a line across begins and ends, downwards.
+    /// Vertical place of a line across, in units.
     pub top: i64,
     pub bottom: i64,
     /// A mark for each run, in their order.
@@ -43,7 +42,6 @@ pub(crate) struct TrendView {
     pub legend: Vec<(Tone, &'static str)>,
 }
 
-/// A run in the picture.
 pub(crate) struct PointView {
     pub x: i64,
     pub y: i64,
@@ -121,8 +119,8 @@ fn lines_for(shortest: i64, longest: i64) -> &'static [i64] {
     DURATIONS.get(first..=last).unwrap_or(&DURATIONS)
 }
 
-/// Where a duration is among these lines: what is shorter than the first is at it, and between two lines each doubling
-/// takes the same height.
+/// Vertical place of a duration among these lines: a shorter one than the first is at it, and
+/// between two lines each doubling takes the same height.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a place in a picture")]
 fn duration_y(millis: i64, lines: &[i64]) -> i64 {
     let place = lines.windows(2).enumerate().find_map(|(place, pair)| match pair {

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 /// State of a task or of an attempt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Standing {
-    /// Its checks were green.
+    /// Passed, with green checks.
     Passed,
     /// Done, as something else than omo says, or judged by a verifier.
     Claimed,
@@ -19,7 +19,7 @@ pub enum Standing {
     Blocked,
     /// Worked on.
     Running,
-    /// Its worker is gone, or was interrupted.
+    /// Interrupted, or without its worker.
     Interrupted,
     #[default]
     Pending,

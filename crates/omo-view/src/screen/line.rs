@@ -38,7 +38,7 @@ impl ScreenLine {
         let is_whole = self.width() <= columns;
         for (style, text) in self.0 {
             let text = if is_whole { text } else { truncate_columns(&text, left) };
-            // What is cut by a wide character leaves a column.
+            // A wide character that is cut leaves a column.
             left = left.saturating_sub(text.width());
             fitting.push((style, text));
             if left == 0 {
@@ -65,10 +65,10 @@ impl ScreenLine {
 
 /// Text from outside without anything that a terminal could take for more than text, on one line.
 pub fn harmless_text(text: &str) -> String {
-    // What is cut off is looked at by nothing: a text may be as long as its author likes.
+    // The cut-off rest is looked at by nothing: a text may be as long as its author likes.
     let text: String = text.chars().take(4 * MAX_CHARS).collect();
     let plain = anstream::adapter::strip_str(&text).to_string();
-    // What takes no room may stand on a character without end, and join others to one.
+    // Characters without width may stand on one without end, and join others to one.
     let takes_room = |char: &char| UnicodeWidthChar::width(*char).unwrap_or(0) > 0;
     sanitize(&plain, MAX_CHARS).chars().filter(takes_room).collect()
 }

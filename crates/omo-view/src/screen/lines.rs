@@ -12,13 +12,13 @@ use crate::screen::line::{ScreenLine, WIDE, harmless_text, shorten, wrapped};
 use crate::screen::lists::{check_lines, millis_between, shown_checks, task_lines, worker_lines};
 use crate::table::truncate_columns;
 
-/// So many rows a list has at least, where there are as many and the screen is not tiny.
+/// Minimum rows of a list, where there are as many and the screen is not tiny.
 const MIN_LIST: usize = 3;
 
 /// Style of what asks for its reader.
 const ATTENTION: Style = AnsiColor::Yellow.on_default();
 
-/// How much room a screen has.
+/// Size of a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScreenSize {
     /// Columns.
@@ -27,12 +27,12 @@ pub struct ScreenSize {
     pub rows: usize,
 }
 
-/// What the last line of a screen says.
+/// Content of the last line of a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LastLine<'a> {
-    /// Which keys there are.
+    /// Keys.
     Keys,
-    /// Whether the run is to be stopped.
+    /// Question whether the run is to be stopped.
     AskToStop,
     /// Something that was just done, or that failed.
     Message(&'a str),
@@ -119,7 +119,6 @@ fn kind(view: &RunView) -> String {
     }
 }
 
-/// The rows of a screen that are not given away yet.
 struct Room {
     left: usize,
 }
@@ -139,7 +138,7 @@ fn shorten_question(mut lines: Vec<ScreenLine>, rows: usize) -> Vec<ScreenLine> 
     shorten(lines, rows).into_iter().chain(answer).collect()
 }
 
-/// What is shown of a run on top: its title, what it is, and for how long it goes on.
+/// Head of a run: its title, its kind, and the time for which it goes on.
 fn title_line(view: &RunView, now: Timestamp, columns: usize) -> ScreenLine {
     let until = view.ended_at.unwrap_or(now);
     let time = format_clock(millis_between(view.opened_at, until));
@@ -153,7 +152,7 @@ fn title_line(view: &RunView, now: Timestamp, columns: usize) -> ScreenLine {
         .with(Style::new(), time)
 }
 
-/// What is left of the bounds, beside each other.
+/// Rest of the bounds, beside each other.
 fn bound_lines(bounds: &[Bound], now: Timestamp, columns: usize) -> Vec<ScreenLine> {
     let words = bounds.iter().map(|bound| match bound {
         Bound::Words(words) => words.clone(),

@@ -12,7 +12,6 @@ use crate::text::{WORKER_HEADS, worker_cells};
 /// In a list of fewer rows none says how many are left out: the last line of the screen does.
 const LIST_WITH_REST: usize = 4;
 
-/// Rows whose cells stand in line; the last cell takes what is left of a line.
 fn table(rows: impl IntoIterator<Item = Vec<Cell>>) -> Vec<ScreenLine> {
     let mut rows: Vec<Vec<Cell>> = rows.into_iter().collect();
     align_columns(&mut rows);
@@ -59,7 +58,6 @@ fn rank(task: &TaskView) -> TaskRank {
     }
 }
 
-/// Title of a task, with its attempt or what was wrong.
 fn about(task: &TaskView) -> String {
     let title = task.shown_title();
     match (rank(task), task.attempts) {
@@ -158,7 +156,6 @@ pub(super) fn shown_checks(view: &RunView) -> Vec<(&str, &CheckView)> {
     running.chain(whole).chain(of_tasks).collect()
 }
 
-/// The rows of checks.
 pub(super) fn check_lines<'v>(
     checks: impl Iterator<Item = (&'v str, &'v CheckView)>,
     columns: usize,

@@ -2,27 +2,25 @@
 
 use textwrap::Options;
 
-/// How wide a report is where nothing says how wide it may be.
+/// Width of a report where none is known, in columns.
 const COLUMNS: usize = 80;
 /// In fewer columns no line is broken.
 const LEAST_COLUMNS: usize = 40;
 /// A wider line is not read as one.
 const MOST_COLUMNS: usize = 100;
 
-/// The text of a report.
 pub(super) struct TextLines {
     text: String,
     columns: usize,
 }
 
 impl TextLines {
-    /// Nothing yet, in lines of so many columns.
     pub(super) fn new(columns: Option<usize>) -> Self {
         let columns = columns.unwrap_or(COLUMNS).clamp(LEAST_COLUMNS, MOST_COLUMNS);
         Self { text: String::new(), columns }
     }
 
-    /// What stands above everything.
+    /// Heading of the report.
     pub(super) fn heading(&mut self, heading: &str) {
         self.text.push_str(heading);
         self.text.push_str("\n\n");
@@ -78,7 +76,7 @@ impl TextLines {
         }
     }
 
-    /// The same, numbered.
+    /// [`Self::section`] with numbers.
     pub(super) fn numbered(&mut self, name: &str, points: &[String]) {
         if points.is_empty() {
             return;
@@ -89,7 +87,6 @@ impl TextLines {
         }
     }
 
-    /// All of it.
     pub(super) fn into_text(self) -> String {
         self.text
     }
