@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::lab::Lab;
 use crate::{environment, process};
 
-/// How long one run may take unless a test says otherwise.
+/// Maximum time of a run unless a test says otherwise.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// The real client on this machine.
@@ -21,7 +21,7 @@ pub struct Client {
     limit: Duration,
 }
 
-/// Why there is no real client to test with.
+/// Reason for no real client.
 #[derive(Debug, thiserror::Error)]
 pub enum NoClient {
     /// The environment names none.
@@ -32,19 +32,19 @@ pub enum NoClient {
     NoFile(PathBuf),
 }
 
-/// What a run of the client left behind.
+/// Result of a run of the client.
 #[derive(Debug)]
 #[must_use = "look at the status or the answer"]
 pub struct PrintRun {
-    /// How it ended.
+    /// Exit status.
     pub status: ExitStatus,
-    /// Its standard output.
+    /// Standard output.
     pub stdout: String,
-    /// Its standard error.
+    /// Standard error.
     pub stderr: String,
     /// Standard output as JSON, where it is JSON.
     pub json: Option<Value>,
-    /// Whether it had to be ended at the limit.
+    /// Ended at the limit.
     pub timed_out: bool,
 }
 
@@ -60,7 +60,7 @@ impl Client {
         if program.is_file() { Ok(Self { program, limit: LIMIT }) } else { Err(NoClient::NoFile(program)) }
     }
 
-    /// The same client with another limit for one run.
+    /// The client with another limit for one run.
     #[must_use]
     pub fn with_limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
@@ -79,7 +79,7 @@ impl Client {
         self.finish(self.command(lab, prompt, arguments))
     }
 
-    /// What [`Client::print`] runs, for a test that ends it before its time.
+    /// Command of [`Client::print`], for a test that ends it before its time.
     pub fn command(&self, lab: &Lab, prompt: &str, arguments: &[&str]) -> Command {
         let mut command = lab.command(&self.program);
         command.args(["-p", "--output-format", "json"]);
@@ -131,12 +131,12 @@ impl PrintRun {
         self.field("result")?.as_str()
     }
 
-    /// How many turns it took.
+    /// Number of turns.
     pub fn num_turns(&self) -> Option<u64> {
         self.field("num_turns")?.as_u64()
     }
 
-    /// Whether the client calls it an error; its `subtype` says `success` even then.
+    /// An error by the client's word; its `subtype` says `success` even then.
     pub fn is_error(&self) -> bool {
         self.field("is_error").and_then(Value::as_bool) != Some(false)
     }

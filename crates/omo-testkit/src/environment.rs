@@ -5,7 +5,6 @@ use std::ffi::OsString;
 /// The path of the client's binary, set by the process that runs the tests.
 pub(crate) const CLIENT: &str = "OMO_TEST_CLIENT";
 
-/// The value of one variable of the test runner.
 pub(crate) fn variable(name: &str) -> Option<OsString> {
     #[expect(clippy::disallowed_methods, reason = "this function is where the kit's environment enters")]
     let value = std::env::var_os(name);

@@ -44,7 +44,6 @@ fn serve(mut request: Request, folder: &Path) {
     request.respond(response).ok();
 }
 
-/// The head and the body of what `git http-backend` answers.
 fn ask_git(request: &mut Request, folder: &Path) -> Result<(String, Vec<u8>)> {
     let (path, query) = request.url().split_once('?').unwrap_or((request.url(), ""));
     let mut git = Command::new("git");

@@ -1,4 +1,4 @@
-//! What a hook answered, read as the client reads it.
+//! Answer of a hook, read as the client reads it.
 
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
@@ -11,19 +11,19 @@ use crate::process::{Finished, run, with_settings_of};
 /// Longer than any run takes, however busy the machine is.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What a hook's process left behind.
+/// Result of a hook's process.
 #[derive(Debug)]
 #[must_use = "look at the answer or the status"]
 pub struct HookRun {
-    /// How it ended.
+    /// Exit status.
     pub status: ExitStatus,
-    /// Its standard output.
+    /// Standard output.
     pub stdout: String,
-    /// Its standard error.
+    /// Standard error.
     pub stderr: String,
-    /// How long it ran.
+    /// Duration.
     pub duration: Duration,
-    /// Whether it had to be ended at its limit; the client throws its output away then.
+    /// Ended at its limit; the client throws its output away then.
     pub timed_out: bool,
 }
 
@@ -68,19 +68,19 @@ impl HookRun {
         }
     }
 
-    /// Whether the hook let everything go on without a word: status 0, no output of any kind.
+    /// A hook that lets everything go on without a word: status 0, no output of any kind.
     pub fn is_silent(&self) -> bool {
         self.status.success() && self.stdout.is_empty() && self.stderr.is_empty()
     }
 }
 
 impl HookAnswer {
-    /// Whether the hook blocks the prompt or the stop.
+    /// A block of the prompt or the stop.
     pub fn blocks(&self) -> bool {
         self.text("/decision") == Some("block")
     }
 
-    /// Whether a `Stop` hook sends the model on, by a block or by context.
+    /// A `Stop` hook that sends the model on, by a block or by context.
     pub fn continues(&self) -> bool {
         self.blocks() || self.additional_context().is_some()
     }
@@ -90,12 +90,12 @@ impl HookAnswer {
         self.text("/reason")
     }
 
-    /// What the model is told.
+    /// `additionalContext` for the model.
     pub fn additional_context(&self) -> Option<&str> {
         self.text("/hookSpecificOutput/additionalContext")
     }
 
-    /// What the model is told beside the prompt, as plain text or as a field.
+    /// Context for the model beside the prompt, as plain text or as a field.
     pub fn context(&self) -> Option<&str> {
         match self {
             Self::PlainText(text) => Some(text),
@@ -103,7 +103,7 @@ impl HookAnswer {
         }
     }
 
-    /// What the person is told.
+    /// `systemMessage` for the person.
     pub fn system_message(&self) -> Option<&str> {
         self.text("/systemMessage")
     }

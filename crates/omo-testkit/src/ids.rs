@@ -3,7 +3,6 @@
 use omo_scripted_model::random_number as random;
 pub(crate) use omo_scripted_model::tagged_id as tagged;
 
-/// A version 4 UUID, the form of session, prompt and line ids.
 pub(crate) fn uuid() -> String {
     let (high, low) = (random(), random());
     format!(

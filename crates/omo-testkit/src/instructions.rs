@@ -1,4 +1,4 @@
-//! How many instructions a hook needs, as valgrind counts them, and the counts that are held.
+//! Instruction counts of hooks, from valgrind, and the counts that are held.
 //!
 //! A count does not depend on how busy or how fast the machine is, so that a test can hold it: the
 //! same binary gives the same count wherever it runs. The counts that are held are in
@@ -25,14 +25,14 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// One hook, or the status line, with one kind of work.
 #[derive(Clone, Copy, Debug)]
 pub struct InstructionCase {
-    /// What it is called in the file of counts.
+    /// Name in the file of counts.
     pub name: &'static str,
-    /// Which binary of the plugin.
+    /// Binary of the plugin.
     pub binary: &'static str,
     arguments: &'static [&'static str],
     input: fn(&Path) -> Value,
     state: Option<SampleSessions>,
-    /// What its answer must hold; nothing where it must say nothing.
+    /// Text that its answer must hold; empty where it must say nothing.
     says: &'static str,
 }
 
@@ -151,7 +151,7 @@ fn padded_folder() -> String {
     format!("{:x<width$}", "lab")
 }
 
-/// Whether valgrind is there.
+/// Presence of valgrind.
 pub fn has_valgrind() -> bool {
     let probe = Command::new("valgrind").arg("--version").output();
     probe.is_ok_and(|output| output.status.success())
@@ -166,19 +166,19 @@ pub struct InstructionCounts {
     pub counts: BTreeMap<String, u64>,
 }
 
-/// How a count compares with the one that is held.
+/// Comparison of a count with the one that is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountChange {
     /// Near enough.
     Same,
     /// There is none yet.
     Unknown,
-    /// It grew by more than is let pass.
+    /// More than the permitted growth.
     Grown {
         /// By how much of what is held.
         percent: u64,
     },
-    /// It shrank by so much that the one that is held says nothing any more.
+    /// Less by so much that the held count says nothing any more.
     Shrunk {
         /// By how much of what is held.
         percent: u64,

@@ -5,7 +5,6 @@
 
 use serde::Serialize;
 
-/// One object under construction.
 #[derive(Debug, Clone)]
 pub(crate) struct Object(String);
 
@@ -14,7 +13,6 @@ impl Object {
         Self(String::from("{"))
     }
 
-    /// Adds a field with any value that serde can write.
     pub(crate) fn field<T: Serialize + ?Sized>(self, name: &str, value: &T) -> Self {
         let value = serde_json::to_string(value).unwrap_or_else(|_| String::from("null"));
         self.raw(name, &value)
@@ -47,7 +45,6 @@ impl Object {
         self
     }
 
-    /// The finished text, on one line.
     pub(crate) fn end(mut self) -> String {
         self.0.push('}');
         self.0

@@ -17,10 +17,10 @@ use crate::process;
 
 pub use builder::LabBuilder;
 
-/// How long git may take for a small thing.
+/// Maximum time of git for a small thing.
 const GIT_LIMIT: Duration = Duration::from_secs(120);
 
-/// Where our state lies in a project.
+/// State folder of omo in a project.
 const STATE_FOLDER: &str = ".sisyphus/cc-omo";
 
 /// A temporary home and project. Both go away when it is dropped.
@@ -132,7 +132,7 @@ impl Lab {
         Ok(lines)
     }
 
-    /// What git prints in the project, as a user of the lab.
+    /// Output of git in the project, as a user of the lab.
     pub fn git(&self, arguments: &[&str]) -> Result<String> {
         let mut command = self.command("git");
         for role in ["AUTHOR", "COMMITTER"] {

@@ -16,7 +16,7 @@ use omo_engine::{Run, RunStore};
 use omo_plan::dialects::{self, BatchOptions};
 use omo_state::trust::{GivenApproval, pending_approval};
 
-/// When it was opened, in milliseconds since 1970.
+/// Start of the run, in milliseconds since 1970.
 const WHEN: i64 = 1_780_000_000_000;
 
 /// Opens a run of a plan of a project, in which each task but the last was lost, given up, taken up anew, and done.

@@ -29,11 +29,10 @@ pub struct MockModel {
     server: ModelServer,
 }
 
-/// What the threads of one scripted model share.
+/// Shared state of the threads of one scripted model.
 #[derive(Debug)]
 struct Shared {
     state: Mutex<State>,
-    /// Notified after each request.
     changed: Condvar,
 }
 
@@ -80,8 +79,8 @@ impl MockModel {
         requests
     }
 
-    /// How many requests of the main thread and of subagents the script did not foresee. A test
-    /// whose script was long enough sees 0.
+    /// Number of requests of the main thread and of subagents that the script did not foresee. A
+    /// test whose script was long enough sees 0.
     pub fn unscripted(&self) -> usize {
         let foreseeable = |request: &&RecordedRequest| matches!(request.kind, RequestKind::Main | RequestKind::Agent);
         let state = self.shared.lock();
@@ -118,7 +117,7 @@ impl fmt::Debug for MockModel {
     }
 }
 
-/// What is answered, once the turn has waited as long as it says.
+/// Answer of a turn, after its delay.
 fn reply(mut turn: ModelTurn, request: &RecordedRequest, end: &ServerEnd) -> ModelReply {
     for _ in 0..=MOST_COMPUTED {
         if !turn.delay.is_zero() && !end.wait(turn.delay) {
@@ -142,7 +141,6 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a request and takes the answer for it.
     fn record(&self, mut request: RecordedRequest) -> ModelTurn {
         let mut state = self.lock();
         let picked = state.script.pick(&request);

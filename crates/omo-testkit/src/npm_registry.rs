@@ -43,7 +43,7 @@ impl NpmRegistry {
         format!("{}/", self.server.url())
     }
 
-    /// What was asked for so far: names of packages, and of their files.
+    /// Requests so far: names of packages, and of their files.
     pub fn requests(&self) -> Vec<String> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -10,10 +10,10 @@ use anyhow::{Context, Result};
 
 use crate::wait::wait_until;
 
-/// How long the ends of the pipes may stay open after the process itself has ended.
+/// Maximum time in which the ends of the pipes stay open after the process itself has ended.
 const PIPES_GRACE: Duration = Duration::from_secs(2);
 
-/// What a child process left behind.
+/// Result of a child process.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) status: ExitStatus,
@@ -69,7 +69,6 @@ fn spawn(command: &mut Command) -> Result<Child> {
     Ok(started?)
 }
 
-/// The arguments, the environment and the folder of one command, in another.
 pub(crate) fn with_settings_of(mut command: Command, given: &Command) -> Command {
     command.args(given.get_args()).env_clear();
     command.envs(given.get_envs().filter_map(|(name, value)| Some((name, value?))));

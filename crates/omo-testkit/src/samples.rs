@@ -1,5 +1,5 @@
-//! What the cost of a hook is measured with: the client's inputs, states with many sessions, and long prompts. Every
-//! measurement must use these, so that all figures are of the same work.
+//! Samples for measuring the cost of a hook: the client's inputs, states with many sessions, and
+//! long prompts. Every measurement must use these, so that all figures are of the same work.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -46,7 +46,7 @@ pub fn prompt(project: &Path, text: &str) -> Value {
     input("UserPromptSubmit", project, json!({"prompt": text}))
 }
 
-/// What a status line gets after a turn.
+/// Input of a status line after a turn.
 pub fn statusline(project: &Path) -> Value {
     json!({
         "session_id": SESSION, "transcript_path": "/nowhere.jsonl", "cwd": project,
@@ -72,12 +72,12 @@ pub fn long_prompt(keyword: bool) -> String {
     line.repeat(100_000 / line.len())
 }
 
-/// Which sessions a state holds.
+/// Sessions of a sample state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleSessions {
-    /// So many, [`SESSION`] not among them.
+    /// Number of sessions, [`SESSION`] not among them.
     Others(usize),
-    /// So many, of which [`SESSION`] has a run that is on.
+    /// Number of sessions, of which [`SESSION`] has a run that is on.
     WithOurs(usize),
 }
 
@@ -131,9 +131,9 @@ fn sample_run() -> Value {
     ours
 }
 
-/// When all that a state tells of happened: at the beginning of this day.
+/// Time of all events in a sample state: the beginning of this day.
 ///
-/// No finer, since how much work a search in the state is depends on the digits in it: with the time of
+/// No finer, since the work of a search in the state depends on the digits in it: with the time of
 /// now, one count in a hundred was larger by a fiftieth.
 fn start_of_day() -> String {
     let now = timestamp();

@@ -81,7 +81,7 @@ impl StandIn {
         self
     }
 
-    /// The same session, but of a client that was started in this folder: its state lies there.
+    /// The session, but of a client that was started in this folder: its state lies there.
     #[must_use]
     pub fn started_in(mut self, folder: &Path) -> Self {
         folder.clone_into(&mut self.project);
@@ -126,7 +126,7 @@ impl StandIn {
         self.is_client = true;
     }
 
-    /// Whether the plugin has a handler for `event`.
+    /// A handler of the plugin for `event`.
     pub fn handles(&self, event: &str) -> bool {
         self.hooks.handles(event)
     }
@@ -150,7 +150,7 @@ impl StandIn {
             .current_dir(&self.project)
             .env_clear()
             .env("CLAUDE_CODE_ENTRYPOINT", "cli")
-            // What hooks say is compared as text.
+            // Output of hooks is compared as text.
             .env("NO_COLOR", "1")
             .envs(&self.environment)
             .env("CLAUDECODE", "1")

@@ -19,18 +19,18 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// One system call of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SystemCall {
-    /// Its name.
+    /// Name, such as `openat`.
     pub name: String,
-    /// Which one of that name it is in its process, from 1 on.
+    /// Number among the calls of that name in its process, from 1 on.
     pub ordinal: usize,
     /// The line that strace wrote about it.
     pub line: String,
 }
 
-/// What happens at a system call instead of it.
+/// Fault in place of a system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallFault {
-    /// It fails with this error, `ENOSPC` for example.
+    /// Failure with this error, `ENOSPC` for example.
     Error(&'static str),
     /// The process is killed before it.
     Kill,
@@ -41,11 +41,11 @@ pub enum CallFault {
 /// A run, and what strace saw of it.
 #[derive(Debug)]
 pub struct TracedRun {
-    /// What the process left behind.
+    /// Result of the process.
     pub run: HookRun,
-    /// Its system calls, in their order.
+    /// System calls, in order.
     pub calls: Vec<SystemCall>,
-    /// Whether the fault that was asked for happened.
+    /// The requested fault happened.
     pub is_faulted: bool,
 }
 
@@ -81,7 +81,7 @@ pub fn run_alone_with_error(command: &Command, input: &str, at: &SystemCall, err
     traced(command, input, &["-f", "--seccomp-bpf", "-e", &format!("trace={name}"), "-e", &fault])
 }
 
-/// Whether some of these calls start another process.
+/// A call among these that starts another process.
 pub fn starts_a_process(calls: &[SystemCall]) -> bool {
     calls.iter().any(|call| ["clone", "clone3", "fork", "vfork"].contains(&&*call.name))
 }

@@ -14,15 +14,15 @@ use crate::lab::Lab;
 use crate::process;
 use crate::wait::{wait_until, within};
 
-/// How long tmux itself may take.
+/// Maximum time of tmux itself.
 const TMUX_LIMIT: Duration = Duration::from_secs(120);
-/// How long its processes get to end by themselves when the terminal closes.
+/// Time of its processes to end by themselves when the terminal closes.
 const CLOSE_LIMIT: Duration = Duration::from_secs(30);
 
 /// The size of a terminal, in columns and rows, unless a test says otherwise.
 const SIZE: (u16, u16) = (140, 50);
 
-/// How many terminals this process has started.
+/// Number of terminals that this process has started.
 static STARTED: AtomicUsize = AtomicUsize::new(0);
 
 /// A session of the real client in a terminal. Dropping it ends the client; drop it
@@ -33,7 +33,7 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Whether there is a tmux to drive.
+    /// Presence of tmux.
     pub fn available() -> bool {
         let answer = Command::new("tmux").arg("-V").output();
         answer.is_ok_and(|answer| answer.status.success())
@@ -99,7 +99,7 @@ impl Terminal {
         self.ask(["capture-pane", "-e", "-p", "-S", "-"])
     }
 
-    /// What stands in the input box; empty boxes may show a hint of the client's.
+    /// Text in the input box; empty boxes may show a hint of the client's.
     pub fn input(&self) -> Option<String> {
         input_box(&self.screen())
     }
@@ -151,7 +151,7 @@ impl Terminal {
             if holds(&screen) {
                 return Some((true, screen));
             }
-            // It may have said its last words since the screen was looked at.
+            // Last output may have come since the screen was looked at.
             self.has_ended().then(|| {
                 let last = self.screen();
                 (holds(&last), last)
@@ -166,7 +166,7 @@ impl Terminal {
         }
     }
 
-    /// Whether the client has ended.
+    /// End of the client.
     pub fn has_ended(&self) -> bool {
         self.pane("#{pane_dead}") == "1"
     }
@@ -183,12 +183,12 @@ impl Terminal {
             .with_context(|| format!("the screen:\n{}", self.screen()))
     }
 
-    /// Whether the cursor is shown, and lines that are too long are broken.
+    /// A cursor that is shown, and lines that are broken where too long.
     pub fn is_usual(&self) -> bool {
         self.pane("#{cursor_flag} #{wrap_flag}") == "1 1"
     }
 
-    /// Whether a program has a screen of its own there.
+    /// A program with a screen of its own.
     pub fn has_own_screen(&self) -> bool {
         self.pane("#{alternate_on}") == "1"
     }
@@ -218,7 +218,7 @@ impl Terminal {
         Ok(())
     }
 
-    /// What tmux answers; nothing once the server is gone.
+    /// Answer of tmux; empty once the server is gone.
     fn ask<const N: usize>(&self, arguments: [&str; N]) -> String {
         let mut tmux = self.tmux();
         tmux.args(arguments);
@@ -244,7 +244,6 @@ impl Drop for Terminal {
     }
 }
 
-/// The process `first` and everything that it started.
 fn descendants(first: i32) -> Vec<i32> {
     let table = processes();
     let mut family = vec![first];

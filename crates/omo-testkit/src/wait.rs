@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 /// Time after which a condition counts as one that never comes. No test is about speed: a busy machine is slow.
 pub const HANG: Duration = Duration::from_secs(300);
-/// How often a condition that cannot notify us is looked at.
+/// Pause between two looks at a condition that cannot notify us.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Calls `probe` until it gives a value.

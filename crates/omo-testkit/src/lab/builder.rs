@@ -1,4 +1,4 @@
-//! How a lab is built: its folders, the user's files, and every variable of the session.
+//! Builder of a lab: its folders, the user's files, and every variable of the session.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,7 @@ pub(super) const UNREACHABLE_MODEL: &str = "http://127.0.0.1:9";
 /// The folders of ordinary tools; an `omo` or `claude` of the user's is in none of them.
 const TOOLS: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// How a lab is built.
+/// Settings of a lab.
 #[derive(Debug, Clone)]
 pub struct LabBuilder {
     folder: String,
@@ -113,8 +113,9 @@ impl LabBuilder {
         Ok(lab)
     }
 
-    /// What the user's `settings.json` holds. Animations are off where a client may be started: they take five
-    /// hundredths of a processor from every client that waits, and show nothing that a test looks at.
+    /// Content of the user's `settings.json`. Animations are off where a client may be started:
+    /// they take five hundredths of a processor from every client that waits, and show nothing that
+    /// a test looks at.
     fn user_settings(&self) -> Option<Value> {
         let mut settings = self.settings.clone();
         if self.model != UNREACHABLE_MODEL

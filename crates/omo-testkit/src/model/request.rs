@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What a request was for.
+/// Purpose of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestKind {
     /// The session's own conversation.
@@ -29,7 +29,7 @@ const SUMMARY_WORDS: [&str; 3] = [
 /// One request that reached the scripted model.
 #[derive(Debug, Clone)]
 pub struct RecordedRequest {
-    /// What it was for.
+    /// Purpose of the request.
     pub kind: RequestKind,
     /// The subagent's id, as the client's header names it.
     pub agent: Option<String>,
@@ -37,7 +37,7 @@ pub struct RecordedRequest {
     pub path: String,
     /// The body; `null` where there was none.
     pub body: Value,
-    /// Whether the script foresaw it.
+    /// Foreseen by the script.
     pub scripted: bool,
 }
 
@@ -80,7 +80,7 @@ impl RecordedRequest {
         self.body.get("system").map(flatten).unwrap_or_default()
     }
 
-    /// How often the model has answered in this conversation.
+    /// Number of answers of the model in this conversation.
     pub fn answers(&self) -> usize {
         self.messages().iter().filter(|message| role(message) == "assistant").count()
     }
@@ -93,7 +93,7 @@ impl RecordedRequest {
         call.get("name")?.as_str()
     }
 
-    /// What the tools said that the model's last answer called; empty where it called none.
+    /// Output of the tools that the model's last answer called; empty where it called none.
     pub fn tool_results_text(&self) -> String {
         let Some(answer) = self.messages().iter().rposition(|message| role(message) == "assistant") else {
             return String::new();
@@ -104,7 +104,7 @@ impl RecordedRequest {
         results.map(flatten).collect::<Vec<_>>().join("\n")
     }
 
-    /// How often `needle` stands in the messages.
+    /// Number of occurrences of `needle` in the messages.
     pub fn count_of(&self, needle: &str) -> usize {
         self.all_text().matches(needle).count()
     }

@@ -1,4 +1,4 @@
-//! What the scripted model answers, in order, and which answer a request gets.
+//! Answers of the scripted model, in order, and the choice of one for a request.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -26,7 +26,6 @@ struct AgentTurns {
     used: HashMap<String, usize>,
 }
 
-/// An answer for requests that look in a certain way.
 #[derive(Debug, Clone)]
 struct Rule {
     needle: String,

@@ -17,7 +17,7 @@ pub struct ModelTurn {
     pub(super) message: ModelMessage,
 }
 
-/// What a turn does.
+/// Kind of a turn.
 #[derive(Clone)]
 pub(super) enum TurnKind {
     Message,

@@ -7,7 +7,7 @@ use super::{HookRun, PERMISSION_MODE, StandIn};
 use crate::ids;
 use crate::json::Object;
 
-/// What a `Stop` event carries besides the fields that the stand-in knows itself.
+/// Fields of a `Stop` event beside those that the stand-in knows itself.
 #[derive(Debug, Clone)]
 pub struct StopInput {
     /// The model's last text.
@@ -39,7 +39,7 @@ impl StopInput {
     }
 }
 
-/// What a `SubagentStop` event carries.
+/// Fields of a `SubagentStop` event.
 #[derive(Debug, Clone)]
 pub struct SubagentStopInput {
     /// The agent's id; an empty one is replaced by a new one.
@@ -48,10 +48,10 @@ pub struct SubagentStopInput {
     pub agent_type: String,
     /// The agent's last text.
     pub last_message: String,
-    /// Whether a hook has sent this agent on already.
+    /// A hook has sent this agent on already.
     pub stop_hook_active: bool,
-    /// What it was given, in its own transcript: the prompt that it began with, and what it was sent later. Without
-    /// any it has no transcript.
+    /// Prompts in its own transcript: the first one, and later messages. Without any there is no
+    /// transcript.
     pub prompts: Vec<String>,
 }
 

@@ -10,13 +10,12 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Where a plugin may keep its hooks.
+/// Places of a plugin's hooks.
 const PLACES: [&str; 2] = ["hooks/hooks.json", "hooks.json"];
 
 /// The fields that a matcher is held against, by event.
 const MATCHED: [&str; 5] = ["source", "tool_name", "agent_type", "trigger", "reason"];
 
-/// The handlers of a plugin.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Hooks {
     hooks: BTreeMap<String, Vec<Group>>,
@@ -29,7 +28,6 @@ struct Group {
     hooks: Vec<Handler>,
 }
 
-/// One command that an event starts.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Handler {
     #[serde(rename = "type")]

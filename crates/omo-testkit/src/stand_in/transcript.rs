@@ -43,7 +43,7 @@ impl ScriptedTranscript {
         }
     }
 
-    /// Where it lies.
+    /// Path of the transcript.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -118,12 +118,10 @@ impl ScriptedTranscript {
     }
 }
 
-/// A string as JSON.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// One text block as JSON.
 fn text_blocks(text: &str) -> String {
     let block = Object::new().field("type", "text").field("text", text);
     format!("[{}]", block.end())

@@ -7,7 +7,7 @@ use crate::environment::timestamp;
 use crate::ids;
 use crate::json::Object;
 
-/// What the client writes as the result of a tool call that the person ended.
+/// The client's text for the result of a tool call that the person ended.
 const REJECTED: &str = "The user doesn't want to proceed with this tool use. The tool use was \
                         rejected (eg. if it was a file edit, the new_string was NOT written to \
                         the file). STOP what you are doing and wait for the user to tell you how \
@@ -68,7 +68,7 @@ impl ScriptedTranscript {
         self.attachment("hook_cancelled", event, &Object::new(), &details)
     }
 
-    /// What a `Stop` hook that blocks leaves.
+    /// Lines of a `Stop` hook that blocks.
     pub fn stop_feedback(&mut self, reason: &str) -> Result<()> {
         let meta = Object::new().field("isMeta", &true);
         let feedback = quoted(&format!("Stop hook feedback:\n{reason}"));
@@ -79,7 +79,7 @@ impl ScriptedTranscript {
         self.stop_hook_summary(&[reason])
     }
 
-    /// What a hook with additional context leaves.
+    /// Lines of a hook with additional context.
     pub fn hook_context(&mut self, event: &str, context: &str) -> Result<()> {
         let texts = Object::new().field("content", &[context]);
         self.attachment("hook_additional_context", event, &texts, &Object::new())

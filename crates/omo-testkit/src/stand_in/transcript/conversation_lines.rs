@@ -1,4 +1,4 @@
-//! What people, the model, tools and agents said, as lines of a transcript.
+//! Words of people, the model, tools and agents, as lines of a transcript.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ impl ScriptedTranscript {
         self.user(&text_blocks(body), &meta, &Object::new())
     }
 
-    /// What an agent of the session was given and said last, in the transcript of its own.
+    /// Prompts and last words of an agent of the session, in a transcript of its own.
     pub fn write_agent(&self, id: &str, kind: &str, prompts: &[String], report: &str) -> Result<()> {
         let mut agent = self.clone();
         agent.path = self.of_agent(id);
@@ -77,7 +77,7 @@ impl ScriptedTranscript {
         Ok(id)
     }
 
-    /// What a tool call gave.
+    /// Result of a tool call.
     pub fn tool_result(&mut self, id: &str, text: &str) -> Result<()> {
         let result = Object::new().field("stdout", text).field("stderr", "").field("interrupted", &false);
         let block = Object::new()
