@@ -12,7 +12,6 @@ use crate::files::folder::{FolderError, GuardedFolder};
 pub const FILE: &str = "decisions.jsonl";
 /// At this size the log is rotated.
 pub const ROTATE_AT: u64 = 1024 * 1024;
-/// A larger log is refused. A line may be appended to one that is about to be rotated.
 const MAX_BYTES: u64 = ROTATE_AT * 2;
 
 /// Appends a line. Callers hold the lock, so that lines and rotation do not cross.
@@ -42,7 +41,6 @@ impl LogLines {
 /// Incremental reader of `decisions.jsonl`.
 #[derive(Debug, Default)]
 pub struct DecisionLogReader {
-    /// Byte after the last line read.
     offset: Option<u64>,
 }
 

@@ -26,17 +26,15 @@ use crate::seal::{SealKey, UNSEALED_RECORDS, hex_digest, of_project};
 
 /// The folder in the state folder of a project.
 pub const FOLDER: &str = "ended";
-/// A month.
 const KEPT_MILLIS: i64 = 31 * 24 * 60 * 60 * 1_000;
-/// Ended runs kept for a project.
+/// Maximum of ended runs in a project's `ended` folder.
 const MAX_RUNS: usize = 100;
-/// Bytes kept of the output of all checks of a run.
+/// Maximum bytes of all check logs of a run.
 const MAX_LOG_BYTES: u64 = 128 * 1024;
-/// Bytes kept of the difference.
+/// Maximum bytes of a difference.
 const MAX_DIFFERENCE_BYTES: usize = 256 * 1024;
-/// Bytes kept of the decisions.
 const MAX_DECISION_BYTES: usize = 256 * 1024;
-/// A larger file is none that omo wrote.
+/// Maximum bytes of a record.
 const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 const RECORD: &str = "json";
 const DIFFERENCE: &str = "diff";

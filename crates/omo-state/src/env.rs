@@ -167,7 +167,8 @@ pub fn is_variable_named(variable: &OsStr, name: &str) -> bool {
     variable.to_str().is_some_and(|variable| platform::same_variable(variable, name))
 }
 
-/// An absolute path, or nothing: a relative one would depend on where the process happens to be.
+/// Absolute path in the variable `name`; `None` for a relative one, which would depend on the
+/// folder of the process.
 pub(crate) fn path(name: &str) -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "this is where the environment comes in")]
     let value = std::env::var_os(name)?;

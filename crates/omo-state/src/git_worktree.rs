@@ -11,11 +11,9 @@ use serde::{Deserialize, Serialize};
 use crate::files::regular_file;
 use crate::platform;
 
-/// Bytes read of a line: none of git's is that long.
 const MAX_LINE: u64 = 8 * 1024;
 /// Bytes read of `packed-refs`.
 const MAX_PACKED: u64 = 64 * 1024 * 1024;
-/// Linked work trees read.
 const MAX_LINKED: usize = 1_000;
 
 /// A work tree with its git folders.
@@ -129,7 +127,6 @@ pub(crate) fn repository_identity(folder: &Path) -> String {
     folder_identity(&GitWorktree::find(folder).map_or_else(|| folder.to_owned(), |tree| tree.common))
 }
 
-/// The mark of the project at this folder.
 pub(crate) fn project_mark(root: &Path) -> ProjectMark {
     ProjectMark { path: root.to_string_lossy().into_owned(), folder: folder_identity(root) }
 }
@@ -139,7 +136,7 @@ pub(crate) fn is_project(root: &Path, mark: &ProjectMark) -> bool {
     mark.path == root.to_string_lossy() || mark.folder == folder_identity(root)
 }
 
-/// Inode and moment of creation of a folder; empty without one.
+/// Inode and birth time of a folder; empty without one.
 fn folder_identity(folder: &Path) -> String {
     // Not every file system knows when it made a folder.
     let made = platform::made_at(folder).and_then(|made| made.duration_since(UNIX_EPOCH).ok());

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// More members than any object of ours has. A state of 4 MiB that omo wrote has fewer sessions.
+/// Maximum members of an object: a state of 4 MiB that omo wrote has fewer sessions.
 pub(crate) const MAX_MEMBERS: usize = 5_000;
 
 /// The members of an object in their order, each value as it was written.
@@ -35,7 +35,7 @@ impl<'a> JsonObject<'a> {
         }
     }
 
-    /// Adds a member as it was written; an error once there are too many.
+    /// Adds a member as it was written; an error beyond `MAX_MEMBERS`.
     pub(crate) fn push<E: Error>(&mut self, name: Cow<'a, str>, value: &'a RawValue) -> Result<(), E> {
         if self.members.len() == MAX_MEMBERS {
             return Err(E::custom(format_args!("an object of more than {MAX_MEMBERS} members")));
@@ -70,7 +70,6 @@ impl<'a> JsonObject<'a> {
         json
     }
 
-    /// Approximate length as JSON, in bytes.
     pub(crate) fn json_len(&self, separator: &str) -> usize {
         let members = self.members.iter().map(|(key, value)| key.len() + value.len() + separator.len() + 4);
         members.sum::<usize>() + 2
@@ -145,7 +144,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for JsonObject<'a> {
     }
 }
 
-/// A key, borrowed where it holds no escape.
+/// Member name, borrowed where it holds no escape.
 pub(crate) struct MemberKey<'a>(pub(crate) Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for MemberKey<'a> {

@@ -69,7 +69,6 @@ pub enum Links {
     Refused,
 }
 
-/// Result of opening a file that is not omo's own.
 #[derive(Debug)]
 pub(crate) enum Opened {
     File(File),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::env;
 use crate::files::folder::{FolderError, GuardedFolder};
 
-/// The file in the user's state that holds its path.
+/// File in the user's state with the path of the plugin's data.
 const FILE: &str = "plugin-data";
 const MAX_BYTES: u64 = 4096;
 

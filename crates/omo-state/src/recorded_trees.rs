@@ -16,7 +16,7 @@ use crate::sealed_json;
 const PARTS: [&str; 2] = ["omo", "recorded"];
 const LIST: &str = "trees.json";
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
-/// Age of an entry that is dropped from the state.
+/// Age of an entry that `prune` drops from the state.
 const LONGEST_SECONDS: i64 = 30 * 24 * 60 * 60;
 
 /// Tree id of each work tree, by its path from the project's.
@@ -84,7 +84,7 @@ fn open(state_home: &Path, id: &SessionId) -> Result<GuardedFolder, FolderError>
     GuardedFolder::create_user_part(state_home, &[PARTS[0], PARTS[1], &name(id)])
 }
 
-/// No name of a device on Windows.
+/// File name of a session, and no name of a device on Windows.
 fn name(id: &SessionId) -> String {
     format!("session-{id}")
 }

@@ -14,7 +14,6 @@ use crate::{env, sealed_json};
 
 const PARTS: [&str; 2] = ["omo", "environments"];
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
-/// An entry in the state that was not touched for so long is removed as well.
 const LONGEST_SECONDS: i64 = 7 * 24 * 60 * 60;
 
 pub(crate) type EnvVariables = Vec<(OsString, OsString)>;
@@ -37,7 +36,6 @@ pub fn read(state_home: &Path, id: &SessionId, kept: &str) -> Option<EnvVariable
     sealed_json::read_kept(&folder, &name(id), kept, MAX_BYTES)
 }
 
-/// Forgets the environment of a run that has ended.
 pub(crate) fn forget(state_home: Option<&Path>, id: &SessionId) {
     if let Some(Ok(Some(folder))) = state_home.map(|home| GuardedFolder::open_user_part(home, &PARTS)) {
         // A leftover goes with the next old one.

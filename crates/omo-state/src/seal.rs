@@ -22,10 +22,9 @@ use entry_revision::Revision;
 
 const FILE: &str = "key";
 const KEY_BYTES: usize = 32;
-/// Length of the key in hexadecimal.
 const HEX_CHARS: u64 = KEY_BYTES as u64 * 2;
 
-/// Version of the seals; the version before is believed as well.
+/// Version of the seals; [`UNSEALED_RECORDS`] is believed as well.
 const VERSION: u32 = 3;
 /// The version of an omo that did not seal what it kept of an ended run ([`crate::ended_runs`]).
 pub(crate) const UNSEALED_RECORDS: u32 = 2;
@@ -108,12 +107,10 @@ impl SealKey {
         blake3::Hash::from_hex(seal).is_ok_and(|seal| seal == blake3::keyed_hash(&self.0, bytes))
     }
 
-    /// Seal of an entry.
     pub(crate) fn seal_of(&self, id: &SessionId, session: &Session) -> String {
         self.seal_of_version(id, session, VERSION)
     }
 
-    /// Seal of an entry as an omo of this version made it.
     pub(crate) fn seal_of_version(&self, id: &SessionId, session: &Session, version: u32) -> String {
         self.mac(&Sealed::of(session).bytes(id, version))
     }
@@ -123,7 +120,6 @@ impl SealKey {
         self.version_held(id, session).is_some()
     }
 
-    /// The version of the seal that the entry bears, where it holds.
     pub(crate) fn version_held(&self, id: &SessionId, session: &Session) -> Option<u32> {
         let (seal, sealed) = (session.seal.as_deref()?, Sealed::of(session));
         [VERSION, UNSEALED_RECORDS].into_iter().find(|version| self.is_mac(&sealed.bytes(id, *version), seal))
@@ -198,7 +194,6 @@ impl Witness {
         Ok(Self { key, last: retry_passing_error(|| entry_revision::read(state_home, id))?.flatten() })
     }
 
-    /// Author of an entry; a doubt counts against it.
     pub(crate) fn provenance(&self, id: &SessionId, session: &Session) -> EntryProvenance {
         if !needs_seal(session) {
             return EntryProvenance::Own;
@@ -273,7 +268,7 @@ pub fn forget_unproved(state_home: Option<&Path>, id: &SessionId, session: &mut 
     }
 }
 
-/// A seal for what a change has left, which is on the disk once the revision is written.
+/// Seal and [`Revision`] of a change, which is on the disk once the revision is written.
 pub(crate) struct Renewal(Revision, u64);
 
 impl Renewal {
@@ -325,7 +320,7 @@ pub fn hex_digest_of_reader(mut content: impl std::io::Read, limit: u64) -> Opti
     }
 }
 
-/// An entry that was sealed for another project bears no seal in this one.
+/// The entry without its seal, where that is for another project.
 pub(crate) fn of_project(root: &Path, session: Session) -> Session {
     let is_own = session.project.as_ref().is_none_or(|mark| git_worktree::is_project(root, mark));
     Session { seal: session.seal.clone().filter(|_| is_own), ..session }

@@ -7,7 +7,6 @@ use std::path::{Component, Path, PathBuf};
 use crate::env;
 use crate::platform::PROGRAM_ENDINGS;
 
-/// A path with more links than this in it leads nowhere, as the system itself has it.
 const MAX_LINKS: usize = 40;
 
 /// Absolute folders of a `PATH`, in order. A relative one is another folder in each folder, and
@@ -17,9 +16,7 @@ pub struct SearchPath(Vec<SearchFolder>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct SearchFolder {
-    /// Path in the variable.
     named: PathBuf,
-    /// Path without links.
     real: PathBuf,
 }
 

@@ -293,11 +293,9 @@ fn change_entry<T>(
     Ok((value, Some(WrittenEntry { renewal, ended, is_done })))
 }
 
-/// A changed entry of a document.
 struct WrittenEntry {
     /// New seal, where the entry needs one.
     renewal: Option<Renewal>,
-    /// The entry of a run that ended with the change.
     ended: Option<Box<Session>>,
     /// End of the task: no other run goes on with it.
     is_done: bool,

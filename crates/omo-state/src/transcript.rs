@@ -35,11 +35,12 @@ pub use tokens::count_tokens;
 
 /// At most this much of the transcript's end is read.
 pub const TAIL_BYTES: u64 = 1024 * 1024;
-/// Of a transcript that is read line by line, at most this much is read.
+/// Maximum bytes of a transcript that is read line by line.
 const MAX_BYTES: u64 = 512 * 1024 * 1024;
-/// A longer line is none of the client's.
+/// Maximum bytes of a line of the client's.
 const MAX_LINE_BYTES: u64 = 8 * 1024 * 1024;
-/// Beginning of the client's copies of what it sends; most of a transcript is them.
+/// Start of an `api-request` line: the client's copies of its requests, which are most of a
+/// transcript.
 const COPY: &[u8] = b"{\"type\":\"api-request";
 
 /// The conversation as the model knows it, from the tail of a transcript.
@@ -204,14 +205,14 @@ impl Chunk {
         }
     }
 
-    /// Blocks of omo's own that came after the last block that is known, or are it.
+    /// Number of omo's own blocks after the last known one, with that.
     fn count_own_blocks(&self, mark: TranscriptMark, since: Timestamp) -> usize {
         let written = self.lines_with(b"\"[omo] ").filter(|line| line.offset >= mark.block_offset);
         let is_later = |line: &TranscriptLine| line.time().is_some_and(|at| at > since);
         written.filter_map(RawLine::parse).filter(|line| is_later(line) && line.is_own_block()).count()
     }
 
-    /// The times of the entries, as they stand: within a text of a person or the model, the quotes are escaped.
+    /// Values of `timestamp`: within a text of a person or the model, the quotes are escaped.
     fn times(&self) -> impl Iterator<Item = Timestamp> {
         const FIELD: &[u8] = b"\"timestamp\":\"";
         const LONGEST: usize = 40;
@@ -222,7 +223,7 @@ impl Chunk {
         })
     }
 
-    /// The time of a turn. It ends with an interruption: from there on the run waits.
+    /// Moment at which the turn ended: an interruption, from which on the run waits.
     fn turn_time(
         &self,
         begin: TurnBegin,
@@ -291,7 +292,7 @@ impl Chunk {
         }
     }
 
-    /// Offset of the last line with these bytes that counts.
+    /// Offset of the last line with `needle` for which `counts` holds.
     fn last_line(&self, needle: &[u8], counts: fn(&TranscriptLine) -> bool) -> Option<u64> {
         let counting = self.lines_with(needle).filter(|line| line.parse().is_some_and(|line| counts(&line)));
         counting.last().map(|line| line.offset)

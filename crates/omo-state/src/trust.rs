@@ -21,7 +21,6 @@ use crate::seal::{KeyError, SealKey};
 
 const FILE: &str = "trust.json";
 const MAX_BYTES: u64 = 1024 * 1024;
-/// Approvals kept, newest first.
 const KEPT: usize = 1_000;
 
 /// Failure to use the approvals.
@@ -148,18 +147,15 @@ pub struct GivenApproval {
 }
 
 impl StoredApproval {
-    /// Approver; unknown counts as no person.
     fn by(&self) -> ChangedBy {
         self.by.unwrap_or(ChangedBy::Detached)
     }
 
-    /// A holding seal.
     fn is_sound(&self, key: &SealKey) -> bool {
         key.is_mac(sealed(&self.digest, self.by).as_bytes(), &self.seal)
     }
 }
 
-/// Sealed text of an approval.
 fn sealed(digest: &str, by: Option<ChangedBy>) -> String {
     match by {
         None => format!("omo approval 1 {digest}"),

@@ -35,7 +35,6 @@ pub struct TypedOrder {
     pub root: String,
     /// Moment of typing.
     pub at: Timestamp,
-    /// Seal over the other fields.
     seal: String,
 }
 

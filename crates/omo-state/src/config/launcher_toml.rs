@@ -7,12 +7,10 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// The settings of a launcher that are texts.
 const TEXTS: [&str; 13] = [
     "like", "start", "cancel", "status", "logs", "input", "remote", "host", "options", "image", "omo", "client",
     "scratch",
 ];
-/// The settings of a launcher that are whole numbers from 1, with the greatest of each.
 const NUMBERS: [(&str, u32); 4] =
     [("at_once", 1_000), ("queue_minutes", 40_320), ("run_minutes", 10_080), ("poll_seconds", 600)];
 const MAX_NAME: usize = 40;

@@ -18,7 +18,7 @@ use crate::platform::{self, Directory, Purpose, Trouble};
 
 const STATE_PARTS: [&str; 2] = [".sisyphus", "cc-omo"];
 const USER_PARTS: [&str; 1] = ["omo"];
-/// After so many milliseconds a hook that reads has ended, whatever held it up.
+/// Maximum duration of a hook that reads, in milliseconds.
 const LONGEST_READ_MILLIS: i64 = 2_000;
 
 /// Failure of an access to a folder or a file in it.
@@ -151,7 +151,6 @@ impl GuardedFolder {
         }
     }
 
-    /// The project whose state folder this is.
     pub(crate) fn project(&self) -> &Path {
         self.path.ancestors().nth(STATE_PARTS.len()).unwrap_or(&self.path)
     }
@@ -198,7 +197,7 @@ impl GuardedFolder {
         Ok(Some((file, size)))
     }
 
-    /// Reads from the start of the span on, at most so many bytes; the span is what the file is expected to hold.
+    /// Up to `most` bytes from the start of `span`, the expected extent of the file.
     fn read_span(&self, name: &str, mut file: File, span: Range<u64>, most: u64) -> Result<Vec<u8>, FolderError> {
         let failed = |source| FolderError::Io { action: "read", path: self.path.join(name), source };
         let mut bytes = Vec::new();
@@ -257,7 +256,6 @@ impl GuardedFolder {
         Some((file, size))
     }
 
-    /// Writes a file, and has it take its place. Where either fails it goes.
     fn write_and_place(
         &self,
         temporary: &str,
@@ -400,7 +398,6 @@ impl GuardedFolder {
         self.directory.open(name, purpose).map_err(|trouble| troubled("open", &self.path.join(name), trouble))
     }
 
-    /// Checks that an open file is one that omo made, and tells its size.
     fn check(&self, name: &str, file: &File) -> Result<u64, FolderError> {
         platform::check(file).map_err(|trouble| troubled("look at", &self.path.join(name), trouble))
     }

@@ -12,7 +12,7 @@ use crate::files::folder::{FolderError, GuardedFolder};
 /// Maximum wait of a hook for the lock. A hook that does not get it lets the session be.
 pub const DEADLINE: Duration = Duration::from_millis(250);
 
-/// The longest pause between two tries of a hook.
+/// Longest pause between two tries of a hook; [`COMMAND_PAUSE`] is a command's.
 const PAUSE: Duration = Duration::from_millis(1);
 /// The longest pause between two tries of a command. The system gives a free lock to the process that
 /// asks next, so that beside twenty hooks a command that asks as seldom as they do may fail to get it for

@@ -18,11 +18,11 @@ use super::{Links, Opened, Purpose, Trouble};
 pub(crate) const PROGRAM_ENDINGS: [&str; 1] = [""];
 
 const TOP: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
-/// A FIFO must not make an open wait, and a terminal must not become ours.
+/// `NONBLOCK`, since a FIFO must not make an open wait, and `NOCTTY`, since a terminal must not
+/// become ours.
 const FILE: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 
-/// User id of this process.
 #[expect(clippy::unnecessary_wraps, reason = "not every system has numbers")]
 pub(crate) fn user_number() -> Option<u32> {
     Some(rustix::process::geteuid().as_raw())
@@ -49,7 +49,6 @@ impl Directory {
         Ok(mkdirat(&self.0, name, Mode::RWXU)?)
     }
 
-    /// Leaves it to its owner alone.
     pub(crate) fn make_private(&self) {
         let mode = fstat(&self.0).map(|stat| Mode::from_raw_mode(stat.st_mode));
         if mode.is_ok_and(|mode| mode != Mode::RWXU) {
@@ -67,7 +66,6 @@ impl Directory {
         matches!(statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
     }
 
-    /// Moment of the last write of a file, in whole seconds since 1970.
     pub(crate) fn written_at(&self, name: &str) -> Option<i64> {
         Some(statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).ok()?.st_mtime)
     }
@@ -125,7 +123,6 @@ impl Directory {
     }
 }
 
-/// Has two folders change their names, in one step.
 pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
 }

@@ -33,7 +33,6 @@ pub(crate) fn user_number() -> Option<u32> {
 
 #[derive(Debug)]
 pub(crate) struct Directory {
-    /// While this is open, no process can put anything else in its place.
     _held: File,
     /// Without a link in it, and in the form that knows no longest path.
     path: PathBuf,
@@ -67,7 +66,6 @@ impl Directory {
         fs::create_dir(self.path.join(name))
     }
 
-    /// Leaves it to its owner alone: here that is done by what it lies in, the user's profile.
     #[expect(clippy::unused_self, reason = "other systems need it")]
     pub(crate) fn make_private(&self) {}
 

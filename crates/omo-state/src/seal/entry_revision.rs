@@ -13,11 +13,10 @@ use omo_core::timestamp::Timestamp;
 use crate::files::folder::{FolderError, GuardedFolder};
 use crate::seal::KeyError;
 
-/// The folder in the user's own.
 const PARTS: [&str; 2] = ["omo", "sessions"];
-/// Every number has so many digits, so that the next one is written over it in place.
+/// Digits of each number, so that the next one is written over it in place.
 const DIGITS: usize = 20;
-/// After so many milliseconds without a write a file goes: the entry has gone long before.
+/// Age of a file that [`prune`] removes: the entry has gone long before.
 const KEPT_MILLIS: i64 = 30 * 24 * 60 * 60 * 1_000;
 
 pub(crate) struct Revision(File);

@@ -20,7 +20,6 @@ pub const RETENTION_MILLIS: i64 = 7 * 24 * 60 * 60 * 1_000;
 /// A larger entry is none of omo's: what omo writes into one is bounded, and what others write
 /// there is held in memory several times over.
 pub(crate) const MAX_ENTRY_BYTES: usize = 192 * 1024;
-/// Places looked at one by one that may be a session's entry.
 const MAX_PEEKS: usize = 4;
 
 /// Failure to use the state's text.
@@ -51,7 +50,7 @@ pub struct StateDocument<'a> {
 enum DocumentEdit<'a> {
     #[default]
     Nothing,
-    /// One entry has new text; everything around it is as it was.
+    /// New text of one entry; everything around it is as it was.
     Entry { old: &'a str, new: String },
     /// Several changes.
     Rewritten,
@@ -180,7 +179,6 @@ impl<'a> StateDocument<'a> {
         }
     }
 
-    /// The whole text anew, one session a line.
     fn rewritten(&self) -> String {
         const SEPARATOR: &str = ",\n";
         let mut json = String::with_capacity(self.top.json_len(SEPARATOR) + self.sessions.json_len(SEPARATOR) + 1);

@@ -56,14 +56,12 @@ impl TranscriptLine<'_> {
         self.calls().filter(is_it).map(|call| call.id.to_owned()).collect()
     }
 
-    /// Report and id of an agent that the session waited for.
     fn completed_agent(&self, agent: &str) -> Option<(String, Option<String>)> {
         let result: AgentResult = self.tool_result()?;
         let counts = result.status.as_deref() == Some("completed") && result.agent_type.as_deref() == Some(agent);
         counts.then(|| (result.text(), result.agent_id))
     }
 
-    /// Report and id of an agent in the background, where one of these calls had started it.
     fn notice(&self, calls: &[String]) -> Option<(String, Option<String>)> {
         let text = self.notification()?;
         let call = between(&text, "<tool-use-id>", "</tool-use-id>")?;

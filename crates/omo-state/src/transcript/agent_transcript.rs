@@ -18,7 +18,6 @@ use super::each_line;
 use super::line::{AgentResult, Block, Content, TranscriptLine};
 use crate::files::regular_file;
 
-/// Maximum bytes of the client's note about an agent.
 const MAX_META_BYTES: u64 = 64 * 1024;
 
 /// Input of an agent.
@@ -106,7 +105,6 @@ const SILENT_HOOKS: [&str; 5] = [
     "hook_system_message",
 ];
 
-/// The answer of a hook changes an input or a result, or adds text.
 fn intervenes(answer: &Value) -> bool {
     let changes = |name: &String| name == "additionalContext" || name.starts_with("updated");
     let own = answer.as_object().into_iter().chain(answer.get("hookSpecificOutput").and_then(Value::as_object));
@@ -132,7 +130,6 @@ impl TranscriptLine<'_> {
         }
     }
 
-    /// The calls of the agent tool in a line of the model, by their ids.
     fn agent_starts(&self) -> Vec<(String, AgentCall)> {
         let call = |call: Block| {
             let input: Value = call.input()?;
@@ -150,14 +147,12 @@ impl TranscriptLine<'_> {
         self.calls().filter(|call| self.kind == "assistant" && call.name == "Read").filter_map(read).collect()
     }
 
-    /// The texts of results of tools, by the ids of the calls.
     fn results(&self) -> Vec<(String, String)> {
         let blocks = if self.kind == "user" { self.blocks() } else { Vec::new() };
         let result = |block: Block| Some((block.tool_use_id.to_owned(), block.result_text()?));
         blocks.into_iter().filter(|block| !block.tool_use_id.is_empty()).filter_map(result).collect()
     }
 
-    /// The hook of an attachment, where it changed an input or added text.
     fn intervention(&self) -> Option<HookIntervention> {
         let ran = self.attachment()?;
         let is_one = match ran.kind {
@@ -168,7 +163,6 @@ impl TranscriptLine<'_> {
         is_one.then_some(HookIntervention { event, command: ran.command() })
     }
 
-    /// The id of the call whose result names this agent.
     fn result_of(&self, agent: &str) -> Option<String> {
         let result: AgentResult = self.tool_result()?;
         let blocks = if result.agent_id.as_deref() == Some(agent) { self.blocks() } else { Vec::new() };

@@ -42,13 +42,13 @@ pub(super) struct TranscriptLine<'a> {
     origin: Option<&'a RawValue>,
 }
 
-/// Content of a message.
+/// `content` of a message.
 pub(super) enum Content<'a> {
     Text(String),
     Blocks(Vec<Block<'a>>),
 }
 
-/// Part of a message: a text, a call of a tool, or its result.
+/// Part of a message: `text`, `tool_use` or `tool_result`.
 #[derive(Default, Deserialize)]
 pub(super) struct Block<'a> {
     #[serde(rename = "type")]
@@ -67,7 +67,7 @@ pub(super) struct Block<'a> {
     content: Option<&'a RawValue>,
 }
 
-/// Note of the client between the messages.
+/// `attachment`: a note of the client between the messages.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Attachment<'a> {
@@ -87,7 +87,7 @@ pub(super) struct Attachment<'a> {
     prompt: Option<&'a RawValue>,
 }
 
-/// Result of a call that started an agent.
+/// `toolUseResult` of a call that started an agent.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AgentResult<'a> {
@@ -129,7 +129,6 @@ impl<'a> TranscriptLine<'a> {
         Some((id, read.saturating_add(usage.output)))
     }
 
-    /// A prompt or the result of a tool in the main conversation.
     pub(super) fn is_to_the_model(&self) -> bool {
         self.kind == "user" && !self.is_sidechain
     }
@@ -167,18 +166,17 @@ impl<'a> TranscriptLine<'a> {
         parse(self.attachment.filter(|_| self.kind == "attachment"))
     }
 
-    /// The goal that the client notes, with its state.
     pub(super) fn goal(&self) -> Option<Value> {
         let note: Value = parse(self.attachment.filter(|_| self.kind == "attachment"))?;
         (note.get("type")? == "goal_status").then_some(note)
     }
 
-    /// The result of a tool in the shape that is asked for.
     pub(super) fn tool_result<T: Deserialize<'a>>(&self) -> Option<T> {
         parse(self.tool_use_result.filter(|_| self.is_to_the_model()))
     }
 
-    /// The user allowed the call of a tool. A client that says nothing of it is an older one.
+    /// Permission by the user for a call of a tool; an older client says nothing of it, and counts
+    /// as `true`.
     pub(super) fn is_allowed_by_user(&self) -> bool {
         #[derive(Deserialize)]
         struct Permission {
@@ -188,7 +186,6 @@ impl<'a> TranscriptLine<'a> {
         self.permission_decision.is_none_or(|raw| is_user(parse(Some(raw))))
     }
 
-    /// The client's notice about an agent in the background.
     pub(super) fn notification(&self) -> Option<String> {
         #[derive(Deserialize)]
         struct Origin<'a> {
@@ -214,7 +211,7 @@ impl<'a> TranscriptLine<'a> {
         self.time().map_or(Interruption::AtSomeTime, Interruption::At)
     }
 
-    /// The client's own line for Esc: one block with exactly these words, and no tool's result.
+    /// Line of the client for Esc: one block with exactly these words, and no `tool_result`.
     pub(super) fn is_interruption(&self) -> bool {
         let words = |block: &Block| {
             let text = block.text.as_deref();
@@ -224,7 +221,6 @@ impl<'a> TranscriptLine<'a> {
         own && matches!(&*self.blocks(), [block] if words(block))
     }
 
-    /// The user interrupted while the Stop hook ran.
     pub(super) fn is_cancelled_stop(&self) -> bool {
         let cancelled = |it: Attachment| {
             it.kind == "hook_cancelled" && it.hook_event == Some("Stop") && !it.timed_out.unwrap_or_default()
@@ -232,7 +228,6 @@ impl<'a> TranscriptLine<'a> {
         self.attachment().is_some_and(cancelled)
     }
 
-    /// A block of a Stop in omo's own words.
     pub(super) fn is_own_block(&self) -> bool {
         let says = |text: Option<&RawValue>| text.is_some_and(|raw| raw.get().contains("\"[omo] "));
         let is_block = |it: Attachment| match it.kind {
@@ -243,7 +238,7 @@ impl<'a> TranscriptLine<'a> {
         self.attachment().is_some_and(|it| it.hook_event == Some("Stop") && is_block(it))
     }
 
-    /// The contract, told to the model by a hook. The same words from another source do not count.
+    /// Contract from a hook. The same words from another source do not count.
     pub(super) fn is_contract(&self) -> bool {
         let contract = |it: Attachment| {
             let from_hook = matches!(it.kind, "hook_success" | "hook_additional_context");
@@ -255,7 +250,6 @@ impl<'a> TranscriptLine<'a> {
 }
 
 impl Block<'_> {
-    /// The arguments of a call of a tool in the shape that is asked for.
     pub(super) fn input<T: DeserializeOwned>(&self) -> Option<T> {
         parse(self.input)
     }
@@ -270,7 +264,6 @@ impl Attachment<'_> {
         string(self.command)
     }
 
-    /// Output of the hook, as JSON.
     pub(super) fn printed(&self) -> Option<Value> {
         serde_json::from_str(&string(self.stdout)?).ok()
     }

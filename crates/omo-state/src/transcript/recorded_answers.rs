@@ -30,7 +30,6 @@ pub fn read_recorded_answers(client_home: &Path, session: &SessionId, since: Tim
     answers
 }
 
-/// The transcripts of a session. The client names their folders after the folders that it was started in.
 fn transcripts_of(client_home: &Path, session: &SessionId) -> Vec<PathBuf> {
     let folders = std::fs::read_dir(client_home.join("projects")).into_iter().flatten().flatten();
     let name = format!("{}.jsonl", session.as_str());
@@ -77,7 +76,6 @@ struct AskedOption {
 }
 
 impl TranscriptLine<'_> {
-    /// Answers of a person to one of these calls.
     fn recorded_answers(&self, calls: &[String]) -> Option<Vec<RecordedAnswer>> {
         let at = self.time()?;
         let [block] = &*self.blocks() else { return None };

@@ -18,7 +18,8 @@ use super::each_line;
 use super::line::{Block, TranscriptLine};
 use crate::files::regular_file;
 
-/// The client's list of scheduled prompts that outlive its process, below the project's folder.
+/// The client's list of scheduled prompts that outlive its process, below the project's folder:
+/// `scheduled_tasks.json`.
 const LIST: &str = ".claude/scheduled_tasks.json";
 const MAX_LIST_BYTES: u64 = 256 * 1024;
 /// Milliseconds between the removal of a due prompt from the list and the hook.
@@ -26,11 +27,8 @@ const JUST_NOW_MILLIS: u64 = 3_000;
 /// The client's mark of a due prompt, close to the line that queues it.
 const FIRE: &str = "scheduled_task_fire";
 const NEAR_MILLIS: u64 = 1_000;
-/// Bytes read of all transcripts, newest first.
 const MAX_TRANSCRIPT_BYTES: u64 = 64 * 1024 * 1024;
-/// Times kept of one transcript.
 const MAX_TIMES: usize = 1_000;
-/// Depth of the transcripts of subagents, and their maximum number.
 const MAX_DEPTH: usize = 5;
 const MAX_FILES: usize = 5_000;
 
@@ -80,12 +78,9 @@ fn is_called_for(prompt: &str, folder: &Path) -> bool {
     files.into_iter().any(|(_, path)| ScheduleSigns::read(&path, &mut left, word, prompt).hold())
 }
 
-/// Signs of scheduling in a transcript.
 #[derive(Default)]
 struct ScheduleSigns {
-    /// Call of a scheduling tool.
     is_called_for: bool,
-    /// Moments at which the client queued the prompt.
     queued: Vec<Timestamp>,
     fires: Vec<Timestamp>,
 }
@@ -105,14 +100,12 @@ impl ScheduleSigns {
         signs
     }
 
-    /// Scheduled by a model, or queued as a scheduled prompt was due.
     fn hold(&self) -> bool {
         let is_near = |at: &Timestamp, other: &Timestamp| at.as_millis().abs_diff(other.as_millis()) <= NEAR_MILLIS;
         self.is_called_for || self.queued.iter().any(|at| self.fires.iter().any(|fire| is_near(at, fire)))
     }
 }
 
-/// The transcripts in a folder and below, each with the time of its last change. No link is followed.
 fn find_transcripts(folder: &Path, depth: usize, files: &mut Vec<(SystemTime, PathBuf)>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let Ok(found) = entry.metadata() else { continue };
@@ -136,19 +129,16 @@ impl TranscriptLine<'_> {
             && self.calls().any(|call| schedules(&call) && call.input().is_some_and(|input| has_prompt(&input, prompt)))
     }
 
-    /// Moment at which a scheduled prompt was due.
     fn fires(&self) -> Option<Timestamp> {
         (self.kind == "system" && self.subtype == Some(FIRE)).then(|| self.time())?
     }
 
-    /// Moment at which the client queued this prompt.
     fn queues(&self, prompt: &str) -> Option<Timestamp> {
         let is_queued = self.kind == "queue-operation" && self.operation == Some("enqueue");
         is_same(&self.queued_text().filter(|_| is_queued)?, prompt).then(|| self.time())?
     }
 }
 
-/// Equality but for white space.
 fn is_same(one: &str, other: &str) -> bool {
     one.split_whitespace().eq(other.split_whitespace())
 }

@@ -8,7 +8,6 @@ use omo_core::timestamp::Timestamp;
 
 use super::{COPY, Chunk, RawLine};
 
-/// Bytes read of what was added to a transcript.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Adds what a transcript has noted since it was read last. What is older than the run does not count, and a transcript

@@ -18,9 +18,7 @@ use crate::trust::{self, ApprovalList, GivenApproval, TrustError};
 const PARTS: [&str; 2] = ["omo", "pending"];
 const VERSION: u32 = 1;
 const SUFFIX: &str = ".json";
-/// A larger file is refused.
 const MAX_BYTES: u64 = 1024 * 1024;
-/// Files kept, newest first.
 const KEPT: usize = 32;
 
 /// Failure to leave commands for their user.
