@@ -31,7 +31,6 @@ use crate::scope::FileScope;
 use crate::worktree::included_paths;
 
 const OBJECTS_AT_ONCE: usize = 500;
-/// Branches that others are made from, the most certain one first.
 const MAIN_BRANCHES: [&str; 5] = [
     "refs/remotes/origin/HEAD",
     "refs/remotes/origin/main",
@@ -441,7 +440,6 @@ impl<'a> BaseComparison<'a> {
 
 struct BranchBase {
     commit: String,
-    /// The last commit as base, which the work may be in already.
     is_on_main: bool,
 }
 

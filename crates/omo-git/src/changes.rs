@@ -31,16 +31,13 @@ use crate::tree_path::{relative_path, tree_path};
 pub use added_lines::{AddedLine, AddedLines};
 pub use snapshot_differences::SnapshotPair;
 
-/// Folder that omo itself writes in a project, from its top.
 const OWN: &str = ".sisyphus/cc-omo";
 
 /// A work tree as it was at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TreeSnapshot {
-    /// git's name for it.
     tree: String,
-    /// The submodules by their path, each with the id of its own work tree.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     submodules: BTreeMap<String, String>,
 }

@@ -38,11 +38,9 @@ const FOLDER: [&str; 2] = ["omo", "commit"];
 const MESSAGE: &str = "message";
 const PATHS: &str = "paths";
 const TRACE: &str = "trace";
-/// Of what git writes down of itself no more is read.
 const MAX_TRACE_BYTES: u64 = 64 * 1024 * 1024;
 /// Two steps of one work tree may end at the same time, and the hooks of the first one take long.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Time for one look of git at the work tree.
 const GIT_LIMIT: Duration = Duration::from_secs(60);
 /// Words of git when `core.safecrlf` refuses a file.
 const LINE_ENDS: &str = "would be replaced by";
@@ -200,8 +198,6 @@ impl CommitWorktree {
         }
     }
 
-    /// Untracked and tracked paths, in this order. A path that is neither known to git nor on the
-    /// disk is left out.
     fn split_new_and_known(
         &self,
         names: Vec<TreePath>,
@@ -224,7 +220,6 @@ impl CommitWorktree {
         }
     }
 
-    /// The reason for which git lists a file neither as known nor as new.
     fn hidden_reason(&self, name: &TreePath, index: &IndexEntries) -> CommitRefusal {
         let text = |path: &[u8]| lossy_text(path);
         let path = text(&name.0);
@@ -255,7 +250,6 @@ impl CommitWorktree {
         self.tree.head().or_else(|| self.git_line(&arguments))
     }
 
-    /// Asks git for a list, without anything that the repository could have run.
     fn git_list(&self, arguments: &[&str], input: &[u8]) -> Result<HashSet<Vec<u8>>, CommitRefusal> {
         let said = self.git_output(arguments, input)?;
         Ok(parts(&said).map(<[u8]>::to_vec).collect())
@@ -284,7 +278,6 @@ impl CommitWorktree {
         Ok(())
     }
 
-    /// Entries of the index, to restore after a failed commit.
     fn listing(&self) -> Option<IndexEntries> {
         let index = self.tree.git.join("index");
         read_index(&self.tree, index.exists().then_some(index.as_path())).ok()
@@ -337,7 +330,6 @@ impl CommitWorktree {
         Some(by_hooks)
     }
 
-    /// The paths in which git finds a difference.
     fn differences(&self, command: &[&str], between: &[&str]) -> Option<Vec<ChangedEntry>> {
         let arguments = [command, &["-z", "--no-renames"], between].concat();
         git_in(&self.tree, &arguments, &[]).and_then(|said| parse_changes(&said))
@@ -353,7 +345,6 @@ impl CommitWorktree {
         self.private.folder.remove(TRACE)
     }
 
-    /// Nothing to commit; runs no hook.
     fn has_nothing(
         &self,
         order: &CommitRequest<'_>,

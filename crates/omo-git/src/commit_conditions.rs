@@ -114,7 +114,6 @@ pub fn other_checkouts(repository: &GitRepository, branch: &str) -> Result<Vec<S
 struct Hook {
     name: &'static str,
     path: String,
-    /// A worktree looks for it in its own files.
     is_in_worktree: bool,
     text: String,
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::repository::{GitFailed, GitRepository, is_object_name};
 
-/// Of a larger difference only so much is given.
 const MAX_BYTES: usize = 256 * 1024;
 /// As plain text: nothing that the repository's settings name is run, and none of its orders counts.
 pub(crate) const PATCH_ARGUMENTS: [&str; 15] = [

@@ -20,7 +20,6 @@ const SETTINGS: [&str; 4] = ["core.hookspath", "core.attributesfile", "commit.gp
 const SETTING_SECTIONS: [&str; 4] = ["gpg.", "hook.", "hooks.", "secrets."];
 /// Settings that only the check of a signature obeys.
 const VERIFICATION: [&str; 3] = ["gpg.mintrustlevel", "gpg.ssh.allowedsignersfile", "gpg.ssh.revocationfile"];
-/// Begins the names of commands that their user has made.
 const ALIAS: &str = "alias.";
 /// Begins the name of a setting of git.
 pub const SETTING: &str = "git config ";
@@ -32,7 +31,6 @@ const PROGRAM_SETTINGS: &str = "\
     gitleaks commitlint secrets.baseline talismanrc typos. huskyrc";
 /// Files of a home that hooks of husky read.
 const HOME_SETTINGS: [&str; 2] = [".config/husky/init.sh", ".huskyrc"];
-/// Variable for the folder of the same files.
 const CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 const CONFIG_FILE: &str = "husky/init.sh";
 /// Attributes outside of the work tree; hooks look at them by `git diff --check`.
@@ -41,16 +39,11 @@ const ATTRIBUTES: &str = "info/attributes";
 const PACKAGE_KEYS: [&str; 4] = ["husky", "lint-staged", "pre-commit", "simple-git-hooks"];
 /// The folder in which husky puts hooks that call those beside it.
 const HUSKY_FOLDER: &str = "_";
-/// Endings of scripts, which need not be executable.
 const PROGRAM_ENDS: [&str; 12] = ["sh", "bash", "zsh", "js", "cjs", "mjs", "ts", "py", "rb", "pl", "php", "awk"];
-/// Ending of the folders whose files are all run by a hook.
 const HOOK_FOLDER_END: &str = ".d";
-/// Beginnings of the paths of installed programs.
 const SYSTEM_FOLDERS: [&str; 9] =
     ["/usr/", "/bin/", "/sbin/", "/lib", "/opt/", "/nix/", "/snap/", "/System/", "/Library/"];
-/// Files of one folder that are looked at, and folders.
 const MAX_FILES: usize = 200;
-/// Folders within each other that are looked at.
 const MAX_DEPTH: usize = 3;
 const DIGEST_LETTERS: usize = 16;
 const VALUE_LETTERS: usize = 200;
@@ -122,7 +115,6 @@ impl CommitJudges {
         }
     }
 
-    /// Adds the settings of programs that hooks start.
     fn add_program_settings(&mut self, top: &Path, attributes: &Path) {
         let is_setting = |path: &PathBuf| {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -202,7 +194,6 @@ fn judge_name(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/").trim_start_matches("./").to_owned()
 }
 
-/// The state in words of a program with this digest.
 fn program_state(path: &Path, digest: &str) -> String {
     let mode = if path.is_file() && !is_executable(path) { ", not executable" } else { "" };
     digest.chars().take(DIGEST_LETTERS).chain(mode.chars()).collect()

@@ -35,7 +35,6 @@ pub enum CommitPreviewError {
     Git(#[from] GitFailed),
 }
 
-/// Opens the repository of a project, with the folder of the project in it.
 fn open_project(worktree: &ProvedWorktree) -> Result<(GitRepository, String), CommitPreviewError> {
     let none = || CommitPreviewError::NoRepository(worktree.root().to_owned());
     let repository = worktree.repository().ok_or_else(none)?;
@@ -101,7 +100,6 @@ pub struct UncommittedFolders {
     pub repositories: Vec<String>,
 }
 
-/// Entries of untracked folders that are looked at.
 const MAX_ENTRIES: usize = 20_000;
 
 /// The folders, from the project's top, that no commit takes: empty ones and repositories. Those that git ignores and
@@ -126,7 +124,6 @@ pub fn uncommitted_folders(worktree: &ProvedWorktree) -> Result<UncommittedFolde
     Ok(found)
 }
 
-/// Looks through a folder, and says whether it has a file.
 fn read_folder(top: &Path, path: &str, found: &mut UncommittedFolders, left: &mut usize) -> bool {
     let folder = top.join(path);
     if folder.join(".git").symlink_metadata().is_ok() {

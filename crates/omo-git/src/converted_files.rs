@@ -10,7 +10,6 @@ use crate::repository::{GitFailed, GitRepository};
 
 /// Settings that make a file of what git keeps of it.
 const SETTINGS: &str = r"^(filter\..*\.(smudge|process)|core\.(autocrlf|eol))$";
-/// Attributes that do.
 const ASK_ATTRIBUTES: [&str; 8] =
     ["check-attr", "-z", "--stdin", "filter", "working-tree-encoding", "ident", "text", "eol"];
 /// Filter of git-lfs: content tells whether such a file is in another form.
@@ -73,7 +72,6 @@ impl GitRepository {
         Ok(converted)
     }
 
-    /// The settings that decide about it, by their names.
     fn settings_of_conversion(&self) -> Result<BTreeMap<String, String>, GitFailed> {
         let list = ["config", "-z", "--get-regexp", SETTINGS];
         let (status, said) = self.status_and_output(&list)?;

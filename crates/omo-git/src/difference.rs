@@ -28,18 +28,12 @@ use crate::work_files::FileScope;
 
 pub use self::file_versions::{DIGEST_CHARS, FileVersions};
 
-/// Folder of the objects while they are compared, in the user's own state folder.
 const FOLDER: [&str; 2] = ["omo", "reviews"];
-/// Depth of submodules within submodules.
 const MAX_DEPTH: usize = 8;
-/// Bytes shown of all changes.
 const MAX_BYTES: usize = 1_200 * 1024;
-/// Bytes shown of one file.
 const MAX_FILE_BYTES: usize = 256 * 1024;
 const MAX_NEW_FILE_BYTES: usize = 64 * 1024;
-/// At most so many bytes of names are listed.
 const MAX_LIST_BYTES: usize = 256 * 1024;
-/// A larger file is not compared, and a larger new one not read.
 const MAX_COMPARED_BYTES: u64 = 8 * 1024 * 1024;
 const MAX_READ_BYTES: u64 = 1024 * 1024;
 /// Bytes of new files read, and of files left out, before there is too much.
@@ -139,7 +133,6 @@ fn load_scope(home: &Path, name: &str) -> Result<FileScope, &'static str> {
     FileScope::load(home, name).ok_or("what was settled when the run began is gone")
 }
 
-/// A folder that the repository around it ignores, and always did.
 fn is_outside(scratch: &ScratchTree, tree: &GitWorktree, folder: &Path, base: Option<&str>) -> Option<bool> {
     if folder == tree.top || !scratch.ignores(folder)? {
         return Some(false);
@@ -184,7 +177,6 @@ impl DiffEntry {
         self.status == b'A'
     }
 
-    /// Too large to be compared, or to be read in its place.
     fn is_large(&self) -> bool {
         let largest = self.before.bytes.max(self.now.bytes);
         largest > if self.status == b'M' { MAX_COMPARED_BYTES } else { MAX_READ_BYTES }
@@ -194,7 +186,6 @@ impl DiffEntry {
         lossy_text(&self.path)
     }
 
-    /// Order: older files first, and there the tests; smaller files before larger ones.
     fn sort_key(&self) -> (bool, bool, u64) {
         let path = self.shown_path().to_lowercase();
         let is_test = path.contains("test") || path.contains("spec");
@@ -211,7 +202,6 @@ impl DiffEntry {
     }
 }
 
-/// Writes what changed in one work tree, and in its submodules.
 fn write_changes(
     (text, whole): (&mut String, &mut FileVersions),
     mut scratch: ScratchTree,
@@ -287,7 +277,6 @@ fn write_recorded_changes(
     write_changes(out, scratch, &tree, (home, calls), &base, depth)
 }
 
-/// The paths that differ, with the sizes of both sides.
 fn entries(scratch: &ScratchTree, base: &str, tree: &str) -> Option<Vec<DiffEntry>> {
     let arguments = [&SETTINGS[..], &COMPARE, &["-z", "--raw", "--no-abbrev", base, tree]].concat();
     let listed = scratch.git_with_objects(&arguments, &[])?;
@@ -309,7 +298,6 @@ fn entries(scratch: &ScratchTree, base: &str, tree: &str) -> Option<Vec<DiffEntr
     Some(entries)
 }
 
-/// Asks for the sizes of all files at once.
 fn read_sizes(scratch: &ScratchTree, entries: &mut [DiffEntry]) -> Option<()> {
     let sides = || entries.iter().flat_map(|entry| [&entry.before, &entry.now]);
     let list: Vec<&str> = sides().flat_map(|blob| [blob.name.as_str(), "\n"]).collect();
@@ -369,7 +357,6 @@ fn read_patches(scratch: &ScratchTree, base: &str, tree: &str, entries: &mut [Di
     parts.next().is_none().then_some(())
 }
 
-/// Writes the list of files, and then their changes, as far as there is room.
 fn show(
     text: &mut String,
     scratch: &ScratchTree,
@@ -414,7 +401,6 @@ fn show(
     }
 }
 
-/// A binary file at the start of the run.
 fn was_binary(scratch: &ScratchTree, entry: &DiffEntry) -> bool {
     const NUL: u8 = 0;
     if entry.is_new() || entry.before.is_submodule() {

@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use omo_state::files::regular_file;
 use omo_state::git_worktree::GitWorktree;
 
-/// Of a longer list only so much is read; a line that stands behind that is written once more.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 pub(crate) fn exclude_file(tree: &GitWorktree) -> PathBuf {

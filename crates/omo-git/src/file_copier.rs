@@ -15,16 +15,15 @@ use omo_state::seal::hex_digest_of_reader;
 use crate::folder_path::FolderPath;
 use crate::platform::{FolderEntry, OpenFolder, OpenedEntry};
 
-/// Files that a thread copies before it takes the next ones.
+/// Files per thread and turn.
 const FILES_AT_ONCE: usize = 500;
 const MAX_THREADS: usize = 8;
 /// A file up to this size is read and written: asking the system to copy it takes more calls than that.
 const SMALL_FILE: usize = 16 * 1024;
-/// Time between two questions to the caller.
+/// Pause between two questions to the caller.
 pub(crate) const ASK_EVERY: Duration = Duration::from_millis(50);
-/// Files of a folder between two such questions.
 const ASK_EVERY_FILES: usize = 32;
-/// A larger file is no script that says where it was installed.
+/// Maximum of a script with its place of installation in it.
 const MAX_SCRIPT_BYTES: u64 = 64 * 1024;
 
 /// The reason why files are not there in a copy.
@@ -98,7 +97,6 @@ impl<'a> CopyOptions<'a> {
         Self { kind, max_files, max_bytes, max_depth, known: None, leaves_out: |_| false }
     }
 
-    /// Takes a file off what may still be copied.
     fn count(&mut self, bytes: u64) -> io::Result<()> {
         let left = self.max_files.checked_sub(1).zip(self.max_bytes.checked_sub(bytes));
         (self.max_files, self.max_bytes) = left.ok_or(ErrorKind::FileTooLarge)?;
@@ -162,9 +160,7 @@ pub struct FileCopier<'a> {
     /// The bounds are those that are left.
     pub(crate) options: CopyOptions<'a>,
     buffer: Vec<u8>,
-    /// Paths of files and links that were copied and noted.
     pub(crate) copied: Vec<String>,
-    /// Paths of files, links and folders that could not be copied.
     pub(crate) not_copied: Vec<String>,
 }
 
@@ -225,7 +221,6 @@ impl<'a> FileCopier<'a> {
         Ok(())
     }
 
-    /// Says whether it is a file or a link that was copied.
     fn try_copy_tree(
         &mut self,
         (from, to): (&Path, &Path),
@@ -264,7 +259,6 @@ impl<'a> FileCopier<'a> {
         Ok(false)
     }
 
-    /// Copies a file or a link to where nothing is.
     fn try_create(&mut self, (from, to): (&Path, &Path), count: usize) -> io::Result<()> {
         let names = from.file_name().zip(to.file_name());
         let Some(((name, new_name), source)) = names.zip(self.from.parent_of(from)?) else { return Ok(()) };
@@ -405,7 +399,6 @@ fn read_small<'b>(file: &mut File, size: u64, buffer: &'b mut [u8]) -> io::Resul
     Ok(None)
 }
 
-/// Equality of a file's content with that of the same name in a folder.
 fn is_same(file: &mut File, folder: &OpenFolder, name: &OsStr) -> bool {
     let Ok(OpenedEntry::File { file: other, size, .. }) = folder.open_entry(name) else { return false };
     let has_size = file.rewind().is_ok() && file.metadata().is_ok_and(|meta| meta.len() == size);

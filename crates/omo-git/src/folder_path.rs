@@ -7,7 +7,6 @@ use std::time::SystemTime;
 
 use crate::platform::{OpenFolder, path_of};
 
-/// git's mode of a link.
 pub(crate) const LINK: &str = "120000";
 /// git's mode of a file that may be run.
 pub(crate) const EXECUTABLE: &str = "100755";
@@ -28,7 +27,6 @@ impl FolderPath {
         Ok(Self::open(top)?.making_folders())
     }
 
-    /// The tree, opened to write.
     pub(crate) fn making_folders(self) -> Self {
         Self { makes: true, ..self }
     }
@@ -63,7 +61,6 @@ impl FolderPath {
         Ok(Some(self.open.last().map_or(&self.top, |(_, folder)| folder)))
     }
 
-    /// Writes a file, or a link, by git's mode of it; says whether its folder could be one.
     pub(crate) fn write(
         &mut self,
         path: &Path,

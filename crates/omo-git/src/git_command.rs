@@ -20,19 +20,15 @@ use omo_state::search_path::{ProjectFolders, SearchPath};
 
 use self::ownership::may_name_git_folder;
 
-/// Maximum time of one git call.
 const LIMIT: Duration = Duration::from_secs(60);
-/// Time after the limit to put away locks.
 const GRACE: Duration = Duration::from_secs(1);
-/// Wait for the last output after the end.
 const OUTPUT_WAIT: Duration = Duration::from_secs(1);
 const MAX_READ_WHOLE_BYTES: u64 = 64 * 1024 * 1024;
-/// At most this much of an answer is read.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 const MAX_WORDS: usize = 400;
 
-/// Files with patterns that git reads of a work tree.
+/// `.gitattributes` and the like, which git reads of a work tree.
 const LISTS_OF_PATTERNS: [&str; 2] = [".gitattributes", ".gitignore"];
 
 /// Settings that make git leave everything as it is, and start nothing: no hook, no monitor, no
@@ -66,7 +62,6 @@ pub fn use_environment(environment: &CheckEnvironment) {
     let _ = OF_RUN.set(environment.clone());
 }
 
-/// The variables that git gets, before those that steer it are taken out.
 fn inherited() -> Vec<(OsString, OsString)> {
     OF_RUN.get().map_or_else(omo_state::env::variables, CheckEnvironment::variables_for_task_check)
 }
@@ -161,13 +156,11 @@ fn output_on_success(answer: Option<(i32, Vec<u8>)>) -> Option<Vec<u8>> {
     answer.and_then(|(status, said)| (status == 0).then_some(said))
 }
 
-/// Lines of a program as one that can be shown.
 pub(crate) fn one_line(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     sanitize(&lines.join("; "), MAX_WORDS)
 }
 
-/// Destination of git's output and complaints.
 #[derive(Debug)]
 pub(crate) enum OutputMode {
     /// Both read.
@@ -178,7 +171,6 @@ pub(crate) enum OutputMode {
     File(File),
 }
 
-/// Outcome of a started git.
 pub(crate) enum GitOutcome {
     /// An end by itself.
     Ended {
@@ -269,7 +261,6 @@ pub(crate) fn ignore_case_setting(tree: &GitWorktree) -> Option<&'static str> {
     tree.git.join("head").symlink_metadata().is_err().then_some("core.ignoreCase=false")
 }
 
-/// The git of this machine: never a file of the folder that it looks at, nor of a project around it.
 pub(crate) fn git_program(folder: &Path) -> Option<PathBuf> {
     found(folder, GitWorktree::find(folder).as_ref()).map(|(git, _)| git)
 }
@@ -322,7 +313,7 @@ mod tests {
 
     use super::*;
 
-    /// A folder with a FIFO in it, whose reader sees whether a process still holds it.
+    /// A folder with a FIFO in it, which a reader sees as held while a process has it open.
     struct HeldFifo {
         folder: tempfile::TempDir,
         reader: File,
@@ -338,7 +329,6 @@ mod tests {
             Self { folder, reader }
         }
 
-        /// Has git run a shell command, which holds the FIFO.
         fn arguments(&self, command: &str) -> [String; 3] {
             let held = self.folder.path().join("held");
             ["-c".to_owned(), format!("alias.hold=!exec 9>'{}'; {command}", held.display()), "hold".to_owned()]

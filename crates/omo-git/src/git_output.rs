@@ -29,12 +29,10 @@ pub(crate) fn folders(said: &[u8]) -> impl Iterator<Item = &[u8]> {
     parts(said).filter_map(|path| path.strip_suffix(b"/"))
 }
 
-/// Mode, object and stage of each path of an index, and the path.
 pub(crate) fn entries(listed: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     parts(listed).filter_map(split_entry)
 }
 
-/// Fields before the tab of an entry, and the path behind it.
 pub(crate) fn split_entry(entry: &[u8]) -> Option<(&[u8], &[u8])> {
     let (about, path) = entry.split_at_checked(entry.iter().position(|byte| *byte == b'\t')?)?;
     Some((about, path.get(1..)?))
@@ -54,7 +52,6 @@ pub(crate) fn batch_contents(mut said: &[u8]) -> Option<Vec<Vec<u8>>> {
     Some(contents)
 }
 
-/// The submodules of an index.
 pub(crate) fn submodules(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
     let modules = entries(listed).filter(|(about, _)| about.starts_with(SUBMODULE.as_bytes()));
     modules.map(|(_, path)| path)

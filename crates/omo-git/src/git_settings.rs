@@ -76,7 +76,6 @@ fn is_path(name: &OsString) -> bool {
     name.eq_ignore_ascii_case("PATH")
 }
 
-/// The variables of this process that say who its user is, and settings: those given, or those of this process.
 pub(crate) fn user_variables(settings: Option<&GitSettings>) -> Vec<(String, OsString)> {
     let of_process = || {
         let is_setting = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value));
@@ -86,20 +85,17 @@ pub(crate) fn user_variables(settings: Option<&GitSettings>) -> Vec<(String, OsS
     identity.chain(settings.map_or_else(of_process, GitSettings::variables)).collect()
 }
 
-/// The variables of this process that say who its user is.
 pub(crate) fn own_identity() -> Vec<(&'static str, OsString)> {
     let kept = |(name, value): (OsString, OsString)| Some((person_variable(name.to_str()?)?, value));
     env::variables().into_iter().filter_map(kept).collect()
 }
 
-/// The variables of a commit, from those of a check.
 pub(crate) fn commit_variables(mut variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
     let is_kept = |name: &str| !is_git_variable(name) || person_variable(name).is_some();
     variables.retain(|(name, _)| name.to_str().is_none_or(is_kept));
     variables
 }
 
-/// The variables, as git is given them.
 pub(crate) fn borrowed(variables: &[(String, OsString)]) -> Vec<(&str, &OsStr)> {
     variables.iter().map(|(name, value)| (name.as_str(), value.as_os_str())).collect()
 }

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use omo_process::process_identity::{is_alive, start_mark};
 
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Begins the content; git never writes this into a lock.
 const OWNER: &str = "omo lands ";
 
 /// The lock, which is given back when this goes.
@@ -60,7 +59,6 @@ fn make_lock(git_folder: &Path, path: &Path) -> io::Result<()> {
     made
 }
 
-/// A lock of an omo that has ended.
 pub(crate) fn is_abandoned(git_folder: &Path) -> bool {
     let text = fs::read_to_string(lock_file(git_folder)).unwrap_or_default();
     let pid = text.strip_prefix(OWNER).and_then(|rest| rest.split_whitespace().next()?.parse().ok());

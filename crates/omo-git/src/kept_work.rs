@@ -8,7 +8,6 @@ use crate::repository::{GitFailed, GitRepository, MAKER_EMAIL, OMO_IDENTITY, tri
 use crate::tree_path::TreePath;
 use crate::worktree::{KEEP_FOLDER, WorkerName};
 
-/// The message of the commit that holds what was staged.
 pub(crate) const STAGED_SUBJECT: &str = "What was staged";
 
 /// Work kept by one reference.
@@ -58,11 +57,9 @@ pub fn split_reference(reference: &str) -> Option<(&str, &str)> {
     reference.strip_prefix(KEEP_FOLDER)?.strip_prefix('/')?.split_once('/')
 }
 
-/// Work to be kept under a name.
 pub(crate) struct WorkToKeep<'a> {
     pub(crate) name: &'a WorkerName,
     pub(crate) tree: &'a str,
-    /// The tree of what was staged, which the last parent holds.
     pub(crate) staged: Option<&'a str>,
     pub(crate) message: &'a str,
 }
@@ -96,7 +93,6 @@ impl WorkToKeep<'_> {
     }
 }
 
-/// A commit one of whose parents has this tree.
 fn has_parent_with_tree(repository: &GitRepository, kept: &str, tree: &str) -> Result<bool, GitFailed> {
     let said = repository.git_line(&["rev-list", "--parents", "--max-count=1", kept])?;
     for parent in said.split(' ').skip(1) {
@@ -107,7 +103,6 @@ fn has_parent_with_tree(repository: &GitRepository, kept: &str, tree: &str) -> R
     Ok(false)
 }
 
-/// Makes a commit that keeps files and is no work of the user.
 pub(crate) fn make_commit(
     repository: &GitRepository,
     tree: &str,
@@ -191,13 +186,9 @@ fn is_in_branch(repository: &GitRepository, commit: &str, tip: Option<&str>) -> 
     Ok(true)
 }
 
-/// The commits that none of the user's branches has.
 struct UnheldCommits {
-    /// The trees of those that omo made to keep a worktree.
     own_trees: BTreeSet<String>,
-    /// There are others.
     has_work: bool,
-    /// The trees of the commits right behind them, which a branch has.
     held_trees: BTreeSet<String>,
 }
 
@@ -219,7 +210,6 @@ impl UnheldCommits {
     }
 }
 
-/// The paths that differ between a commit and another one or a tree.
 pub(crate) fn changed_entries(
     repository: &GitRepository,
     from: &str,

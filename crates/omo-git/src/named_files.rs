@@ -20,21 +20,15 @@ use crate::made_folders::is_installed;
 pub const PACKAGE: &str = "package.json";
 /// State of a task file that is not there.
 pub const ABSENT: &str = "absent";
-/// State of a file that cannot be read.
 const UNREADABLE: &str = "unreadable";
-/// Further files are not looked at.
 const MAX_FILES: usize = 200;
-/// Paths that are looked for.
 const MAX_LOOKUPS: usize = 20_000;
 /// Scripts that run scripts are followed so deep.
 const MAX_DEPTH: usize = 16;
-/// Folders that one text names.
 const MAX_FOLDERS: usize = 8;
 /// A longer word is no pattern.
 const MAX_PATTERN_BYTES: usize = 256;
-/// A larger text is not followed.
 const MAX_TEXT_BYTES: u64 = 256 * 1024;
-/// A larger file counts as one that cannot be read.
 const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A text whose words may name files.
@@ -121,7 +115,6 @@ struct NamedFileSearch<'a> {
 }
 
 impl NamedFileSearch<'_> {
-    /// Adds the files that a text names. Gives their texts.
     fn add(&mut self, text: &NamingText) -> Vec<NamingText> {
         let words = file_words(&text.text);
         let mut bases = vec![text.origin.clone(), self.top.to_owned()];
@@ -183,7 +176,6 @@ impl NamedFileSearch<'_> {
         texts
     }
 
-    /// The paths below some folders that a pattern stands for.
     fn expand(&mut self, bases: &[PathBuf], pattern: &str, is_deep: bool) -> Vec<PathBuf> {
         let mut paths = bases.to_vec();
         let parts: Vec<&str> = pattern.trim_start_matches('/').split('/').collect();
@@ -205,7 +197,6 @@ impl NamedFileSearch<'_> {
         paths
     }
 
-    /// These folders with all below them.
     fn folders_below(&mut self, mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
         let mut place = 0;
         while let Some(folder) = folders.get(place).cloned().filter(|_| folders.len() < MAX_FILES) {
@@ -225,13 +216,11 @@ impl NamedFileSearch<'_> {
         entries
     }
 
-    /// The paths that a word may stand for below some folders.
     fn below(&mut self, bases: &[PathBuf], word: &str) -> Vec<PathBuf> {
         let below = bases.iter().map(|base| normalized(&base.join(word.trim_start_matches('/'))));
         below.take_while(|_| self.lookups.checked_sub(1).map(|left| self.lookups = left).is_some()).collect()
     }
 
-    /// Adds a file, where it is a new one. Gives its text.
     fn add_file(&mut self, path: &Path, how: Use, by: &Path) -> Option<NamingText> {
         let Use { is_run, is_judged, is_imported } = how;
         let name = self.name_of(path);
@@ -244,7 +233,6 @@ impl NamedFileSearch<'_> {
         Some(NamingText { text: text_of(path)?, origin: path.to_owned() })
     }
 
-    /// Adds the scripts of a package that a text names. Gives those that are new.
     fn add_scripts(&mut self, package: &Path, words: &BTreeSet<String>) -> Option<NamingText> {
         let name = Some(self.name_of(package)).filter(|name| package.is_file() && !is_installed(name))?;
         let known = self.packages.entry(name).or_default();
@@ -265,7 +253,6 @@ impl NamedFileSearch<'_> {
     }
 }
 
-/// A pattern that says something of the names that it stands for.
 fn is_pattern(word: &str) -> bool {
     word.len() <= MAX_PATTERN_BYTES && word.contains('*') && word.contains(|char: char| char.is_ascii_alphanumeric())
 }
@@ -295,12 +282,10 @@ pub fn scripts_of(package: &Path) -> BTreeMap<String, String> {
     scripts.into_iter().flatten().filter_map(script).collect()
 }
 
-/// A program by its first line, or by its mode.
 pub(crate) fn is_program(path: &Path) -> bool {
     is_executable(path) || text_of(path).is_some_and(|text| text.starts_with("#!"))
 }
 
-/// The text of a file that is no larger than scripts are.
 pub(crate) fn text_of(path: &Path) -> Option<String> {
     let bytes = regular_file::read(path, MAX_TEXT_BYTES, Links::Followed).ok()??;
     String::from_utf8(bytes).ok()

@@ -20,18 +20,13 @@ use crate::git_command::{GitCalls, tree_variables};
 use crate::git_output::{lossy_text, parts};
 use crate::platform::path_of;
 
-/// Folder name, beside the index and the objects.
 const NAME: &str = "git";
-/// Of a larger list of what is ignored, or file of settings, only so much is read.
 const MAX_BYTES: u64 = 256 * 1024;
 /// Attributes that no setting may change: they would show other bytes than those that are there, or
 /// none.
 const ATTRIBUTES: &str = "* -ident !working-tree-encoding !filter !diff\n";
-/// The settings that say how content is kept, by their names in lower case. None of them decides about the id.
 const OF_CONTENT: [&str; 5] = ["core.autocrlf", "core.eol", "core.filemode", "core.symlinks", "core.ignorecase"];
-/// Setting with the user's own list of what is ignored.
 const EXCLUDES_FILE: &str = "core.excludesfile";
-/// Folders that omo itself writes in a project.
 const OWN: &str = "**/.sisyphus/cc-omo/\n";
 
 /// Settings of a repository and of its user that git is given.
@@ -40,9 +35,7 @@ const OWN: &str = "**/.sisyphus/cc-omo/\n";
 pub(crate) struct RepositorySettings {
     /// Patterns beside the `.gitignore` files: `info/exclude` and the user's own list.
     pub(crate) ignored: String,
-    /// Settings of content: names and values.
     content: Vec<(String, String)>,
-    /// Objects are named by SHA-256.
     sha256: bool,
 }
 
@@ -91,7 +84,6 @@ fn is_sha256(tree: &GitWorktree) -> bool {
         || read_text(&tree.common.join("config")).to_ascii_lowercase().lines().map(str::trim).any(is_named)
 }
 
-/// git's default for the user's list of what is ignored.
 fn default_ignore_file() -> Option<PathBuf> {
     let variables = env::variables();
     let folder = variables.into_iter().find(|(name, value)| name == "XDG_CONFIG_HOME" && !value.is_empty());
@@ -110,7 +102,6 @@ fn read_text(path: &Path) -> String {
     lossy_text(&regular_file::read_beginning(path, MAX_BYTES))
 }
 
-/// Makes it anew in a folder of omo's own, whatever was there, and tells where it is.
 pub(crate) fn make(
     folder: &GuardedFolder,
     tree: Option<&GitWorktree>,
@@ -164,7 +155,6 @@ pub fn variables<'a>(at: &'a Path, top: &'a Path) -> [(&'static str, &'a OsStr);
     ]
 }
 
-/// A path as git reads it in a list of them.
 pub(crate) fn quote_path(path: &Path) -> std::ffi::OsString {
     let bytes = path.as_os_str().as_encoded_bytes();
     if !bytes.iter().any(|byte| matches!(byte, b':' | b'"' | b'\\' | b'\r' | b'\n')) {

@@ -21,10 +21,9 @@ use omo_state::seal::hex_digest;
 pub(crate) const OMO: &str = "omo";
 pub(crate) const CHANGES: &str = "changes";
 pub(crate) const RESTORE: &str = "restore";
-/// Longest wait for another process that looks at the same work tree.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A folder that one process at a time works in.
+/// A folder for one process at a time, under a lock.
 pub(crate) struct PrivateFolder {
     pub(crate) folder: GuardedFolder,
     _lock: StateLock,
@@ -61,7 +60,6 @@ fn short_digest(bytes: &[u8]) -> String {
     hex_digest(bytes).chars().take(32).collect()
 }
 
-/// Forgets all snapshots of a run; one that has none is no error.
 pub(crate) fn forget_run(state_home: &Path, run_id: &str) -> Result<(), FolderError> {
     let forget = |kind| GuardedFolder::create_user_part(state_home, &[OMO, kind])?.remove_folder(&run_name(run_id));
     forget(CHANGES).and(forget(RESTORE))

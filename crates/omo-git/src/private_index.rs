@@ -10,7 +10,6 @@ use omo_state::files::regular_file;
 use crate::index_lock::remove_file;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
-/// The index, and the repository that it is about.
 pub(crate) struct PrivateIndex<'r> {
     repository: &'r GitRepository,
     pub(crate) path: PathBuf,
@@ -19,7 +18,6 @@ pub(crate) struct PrivateIndex<'r> {
 }
 
 impl<'r> PrivateIndex<'r> {
-    /// The one in this file.
     pub(crate) fn new(repository: &'r GitRepository, path: PathBuf) -> Self {
         Self { repository, path, attributes: None }
     }

@@ -102,7 +102,6 @@ impl ProvedWorktree {
         self.git.as_ref().filter(is_there)
     }
 
-    /// The work tree, with the folder of the project in it; empty for its top.
     pub(crate) fn project(&self) -> Option<(&GitWorktree, String)> {
         let tree = self.git()?;
         Some((tree, project_folder(&self.root, tree)?))

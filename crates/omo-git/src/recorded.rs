@@ -25,14 +25,11 @@ use crate::platform::path_of;
 use crate::tree::{Look, ScratchTree};
 use crate::work_files::{FileScope, ignore_built, path_to_text};
 
-/// Depth of repositories within repositories.
 const MAX_DEPTH: usize = 8;
-/// At most so many objects are asked for at once.
 const OBJECTS_AT_ONCE: usize = 500;
 /// Files of a repository that are linked, and the time for it: the client waits.
 const MAX_LINKS: usize = 20_000;
 const LINKING: Duration = Duration::from_millis(300);
-/// Command that lists the files of an index.
 const LIST: [&str; 3] = ["ls-files", "-s", "-z"];
 
 /// Records the files that the task of a run begins with, and notes in the session's entry that it did.
@@ -73,20 +70,16 @@ pub fn record_files(root: &Path, state_home: &Path, id: &SessionId, now: Timesta
     Ok(())
 }
 
-/// One work tree of those that a run began with.
 #[derive(Clone, Debug)]
 pub(crate) struct RecordedWorktree {
-    /// Path from the first work tree, which has none.
+    /// Path from the outermost work tree, which has none.
     pub(crate) name: String,
     /// `FileScope` of the start.
     pub(crate) scope: FileScope,
-    /// Top folder.
     pub(crate) top: PathBuf,
-    /// Repositories within, each with its path.
     pub(crate) inner: Vec<(PathBuf, Self)>,
 }
 
-/// All of them, each before those that lie in it.
 fn collect_trees(scope: &FileScope) -> Vec<RecordedWorktree> {
     let mut all = vec![RecordedWorktree::outermost(scope)];
     let mut at = 0;
@@ -99,7 +92,6 @@ fn collect_trees(scope: &FileScope) -> Vec<RecordedWorktree> {
 }
 
 impl RecordedWorktree {
-    /// The one that the project lies in, or is.
     pub(crate) fn outermost(scope: &FileScope) -> Self {
         Self::collect(String::new(), scope.top(), scope.clone(), 0)
     }
@@ -177,7 +169,6 @@ impl RecordedWorktree {
     }
 }
 
-/// The folder in which a run has what was recorded for it.
 #[derive(Clone, Copy)]
 struct RunFolder<'a> {
     state_home: &'a Path,
@@ -185,7 +176,6 @@ struct RunFolder<'a> {
     id: &'a SessionId,
 }
 
-/// Record of a run.
 pub(crate) struct RecordedRun<'a> {
     folder: RunFolder<'a>,
     trees: RecordedTrees,
@@ -197,7 +187,6 @@ impl<'a> RecordedRun<'a> {
         Some(Self { folder: RunFolder { state_home, calls, id }, trees: store::read(state_home, id, kept)? })
     }
 
-    /// Tree of a place, and the folders of its objects.
     pub(crate) fn tree_of(&self, place: &RecordedWorktree) -> Option<(String, Vec<PathBuf>)> {
         let (scratch, _) = place.open_recorded(self)?;
         let name = String::from_utf8(scratch.git(&["write-tree", "--missing-ok"], &[])?).ok()?.trim().to_owned();

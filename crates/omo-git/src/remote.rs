@@ -15,17 +15,13 @@ use thiserror::Error;
 use crate::git_command::GitOutcome;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
-/// Maximum time to send or receive commits.
 const LIMIT: Duration = Duration::from_secs(120);
-/// Maximum time to list branches. This is asked first, and the user may be waiting at a terminal.
+/// Maximum time of `git ls-remote`, which is asked first: the user may be waiting at a terminal.
 const LIST_LIMIT: Duration = Duration::from_secs(30);
-/// The ways that git knows by itself. Any other one is a program of that name.
+/// Protocols that git knows by itself. Any other one is a program of that name.
 const WAYS: &str = "file:git:http:https:ssh";
-/// Settings that have git start a program on its way to a remote, or on the remote.
 const PROGRAMS: &str = "^(core[.](sshcommand|askpass|gitproxy|alternaterefscommand)|credential[.](.*[.])?helper|remote[.].*[.](uploadpack|receivepack|vcs))$";
-/// No remote has a longer name, in bytes.
 const MAX_NAME: usize = 100;
-/// Characters quoted of a complaint.
 const COMPLAINT_CHARS: usize = 200;
 
 /// Failure of a remote repository.
@@ -116,7 +112,6 @@ impl<'r> Remote<'r> {
         self.move_branches("push", branches.iter().map(|(commit, branch)| (*branch, "", *commit)))
     }
 
-    /// Moves branches there from one commit to another, each of which is empty where there is to be none.
     fn move_branches<'b>(
         &self,
         command: &'static str,
@@ -222,7 +217,6 @@ fn call(
     }
 }
 
-/// A push of what is named, and of nothing else that settings may say.
 const PUSH: [&str; 7] =
     ["push", "--quiet", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no", "--no-atomic"];
 const FETCH: [&str; 8] = [
@@ -236,7 +230,6 @@ const FETCH: [&str; 8] = [
     "--refmap=",
 ];
 
-/// The first of the repository's own settings that would have a program run on the way to a remote.
 fn program_setting(repository: &GitRepository) -> Result<Option<String>, GitFailed> {
     let arguments = ["config", "-z", "--show-scope", "--name-only", "--get-regexp", PROGRAMS];
     let (_, said) = repository.answer(&arguments, &[], &[])?;
@@ -263,7 +256,6 @@ const UNREACHED: [&str; 3] = [
     "and the repository exists.",
 ];
 
-/// The last thing that git complained about.
 fn complaint_reason(complaint: &str) -> String {
     let is_news =
         |line: &&str| !line.is_empty() && !line.starts_with("hint:") && !line.starts_with("error: failed to push");

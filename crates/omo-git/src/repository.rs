@@ -32,7 +32,6 @@ pub(crate) const OMO_IDENTITY: [(&str, &str); 4] = [
     ("GIT_COMMITTER_EMAIL", MAKER_EMAIL),
 ];
 
-/// Maximum time of one git step: a checkout reads and writes all files of a commit.
 const LIMIT: Duration = Duration::from_secs(600);
 /// Settings for lasting objects: compressed, and on the disk before they are relied upon.
 const LASTING: [&str; 8] = [
@@ -45,7 +44,6 @@ const LASTING: [&str; 8] = [
     "-c",
     "worktree.useRelativePaths=false",
 ];
-/// Settings that have git start a program while it checks out or merges.
 const PROGRAMS: &str = "^(filter[.].*[.](clean|smudge|process|required)|merge[.].*[.]driver)$";
 
 /// A step of git that did not succeed.
@@ -61,7 +59,6 @@ pub struct GitFailed {
 }
 
 impl GitFailed {
-    /// A step without a complaint.
     pub(crate) fn new(command: impl Into<String>, folder: &Path) -> Self {
         Self { command: command.into(), folder: folder.to_owned(), complaint: String::new() }
     }
@@ -72,21 +69,18 @@ impl GitFailed {
 pub struct GitRepository {
     tree: GitWorktree,
     known: Arc<RepositoryCache>,
-    /// Settings that the commits of the user obey; those of the environment of this process where it has none.
+    /// Settings for commits of the user; `None` for those in the environment of this process.
     settings: Option<Arc<GitSettings>>,
 }
 
-/// The folder of omo below the one that all work trees share.
 const OMO_FOLDER: &str = "omo";
 /// Held while git makes or removes a worktree.
 const WORKTREES_LOCK: &str = "worktrees.lock";
 /// Longer than others can take to make and remove theirs before this one.
 const WORKTREES_WAIT: Duration = Duration::from_secs(60);
 
-/// Facts about a repository, whichever of its work trees it is seen from.
 #[derive(Debug, Default)]
 struct RepositoryCache {
-    /// git's name of a tree without files.
     empty: OnceLock<String>,
     /// Settings that turn its programs off, and the marks of the files with those settings.
     off: Mutex<Option<(String, Vec<String>)>>,
@@ -94,9 +88,7 @@ struct RepositoryCache {
 
 /// A row of `git status`.
 pub(crate) struct StatusEntry {
-    /// git's letters for the index and for the work tree.
     pub(crate) letters: [u8; 2],
-    /// From the top.
     pub(crate) path: Vec<u8>,
 }
 
@@ -154,7 +146,7 @@ impl GitRepository {
         &self.tree.common
     }
 
-    /// Output and exit status of git; an error after a timeout.
+    /// Output and exit status; an error after a timeout.
     pub(crate) fn answer(
         &self,
         arguments: &[&str],
@@ -182,7 +174,6 @@ impl GitRepository {
         .ok_or_else(|| self.failure_of(arguments))
     }
 
-    /// Has git print into a file, however much it is.
     pub(crate) fn git_into(&self, file: File, arguments: &[&str], input: &[u8]) -> Result<(), GitFailed> {
         let done = self.call(&self.disabled_programs()?, arguments, &[], |folder, words, variables| {
             run(LIMIT, folder, words, variables, input, OutputMode::File(file))
@@ -200,7 +191,6 @@ impl GitRepository {
         Ok(String::from_utf8_lossy(&said).lines().map(str::to_owned).collect())
     }
 
-    /// Outcome of a git that speaks with another repository, which may be on another machine.
     pub(crate) fn call_remote(
         &self,
         limit: Duration,
@@ -240,7 +230,6 @@ impl GitRepository {
         self.call_remote_while(limit, arguments, &borrowed(&user_variables(self.settings.as_deref())), is_needed)
     }
 
-    /// Has git called for this work tree, with what turns off all that it could run.
     fn call<T>(
         &self,
         off: &[String],
@@ -261,7 +250,6 @@ impl GitRepository {
         run(folder, &words, &variables)
     }
 
-    /// Output of a successful git.
     pub(crate) fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, GitFailed> {
         self.git_with(arguments, &[], &[])
     }
@@ -306,7 +294,6 @@ impl GitRepository {
         self.git(&[["worktree"].as_slice(), arguments].concat()).map(drop)
     }
 
-    /// Output of git in one line.
     pub(crate) fn git_line(&self, arguments: &[&str]) -> Result<String, GitFailed> {
         self.git(arguments).map(|said| trimmed_line(&said))
     }
@@ -336,7 +323,6 @@ impl GitRepository {
         Ok(lines.filter(|_| status == 0))
     }
 
-    /// The work trees that have a branch checked out, by its full name, each with git's own folder of it.
     pub(crate) fn checkouts(&self, branch: &str) -> Result<Vec<(String, PathBuf)>, GitFailed> {
         let listed = self.git(&["worktree", "list", "--porcelain", "-z"])?;
         let tops = parse_worktrees(&String::from_utf8_lossy(&listed), branch);
@@ -354,7 +340,6 @@ impl GitRepository {
         self.git_line(&["rev-parse", "--verify", "--quiet", &format!("{commit}^{{tree}}")])
     }
 
-    /// A tree without files, as it is called in this repository.
     pub(crate) fn empty_tree(&self) -> Result<String, GitFailed> {
         if let Some(known) = self.known.empty.get() {
             return Ok(known.clone());
@@ -367,7 +352,6 @@ impl GitRepository {
         self.git(&["cat-file", "blob", object])
     }
 
-    /// Keeps the content of a file, and gives its object.
     pub(crate) fn write_blob(&self, bytes: &[u8]) -> Result<String, GitFailed> {
         Ok(trimmed_line(&self.git_with(&["hash-object", "-w", "--stdin"], &[], bytes)?))
     }
@@ -383,12 +367,10 @@ impl GitRepository {
         Ok(said.is_empty())
     }
 
-    /// Failure of a git step, in words that its user knows.
     pub(crate) fn failure_of(&self, arguments: &[&str]) -> GitFailed {
         GitFailed::new(arguments.join(" "), self.top())
     }
 
-    /// The filters that the repository's own settings name, and that stay off.
     pub(crate) fn disabled_filters(&self) -> Result<Vec<String>, GitFailed> {
         let off = self.disabled_programs()?;
         let names = off.iter().filter_map(|setting| setting.strip_prefix("filter.")?.rsplit_once('.'));
@@ -458,7 +440,6 @@ pub(crate) fn trimmed_line(said: &[u8]) -> String {
     String::from_utf8_lossy(said).trim_end_matches(['\n', '\r']).to_owned()
 }
 
-/// A full object name, and no option.
 pub(crate) fn is_object_name(name: &str) -> bool {
     matches!(name.len(), 40 | 64) && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -44,7 +44,6 @@ pub use bring_back::{BroughtBack, kept_changes};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotId {
-    /// Manifest id.
     id: String,
 }
 
@@ -136,7 +135,6 @@ pub enum RestoreError {
 }
 
 impl RestoreError {
-    /// An error of the system with its path.
     fn io(action: &'static str, path: &Path) -> impl Fn(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self::Io { action, path: path.clone(), source }

@@ -28,27 +28,20 @@ pub enum LeftOutBy {
     User,
 }
 
-/// Files of a work tree that count. Paths are bytes, each written as a character.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct FileScope {
     top: String,
-    /// A work tree of a repository.
     pub(crate) is_repository: bool,
-    /// Settings of the repository.
     pub(crate) settings: RepositorySettings,
-    /// Paths of the index, each with a NUL behind it.
     tracked: String,
-    /// Paths of the index that a sparse checkout had left out.
     absent: String,
     /// The `.gitignore` files that counted, with what stood in them.
     pub(super) rules: BTreeMap<String, String>,
-    /// The repositories and submodules in it.
     inner: BTreeMap<String, Self>,
     /// Files that the checks write, and that are no part of the work as long as git does not track them.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     left_out: BTreeSet<String>,
-    /// Files that the user leaves out.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     left_out_by_user: BTreeSet<String>,
 }
@@ -75,7 +68,6 @@ impl FileScope {
         split(&self.tracked)
     }
 
-    /// Paths that a sparse checkout had left out.
     pub(crate) fn absent(&self) -> Vec<Vec<u8>> {
         split(&self.absent)
     }
@@ -122,7 +114,6 @@ impl FileScope {
         of_checks.chain(self.left_out_by_user.iter().map(|path| text_to_path(path))).collect()
     }
 
-    /// Keeps it, and gives the name that it is found by.
     pub(super) fn keep(&self, state_home: &Path) -> Option<String> {
         let bytes = serde_json::to_vec(self).ok()?;
         let name = hex_digest(&bytes);

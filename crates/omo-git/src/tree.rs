@@ -33,23 +33,18 @@ const KEPT: &str = "kept.json";
 const OBJECTS: &str = "objects";
 const HELD: &str = "held";
 const SETTINGS: &str = "settings.json";
-/// Depth of submodules within submodules.
 const MAX_DEPTH: usize = 8;
 const MAX_INDEX_BYTES: u64 = 256 * 1024 * 1024;
 /// Bytes of a kept state; a larger one is not used, and git is asked each time.
 const MAX_KEPT_BYTES: u64 = 64 * 1024 * 1024;
-/// Parent folder of the states of submodules.
 const TREES: [&str; 2] = ["omo", "trees"];
 
-/// State of a work tree between two looks.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TreeState {
-    /// The repository's own index and settings, as they were when it was copied.
+    /// Marks of the repository's own index and settings, as they were when the index was copied.
     source: String,
-    /// Our copy of it, as git left it.
     copy: String,
     pub(crate) tree: String,
-    /// Paths of the submodules.
     pub(crate) submodules: Vec<PathBuf>,
     #[serde(default)]
     seal: String,
@@ -105,13 +100,11 @@ pub(crate) struct ScratchTree<'a> {
     private: PrivateFolder,
     /// Key of the seal on kept states: they lie where others can write.
     key: SealKey,
-    /// Settings of the repository.
     settings: RepositorySettings,
-    /// Paths that a sparse checkout had left out when the run began.
     absent: BTreeSet<Vec<u8>>,
-    /// Folders of objects beside the repository's.
+    /// Folders of objects for `GIT_ALTERNATE_OBJECT_DIRECTORIES`.
     object_folders: Vec<PathBuf>,
-    /// The folder that git is shown.
+    /// The private git folder, a stand-in for `.git`.
     git: OnceLock<Option<PathBuf>>,
 }
 
@@ -165,17 +158,14 @@ impl<'a> ScratchTree<'a> {
         self.private.folder.path().join(name)
     }
 
-    /// Folder of its own objects.
     pub(crate) fn objects_folder(&self) -> PathBuf {
         self.path(OBJECTS)
     }
 
-    /// Folder for links to the repository's objects.
     pub(crate) fn linked_objects_folder(&self) -> PathBuf {
         self.path(HELD)
     }
 
-    /// A path that a sparse checkout had left out.
     pub(crate) fn is_absent(&self, path: &[u8]) -> bool {
         self.absent.contains(path)
     }
@@ -239,13 +229,11 @@ impl<'a> ScratchTree<'a> {
         Some(kept)
     }
 
-    /// Any file at the top beside those of git and omo.
     fn has_files(&self) -> bool {
         let mut entries = fs::read_dir(&self.tree.top).into_iter().flatten().flatten();
         entries.any(|entry| entry.file_name() != ".git" && entry.file_name() != ".sisyphus")
     }
 
-    /// A folder that git ignores.
     pub(crate) fn ignores(&self, folder: &Path) -> Option<bool> {
         let path = folder.strip_prefix(&self.tree.top).ok()?.as_os_str().as_encoded_bytes();
         let asked = list([path]);
@@ -322,7 +310,6 @@ impl<'a> ScratchTree<'a> {
         self.git(&["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"], &[])
     }
 
-    /// Takes the work tree into our index, and asks git what that is called.
     fn update_state(&self, changed: &[u8], list_submodules: bool, kept: TreeState) -> Option<TreeState> {
         let tree = self.update_index(changed).and_then(|()| self.git(&["write-tree", "--missing-ok"], &[]));
         self.forget_objects()?;
@@ -337,7 +324,6 @@ impl<'a> ScratchTree<'a> {
         self.save_state(TreeState { source: kept.source, copy, tree, submodules, ..TreeState::default() })
     }
 
-    /// A folder that is a repository of its own with a commit.
     fn has_commit(&self, path: &[u8]) -> bool {
         GitWorktree::at(&self.tree.top.join(path_of(path))).is_some_and(|inner| inner.head().is_some())
     }
@@ -374,7 +360,6 @@ impl<'a> ScratchTree<'a> {
         without.or_else(|| self.git_with_objects(arguments, input))
     }
 
-    /// With the repository's own objects, to read them.
     pub(crate) fn git_with_objects(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
         let mut shared = quote_path(&self.tree.common.join(OBJECTS));
         for folder in &self.object_folders {
@@ -386,7 +371,6 @@ impl<'a> ScratchTree<'a> {
         (status == 0).then_some(said)
     }
 
-    /// The contents of some objects, in their order.
     pub(crate) fn contents<'o>(&self, objects: impl Iterator<Item = &'o str>) -> Option<Vec<Vec<u8>>> {
         let asked: Vec<&str> = objects.flat_map(|object| [object, "\n"]).collect();
         batch_contents(&self.git_with_objects(&["cat-file", "--batch"], asked.concat().as_bytes())?)
@@ -410,7 +394,6 @@ impl<'a> ScratchTree<'a> {
     }
 }
 
-/// An open file that is an index of git's: nothing else is copied.
 pub(crate) fn is_index(mut file: &fs::File) -> Option<bool> {
     const BEGINNING: &[u8] = b"DIRC";
     let mut beginning = Vec::new();
@@ -424,8 +407,7 @@ pub fn file_identity(path: &Path) -> Option<String> {
     identity(&regular_file::open(path).ok()??).ok()
 }
 
-/// State of an index file: its place, size and time, and the digest of its content that git writes
-/// at its end.
+/// State of an index file: its `stat` and the digest that git writes at its end.
 pub(crate) fn file_mark(path: &Path) -> String {
     const DIGEST_BYTES: u64 = 32;
     let read = || {

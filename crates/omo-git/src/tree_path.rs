@@ -34,7 +34,6 @@ impl TreePath {
     }
 }
 
-/// A path within the work tree and out of its repository's own folder.
 pub(crate) fn is_safe(name: &TreePath) -> bool {
     let path = path_of(&name.0);
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(part) if !part.eq_ignore_ascii_case(".git"));
@@ -60,12 +59,10 @@ pub(crate) fn tree_path(project: &str, path: &str) -> Option<TreePath> {
     (name.0.is_empty() || is_safe(&name)).then_some(name)
 }
 
-/// Path of a project in its work tree; empty for the top itself.
 pub(crate) fn project_folder(root: &Path, work_tree: &GitWorktree) -> Option<String> {
     Some(root.strip_prefix(&work_tree.top).ok()?.to_string_lossy().replace('\\', "/"))
 }
 
-/// A path from the top of the work tree, as seen from a folder below that.
 pub(crate) fn relative_path(folder: &str, path: &str) -> String {
     let base: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     let parts: Vec<&str> = path.split('/').collect();

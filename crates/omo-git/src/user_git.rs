@@ -24,7 +24,7 @@ const REMEMBERED: &str =
 /// The scope in which git lists what its environment and `-c` give.
 const ENVIRONMENT_SCOPE: &str = "command";
 
-/// Time for hooks to put back what they have put aside, such as changes that are not staged.
+/// Time for hooks to restore their own stash, such as of changes that are not staged.
 const HOOK_GRACE: Duration = Duration::from_secs(5);
 
 /// git with the hooks of its user. The binary that calls it is its own keeper: see
@@ -92,19 +92,18 @@ impl UserGit<'_> {
     }
 }
 
-/// The folder of the hooks that its user has set; a relative one is looked for in each work tree.
+/// `core.hooksPath` of the user; a relative one is looked for in each work tree.
 pub(crate) fn hooks_setting(repository: &GitRepository) -> Result<Option<PathBuf>, GitFailed> {
     let set = listed_settings(repository, "^core[.]hookspath$")?.pop();
     Ok(set.map(|setting| setting.value).filter(|path| !path.is_empty()).map(PathBuf::from))
 }
 
-/// The folder from which git takes the hooks of a repository, as its user has set it.
+/// Hooks folder of a repository, by `core.hooksPath`.
 pub(crate) fn hooks_folder(repository: &GitRepository) -> Result<PathBuf, GitFailed> {
     let set = hooks_setting(repository)?.map(|folder| repository.top().join(folder));
     Ok(set.unwrap_or_else(|| repository.common().join("hooks")))
 }
 
-/// Hooks among these that git would run.
 pub(crate) fn present_hooks(folder: &Path, names: &[&'static str]) -> Vec<&'static str> {
     let is_there = |name: &&&str| {
         let found = folder.join(name).metadata();
@@ -138,13 +137,12 @@ pub fn signs_commits(repository: &GitRepository) -> Result<bool, GitFailed> {
     is_set(repository, "commit.gpgSign")
 }
 
-/// A boolean setting of the user.
 pub(crate) fn is_set(repository: &GitRepository, name: &str) -> Result<bool, GitFailed> {
     let said = user_setting(repository, &["config", "--type=bool", "--get", name])?;
     Ok(trimmed_line(&said) == "true")
 }
 
-/// Value of a setting, with the user's own files of settings; empty where it is not set.
+/// Value of a setting, with the user's own files of settings; empty without one.
 pub(crate) fn user_setting(repository: &GitRepository, arguments: &[&str]) -> Result<Vec<u8>, GitFailed> {
     match repository.answer_user(arguments)? {
         (0, said) => Ok(said),
@@ -196,7 +194,6 @@ pub(crate) struct ListedSetting {
     pub(crate) value: String,
 }
 
-/// The settings of the user whose names match, in the order in which they count.
 pub(crate) fn listed_settings(repository: &GitRepository, names: &str) -> Result<Vec<ListedSetting>, GitFailed> {
     let arguments = ["config", "-z", "--show-scope", "--type=path", "--get-regexp", names];
     let said = user_setting(repository, &arguments)?;

@@ -41,14 +41,11 @@ pub(crate) use crate::scope::{FileScope, path_to_text};
 pub use manifest::FileManifest;
 pub use written_files::WrittenFiles;
 
-/// Files that cannot be read within this have no id.
 const LONGEST_READ: Duration = Duration::from_secs(25);
 /// Of a project with more files that cannot be told from what is built there is no id.
 const MAX_FILES: usize = 500_000;
-/// Depth of repositories within repositories.
 const MAX_DEPTH: usize = 8;
 const MAX_RULES_BYTES: u64 = 64 * 1024;
-/// At most so many paths are told.
 const MAX_TOLD: usize = 200;
 
 /// The files of a project.
@@ -60,9 +57,7 @@ pub struct WorkFiles<'a> {
     /// Name of the `FileScope` of the run.
     scope_name: Option<String>,
     scope: OnceCell<Option<FileScope>>,
-    /// The path that could not be read in time, from the top.
     unread: OnceLock<Vec<u8>>,
-    /// The content of each file, where all were read.
     manifest: RefCell<FileManifest>,
 }
 
@@ -75,7 +70,7 @@ pub struct FilesState {
     pub stamps: String,
 }
 
-/// Trust in times of change.
+/// Trust in `mtime` and `ctime`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TimestampTrust {
     /// A file whose times and size are the same is the same.
@@ -198,7 +193,6 @@ impl<'a> WorkFiles<'a> {
         self.scope.get_or_init(load).as_ref()
     }
 
-    /// One in it.
     fn inner_files(&self, path: &[u8], top: &Path) -> Self {
         let scope_name = self.scope_name.as_ref().map(|name| format!("{name}/{}", path_to_text(path)));
         let scope = self.scope().map(|scope| scope.inner(path));
@@ -224,7 +218,6 @@ impl<'a> WorkFiles<'a> {
         self.with_inner(found, trust, depth, deadline)
     }
 
-    /// Content without that of the repositories within.
     fn with_inner(
         &self,
         found: CachedFiles,
@@ -452,7 +445,6 @@ fn add_own_rules(top: &Path, files: &mut Vec<Vec<u8>>, folders: &[Vec<u8>]) {
     files.sort_unstable();
 }
 
-/// Reads what stands in the files that are listed.
 fn read_again(
     mut remembered: CachedFiles,
     deadline: Instant,
@@ -465,7 +457,7 @@ fn read_again(
     Some(remembered)
 }
 
-/// Cache of files: path, stamp and digest. A file changed a moment ago is left out.
+/// Cache entries: path, stamp and digest. A file changed a moment ago is left out.
 fn entries_to_bytes(entries: &[FileEntry], since: Timestamp) -> Vec<u8> {
     let mut bytes = Vec::new();
     for entry in entries.iter().filter(|entry| !entry.leads_outside) {

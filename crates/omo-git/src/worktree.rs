@@ -38,20 +38,15 @@ pub use rescue::RescuedWork;
 /// Parent of the worktrees, from the top of the repository: the one folder below `.claude` in which
 /// a client may write without being asked.
 const FOLDER: &str = ".claude/worktrees";
-/// Parent folder of all repositories' worktrees, as set by the user.
 static USER_FOLDER: OnceLock<PathBuf> = OnceLock::new();
-/// Prefix of their branches.
 const BRANCHES: &str = "omo";
-/// Below which reference all is kept that a worktree alone held.
 pub(crate) const KEEP_FOLDER: &str = "refs/omo/keep";
-/// A longer name may be none that every file system takes.
 const MAX_NAME: usize = 80;
-/// Says in git's own folder of a worktree whose it is, once it is whole.
+/// Mark in git's folder of a whole worktree: its owner.
 const READY: &str = "omo-ready";
-/// Says there that its removal has begun: everything in it is kept elsewhere.
+/// Mark there of a begun removal: everything in it is kept elsewhere.
 const REMOVING: &str = "omo-removing";
 
-/// The copy of files that git does not have: what is above these bounds is no settings and no notes.
 const fn copy_options(kind: CopyKind<'_>) -> CopyOptions<'_> {
     CopyOptions { max_files: 10_000, max_bytes: 1024 * 1024 * 1024, max_depth: 64, ..CopyOptions::all(kind) }
 }
@@ -149,7 +144,6 @@ pub fn use_worktree_folder(folder: PathBuf) {
     let _ = USER_FOLDER.set(folder);
 }
 
-/// The folder that new worktrees of a repository are made in.
 fn worktree_folder(repository: &GitRepository) -> PathBuf {
     USER_FOLDER.get().cloned().unwrap_or_else(|| repository.top().join(FOLDER))
 }
@@ -159,7 +153,6 @@ pub fn blocking_branch(repository: &GitRepository) -> Result<Option<String>, Git
     Ok(repository.commit_of(&format!("refs/heads/{BRANCHES}"))?.map(|_| BRANCHES.to_owned()))
 }
 
-/// Adds the path to what went wrong with a file.
 fn file_error(path: &Path) -> impl FnOnce(io::Error) -> WorktreeError {
     let path = path.to_owned();
     |error| WorktreeError::File { path, error }
@@ -226,7 +219,7 @@ impl WorkerName {
         format!("omo-{}-{}", self.run, self.worker)
     }
 
-    /// Path at which git knows its whole worktree. A name of another form is none of omo's.
+    /// Path of its whole worktree, as git knows it; `None` for a name of another form.
     fn known_path(&self, repository: &GitRepository) -> Option<PathBuf> {
         let is_own =
             |folder: &PathBuf| fs::read_to_string(folder.join(READY)).is_ok_and(|owner| owner == self.owner_text());
@@ -343,13 +336,11 @@ fn refuse_checked_out(repository: &GitRepository, name: &WorkerName) -> Result<(
     }
 }
 
-/// A worktree with its own branch checked out.
 fn is_on_branch(git_folder: &Path, name: &WorkerName) -> bool {
     let head = fs::read_to_string(git_folder.join("HEAD")).unwrap_or_default();
     head.trim_end() == format!("ref: {}", name.branch_reference())
 }
 
-/// Removes a folder that holds no work, and what git knows of it.
 fn delete_worktree(repository: &GitRepository, path: &Path) -> Result<(), WorktreeError> {
     let removed = fs::remove_dir_all(path).or_else(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => {

@@ -17,25 +17,21 @@ use crate::repository::GitFailed;
 use crate::repository_base::RepositoryBase;
 use crate::tree::ScratchTree;
 
-/// Depth of submodules within submodules.
 const MAX_DEPTH: usize = 8;
 
 #[derive(Clone, Debug)]
 pub(super) struct BaseFile {
     pub(super) mode: String,
     pub(super) object: String,
-    /// The repository that has it.
     pub(super) repository: usize,
 }
 
-/// One repository, as git sees it through omo's own folder.
 pub(super) struct RepositoryView<'a> {
     scratch: ScratchTree<'a>,
     top: PathBuf,
 }
 
 impl RepositoryView<'_> {
-    /// Output of a successful git, which finds the objects of the base.
     pub(super) fn git(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, GitFailed> {
         self.scratch.git_with_objects(arguments, input).ok_or_else(|| self.failure_of(arguments))
     }
@@ -44,7 +40,6 @@ impl RepositoryView<'_> {
         self.scratch.contents(objects).ok_or_else(|| self.failure_of(&["cat-file", "--batch"]))
     }
 
-    /// Output and exit status of git.
     pub(super) fn answer(&self, arguments: &[&str], input: &[u8]) -> Result<(i32, Vec<u8>), GitFailed> {
         self.scratch.answer(None, arguments, input).ok_or_else(|| self.failure_of(arguments))
     }
@@ -56,20 +51,16 @@ impl RepositoryView<'_> {
 
 #[derive(Default)]
 pub(super) struct ProjectFiles<'a> {
-    /// Present files.
     pub(super) present: BTreeSet<PathBuf>,
     /// Changed files, each as it was; `None` for a new one.
     pub(super) changed: BTreeMap<PathBuf, Option<BaseFile>>,
-    /// The outermost first.
     repositories: Vec<RepositoryView<'a>>,
 }
 
-/// Entries of one repository's index, and of its base.
 #[derive(Default)]
 struct InnerRepositories {
     /// Present repositories, each with its commit; `None` without one.
     now: BTreeMap<PathBuf, Option<String>>,
-    /// Former commits of the places that differ.
     changed: BTreeMap<PathBuf, Option<String>>,
 }
 
@@ -93,7 +84,6 @@ impl<'a> ProjectFiles<'a> {
         self.repositories.get(number).ok_or(BaseError::NoBase)
     }
 
-    /// The files of one repository, and of those that lie in it.
     fn collect(
         &mut self,
         (tree, at): (&GitWorktree, &Path),
@@ -126,7 +116,6 @@ impl<'a> ProjectFiles<'a> {
         Ok(())
     }
 
-    /// Adds the files that are there now, and what differs from the base.
     fn list(
         &mut self,
         repository: &RepositoryView,
@@ -179,7 +168,6 @@ impl<'a> ProjectFiles<'a> {
         self.present.append(&mut BTreeSet::from_iter(present));
     }
 
-    /// Adds what differs from the base.
     fn add_changed(&mut self, differing: &[u8], at: &Path, inner: &mut InnerRepositories) -> Option<()> {
         for changed in parse_changes(differing)? {
             let path = path_of(&changed.path.0);

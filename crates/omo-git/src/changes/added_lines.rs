@@ -4,7 +4,6 @@ use super::{TreeSnapshot, is_omo_path};
 use crate::snapshots::Snapshots;
 use crate::tree_path::relative_path;
 
-/// At most so many bytes of one line are given.
 const MAX_LINE_BYTES: usize = 2_000;
 
 /// A line that is there now and was not before.
@@ -67,16 +66,13 @@ impl Snapshots<'_> {
     }
 }
 
-/// Position of the reader of a patch.
 #[derive(Default)]
 struct PatchReader {
     file: String,
     next: usize,
-    /// Lines of this part still to come, removed and added.
     left: (usize, usize),
 }
 
-/// The added lines of a patch without context.
 fn parse_patch(patch: &[u8]) -> impl Iterator<Item = AddedLine> {
     let mut reader = PatchReader::default();
     patch.split(|byte| *byte == b'\n').filter_map(move |line| reader.read(line))

@@ -53,7 +53,7 @@ impl Snapshots<'_> {
     }
 }
 
-/// The path of the file that a part of a difference is about. A quoted one has none.
+/// File of a part of a difference; `None` for a quoted path.
 fn path_of_patch(part: &str) -> Option<&str> {
     let names = part.lines().next()?.strip_prefix("diff --git a/")?;
     // Without renames the two names are the same one.

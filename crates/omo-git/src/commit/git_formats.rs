@@ -7,10 +7,8 @@ use serde::Deserialize;
 
 use crate::tree_path::TreePath;
 
-/// At most so many letters of a trailer's value are used.
 const LONGEST_VALUE: usize = 200;
 
-/// A message with trailers below it, which join those that it ends with.
 pub(super) fn message_with(message: &str, trailers: &[(&str, &str)]) -> String {
     let body = message.trim_end();
     let lines = trailers.iter().map(|(name, value)| format!("{name}: {}\n", sanitize(value, LONGEST_VALUE)));
@@ -57,7 +55,6 @@ pub(super) enum FailedChild {
     Signing,
 }
 
-/// The program that refused a commit, from what git wrote down of itself.
 pub(super) fn failed_child(trace: &[u8]) -> Option<FailedChild> {
     let mut children = HashMap::new();
     for event in events(trace) {
@@ -89,7 +86,6 @@ pub(super) fn has_run_hook(trace: &[u8]) -> bool {
     events(trace).any(|event| event.kind == "child_start" && event.hook_name.is_some())
 }
 
-/// Events of git itself, and not of those that it started.
 fn events(trace: &[u8]) -> impl Iterator<Item = TraceEvent> {
     let events = trace.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<TraceEvent>(line).ok());
     events.filter(|event| !event.sid.contains('/'))

@@ -64,7 +64,6 @@ pub enum CommitRefusal {
     },
 }
 
-/// Files named in a message.
 const MAX_NAMED: usize = 5;
 /// Exit statuses of a shell that cannot run, or cannot find, a program.
 const MISSING_PROGRAM: [i64; 2] = [126, 127];
@@ -138,7 +137,6 @@ impl CommitRefusal {
     }
 }
 
-/// The reason in words, git's own behind it.
 impl fmt::Display for CommitRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let with = |f: &mut fmt::Formatter<'_>, what: &str, words: &str| match words.trim() {

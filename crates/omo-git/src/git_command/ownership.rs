@@ -89,7 +89,6 @@ pub(crate) fn may_name_git_folder(folder: &Path, git: &Path) -> bool {
     is_accepted
 }
 
-/// Asks git about a folder, with the settings of its user.
 fn ask_git(limit: Duration, folder: &Path) -> Result<(), DubiousOwnership> {
     let own = user_variables(None);
     let answer = run(limit, folder, &["rev-parse", "--git-dir"], &borrowed(&own), &[], OutputMode::Captured);

@@ -10,9 +10,7 @@ use omo_process::platform::working_below;
 use crate::index_lock::{IndexLock, LOOK_EVERY, is_abandoned, remove_file};
 
 const JOURNAL: &str = "omo-landing";
-/// The index that is made beside the one that its user has.
 const INDEX: &str = "omo-landing-index";
-/// One with which files are compared.
 const COMPARED: &str = "omo-landing-compared";
 /// A git that outlived the omo that it worked for ends within this time; one that runs longer is another program's.
 const LAST_GIT: Duration = Duration::from_secs(10);
@@ -20,7 +18,6 @@ const LAST_GIT: Duration = Duration::from_secs(10);
 /// checkout every now and then, which takes a moment, and a person would be asked for that.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The files of a move, in the folder with the index that it is about.
 #[derive(Clone, Debug)]
 pub(super) struct LandingFiles {
     folder: PathBuf,
@@ -47,7 +44,6 @@ impl LandingFiles {
         self.folder.join(JOURNAL)
     }
 
-    /// The move that was begun and not ended: from which commit, and to which.
     pub(super) fn begun_move(&self) -> Option<[String; 2]> {
         let text = fs::read_to_string(self.journal()).ok()?;
         let mut words = text.split_whitespace().map(str::to_owned);
@@ -67,7 +63,6 @@ impl LandingFiles {
         locks.iter().try_for_each(|lock| remove_file(lock))
     }
 
-    /// Writes down what is about to be done, in one step.
     pub(super) fn record_move(&self, from: &str, to: &str) -> std::io::Result<()> {
         let part = self.folder.join("omo-landing-part");
         let mut file = fs::File::create(&part)?;
@@ -76,7 +71,6 @@ impl LandingFiles {
         fs::rename(part, self.journal())
     }
 
-    /// Forgets the move, and what was made for it.
     pub(super) fn forget_move(&self) -> std::io::Result<()> {
         let indexes = [INDEX, COMPARED].into_iter().flat_map(|index| [index.to_owned(), format!("{index}.lock")]);
         indexes.map(|name| self.folder.join(name)).chain([self.journal()]).try_for_each(|file| remove_file(&file))
@@ -87,7 +81,6 @@ impl LandingFiles {
         IndexLock::take(&self.folder, PATIENCE)
     }
 
-    /// A lock of an omo that has ended.
     pub(super) fn is_lock_abandoned(&self) -> bool {
         is_abandoned(&self.folder)
     }

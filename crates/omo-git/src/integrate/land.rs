@@ -97,7 +97,6 @@ fn lock_settled(repository: &GitRepository, places: &LandingFiles) -> Result<Ind
     Ok(lock)
 }
 
-/// Moves the branch. Its user is asked where they have a hook for that.
 fn move_reference(
     repository: &GitRepository,
     reference: &str,
@@ -122,14 +121,13 @@ fn move_reference(
     moved.map_err(|words| if is_cancelled { LandError::Cancelled } else { LandError::RefusedByHook { words } })
 }
 
-/// The lock files of HEAD and of a branch that are there, in this order.
 fn reference_locks(repository: &GitRepository, reference: Option<&str>) -> Vec<PathBuf> {
     let branch = reference.map(|reference| repository.common().join(format!("{reference}.lock")));
     let locks = [Some(repository.git_folder().join("HEAD.lock")), branch];
     locks.into_iter().flatten().filter(|path| path.exists()).collect()
 }
 
-/// Reason for which the branch could not move: another commit by now, or a lock of another process.
+/// Reason of a failed `git update-ref`: another commit by now, or a lock of another process.
 fn update_failure(repository: &GitRepository, reference: &str, old: &str, now: String, failed: LandError) -> LandError {
     if now != old {
         return LandError::Moved { to: now };

@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::git_output::{lossy_text, parts};
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 
-/// git says this of an option that it does not know.
+/// Exit status of git for an unknown option.
 const UNKNOWN_OPTION: i32 = 129;
 
 /// Result of a merge that is only tried.

@@ -8,7 +8,6 @@ use crate::repository::{GitFailed, GitRepository};
 use crate::tree_path::TreePath;
 use crate::worktree::WorkerName;
 
-/// Commits since another that are compared with it.
 const MAX_COMMITS_SINCE: &str = "--max-count=100";
 
 /// A tip that has a commit, or another one since with each file of the commit's change as it is

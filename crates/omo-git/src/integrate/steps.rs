@@ -49,7 +49,6 @@ impl<'a> CheckoutMove<'a> {
         self.git(&[["read-tree", "-m"].as_slice(), arguments].concat(), &[]).map(drop)
     }
 
-    /// Files with another time and the same content are no changes.
     pub(super) fn copy_index(&self) -> Result<(), LandError> {
         fs::copy(self.places.index(), self.places.new_index())?;
         self.refresh()?;
@@ -61,14 +60,12 @@ impl<'a> CheckoutMove<'a> {
         self.new_index().answer(&["update-index", "-q", "--really-refresh"], &[]).map(drop)
     }
 
-    /// In the new index the touched paths, but these, are as they will be.
     pub(super) fn update_entries(&self, but: &BTreeSet<Vec<u8>>) -> Result<(), GitFailed> {
         let entries = self.entries(self.new, but)?;
         self.git(&["update-index", "-z", "--index-info"], &entries)?;
         self.refresh()
     }
 
-    /// The touched paths whose files are not as in a commit.
     fn differing_from(&self, commit: &str) -> Result<BTreeSet<Vec<u8>>, LandError> {
         let index = PrivateIndex::new(self.repository, self.places.compared_index());
         index.git(&["read-tree", commit], &[])?;
@@ -85,7 +82,6 @@ impl<'a> CheckoutMove<'a> {
         Ok(differing)
     }
 
-    /// The entries of a commit for the touched paths but these, as an index takes them.
     fn entries(&self, commit: &str, but: &BTreeSet<Vec<u8>>) -> Result<Vec<u8>, GitFailed> {
         let listed = self.repository.git(&["ls-tree", "-r", "-z", commit])?;
         let mut gone: BTreeSet<&Vec<u8>> = self.touched.difference(but).collect();
@@ -122,7 +118,7 @@ impl<'a> CheckoutMove<'a> {
         Err(LandError::Dirty { paths: paths.into_iter().collect() })
     }
 
-    /// Untracked paths that git would write over, as it does with files that it ignores.
+    /// Untracked paths that git would overwrite, as it does with ignored files.
     fn obstacles(&self) -> Result<BTreeSet<Vec<u8>>, GitFailed> {
         let known: BTreeSet<Vec<u8>> = split(&self.git(&["ls-files", "-z"], &[])?).collect();
         let mut found = BTreeSet::new();
@@ -141,7 +137,6 @@ impl<'a> CheckoutMove<'a> {
         Ok(found)
     }
 
-    /// A folder with more in it than git knows.
     fn has_others(&self, folder: &[u8]) -> Result<bool, GitFailed> {
         let Ok(folder) = std::str::from_utf8(folder) else { return Ok(true) };
         let only = format!(":(literal,top){folder}");
@@ -186,7 +181,6 @@ impl<'a> CheckoutMove<'a> {
     }
 }
 
-/// Equality of two paths, or one below the other.
 fn do_paths_overlap(one: &[u8], other: &[u8]) -> bool {
     let below = |path: &[u8], folder: &[u8]| {
         path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))

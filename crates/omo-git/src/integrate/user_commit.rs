@@ -17,9 +17,8 @@ use crate::user_git::{COMMIT_HOOKS, UserGit, hooks_folder, present_hooks, signs_
 
 /// Hooks of `git merge` that can refuse, in the order in which it asks them.
 const MERGE_HOOKS: [&str; 3] = ["pre-merge-commit", "prepare-commit-msg", "commit-msg"];
-/// Time for one commit, whose signature may wait for a person.
+/// Maximum time of a commit, whose signature may wait for a person.
 const LIMIT: Duration = Duration::from_secs(300);
-/// Of a message that a hook wrote no more is taken.
 const MAX_MESSAGE_BYTES: u64 = 1024 * 1024;
 
 /// A commit to be made.

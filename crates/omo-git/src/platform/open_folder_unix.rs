@@ -19,7 +19,6 @@ use super::{FolderEntry, OpenedEntry};
 
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
 const FILE: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::NOFOLLOW);
-/// Permission bits of a mode.
 const RIGHTS: u32 = 0o7777;
 
 pub(crate) struct OpenFolder(OwnedFd);
@@ -39,7 +38,6 @@ impl OpenFolder {
         }
     }
 
-    /// Kind of the entry with this name.
     pub(crate) fn look(&self, name: &OsStr) -> io::Result<FolderEntry> {
         let stat = match statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
@@ -97,7 +95,6 @@ impl OpenFolder {
         Ok(File::from(retry_on_intr(|| openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR))?))
     }
 
-    /// Sets the permission bits.
     pub(crate) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
         file.set_permissions(Permissions::from_mode(mode & RIGHTS))
     }
@@ -106,7 +103,6 @@ impl OpenFolder {
         Ok(symlinkat(target, &self.0, name)?)
     }
 
-    /// Gives a file in it another name in another folder.
     pub(crate) fn add_name(&self, name: &OsStr, folder: &Self, new_name: &OsStr) -> io::Result<()> {
         Ok(linkat(&self.0, name, &folder.0, new_name, AtFlags::empty())?)
     }

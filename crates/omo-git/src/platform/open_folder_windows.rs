@@ -24,7 +24,6 @@ impl OpenFolder {
         Ok(matches!(self.look(name)?, FolderEntry::Folder).then(|| Self(self.0.join(name))))
     }
 
-    /// Kind of the entry with this name.
     pub(crate) fn look(&self, name: &OsStr) -> io::Result<FolderEntry> {
         let path = self.0.join(name);
         let meta = match path.symlink_metadata() {
@@ -60,12 +59,10 @@ impl OpenFolder {
         })
     }
 
-    /// Makes a file in it. Here a file has no right to be run.
     pub(crate) fn check_out(&self, name: &OsStr, _is_executable: bool) -> io::Result<File> {
         self.create(name)
     }
 
-    /// Makes a file in it, to write it.
     pub(crate) fn create(&self, name: &OsStr) -> io::Result<File> {
         OpenOptions::new().write(true).create_new(true).open(self.0.join(name))
     }

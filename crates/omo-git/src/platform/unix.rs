@@ -15,14 +15,12 @@ use super::FileStamp;
 
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
 
-/// Execute bit of a file.
 pub(crate) fn has_execute_bit(meta: &std::fs::Metadata) -> bool {
     meta.mode() & 0o111 != 0
 }
 
 pub(crate) use has_execute_bit as may_be_run;
 
-/// A path owned by another user than that of this process.
 pub(crate) fn is_of_other_user(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.uid() != rustix::process::geteuid().as_raw())
 }
@@ -36,7 +34,6 @@ pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))
 }
 
-/// State of an open file without its content.
 pub(crate) fn identity(file: &File) -> io::Result<String> {
     let meta = file.metadata()?;
     let (device, inode) = (meta.dev(), meta.ino());

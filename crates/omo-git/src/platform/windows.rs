@@ -32,7 +32,6 @@ pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
 }
 
-/// State of an open file without its content.
 pub(crate) fn identity(file: &File) -> io::Result<String> {
     let known = winapi_util::file::information(file)?;
     let (volume, index) = (known.volume_serial_number(), known.file_index());
@@ -45,12 +44,10 @@ pub(crate) fn identity(file: &File) -> io::Result<String> {
 pub(crate) struct TreeTop(Infallible);
 
 impl TreeTop {
-    /// Nothing can be told by looking.
     pub(crate) fn open(_path: &Path) -> Option<Self> {
         None
     }
 
-    /// State of a path.
     #[expect(clippy::option_option, reason = "as on other systems")]
     pub(crate) fn look(&self, _path: &[u8]) -> Option<Option<FileStamp>> {
         match self.0 {}

@@ -22,21 +22,15 @@ use crate::git_output::parts;
 use crate::git_settings::own_identity;
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 
-/// Maximum time of a fetch: of a large repository even a single commit is large.
+/// Maximum time of `git fetch`: of a large repository even a single commit is large.
 const FETCH_LIMIT: Duration = Duration::from_secs(600);
-/// Maximum time of a push, or of a list of branches.
 const PUSH_LIMIT: Duration = Duration::from_secs(120);
-/// Maximum time of a look beside other work.
 const PEEK_LIMIT: Duration = Duration::from_secs(30);
 /// Maximum time of any of them once the worker was asked to end.
 const HURRIED_LIMIT: Duration = Duration::from_secs(15);
-/// Pauses before further tries.
 const WAITS: [Duration; 3] = [Duration::from_secs(2), Duration::from_secs(5), Duration::from_secs(15)];
-/// Pause between two questions whether to wait on.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Name of the remote in the clone.
 const REMOTE: &str = "origin";
-/// Ignored files of a set-up.
 const MAX_IGNORED: usize = 10_000;
 /// Complaints of git that another try would repeat.
 const LASTING_FAILURES: [&str; 12] = [
@@ -353,7 +347,6 @@ impl<'g> WorkerClone<'g> {
         Ok(())
     }
 
-    /// Answer of the remote, after several tries where needed.
     fn ask_again(&self, command: &'static str, limit: Duration, arguments: &[&str]) -> Result<Vec<u8>, RemoteError> {
         self.check_settings()?;
         let mut tries = WAITS.iter();
@@ -406,7 +399,7 @@ fn is_said_here(word: &str) -> bool {
     matches!(word, "--quiet" | "--no-atomic")
 }
 
-/// Reason of a failed git, without what an address may hold.
+/// Complaint of git without addresses.
 fn safe_reason(complaint: Option<String>) -> String {
     complaint.map_or_else(|| "no answer in time".to_owned(), |why| without_credentials(&complaint_reason(&why)))
 }
@@ -438,7 +431,6 @@ fn ignore_line(name: &[u8]) -> Vec<u8> {
     line
 }
 
-/// Reasons of a server with a fault of its own, in lower case.
 const SERVER_FAULTS: [&str; 6] = [
     "internal server error",
     "internal error",

@@ -36,9 +36,7 @@ pub struct BroughtBack {
 /// Paths as they were kept; `None` for one that was deleted.
 type KeptEntries = BTreeMap<TreePath, Option<GitEntry>>;
 
-/// Reason for not overwriting.
 const UNKEEPABLE: &str = "what is there can be in no commit; move it away";
-/// A longer target is none of a link.
 const MAX_LINK_BYTES: u64 = 64 * 1024;
 
 impl Snapshots<'_> {
@@ -155,7 +153,6 @@ fn message_of(repository: &GitRepository, commit: &str) -> Result<String, GitFai
     Ok(said.split_once("\n\n").map(|(_, message)| message.to_owned()).unwrap_or_default())
 }
 
-/// The modes that a message names.
 fn kept_modes(message: &str) -> BTreeMap<TreePath, u32> {
     let modes = message.lines().filter(|_| message.starts_with(KEPT_SUBJECT)).find_map(|line| line.strip_prefix(MODES));
     modes.and_then(|modes| serde_json::from_str(modes).ok()).unwrap_or_default()
@@ -187,7 +184,6 @@ fn kept_entries(repository: &GitRepository, kept: &KeptWork, message: &str) -> R
     }
 }
 
-/// State of a path in the work tree.
 enum EntryNow {
     /// A file or a link. A folder is none, as in a tree of git's: what is in it has paths of its own.
     Entry(Option<GitEntry>),
@@ -196,7 +192,6 @@ enum EntryNow {
 }
 
 impl Snapshotter<'_> {
-    /// The changes that a commit keeps, each with the path as it is now.
     fn kept_and_now(
         &self,
         repository: &GitRepository,
@@ -283,7 +278,6 @@ impl Snapshotter<'_> {
 /// The contents of kept files, one behind the other as `git cat-file --batch` prints them.
 struct KeptFiles {
     printed: BufReader<File>,
-    /// The place and the size of each.
     places: BTreeMap<String, (u64, u64)>,
 }
 
@@ -323,7 +317,6 @@ impl KeptFiles {
     }
 }
 
-/// The sizes of the files that were kept, before and after their change, by their objects.
 fn object_sizes(repository: &GitRepository, changed: &[ChangedEntry]) -> Result<BTreeMap<String, u64>, RestoreError> {
     let entries = changed.iter().flat_map(|changed| changed.before.iter().chain(&changed.after));
     let check = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];

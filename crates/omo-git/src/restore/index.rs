@@ -19,7 +19,6 @@ use crate::tree_path::TreePath;
 
 /// Content of a lock that an older omo has made.
 const OLDER: &[u8] = b"omo puts the index back\n";
-/// The index that is put in its place once it is whole.
 const NEW: &str = "index.omo";
 
 pub(crate) type IndexEntries = BTreeMap<TreePath, Vec<u8>>;
@@ -70,7 +69,6 @@ pub(crate) fn read_index(tree: &GitWorktree, file: Option<&Path>) -> Result<Inde
     Ok(parse_entries(parts(&listed)))
 }
 
-/// Entries of a work tree's index, and the untracked files that git does not ignore.
 pub(crate) fn read_index_and_untracked(tree: &GitWorktree) -> Result<(IndexEntries, BTreeSet<TreePath>), RestoreError> {
     let all = ["ls-files", "-t", "-s", "-z", "--cached", "--others", "--exclude-standard"];
     let listed = git_in(tree, &all, &[]).ok_or(RestoreError::Git("ls-files"))?;
@@ -90,7 +88,6 @@ fn parse_entries<'e>(entries: impl Iterator<Item = &'e [u8]>) -> IndexEntries {
     found
 }
 
-/// Paths of the index to put back: ours among those that differ.
 pub(crate) fn differing_paths(
     before: &IndexEntries,
     after: Option<&IndexEntries>,

@@ -28,7 +28,6 @@ pub(super) const KEPT_SUBJECT: &str = "Kept by omo: ";
 /// Begins a line of that message with the modes, by path, of the files that not everybody may read: git has no such mode.
 pub(super) const MODES: &str = "Modes: ";
 
-/// The rights of a file that not everybody may read.
 fn private_mode(entry: &ManifestEntry) -> Option<u32> {
     let ManifestEntry::File { mode, .. } = entry else { return None };
     (mode & 0o044 != 0o044).then_some(mode & 0o777)
@@ -71,7 +70,6 @@ impl Snapshots<'_> {
 }
 
 impl Snapshotter<'_> {
-    /// Keeps files as they are now, each path with everything below it.
     pub(super) fn keep_files(&self, name: &WorkerName, paths: &BTreeSet<TreePath>) -> Result<KeptWork, RestoreError> {
         // The tag `S` stands before files outside of the sparse set: not there, and not deleted.
         let (sparse, listed): (Vec<_>, Vec<_>) = self

@@ -23,11 +23,9 @@ use crate::tree_path::{TreePath, is_safe, relative_path, tree_path};
 /// A `.gitignore` that is put back may show new files, which are taken back in another round.
 const ROUNDS: usize = 4;
 
-/// A work tree, opened for keeping and putting back.
 pub(super) struct Snapshotter<'a> {
     place: &'a Snapshots<'a>,
     pub(super) tree: GitWorktree,
-    /// Path of the project in the work tree.
     project: String,
     pub(super) ground: WorktreeFiles,
     pub(super) store: SnapshotStore,
@@ -64,7 +62,7 @@ impl<'a> Snapshotter<'a> {
         Ok(tree_paths(&listed).collect())
     }
 
-    /// Content of the work tree, but for the index, and leftovers of an earlier call that was
+    /// Content of the work tree, but for the index. Removes leftovers of an earlier call that was
     /// ended.
     pub(super) fn scan(
         &self,
@@ -85,7 +83,6 @@ impl<'a> Snapshotter<'a> {
         Ok((manifest, left))
     }
 
-    /// A path in the work tree that omo does not write for the run.
     pub(super) fn is_covered(&self, name: &TreePath) -> bool {
         is_safe(name) && !is_omo_path(&self.project_path(name), self.place.own)
     }
@@ -119,7 +116,6 @@ impl<'a> Snapshotter<'a> {
         RestoreError::io("read", &self.tree.top.join(path_of(&name.0)))
     }
 
-    /// Calls a function with the differences that are meant.
     pub(super) fn with_selection<T>(
         &self,
         what: RestoreScope<'_>,
@@ -230,7 +226,6 @@ impl<'a> Snapshotter<'a> {
         }
     }
 
-    /// Contents of all paths to put back, or an error.
     fn require_contents(&self, before: &SnapshotManifest, steps: &RestoreSteps) -> Result<(), RestoreError> {
         for name in &steps.put {
             if let Some(ManifestEntry::File { content, .. }) = before.entries.get(name)
@@ -245,7 +240,6 @@ impl<'a> Snapshotter<'a> {
         }
     }
 
-    /// Puts those paths of the index back that are ours; tells whether there were any.
     fn restore_index_entries(
         &self,
         before: &SnapshotManifest,
@@ -277,7 +271,6 @@ impl<'a> Snapshotter<'a> {
         Ok(names.iter().filter_map(|name| then.get(name)).filter(is_whole).flatten().copied().collect())
     }
 
-    /// Entries of a snapshot's index.
     fn kept_index(&self, manifest: &SnapshotManifest) -> Result<IndexEntries, RestoreError> {
         let file = manifest.index.as_ref().map(|content| self.store.path(content));
         index::read_index(&self.tree, file.as_deref())

@@ -14,14 +14,13 @@ use super::manifest::SnapshotManifest;
 use crate::private_folder::{OMO, PATIENCE, PrivateFolder, RESTORE, run_name, tree_name};
 
 const MAX_MANIFEST_BYTES: u64 = 512 * 1024 * 1024;
-/// Bytes of a file that is not read a second time without need.
+/// Size from which a second read of a file is avoided.
 const LARGE: u64 = 16 * 1024 * 1024;
 
 /// The snapshots of one run, as one of its work trees uses them. While it is open no other process keeps or restores
 /// in that work tree.
 pub(crate) struct SnapshotStore {
     private: PrivateFolder,
-    /// Temporary name: another work tree has another one.
     new: String,
     index: String,
 }
@@ -53,13 +52,11 @@ impl SnapshotStore {
         Ok(content)
     }
 
-    /// Equality of a kept file's size, in bytes.
     fn has_size(&self, size: u64) -> bool {
         let kept = fs::read_dir(self.private.folder.path()).into_iter().flatten().flatten();
         kept.filter_map(|entry| entry.metadata().ok()).any(|kept| kept.len() == size)
     }
 
-    /// Presence of a content.
     pub(super) fn contains(&self, content: &str) -> bool {
         matches!(regular_file::open(&self.path(content)), Ok(Some(_)))
     }
@@ -74,7 +71,6 @@ impl SnapshotStore {
         Ok([written, read])
     }
 
-    /// Path of a content.
     pub(super) fn path(&self, content: &str) -> PathBuf {
         self.private.folder.path().join(content)
     }

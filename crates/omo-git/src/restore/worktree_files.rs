@@ -11,13 +11,12 @@ use crate::folder_path::FolderPath;
 use crate::platform::{FolderEntry, OpenFolder, path_of};
 use crate::tree_path::TreePath;
 
-/// Temporary name of a file. A leftover of a process that was ended is removed.
+/// Temporary name of a file. The leftover of a process that was ended is removed.
 pub(super) const TEMPORARY: &str = ".omo-restore.tmp";
 
 pub(super) struct WorktreeFiles(RefCell<FolderPath>);
 
 impl WorktreeFiles {
-    /// Files below this folder.
     pub(super) fn open(top: &Path) -> io::Result<Self> {
         Ok(Self(RefCell::new(FolderPath::open(top)?)))
     }
@@ -36,12 +35,10 @@ impl WorktreeFiles {
         place.map(|(name, folder)| act(folder, name)).transpose()
     }
 
-    /// Kind of the entry at a path.
     pub(super) fn look(&self, name: &TreePath) -> io::Result<FolderEntry> {
         Ok(self.at(&path_of(&name.0), false, OpenFolder::look)?.unwrap_or(FolderEntry::Nothing))
     }
 
-    /// A folder that is the top of a repository of its own.
     pub(super) fn is_repository(&self, name: &TreePath) -> io::Result<bool> {
         let inner = TreePath([name.0.as_slice(), b"/.git"].concat());
         Ok(self.look(&inner)? != FolderEntry::Nothing)
@@ -69,7 +66,6 @@ impl WorktreeFiles {
         self.at(&path_of(&name.0), false, OpenFolder::read)?.ok_or_else(|| ErrorKind::NotFound.into())
     }
 
-    /// Removes a file or a link, and the folders that are empty without it.
     pub(super) fn remove(&self, name: &TreePath) -> io::Result<()> {
         let path = path_of(&name.0);
         match self.at(&path, false, OpenFolder::remove) {
@@ -138,7 +134,6 @@ fn list_files(folder: &OpenFolder, prefix: &[u8], found: &mut Vec<TreePath>) -> 
     Ok(())
 }
 
-/// Removes a folder in which there is nothing but folders.
 fn remove_empty(around: &OpenFolder, name: &OsStr) -> io::Result<()> {
     let Some(folder) = around.inner(name)? else { return Ok(()) };
     for inner in folder.names()? {

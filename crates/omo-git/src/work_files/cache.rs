@@ -20,19 +20,15 @@ const ENTRIES: &str = "entries";
 /// Bytes of a cache; a larger one is not used, and everything is read each time.
 const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
-/// Result of the last look.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CachedFiles {
     /// Name of the `FileScope`.
     pub(super) scope: Option<String>,
     pub(super) top: String,
-    /// A work tree of a repository.
     pub(super) is_repository: bool,
     /// The repository's index and list of what is ignored, as they were.
     pub(super) sources: String,
-    /// Id of the content, without the repositories within.
     pub(super) id: String,
-    /// Digest of the stamps of files.
     pub(super) stamps: String,
     /// Digest of the stamps of folders, where all of that can be told from a change during the
     /// look.
@@ -47,7 +43,6 @@ pub(super) struct CachedFiles {
     pub(super) seal: String,
 }
 
-/// Cache of one project, under a lock.
 pub(super) struct FilesCache {
     pub(super) private: PrivateFolder,
     /// Key of the seal: the cache lies where others can write.
@@ -68,7 +63,6 @@ impl FilesCache {
         self.key.is_mac(&remembered.sealed_bytes()?, &seal).then_some(remembered)
     }
 
-    /// Entries of the files.
     pub(super) fn read_entries(&self, remembered: &CachedFiles) -> Option<Vec<u8>> {
         let bytes = self.private.folder.read(ENTRIES, MAX_BYTES).ok()??;
         (hex_digest(&bytes) == remembered.entries).then_some(bytes)
@@ -111,7 +105,6 @@ impl CachedFiles {
             && seen.is_some_and(|seen| has_stamps(&top, self.folder_paths(), seen))
     }
 
-    /// Sealed bytes: all fields but the seal, and the list of paths.
     fn sealed_bytes(&self) -> Option<Vec<u8>> {
         serde_json::to_vec(&(self, hex_digest(&self.paths))).ok()
     }

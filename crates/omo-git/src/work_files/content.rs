@@ -12,12 +12,10 @@ use omo_state::files::regular_file;
 use super::manifest::{ContentDigest, FileManifest};
 use crate::platform::{FileStamp, TreeTop, has_execute_bit, path_of};
 
-/// Earlier content: the stamp of each path, as bytes, and its digest.
+/// Stamp (as bytes) and digest of each path, from an earlier look.
 pub(super) type KnownDigests<'a> = HashMap<&'a [u8], (&'a [u8], ContentDigest)>;
 
-/// Files read of a folder outside to which a link leads.
 const MAX_OUTSIDE: usize = 20_000;
-/// Minimum of files for each thread.
 const FOR_A_THREAD: usize = 256;
 const MAX_THREADS: usize = 8;
 /// Files held at once where only their id is wanted.
@@ -96,12 +94,10 @@ struct ContentReader<'a, P> {
     seen_from: Option<&'a TreeTop>,
     known: &'a KnownDigests<'a>,
     deadline: Instant,
-    /// The path that could not be read in time.
     unread: &'a OnceLock<Vec<u8>>,
 }
 
 impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
-    /// Reads some of the files, on several threads where they are many.
     fn all(&self, files: &[P]) -> Option<Vec<FileEntry>> {
         let read = |part: &[P]| part.iter().map(|path| self.entry(path.as_ref())).collect::<Option<Vec<FileEntry>>>();
         if files.len() <= FOR_A_THREAD {
@@ -158,7 +154,6 @@ impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
         Some(entry(stamp, Some(self.plain(&at, &meta)?)))
     }
 
-    /// Content of any entry but a link.
     fn plain(&self, at: &Path, meta: &Metadata) -> Option<ContentDigest> {
         if let Ok(Some(file)) = regular_file::open_unlinked(at) {
             return self.regular(file);
@@ -174,7 +169,6 @@ impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
         Some(*hash.finalize().as_bytes())
     }
 
-    /// Content of a regular file, with its execute bit.
     fn regular(&self, mut file: File) -> Option<ContentDigest> {
         let mut hash = blake3::Hasher::new();
         if let Ok(meta) = file.metadata() {
@@ -238,7 +232,6 @@ impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
     }
 }
 
-/// Mark of a regular file beside its content.
 fn kind_of(meta: &Metadata) -> &'static [u8] {
     if has_execute_bit(meta) { b"x" } else { b"f" }
 }

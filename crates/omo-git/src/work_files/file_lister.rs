@@ -15,10 +15,8 @@ use crate::made_folders::is_left_out;
 use crate::own_git_dir::{self, RepositorySettings, quote_path};
 use crate::tree::is_index;
 
-/// Lists of git.
 #[derive(Debug, Default)]
 pub(super) struct ListedFiles {
-    /// Paths of the index.
     pub(super) tracked: BTreeSet<Vec<u8>>,
     /// Paths of the index that git was told not to look at.
     pub(super) unwatched: BTreeSet<Vec<u8>>,
@@ -32,7 +30,6 @@ pub(super) struct FileLister<'a> {
     pub(super) top: PathBuf,
     pub(super) settings: RepositorySettings,
     calls: &'a GitCalls,
-    /// The folder that git is shown.
     git: PathBuf,
     index: PathBuf,
     objects: std::ffi::OsString,
@@ -71,7 +68,6 @@ impl<'a> FileLister<'a> {
         (status == 0).then_some(said)
     }
 
-    /// Ignored folders among these.
     pub(super) fn ignored_folders(&self, folders: &[u8]) -> Option<Vec<u8>> {
         let (status, said) = self.answer(&["check-ignore", "-z", "--stdin"], &self.index, folders)?;
         // 1 says that none of them is.
@@ -93,7 +89,7 @@ impl<'a> FileLister<'a> {
         Some(listed)
     }
 
-    /// Every file but those that are built, or left behind by programs.
+    /// Files of a walk without git: all but those that are built, or left behind by programs.
     fn walk(&self) -> Option<ListedFiles> {
         let is_left_out = |name: &str| matches!(name, ".git" | ".sisyphus") || is_left_out(name);
         let mut files = BTreeSet::new();

@@ -26,11 +26,9 @@ const LEVELS: usize = 5;
 /// Of a work tree with more folders no look is remembered.
 const MAX_FOLDERS: usize = 100_000;
 
-/// Stamps at some paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StampDigest {
     pub(crate) digest: String,
-    /// The newest time, in milliseconds.
     newest: i64,
 }
 
@@ -61,7 +59,6 @@ fn newest_time(stamp: &FileStamp) -> i64 {
     stamp.times.map(millis).into_iter().max().unwrap_or_default()
 }
 
-/// Stamps at these paths.
 pub(crate) fn digest_stamps<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]>) -> Option<StampDigest> {
     let folder = TreeTop::open(top)?;
     let mut seen = Vec::with_capacity(64 * 1024);
@@ -122,7 +119,7 @@ pub(crate) fn list_folders(
     Some(found)
 }
 
-/// The folders that hold files that git knows: none of those is ignored.
+/// Folders with tracked files: none of those is ignored.
 pub(crate) fn folders_of_files<'a>(files: impl Iterator<Item = &'a [u8]>) -> HashSet<&'a [u8]> {
     let mut folders = HashSet::new();
     for file in files {
@@ -137,7 +134,6 @@ pub(crate) fn folders_of_files<'a>(files: impl Iterator<Item = &'a [u8]>) -> Has
     folders
 }
 
-/// Leaves out those that git ignores, with all that lies in them.
 fn drop_ignored(
     folders: &mut Vec<Vec<u8>>,
     known: &HashSet<&[u8]>,

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Digest of the content of a file, or of a link.
 pub(super) type ContentDigest = [u8; 32];
 
 const MAX_KEPT_BYTES: usize = 16 * 1024 * 1024;

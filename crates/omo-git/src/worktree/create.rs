@@ -149,7 +149,6 @@ pub(super) fn write_dot_git(path: &Path, folder: &Path) -> Result<(), WorktreeEr
     fs::write(path.join(".git"), text).map_err(file_error(path))
 }
 
-/// Refuses a place that something else has.
 fn refuse_taken(repository: &GitRepository, path: &Path) -> Result<(), WorktreeError> {
     if git_folder_of(repository, path).is_some() {
         // A worktree without its files, whose git folder is there: what only git's folder holds has
@@ -189,7 +188,6 @@ fn refuse_links(repository: &GitRepository, path: &Path) -> Result<(), WorktreeE
     Ok(())
 }
 
-/// A tracked path.
 fn is_tracked(repository: &GitRepository, path: &Path) -> Result<bool, GitFailed> {
     let path = path.strip_prefix(repository.top()).unwrap_or(path).to_string_lossy().into_owned();
     let pathspec = format!(":(top,literal){path}");

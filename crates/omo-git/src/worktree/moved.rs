@@ -32,7 +32,6 @@ pub fn follow_renamed_folder(repository: &GitRepository, old: &Path) -> Result<(
     Ok(())
 }
 
-/// A worktree that leads to a repository below a folder.
 fn leads_below(path: &Path, folder: &Path) -> bool {
     let text = fs::read_to_string(path.join(".git")).unwrap_or_default();
     text.strip_prefix("gitdir: ").is_some_and(|leads_to| Path::new(leads_to.trim_end()).starts_with(folder))

@@ -28,7 +28,7 @@ pub struct WorktreeRemoval {
     pub branch_at: Option<String>,
     /// Kept work; `None` where there was nothing.
     pub kept: Option<RescuedWork>,
-    /// Content of the worktree at the look: only that is removed.
+    /// Content at the look: only that is removed.
     held: Option<HeldWork>,
 }
 

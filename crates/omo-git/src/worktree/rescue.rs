@@ -50,7 +50,6 @@ pub(super) fn open_worktree(
 
 pub(super) struct WorktreeHeads {
     pub(super) branch: Option<String>,
-    /// The commit that is checked out.
     commit: Option<String>,
     pub(super) tree: Option<String>,
 }
@@ -113,7 +112,6 @@ pub(super) fn keep_work(
     Ok(RescuedWork { reference: name.keep_reference(), commit, copied: saved, not_copied: left_behind })
 }
 
-/// A path in a folder that a build makes again.
 fn is_built(path: &Path) -> bool {
     let is_folder = |name: &str| name == "target" || is_left_out(name) && !BUILT.contains(&name);
     path.components().any(|part| part.as_os_str().to_str().is_some_and(is_folder))
@@ -160,7 +158,6 @@ pub(super) fn keep_branch(
     Ok(RescuedWork { reference: name.keep_reference(), commit, copied: Vec::new(), not_copied: Vec::new() })
 }
 
-/// Makes the commit that keeps all of these, and has the reference name it.
 fn make_keep_commit(
     repository: &GitRepository,
     name: &WorkerName,
