@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::child_command::inheriting_command;
 use crate::platform::{leave_session, own_program, show_no_window};
 
-/// Maximum wait for the first line.
+/// Maximum wait for the first line of output.
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// Starts this very program with other arguments, and waits for the line that it says with [`report_ready`].

@@ -12,7 +12,6 @@ use crate::platform::{FILE_OPENER, show_no_window, start_own_group};
 
 /// For so long it may say that it cannot. One that runs longer shows the file.
 const LIMIT: Duration = Duration::from_secs(3);
-/// Pause between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Shows a file, with a program that lies in none of these projects.

@@ -11,7 +11,6 @@ use serde::de::DeserializeOwned;
 use crate::platform::{GroupEnding, ProcessGroup, adopt_orphans, end_orphans, hide_memory};
 use crate::termination;
 
-/// Pause between two looks for the rest of a group.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// An argument list of `argument` alone.

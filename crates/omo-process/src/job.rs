@@ -17,7 +17,7 @@ use crate::child_command::child_command;
 use crate::keeper::{KEEPER_ARGUMENT, KeeperReport, KeeperSpec, TaskCheckSpec, read_report};
 use crate::platform::{hide_memory, own_program, start_own_group};
 
-/// Pause between two questions whether the check is still wanted.
+/// Pause between two calls of `is_wanted`.
 const ASK_EVERY: Duration = Duration::from_millis(100);
 /// Time of a keeper beyond its check's, and for an interrupted one.
 const SLACK: Duration = Duration::from_secs(5);
@@ -85,7 +85,6 @@ fn end_of_report(report: &KeeperReport, timeout: Duration) -> CheckEnd {
 struct KeeperProcess {
     process: Child,
     answer: Receiver<Vec<u8>>,
-    /// Key of the report's seal.
     key: SealKey,
     slack: Duration,
 }

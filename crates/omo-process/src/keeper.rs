@@ -27,21 +27,19 @@ use crate::child_command::inheriting_command;
 use crate::helper_process;
 use crate::platform::{GroupEnding, Leftovers, ProcessGroup, Shell};
 
-/// Argument that makes a binary of omo a keeper.
+/// Argument that makes a binary of omo a keeper: see [`run_if_asked`].
 pub(crate) const KEEPER_ARGUMENT: &str = "--keep-check";
 
-/// Bytes of the beginning of the output that the log keeps.
+/// Bytes of the beginning of the output in the log.
 const HEAD_BYTES: usize = 512 * 1024;
-/// Bytes of its end.
 const TAIL_BYTES: usize = 512 * 1024;
-/// Bytes of the end that are handed back.
+/// Bytes of the end in a [`KeeperReport`].
 const QUOTED_BYTES: usize = 4 * 1024;
-/// Time for a check that is ended to clean up. git removes its lock files in that time.
+/// Time of a check to clean up. git removes its `*.lock` files in that time.
 const GRACE: Duration = Duration::from_secs(1);
 /// Wait for the last output once everything that could write it was ended.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 
-/// Order for a keeper.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct KeeperSpec {
     /// The command, for the shell.
@@ -67,7 +65,6 @@ pub struct TaskCheckSpec {
     pub text: Option<String>,
 }
 
-/// Report of a keeper.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct KeeperReport {
     /// The exit status, where it ended by itself.
@@ -98,7 +95,6 @@ pub fn run_if_asked() {
     }
 }
 
-/// Events of a keeper.
 enum KeeperEvent {
     /// The check's own process has ended.
     Ended(Option<i32>, Option<i32>),
@@ -212,12 +208,11 @@ fn drain_in_background(mut output: PipeReader, sink: Arc<Mutex<OutputSink>>, sen
     });
 }
 
-/// Sink of the output: its beginning and its end go into the log, which is the keeper's stderr.
+/// Sink of the output: its beginning and its end go into the log, which is the keeper's `stderr`.
 #[derive(Default)]
 struct OutputSink {
     /// Bytes of the beginning in the log.
     written: usize,
-    /// End of the output, which goes into the log at last.
     tail: Vec<u8>,
     left_out: usize,
     quoted: Vec<u8>,

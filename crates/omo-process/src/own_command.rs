@@ -7,12 +7,10 @@ use crate::child_command::inheriting_command;
 use crate::platform::Leftovers;
 use crate::runner::{self, ProcessEnd, ProcessOutput, ProcessRequest};
 
-/// Bytes read of each output; the rest is taken and dropped, so that the program never waits for
-/// its reader.
+/// Maximum bytes of each output; the rest is dropped, so that the program never waits for its
+/// reader.
 const MAX_BYTES: u64 = 64 * 1024;
-/// Time to end after a request.
 const GRACE: Duration = Duration::from_millis(200);
-/// Wait for the last output after the end.
 const OUTPUT_WAIT: Duration = Duration::from_millis(100);
 
 /// Outcome of omo's own command.
@@ -22,7 +20,7 @@ pub enum Answered {
     Ended {
         /// Exit status; `None` after a signal.
         status: Option<i32>,
-        /// Standard output and standard error.
+        /// `stdout` and `stderr`.
         said: [Vec<u8>; 2],
     },
     /// A timeout: ended with all that it started.

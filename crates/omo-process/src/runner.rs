@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::platform::{GroupEnding, Leftovers, ProcessGroup};
 
-/// Pause between two questions whether the result is still needed.
+/// Pause between two calls of `is_needed`.
 const ASK_EVERY: Duration = Duration::from_millis(10);
 /// Wait for the end of a group that was killed.
 const LAST_WAIT: Duration = Duration::from_secs(1);

@@ -11,7 +11,7 @@ use crate::platform::{GroupEnding, Leftovers, ProcessGroup, Shell};
 /// Maximum duration. The client waits longer, but ends a status line whenever the next one is due.
 const LIMIT: Duration = Duration::from_secs(3);
 /// Wait for the last output once the shell has ended: processes in the background may never close
-/// its stdout.
+/// its `stdout`.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 /// Bytes taken of the output: more than any terminal shows.
 const MAX_BYTES: usize = 64 * 1024;
@@ -27,7 +27,6 @@ struct RunningStatusLine {
     deadline: Instant,
 }
 
-/// Events of a status line.
 enum StatusLineEvent {
     /// Output.
     Output(Vec<u8>),

@@ -14,7 +14,6 @@ use crate::platform::timer;
 /// Time of a hook from the moment at which it has found something to do.
 const LIMIT: Duration = Duration::from_millis(1_200);
 
-/// State of the watchdog, with its deadline.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WatchState {
     Nothing,
@@ -28,7 +27,6 @@ static LAST_WORDS: Mutex<Option<TimeoutAction>> = Mutex::new(None);
 
 /// Note for the moment when time runs out.
 type TimeoutAction = Box<dyn FnOnce() + Send>;
-/// Maximum time of the note.
 const LAST_WORDS_LIMIT: Duration = Duration::from_millis(400);
 
 /// Has something be written down where the time of checks runs out.

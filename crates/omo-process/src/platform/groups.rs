@@ -20,13 +20,12 @@ use signal_hook::{flag, low_level};
 
 use super::{GroupEnding, Leftovers};
 
-/// Signals that ask a process to end.
+/// Signals that ask a process to end: `SIGTERM` and the like.
 const ENDINGS: [i32; 3] = [SIGTERM, SIGINT, SIGHUP];
 /// Time of groups to end after a request. The client kills a hook two seconds after it asked it.
 const GRACE: Duration = Duration::from_millis(500);
 
 struct GroupTable {
-    /// Running groups.
     running: BTreeSet<u32>,
     /// Number of groups that are being started, without a process id yet.
     starting: usize,
@@ -37,7 +36,7 @@ struct GroupTable {
 
 static GROUPS: Mutex<GroupTable> = Mutex::new(GroupTable { running: BTreeSet::new(), starting: 0, is_over: false });
 static CHANGED: Condvar = Condvar::new();
-/// Being asked to end sets a flag, and does not end this process.
+/// Set by the signal, which does not end this process then.
 static IS_NOTED: AtomicBool = AtomicBool::new(false);
 
 fn groups() -> MutexGuard<'static, GroupTable> {
@@ -100,7 +99,6 @@ impl ProcessGroup {
         end_group(self.pid, ending);
     }
 
-    /// No process left, once the first one has ended. Inherited ones are reaped.
     pub(crate) fn is_gone(&self) -> bool {
         let Some(group) = process_id(self.pid) else { return true };
         while matches!(waitpgid(group, WaitOptions::NOHANG), Ok(Some(_))) {}
@@ -228,7 +226,6 @@ fn is_ignored(signal: i32) -> bool {
     super::stat::ignored_signals().is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Unknown on this system.
 #[cfg(not(target_os = "linux"))]
 fn is_ignored(_signal: i32) -> bool {
     false

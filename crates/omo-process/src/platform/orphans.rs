@@ -8,7 +8,7 @@ use rustix::process::{
 
 use super::stat::stat_of;
 
-/// From now on what a check leaves behind is the keeper's own child, however often it has forked.
+/// Makes all descendants of a check, however often it has forked, the keeper's own children.
 pub(crate) fn adopt_orphans() {
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
 }

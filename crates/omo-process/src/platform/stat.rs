@@ -7,9 +7,7 @@ use std::io::Read;
 pub(super) struct ProcessStat {
     /// A letter: `Z` for one that has ended.
     pub(super) state: String,
-    /// The number of the process that started it, or that has adopted it.
     pub(super) parent: String,
-    /// The number of the first process of its session.
     pub(super) leader: String,
     /// Start, in ticks since the machine's.
     pub(super) start: String,
@@ -27,7 +25,6 @@ pub(super) fn stat_of(pid: i32) -> Option<ProcessStat> {
     Some(ProcessStat { state, parent, leader: fields.nth(1)?, start: fields.nth(15)? })
 }
 
-/// The signals that this process ignores, a bit each.
 pub(super) fn ignored_signals() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;

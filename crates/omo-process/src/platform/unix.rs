@@ -10,7 +10,6 @@ use omo_state::search_path::{ProjectFolders, SearchPath};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
-/// Shell for the command of a check.
 pub(crate) enum Shell {
     /// The one that there always is.
     Posix,
@@ -71,13 +70,12 @@ pub(crate) fn is_alive(pid: u32) -> Option<bool> {
     }
 }
 
-/// A zombie: ended, and there only until its parent asks for the status.
+/// A zombie: ended, and there only until its parent calls `wait`.
 #[cfg(target_os = "linux")]
 fn has_ended(pid: Pid) -> bool {
     super::stat::stat_of(pid.as_raw_nonzero().get()).is_some_and(|stat| matches!(stat.state.as_str(), "Z" | "X"))
 }
 
-/// Unknown on this system.
 #[cfg(not(target_os = "linux"))]
 fn has_ended(_pid: Pid) -> bool {
     false
@@ -89,7 +87,6 @@ pub(crate) fn start_mark(pid: u32) -> Option<String> {
     super::stat::stat_of(i32::try_from(pid).ok()?).map(|stat| stat.start)
 }
 
-/// Unknown on this system.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn start_mark(_pid: u32) -> Option<String> {
     None
@@ -115,7 +112,7 @@ pub fn start_own_group(command: &mut Command) {
     command.process_group(0);
 }
 
-/// Makes this process the first of a session of its own, without a terminal.
+/// `setsid`: makes this process the first of a session of its own, without a terminal.
 pub(crate) fn leave_session() -> io::Result<()> {
     rustix::process::setsid().map(drop).map_err(io::Error::from)
 }

@@ -19,7 +19,6 @@ const CREATE_NO_WINDOW: u32 = 0x0800_0000;
 /// end it meanwhile.
 const ASK_EVERY: Duration = Duration::from_millis(10);
 
-/// Shell for the command of a check.
 pub(crate) enum Shell {
     /// `sh`, which Git for Windows brings along.
     Posix(PathBuf),
@@ -37,7 +36,7 @@ impl Shell {
         beside.find(|shell| shell.is_file()).map_or_else(|| Self::Cmd(cmd()), Self::Posix)
     }
 
-    /// There is none but the one that lies beside git.
+    /// Nothing: the one bash here lies beside git.
     pub(crate) fn bash(_program: PathBuf) -> Self {
         Self::find()
     }
@@ -148,7 +147,6 @@ pub(crate) fn is_alive(_pid: u32) -> Option<bool> {
     None
 }
 
-/// Nor for this.
 pub(crate) fn start_mark(_pid: u32) -> Option<String> {
     None
 }
