@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use crate::outside_files::{self, OutsideFiles};
 use crate::project_copy::{CopyRun, name_each_test, run_in_copy};
 
-/// Argument that makes a binary of omo a counter.
+/// Argument that makes a binary of omo a counter: see [`run_if_asked`].
 pub(crate) const COUNTER_ARGUMENT: &str = "--count-before";
 
 const LOCK: &str = "counting.lock";
@@ -179,7 +179,6 @@ pub fn make_repository(root: &Path, top: &Path) {
     let _ = git(&["init", "--quiet", "--template="]).and_then(|_| git(&["add", "--all", "--force"]));
 }
 
-/// Links installed packages of the project into its copy.
 fn link_installed(root: &Path, project: &Path) {
     for name in INSTALLED {
         let (from, to) = (root.join(name), project.join(name));

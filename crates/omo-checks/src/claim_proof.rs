@@ -176,7 +176,6 @@ impl<'a> ProofFolder<'a> {
         started.map(drop)
     }
 
-    /// A process at work on this question.
     fn is_being_found_out(&self, question: &ProofQuestion) -> bool {
         // Without a file of the lock there is no such process, and none is made.
         let has_lock = || !matches!(self.folder.read(LOCK, MAX_BYTES), Ok(None));

@@ -53,7 +53,6 @@ pub fn detect_check(root: &Path) -> Option<DetectedCheck> {
     choose(&ProjectFolder::list(root)?)
 }
 
-/// Certainty that a command runs the project's tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Certainty {
     /// The project names it in the file of its toolchain, or the toolchain of that file has one command for tests.

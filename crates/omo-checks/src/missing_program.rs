@@ -10,7 +10,6 @@ const SHELL_WORDS: [&str; 22] = [
     ".", "[", "!", "cd", "command", "echo", "env", "eval", "exec", "exit", "export", "false", "for", "if", "printf",
     "set", "source", "test", "time", "true", "ulimit", "while",
 ];
-/// Programs whose first argument is the file that they run.
 const INTERPRETERS: [&str; 9] = ["sh", "bash", "dash", "zsh", "python", "python3", "node", "ruby", "perl"];
 
 /// Fault that keeps a plain command such as `sh test.sh` from running in the project in `root`, for its user: a program

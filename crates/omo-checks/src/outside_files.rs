@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 
 const MAX_FILES: usize = 1_000;
 const MAX_FOLDERS: usize = 1_000;
-/// Bytes of which digests are taken.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Configurations of runners at home, and in folders above the project.
 const SETTINGS: &str = "\
@@ -28,7 +27,7 @@ const OF_PYTHON: [&str; 2] = ["sitecustomize.py", "usercustomize.py"];
 /// State of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutsideFile {
-    /// Mark of the state without the content: another one for each change.
+    /// Inode and times: another mark for each change.
     identity: String,
     content: Content,
 }
@@ -131,7 +130,6 @@ pub fn changed<'a>(
     meant.filter(differs).map(|(name, _)| name.clone()).collect()
 }
 
-/// Names folders of modules, and may run code.
 fn is_path_file(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "pth")
 }

@@ -17,7 +17,7 @@ use omo_state::env::is_variable_named;
 
 /// Stands for the copy until all of a text is read: no command and no variable holds one.
 const MARK: char = '\0';
-/// Of a larger file that a check runs nothing is known.
+/// Maximum bytes of a script that a check runs and omo reads.
 const MAX_SCRIPT_BYTES: u64 = 1024 * 1024;
 
 /// A check cannot be run in a copy: it names the project by its path, in a way that cannot be said of the copy.
@@ -85,7 +85,6 @@ pub fn run_in_copy(
 
 struct ProjectCopy {
     copy: PathBuf,
-    /// Names of the project, longer ones first.
     names: Vec<String>,
 }
 
@@ -183,7 +182,6 @@ impl ProjectCopy {
         Some(marked.replace(MARK, copy))
     }
 
-    /// A text that names the project, however it is quoted.
     fn is_named(&self, text: &str) -> bool {
         let text = plain(text);
         self.names.iter().map(|name| plain(name)).any(|name| {
@@ -195,7 +193,6 @@ impl ProjectCopy {
     }
 }
 
-/// A path that begins here, and ends where its name does.
 fn is_at(before: &str, here: &str, name: &str) -> bool {
     let is_of_name = |sign: char| sign.is_alphanumeric() || "_-.+@%".contains(sign);
     let Some(after) = here.strip_prefix(name) else { return false };
@@ -208,7 +205,7 @@ fn is_at(before: &str, here: &str, name: &str) -> bool {
     !after.starts_with(is_of_name) && begins()
 }
 
-/// Without what a shell takes out of a word, and what says nothing in a path.
+/// A text without the quotes that a shell takes out of a word, and without `./`.
 fn plain(text: &str) -> String {
     let mut plain: String = text.chars().filter(|sign| !matches!(sign, '\\' | '\'' | '"')).collect();
     for said in ["/./", "//"] {

@@ -21,9 +21,7 @@ use toml::de::{DeTable, DeValue};
 
 /// The file's name.
 pub const FILE: &str = "omo.toml";
-/// A larger file is refused.
 const MAX_BYTES: u64 = 64 * 1024;
-/// Patterns of test files at most.
 const MAX_PATTERNS: usize = 64;
 
 /// Wishes of a repository: its `omo.toml`.

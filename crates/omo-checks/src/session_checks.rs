@@ -188,7 +188,6 @@ fn is_repository_approved(checks: &[Check], setup: &CheckContext) -> bool {
         })
 }
 
-/// Result of a check that is known without a run.
 fn known_result(
     check: &Check,
     setup: &CheckContext,

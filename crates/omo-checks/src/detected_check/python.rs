@@ -88,7 +88,6 @@ fn names_pytest(value: &Json) -> bool {
     }
 }
 
-/// A requirement of pytest itself, and not of one of its plugins.
 fn requires_pytest(requirement: &str) -> bool {
     let after = requirement.trim_start().strip_prefix("pytest").map(str::trim_start);
     after.is_some_and(|after| after.is_empty() || after.starts_with(['<', '>', '=', '!', '~', ';', '[', '(', '@', '#']))

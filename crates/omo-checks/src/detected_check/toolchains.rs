@@ -5,7 +5,6 @@ use serde_json::Value as Json;
 use super::top_files::{EntryKind, TopFiles};
 use super::{Candidate, javascript, python};
 
-/// One toolchain: the command for its tests, where the project uses it.
 type Detect = fn(&dyn TopFiles) -> Option<Candidate>;
 
 pub(super) const ALL: [Detect; 11] =

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use omo_state::files::regular_file::{self, Links};
 use serde_json::Value as Json;
 
-/// Names looked at.
+/// Names of a project's top that are listed.
 const MAX_NAMES: usize = 4_096;
 const MAX_BYTES: u64 = 256 * 1024;
 
-/// Kind of a name at the top of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EntryKind {
     /// A regular file.
@@ -29,17 +28,14 @@ pub(super) trait TopFiles {
     /// The text of a file; `None` where it has none that can be read.
     fn text(&self, name: &str) -> Option<String>;
 
-    /// A file of this name.
     fn has_file(&self, name: &str) -> bool {
         self.kind(name) == Some(EntryKind::File)
     }
 
-    /// JSON content of a file; empty where it is none.
     fn json(&self, name: &str) -> Json {
         self.text(name).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
     }
 
-    /// TOML content of a file; empty where it is none.
     fn toml(&self, name: &str) -> Json {
         self.text(name).and_then(|text| toml::from_str(&text).ok()).unwrap_or_default()
     }
@@ -49,7 +45,6 @@ pub(super) trait TopFiles {
     }
 }
 
-/// A folder of the disk.
 pub(super) struct ProjectFolder {
     root: PathBuf,
     names: BTreeMap<String, EntryKind>,
