@@ -23,13 +23,13 @@ mod headless;
 
 pub use headless::{HeadlessRequest, HeadlessResult};
 
-/// Maximum time of one answer.
+/// Maximum time of an answer.
 pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(60);
 
 /// Wait for the end of its output once it has ended.
 const OUTPUT_WAIT: Duration = Duration::from_secs(1);
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
-/// Characters of its output that are quoted.
+/// Characters of the output in a [`ClaudeError`].
 const QUOTED: usize = 300;
 
 /// Failure of a call of the client.
@@ -49,7 +49,7 @@ pub enum ClaudeError {
     /// A timeout.
     #[error("`{asked}` gave no answer within {limit:?}, and was ended")]
     TimedOut {
-        /// Command, as a person would type it.
+        /// Command, such as `claude --version`.
         asked: String,
         /// Limit that was exceeded.
         limit: Duration,
@@ -57,7 +57,7 @@ pub enum ClaudeError {
     /// A refusal or failure.
     #[error("`{asked}` failed: {said}")]
     Failed {
-        /// Command, as a person would type it.
+        /// Command, such as `claude --version`.
         asked: String,
         /// End of the output.
         said: String,
@@ -65,7 +65,7 @@ pub enum ClaudeError {
     /// An answer of another kind.
     #[error("`{asked}` gave an answer that omo does not understand: {said}")]
     NotUnderstood {
-        /// Command, as a person would type it.
+        /// Command, such as `claude plugin list --json`.
         asked: String,
         /// End of the output.
         said: String,
@@ -230,14 +230,12 @@ impl ClaudeClient {
     }
 }
 
-/// Output and exit status of the client.
 struct ClientOutput {
     status: Option<i32>,
     stdout: String,
     stderr: String,
 }
 
-/// Arguments, as a person would type them.
 fn command_line_text<Argument: AsRef<OsStr>>(arguments: &[Argument]) -> String {
     let words = arguments.iter().map(|argument| sanitize(&argument.as_ref().to_string_lossy(), QUOTED));
     std::iter::once("claude".to_owned()).chain(words).collect::<Vec<_>>().join(" ")

@@ -96,7 +96,7 @@ pub enum ClientEnd {
     Stopped,
     /// Something other than omo ended it.
     Killed {
-        /// Signal, where it is known.
+        /// Signal, where known: 9 for `SIGKILL`.
         signal: Option<i32>,
     },
     /// There was no session: it could not be started, or ended before it began one.

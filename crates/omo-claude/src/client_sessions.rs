@@ -9,7 +9,7 @@ use omo_state::files::regular_file::{self, Links};
 use serde::Deserialize;
 
 const MAX_BYTES: u64 = 64 * 1024;
-/// More processes of the client than any user has.
+/// Maximum records in `sessions`: more processes than any user has.
 const MAX_FILES: usize = 1_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -28,7 +28,7 @@ pub(crate) struct ClientSession {
 }
 
 impl ClientSession {
-    /// A process that lives, and is no later one with its id.
+    /// A living process with this `proc_start`, and no later one with its id.
     pub(crate) fn is_alive(&self) -> bool {
         let same = match (&self.proc_start, start_mark(self.pid)) {
             (Some(listed), Some(mark)) => *listed == mark,
@@ -44,7 +44,6 @@ pub fn served_sessions(client_home: &Path) -> Vec<(SessionId, PathBuf)> {
     served.filter_map(|session| Some((SessionId::parse(&session.session_id).ok()?, session.cwd))).collect()
 }
 
-/// The client's record of one of its processes.
 pub(crate) fn read_for_process(client_home: &Path, pid: u32) -> Option<ClientSession> {
     read(&client_home.join("sessions").join(format!("{pid}.json"))).filter(|session| session.pid == pid)
 }

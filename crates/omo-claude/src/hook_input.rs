@@ -12,7 +12,6 @@ use std::path::PathBuf;
 use omo_core::bounded_vec::BoundedVec;
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
-/// More background tasks than any session has.
 const MAX_TASKS: usize = 1_000;
 
 /// A hook's input.

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 use crate::platform;
 
-/// An answer was printed: the hook's time may run out at that moment.
 static IS_ANSWERED: AtomicBool = AtomicBool::new(false);
 
 /// The answer of a hook.

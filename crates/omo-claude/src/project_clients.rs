@@ -22,12 +22,10 @@ use crate::platform::clients::CLIENTS;
 /// The project that something is asked for, and what is known of its sessions.
 #[derive(Debug)]
 pub struct ProjectClients {
-    /// Top folder.
     root: PathBuf,
     sessions: Vec<String>,
-    /// The clients that those have noted.
     known_clients: Vec<(String, ClientProcess)>,
-    /// The folder of the client's own files, as far as this process knows.
+    /// `CLAUDE_CONFIG_DIR`, or `~/.claude`, as far as this process knows.
     client_home: Option<PathBuf>,
 }
 
@@ -83,7 +81,6 @@ impl ProjectClients {
         self.is_named_by(pid) || self.is_client(pid)
     }
 
-    /// A session of this project in the environment of a process.
     fn is_named_by(&self, pid: u32) -> bool {
         let Some(session) = process_variable(pid, "CLAUDE_CODE_SESSION_ID") else { return false };
         let client = || process_variable(pid, "CLAUDE_PID")?.parse().ok();
@@ -95,7 +92,6 @@ impl ProjectClients {
         self.is_noted(pid) || self.bears_name(pid) || self.is_listed(pid)
     }
 
-    /// A process in the notes of a session.
     fn is_noted(&self, pid: u32) -> bool {
         let mut noted = self.known_clients.iter().filter(|(_, client)| client.pid == pid).peekable();
         noted.peek().is_some() && start_mark(pid).is_some_and(|mark| noted.any(|(_, client)| client.start_mark == mark))

@@ -10,7 +10,6 @@ use serde_json::Value;
 use crate::platform::MANAGED_SETTINGS;
 
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
-/// The keys that hooks, variables, the address of the model and the key for it come from.
 const KEYS: [&str; 5] = ["apiKeyHelper", "disableAllHooks", "enabledPlugins", "env", "hooks"];
 
 /// Owner of a settings file.

@@ -71,7 +71,6 @@ struct StatusLineRecord {
     written: Option<String>,
     #[serde(default)]
     is_new_file: bool,
-    /// The user wants none, and is offered none.
     #[serde(default)]
     is_declined: bool,
 }
@@ -173,7 +172,6 @@ impl StatusLineFiles<'_> {
 }
 
 impl StatusLineRecord {
-    /// The record; one that cannot be read says nothing.
     fn load(folder: &GuardedFolder) -> Self {
         let bytes = folder.read(RECORD, MAX_RECORD_BYTES).ok().flatten().unwrap_or_default();
         serde_json::from_slice(&bytes).unwrap_or_default()
@@ -185,7 +183,8 @@ impl StatusLineRecord {
     }
 }
 
-/// The file that is written: the one a link leads to, for the link is its user's way of keeping settings.
+/// File that is written: the target of a link at `settings`, since the link is its user's way of
+/// keeping settings.
 fn target(settings: &Path) -> Result<PathBuf, String> {
     match fs::symlink_metadata(settings) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(settings.to_owned()),
@@ -228,7 +227,6 @@ fn with_own(text: &str, program: &str) -> Result<Option<String>, String> {
     with_value(text, &value).ok_or_else(unsure).map(Some)
 }
 
-/// A command of a status line that runs omo.
 fn is_own(command: &str) -> bool {
     let program = command.split(" statusline").next().filter(|program| program.len() < command.len());
     let program = program.map(|program| program.trim_end_matches(['\'', '"']));

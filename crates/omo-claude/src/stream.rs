@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::client_end::{ClientResult, SessionOutput};
 
-/// No line is longer; one that is says nothing.
+/// Maximum bytes of a line.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 const MAX_LINE: u64 = MAX_BYTES as u64;
 

@@ -30,9 +30,8 @@ use minder::{MinderLine, MinderSpec};
 use process_state::ProcessIdentity;
 
 const LOCK: &str = "supervisor.lock";
-/// Wait for another supervisor to go away.
 const PATIENCE: Duration = Duration::from_millis(250);
-/// End of a session's complaints that is quoted, in bytes and in characters.
+/// End of a session's `stderr` that is quoted, in bytes and in characters.
 const COMPLAINT_BYTES: u64 = 4 * 1024;
 const COMPLAINT_CHARS: usize = 300;
 
@@ -213,7 +212,7 @@ fn follow_minder(minder: &mut Child, mut started: impl FnMut(ProcessIdentity)) -
     ProcessEnd { signal: Some(KILL), ..ProcessEnd::default() }
 }
 
-/// The signal that no process can hold back.
+/// `SIGKILL`, which no process can hold back.
 const KILL: i32 = 9;
 
 fn ended_event(group: String, mut process: ProcessEnd, spec: &MinderSpec) -> SupervisorEvent {

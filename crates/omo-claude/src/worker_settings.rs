@@ -6,9 +6,11 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// The tools that the fence is asked about: what writes a file, runs a command, or starts an agent.
+/// Matcher of the tools that the fence is asked about: those that write a file, run a command, or
+/// start an agent.
 const ASKED_ABOUT: &str = "Write|Edit|MultiEdit|NotebookEdit|Bash|Agent|Task";
-/// Timeout of the fence, in seconds. It takes milliseconds; where it is cut off the client goes on.
+/// Timeout of the fence's hook, in seconds. It takes milliseconds; where it is cut off the client
+/// goes on.
 const LIMIT_SECONDS: u32 = 10;
 /// Timeout of the beginning of the first task, in seconds: checks are tried that may be green
 /// already. Where it is cut off the session asks for its task itself.
@@ -30,7 +32,8 @@ const DENIED: [&str; 12] = [
     "git checkout --orphan",
     "git rebase",
 ];
-/// Tools that lead a session away from its worktree, or keep it waiting when its work is done.
+/// Denied tools: they lead a session away from its worktree, or keep it waiting when its work is
+/// done.
 const TOOLS: [&str; 4] = ["EnterWorktree", "ExitWorktree", "CronCreate", "ScheduleWakeup"];
 
 /// Commands that a session needs in order to work on its group. `omo agent evidence run` is left
@@ -146,7 +149,6 @@ fn checked_rules(own: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
     Ok(own.to_vec())
 }
 
-/// The rule for every command that begins so.
 fn bash_rule(command: &str) -> String {
     format!("Bash({command}:*)")
 }

@@ -25,8 +25,7 @@ impl JsonEndFinder {
         }
     }
 
-    /// Number of bytes within a string that neither end it nor escape anything: most of a long
-    /// prompt.
+    /// Number of bytes within a string before `"` or `\`: most of a long prompt.
     fn plain_text(self, bytes: &[u8]) -> usize {
         if !self.in_string || self.escaped {
             return 0;

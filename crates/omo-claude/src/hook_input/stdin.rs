@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 use crate::hook_input::json_end::JsonEndFinder;
 use crate::platform::Stdin;
 
-/// After this long without a whole value the hook gives up.
+/// Maximum wait of the hook for a whole value.
 const DEADLINE: Duration = Duration::from_secs(1);
 /// A larger input is not read: it would be in memory several times over. What a client sends is a
 /// thousand times smaller.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
-/// Most inputs are shorter than one page of memory; a larger buffer would touch more of them.
+/// Buffer size. Most inputs are shorter than a page of memory; a larger buffer would touch more of
+/// them.
 const CHUNK: usize = 4 * 1024;
 
 /// Reason for which there is no value.

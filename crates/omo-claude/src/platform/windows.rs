@@ -8,7 +8,6 @@ use std::time::Duration;
 
 pub(crate) const MANAGED_SETTINGS: &str = r"C:\Program Files\ClaudeCode";
 
-/// Bytes that the thread reads at once.
 const CHUNK: usize = 4 * 1024;
 
 pub(crate) struct Stdin {

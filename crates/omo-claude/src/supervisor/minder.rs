@@ -25,10 +25,10 @@ use serde::{Deserialize, Serialize};
 use crate::client_end::ProcessEnd;
 use crate::supervisor::process_state::ProcessIdentity;
 
-/// Argument that makes a binary of omo a minder.
+/// Argument that makes a binary of omo a minder: see [`run_if_asked`].
 pub(crate) const MINDER_ARGUMENT: &str = "--mind-session";
 
-/// Time of a session to clean up after a request to end.
+/// Time of a session to clean up after `SIGTERM`.
 const GRACE: Duration = Duration::from_secs(5);
 /// Time to print its cost after an interruption. The client of 2.1.328 prints it after 1.5 s at
 /// most, and prints nothing where it is terminated.
@@ -58,7 +58,6 @@ pub struct MinderSpec {
     pub is_interrupted_first: bool,
 }
 
-/// Lines of a minder.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum MinderLine {
     /// The session runs.
@@ -92,7 +91,6 @@ fn run_minder() {
     print_line(&MinderLine::Ended(end));
 }
 
-/// Prints a line for the supervisor. That may be gone, which is no error.
 fn print_line(line: &MinderLine) {
     let mut out = std::io::stdout().lock();
     let _ = serde_json::to_string(line).map(|json| writeln!(out, "{json}"));

@@ -6,7 +6,6 @@ use omo_process::platform::{GroupEnding, end_group};
 use omo_process::process_identity::{is_alive, start_mark};
 use serde::{Deserialize, Serialize};
 
-/// Time of a session to clean up after a request to end.
 const GRACE: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
