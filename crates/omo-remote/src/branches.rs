@@ -8,7 +8,7 @@ use omo_git::worktree::WorkerName;
 use crate::exchange::{brief_branch, report_branch};
 use crate::job::launch_number;
 
-/// Fetches of a branch that moves while it is being deleted.
+/// Maximum fetches of a branch that moves while it is being deleted.
 const MAX_FETCHES: usize = 3;
 
 /// Branches found on the remote.
@@ -70,7 +70,6 @@ pub fn launch_keeper(run: &str, name: &WorkerName, launch: u32) -> Option<Worker
     WorkerName::new(run, &format!("{}-pushed-{launch}", name.worker())).ok()
 }
 
-/// The branch beside which a branch with a brief or a report lies.
 fn message_of(branch: &str) -> Option<&str> {
     [brief_branch(""), report_branch("")].iter().find_map(|ending| branch.strip_suffix(ending.as_str()))
 }

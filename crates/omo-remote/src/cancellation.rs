@@ -8,16 +8,13 @@ use crate::launcher::CommandFailure;
 /// Requests to an engine to end a worker, with a look in between. Each may take as long as one of
 /// its commands may, and the user of a cancelled run waits.
 const MAX_TRIES: u32 = 3;
-/// Time of all requests, from the first one on.
+/// Time of all requests, from `since` on.
 const TRY_FOR: Duration = Duration::from_secs(2 * 60);
 
-/// Progress of ending a worker at its engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cancellation {
-    /// First request.
     since: Instant,
     tries: u32,
-    /// Failure of the last request.
     pub(crate) failure: Option<String>,
 }
 
@@ -35,7 +32,6 @@ impl Cancellation {
         self.failure = answer.err();
     }
 
-    /// A further request is due.
     pub(crate) fn is_to_repeat(&self) -> bool {
         self.failure.is_some() && self.tries < MAX_TRIES && self.elapsed() < TRY_FOR
     }
@@ -55,7 +51,6 @@ impl CancelSilence {
         }
     }
 
-    /// Reason for no request now.
     pub(crate) fn reason(&self, now: Instant) -> Option<&str> {
         let (at, why) = self.last.as_ref()?;
         (now.saturating_duration_since(*at) < TRY_FOR).then_some(why.as_str())

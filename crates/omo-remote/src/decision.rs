@@ -10,17 +10,18 @@ use crate::exchange::{WorkerEnd, WorkerPhase, WorkerReport};
 use crate::job::SubmittedWorker;
 use crate::profile::LauncherProfile;
 
-/// Time for an engine to list a worker that it has taken.
+/// Time in which a scheduler has to list a worker, such as `squeue` of Slurm.
 const UNLISTED: Duration = Duration::from_secs(90);
 /// Time of a cancelled worker for its last report.
 const AFTER_CANCEL: Duration = Duration::from_secs(60);
-/// A worker that its engine takes off its machine so often is handed over anew, which is counted.
+/// Requeues after which a worker is handed over anew, which is counted.
 const MAX_REQUEUES: u32 = 8;
 /// Detail of a cancelled worker without a report, or that its engine never listed.
 const CANCELLED: &str = "it was cancelled";
-/// Time of a worker beyond its client's: it clones, sets up and pushes.
+/// Time of a worker beyond its client's: it clones, sets up and pushes (`git clone`, `git push`).
 const AROUND_CLIENT: Duration = Duration::from_secs(15 * 60);
-/// Words of engines for a worker that waits: of Slurm, Kubernetes, GitHub and omo itself.
+/// Words of engines for a waiting worker, such as `PENDING`: of Slurm, Kubernetes, GitHub and omo
+/// itself.
 const QUEUED: [&str; 10] = [
     "PENDING",
     "CONFIGURING",
@@ -33,7 +34,7 @@ const QUEUED: [&str; 10] = [
     "REQUESTED",
     "WAITING",
 ];
-/// Words of engines for a worker that is at work.
+/// Words of engines for a running worker, such as `RUNNING`.
 const RUNNING: [&str; 8] =
     ["RUNNING", "COMPLETING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED", "SUSPENDED", "IN_PROGRESS"];
 

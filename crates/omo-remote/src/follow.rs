@@ -23,7 +23,7 @@ use crate::peer::WorkerPeer;
 
 /// Commands that start or end workers and run at the same time.
 pub const COMMANDS_AT_ONCE: usize = 4;
-/// Pause before a worker that was refused is started again; it doubles up to the greatest.
+/// First pause after a refusal; it doubles up to [`LAST_BACK_OFF`].
 const FIRST_BACK_OFF: Duration = Duration::from_secs(5);
 const LAST_BACK_OFF: Duration = Duration::from_secs(300);
 
@@ -31,15 +31,14 @@ const LAST_BACK_OFF: Duration = Duration::from_secs(300);
 #[derive(Debug, Default)]
 pub struct JobFollower {
     looked_at: Option<Instant>,
-    /// Reports by worker, each with its commit.
     reports: BTreeMap<String, (String, WorkerReport)>,
-    /// Workers that were listed, with whether the last list left them out.
+    /// Workers that were listed, with `true` where the last list left them out.
     missing: BTreeMap<String, bool>,
     has_read_reports: bool,
     cancelled: BTreeMap<String, Cancellation>,
     cancel_silence: CancelSilence,
     contacts: BTreeMap<WorkerPeer, ContactWatch>,
-    /// End of the pause of each session that was refused, and how often it was.
+    /// End of the pause of each session that was refused, and the number of refusals.
     back_off: BTreeMap<String, (Instant, u32)>,
 }
 

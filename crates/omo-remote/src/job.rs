@@ -5,7 +5,7 @@ use omo_core::timestamp::Timestamp;
 use omo_state::seal::hex_digest;
 use serde::{Deserialize, Serialize};
 
-/// Characters of a group's name in the name of a worker.
+/// Maximum characters of a group's name in a [`job_name`].
 const GROUP_CHARS: usize = 24;
 
 /// A worker that was handed to an engine.

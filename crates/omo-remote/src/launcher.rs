@@ -21,11 +21,10 @@ use crate::job::JobValues;
 use crate::profile::LauncherProfile;
 use crate::template::{LauncherTemplate, Values, find_command};
 
-/// Maximum time of a command.
+/// Maximum time of a launcher's command.
 const LIMIT: Duration = Duration::from_secs(90);
-/// Time of a slow command to end.
 const GRACE: Duration = Duration::from_secs(1);
-/// More than this is not read of what it prints.
+/// Maximum bytes of a command's output.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Starter of workers elsewhere.
@@ -63,7 +62,7 @@ pub trait Launcher: Send + Sync {
 pub enum Started {
     /// A worker known by its name.
     HandedOver,
-    /// A worker that runs for as long as this command does, which its caller runs.
+    /// A worker that runs as long as this command, which its caller runs.
     Attached {
         /// The program.
         program: PathBuf,
@@ -151,7 +150,6 @@ impl ProfileLauncher {
         Remote::find(&self.repository, &self.remote_name)
     }
 
-    /// The program of a command and its arguments.
     fn find_command(&self, template: &str, values: &Values) -> Result<(PathBuf, Vec<String>), CommandFailure> {
         // A value that cannot stand in its word is quoted, and may be the command of a worker with its remote.
         find_command(template, &self.root, values).map_err(|why| CommandFailure::new(&why))

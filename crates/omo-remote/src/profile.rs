@@ -13,11 +13,11 @@ use crate::template::LauncherTemplate;
 const SHIPPED: &str = include_str!("launchers.toml");
 /// The job that a worker of `kubernetes` runs as, where its user's configuration names no other file.
 pub const KUBERNETES_JOB: &str = include_str!("kubernetes-job.yaml");
-/// Default of workers at once.
+/// Default of `at_once`.
 const AT_ONCE: u32 = 16;
-/// Default of the time in the queue, in minutes: a day.
+/// Default of `queue_minutes`: a day.
 const QUEUE_MINUTES: u32 = 24 * 60;
-/// Default of the pause between two questions, in seconds.
+/// Default of `poll_seconds`.
 const POLL_SECONDS: u32 = 5;
 
 /// Commands that hand workers to an engine. Recorded with the run: later changes of the
@@ -140,7 +140,7 @@ fn invalid(name: &str, setting: &str, why: &str) -> ProfileError {
     ProfileError { message, hint: "set it under [launcher.NAME] in your config.toml" }
 }
 
-/// Placeholders that let a worker find its work: its command, or the parts of that.
+/// Placeholders that let a worker find its work, such as `{worker}`.
 fn hands_work_over(named: &[&str]) -> bool {
     let has = |placeholder| named.contains(&placeholder);
     has("worker") || has("worker_start") || has("branch") && has("brief")

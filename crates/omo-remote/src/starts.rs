@@ -81,7 +81,6 @@ fn end_refused(launcher: &dyn Launcher, values: &JobValues, failure: CommandFail
     Refusal { how, failed_cancel: failed_cancel.map(|why| sanitize(&why, 300)) }
 }
 
-/// A worker that a scheduler lists.
 fn is_listed(launcher: &dyn Launcher, job: &str) -> bool {
     let listed = launcher.list().and_then(Result::ok).unwrap_or_default();
     listed.get(job).is_some_and(|state| !matches!(state, EngineState::Ended(_)))

@@ -21,19 +21,18 @@ use crate::job::{JobValues, SubmittedWorker};
 use crate::launcher::{Launcher, ProfileLauncher};
 use crate::profile::LauncherProfile;
 
-/// The file that the worker's client is asked for, and what it is to hold.
+/// File that the worker's client is asked for, and its content.
 const ASKED_FILE: &str = "omo-doctor.txt";
 const ASKED_TEXT: &str = "ok";
 /// Budget of the client, in millionths of a US dollar.
 const BUDGET_MICROS: u64 = 500_000;
 const CLIENT_SECONDS: u32 = 180;
-/// Someone waits for this: it stays in a queue no longer, in minutes.
+/// Maximum time in the queue, in minutes: someone waits for this.
 const MAX_QUEUE_MINUTES: u32 = 10;
-/// Failures of an engine in a row.
+/// Failures of `status` in a row.
 const MAX_STATUS_FAILURES: u32 = 3;
-/// Last lines of the worker that are shown with a failure.
+/// Last lines of the worker's log that are shown with a failure.
 const LOG_LINES: usize = 12;
-/// Characters shown of each.
 const LOG_LINE_CHARS: usize = 200;
 /// Pause between two questions whether the trial is still wanted.
 const SLICE: Duration = Duration::from_millis(100);
@@ -283,7 +282,6 @@ impl LauncherTrial<'_> {
     }
 }
 
-/// Knowledge about the worker so far.
 struct Sight<'t> {
     launcher: &'t ProfileLauncher,
     values: &'t JobValues,
@@ -365,7 +363,6 @@ impl<'t> Sight<'t> {
         self.status_error.as_ref().map_or(Ok(()), |why| Err(failed(why)))
     }
 
-    /// Weaknesses that did not keep the worker from its work, and will be felt in a run.
     fn weaknesses(&self) -> Vec<String> {
         let profile = &self.launcher.profile;
         let mut found = Vec::new();

@@ -37,17 +37,17 @@ use scratch::ScratchFolder;
 
 pub use rules::{is_branch_name, is_commit_name, remote_problem};
 
-/// Commits of the branch that are fetched until the one is found that the work began from.
+/// Depths of `git fetch` until the commit is found that the work began from.
 const DEPTHS: [u32; 5] = [16, 128, 1_024, 8_192, 65_536];
 const CLONE: &str = "clone";
-/// The branch that is fetched, the brief, and the report of an earlier start, in the clone.
+/// References in the clone: the branch, its brief, and the report of an earlier start.
 const BRANCH_REFERENCE: &str = "refs/omo/branch";
 const BRIEF_REFERENCE: &str = "refs/omo/brief";
 const REPORT_REFERENCE: &str = "refs/omo/report";
 const INSTANCE_LETTERS: usize = 16;
 /// Fetches of the branch while another worker pushes.
 const CLAIMS: usize = 4;
-/// Characters of a detail.
+/// Maximum characters of a detail.
 const DETAIL_CHARS: usize = 600;
 
 /// Arguments of a worker.
@@ -115,7 +115,6 @@ struct Worker<'w> {
     say: &'w dyn Fn(&str),
 }
 
-/// Result of taking the branch.
 enum Claim<'c> {
     /// Taken by this worker.
     Held { reporter: Box<Reporter<'c>>, brief: Box<WorkerBrief>, progress: Progress },
@@ -218,7 +217,6 @@ impl Worker<'_> {
             .map_err(|error| JobEnd::NoScratch(error.to_string()))
     }
 
-    /// Fetches the branch and the brief, and gives the report of an earlier start that is there.
     fn fetch_start(&self, clone: &WorkerClone) -> Step<Option<SeenReport>> {
         let job = self.job;
         (self.say)(&format!("fetching {} and its brief from {}", job.branch, without_credentials(&job.remote)));
@@ -279,7 +277,6 @@ impl Worker<'_> {
         Ok(client)
     }
 
-    /// The client has ended: what it left is committed where it is clear what it belongs to, pushed, and told.
     fn end_of_client(&self, reporter: &mut Reporter, brief: &WorkerBrief, end: &ClientEnd) -> Step<JobEnd> {
         let mut push = |reporter: &mut Reporter| self.push_new_work(reporter, brief);
         let mut pushed = self.push_at_end(reporter, &mut push);
@@ -356,7 +353,6 @@ impl Worker<'_> {
         Ok(JobEnd::Conflict(kept))
     }
 
-    /// Next step after the push of a report.
     fn require_pushed(&self, pushed: Result<(), PushStop>) -> Step<()> {
         match pushed {
             Ok(()) => Ok(()),
@@ -381,7 +377,6 @@ impl Worker<'_> {
         Ok(JobEnd::Ended { end, detail })
     }
 
-    /// End of a worker whose remote does not answer: it may have been asked to end meanwhile.
     fn remote_end(&self, error: &RemoteError) -> JobEnd {
         if (self.is_asked_to_end)() {
             let detail = "it was asked to end while it fetched its brief".to_owned();
@@ -401,7 +396,6 @@ fn known_commit(clone: &WorkerClone, reference: &str) -> Step<String> {
     known.ok_or_else(|| JobEnd::Unreachable(format!("nothing came for {reference}")))
 }
 
-/// Cost of earlier starts of the worker, by the last report.
 fn earlier_cost(clone: &WorkerClone) -> Option<ClientCost> {
     let commit = clone.commit_of(REPORT_REFERENCE).ok().flatten()?;
     let bytes = read_message(clone, &commit, REPORT_FILE).ok().flatten()?;
@@ -412,7 +406,7 @@ fn unreachable_end(error: &dyn std::fmt::Display) -> JobEnd {
     JobEnd::Unreachable(without_credentials(&error.to_string()))
 }
 
-/// Without the place of its log, which goes with the worker.
+/// Words for a failed set-up without the path of its log, which goes with the worker.
 fn describe_set_up_error(error: &SetUpError) -> String {
     let SetUpError::Failed { outcome, .. } = error else { return error.to_string() };
     let said = outcome.printed.reason().map(|line| format!("; it said: {line}")).unwrap_or_default();

@@ -25,7 +25,6 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(30);
 const SESSION: &str = "client";
 
-/// Command of the client.
 pub(super) fn client_spec(
     worker: &Worker<'_>,
     clone: &WorkerClone,
@@ -83,7 +82,7 @@ pub(super) fn client_spec(
     })
 }
 
-/// The shorter one of two limits, of which 0 is none.
+/// Shorter one of two limits in seconds, of which 0 is none.
 fn time_limit_seconds(brief: u32, option: Option<u32>) -> u32 {
     let own = time_limit_or_default(brief);
     option.filter(|limit| *limit > 0).map_or(own, |limit| limit.min(own))

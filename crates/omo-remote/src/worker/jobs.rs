@@ -13,25 +13,20 @@ use omo_state::files::lock::{LockError, StateLock};
 use super::scratch::open_top;
 
 const FOLDER: &str = "jobs";
-/// No job has a longer name, in bytes.
 const MAX_NAME: usize = 100;
-/// Record of a job: its process.
 const RECORD: &str = ".job";
 const LOCK: &str = ".lock";
-/// Output of a job.
 const LOG: &str = ".log";
-/// Request to end a job.
 const CANCEL: &str = ".cancel";
 const JOBS_LOCK: &str = "jobs";
 const JOBS_WAIT: Duration = Duration::from_secs(40);
-/// At so many bytes a log is moved aside, and that one goes then.
+/// Size at which a log is moved aside, and the former one removed.
 const LOG_BYTES: u64 = 512 * 1024;
 const RECORD_BYTES: u64 = 4 * 1024;
-/// For so long a job is known after its end, in seconds.
+/// Time for which a job is known after its end, in seconds.
 const KEPT_SECONDS: i64 = 7 * 24 * 60 * 60;
-/// Time of a job to end its client and to push its work after a request to end.
+/// Time of a cancelled job to end its client and to push its work.
 const CANCEL_WAIT: Duration = Duration::from_secs(60);
-/// Time of a killed job's processes to end.
 const KILLED_WAIT: Duration = Duration::from_secs(15);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 

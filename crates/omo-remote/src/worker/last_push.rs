@@ -10,7 +10,6 @@ use super::Worker;
 use super::push_patience::PushPatience;
 use super::reporter::Reporter;
 
-/// Pause between two questions whether the worker is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 impl Worker<'_> {

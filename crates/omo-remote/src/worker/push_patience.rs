@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 /// For how long a worker goes on to push at its end. The maintenance of a server or a broken line seldom lasts longer, a
 /// machine that waits is paid for, and an engine is told that a worker takes a quarter of an hour beside its client.
 const BOUND: Duration = Duration::from_secs(15 * 60);
-/// Pause before each further try; it doubles up to the greatest.
+/// First pause before a further try; it doubles up to [`LAST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
 const LAST_PAUSE: Duration = Duration::from_secs(30);
 

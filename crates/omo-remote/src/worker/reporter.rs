@@ -19,7 +19,7 @@ const CLAIMS: usize = 4;
 /// Pause between two looks for the report of a later start: so long both of them cost money at
 /// most. Each look is one list of one branch.
 const LOOK_EVERY: Duration = Duration::from_secs(2 * 60);
-/// A report of another start, in the clone.
+/// Reference of another start's report, in the clone.
 const OTHER_REFERENCE: &str = "refs/omo/other-report";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,6 @@ pub(super) struct SeenReport {
     pub cost: ClientCost,
 }
 
-/// Reporter of a worker: its last push, and the means of the next one.
 pub(super) struct Reporter<'r> {
     /// Clone to push from.
     pub clone: &'r WorkerClone<'r>,
@@ -52,7 +51,7 @@ pub(super) struct Reporter<'r> {
     host: String,
     seen: Option<String>,
     has_claimed: bool,
-    /// Moment of the next look for the report of a later start.
+    /// Moment of the next look for the report of a later start: see [`LOOK_EVERY`].
     look_at: Instant,
     /// For how long a push at the end of the worker goes on, once one has begun.
     pub patience: Option<PushPatience>,
@@ -86,7 +85,6 @@ impl<'r> Reporter<'r> {
         }
     }
 
-    /// A report of this worker on the remote.
     pub(super) fn has_claimed(&self) -> bool {
         self.has_claimed
     }
@@ -111,7 +109,6 @@ impl<'r> Reporter<'r> {
         }
     }
 
-    /// Pushes a report, and work with it where there is any.
     pub(super) fn push(&mut self, work: Option<&str>, phase: WorkerPhase) -> Result<(), PushStop> {
         let report = WorkerReport {
             version: EXCHANGE_VERSION,
@@ -152,7 +149,7 @@ impl<'r> Reporter<'r> {
     }
 }
 
-/// Host name, in letters that an address may have.
+/// Host name, in letters that an address may have; see [`omo_state::env::host_name`].
 pub(super) fn host_name() -> String {
     let told = env::host_name().unwrap_or_default();
     let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '_');

@@ -8,14 +8,13 @@ use omo_git::task_trailers::{find_task_commit, is_task_message};
 
 use crate::exchange::{EXCHANGE_VERSION, WorkerBrief, WorkerEnd};
 
-/// No brief has more tasks.
+/// Maximum tasks of a brief.
 const MAX_TASKS: usize = 1_000;
-/// No address and no branch is longer, in bytes.
+/// Maximum bytes of an address or a branch.
 const MAX_REMOTE: usize = 4_096;
 const MAX_BRANCH: usize = 200;
-/// No run and no group has a longer name, in bytes.
+/// Maximum bytes of the name of a run or group.
 const MAX_ID: usize = 200;
-/// Characters of a reason.
 const DETAIL_CHARS: usize = 500;
 
 /// Fault of an address of a remote repository; `None` for a possible one.
@@ -50,6 +49,8 @@ pub fn is_commit_name(name: &str) -> bool {
     matches!(name.len(), 40 | 64) && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
+/// Parses a [`WorkerBrief`].
+///
 /// # Errors
 ///
 /// Why it cannot be followed.
@@ -83,7 +84,6 @@ pub(super) fn parse_brief(bytes: &[u8]) -> Result<WorkerBrief, String> {
     Err(format!("the brief cannot be followed: {problem}"))
 }
 
-/// Progress of a branch in the tasks of a brief.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Progress {
     /// The tasks that have a commit, in the order of the brief.
@@ -92,7 +92,6 @@ pub(super) struct Progress {
     pub last: Option<String>,
 }
 
-/// Looks at the commits of a branch, oldest first with their messages.
 pub(super) fn find_progress(brief: &WorkerBrief, commits: &[(String, String)]) -> Progress {
     let commit_of = |id: &str| find_task_commit(commits, &brief.run, id);
     let done: Vec<String> =
@@ -101,7 +100,6 @@ pub(super) fn find_progress(brief: &WorkerBrief, commits: &[(String, String)]) -
     Progress { last: last.map(|(commit, _)| commit.clone()), done }
 }
 
-/// Prompt of the client: the prompt of the brief, behind the tasks that were done already.
 pub(super) fn prompt_text(brief: &WorkerBrief, done: &[String]) -> String {
     let Some(next) = brief.tasks.iter().find(|task| !done.contains(&task.id)).filter(|_| !done.is_empty()) else {
         return brief.prompt.clone();
@@ -122,7 +120,6 @@ pub(super) fn has_finished(end: &ClientEnd) -> bool {
     matches!(end, ClientEnd::Ended | ClientEnd::TurnsSpent)
 }
 
-/// End of a worker whose client has ended, with tasks left, and in words.
 pub(super) fn worker_end(end: &ClientEnd) -> (WorkerEnd, String) {
     let short = |text: &str| sanitize(text, DETAIL_CHARS);
     match end {

@@ -14,13 +14,12 @@ use omo_state::random_id::random_letters;
 const STARTS_LOCK: &str = "starts.lock";
 const STARTS_WAIT: Duration = Duration::from_secs(30);
 const OWNER_LOCK: &str = "owner.lock";
-/// In a folder that is kept after its worker, with its work.
+/// Mark in a folder that is kept after its worker, with its work.
 const KEPT: &str = "kept";
-/// For so long, in seconds: its user may be away for some days.
+/// Time in seconds: a user may be away for some days.
 const KEPT_SECONDS: i64 = 7 * 24 * 60 * 60;
-/// No more of them are kept, each of which is a whole clone: the newest ones.
+/// Maximum of kept folders, each of which is a whole clone; the newest ones stay.
 const MAX_KEPT: usize = 8;
-/// Prefixes of the folders of starts, and of those that are about to go.
 const START: &str = "start-";
 const DEAD: &str = "dead-";
 
@@ -88,7 +87,7 @@ impl ScratchFolder {
         Ok(())
     }
 
-    /// A folder that stays after this worker, also where that is killed.
+    /// A [`KEPT`] folder, which stays after this worker, also where that is killed.
     pub(super) fn is_kept(&self) -> bool {
         self.is_kept.get()
     }
@@ -97,6 +96,8 @@ impl ScratchFolder {
         self.folder.path()
     }
 
+    /// Writes a file of this folder, and gives its path.
+    ///
     /// # Errors
     ///
     /// It cannot be written.
@@ -105,6 +106,8 @@ impl ScratchFolder {
         Ok(self.path().join(name))
     }
 
+    /// Makes an empty folder in this one, and gives its path.
+    ///
     /// # Errors
     ///
     /// It cannot be made.
