@@ -33,7 +33,6 @@ pub(crate) fn only_adds_dependencies(path: &str, base: Option<&[u8]>, now: Optio
         && added.all(|entry| entry.may_be_added && !known.contains(entry.name))
 }
 
-/// All lines of one stand in the other, in their order.
 fn is_kept<'a>(base: impl Iterator<Item = &'a str>, mut now: impl Iterator<Item = &'a str>) -> bool {
     let mut base = base;
     base.all(|line| now.any(|other| other == line))
@@ -44,7 +43,6 @@ struct Entry<'a> {
     /// The table or block that it stands in.
     table: &'a str,
     line: &'a str,
-    /// The package or feature that it is about.
     name: &'a str,
     may_be_added: bool,
 }

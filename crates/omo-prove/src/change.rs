@@ -15,11 +15,11 @@ use crate::proof_request::ProofRequest;
 use crate::rust_tests::{NotSeparable, has_tests, take_over_tests};
 use crate::stored_files::StoredFiles;
 
-/// A change of more files is compared without the words in them.
+/// Maximum files of a change that are compared by their words.
 const MAX_WORD_FILES: usize = 2_000;
-/// At most so many files are named in a note.
+/// Maximum files named in a note.
 const MAX_NAMED_FILES: usize = 5;
-/// Scripts of a package: a check that runs one has it the same on both sides.
+/// Manifest with scripts: a check that runs one has it the same on both sides.
 const PACKAGE: &str = "package.json";
 /// Endings of source code, in which a change defines something.
 const SOURCE_ENDINGS: [&str; 12] = ["rs", "go", "py", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "pyi"];
@@ -30,15 +30,12 @@ fn may_judge(path: &str, words: &BTreeSet<String>) -> bool {
     (may_steer(path) || is_shell_script(path)) && !is_manifest(path) && is_named(path, words)
 }
 
-/// Change of a task, for the side without it.
 pub(crate) struct Change {
     /// The test files among what changed, and files that a check runs.
     kept: BTreeSet<PathBuf>,
     /// Source files of then with the tests of now.
     joined: BTreeMap<PathBuf, Vec<u8>>,
-    /// The source files among what changed, with what was in them.
     sources: Vec<ChangedFile>,
-    /// Facts that judge the side without it.
     pub(crate) facts: ChangeFacts,
     pub(crate) differs: bool,
     /// A file that is no test file, and that a check runs, differs from the base: both sides have it as it is now.
@@ -46,7 +43,6 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// Reads it from the copy of now and the base; what could not be told apart becomes a note.
     pub(crate) fn read(
         comparison: &BaseComparison,
         with: &Path,
@@ -135,12 +131,11 @@ impl Change {
         Ok(Self { kept, joined, sources, facts, differs, changes_what_checks_run })
     }
 
-    /// The source files that differ between the sides.
     pub(crate) fn sources(&self) -> impl Iterator<Item = &ChangedFile> {
         self.sources.iter().filter(|file| !self.kept.contains(&file.path))
     }
 
-    /// Takes over what is known of files that git keeps in another form.
+    /// Takes over the [`StoredFiles`] that git keeps in another form.
     pub(crate) fn note_stored_files(
         &mut self,
         files: &StoredFiles,
@@ -159,7 +154,6 @@ impl Change {
         }
     }
 
-    /// Content of a changed file on the side without the change.
     pub(crate) fn content(&self, path: &Path) -> BaseContent {
         if self.kept.contains(path) {
             return BaseContent::Now;
@@ -184,7 +178,6 @@ fn with_scripts_of_now(base: Option<&[u8]>, now: Option<&[u8]>) -> Option<Vec<u8
     serde_json::to_vec_pretty(&base).ok()
 }
 
-/// Path of a module that a Rust file declares, without an ending.
 fn module_path(file: &Path, module: &str) -> PathBuf {
     let parent = file.parent().unwrap_or(Path::new(""));
     let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();

@@ -27,10 +27,10 @@ use crate::side_outcome::SideOutcome;
 use crate::side_runner::SideRunner;
 use crate::test_files::TestFiles;
 
-/// A larger change of such files is not tried out, and said to be one.
+/// Maximum files of such a change; a larger one is not tried out, and said to be one.
 const MAX_FILES: usize = 500;
 
-/// Files that may steer checks and that the change is in, with what they were.
+/// Files that may steer checks, such as `conftest.py`, with their content before the change.
 pub(crate) struct ChangedJudges {
     files: Vec<ChangedFile>,
     names: Vec<String>,
@@ -39,7 +39,6 @@ pub(crate) struct ChangedJudges {
 }
 
 impl ChangedJudges {
-    /// Adds to a comparison what the check says with these files as they were.
     pub(crate) fn add_to(&self, comparison: &mut ClaimComparison, outcome: SideOutcome) {
         if !outcome.is_green() {
             comparison.judging_digest =
@@ -48,7 +47,7 @@ impl ChangedJudges {
         }
     }
 
-    /// Reads them from the copy of now and the base.
+    /// Reads `ChangedJudges` from the copy of now and the base.
     pub(crate) fn read(
         comparison: &BaseComparison,
         with: &Path,
@@ -105,7 +104,6 @@ impl ChangedJudges {
         Ok(Self { files, names, are_tests })
     }
 
-    /// The test files that changed, and are none of these.
     pub(crate) fn read_tests(
         &self,
         comparison: &BaseComparison,
@@ -150,7 +148,7 @@ impl ChangedJudges {
         outcomes
     }
 
-    /// The digest of the files as they are now.
+    /// `hex_digest` of the files as they are now.
     fn digest(&self) -> String {
         let parts = self.files.iter().flat_map(|file| {
             let content = file.now_bytes().map(hex_digest).unwrap_or_default();

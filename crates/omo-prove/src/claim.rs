@@ -32,11 +32,11 @@ use crate::proof_request::{HollowChecks, ProofError, ProofRequest, ProofWatcher}
 use crate::side_outcome::SideOutcome;
 use crate::test_files::TestFiles;
 
-/// Later there is no answer: all runs of all checks share this time.
+/// Time of all runs of all checks together; later there is no answer.
 const LIMIT: Duration = Duration::from_secs(2 * TOTAL_TIMEOUT_SECONDS as u64);
-/// Wait for another process, which ends once another question is asked.
+/// Wait for another process, which ends once `is_needed` says no.
 const LOCK_PATIENCE: Duration = Duration::from_secs(60);
-/// Pause between two questions whether the answer is still needed.
+/// Pause between two calls of `is_needed`.
 const ASK_EVERY: Duration = Duration::from_millis(500);
 
 /// Finds out what was asked, where the process was started for that; otherwise nothing happens.
@@ -99,7 +99,6 @@ impl AskedProof<'_> {
         self.folder.write_answer(&ProofAnswer { question: self.question.clone(), found, is_whole }).ok()
     }
 
-    /// The tests that a check has run in the project itself.
     fn counts_here(&self, check: &Check) -> Option<TestCounts> {
         let digest = hex_digest(&check.definition());
         let place = self.question.checks.iter().position(|known| *known == digest)?;

@@ -215,12 +215,11 @@ fn failing_names(tests: &[TestComparison]) -> impl Iterator<Item = &str> {
     tests.iter().filter(fails).map(|test| test.name.as_str())
 }
 
-/// The tests that fail on another side than the one with the change.
+/// Tests that fail on another side than the one with the change.
 pub(crate) fn find_failing(with: &SideOutcome, other: &SideOutcome) -> Vec<String> {
     failing_names(&compare_tests(with, Some(other))).map(str::to_owned).collect()
 }
 
-/// Green without the change as well: it shows nothing, unless tests came with the files that are not there.
 fn judge_green(
     with: &SideOutcome,
     without: &SideOutcome,
@@ -269,7 +268,8 @@ fn absent_words(tests: &[TestComparison]) -> String {
     }
 }
 
-/// The tests of both sides by name. A runner that names only what failed leaves the others unknown.
+/// `TestComparison` of both sides by name. A runner that names only failures leaves the others
+/// unknown.
 fn compare_tests(with: &SideOutcome, without: Option<&SideOutcome>) -> Vec<TestComparison> {
     let names: BTreeSet<&str> =
         [Some(with), without].into_iter().flatten().flat_map(|side| side.report.iter().map(|(name, _)| name)).collect();
@@ -302,7 +302,6 @@ fn ended_early(side: &SideOutcome) -> bool {
     side.lines.iter().any(|line| line.trim_start().starts_with("error: test failed, to rerun pass"))
 }
 
-/// Another test of the same program is named.
 fn names_program_of(side: &SideOutcome, name: &str) -> bool {
     let program = |name: &str| name.split_once("::").map(|(program, _)| program.to_owned());
     side.report.iter().any(|(known, _)| program(known) == program(name))

@@ -28,7 +28,7 @@ use crate::side_outcome::SideOutcome;
 use crate::side_runner::SideRunner;
 use crate::stored_files::StoredFiles;
 
-/// A larger copy is no repository of its own: git would read all of it first.
+/// Maximum files of a copy that becomes a repository: git would read all of a larger one first.
 const MAX_REPOSITORY_FILES: usize = 5_000;
 
 /// Proofs of a change by checks.

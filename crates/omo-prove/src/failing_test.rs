@@ -19,9 +19,8 @@ use crate::proof_request::{ProofError, ProofRequest, ProofWatcher};
 use crate::side_outcome::SideOutcome;
 use crate::side_runner::SideRunner;
 
-/// Part of the names of such tests.
+/// Part of the names of such tests, such as `test_omo_has_to_fail`.
 const MARK: &str = "omo_has_to_fail";
-/// At most so many files get one.
 const MAX_FILES: usize = 8;
 const MAX_BYTES: u64 = 1024 * 1024;
 /// Words with which code may reach a runner or end it. Any of them costs one more run, and no more.
@@ -29,7 +28,7 @@ const WORDS: &str = "\
     assert expect unittest pytest exit atexit prototype process jest vitest testing macro_rules modules signal kill abort \
     builtins setattr globals TestCase globalThis test mocha chai sinon";
 
-/// A change may have turned off what judges it, by the words that it brings.
+/// `true` for a change that may have turned off what judges it, by its words.
 fn may_reach_runner(change: &Change) -> bool {
     let words = |bytes: Option<&[u8]>| -> Vec<String> {
         let text = String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
@@ -105,7 +104,6 @@ impl FailingTests {
     }
 }
 
-/// The names of the tests that have to fail, and have this outcome.
 fn marked(outcome: &SideOutcome, wanted: TestOutcome) -> Vec<String> {
     let tests = outcome.report.iter().filter(|(name, outcome)| name.contains(MARK) && *outcome == wanted);
     tests.map(|(name, _)| name.to_owned()).collect()

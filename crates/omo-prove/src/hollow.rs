@@ -28,9 +28,8 @@ use crate::rust_tests::NotSeparable;
 use crate::side_outcome::SideOutcome;
 use crate::side_runner::SideRunner;
 
-/// The message of the error. No source code has it behind a colon and a space, as what is thrown is printed.
+/// Message of the error. No source code has it behind `: `, as a thrown one is printed.
 const MARK: &str = "hollowed by omo";
-/// At most so many functions are emptied.
 const MAX_FUNCTIONS: usize = 50;
 
 impl HollowChecks {
@@ -63,13 +62,11 @@ impl Language {
 
 #[derive(Clone, Copy, Debug)]
 struct Wish {
-    /// At most so many.
     limit: usize,
     /// New functions alone, without altered ones.
     only_new: bool,
 }
 
-/// A source file that is no test.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Source<'a> {
     path: &'a Path,
@@ -81,9 +78,7 @@ struct Source<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 struct Hollowed {
     text: String,
-    /// Their names.
     functions: Vec<String>,
-    /// Number of further functions.
     left_out: usize,
 }
 
@@ -121,7 +116,7 @@ fn empty_changed(
     Ok(Hollowed { text, functions: names, left_out: functions.len().saturating_sub(wish.limit) })
 }
 
-/// Reason for which the functions of a file cannot be emptied.
+/// Reason for which the functions of a file stay as they are.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum NotHollow {
     #[error("it cannot be parsed")]
@@ -168,7 +163,6 @@ impl HollowChange {
         }
     }
 
-    /// The files as they are with empty bodies.
     fn files(&self, change: &Change) -> Vec<ChangedFile> {
         let emptied = |file: &ChangedFile| {
             let mut now = file.now.clone()?;
@@ -178,7 +172,7 @@ impl HollowChange {
         change.sources().filter_map(emptied).collect()
     }
 
-    /// Empties what the change added or, unless only that is wanted, altered.
+    /// Empties added functions and, unless `only_new`, altered ones.
     fn make(
         only_new: bool,
         change: &Change,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use omo_git::file_copier::{CopyError, CopyKind, CopyOptions, FileCopier};
 use omo_git::made_folders::INSTALLED;
 
-/// Of the paths that git ignores, those at which something is installed.
+/// Ignored paths with installed packages, such as `node_modules`.
 pub(crate) fn installed_folders(ignored: Vec<PathBuf>) -> BTreeSet<PathBuf> {
     let is_installed =
         |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| INSTALLED.contains(&name));

@@ -20,10 +20,9 @@ pub(crate) struct MissingItem {
     pub line: String,
 }
 
-/// Items looked for in one output.
 const MAX_ITEMS: usize = 200;
 const MAX_LINE_CHARS: usize = 160;
-/// A longer line of source code defines nothing that a person wrote.
+/// Maximum bytes of a line of source code: a longer one defines nothing that a person wrote.
 const MAX_SOURCE_LINE_BYTES: usize = 2_000;
 
 /// Messages of tools about a missing item, which is the named group.
@@ -64,12 +63,11 @@ static READERS: Readers = LazyLock::new(|| PATTERNS.iter().filter_map(|pattern| 
 static OTHER_READERS: Readers =
     LazyLock::new(|| OTHER_PATTERNS.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
 
-/// The items that an output says are missing, in the languages whose source code is read.
+/// Items that an output says are missing, by [`PATTERNS`].
 pub(crate) fn find_missing_items(lines: &[String]) -> Vec<MissingItem> {
     read_missing_items(lines, &READERS)
 }
 
-/// The items that an output says are missing, in other languages.
 pub(crate) fn find_other_missing_items(lines: &[String]) -> Vec<MissingItem> {
     read_missing_items(lines, &OTHER_READERS)
 }

@@ -108,13 +108,13 @@ impl From<CopyError> for ProofError {
 
 /// Is told of progress, and can cancel.
 pub trait ProofWatcher {
-    /// The copies are made.
+    /// Begin of the copies.
     fn preparing(&mut self, _file_count: usize) {}
     /// The files of now are copied. `false` says that they are not those that are meant.
     fn is_copied(&mut self) -> bool {
         true
     }
-    /// A check begins to run on one side.
+    /// Begin of a check on one side.
     fn check_started(&mut self, _check: &Check, _with_change: bool) {}
     /// The checks of a claim were compared with what judged them before. The side without the change comes next.
     fn judges_compared(&mut self, _with: &[Result<SideOutcome, NamesProject>], _comparisons: &[ClaimComparison]) {}

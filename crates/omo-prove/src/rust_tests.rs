@@ -10,15 +10,14 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree, token_stream};
 use syn::spanned::Spanned;
 use syn::{Attribute, Item, Meta};
 
-/// A larger file is not parsed.
+/// Maximum bytes of a parsed file.
 const MAX_BYTES: usize = 1024 * 1024;
 /// Calls of the parser within itself: for each pair of brackets, and at worst for each token before
 /// the next separator.
 const MAX_CALLS: usize = 8_000;
-/// Enough for so many calls in a build without optimizations.
+/// Stack for `MAX_CALLS` in a build without optimizations.
 const STACK_BYTES: usize = 512 * 1024 * 1024;
 
-/// Reason for which the tests of a file cannot be told apart from the rest of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NotSeparable {
     /// Too large, or too deep.
@@ -49,6 +48,8 @@ pub(crate) fn has_tests(now: &str) -> bool {
     !matches!(was_empty, Ok(TakenTests { joined: None, .. }))
 }
 
+/// Code of `base` with the tests of `now`.
+///
 /// # Errors
 ///
 /// The tests cannot be told apart.
@@ -100,11 +101,10 @@ fn separate(base: &str, now: &str) -> Result<TakenTests, NotSeparable> {
 }
 
 struct FileTests {
-    /// Ranges of the tests at its top, in order.
     ranges: Vec<Range<usize>>,
-    /// The texts of those that lie deeper.
+    /// Texts of tests that lie deeper.
     nested: Vec<String>,
-    /// The names of those that are modules in files of their own.
+    /// Names of test modules in files of their own, as in `mod tests;`.
     modules: Vec<String>,
 }
 
@@ -128,7 +128,6 @@ impl FileTests {
     }
 }
 
-/// The tests in modules and implementations.
 fn collect_nested(item: &Item, text: &str, nested: &mut Vec<String>) {
     let mut add = |range: Range<usize>| nested.push(text.get(range).unwrap_or_default().to_owned());
     match item {
@@ -189,7 +188,6 @@ pub(crate) fn is_for_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// A file that the parser can be given.
 fn is_parsable(text: &str) -> Result<(), NotSeparable> {
     // Of a file with a mark or a first line for a shell the parser counts from behind it.
     let is_shifted = text.starts_with('\u{feff}') || (text.starts_with("#!") && !text.starts_with("#!["));
@@ -203,9 +201,8 @@ fn is_parsable(text: &str) -> Result<(), NotSeparable> {
 
 struct TokenLevel {
     tokens: Peekable<token_stream::IntoIter>,
-    /// Maximum number of calls that lead here.
     outer: usize,
-    /// With those for the tokens since the last separator.
+    /// Calls with those for the tokens since the last separator.
     calls: usize,
     /// A `,` may stand within what `<` or `|` has begun.
     is_list_open: bool,

@@ -19,7 +19,6 @@ pub struct SideOutcome {
 }
 
 impl SideOutcome {
-    /// A pass.
     pub(crate) fn is_green(&self) -> bool {
         self.verdict == CheckVerdict::Green
     }

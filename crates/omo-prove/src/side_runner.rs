@@ -22,10 +22,9 @@ use crate::private_tree::{PrivateTreeError, PrivateTrees, Side};
 use crate::proof_request::{ProofError, ProofRequest, ProofWatcher};
 use crate::side_outcome::SideOutcome;
 
-/// The log of a check is read so far; the keeper writes less.
+/// Maximum bytes of a log; the keeper writes less.
 const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Folder in which functions are emptied.
 const HOLLOW: &str = "hollow";
 
 pub(crate) struct SideRunner<'a> {
@@ -44,7 +43,6 @@ impl<'a> SideRunner<'a> {
         self.request.checks
     }
 
-    /// The top of a side, where checks run.
     pub(crate) fn top_of(&mut self, side: Side) -> Result<PathBuf, ProofError> {
         self.trees.activate(side)?;
         Ok(self.trees.active_top())
@@ -155,7 +153,6 @@ impl<'a> SideRunner<'a> {
         Ok(Ok(SideOutcome { end, verdict, detail, report, lines: self.visible_lines(&output) }))
     }
 
-    /// Expectation of a check, where it is one of a plan.
     fn expected_of(&self, check: &Check) -> Option<&'a ExpectedResult> {
         let place = self.request.checks.iter().position(|known| known == check)?;
         self.request.task?.expected.get(place)
@@ -198,7 +195,7 @@ impl<'a> SideRunner<'a> {
     }
 }
 
-/// The end and the verdict of a check of a plan as those of a check of a run.
+/// `CheckEnd` and verdict of a check of a plan, as of a check of a run.
 fn side_verdict(end: CheckEnd, verdict: &TaskCheckVerdict, detail: String) -> (CheckEnd, CheckVerdict, String) {
     match verdict {
         TaskCheckVerdict::Green => (end, CheckVerdict::Green, detail),

@@ -18,14 +18,12 @@ use sha2::{Digest, Sha256};
 
 use crate::proof_request::ProofRequest;
 
-/// A larger file is no pointer of git-lfs.
+/// Maximum bytes of a pointer of git-lfs.
 const MAX_POINTER_BYTES: u64 = 1024;
 const POINTER_START: &str = "version https://git-lfs.github.com/spec/v1\n";
 
-/// Files that git keeps in another form.
 #[derive(Debug, Default)]
 pub(crate) struct StoredFiles {
-    /// Unchanged files.
     pub(crate) same: BTreeSet<PathBuf>,
     /// Files with an unknown form without the change.
     pub(crate) unknown: Vec<PathBuf>,
@@ -125,7 +123,6 @@ fn end_lines_with_crlf(file: &Path, time: SystemTime) -> io::Result<()> {
     to.set_modified(time)
 }
 
-/// Gives a file of a copy the content of another one.
 fn replace(file: &Path, content: &Path, time: SystemTime) -> io::Result<()> {
     let mut from = regular_file::open_unlinked(content)?.ok_or(io::ErrorKind::NotFound)?;
     let mut to = fs::OpenOptions::new().write(true).truncate(true).open(file)?;

@@ -50,7 +50,6 @@ impl TestFiles {
     }
 }
 
-/// A test by its name alone.
 fn is_test_name(name: &str) -> bool {
     if RUNNER_FILES.contains(&name) {
         return true;

@@ -5,7 +5,6 @@ use super::{Function, Hollowed, NotHollow, Wish, empty_changed};
 /// Stands before the first statement. Behind a condition the rest is not unreachable.
 const THROWN: &str = " if true { panic(\"hollowed by omo\") }; ";
 
-/// Empties the functions that differ from those of the base, at most so many.
 pub(super) fn hollow(base: Option<&str>, now: &str, wish: Wish) -> Result<Hollowed, NotHollow> {
     let before = find_functions(base.unwrap_or_default()).ok_or(NotHollow::NotParsed)?;
     let functions = find_functions(now).ok_or(NotHollow::NotParsed)?;
@@ -34,7 +33,6 @@ fn find_functions(text: &str) -> Option<Vec<Function>> {
     Some(functions)
 }
 
-/// Adds the function whose word stands here. Gives the place behind it.
 fn read_function(tokens: &[Token], at: usize, functions: &mut Vec<Function>) -> Option<usize> {
     let mut next = at + 1;
     let mut receiver = String::new();

@@ -10,14 +10,12 @@ use crate::rust_tests::{is_for_tests, parse_apart};
 /// Stands before the first statement. Behind a condition the rest is neither unreachable nor unused.
 const THROWN: &str = " if true { unimplemented!(\"hollowed by omo\") } ";
 
-/// Empties the functions that differ from those of the base, at most so many.
 pub(super) fn hollow(base: Option<&str>, now: &str, wish: Wish) -> Result<Hollowed, NotHollow> {
     parse_apart(base.unwrap_or_default(), now, move |base, now| {
         empty_changed(now, &find_functions(base)?, find_functions(now)?, THROWN, wish)
     })
 }
 
-/// All of them, in their order.
 fn find_functions(text: &str) -> Result<Vec<Function>, NotHollow> {
     let file = syn::parse_file(text).map_err(|_| NotHollow::NotParsed)?;
     let mut found = Vec::new();

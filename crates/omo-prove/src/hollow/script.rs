@@ -12,17 +12,14 @@ use crate::private_tree::{PrivateTreeError, Side};
 use crate::proof_request::{ProofError, ProofWatcher};
 use crate::side_runner::SideRunner;
 
-/// Limit for all files of a language, in seconds.
 const LIMIT_SECONDS: u32 = 30;
 const MAX_BYTES: usize = 1024 * 1024;
 const MAX_ANSWER_BYTES: u64 = 64 * 1024 * 1024;
-/// Files with the question and the answer of the script.
 const QUESTION: &str = "question.json";
 const ANSWER: &str = "answer.json";
 /// The variable that names the script.
 const SCRIPT: &str = "OMO_HOLLOW";
 
-/// A language, and what empties its functions.
 pub(super) struct ScriptLanguage {
     /// Interpreter, with options that keep the project out of it.
     pub program: &'static str,
@@ -52,7 +49,6 @@ impl<'a> Question<'a> {
     }
 }
 
-/// Answer about a file.
 #[derive(Debug, Deserialize)]
 pub(super) enum FileAnswer {
     /// Empty functions; there may be none.
@@ -75,10 +71,8 @@ impl From<FileAnswer> for Result<Hollowed, NotHollow> {
     }
 }
 
-/// A file, and what became of it.
 type FileResult = (PathBuf, Result<Hollowed, NotHollow>);
 
-/// Empties the functions of files of one language.
 pub(super) fn hollow(
     language: &ScriptLanguage,
     sources: &[Source],
