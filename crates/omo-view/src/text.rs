@@ -13,7 +13,7 @@ use crate::table::{Cell, table_text, truncate_columns};
 use crate::text::tasks::check_words;
 use crate::text::text_lines::TextLines;
 
-/// Files named in one line.
+/// Maximum files named in a line.
 const NAMED_FILES: usize = 5;
 /// Longest title of a row, in columns.
 const TITLE_COLUMNS: usize = 40;

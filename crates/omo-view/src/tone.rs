@@ -95,7 +95,6 @@ impl RunView {
         self.subject == Subject::Ultrawork && self.tasks.iter().any(|task| task.standing == Standing::Blocked)
     }
 
-    /// Tasks that the plan leaves out were not asked for.
     fn counted_cards(&self) -> impl Iterator<Item = &TaskView> {
         self.tasks.iter().filter(|card| card.standing != Standing::LeftOut)
     }

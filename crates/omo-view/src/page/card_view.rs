@@ -9,7 +9,7 @@ use crate::page::text_budget::{BlockBound, Rows, ShownText, TextBudget};
 use crate::run_view::{AttemptView, RunView, Standing, TaskView};
 use crate::tone::Tone;
 
-/// Cards shown; plans with more tasks are shown as far as that.
+/// Maximum cards of a page.
 const MAX_CARDS: usize = 600;
 const MAX_ATTEMPTS: usize = 24;
 const MAX_CHECKS: usize = 24;

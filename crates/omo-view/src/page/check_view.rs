@@ -9,7 +9,7 @@ use crate::tone::Tone;
 const COMMAND: BlockBound = BlockBound { lines: 12, chars: 400, bytes: 2_000 };
 const OUTPUT: BlockBound = BlockBound { lines: 40, chars: 300, bytes: 6_000 };
 const WORDS: BlockBound = BlockBound { lines: 60, chars: 600, bytes: 8_000 };
-/// Characters that tell one work tree from another.
+/// Characters of a tree id that tell one work tree from another.
 const TREE_CHARS: usize = 12;
 
 pub(crate) struct CheckItem {

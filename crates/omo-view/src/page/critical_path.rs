@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::run_view::{RunView, Span, SpanKind};
 
-/// Attempts looked at: a picture of more shows none of them.
+/// Maximum attempts: a picture of more shows none of them.
 const MAX_ATTEMPTS: usize = 3_000;
 
 type SpanPlace = (usize, usize);

@@ -2,7 +2,7 @@
 
 use crate::page::text_budget::{BlockBound, ShownText, TextBudget, left_out};
 
-/// Part of a difference that a card shows.
+/// Part of a difference on a card.
 const BOUND: BlockBound = BlockBound { lines: 400, chars: 240, bytes: 40_000 };
 /// Bytes of a part beside its text.
 const PART_BYTES: usize = 32;
@@ -13,7 +13,6 @@ pub(crate) struct DiffPart {
     pub text: ShownText,
 }
 
-/// Kind of a line of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DiffKind {
     Added,
@@ -23,7 +22,7 @@ pub(crate) enum DiffKind {
 }
 
 impl DiffKind {
-    /// The element that says it to a reader who sees no colour.
+    /// Element for a reader who sees no colour: `ins`, `del`, `b` or `span`.
     pub(crate) fn element(self) -> &'static str {
         match self {
             Self::Added => "ins",

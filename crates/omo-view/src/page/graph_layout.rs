@@ -8,19 +8,17 @@ use std::collections::BTreeSet;
 
 use rust_sugiyama::configure::{Config, CrossingMinimization, RankingType};
 
-/// Width of a node.
 pub(crate) const NODE_WIDTH: i32 = 172;
-/// Height of a node.
 pub(crate) const NODE_HEIGHT: i32 = 36;
-/// More nodes are no picture any more.
+/// Maximum nodes of a picture.
 pub(crate) const MAX_NODES: usize = 400;
-/// As wide as a page shows without moving it.
+/// Width that a page shows without moving it.
 const PAGE_WIDTH: i32 = 1_080;
 const GAP: i32 = 22;
 const LAYER_GAP: i32 = 36;
 /// Points that part long lines; lines beyond them go straight.
 const MAX_BENDS: usize = 1_200;
-/// A point of a line takes this much room.
+/// Size of a bend of a line.
 const BEND_SIZE: f64 = 8.0;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -19,21 +19,18 @@ use crate::tone::Tone;
 /// The style sheet. The policy of the page allows exactly this one, by its digest. The template takes it in without the
 /// end of its last line.
 const STYLE: &str = include_str!("../../templates/page.css");
-/// The script of a page that renews itself, which is allowed in the same way.
+/// The script of a page that renews itself, allowed by its digest as the style sheet is.
 const RENEWAL_SCRIPT: &str = include_str!("../../templates/renewal.js");
 const REQUEST: BlockBound = BlockBound { lines: 80, chars: 600, bytes: 12_000 };
 const MAX_ROWS: usize = 60;
 
-/// Data of the page's template.
 #[derive(Template)]
 #[template(path = "page.html")]
 pub(crate) struct PageView {
     style_digest: String,
     renewal: Option<RenewalView>,
     tone: Tone,
-    /// Kind of run, in words.
     subject: &'static str,
-    /// Name of its parts.
     cards_heading: &'static str,
     title: ShownText,
     sentence: ShownText,
@@ -55,7 +52,6 @@ pub(crate) struct PageView {
     cards: Rows<TaskCard>,
 }
 
-/// Renewal of the page by itself.
 pub(crate) struct RenewalView {
     script_digest: String,
     seconds: u32,

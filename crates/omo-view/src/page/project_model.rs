@@ -53,8 +53,7 @@ pub struct RunDetails {
     pub page_file: Option<String>,
 }
 
-/// States of the tasks of a plan, counted. Tasks that the plan leaves out are not counted, and a
-/// claim is none.
+/// Tasks of a plan by standing. Left-out tasks are not counted, and a claim is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TaskTally {
     pub all: usize,

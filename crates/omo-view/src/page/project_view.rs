@@ -11,11 +11,9 @@ use crate::page::trend_view::{TrendView, trend_view};
 use crate::run_view::Subject;
 use crate::tone::Tone;
 
-/// Runs shown.
 const MAX_RUNS: usize = 100;
 const MAX_PROBLEMS: usize = 20;
 
-/// Data of the project page's template.
 #[derive(Template)]
 #[template(path = "project.html")]
 pub(crate) struct ProjectView {

@@ -15,7 +15,6 @@ const ROW_BYTES: usize = 240;
 pub(crate) struct ShownText(String);
 
 impl ShownText {
-    /// Nothing to show.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -37,20 +36,17 @@ pub(crate) struct Rows<T> {
 }
 
 impl<T> Rows<T> {
-    /// Nothing to show.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.more.is_empty()
     }
 }
 
-/// The room that is left of a page.
 #[derive(Debug)]
 pub(crate) struct TextBudget {
     left: usize,
 }
 
 impl TextBudget {
-    /// Budget of an empty page.
     pub(crate) fn new() -> Self {
         Self { left: PAGE_BYTES }
     }
@@ -61,7 +57,6 @@ impl TextBudget {
         if self.take(html_bytes(&text)) { ShownText(text) } else { ShownText("…".to_owned()) }
     }
 
-    /// Several lines as one text.
     pub(crate) fn block<'a>(&mut self, lines: impl IntoIterator<Item = &'a str>, bound: BlockBound) -> ShownText {
         let mut lines = lines.into_iter();
         let mut out = String::new();
@@ -121,7 +116,6 @@ impl TextBudget {
         Rows { rows, more: if more == 0 { String::new() } else { left_out(more, noun) } }
     }
 
-    /// Takes so many bytes, if they are there.
     pub(crate) fn take(&mut self, bytes: usize) -> bool {
         let has_room = bytes <= self.left;
         if has_room {
@@ -131,7 +125,6 @@ impl TextBudget {
     }
 }
 
-/// Bounds of a shown text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockBound {
     /// Lines.
@@ -142,7 +135,6 @@ pub(crate) struct BlockBound {
     pub bytes: usize,
 }
 
-/// Words in the place of left-out items.
 pub(crate) fn left_out(count: usize, noun: &str) -> String {
     format!("… {} left out", pluralize(count, &format!("more {noun}")))
 }

@@ -41,7 +41,6 @@ impl TimeScale {
         span.until.unwrap_or(self.until)
     }
 
-    /// Place of a moment, in units.
     pub(crate) fn x(&self, at: Timestamp) -> i64 {
         self.place(self.since_start(at))
     }

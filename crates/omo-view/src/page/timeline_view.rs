@@ -13,12 +13,12 @@ const TOP: i64 = 26;
 const ROW: i64 = 21;
 const MARKS: i64 = 14;
 const LANE_GAP: i64 = 9;
-/// Marks of one kind closer than this are one.
+/// Distance of two marks of one kind that are shown as one.
 const NEAR: i64 = 7;
 const MAX_LANES: usize = 60;
 const MAX_SPANS: usize = 1_500;
 const MAX_MARKS: usize = 1_500;
-/// Bars that overlap stand below each other, in so many rows at most.
+/// Maximum rows of bars that overlap.
 const MAX_ROWS: usize = 12;
 /// Bytes of a bar and a mark beside their texts.
 const SPAN_BYTES: usize = 300;
@@ -40,7 +40,6 @@ pub(crate) struct TimelineDrawing {
 }
 
 impl TimelineDrawing {
-    /// Nothing to look at.
     pub(crate) fn is_empty(&self) -> bool {
         self.lanes.rows.iter().all(|lane| lane.spans.is_empty() && lane.marks.is_empty())
     }

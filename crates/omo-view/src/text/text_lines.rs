@@ -4,9 +4,9 @@ use textwrap::Options;
 
 /// Width of a report where none is known, in columns.
 const COLUMNS: usize = 80;
-/// In fewer columns no line is broken.
+/// Columns below which no line is broken.
 const LEAST_COLUMNS: usize = 40;
-/// A wider line is not read as one.
+/// Columns above which a line is not read as one.
 const MOST_COLUMNS: usize = 100;
 
 pub(super) struct TextLines {
@@ -20,13 +20,11 @@ impl TextLines {
         Self { text: String::new(), columns }
     }
 
-    /// Heading of the report.
     pub(super) fn heading(&mut self, heading: &str) {
         self.text.push_str(heading);
         self.text.push_str("\n\n");
     }
 
-    /// Labels and their values.
     pub(super) fn rows(&mut self, rows: &[(&str, String)]) {
         let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
         for (label, value) in rows {
@@ -58,14 +56,12 @@ impl TextLines {
         self.text.push('\n');
     }
 
-    /// The name of what follows.
     pub(super) fn section_heading(&mut self, name: &str) {
         self.text.push('\n');
         self.text.push_str(name);
         self.text.push('\n');
     }
 
-    /// Points below their heading; nothing where there are none.
     pub(super) fn section(&mut self, name: &str, points: &[String]) {
         if points.is_empty() {
             return;
