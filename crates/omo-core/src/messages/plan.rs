@@ -93,8 +93,8 @@ fn describe_progress(run: &PlanRun) -> String {
 }
 
 fn describe_failures(run: &PlanRun) -> String {
-    let unproved = if run.is_reviewed { "unproved and reviewed" } else { "unproved" };
-    let counted = [(run.failed, "failed"), (run.unproved, unproved), (run.blocked, "blocked")];
+    let unproved = if run.is_reviewed == Some(true) { "unproved and reviewed" } else { "unproved" };
+    let counted = [(run.failed, "failed"), (run.unproved.unwrap_or_default(), unproved), (run.blocked, "blocked")];
     let words: Vec<String> =
         counted.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!(", {count} {word}")).collect();
     words.concat()

@@ -21,12 +21,12 @@ pub struct PlanRun {
     pub passed: u32,
     /// How many have failed.
     pub failed: u32,
-    /// How many are done, and nothing proves them; left out where it is 0, for the seals of an older omo.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub unproved: u32,
-    /// A reviewer has judged the whole, what is unproved included.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub is_reviewed: bool,
+    /// How many are done, and nothing proves them; `None` in what an older omo wrote and sealed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unproved: Option<u32>,
+    /// A reviewer has judged the whole, what is unproved included; `None` in what an older omo wrote and sealed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_reviewed: Option<bool>,
     /// How many cannot begin, because of one that failed.
     pub blocked: u32,
     /// The task that is under way.
@@ -49,11 +49,6 @@ pub struct PlanRun {
     /// The store's mark on all of that: what something else than omo wrote does not bear it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seal: Option<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 /// How a run ended that was cancelled.
