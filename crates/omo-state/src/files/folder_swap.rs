@@ -30,7 +30,7 @@ fn in_two_steps(new: &Path, place: &Path) -> io::Result<()> {
 }
 
 /// Place of the old folder for a moment: a leftover of an ended process goes with the next
-/// [`clear`].
+/// [`clear_leftovers`].
 fn aside(new: &Path) -> PathBuf {
     let mut name = OsString::from(new);
     name.push(".old");
