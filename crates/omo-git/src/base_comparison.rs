@@ -39,7 +39,7 @@ const MAIN_BRANCHES: [&str; 5] = [
     "refs/heads/master",
 ];
 
-/// Failure to compare a project with a commit.
+/// Failure of a `BaseComparison`.
 #[derive(Debug, Error)]
 pub enum BaseError {
     /// The project lies in no repository.
@@ -103,7 +103,7 @@ pub enum BaseChoice<'a> {
     },
 }
 
-/// Working folder of git, below the user's own state folder.
+/// Working folder of git, below `state_home`.
 #[derive(Clone, Copy, Debug)]
 pub struct ScratchFolder<'a> {
     /// The user's own state folder.
@@ -112,7 +112,7 @@ pub struct ScratchFolder<'a> {
     pub parts: &'a [&'a str],
 }
 
-/// A project beside what it was.
+/// A project beside a `BaseChoice`.
 pub struct BaseComparison<'a> {
     top: PathBuf,
     /// git's name of the commit, or of the tree of what was recorded.
@@ -122,7 +122,7 @@ pub struct BaseComparison<'a> {
     files: ProjectFiles<'a>,
 }
 
-/// A path that differs, with the file on both sides.
+/// A path that differs, with a `FileVersion` on each side.
 #[derive(Debug)]
 pub struct ChangedFile {
     /// Path from the top of the work tree.
@@ -189,7 +189,7 @@ fn remove_file(tree: &mut FolderPath, path: &Path) -> io::Result<()> {
     }
 }
 
-/// Content of a file in the copy without the change.
+/// Content of a `ChangedFile` in the copy without the change.
 #[derive(Debug)]
 pub enum BaseContent {
     /// As it was.
@@ -201,7 +201,7 @@ pub enum BaseContent {
 }
 
 impl<'a> BaseComparison<'a> {
-    /// Compares the project with what it was.
+    /// Compares the project at `root` with `base`.
     ///
     /// # Errors
     ///

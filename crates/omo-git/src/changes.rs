@@ -33,7 +33,7 @@ pub use snapshot_differences::SnapshotPair;
 
 const OWN: &str = ".sisyphus/cc-omo";
 
-/// A work tree as it was at one moment.
+/// A work tree at one moment, as a tree of git (`git write-tree`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TreeSnapshot {
@@ -42,7 +42,7 @@ pub struct TreeSnapshot {
     submodules: BTreeMap<String, String>,
 }
 
-/// Kind of a change.
+/// Kind of a `PathChange`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PathChangeKind {
@@ -54,7 +54,7 @@ pub enum PathChangeKind {
     Deleted,
 }
 
-/// A path that differs between two snapshots.
+/// A path that differs between two `TreeSnapshot`s.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PathChange {

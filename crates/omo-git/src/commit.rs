@@ -45,7 +45,7 @@ const GIT_LIMIT: Duration = Duration::from_secs(60);
 /// Words of git when `core.safecrlf` refuses a file.
 const LINE_ENDS: &str = "would be replaced by";
 
-/// Content and conditions of a commit.
+/// Content and conditions of a commit, for `commit_paths`.
 #[derive(Clone, Copy, Debug)]
 pub struct CommitRequest<'a> {
     /// Work tree of the project.
@@ -64,7 +64,7 @@ pub struct CommitRequest<'a> {
     pub limit: Duration,
 }
 
-/// Outcome of a commit.
+/// Outcome of `commit_paths`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommitEnd {
     /// A new commit.
@@ -99,7 +99,7 @@ pub fn commit_paths(
     end.unwrap_or_else(CommitEnd::Refused)
 }
 
-/// A known user name and address, without which nothing can be committed.
+/// `true` with a known `user.name` and `user.email`, without which nothing can be committed.
 pub fn has_identity(repository: &GitRepository) -> bool {
     let knows = |name: &&str| repository.answer_user(&["var", name]).is_ok_and(|(status, _)| status == 0);
     ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"].iter().all(knows)

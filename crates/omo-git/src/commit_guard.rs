@@ -21,9 +21,9 @@ const SETTING_SECTIONS: [&str; 4] = ["gpg.", "hook.", "hooks.", "secrets."];
 /// Settings that only the check of a signature obeys.
 const VERIFICATION: [&str; 3] = ["gpg.mintrustlevel", "gpg.ssh.allowedsignersfile", "gpg.ssh.revocationfile"];
 const ALIAS: &str = "alias.";
-/// Begins the name of a setting of git.
+/// Prefix of the name of a setting of git, as in `git config core.hooksPath`.
 pub const SETTING: &str = "git config ";
-/// Begins the name of a file that a hook runs.
+/// Prefix of the name of a file that a hook runs, as in `script lint.sh`.
 pub const SCRIPT: &str = "script ";
 /// Beginnings, behind a dot or none, of the names of the settings of programs that hooks usually start.
 const PROGRAM_SETTINGS: &str = "\

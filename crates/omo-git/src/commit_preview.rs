@@ -91,7 +91,7 @@ fn status_paths(
     Ok(found.map(|entry| relative_path(&project, &String::from_utf8_lossy(&entry.path))).collect())
 }
 
-/// Folders that no commit holds.
+/// Result of `uncommitted_folders`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UncommittedFolders {
     /// Folders without a file in them, each with a `/` behind it: git keeps none.

@@ -26,7 +26,7 @@ const ASK_EVERY_FILES: usize = 32;
 /// Maximum of a script with its place of installation in it.
 const MAX_SCRIPT_BYTES: u64 = 64 * 1024;
 
-/// The reason why files are not there in a copy.
+/// Failure of a `FileCopier`.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
     /// Above a bound.
@@ -57,7 +57,7 @@ impl CopyError {
     }
 }
 
-/// The kind of a copy.
+/// Kind of a copy, for `CopyOptions`.
 #[derive(Clone, Copy, Debug)]
 pub enum CopyKind<'a> {
     /// To where nothing is. Files have this time and the rights of a checkout.
@@ -73,7 +73,7 @@ pub enum CopyKind<'a> {
     Moved,
 }
 
-/// Kind and bounds of a copy.
+/// Kind and bounds of a copy, for `FileCopier::open`.
 #[derive(Clone, Copy, Debug)]
 pub struct CopyOptions<'a> {
     /// The kind of the copy.
@@ -151,7 +151,7 @@ pub(crate) fn copy_files(
     })
 }
 
-/// Copies files of one tree into others.
+/// Copier of files of one tree into others, within `CopyOptions`.
 pub struct FileCopier<'a> {
     top: PathBuf,
     from: FolderPath,

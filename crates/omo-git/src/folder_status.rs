@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::git_command;
 use crate::git_output::parts;
 
-/// Files below a folder, as git sees them.
+/// Files below a folder, by `read_folder_status`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FolderStatus {
     /// Number of tracked files.

@@ -10,7 +10,7 @@ use crate::worktree::{KEEP_FOLDER, WorkerName};
 
 pub(crate) const STAGED_SUBJECT: &str = "What was staged";
 
-/// Work kept by one reference.
+/// Work kept by one reference below `refs/omo/keep`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptWork {
     /// The reference.

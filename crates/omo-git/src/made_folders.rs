@@ -1,12 +1,12 @@
 //! Names of what is no work, wherever it lies: installed, built, or left behind by programs.
 
-/// Folders in which only installers write.
+/// Folders in which only installers write, such as `node_modules`.
 pub const INSTALLED_ONLY: [&str; 3] = ["node_modules", ".venv", "venv"];
-/// Folders of installed programs, which change with each update.
+/// Folders of installed programs, which change with each update, such as `venv`.
 pub const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
 /// Folders of installed programs that a path may lead to.
 pub(crate) const INSTALLED_PROGRAMS: [&str; 4] = ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin"];
-/// Folders that hold what is built anew all the time.
+/// Folders of build output, such as `target`.
 pub const BUILT: [&str; 4] = ["target", "build", "dist", "out"];
 /// Folders that hold caches of Python alone, which no program takes for code of its own.
 const CACHES: [&str; 4] = ["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"];

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::made_folders::is_installed;
 
-/// The file of JavaScript packages.
+/// Manifest of JavaScript packages.
 pub const PACKAGE: &str = "package.json";
 /// State of a task file that is not there.
 pub const ABSENT: &str = "absent";
@@ -31,7 +31,7 @@ const MAX_PATTERN_BYTES: usize = 256;
 const MAX_TEXT_BYTES: u64 = 256 * 1024;
 const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A text whose words may name files.
+/// A text whose words may name files, for `find_named_files`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamingText {
     /// Words to search.
@@ -40,7 +40,7 @@ pub struct NamingText {
     pub origin: PathBuf,
 }
 
-/// A file that a text names.
+/// A file that a `NamingText` names.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedFile<'a> {
     /// Path from the top of the work tree; a full path elsewhere.
@@ -58,7 +58,7 @@ pub struct NamedFile<'a> {
 }
 
 impl NamedFile<'_> {
-    /// Below a folder of installed programs.
+    /// `true` below a folder of installed programs, such as `node_modules`.
     pub fn is_installed(&self) -> bool {
         is_installed(self.name)
     }

@@ -14,7 +14,7 @@ use crate::repository::GitRepository;
 use crate::tree_path::project_folder;
 use crate::worktree::{DotGit, WorkerName, branch_of_worktree, dot_git, git_folder_of};
 
-/// Difference between a folder and the worktree of its worker. Nothing in it or above it was read.
+/// Failure of `ProvedWorktree::of_worker`. Nothing in the folder or above it was read.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum WorktreeGone {
     /// The folder is not there, or a link is in its place.
@@ -91,7 +91,7 @@ impl ProvedWorktree {
         &self.root
     }
 
-    /// A project in a work tree of git.
+    /// `true` for a project in a work tree of git.
     pub fn has_git(&self) -> bool {
         self.git().is_some()
     }
@@ -107,7 +107,7 @@ impl ProvedWorktree {
         Some((tree, project_folder(&self.root, tree)?))
     }
 
-    /// The repository, seen from this work tree.
+    /// `GitRepository`, seen from this work tree.
     pub fn repository(&self) -> Option<GitRepository> {
         GitRepository::of(self.git()?)
     }

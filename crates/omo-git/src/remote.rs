@@ -24,7 +24,7 @@ const PROGRAMS: &str = "^(core[.](sshcommand|askpass|gitproxy|alternaterefscomma
 const MAX_NAME: usize = 100;
 const COMPLAINT_CHARS: usize = 200;
 
-/// Failure of a remote repository.
+/// Failure of a call of a `Remote`.
 #[derive(Debug, Error)]
 pub enum RemoteError {
     /// There is none of that name.
@@ -63,7 +63,7 @@ pub enum RemoteError {
     Git(#[from] GitFailed),
 }
 
-/// A remote repository, by the name that this one has for it.
+/// A remote repository, by its name here, such as `origin`.
 #[derive(Clone, Copy, Debug)]
 pub struct Remote<'r> {
     repository: &'r GitRepository,
@@ -93,7 +93,7 @@ impl<'r> Remote<'r> {
         }
     }
 
-    /// Address, without a password that may stand in it.
+    /// Address by `git remote get-url`, without a password that may stand in it.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl<'r> Remote<'r> {
         Ok(without_password(&trimmed_line(&said)))
     }
 
-    /// Makes branches there at these commits, none of which may be there yet, in one request.
+    /// Pushes new branches at these commits in one request; `Failed` where one is there already.
     ///
     /// # Errors
     ///
@@ -165,7 +165,7 @@ impl<'r> Remote<'r> {
         self.ask("fetch", LIMIT, &[FETCH.as_slice(), &[self.name], &refspecs].concat()).map(drop)
     }
 
-    /// Deletes a branch there, where it names this commit and no other.
+    /// Deletes a branch there, where it names `commit` and no other.
     ///
     /// # Errors
     ///

@@ -46,7 +46,7 @@ const LASTING: [&str; 8] = [
 ];
 const PROGRAMS: &str = "^(filter[.].*[.](clean|smudge|process|required)|merge[.].*[.]driver)$";
 
-/// A step of git that did not succeed.
+/// A step of git that did not succeed, such as `git merge-tree`.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("`git {command}` failed in {}{}{complaint}", folder.display(), if complaint.is_empty() { "" } else { ": " })]
 pub struct GitFailed {
@@ -64,7 +64,7 @@ impl GitFailed {
     }
 }
 
-/// A repository, seen from one of its work trees.
+/// A repository, seen from one of its work trees; see `GitRepository::find`.
 #[derive(Clone, Debug)]
 pub struct GitRepository {
     tree: GitWorktree,
@@ -331,7 +331,7 @@ impl GitRepository {
         Ok(tops.into_iter().filter_map(|top| git_folder(&top).map(|git_folder| (top, git_folder))).collect())
     }
 
-    /// The tree of a commit.
+    /// Tree of a commit: `COMMIT^{tree}`.
     ///
     /// # Errors
     ///
@@ -356,7 +356,7 @@ impl GitRepository {
         Ok(trimmed_line(&self.git_with(&["hash-object", "-w", "--stdin"], &[], bytes)?))
     }
 
-    /// A commit whose history holds all of these commits.
+    /// `true` where the history of `within` holds all of these commits.
     ///
     /// # Errors
     ///

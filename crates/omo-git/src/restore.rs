@@ -40,14 +40,14 @@ use self::manifest::restore_steps;
 pub(crate) use self::store::SnapshotStore;
 pub use bring_back::{BroughtBack, kept_changes};
 
-/// A snapshot that was kept.
+/// Id of a kept snapshot, by `Snapshots::take_bytes`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotId {
     id: String,
 }
 
-/// Differences that a restore takes back.
+/// Differences that `Snapshots::restore` takes back.
 #[derive(Clone, Copy, Debug)]
 pub enum RestoreScope<'a> {
     /// All of them, where no other process works.
@@ -92,7 +92,7 @@ pub struct RestoreResult {
     pub head_moved: bool,
 }
 
-/// Failure of a restore, in whole or in part.
+/// Failure of `Snapshots::restore`, in whole or in part.
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
     /// git keeps nothing here.

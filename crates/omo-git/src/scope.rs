@@ -19,7 +19,7 @@ const MAX_BYTES: u64 = 256 * 1024 * 1024;
 /// Runs do not last longer than that.
 const MAX_AGE_SECONDS: i64 = 15 * 24 * 60 * 60;
 
-/// Author of a rule that leaves a file out.
+/// Author of a rule that leaves a file out: checks or the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftOutBy {
     /// The checks write it.

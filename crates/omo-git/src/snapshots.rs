@@ -11,7 +11,7 @@ use omo_state::files::folder::FolderError;
 use crate::private_folder::forget_run;
 use crate::proved_worktree::ProvedWorktree;
 
-/// The snapshots of a work tree that are kept for a run.
+/// Snapshots of a work tree that are kept for a run: `take_bytes`, `take_tree`, `restore`.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshots<'a> {
     /// The project's folder. All of the work tree that it lies in is kept.

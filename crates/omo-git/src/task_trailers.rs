@@ -1,8 +1,8 @@
 //! Trailers by which the commits of the tasks of a run are found in a branch.
 
-/// The trailer of a commit that names the run.
+/// Trailer with the run id, as in `Omo-Run: ID`.
 pub const RUN_TRAILER: &str = "Omo-Run";
-/// The trailer of a commit that names the step.
+/// Trailer with the task id, as in `Omo-Task: ID`.
 pub const TASK_TRAILER: &str = "Omo-Task";
 
 /// A commit message of a task of a run, by its trailers.

@@ -118,7 +118,7 @@ pub const REFERENCE_HOOK: &str = "reference-transaction";
 /// Hooks that `git commit` runs, and that can refuse it.
 pub(crate) const COMMIT_HOOKS: [&str; 3] = ["pre-commit", "prepare-commit-msg", "commit-msg"];
 
-/// A repository whose commits run a hook.
+/// `true` for a repository whose commits run a hook, such as `pre-commit`.
 ///
 /// # Errors
 ///

@@ -48,7 +48,7 @@ const MAX_DEPTH: usize = 8;
 const MAX_RULES_BYTES: u64 = 64 * 1024;
 const MAX_TOLD: usize = 200;
 
-/// The files of a project.
+/// Files of a project, with an id for their content: see `WorkFiles::state`.
 #[derive(Clone, Debug)]
 pub struct WorkFiles<'a> {
     root: PathBuf,
@@ -61,7 +61,7 @@ pub struct WorkFiles<'a> {
     manifest: RefCell<FileManifest>,
 }
 
-/// Content of the files.
+/// Content of the `WorkFiles`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilesState {
     /// Id: equal for equal content only.

@@ -51,7 +51,8 @@ const fn copy_options(kind: CopyKind<'_>) -> CopyOptions<'_> {
     CopyOptions { max_files: 10_000, max_bytes: 1024 * 1024 * 1024, max_depth: 64, ..CopyOptions::all(kind) }
 }
 
-/// Failure of a worktree operation. Nothing is lost by any of these.
+/// Failure of an operation on a worktree, such as `git worktree add`. Nothing is lost by any of
+/// these.
 #[derive(Debug, Error)]
 pub enum WorktreeError {
     /// The name of a run or group that would be none of a folder and a branch.
@@ -158,7 +159,7 @@ fn file_error(path: &Path) -> impl FnOnce(io::Error) -> WorktreeError {
     |error| WorktreeError::File { path, error }
 }
 
-/// A group of a run, by names that can be part of a folder's and a branch's.
+/// A group of a run, by names that a folder and a branch can contain: see `is_worker_name`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkerName {
@@ -181,7 +182,7 @@ impl WorkerName {
         Ok(Self { run: run.to_owned(), worker: group.to_owned() })
     }
 
-    /// The group's own name.
+    /// Group id.
     pub fn worker(&self) -> &str {
         &self.worker
     }

@@ -6,7 +6,7 @@ use crate::tree_path::relative_path;
 
 const MAX_LINE_BYTES: usize = 2_000;
 
-/// A line that is there now and was not before.
+/// A line that is there now and was not before: `+` in a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddedLine {
     /// The file's path, as that of a [`super::PathChange`]. Characters that end a line or a quotation are written as

@@ -9,7 +9,7 @@ use crate::repository::is_object_name;
 use crate::snapshots::Snapshots;
 use crate::tree_path::relative_path;
 
-/// Two snapshots to compare.
+/// Two `TreeSnapshot`s to compare.
 #[derive(Clone, Copy, Debug)]
 pub struct SnapshotPair<'a> {
     /// The work tree before.

@@ -5,7 +5,7 @@ use std::fmt;
 use omo_core::text::command_text::quote_argument;
 use serde::{Deserialize, Serialize};
 
-/// The reason for which git, or something that it runs, did not make a commit.
+/// Reason of `CommitEnd::Refused`: git, or a program that it runs, did not make a commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "snake_case")]
 pub enum CommitRefusal {

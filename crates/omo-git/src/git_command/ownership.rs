@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// The setting that git names, in any version, where it refuses a repository for its owner.
 const SETTING: &str = "safe.directory";
 
-/// A repository of another user that git does not accept; its work tree.
+/// Failure of `safe.directory`: a repository of another user that git does not accept.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum DubiousOwnership {
     /// Git refuses it.

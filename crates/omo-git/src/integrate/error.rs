@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::facts::UnfinishedOperation;
 use crate::repository::GitFailed;
 
-/// Reason for which the branch did not move. Nothing was touched.
+/// Failure of `land`. Nothing was touched.
 #[derive(Debug, Error)]
 pub enum LandError {
     /// Edits that are not committed are in the way.

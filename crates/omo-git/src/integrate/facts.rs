@@ -10,7 +10,7 @@ use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 
 const MAX_LIST_BYTES: u64 = 1024 * 1024;
 
-/// Position of HEAD.
+/// Position of `HEAD`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckoutHead {
     /// On a branch with commits.
@@ -41,7 +41,7 @@ impl CheckoutHead {
         }
     }
 
-    /// The commit that is checked out.
+    /// Commit of `HEAD`.
     pub fn commit(&self) -> Option<&str> {
         match self {
             Self::Branch { commit, .. } | Self::Detached { commit } => Some(commit),
@@ -50,7 +50,7 @@ impl CheckoutHead {
     }
 }
 
-/// Something that its user has begun and not ended.
+/// Operation that its user has begun and not ended, such as `git rebase`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnfinishedOperation {
     /// `git merge`
@@ -89,12 +89,12 @@ impl UnfinishedOperation {
     }
 }
 
-/// State of a checkout.
+/// State of a checkout, by `read_checkout_facts`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckoutFacts {
     /// Version of git; `None` where unknown.
     pub git: Option<String>,
-    /// Position of HEAD.
+    /// Position of `HEAD`.
     pub head: CheckoutHead,
     /// git takes the repository for one without a work tree.
     pub is_bare: bool,
@@ -221,7 +221,7 @@ fn find_repository(repository: &GitRepository, path: &str) -> Result<Option<Stri
     Ok(parts(&below).any(|entry| entry.ends_with(b"/")).then(|| path.to_owned()))
 }
 
-/// State of a branch that is not checked out here.
+/// Result of `find_absent_branch`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AbsentBranch {
     /// In no work tree.
@@ -294,7 +294,7 @@ pub fn ignored_paths(repository: &GitRepository, paths: &[String]) -> Result<Vec
     }
 }
 
-/// Bytes of a checkout of HEAD, without its submodules.
+/// Bytes of a checkout of `HEAD`, without its submodules.
 pub fn checkout_bytes(repository: &GitRepository) -> Result<u64, GitFailed> {
     let listed = repository.git(&["ls-tree", "-r", "-l", "-z", "--full-tree", "HEAD"])?;
     // `<mode> <kind> <object> <size>`, a tab, and the path.

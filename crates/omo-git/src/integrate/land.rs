@@ -19,7 +19,7 @@ use crate::index_lock::{IndexLock, lock_file};
 use crate::repository::{GitRepository, is_object_name};
 use crate::user_git::{REFERENCE_HOOK, UserGit, hooks_folder, present_hooks};
 
-/// Outcome of the move.
+/// Outcome of `land`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LandOutcome {
     /// The branch, the files and the index are at the new commit.

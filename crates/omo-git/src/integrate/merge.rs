@@ -8,7 +8,7 @@ use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 /// Exit status of git for an unknown option.
 const UNKNOWN_OPTION: i32 = 129;
 
-/// Result of a merge that is only tried.
+/// Result of `preview_merge`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MergePreview {
     /// Everything in it is in the tip already.
@@ -25,7 +25,7 @@ pub enum MergePreview {
     },
 }
 
-/// Failure of a merge.
+/// Failure of `preview_merge`.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum MergeError {
     /// A name of no commit.

@@ -7,7 +7,7 @@ use crate::git_output::parts;
 use crate::private_index::PrivateIndex;
 use crate::repository::{GitFailed, GitRepository, is_object_name};
 
-/// A regular file of a commit.
+/// Regular file of a commit, mode `100644` or `100755`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommittedFile {
     /// Path from the top of the work tree, with `/` between its parts.

@@ -70,7 +70,7 @@ pub fn later_commit(repository: &GitRepository, one: &str, other: &str) -> Resul
     Ok(if is_later { one } else { other }.to_owned())
 }
 
-/// A commit before both.
+/// `true` for two commits with a `git merge-base`.
 ///
 /// # Errors
 ///

@@ -21,7 +21,7 @@ const MERGE_HOOKS: [&str; 3] = ["pre-merge-commit", "prepare-commit-msg", "commi
 const LIMIT: Duration = Duration::from_secs(300);
 const MAX_MESSAGE_BYTES: u64 = 1024 * 1024;
 
-/// A commit to be made.
+/// Commit that `CommitHooks` are asked about.
 #[derive(Clone, Copy, Debug)]
 pub struct CommitDraft<'a> {
     /// First parent.
@@ -34,7 +34,7 @@ pub struct CommitDraft<'a> {
     pub message: &'a str,
 }
 
-/// The hooks that a commit has to be shown to.
+/// Hooks that judge a `CommitDraft`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitHooks {
     folder: PathBuf,
@@ -53,7 +53,7 @@ impl CommitHooks {
         Ok(Self { folder, names })
     }
 
-    /// No hooks, and no signature.
+    /// `true` without hooks.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }

@@ -48,7 +48,7 @@ const LASTING_FAILURES: [&str; 12] = [
     "dubious ownership",
 ];
 
-/// Result of a look at a branch on the remote.
+/// Result of a look at a branch on the remote, by `git ls-remote`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BranchPeek {
     /// The commit that was known.
@@ -61,7 +61,7 @@ pub enum BranchPeek {
     Silent,
 }
 
-/// Reason for which the remote lacks what was pushed.
+/// Failure of `WorkerClone::push`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PushStop {
     /// Another worker has written the report since this one did.
@@ -94,7 +94,7 @@ pub struct WorkerPushRequest<'a> {
     pub seen_report: Option<&'a str>,
 }
 
-/// A clone with one remote: a repository that can speak with it.
+/// Clone with one remote, `origin`.
 pub struct WorkerClone<'g> {
     repository: GitRepository,
     push_url: String,
@@ -142,7 +142,8 @@ impl<'g> WorkerClone<'g> {
         self.is_hurried.set(true);
     }
 
-    /// Settings that still lead to the remote that it was made for, and run nothing on the way.
+    /// `true` while its settings lead to the remote that it was made for, and run nothing on the
+    /// way.
     pub fn is_as_made(&self) -> bool {
         self.check_settings().is_ok()
     }
@@ -222,7 +223,7 @@ impl<'g> WorkerClone<'g> {
         self.repository.git_with(&["checkout", "--quiet", "--no-track", "-B", branch, commit, "--"], &[], &[]).map(drop)
     }
 
-    /// The commit that is checked out.
+    /// Commit of `HEAD`.
     pub fn head(&self) -> Option<String> {
         let known = GitWorktree::at(self.top()).and_then(|tree| tree.head());
         known.or_else(|| self.repository.commit_of("HEAD").ok().flatten())

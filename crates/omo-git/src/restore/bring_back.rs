@@ -18,7 +18,7 @@ use crate::snapshots::Snapshots;
 use crate::tree_path::TreePath;
 use crate::worktree::WorkerName;
 
-/// The outcome of bringing kept files back. Paths are from the project's top.
+/// Outcome of `bring_back`. Paths are from the project's top.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BroughtBack {
     /// Written or removed, as they were kept.
