@@ -13,7 +13,7 @@ use omo_state::run_environment;
 use omo_state::seal::hex_digest;
 use omo_state::search_path::SearchPath;
 
-/// An environment for checks.
+/// Variables and `SearchPath` for checks.
 #[derive(Clone, Debug)]
 pub struct CheckEnvironment {
     variables: Vec<(OsString, OsString)>,
@@ -63,7 +63,7 @@ impl CheckEnvironment {
         names.iter().map(|name| name.to_string_lossy().into_owned()).collect()
     }
 
-    /// The folders in which a check finds its programs.
+    /// `PATH` of a check.
     pub fn search(&self) -> &SearchPath {
         &self.search
     }

@@ -22,12 +22,12 @@ const ASK_EVERY: Duration = Duration::from_millis(100);
 /// Time of a keeper beyond its check's, and for an interrupted one.
 const SLACK: Duration = Duration::from_secs(5);
 
-/// Command, folder, environment and bounds of a check.
+/// Command, folder, environment and bounds of a check, for a `KeeperProcess`.
 #[derive(Debug)]
 pub struct CommandJob {
     /// The command.
     pub run: String,
-    /// Working folder.
+    /// Working folder (`cwd`).
     pub folder: PathBuf,
     /// For how long at most.
     pub timeout: Duration,
@@ -38,7 +38,7 @@ pub struct CommandJob {
     pub variables: Vec<(OsString, OsString)>,
     /// Log of the output; `None` for none.
     pub log: Option<File>,
-    /// Wishes of a check of a plan.
+    /// `TaskCheckSpec` of a check of a plan.
     pub check: Option<TaskCheckSpec>,
 }
 
@@ -47,11 +47,11 @@ pub struct CommandJob {
 pub struct CommandOutcome {
     /// End of the command; `None` where it was no longer wanted.
     pub end: Option<CheckEnd>,
-    /// Counted tests.
+    /// `TestReport` of the output.
     pub tests: TestReport,
     /// The end of its output.
     pub tail: String,
-    /// Observations in the output of a check of a plan.
+    /// `HeardOutput` of a check of a plan.
     pub heard: HeardOutput,
     /// Duration.
     pub took: Duration,

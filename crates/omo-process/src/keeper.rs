@@ -44,13 +44,13 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 pub(crate) struct KeeperSpec {
     /// The command, for the shell.
     pub run: String,
-    /// Working folder.
+    /// Working folder (`cwd`).
     pub folder: PathBuf,
     /// For how long at most.
     pub timeout_millis: u64,
     /// As [`crate::job::CommandJob::interrupt_grace`].
     pub interrupt_millis: u64,
-    /// Wishes of a check of a plan.
+    /// `TaskCheckSpec` of a check of a plan.
     pub check: Option<TaskCheckSpec>,
     /// The key that the report is sealed with.
     pub key: String,
@@ -75,12 +75,12 @@ pub(crate) struct KeeperReport {
     pub timed_out: bool,
     /// Reason for which the check never ran.
     pub not_started: Option<String>,
-    /// Counted tests.
+    /// `TestReport` of the output.
     #[serde(default)]
     pub tests: TestReport,
     /// The end of its output.
     pub tail: String,
-    /// Observations in the output.
+    /// `HeardOutput` of a check of a plan.
     pub heard: Option<HeardOutput>,
 }
 

@@ -13,7 +13,7 @@ const MAX_BYTES: u64 = 64 * 1024;
 const GRACE: Duration = Duration::from_millis(200);
 const OUTPUT_WAIT: Duration = Duration::from_millis(100);
 
-/// Outcome of omo's own command.
+/// Outcome of `run`.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Answered {
     /// An end by itself.

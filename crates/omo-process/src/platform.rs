@@ -57,43 +57,43 @@ pub(crate) fn hide_memory() {}
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn end_orphans() {}
 
-/// Unknown on this system: the folder of another process is not told.
+/// Empty: the folder of another process is unknown here.
 #[cfg(not(target_os = "linux"))]
 pub fn working_below(_folder: &std::path::Path) -> Vec<u32> {
     Vec::new()
 }
 
-/// Unknown on this system: the parent of a process is not told.
+/// Empty: the parent of a process is unknown here.
 #[cfg(not(target_os = "linux"))]
 pub fn ancestors() -> Vec<u32> {
     Vec::new()
 }
 
-/// Unknown on this system: the environment of another process is not told.
+/// `None`: the environment of another process is unknown here.
 #[cfg(not(target_os = "linux"))]
 pub fn process_variable(_pid: u32, _name: &str) -> Option<String> {
     None
 }
 
-/// In which folder another process works is not told.
+/// `None`: the folder of another process is unknown here.
 #[cfg(not(target_os = "linux"))]
 pub fn working_folder(_pid: u32) -> Option<std::path::PathBuf> {
     None
 }
 
-/// Unknown on this system: the name of another process is not told.
+/// `None`: the name of another process is unknown here.
 #[cfg(not(target_os = "linux"))]
 pub fn process_name(_pid: u32) -> Option<String> {
     None
 }
 
-/// Unknown on this system: the owner of another process is not told.
+/// `None`: the owner of another process is unknown here.
 #[cfg(not(target_os = "linux"))]
 pub fn owner_home(_pid: u32) -> Option<std::path::PathBuf> {
     None
 }
 
-/// Force with which a group of processes is ended.
+/// Force with which a `ProcessGroup` is ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupEnding {
     /// Time for a last report, as after Ctrl-C of a person.
@@ -104,7 +104,7 @@ pub enum GroupEnding {
     AtOnce,
 }
 
-/// Fate of processes that are left in a group at its end.
+/// Fate of processes that are left in a `ProcessGroup` at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leftovers {
     /// Ended too.

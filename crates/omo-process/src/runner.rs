@@ -14,16 +14,16 @@ const ASK_EVERY: Duration = Duration::from_millis(10);
 /// Wait for the end of a group that was killed.
 const LAST_WAIT: Duration = Duration::from_secs(1);
 
-/// Program and its bounds.
+/// Program and its bounds, for `run`.
 #[derive(Debug)]
 pub struct ProcessRequest {
     /// The program with its arguments, folder and variables; its input and output are set here.
     pub command: Command,
-    /// Standard input.
+    /// Content of `stdin`.
     pub input: Vec<u8>,
     /// The file that it prints into, in place of the pipe whose content is read.
     pub output: Option<File>,
-    /// Standard error is read as well, and dropped otherwise.
+    /// `true` for a `stderr` that is read; it is dropped otherwise.
     pub reads_stderr: bool,
     /// Maximum duration.
     pub limit: Duration,
@@ -39,7 +39,7 @@ pub struct ProcessRequest {
     pub leftovers: Leftovers,
 }
 
-/// End of a process.
+/// End of a `ProcessRequest`.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ProcessEnd {
     /// By itself.
@@ -50,14 +50,14 @@ pub enum ProcessEnd {
     Cancelled,
 }
 
-/// Output of a program that ended by itself.
+/// `stdout`, `stderr` and status of a program that ended by itself.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ProcessOutput {
     /// Exit status; `None` after a signal.
     pub status: Option<i32>,
     /// Standard output; `None` where its end did not come in time.
     pub stdout: Option<Vec<u8>>,
-    /// Standard error, likewise.
+    /// `stderr`, likewise.
     pub stderr: Option<Vec<u8>>,
 }
 

@@ -16,7 +16,7 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 /// Bytes taken of the output: more than any terminal shows.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// A status line at work.
+/// Running status line: see `StatusLine::output`.
 pub struct StatusLine {
     started: Option<RunningStatusLine>,
 }
@@ -42,7 +42,7 @@ impl StatusLine {
         Self { started: start(command, input).ok() }
     }
 
-    /// All that it says; what it has not said in time is left out, and it is ended.
+    /// `stdout` up to `LIMIT`, at which it is ended.
     pub fn output(self) -> Vec<u8> {
         self.started.map(RunningStatusLine::collect_output).unwrap_or_default()
     }

@@ -50,7 +50,7 @@ pub fn process_variable(pid: u32, name: &str) -> Option<String> {
     (!value.is_empty()).then_some(value)
 }
 
-/// Name of the file that a process was started from, as far as the system keeps that.
+/// Name of the file that a process was started from: `/proc/PID/comm` keeps 15 bytes of it.
 pub fn process_name(pid: u32) -> Option<String> {
     let mut name = String::new();
     File::open(format!("/proc/{pid}/comm")).ok()?.read_to_string(&mut name).ok()?;
@@ -70,7 +70,7 @@ pub fn owner_home(pid: u32) -> Option<PathBuf> {
     homes.next().filter(|home| home.is_absolute())
 }
 
-/// The folder that a process works in.
+/// Working folder of a process: `/proc/PID/cwd`.
 pub fn working_folder(pid: u32) -> Option<PathBuf> {
     std::fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }

@@ -50,7 +50,7 @@ fn wait_while_ending(mut groups: MutexGuard<'static, GroupTable>) -> MutexGuard<
     groups
 }
 
-/// A process in a group of its own, with all that it started.
+/// Process in a group of its own (`process_group`), with all that it started.
 pub struct ProcessGroup {
     pid: u32,
     /// A request to end: processes left by the first one may still put things back.
@@ -88,7 +88,7 @@ impl ProcessGroup {
         started
     }
 
-    /// Process id.
+    /// Process id (pid).
     pub fn pid(&self) -> u32 {
         self.pid
     }

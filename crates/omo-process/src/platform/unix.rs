@@ -92,7 +92,7 @@ pub(crate) fn start_mark(_pid: u32) -> Option<String> {
     None
 }
 
-/// An executable file.
+/// `true` for an executable file.
 pub fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
 }

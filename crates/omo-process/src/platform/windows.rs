@@ -118,7 +118,7 @@ impl ProcessGroup {
         Ok(Self(child))
     }
 
-    /// Process id.
+    /// Process id (pid).
     pub fn pid(&self) -> u32 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).id()
     }
@@ -151,7 +151,7 @@ pub(crate) fn start_mark(_pid: u32) -> Option<String> {
     None
 }
 
-/// An existing file: every one may be tried.
+/// `true` for an existing file: every one may be tried.
 pub fn is_executable(path: &Path) -> bool {
     path.is_file()
 }
