@@ -16,11 +16,11 @@ use omo_state::{env, run_environment};
 /// Project of a run that begins, with the facts that were read before its entry was locked.
 #[derive(Debug)]
 pub struct ActivationContext<'a> {
-    /// The project.
+    /// Top of the project.
     pub root: Option<&'a Path>,
     /// The user's own folder for states.
     pub state_home: Option<&'a Path>,
-    /// The session.
+    /// `SessionId`.
     pub id: &'a SessionId,
     /// Scope of [`settle_scope`](omo_git::work_files::settle_scope).
     pub scope: Option<String>,

@@ -45,11 +45,11 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 const PATIENCE: Duration = Duration::from_secs(TOTAL_TIMEOUT_SECONDS as u64 / 2);
 const ASK_EVERY: Duration = Duration::from_millis(20);
 
-/// A check as the run began.
+/// A check at the start of the run, with its `TestReport`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct StartedCheck {
-    /// Counted tests.
+    /// `TestReport` of the output.
     pub tests: TestReport,
     /// The reason that nothing is known of them; empty where it came to its end.
     pub missing_reason: String,

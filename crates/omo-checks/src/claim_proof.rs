@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 /// Argument that makes `omo` find it out; the project and the session follow.
 pub const PROVE_ARGUMENT: &str = "--prove-claim";
-/// Held by the process that finds it out.
+/// Lock of the process that `ProofFolder::ask` starts.
 pub const LOCK: &str = "proving.lock";
 const QUESTION: &str = "question.json";
 const ANSWER: &str = "answer.json";
@@ -32,11 +32,11 @@ const LOG: &str = "log";
 const MAX_BYTES: u64 = 1024 * 1024;
 const ASK_EVERY: Duration = Duration::from_millis(50);
 
-/// Question of a proof.
+/// Question of a proof, in `ProofFolder`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProofQuestion {
-    /// The id of the files with the change.
+    /// `FilesState::id` of the files with the change.
     pub tree: String,
     /// Digest of the files that the run began with.
     pub recorded: String,
@@ -51,11 +51,11 @@ pub struct ProofQuestion {
     pub counts: Vec<Option<TestCounts>>,
 }
 
-/// Answer of a proof.
+/// Answer to a `ProofQuestion`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProofAnswer {
-    /// Answered question.
+    /// `ProofQuestion` of the answer.
     pub question: ProofQuestion,
     /// Each check's answer; or why there is none.
     pub found: Result<Vec<CheckCounterfactual>, String>,
@@ -100,7 +100,7 @@ pub fn known_counterfactual(state_home: &Path, id: &SessionId, session: &Session
     }
 }
 
-/// Folder with question and answer of a session.
+/// Folder with `ProofQuestion` and `ProofAnswer` of a session.
 #[derive(Debug)]
 pub struct ProofFolder<'a> {
     /// The folder.

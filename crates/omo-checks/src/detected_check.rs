@@ -19,13 +19,13 @@ use self::top_files::{ProjectFolder, TopFiles};
 /// into a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DetectedCheck {
-    /// The command, for a POSIX shell.
+    /// Command for a POSIX shell, such as `cargo test`.
     pub command: &'static str,
-    /// The file that tells it.
+    /// File that tells it, at the top of the project.
     pub found_in: &'static str,
 }
 
-/// Reason for which no command is offered.
+/// Reason for which `offer_check` has no command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoOffer {
     /// The user does not want it.

@@ -24,7 +24,7 @@ const SETTINGS: &str = "\
 /// Modules that Python loads by itself.
 const OF_PYTHON: [&str; 2] = ["sitecustomize.py", "usercustomize.py"];
 
-/// State of a file.
+/// State of a file, with `Content`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutsideFile {
     /// Inode and times: another mark for each change.

@@ -30,11 +30,11 @@ pub struct NamesProject;
 pub struct CopyRun {
     /// The whole environment.
     pub variables: Vec<(OsString, OsString)>,
-    /// For how long at most.
+    /// Maximum duration.
     pub timeout: Duration,
     /// Log of the output; `None` for none.
     pub log: Option<File>,
-    /// Wishes of a check of a plan.
+    /// `TaskCheckSpec` of a check of a plan.
     pub task: Option<TaskCheckSpec>,
 }
 

@@ -27,7 +27,7 @@ const MAX_PATTERNS: usize = 64;
 /// Wishes of a repository: its `omo.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RepositoryConfig {
-    /// Checks.
+    /// `[[check]]` tables.
     pub checks: Vec<Check>,
     /// The command that puts into a new worktree or copy what a checkout lacks, `npm ci` say. Its user sees it with the
     /// checks; in the worktrees of a plan it runs where its user approved it with the commands of that plan.
@@ -64,7 +64,7 @@ impl RepositoryConfig {
         matches!(self.approval(state_home), ApprovalState::Yes(_))
     }
 
-    /// Extent of the approval; a failed look-up counts as none.
+    /// `ApprovalState`; a failed look-up counts as none.
     pub fn approval(&self, state_home: Option<&Path>) -> ApprovalState {
         let known = || Some((ApprovalList::load(state_home).ok()?, SealKey::load(state_home).ok()?));
         let Some((trust, key)) = known().filter(|_| self.problems.is_empty()) else { return ApprovalState::No };
@@ -83,7 +83,7 @@ impl RepositoryConfig {
     }
 }
 
-/// Extent of the approval of a repository's wishes.
+/// Extent of the approval of an `omo.toml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApprovalState {
     /// As it is now, and who said so.

@@ -19,7 +19,7 @@ use omo_state::files::folder::GuardedFolder;
 
 use crate::repository_config::{ApprovalState, RepositoryConfig};
 
-/// Project, logs, environment and bounds of the checks of a claim.
+/// Project, logs, environment and bounds for `verify`.
 #[derive(Debug)]
 pub struct CheckContext<'a> {
     /// The project's top.
@@ -30,13 +30,13 @@ pub struct CheckContext<'a> {
     pub logs: Option<&'a GuardedFolder>,
     /// The files that count.
     pub files: &'a WorkFiles<'a>,
-    /// Environment of every check.
+    /// `CheckEnvironment` of every check.
     pub environment: &'a CheckEnvironment,
     /// Reuse of results that still hold.
     pub reuse: EvidenceReuse,
 }
 
-/// Reuse of a result that still holds, in place of a run.
+/// Reuse of a `CheckResult` that still holds, in place of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvidenceReuse {
     /// Reuse where it holds.
@@ -45,10 +45,10 @@ pub enum EvidenceReuse {
     Never,
 }
 
-/// Results of the checks.
+/// Results of `verify`.
 #[derive(Debug, Default)]
 pub struct VerifyOutcome {
-    /// The id of the files that all of it is about.
+    /// `FilesState::id` of the files that all of it is about.
     pub tree: Option<String>,
     /// The results, in the order of the checks.
     pub results: Vec<CheckResult>,

@@ -14,7 +14,7 @@ use omo_process::job::{self, CommandJob};
 use omo_process::keeper::TaskCheckSpec;
 use omo_process::platform::bash;
 
-/// Log of a check: the beginning and the end of its output.
+/// Log file of a check: the beginning and the end of its output, at `path`.
 #[derive(Debug)]
 pub struct CheckLog {
     /// Path, for messages.
