@@ -32,7 +32,7 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// Characters of the output in a [`ClaudeError`].
 const QUOTED: usize = 300;
 
-/// Failure of a call of the client.
+/// Failure of a call of a `ClaudeClient`.
 #[derive(Debug, thiserror::Error)]
 pub enum ClaudeError {
     /// No absolute folder of `PATH` has it.
@@ -109,7 +109,7 @@ pub struct Marketplace {
 }
 
 impl Marketplace {
-    /// Source, for people.
+    /// Source, for people: `repo`, `url` or `path`.
     pub fn origin(&self) -> String {
         let path = self.path.as_ref().map(|path| path.display().to_string());
         let place = self.repo.clone().or_else(|| self.url.clone()).or(path);
@@ -117,7 +117,7 @@ impl Marketplace {
     }
 }
 
-/// The client.
+/// Client at a path, such as `claude`.
 #[derive(Clone, Debug)]
 pub struct ClaudeClient {
     program: PathBuf,
@@ -137,7 +137,7 @@ impl ClaudeClient {
         Ok(Self { program, folder: folder.to_owned(), limit: ANSWER_LIMIT, path })
     }
 
-    /// The client with another limit for one answer.
+    /// The client with another `limit` for one answer.
     #[must_use]
     pub fn with_limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
@@ -149,7 +149,7 @@ impl ClaudeClient {
         &self.program
     }
 
-    /// Version of the client.
+    /// Version, by `claude --version`.
     pub fn version(&self) -> Result<ClientVersion, ClaudeError> {
         let printed = self.output(["--version"])?;
         let unknown =
@@ -157,12 +157,12 @@ impl ClaudeClient {
         ClientVersion::parse(&printed).ok_or_else(unknown)
     }
 
-    /// The plugins that are installed, in every scope that its folder sees.
+    /// Installed plugins, in every scope that its folder sees: `claude plugin list`.
     pub fn plugins(&self) -> Result<Vec<InstalledPlugin>, ClaudeError> {
         self.list(&["plugin", "list", "--json"])
     }
 
-    /// The marketplaces that it knows.
+    /// Known marketplaces: `claude plugin marketplace list`.
     pub fn marketplaces(&self) -> Result<Vec<Marketplace>, ClaudeError> {
         self.list(&["plugin", "marketplace", "list", "--json"])
     }

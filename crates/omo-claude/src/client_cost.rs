@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 /// For how long a client may work where its user has set no time, in seconds.
 const DEFAULT_TIME_LIMIT_SECONDS: u32 = 2 * 60 * 60;
 
-/// The most turns of a client: far more than a session needs, and an end to one that goes round in circles.
+/// Default of `--max-turns`: far more than a session needs, and an end to one that goes round in
+/// circles.
 pub const MAX_TURNS: u32 = 500;
 
 /// A limit of time in seconds, of which 0 is the usual one.
@@ -16,7 +17,7 @@ pub fn time_limit_or_default(seconds: u32) -> u32 {
 /// No worker has cost more than this, ten thousand dollars: a report that says more would leave nothing of any budget.
 const MAX_TOLD_MICROS: u64 = 10_000 * 1_000_000;
 
-/// The cost of clients, in millionths of a US dollar.
+/// Cost of clients, in millionths of a US dollar: `told` and `untold`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientCost {
     /// As far as they said so; `None` where none of them has.

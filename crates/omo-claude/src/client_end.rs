@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 const LONGEST_LIMIT: Duration = Duration::from_secs(8 * 24 * 60 * 60);
 
-/// The last line that a client prints: what came of the session, in its own words.
+/// Last line of a client: `{"type":"result",…}`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ClientResult {
@@ -40,7 +40,7 @@ impl ClientResult {
     }
 }
 
-/// Output of a client, as far as omo reads it.
+/// Output of a client, as far as omo reads it: see `read_stream`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionOutput {
     /// The session, once the client says that it has begun one.
@@ -51,7 +51,7 @@ pub struct SessionOutput {
     pub limit_resets_at: Option<i64>,
 }
 
-/// End of a client's process.
+/// End of a client's process, from its `ExitStatus`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessEnd {
     /// Exit status, where it ended by itself.
@@ -69,7 +69,7 @@ pub struct ProcessEnd {
     pub complaint: String,
 }
 
-/// End of a session. No variant says that any work was done.
+/// End of a session, by its `ClientResult` and its process. No variant says that any work was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientEnd {
     /// A model with nothing more to say.
@@ -167,7 +167,7 @@ fn complaint(process: &ProcessEnd, otherwise: &str) -> String {
     if process.complaint.is_empty() { format!("{otherwise}{ended}") } else { process.complaint.clone() }
 }
 
-/// Facts in the ledger about the work that a session was started for.
+/// Facts in the ledger for `follow_up`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LedgerFacts {
     /// Steps of its group that the ledger does not call settled.
@@ -176,7 +176,7 @@ pub struct LedgerFacts {
     pub was_resumed: bool,
 }
 
-/// Next step of omo once a session has ended.
+/// Next step of omo after a `ClientEnd`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowUp {
     /// Nothing: the ledger says how every step ended.
@@ -198,7 +198,7 @@ pub enum FollowUp {
     Ask(&'static str),
 }
 
-/// Next step after the end of a session.
+/// `FollowUp` of a session.
 pub fn follow_up(end: &ClientEnd, said: &SessionOutput, facts: LedgerFacts) -> FollowUp {
     if facts.tasks_left == 0 {
         return FollowUp::Settled;

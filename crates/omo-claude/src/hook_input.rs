@@ -14,7 +14,7 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 
 const MAX_TASKS: usize = 1_000;
 
-/// A hook's input.
+/// Input of a hook: one JSON object on `stdin`.
 #[derive(Debug, serde::Deserialize)]
 pub struct HookInput {
     /// Session id; any other text names no session.
@@ -98,17 +98,17 @@ impl HookInput {
         serde_json::from_slice(bytes)
     }
 
-    /// The session is in plan mode.
+    /// `true` in plan mode: `permission_mode` is `plan`.
     pub fn is_plan_mode(&self) -> bool {
         self.permission_mode.as_deref() == Some("plan")
     }
 
-    /// A client that asks its user for no permission.
+    /// `true` for a client that asks its user for no permission: `bypassPermissions`.
     pub fn is_without_permissions(&self) -> bool {
         self.permission_mode.as_deref() == Some("bypassPermissions")
     }
 
-    /// An event of a subagent.
+    /// `true` for an event of a subagent: one with `agent_id`.
     pub fn is_from_subagent(&self) -> bool {
         self.agent_id.is_some()
     }

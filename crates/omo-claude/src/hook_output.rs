@@ -12,7 +12,7 @@ use crate::platform;
 
 static IS_ANSWERED: AtomicBool = AtomicBool::new(false);
 
-/// The answer of a hook.
+/// Answer of a hook, for `stdout`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookAnswer {
     /// Plain text, which the client hands to the model as context.
@@ -82,7 +82,7 @@ impl HookAnswer {
         }
     }
 
-    /// The answer as it is printed.
+    /// Text for `stdout`.
     pub fn to_output(&self, event: HookEvent) -> String {
         let specific = |mut value: Value| {
             if let Value::Object(fields) = &mut value {

@@ -12,7 +12,7 @@ use crate::platform::MANAGED_SETTINGS;
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 const KEYS: [&str; 5] = ["apiKeyHelper", "disableAllHooks", "enabledPlugins", "env", "hooks"];
 
-/// Owner of a settings file.
+/// Owner of a `settings.json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Of the user.
@@ -25,7 +25,7 @@ pub enum Scope {
     Managed,
 }
 
-/// The places of settings files, whether they are there or not.
+/// Paths of `settings.json` files, whether they are there or not.
 pub fn settings_paths(client_home: Option<&Path>, root: Option<&Path>) -> Vec<(Scope, PathBuf)> {
     let mut places: Vec<(Scope, PathBuf)> = Vec::new();
     places.extend(client_home.map(|home| (Scope::User, home.join("settings.json"))));
@@ -91,7 +91,7 @@ impl ReviewerSettings {
         self.marks.push(SettingsMark { path: path.display().to_string(), key: key.to_owned(), digest });
     }
 
-    /// A hook with this command stands in them.
+    /// `true` for a `command` that stands in them as a hook.
     pub fn names_hook(&self, command: &str) -> bool {
         self.hooks.iter().any(|hooks| has_text(hooks, command))
     }

@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// The name of the setting.
+/// Name of the setting in `settings.json`.
 pub const KEY: &str = "statusLine";
-/// Larger settings are left to their user.
+/// Maximum bytes of `settings.json`; larger settings are left to their user.
 pub const MAX_BYTES: u64 = 1024 * 1024;
 const RECORD: &str = "statusline.json";
 const BACKUP: &str = "settings.json.before-statusline";
@@ -28,7 +28,7 @@ const MAX_RECORD_BYTES: u64 = 8 * MAX_BYTES;
 /// Seconds between two refreshes of the status line while nothing happens in the session: a check may run for minutes.
 const REFRESH_SECONDS: u32 = 10;
 
-/// The files of a status line.
+/// Files of a status line: `settings.json` of the client, and the folder of the record.
 #[derive(Clone, Copy, Debug)]
 pub struct StatusLineFiles<'a> {
     /// The user's `settings.json` of the client.
@@ -37,7 +37,7 @@ pub struct StatusLineFiles<'a> {
     pub state_home: &'a Path,
 }
 
-/// Effect of a request to show runs in the status line.
+/// Effect of `StatusLineFiles::turn_on`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatusLineOn {
     /// A written entry.
@@ -53,7 +53,7 @@ pub enum StatusLineOn {
     AlreadyOn,
 }
 
-/// Effect of a request to show them no more.
+/// Effect of `StatusLineFiles::turn_off`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatusLineOff {
     /// The file is byte for byte as it was before.
@@ -75,18 +75,18 @@ struct StatusLineRecord {
     is_declined: bool,
 }
 
-/// The command of a status line that is omo's alone.
+/// `command` of a status line that is omo's alone.
 pub fn own_command(program: &str) -> String {
     format!("{} statusline", quote_shell_word(program))
 }
 
-/// The command of a status line that keeps another one in front of omo's.
+/// `command` of a status line that keeps another one in front of omo's.
 pub fn wrapping_command(program: &str, other: &str) -> String {
     // Always quoted: it stands for a command, however short it is.
     format!("{} --wrap '{}'", own_command(program), other.replace('\'', r"'\''"))
 }
 
-/// The entry of a status line that is omo's alone.
+/// `statusLine` that is omo's alone.
 pub fn own_entry(program: &str) -> Value {
     json!({ "type": "command", "command": own_command(program), "refreshInterval": REFRESH_SECONDS })
 }

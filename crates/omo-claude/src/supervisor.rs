@@ -58,7 +58,7 @@ pub fn is_supervised(folder: &GuardedFolder) -> Result<bool, LockError> {
     }
 }
 
-/// Event of a session.
+/// Event of a session, from `Supervisor::next_event`.
 #[derive(Debug)]
 pub enum SupervisorEvent {
     /// A start. The mark goes into the ledger, for the supervisor that comes after a dead one.
@@ -79,7 +79,7 @@ pub enum SupervisorEvent {
     },
 }
 
-/// The sessions that run and those that wait for room, by the names of their groups.
+/// Sessions that run and those that wait for room, by group id: see `add_session`.
 #[derive(Debug)]
 pub struct Supervisor {
     bound: usize,
@@ -110,7 +110,7 @@ impl Supervisor {
         self.start_waiting();
     }
 
-    /// Nothing that runs or waits.
+    /// `true` without a session that runs or waits.
     pub fn is_idle(&self) -> bool {
         self.running.is_empty() && self.waiting.is_empty()
     }

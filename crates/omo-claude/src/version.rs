@@ -9,7 +9,7 @@ pub const MIN_CLIENT_VERSION: ClientVersion = ClientVersion(2, 1, 163);
 /// it is told as additional context: docs/adr/0028.
 const FIRST_CALM_VERSION: ClientVersion = ClientVersion(2, 1, 332);
 
-/// A version of the client: major, minor, patch.
+/// Version of the client, such as `2.1.328`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClientVersion(pub u32, pub u32, pub u32);
 

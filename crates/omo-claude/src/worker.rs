@@ -29,7 +29,7 @@ const OF_A_SESSION: [&str; 17] = [
     "CLAUDE_PROJECT_DIR",
 ];
 
-/// Permissions without a question.
+/// Permissions without a question, such as `--allowedTools`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkerPermissions {
     /// Edit the files of its folder, and what these rules of the client allow, `Bash(npm test:*)` say.
@@ -39,7 +39,7 @@ pub enum WorkerPermissions {
     All,
 }
 
-/// One session.
+/// Session for one group: its `arguments` and `environment`.
 #[derive(Clone, Debug)]
 pub struct WorkerSpec {
     /// The run that it belongs to.
@@ -60,7 +60,7 @@ pub struct WorkerSpec {
     pub max_turns: u32,
     /// Budget in millionths of a US dollar.
     pub max_budget_micros: Option<u64>,
-    /// Permissions without a question.
+    /// Permissions without a question, such as `--allowedTools`.
     pub permissions: WorkerPermissions,
     /// The model, where the plan or its user names one.
     pub model: Option<String>,
@@ -87,7 +87,7 @@ impl WorkerSpec {
         }
     }
 
-    /// The arguments of the client.
+    /// Arguments of the client, such as `--max-turns`.
     pub fn arguments(&self) -> Vec<OsString> {
         // Line by line, unlike `json`, tells when a limit of use is reset, and which session it is
         // before that has ended.

@@ -44,7 +44,7 @@ const NEEDED: [&str; 6] =
 /// Commands of a session without a ledger: its commits are all that is seen of it.
 const NEEDED_TO_COMMIT: [&str; 4] = ["git add", "git commit", "git rm", "git mv"];
 
-/// The form of the rules' file.
+/// Version of the rules' file, in `version`.
 pub const RULES_VERSION: u32 = 1;
 
 /// The rules of the session of one group, as they lie beside the session's settings. Every path is absolute, real,
@@ -118,7 +118,7 @@ impl WorkerSettings<'_> {
     }
 }
 
-/// A rule that would be none, or an option of the client.
+/// Rule that would be none, or an option of the client (`--x`).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no rule of Claude Code; one begins with the name of a tool: `Bash(npm test:*)`")]
 pub struct InvalidPermissionRule(pub String);

@@ -8,7 +8,7 @@ use omo_process::child_command::child_command;
 
 use super::{ClaudeClient, ClaudeError, command_line_text, quote_last_line};
 
-/// Folder, environment and arguments of a session.
+/// Folder, environment and arguments of a session with `-p`.
 #[derive(Debug)]
 pub struct HeadlessRequest<'a> {
     /// Working folder.
@@ -19,7 +19,7 @@ pub struct HeadlessRequest<'a> {
     pub arguments: Vec<OsString>,
 }
 
-/// Output of a session until its end.
+/// Output of a session until its `result` line.
 #[derive(Debug)]
 pub struct HeadlessResult {
     /// Everything that it printed.

@@ -15,7 +15,7 @@ const MAX_BYTES: usize = 4 * 1024 * 1024;
 /// them.
 const CHUNK: usize = 4 * 1024;
 
-/// Reason for which there is no value.
+/// Reason for which `read_json` has no value.
 #[derive(Debug, thiserror::Error)]
 pub enum StdinError {
     /// The stream ended, or nothing more came, before the value did.

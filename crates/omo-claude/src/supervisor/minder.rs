@@ -34,7 +34,7 @@ const GRACE: Duration = Duration::from_secs(5);
 /// most, and prints nothing where it is terminated.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(3);
 
-/// The session that a minder starts.
+/// Session for a minder to start, as JSON on its `stdin`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MinderSpec {
     /// The program: the client, or whatever starts it somewhere else.

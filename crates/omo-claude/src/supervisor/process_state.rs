@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 const GRACE: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Identity of a started process, for the ledger.
+/// Identity of a started process, for the ledger: see `find_process`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessIdentity {
     /// Process id, and id of its process group.
@@ -18,7 +18,7 @@ pub struct ProcessIdentity {
     pub start: Option<String>,
 }
 
-/// State of a process.
+/// Result of `find_process`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessState {
     /// Running.
@@ -29,7 +29,7 @@ pub enum ProcessState {
     Unknown,
 }
 
-/// Looks for a process.
+/// State of a process, by `pid` and `start`.
 pub fn find_process(mark: &ProcessIdentity) -> ProcessState {
     match (is_alive(mark.pid), &mark.start, start_mark(mark.pid)) {
         (Some(true), Some(then), Some(now)) if *then == now => ProcessState::Running,
