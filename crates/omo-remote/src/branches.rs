@@ -11,7 +11,7 @@ use crate::job::launch_number;
 /// Maximum fetches of a branch that moves while it is being deleted.
 const MAX_FETCHES: usize = 3;
 
-/// Branches found on the remote.
+/// Branches of a session that [`collect_branches`] has found.
 #[derive(Default)]
 pub struct Collected {
     /// The commit that was pushed, and what keeps it, for each launch.

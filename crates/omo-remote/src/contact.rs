@@ -9,7 +9,7 @@ const TOLD_AFTER_MILLIS: i64 = 3 * 60 * 1_000;
 /// Characters told of a complaint.
 const REASON_CHARS: usize = 300;
 
-/// News of a silence.
+/// Event of a [`ContactWatch`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ContactNews {
     /// A silence of some minutes.
@@ -23,7 +23,7 @@ pub enum ContactNews {
     Restored,
 }
 
-/// The silence of one of them.
+/// Silence of a [`WorkerPeer`](crate::peer::WorkerPeer).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ContactWatch {
     silent_since: Option<Timestamp>,

@@ -38,7 +38,7 @@ const QUEUED: [&str; 10] = [
 const RUNNING: [&str; 8] =
     ["RUNNING", "COMPLETING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED", "SUSPENDED", "IN_PROGRESS"];
 
-/// State of a worker in the words of its engine.
+/// State of a worker by the `status` command of its engine.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EngineState {
     /// Ended, with the engine's word.
@@ -49,7 +49,7 @@ pub enum EngineState {
     Running,
 }
 
-/// Knowledge of an engine about a worker.
+/// Answer of `status` about a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineAnswer<'a> {
     /// The engine was not asked, or did not answer.
@@ -63,7 +63,7 @@ pub enum EngineAnswer<'a> {
     Listed(&'a EngineState),
 }
 
-/// Reason for the end of a worker.
+/// Reason for `JobDecision::End`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobOutcome {
     /// End by its own report.
@@ -76,7 +76,7 @@ pub enum JobOutcome {
     TimeUp,
 }
 
-/// Consequence for a worker.
+/// Consequence of a [`JobSighting`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobDecision {
     /// Nothing.
@@ -110,18 +110,18 @@ pub fn parse_engine_states(text: &str) -> BTreeMap<String, EngineState> {
     states
 }
 
-/// Facts about a worker at a moment.
+/// Facts for [`decide`] about a worker at a moment.
 #[derive(Clone, Copy, Debug)]
 pub struct JobSighting<'a> {
-    /// From its engine.
+    /// Answer of `status`.
     pub engine: EngineAnswer<'a>,
-    /// From itself.
+    /// Last `report.json`.
     pub report: Option<&'a WorkerReport>,
     /// For how long its engine has been asked to end it; `None` where that was not asked.
     pub cancelled_for: Option<Duration>,
 }
 
-/// Decides what follows for a worker.
+/// [`JobDecision`] for a worker.
 pub fn decide(
     job: &SubmittedWorker,
     sighting: JobSighting,

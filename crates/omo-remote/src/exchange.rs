@@ -6,19 +6,19 @@ use omo_claude::client_cost::ClientCost;
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The form of the brief and of the report. Another one is not understood.
+/// Version of [`WorkerBrief`] and [`WorkerReport`]. Another one is not understood.
 pub const EXCHANGE_VERSION: u32 = 1;
-/// The file of the brief in the one commit of its branch.
+/// [`WorkerBrief`] in the one commit of its branch.
 pub const BRIEF_FILE: &str = "brief.json";
-/// The file of the report in the one commit of its branch.
+/// [`WorkerReport`] in the one commit of its branch.
 pub const REPORT_FILE: &str = "report.json";
 
-/// The branch with the brief, beside the branch that takes the work.
+/// `BRANCH.brief`: the branch with the brief.
 pub fn brief_branch(branch: &str) -> String {
     format!("{branch}.brief")
 }
 
-/// The branch with the report, beside the branch that takes the work.
+/// `BRANCH.report`: the branch with the report.
 pub fn report_branch(branch: &str) -> String {
     format!("{branch}.report")
 }
@@ -29,9 +29,9 @@ pub fn report_branch(branch: &str) -> String {
 pub struct WorkerBrief {
     /// [`EXCHANGE_VERSION`].
     pub version: u32,
-    /// The run.
+    /// Run id.
     pub run: String,
-    /// The group of its plan.
+    /// Group id of the plan.
     pub group: String,
     /// The commit that the work begins from.
     pub base: String,
@@ -55,17 +55,17 @@ pub struct WorkerBrief {
     pub time_limit_seconds: u32,
 }
 
-/// A task of a brief.
+/// Task of a [`WorkerBrief`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct BriefTask {
-    /// The task.
+    /// Task id.
     pub id: String,
     /// The whole message of its commit, with the trailers that tell the run of which task it is.
     pub message: String,
 }
 
-/// Report of a worker about itself. Nothing of it is proof of any work.
+/// Report of a worker about itself, in `report.json`. Nothing of it is proof of any work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkerReport {
@@ -95,7 +95,7 @@ impl WorkerReport {
     }
 }
 
-/// Phase of a worker.
+/// Phase of a [`WorkerReport`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerPhase {
@@ -112,7 +112,7 @@ pub enum WorkerPhase {
     },
 }
 
-/// End of a worker.
+/// End of a worker, in [`WorkerPhase::Ended`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerEnd {

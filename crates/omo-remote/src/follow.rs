@@ -27,7 +27,7 @@ pub const COMMANDS_AT_ONCE: usize = 4;
 const FIRST_BACK_OFF: Duration = Duration::from_secs(5);
 const LAST_BACK_OFF: Duration = Duration::from_secs(300);
 
-/// Knowledge of this process about workers elsewhere, beside the ledger.
+/// Knowledge of this process about each [`SubmittedWorker`], beside the ledger.
 #[derive(Debug, Default)]
 pub struct JobFollower {
     looked_at: Option<Instant>,
@@ -42,7 +42,7 @@ pub struct JobFollower {
     back_off: BTreeMap<String, (Instant, u32)>,
 }
 
-/// The result of a look.
+/// Result of `JobFollower::look`.
 #[derive(Debug)]
 pub struct JobLook {
     /// Reports of the remote repository, or the reason for none.
@@ -53,19 +53,19 @@ pub struct JobLook {
     pub jobs: Vec<SeenJob>,
 }
 
-/// A worker as a look has found it.
+/// Worker of a [`JobLook`].
 #[derive(Debug)]
 pub struct SeenJob {
-    /// Consequence for the worker.
+    /// Consequence by [`decide`](crate::decision::decide).
     pub decision: JobDecision,
-    /// State at its scheduler, where that was told.
+    /// State by `status` of its launcher, where that was told.
     pub state: Option<EngineState>,
     /// A worker that may be at work, as far as its scheduler knows.
     pub may_be_there: bool,
 }
 
 impl JobFollower {
-    /// A look now would come too early.
+    /// `true` within `poll_seconds` after the last look.
     pub fn is_fresh(&self, launcher: &ProfileLauncher) -> bool {
         self.looked_at.is_some_and(|at| at.elapsed() < launcher.profile.poll_interval())
     }
@@ -139,12 +139,12 @@ impl JobFollower {
         Ok(())
     }
 
-    /// The last report of a worker.
+    /// Last [`WorkerReport`] of a worker.
     pub fn report(&self, job: &str) -> Option<&WorkerReport> {
         self.reports.get(job).map(|(_, report)| report)
     }
 
-    /// A worker that the scheduler has listed.
+    /// `true` once `status` has listed a worker.
     pub fn was_listed(&self, job: &str) -> bool {
         self.missing.contains_key(job)
     }

@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 /// Maximum characters of a group's name in a [`job_name`].
 const GROUP_CHARS: usize = 24;
 
-/// A worker that was handed to an engine.
+/// Worker that was handed to an engine by `start`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubmittedWorker {
-    /// Name of the job there. It was chosen before it was handed over, and no other worker gets it.
+    /// Name of the job there, by [`job_name`]. It was chosen before it was handed over, and no
+    /// other worker gets it.
     pub name: String,
     /// Number of launches for its session, this one included.
     pub launch: u32,
@@ -61,24 +62,24 @@ impl SubmittedWorker {
     }
 }
 
-/// A worker, as commands name it.
+/// Values of [`PLACEHOLDERS`](crate::template::PLACEHOLDERS) for a worker.
 #[derive(Clone, Debug, Default)]
 pub struct JobValues {
-    /// Job name.
+    /// `{job}`: see [`job_name`].
     pub job: String,
-    /// Branch on the remote.
+    /// `{branch}`: branch on the remote.
     pub branch: String,
-    /// The commit that it begins from.
+    /// `{base}`: commit that it begins from.
     pub base: String,
-    /// The commit with its brief.
+    /// `{brief}`: commit with its brief.
     pub brief: String,
-    /// The group that it works on.
+    /// `{group}`: id of its group.
     pub group: String,
-    /// The file that may take what it prints.
+    /// `{log}`: file for its output.
     pub log: String,
-    /// File with the prompt of one that runs as long as its command does.
+    /// `{prompt_file}`: prompt of one that runs as long as its command does.
     pub prompt_file: String,
-    /// Folder of its session on this machine, as well.
+    /// `{worktree}`: folder of its session on this machine.
     pub worktree: String,
 }
 

@@ -27,9 +27,9 @@ const GRACE: Duration = Duration::from_secs(1);
 /// Maximum bytes of a command's output.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Starter of workers elsewhere.
+/// Starter of workers elsewhere, such as [`ProfileLauncher`].
 pub trait Launcher: Send + Sync {
-    /// Starts a worker.
+    /// Starts a worker: `start` of a profile.
     ///
     /// # Errors
     ///
@@ -39,7 +39,7 @@ pub trait Launcher: Send + Sync {
     /// States of the workers by their names; `None` where the launcher has no command for that.
     fn list(&self) -> Option<Result<BTreeMap<String, EngineState>, String>>;
 
-    /// Ends a worker. One that is not there is no error.
+    /// Ends a worker: `cancel` of a profile. One that is not there is no error.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ pub trait Launcher: Send + Sync {
     fn take_in(&self, name: &WorkerName) -> Result<Collected, RemoteError>;
 }
 
-/// A worker that was started.
+/// Result of [`Launcher::start`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Started {
     /// A worker known by its name.
@@ -71,7 +71,7 @@ pub enum Started {
     },
 }
 
-/// The launcher of a profile.
+/// Launcher of a [`LauncherProfile`].
 #[derive(Clone, Debug)]
 pub struct ProfileLauncher {
     /// Commands and bounds.
@@ -88,11 +88,11 @@ pub struct ProfileLauncher {
     pub variables: Vec<(OsString, OsString)>,
     /// Address of the remote repository as seen from here.
     pub address: String,
-    /// The run.
+    /// Run id.
     pub run: String,
 }
 
-/// Failure of a launcher's command.
+/// Failure of a launcher's command, such as `sbatch`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandFailure {
     /// In words, which hold no password of an address.

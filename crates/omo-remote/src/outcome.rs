@@ -9,7 +9,7 @@ use crate::exchange::WorkerEnd;
 
 const UNMARKED: &str = "no commit on the branch that was pushed carries the step's trailer";
 
-/// End of a worker elsewhere.
+/// End of a worker elsewhere, from its [`JobOutcome`].
 pub struct RemoteEnd {
     /// In words.
     pub how: String,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One of the two.
+/// Partner of a run: remote or engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerPeer {
@@ -13,7 +13,7 @@ pub enum WorkerPeer {
 }
 
 impl WorkerPeer {
-    /// Name in a row of a table.
+    /// Name in a row of a table, such as `remote`.
     pub fn short_name(self) -> &'static str {
         match self {
             Self::Remote => "remote",
@@ -21,7 +21,7 @@ impl WorkerPeer {
         }
     }
 
-    /// Name in a sentence.
+    /// Name in a sentence, such as `the remote repository`.
     pub fn describe(self) -> &'static str {
         match self {
             Self::Remote => "the remote repository",

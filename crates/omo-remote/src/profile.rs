@@ -20,22 +20,23 @@ const QUEUE_MINUTES: u32 = 24 * 60;
 /// Default of `poll_seconds`.
 const POLL_SECONDS: u32 = 5;
 
-/// Commands that hand workers to an engine. Recorded with the run: later changes of the
-/// configuration change no run that goes on.
+/// `[launcher.NAME]` of `config.toml`: commands that hand workers to an engine. Recorded with the
+/// run: later changes of the configuration change no run that goes on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LauncherProfile {
-    /// Name of the launcher.
+    /// Name of the launcher, such as `slurm`.
     pub name: String,
-    /// Starts a worker, and ends once the engine has it.
+    /// Command that starts a worker, and ends once the engine has it, such as `sbatch`.
     pub start: String,
-    /// Ends a worker, also one that waits.
+    /// Command that ends a worker, also one that waits, such as `scancel`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cancel: Option<String>,
-    /// Lists the workers that the engine knows: a line each, what it is called and its state.
+    /// Command that lists the workers of the engine, a line each with name and state, such as
+    /// `squeue`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// Prints what a worker has said.
+    /// Command that prints the output of a worker, such as `tail`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logs: Option<String>,
     /// Standard input of `start`: a text with placeholders.
@@ -85,7 +86,7 @@ impl LauncherProfile {
     }
 }
 
-/// Failure to find a launcher of a name.
+/// Failure to find a [`LauncherProfile`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ProfileError {

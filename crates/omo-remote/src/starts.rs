@@ -11,7 +11,8 @@ use crate::follow::COMMANDS_AT_ONCE;
 use crate::job::JobValues;
 use crate::launcher::{CommandFailure, Launcher};
 
-/// A worker that its launcher did not take, as far as its command says.
+/// Worker that [`Launcher::start`](crate::launcher::Launcher::start) has refused, as far as its
+/// command says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// Words about the failure.
@@ -22,7 +23,7 @@ pub struct Refusal {
 
 type EndedStart = (JobValues, Result<(), Refusal>);
 
-/// Starts under way.
+/// Calls of `Launcher::start` under way.
 #[derive(Debug)]
 pub struct Starts {
     under_way: BTreeSet<String>,

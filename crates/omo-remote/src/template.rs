@@ -49,7 +49,7 @@ fn value_of<'v>(values: &'v Values, placeholder: &str) -> &'v str {
     values.get(placeholder).map_or("", String::as_str)
 }
 
-/// Fault of a template.
+/// Fault of a [`LauncherTemplate`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LauncherError {
     /// There is nothing in it.
@@ -97,14 +97,14 @@ impl TemplatePiece {
     }
 }
 
-/// A template.
+/// Command with [`PLACEHOLDERS`] in braces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LauncherTemplate {
     words: Vec<(String, Vec<TemplatePiece>)>,
 }
 
 impl LauncherTemplate {
-    /// Reads a template.
+    /// Parses a template, such as `scancel --name {job}`.
     pub fn parse(template: &str) -> Result<Self, LauncherError> {
         let words = shlex::split(template).ok_or(LauncherError::Unclosed)?;
         let words: Vec<_> = words

@@ -37,7 +37,7 @@ const LOG_LINE_CHARS: usize = 200;
 /// Pause between two questions whether the trial is still wanted.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// A trial of a launcher.
+/// Trial of a launcher, for `omo doctor`.
 #[derive(Clone, Copy, Debug)]
 pub struct LauncherTrial<'t> {
     /// The project, whose remote repository is used.
@@ -56,7 +56,7 @@ pub struct LauncherTrial<'t> {
     pub now: fn() -> Timestamp,
 }
 
-/// A step of a trial.
+/// Step of a [`LauncherTrial`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrialStep {
     /// Place of the trial.
@@ -85,7 +85,7 @@ pub enum TrialPlace {
 }
 
 impl TrialPlace {
-    /// Name in a line.
+    /// Name in a line, such as `queue`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Here => "here",
@@ -99,7 +99,7 @@ impl TrialPlace {
     }
 }
 
-/// Failure of a launcher.
+/// Failure of a [`LauncherTrial`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrialFailure {
     /// Place of the failure.

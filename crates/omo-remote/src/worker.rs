@@ -50,7 +50,7 @@ const CLAIMS: usize = 4;
 /// Maximum characters of a detail.
 const DETAIL_CHARS: usize = 600;
 
-/// Arguments of a worker.
+/// Arguments of `omo worker`.
 #[derive(Clone, Debug)]
 pub struct WorkerJob {
     /// The address of the remote repository.
@@ -71,7 +71,7 @@ pub struct WorkerJob {
     pub variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
 }
 
-/// End of a worker's job.
+/// End of a [`WorkerJob`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobEnd {
     /// An end that its report names as well where one could be pushed.

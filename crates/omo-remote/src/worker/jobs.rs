@@ -30,7 +30,7 @@ const CANCEL_WAIT: Duration = Duration::from_secs(60);
 const KILLED_WAIT: Duration = Duration::from_secs(15);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Failure of an operation on a job.
+/// Failure of an operation of [`WorkerJobs`].
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
     /// Invalid name.
@@ -62,7 +62,7 @@ impl From<LockError> for JobError {
     }
 }
 
-/// A name of a job that is one.
+/// Valid job name, at most `MAX_NAME` bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct JobName(String);
 
@@ -88,7 +88,7 @@ impl JobName {
     }
 }
 
-/// The jobs of this user below one scratch folder.
+/// Jobs of this user below one scratch folder: `omo worker list`.
 #[derive(Debug)]
 pub struct WorkerJobs {
     folder: GuardedFolder,
@@ -238,7 +238,7 @@ impl WorkerJobs {
     }
 }
 
-/// A job that this process is.
+/// Job of this process, from [`WorkerJobs::claim`].
 #[derive(Debug)]
 pub struct RunningJob<'j> {
     jobs: &'j WorkerJobs,

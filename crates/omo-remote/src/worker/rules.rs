@@ -32,7 +32,7 @@ pub fn remote_problem(remote: &str) -> Option<&'static str> {
     (is_local && !std::path::Path::new(remote).is_absolute()).then_some("the path of a repository has to be absolute")
 }
 
-/// A plain branch name: one that git takes, and that is no pattern.
+/// `true` for a plain branch name: one that git takes, and that is no pattern.
 pub fn is_branch_name(branch: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
     let is_lock = |part: &str| part.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("lock"));
@@ -44,7 +44,7 @@ pub fn is_branch_name(branch: &str) -> bool {
         && branch.split('/').all(is_part)
 }
 
-/// A full commit id.
+/// `true` for a full commit id: 40 or 64 digits.
 pub fn is_commit_name(name: &str) -> bool {
     matches!(name.len(), 40 | 64) && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
