@@ -5,16 +5,16 @@ use omo_core::check::counterfactual::list_names;
 use omo_core::check::test_report::{TestOutcome, TestReport};
 use omo_core::text::pluralize;
 
-/// Facts about a check that is green with the change, beside its side without it.
+/// Facts about a check that is green with the change, beside its `CheckProof`.
 #[derive(Clone, Debug, Default)]
 pub struct ClaimComparison {
     /// Files that may steer it and changed, where it is green only with them as they are now.
     pub judged_by: Vec<String>,
-    /// The digest of all such files that changed, as they are.
+    /// `hex_digest` of all such files that changed, as they are.
     pub judging_digest: String,
     /// Questions left open.
     pub notes: Vec<String>,
-    /// The tests of now.
+    /// `TestReport` of now.
     pub now: TestReport,
     /// The tests with these files as they were, where it is not green then and tests alone load them.
     pub with_judges_of_then: Option<TestReport>,

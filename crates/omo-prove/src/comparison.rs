@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::failure::{Failure, FailureAnswer, MAX_LINES, NOT_RUN, count_tests, last_lines};
 use crate::side_outcome::SideOutcome;
 
-/// A check with the change.
+/// Result of a check with the change: `Green`, `Red` or `Unknown`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum WithChange {
@@ -26,7 +26,7 @@ pub enum WithChange {
     Unknown,
 }
 
-/// One test on both sides.
+/// `TestState` of one test on both sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TestComparison {
     /// Name, as its runner gives it.
@@ -37,7 +37,7 @@ pub struct TestComparison {
     pub without: TestState,
 }
 
-/// State of a test on one side.
+/// State of a test on one side, such as `Passed`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TestState {
@@ -53,37 +53,37 @@ pub enum TestState {
     Unknown,
 }
 
-/// Proof by a check.
+/// Proof by a check, a row of `Proof`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckProof {
-    /// The command.
+    /// Command, such as `cargo test`.
     pub run: String,
-    /// With the change.
+    /// Result with the change.
     pub with: WithChange,
-    /// Without it.
+    /// Result without the change.
     pub without: WithoutChange,
     /// Reason, in one sentence.
     pub reason: String,
-    /// With the change, where its functions have an empty body.
+    /// Result with empty bodies: see `hollow`.
     pub hollow: HollowAnswer,
     /// The lines of output that say so.
     pub lines: Vec<String>,
-    /// The tests that are told apart by name.
+    /// Tests that are told apart by name: see `compare_tests`.
     pub tests: Vec<TestComparison>,
 }
 
 impl CheckProof {
-    /// Green with the change, and its tests notice where that is missing.
+    /// `true` where the check is green with the change, and its tests notice a missing one.
     pub fn is_proved(&self) -> bool {
         self.with == WithChange::Green && self.without.shows_change(&self.hollow) == Some(true)
     }
 
-    /// A reader can rely on it that the check shows nothing.
+    /// `true` where a reader can rely on it that the check shows nothing.
     pub fn is_refuted(&self) -> bool {
         self.with == WithChange::Red || self.without.shows_change(&self.hollow) == Some(false)
     }
 
-    /// Summary for a verdict.
+    /// `CheckCounterfactual` for a verdict.
     pub fn summarize(&self, name: &str) -> CheckCounterfactual {
         let mut tests = TestChanges::default();
         let mut shows_nothing = Vec::new();
@@ -104,7 +104,7 @@ impl CheckProof {
         CheckCounterfactual { name, without, reason, hollow, tests, shows_nothing, ..CheckCounterfactual::default() }
     }
 
-    /// A check that is not green with the change: the other side says nothing then.
+    /// Proof of a check that is not `WithChange::Green`: the other side says nothing then.
     pub fn not_green_with_change(run: &str, with: &SideOutcome) -> Self {
         let is_told = with.end.status().is_some_and(|status| !NOT_RUN.contains(&status));
         let (state, why) = if is_told {
@@ -123,14 +123,14 @@ impl CheckProof {
         }
     }
 
-    /// A check that could be run on neither side.
+    /// Proof of a check that could be run on neither side.
     pub fn not_run(run: &str, reason: String) -> Self {
         let (with, without) = (WithChange::Unknown, WithoutChange::Unknown);
         let hollow = HollowAnswer::default();
         Self { run: run.to_owned(), with, without, reason, hollow, lines: Vec::new(), tests: Vec::new() }
     }
 
-    /// A check that could not be tried without the change.
+    /// Proof of a check that could not be tried without the change.
     pub fn could_not_run(run: &str, with: &SideOutcome, reason: String) -> Self {
         Self {
             run: run.to_owned(),
@@ -151,10 +151,11 @@ impl CheckProof {
     }
 }
 
-/// Facts about the change, to judge the side without it.
+/// Facts about the change for `compare_sides`.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeFacts {
-    /// The words that stand only in the source code of now: what the change defines.
+    /// Words that stand only in the source code of now: definitions of the change, such as
+    /// `add_item`.
     pub defined: BTreeSet<String>,
     /// A file with tests that are only there with the change, as a note names it.
     pub unseparated_tests: Option<String>,
@@ -162,7 +163,7 @@ pub struct ChangeFacts {
     pub unknown_file: Option<String>,
 }
 
-/// Judges a check that is green with the change by what it did without it.
+/// `CheckProof` of a check that is green with the change, from its two `SideOutcome`s.
 pub fn compare_sides(run: &str, with: &SideOutcome, without: &SideOutcome, facts: &ChangeFacts) -> CheckProof {
     let mut tests = compare_tests(with, Some(without));
     let (answer, reason, lines) = judge_without(run, with, without, facts, &tests);
@@ -307,7 +308,8 @@ fn names_program_of(side: &SideOutcome, name: &str) -> bool {
     side.report.iter().any(|(known, _)| program(known) == program(name))
 }
 
-/// The numbers of tests by what became of them, for people: those that went from failing or absent to passing first.
+/// Numbers of `TestComparison`s by their two states, for people: those that went from failing or
+/// absent to passing first.
 pub fn count_changes(tests: &[TestComparison]) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
     for test in tests {

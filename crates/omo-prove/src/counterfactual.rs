@@ -31,10 +31,10 @@ use crate::stored_files::StoredFiles;
 /// Maximum files of a copy that becomes a repository: git would read all of a larger one first.
 const MAX_REPOSITORY_FILES: usize = 5_000;
 
-/// Proofs of a change by checks.
+/// `CheckProof`s of a change.
 #[derive(Clone, Debug, Serialize)]
 pub struct Proof {
-    /// The commit that the change is compared with.
+    /// Commit that the change is compared with, or a tree.
     pub base: String,
     /// The checks, in order.
     pub checks: Vec<CheckProof>,

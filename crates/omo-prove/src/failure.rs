@@ -30,9 +30,9 @@ static FAILED_TESTS: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\b([1-9][0-9]*) failed\b|\bfailures=([1-9][0-9]*)|\bfail ([1-9][0-9]*)\b").ok());
 
 pub(crate) struct Failure<'a> {
-    /// Command.
+    /// Command of the check.
     pub run: &'a str,
-    /// Outcome.
+    /// `SideOutcome` of the check.
     pub side: &'a SideOutcome,
     /// Words for the side.
     pub side_words: &'a str,

@@ -44,7 +44,7 @@ impl Side {
     }
 }
 
-/// Failure to make the copies.
+/// Failure to make `PrivateTrees`.
 #[derive(Debug, thiserror::Error)]
 pub enum PrivateTreeError {
     /// The user's own folder cannot be used.

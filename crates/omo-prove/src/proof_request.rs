@@ -18,7 +18,7 @@ use crate::private_tree::PrivateTreeError;
 use crate::side_outcome::SideOutcome;
 use crate::test_files::TestFiles;
 
-/// Request of a counterfactual run.
+/// Request of a counterfactual run: `base`, `checks` and their bounds.
 #[derive(Debug)]
 pub struct ProofRequest<'a> {
     /// The project's top.
@@ -27,13 +27,13 @@ pub struct ProofRequest<'a> {
     pub state_home: &'a Path,
     /// Base of the comparison.
     pub base: BaseChoice<'a>,
-    /// The checks, pinned to the files that they run.
+    /// Checks with `pinned` files.
     pub checks: &'a [Check],
     /// Task of a plan to ask about; `None` for all that differs from the base.
     pub task: Option<TaskScope<'a>>,
     /// Checks that run with empty bodies as well.
     pub hollow: HollowChecks,
-    /// Rules for test files.
+    /// Rules for test files, with `tests` of `omo.toml`.
     pub tests: &'a TestFiles,
     /// Environment of every check.
     pub environment: &'a CheckEnvironment,
@@ -43,7 +43,7 @@ pub struct ProofRequest<'a> {
     pub setup: Option<&'a str>,
 }
 
-/// A task of a plan: its checks have a shell and expectations of their own, and others may work beside it.
+/// Task of a plan: its checks have `bash` and `ExpectedResult`s, and other tasks may run beside it.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskScope<'a> {
     /// Expectation of each check, in their order.
@@ -54,7 +54,7 @@ pub struct TaskScope<'a> {
     pub runs_without: bool,
 }
 
-/// For which checks a hollow run is made.
+/// Checks of a hollow run: see `hollow`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HollowChecks {
     /// For none.
@@ -65,7 +65,7 @@ pub enum HollowChecks {
     All,
 }
 
-/// Failure to compare.
+/// Failure of a `ProofRequest`.
 #[derive(Debug, thiserror::Error)]
 pub enum ProofError {
     /// There is nothing to compare with.
@@ -106,7 +106,7 @@ impl From<CopyError> for ProofError {
     }
 }
 
-/// Is told of progress, and can cancel.
+/// Observer of a `ProofRequest`, which can cancel.
 pub trait ProofWatcher {
     /// Begin of the copies.
     fn preparing(&mut self, _file_count: usize) {}

@@ -3,16 +3,16 @@
 use omo_core::check::session_check::{CheckEnd, CheckVerdict};
 use omo_core::check::test_report::TestReport;
 
-/// Outcome of a check on one side.
+/// Outcome of a check on one `Side`.
 #[derive(Clone, Debug)]
 pub struct SideOutcome {
-    /// End of the check.
+    /// `CheckEnd`.
     pub end: CheckEnd,
-    /// Verdict of the end.
+    /// `CheckVerdict` of the end.
     pub verdict: CheckVerdict,
     /// The verdict in a few words.
     pub detail: String,
-    /// Counted tests.
+    /// `TestReport` of the output.
     pub report: TestReport,
     /// The lines of its output.
     pub lines: Vec<String>,

@@ -27,7 +27,7 @@ const JAVASCRIPT_ENDINGS: [&str; 8] = ["js", "jsx", "mjs", "cjs", "ts", "tsx", "
 const OTHER_ENDINGS: [&str; 13] =
     ["c", "cc", "cpp", "rb", "java", "kt", "kts", "scala", "cs", "php", "swift", "ex", "exs"];
 
-/// Tells test files from the files that they test.
+/// Patterns of test files, such as `tests/` and `*.test.ts`.
 #[derive(Clone, Debug, Default)]
 pub struct TestFiles {
     patterns: Vec<String>,
