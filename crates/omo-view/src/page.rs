@@ -25,15 +25,15 @@ use crate::run_view::RunView;
 /// Renewal of a page while its run goes on and its file is written anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Renewal {
-    /// Seconds after which it is loaded again.
+    /// Pause between two loads.
     pub seconds: u32,
 }
 
-/// Beginning of every page.
+/// `<!DOCTYPE html>` and the tags after it, as on every page.
 pub const PAGE_START: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
     <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; ";
 
-/// The page as one HTML file. It has a script only where it renews itself.
+/// `RunView` as one HTML file. A script stands in it only where it renews itself.
 ///
 /// # Errors
 ///
@@ -42,7 +42,7 @@ pub fn render(page: &RunView, renewal: Option<Renewal>) -> Result<String, askama
     page_view::page_view(page, renewal).render()
 }
 
-/// The page of all runs of a project as one HTML file.
+/// `ProjectPage` as one HTML file.
 ///
 /// # Errors
 ///

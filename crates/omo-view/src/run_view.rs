@@ -15,15 +15,15 @@ use serde::Serialize;
 pub use standing::Standing;
 pub use timeline::{Lane, Mark, MarkKind, Span, SpanKind, Timeline};
 
-/// Version of the JSON.
+/// Value of `schema` in the JSON.
 pub const SCHEMA: u32 = 1;
 
-/// A run.
+/// Everything shown of a run, built once from its state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RunView {
     /// [`SCHEMA`].
     pub schema: u32,
-    /// Id of a run of a plan, or of the session of an ultrawork run.
+    /// Run id of a plan, or `SessionId` of an ultrawork run.
     pub run: String,
     /// Path of the plan as it was given.
     pub plan: String,
@@ -33,7 +33,7 @@ pub struct RunView {
     pub title: String,
     /// Dialect of the plan.
     pub dialect: &'static str,
-    /// Result in one word.
+    /// Result, such as `InProgress`.
     pub result: RunResultWord,
     /// State or end in one sentence, such as `Complete, 2 of 5 tasks unproved`.
     pub heading: String,
@@ -42,7 +42,7 @@ pub struct RunView {
     /// Reason of a cancellation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cancel_reason: Option<String>,
-    /// Holder of the run.
+    /// Actor that drives the run.
     pub holder: ActorView,
     pub opened_at: Timestamp,
     /// Time of the last event.
@@ -128,7 +128,7 @@ pub struct RunView {
     pub timeline: Timeline,
 }
 
-/// Kind of a run.
+/// Kind of a run: `Plan` or `Ultrawork`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Subject {
     /// One execution of a plan.
@@ -168,7 +168,7 @@ pub enum RunResultWord {
     Cancelled,
 }
 
-/// Number of tasks in each state.
+/// Number of tasks in each `Standing`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TaskCounts {
     pub total: usize,
@@ -186,7 +186,7 @@ pub struct TaskCounts {
     pub pending: usize,
 }
 
-/// A task, or the claim of an ultrawork run.
+/// Task of a plan, or the claim of an ultrawork run (`Subject`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TaskView {
     pub id: String,
@@ -265,7 +265,7 @@ pub struct RunningTask {
     pub gone: Option<&'static str>,
 }
 
-/// An attempt at a task.
+/// Attempt at a task, with its `Standing`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AttemptView {
     pub since: Timestamp,
@@ -278,7 +278,7 @@ pub struct AttemptView {
     pub why: String,
 }
 
-/// A check with its result.
+/// Check with its `CheckState`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CheckView {
     pub command: String,
@@ -303,7 +303,7 @@ pub struct CheckView {
     pub log: Option<String>,
 }
 
-/// Worth of a check.
+/// Worth of a check, from `Green` to `NotRun`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CheckState {
     Running,
@@ -325,7 +325,7 @@ pub struct UnprovedView {
     pub reason: String,
 }
 
-/// A question to a person.
+/// Question to a person, for `omo answer`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct QuestionView {
     pub id: String,
@@ -350,7 +350,7 @@ pub struct QuestionView {
     pub ways_out: Vec<String>,
 }
 
-/// An actor.
+/// Actor of a run: a session, a terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(tag = "hand", rename_all = "snake_case")]
 pub enum ActorView {
@@ -380,7 +380,7 @@ pub struct CheckoutView {
     pub other_uncommitted: Vec<String>,
 }
 
-/// A review with its verdict.
+/// Review with its `ReviewEnd`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewView {
     pub reviewer: String,
@@ -413,7 +413,7 @@ pub struct WeakeningView {
     pub what: String,
 }
 
-/// A parallel worker.
+/// Parallel worker, a row under `WORKER_HEADS`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkerView {
     pub name: String,
@@ -499,7 +499,7 @@ impl AttemptView {
         u64::try_from(millis).unwrap_or_default()
     }
 
-    /// State by the word of its end.
+    /// `Standing` by the word of its end.
     pub fn standing(&self) -> Standing {
         match self.end {
             None => Standing::Running,
@@ -513,7 +513,7 @@ impl AttemptView {
 }
 
 impl CheckView {
-    /// Result in a word.
+    /// Word, such as `green without the work, too`.
     pub fn word(&self) -> &'static str {
         match self.state {
             CheckState::Running => "runs",
@@ -527,7 +527,7 @@ impl CheckView {
 }
 
 impl ActorView {
-    /// Words for people.
+    /// Words for people, such as `a terminal`.
     pub fn describe(&self) -> String {
         match self {
             Self::Session { id } => format!("session {id}"),

@@ -1,4 +1,4 @@
-//! Tables whose columns stand in line.
+//! Tables with aligned columns: `table_text`.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// Between two columns.
 const GAP: usize = 2;
 
-/// A cell, and how it is shown.
+/// Cell of a table: text and `Style`.
 pub struct Cell {
     /// Text of the cell.
     pub text: String,
@@ -19,24 +19,24 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A cell in a style.
+    /// Cell in a `Style`.
     pub fn new(text: impl Into<String>, style: Style) -> Self {
         Self { text: text.into(), style, blanks: 0 }
     }
 
-    /// A cell as it is.
+    /// Cell without a `Style`.
     pub fn plain(text: impl Into<String>) -> Self {
         Self::new(text, Style::new())
     }
 }
 
-/// The heads of a table.
+/// Heads for `table_text`.
 pub fn head_cells<const N: usize>(heads: [&str; N]) -> [Cell; N] {
     heads.map(|head| Cell::new(head, Style::new().dimmed()))
 }
 
-/// Has the columns of these rows stand in line: each is as wide as its widest cell, and nothing stands behind the last
-/// cell of a row. An empty column takes no room.
+/// Aligns the columns of `Cell` rows: each is as wide as its widest cell, and nothing stands behind
+/// the last cell of a row. An empty column takes no room.
 pub fn align_columns<R: AsMut<[Cell]>>(rows: &mut [R]) {
     let mut widths: Vec<usize> = Vec::new();
     for row in rows.iter_mut() {
@@ -55,7 +55,7 @@ pub fn align_columns<R: AsMut<[Cell]>>(rows: &mut [R]) {
     }
 }
 
-/// Rows under their heads; each column is as wide as its widest cell, and nothing stands behind the last one.
+/// Rows under their heads, aligned as by `align_columns`.
 pub fn table_text<const N: usize>(heads: [&str; N], rows: Vec<[Cell; N]>) -> String {
     let mut rows: Vec<[Cell; N]> = std::iter::once(head_cells(heads)).chain(rows).collect();
     align_columns(&mut rows);
@@ -69,7 +69,7 @@ pub fn table_text<const N: usize>(heads: [&str; N], rows: Vec<[Cell; N]>) -> Str
     out
 }
 
-/// A text in at most so many columns; what is cut off leaves a sign.
+/// `text` in at most `columns` columns; a cut-off end leaves `…`.
 pub fn truncate_columns(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! A run as text for people: its report, and how far it is. The most important stands first.
+//! A `RunView` as text for people: its report, and its progress. The most important stands first.
 
 mod tasks;
 mod text_lines;
@@ -19,10 +19,10 @@ const NAMED_FILES: usize = 5;
 const TITLE_COLUMNS: usize = 40;
 /// Longest last cell where the width of a line is not known.
 const LAST_CELL_COLUMNS: usize = 100;
-/// Heads of the table of workers.
+/// Heads of the table of workers: `worker`, `state` and so on.
 pub const WORKER_HEADS: [&str; 6] = ["worker", "state", "at", "last check", "for", "cost"];
 
-/// Reader of a text.
+/// Reader of a text: moment, clock and terminal.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
     /// Time of reading.
@@ -74,7 +74,7 @@ fn write_head(lines: &mut TextLines, view: &RunView) {
     }
 }
 
-/// Parallel workers, a line each, with the notes about them and the branch of their user; none without workers.
+/// `WorkerView` lines with the notes about them and the branch of their user; none without workers.
 pub fn worker_lines(view: &RunView) -> Vec<String> {
     let workers = view.workers.iter().map(|worker| worker_line(view, worker));
     workers.chain(view.worker_notes.iter().cloned()).collect()
@@ -100,7 +100,7 @@ fn answer_line(question: &QuestionView, reader: Reader<'_>) -> Option<String> {
     Some(format!("{}: {asked} {answer}, by {by}, {at}", question.id))
 }
 
-/// Uncommitted work of a run, each part on one line; none where all of it is committed.
+/// Lines of a `CheckoutView`; none where all of it is committed.
 pub fn uncommitted_lines(checkout: &CheckoutView) -> Vec<String> {
     let (own, others) = (&checkout.uncommitted, &checkout.other_uncommitted);
     let counted = [
@@ -114,7 +114,7 @@ pub fn uncommitted_lines(checkout: &CheckoutView) -> Vec<String> {
     counted.into_iter().filter(|(files, _)| !files.is_empty()).map(line).collect()
 }
 
-/// Worker of each running task of a run, a line each.
+/// Lines of `RunningTask`, one for each task at work.
 pub fn working_lines(view: &RunView, now: Timestamp) -> Vec<String> {
     let line = |task: &TaskView| {
         let worker = worker_words(task, now)?;

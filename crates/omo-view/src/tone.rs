@@ -7,7 +7,7 @@ use crate::run_view::{
     CheckState, CheckView, ReviewEnd, ReviewView, RunEnd, RunView, Standing, Subject, TaskView, WorkerView,
 };
 
-/// Tone of a fact, with a word, a symbol and a colour.
+/// Tone of a fact: `proved`, `not proved`, `failed` and so on, with a symbol and a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// Proved.
@@ -23,7 +23,7 @@ pub enum Tone {
 }
 
 impl Tone {
-    /// The word for it.
+    /// Word, such as `not proved`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Proved => "proved",
@@ -52,7 +52,7 @@ impl Tone {
         }
     }
 
-    /// The symbol for it: no meaning is in a colour alone.
+    /// Symbol, such as `✓`: no meaning is in a colour alone.
     pub(crate) fn symbol(self) -> &'static str {
         match self {
             Self::Proved => "✓",
@@ -64,7 +64,7 @@ impl Tone {
 }
 
 impl RunView {
-    /// The tone of the whole.
+    /// `Tone` of the whole.
     pub fn tone(&self) -> Tone {
         if matches!(self.end, RunEnd::Running | RunEnd::Waiting) {
             return Tone::Open;
@@ -90,7 +90,7 @@ impl RunView {
         }
     }
 
-    /// An ultrawork run whose model said why it cannot be done, which is an honest end.
+    /// `true` for an ultrawork run whose model said why it cannot be done, which is an honest end.
     fn is_blocked(&self) -> bool {
         self.subject == Subject::Ultrawork && self.tasks.iter().any(|task| task.standing == Standing::Blocked)
     }
@@ -106,8 +106,8 @@ impl RunView {
 }
 
 impl TaskView {
-    /// The tone of a task: one that has passed is proved only where each of its checks proves something, or where
-    /// something else has proved it.
+    /// `Tone` of a task: one that has passed is proved only where each of its checks proves
+    /// something, or where something else has proved it.
     pub fn tone(&self) -> Tone {
         if self.standing != Standing::Passed {
             return self.standing.tone();
@@ -191,7 +191,7 @@ impl Standing {
 }
 
 impl CheckView {
-    /// The tone of a check.
+    /// `Tone` of a check.
     pub fn tone(&self) -> Tone {
         match self.state {
             CheckState::Running => Tone::Open,
@@ -203,7 +203,7 @@ impl CheckView {
 }
 
 impl ReviewView {
-    /// The tone of a review.
+    /// `Tone` of a review.
     pub fn tone(&self) -> Tone {
         match self.verdict {
             ReviewEnd::Agreed => Tone::Proved,
@@ -212,7 +212,7 @@ impl ReviewView {
         }
     }
 
-    /// Result in a word.
+    /// Word, such as `agreed`.
     pub(crate) fn word(&self) -> &'static str {
         match self.verdict {
             ReviewEnd::Agreed => "agreed",

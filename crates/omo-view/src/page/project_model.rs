@@ -5,7 +5,7 @@ use omo_core::timestamp::Timestamp;
 use crate::run_view::{RunView, Standing, Subject, TaskView};
 use crate::tone::Tone;
 
-/// All runs of a project.
+/// All runs of a project, as `render_project` shows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectPage {
     /// Title: the project.
@@ -24,7 +24,7 @@ pub struct ProjectPage {
     pub problems: Vec<String>,
 }
 
-/// A run in short. How it ended, and whether that is proved, is taken from its own page.
+/// Summary of a run. End and proof come from its own `RunView`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSummary {
     pub(crate) subject: Subject,
@@ -62,7 +62,7 @@ pub(crate) struct TaskTally {
 }
 
 impl RunSummary {
-    /// A run of which this is the page.
+    /// Summary of `page`.
     pub fn new(page: &RunView, details: RunDetails) -> Self {
         let mut tasks = TaskTally::default();
         let is_task = |card: &&TaskView| page.subject == Subject::Plan && card.standing != Standing::LeftOut;

@@ -13,7 +13,7 @@ pub fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(1_790_000_000_000 + seconds * 1_000)
 }
 
-/// A run of a plan of which nothing is known but that it has ended well.
+/// Sample of a run of which nothing is known but `RunEnd::Complete`.
 pub fn empty_page() -> RunView {
     RunView {
         title: "Plan".to_owned(),
@@ -25,7 +25,7 @@ pub fn empty_page() -> RunView {
     }
 }
 
-/// A task that has passed with a check of its own.
+/// Sample of a task that has passed with a check of its own.
 pub fn card(id: &str, needs: &[usize]) -> TaskView {
     TaskView {
         id: id.to_owned(),
@@ -37,7 +37,7 @@ pub fn card(id: &str, needs: &[usize]) -> TaskView {
     }
 }
 
-/// A check with this result.
+/// Sample of a check with this `CheckState`.
 pub fn check(command: &str, state: CheckState) -> CheckView {
     CheckView {
         command: command.to_owned(),
@@ -48,14 +48,14 @@ pub fn check(command: &str, state: CheckState) -> CheckView {
     }
 }
 
-/// An attempt at the task of a card, between two moments in seconds.
+/// Sample `Span` of an attempt at a card's task, between two moments in seconds.
 pub fn attempt_span(card: usize, from: i64, until: i64, end: Standing) -> Span {
     let label = format!("{}", card + 1);
     Span { from: at(from), until: Some(at(until)), kind: SpanKind::Attempt { task: card, end }, label }
 }
 
-/// Sample of a plan run in which not all went well: two workers, a failure that was fixed, one that
-/// was not.
+/// Sample `RunView` of a plan run in which not all went well: two workers, a failure that was
+/// fixed, one that was not.
 pub fn sample_page() -> RunView {
     let tasks: [(&str, &str, &[usize], Standing); 9] = [
         ("1", "Tests for the rate limiter", &[], Standing::Passed),
@@ -227,7 +227,7 @@ pub fn large_page() -> RunView {
     page
 }
 
-/// Sample of a project's runs, one in each tone and more of them than a share is taken from.
+/// Sample `ProjectPage`, a run in each tone and more of them than a share is taken from.
 pub fn sample_project_page() -> ProjectPage {
     let weakening = WeakeningView { at: None, by: "by a person".to_owned(), what: "a check was removed".to_owned() };
     let kinds = [

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-/// State of a task or of an attempt.
+/// State of a task or of an attempt, as `RunView` shows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Standing {
     /// Passed, with green checks.
@@ -26,7 +26,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// The word for people.
+    /// Word for people, such as `at work`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -42,7 +42,7 @@ impl Standing {
         }
     }
 
-    /// The word for programs.
+    /// Key for programs, such as `running`.
     pub fn key(self) -> &'static str {
         match self {
             Self::LeftOut => "skipped",

@@ -6,7 +6,7 @@ use omo_core::timestamp::Timestamp;
 
 use crate::run_view::Standing;
 
-/// Events of a run, in lanes.
+/// Events of a run, as `Lane`s.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timeline {
     pub began: Timestamp,
@@ -16,7 +16,7 @@ pub struct Timeline {
     pub lanes: Vec<Lane>,
 }
 
-/// Work and waits of one worker.
+/// Work and waits of one worker, as `Span`s and `Mark`s.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lane {
     pub name: String,
@@ -24,7 +24,7 @@ pub struct Lane {
     pub marks: Vec<Mark>,
 }
 
-/// A stretch of time.
+/// Stretch of time with its `SpanKind`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     pub from: Timestamp,
@@ -51,7 +51,7 @@ pub enum SpanKind {
     Person,
 }
 
-/// A moment.
+/// Moment with its `MarkKind`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
     pub at: Timestamp,

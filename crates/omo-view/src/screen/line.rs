@@ -13,7 +13,7 @@ const MAX_CHARS: usize = 400;
 /// A screen of so many columns shows who works on a task, and what kind of run it is.
 pub(crate) const WIDE: usize = 60;
 
-/// Texts with their styles, beside each other.
+/// Texts with a `Style` each, beside each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScreenLine(pub Vec<(Style, String)>);
 
@@ -48,7 +48,7 @@ impl ScreenLine {
         Self(fitting)
     }
 
-    /// As it is written to a terminal, with its colours.
+    /// Text with escape sequences for a terminal.
     pub fn styled(&self) -> String {
         let mut styled = String::new();
         for (style, text) in &self.0 {
@@ -63,7 +63,7 @@ impl ScreenLine {
     }
 }
 
-/// Text from outside without anything that a terminal could take for more than text, on one line.
+/// `text` on one line, without anything that a terminal could take for more than text.
 pub fn harmless_text(text: &str) -> String {
     // The cut-off rest is looked at by nothing: a text may be as long as its author likes.
     let text: String = text.chars().take(4 * MAX_CHARS).collect();

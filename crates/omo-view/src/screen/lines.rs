@@ -38,7 +38,7 @@ pub enum LastLine<'a> {
     Message(&'a str),
 }
 
-/// The lines of a screen, exactly as many as it has rows.
+/// Lines of a screen, exactly `size.rows`.
 pub fn screen_lines(view: &RunView, now: Timestamp, size: ScreenSize, last: LastLine<'_>) -> Vec<ScreenLine> {
     let mut room = Room { left: size.rows };
     let columns = size.columns;
@@ -100,7 +100,7 @@ pub fn screen_lines(view: &RunView, now: Timestamp, size: ScreenSize, last: Last
     lines.into_iter().map(|line| line.fit(columns)).collect()
 }
 
-/// A question, and the command that answers it.
+/// Question, with the `omo answer` command for it.
 pub fn question_lines(question: &QuestionView) -> Vec<String> {
     let lines = question.question.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned);
     let answer = format!("To answer: omo answer {} {}", question.id, question.options.join("|"));
