@@ -11,6 +11,7 @@ mod checks;
 mod claim_proof;
 mod cli;
 mod cli_errors;
+mod counted_start;
 mod detected_check;
 mod direct_hooks;
 mod doctor;

@@ -125,7 +125,7 @@ events! {
         program: "omo-stop",
         // It may run checks, all of which together have 840 seconds.
         timeout_seconds: 900,
-        status_message: Some("omo: checking the claim, Esc ends it"),
+        status_message: Some("omo: checking the claim against the start, Esc ends it"),
         purpose: "decides whether the turn may end; runs the checks when the model claims to be done",
     }
     /// A subagent's turn ended.

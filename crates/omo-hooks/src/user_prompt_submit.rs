@@ -53,7 +53,7 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
         answer.print(context.event);
     }
     if context.run_has_begun.get() {
-        turn_on::record_and_count(context);
+        turn_on::record_and_count(context, input.transcript_path.as_deref());
     }
     outcome
 }

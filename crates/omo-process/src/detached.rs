@@ -10,7 +10,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use crate::child_command::inheriting_command;
-use crate::platform::{leave_session, own_program, show_no_window};
+use crate::platform::{self, leave_session, own_program, show_no_window};
 
 /// Maximum wait for the first line of output.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -75,6 +75,11 @@ pub fn hand_over(arguments: &[OsString]) -> io::Result<()> {
 /// and to the group of the process that started it no longer reaches it.
 pub fn leave_terminal() -> io::Result<()> {
     leave_session()
+}
+
+/// Gives this process, and all that it starts, the lowest priority and one processor: nobody waits for it at work.
+pub fn step_back() {
+    platform::step_back();
 }
 
 /// Says that it is ready, once: the process that started it reads one line and no more.

@@ -28,13 +28,15 @@ pub use groups::{ProcessGroup, end_group};
 #[cfg(unix)]
 pub(crate) use groups::{end_groups, flag_termination, reset_signals_of_started_programs};
 #[cfg(unix)]
-pub(crate) use unix::{FILE_OPENER, Shell, is_alive, leave_session, outlive_size_limit, show_no_window, start_mark};
+pub(crate) use unix::{
+    FILE_OPENER, Shell, is_alive, leave_session, outlive_size_limit, show_no_window, start_mark, step_back,
+};
 #[cfg(unix)]
 pub use unix::{IN_PLACE_OF_SHELL, bash, is_executable, own_program, shell_variable, start_own_group};
 #[cfg(windows)]
 pub(crate) use windows::{
     FILE_OPENER, Shell, end_groups, flag_termination, is_alive, leave_session, outlive_size_limit,
-    reset_signals_of_started_programs, show_no_window, start_mark,
+    reset_signals_of_started_programs, show_no_window, start_mark, step_back,
 };
 #[cfg(windows)]
 pub use windows::{

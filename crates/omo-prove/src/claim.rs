@@ -2,9 +2,10 @@
 //! which judges the claim and may wait for it. It ends with the run, unless that was verified.
 
 use std::path::Path;
+use std::slice;
 use std::time::{Duration, Instant};
 
-use omo_checks::baseline::{check_at_start, outside_files, outside_files_at_start, wait_for_start};
+use omo_checks::baseline::{check_at_start, count_rest, outside_files, outside_files_at_start, wait_for_start};
 use omo_checks::claim_proof::{LOCK, PROVE_ARGUMENT, ProofAnswer, ProofFolder, ProofQuestion};
 use omo_checks::outside_files;
 use omo_checks::project_copy::NamesProject;
@@ -90,13 +91,21 @@ impl AskedProof<'_> {
     /// verified.
     fn is_needed(&self) -> bool {
         let is_wanted = |session: Session| {
-            session.is_armed() || session.verdict.is_some_and(|verdict| verdict.kind == VerdictKind::Verified)
+            (session.is_armed() && session.ulw.paused.is_none())
+                || session.verdict.is_some_and(|verdict| verdict.kind == VerdictKind::Verified)
         };
         self.folder.question().as_ref() == Some(self.question) && self.session().is_some_and(is_wanted)
     }
 
     fn answer(&self, found: Result<Vec<CheckCounterfactual>, String>, is_whole: bool) -> Option<()> {
         self.folder.write_answer(&ProofAnswer { question: self.question.clone(), found, is_whole }).ok()
+    }
+
+    /// Waits for the baseline of checks; a pause may have ended the count.
+    fn finish_counting(&self, checks: &[Check], should_continue: impl FnMut() -> bool) {
+        // Without a process the answer says that nothing was counted.
+        let _ = count_rest(self.root, self.home, self.id, checks);
+        wait_for_start(self.home, self.id, should_continue);
     }
 
     fn counts_here(&self, check: &Check) -> Option<TestCounts> {
@@ -185,7 +194,7 @@ impl AskedProof<'_> {
             return Err(ProofError::FilesChanged);
         }
         let mut proof = prove(&request, &mut watcher)?;
-        wait_for_start(self.home, self.id, || watcher.should_continue());
+        self.finish_counting(&checks, || watcher.should_continue());
         let outside = self.changed_outside(&checks, &proof.changed);
         if let (Some(first), Some((note, digest))) = (proof.comparisons.first_mut(), outside) {
             first.judging_digest = hex_digest(format!("{}{digest}", first.judging_digest).as_bytes());
@@ -230,9 +239,9 @@ impl ProofWatcher for ClaimWatcher<'_> {
             WithoutChange::Red => false,
             WithoutChange::Green => !with.report.names_passed_tests(),
             WithoutChange::NotBuilt | WithoutChange::Unknown => {
-                let (home, id) = (self.asked.home, self.asked.id);
-                wait_for_start(home, id, || self.should_continue());
-                let started = check_at_start(home, id, check).unwrap_or_default();
+                let asked = self.asked;
+                asked.finish_counting(slice::from_ref(check), || self.should_continue());
+                let started = check_at_start(asked.home, asked.id, check).unwrap_or_default();
                 turned_green(&started.tests, &with.report).next().is_some()
             }
         }

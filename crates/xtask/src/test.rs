@@ -84,13 +84,14 @@ const NOT_QUICK: [&str; 16] = [
 const NOT_QUICK_MODULES: [(&str, &str); 2] = [("plan", "batches::"), ("plan", "dev_workflow::")];
 /// Where tests stand that take as long: they compile programs, break whole plugins, wait for what never ends, or play
 /// runs of plans.
-const NOT_QUICK_FILES: [&str; 13] = [
+const NOT_QUICK_FILES: [&str; 14] = [
     "blackbox/false_claims.rs",
     "blackbox/background_build.rs",
     "blackbox/direct_hooks.rs",
     "blackbox/doctor/",
     "blackbox/task_list_runs/",
     "blackbox/checks.rs",
+    "blackbox/counted_start.rs",
     "blackbox/late_proof.rs",
     "blackbox/launchers.rs",
     "blackbox/execute_local/",

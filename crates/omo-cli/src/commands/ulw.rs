@@ -118,7 +118,7 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
         drop(lock);
         // What cannot be recorded is said to its reviewer, and what cannot be counted in its verdict.
         if recorded::record_files(&project.root, home, &id, env.now).is_ok() {
-            let _ = baseline::start_counting(&project.root, home, &id, &session.checks);
+            let _ = baseline::start_counting(&project.root, home, &id, &session.checks, None);
         }
     }
     writeln!(anstream::stdout(), "{id}  {what}; `omo stop --session {id}` ends it")?;

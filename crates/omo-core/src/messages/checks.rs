@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::refusal_line;
-use crate::check::counterfactual::UnusualFact;
+use crate::check::counterfactual::{Counterfactual, UnusualFact};
 use crate::check::printed_output::QUOTED_LINES;
 use crate::check::session_check::{Check, CheckVerdict, MAX_COMMAND_BYTES};
 use crate::session::Session;
@@ -420,7 +420,11 @@ pub fn describe_proof(findings: &ClaimFindings, reviewed: bool) -> String {
     let of_checks = if count > 0 { unusual_first(findings) } else { Vec::new() };
     // Each begins with what it is about, so that a long one leaves the others their place.
     let notes = of_checks.into_iter().chain(of_review).map(|note| sanitize(&note, NOTE_CHARS));
-    let counterfactual = findings.counterfactual.comparison().filter(|_| count > 0);
+    let counterfactual = findings.counterfactual.comparison().filter(|_| count > 0).map(|words| {
+        let is_late = findings.counterfactual == Counterfactual::Pending;
+        let waited = || format!("{words} in {} s: `omo status` tells it later", findings.waited_seconds);
+        if is_late { waited() } else { words }
+    });
     let checks = match (checks, counterfactual) {
         (Some(checks), Some(words)) => Some(format!("{checks}, {}", sanitize(&words, 250))),
         (checks, _) => checks,

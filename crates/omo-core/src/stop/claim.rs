@@ -63,6 +63,8 @@ pub struct ClaimFindings {
     pub refusal: Option<AgreementRefusal>,
     /// What the checks say without the change.
     pub counterfactual: Counterfactual,
+    /// Seconds that the claim waited beside its own checks.
+    pub waited_seconds: u64,
     /// Name of the scope of the files that the id is about.
     pub files_scope: Option<String>,
     /// Files that the checks write, and that are no part of the work.

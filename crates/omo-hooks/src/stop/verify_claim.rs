@@ -38,8 +38,9 @@ use crate::runtime::{HookContext, SessionEntry};
 /// What a hook may take beyond its checks: git on a large work tree.
 const GIT_SLACK: Duration = Duration::from_secs(30);
 
-/// How long the checks wait for those of the start, with which they may share a port or a file.
-const START_PATIENCE: Duration = Duration::from_secs(20);
+/// Time that a claim waits beside its own checks: for those of the start, with which they may share a port or a file, and
+/// for the comparison with the start.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Judges the claim of a session whose entry is omo's own; `None` where its run ended while the checks ran and the
 /// result is no longer needed.
@@ -76,9 +77,11 @@ pub(super) fn verify_claim(
     let mut watcher = RunWatcher { context, place, root, shown: false };
     let started = Instant::now();
     if let Some(home) = state_home {
-        let is_patient = || started.elapsed() < START_PATIENCE && watcher.should_continue();
+        let is_patient = || started.elapsed() < PATIENCE && watcher.should_continue();
         wait_for_start(home, place.id(), is_patient);
     }
+    let waited = started.elapsed();
+    let patience = PATIENCE.saturating_sub(waited);
     let verified = session_checks::verify(&session.checks, &setup, &mut watcher);
     watchdog::reset_limit();
     if verified.is_cancelled {
@@ -87,7 +90,9 @@ pub(super) fn verify_claim(
     session.verification.scope.clone_from(&verified.files_scope);
     let files = work_files(context, root, &session);
     look_for_review(&mut session, input);
-    let counterfactual = run_without_change(place, &session, &verified, state_home, started, &mut watcher);
+    let asked = Instant::now();
+    let counterfactual = run_without_change(place, &session, &verified, state_home, (started, patience), &mut watcher);
+    let waited_seconds = (waited + asked.elapsed()).as_secs();
     // What was another file for a while, and is told by no copy, was not judged.
     let is_unsure = verified.was_rewritten() && !matches!(counterfactual, Counterfactual::Known(_));
     let asks = session.verification.asked.as_ref().is_some_and(|asked| asked.material.is_some());
@@ -115,6 +120,7 @@ pub(super) fn verify_claim(
         review_notes: known.iter().map(HookIntervention::line).chain(review::unread_line(&read.unread)).collect(),
         refusal: read.refusal,
         counterfactual,
+        waited_seconds,
         difference: None,
         files: None,
     };
@@ -142,8 +148,8 @@ pub(super) fn verify_claim(
     })
 }
 
-/// Time that a verdict waits for the answers of the checks without the change, from the request of a review on.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Time from the request of a review in which an agreement waits for the answers of the checks without the change.
+const REVIEW_PATIENCE: Duration = Duration::from_secs(60);
 /// How long a claim waits for it that is held to it.
 const REQUIRED_PATIENCE: Duration = Duration::from_secs(TOTAL_TIMEOUT_SECONDS as u64 / 2);
 
@@ -153,7 +159,7 @@ fn run_without_change(
     session: &Session,
     verified: &VerifyOutcome,
     state_home: Option<&Path>,
-    started: Instant,
+    (started, patience): (Instant, Duration),
     watcher: &mut RunWatcher,
 ) -> Counterfactual {
     let is_copy_decisive = verified.was_rewritten() || !verified.left_out.is_empty();
@@ -170,7 +176,8 @@ fn run_without_change(
     let question = ProofQuestion::new(tree, recorded, session, is_copy_decisive, counts);
     // The checks and this share the time that the client gives a Stop.
     let left = Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into()).saturating_sub(started.elapsed());
-    let patience = left.min(if needs_proof { REQUIRED_PATIENCE } else { patience_beside_review(session, tree) });
+    let patience = if needs_proof { REQUIRED_PATIENCE } else { patience_beside_review(session, tree, patience) };
+    let patience = patience.min(left);
     watchdog::extend_limit(patience + GIT_SLACK);
     let asked = ProofFolder::open(home, place.id()).and_then(|folder| {
         folder.ask(&question, watcher.root)?;
@@ -181,16 +188,16 @@ fn run_without_change(
 }
 
 /// A reviewer is asked at once, and works beside the comparisons: its agreement waits for what is left of them.
-fn patience_beside_review(session: &Session, tree: &str) -> Duration {
+fn patience_beside_review(session: &Session, tree: &str, without_review: Duration) -> Duration {
     let verification = &session.verification;
     if !verification.review_wanted {
-        return PATIENCE;
+        return without_review;
     }
     let is_agreed = verification.review.as_ref().is_some_and(|review| review.verdict == ReviewVerdict::Verified);
     let asked = verification.asked.as_ref().filter(|asked| is_agreed && asked.tree.as_deref() == Some(tree));
     let since =
         asked.and_then(|asked| env::now().millis_since(asked.at?)).and_then(|millis| u64::try_from(millis).ok());
-    since.map_or(Duration::ZERO, |since| PATIENCE.saturating_sub(Duration::from_millis(since)))
+    since.map_or(Duration::ZERO, |since| REVIEW_PATIENCE.saturating_sub(Duration::from_millis(since)))
 }
 
 /// The environment that the run began with; `None` where it is gone. An older omo has kept none: then it is the present

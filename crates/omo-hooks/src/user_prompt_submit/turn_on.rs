@@ -228,7 +228,7 @@ const RECORDING_LIMIT: Duration = Duration::from_millis(3_500);
 /// Records the files that the run begins with, and has its checks count in the background what there is in them. Its
 /// user was answered already: where that takes too long nothing is recorded, which its reviewer reads, or counted, which
 /// the verdict says.
-pub(super) fn record_and_count(context: &HookContext) {
+pub(super) fn record_and_count(context: &HookContext, transcript: Option<&Path>) {
     let (Some(root), Some(home), Some(id)) = (&context.root, &context.env.state_home, &context.session_id) else {
         return;
     };
@@ -244,7 +244,7 @@ pub(super) fn record_and_count(context: &HookContext) {
         return;
     }
     let Ok(Some(session)) = context.peek_session() else { return };
-    if let Err(error) = baseline::start_counting(root, home, id, &session.checks) {
+    if let Err(error) = baseline::start_counting(root, home, id, &session.checks, transcript) {
         context.log_problem(&format!("nothing is counted before the run: {error}"));
     }
 }

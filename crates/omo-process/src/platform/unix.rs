@@ -117,6 +117,22 @@ pub(crate) fn leave_session() -> io::Result<()> {
     rustix::process::setsid().map(drop).map_err(io::Error::from)
 }
 
+/// Gives this process and its later children the lowest priority, and one processor on Linux.
+pub(crate) fn step_back() {
+    const LOWEST: i32 = 19;
+    let _ = rustix::process::setpriority_process(None, LOWEST);
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+        let Ok(allowed) = sched_getaffinity(None) else { return };
+        let mut one = CpuSet::new();
+        if let Some(last) = (0..CpuSet::MAX_CPU).rev().find(|&cpu| allowed.is_set(cpu)) {
+            one.set(last);
+            let _ = sched_setaffinity(None, &one);
+        }
+    }
+}
+
 pub(crate) fn show_no_window(_command: &mut Command) {}
 
 /// From now on a limit on the size of files (`ulimit -f`) makes a write fail; by itself the system

@@ -175,6 +175,9 @@ pub(crate) fn leave_session() -> io::Result<()> {
     Ok(())
 }
 
+/// Background processes keep the usual priority on Windows.
+pub(crate) fn step_back() {}
+
 pub(crate) fn show_no_window(command: &mut Command) {
     command.creation_flags(CREATE_NO_WINDOW);
 }
