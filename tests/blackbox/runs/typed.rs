@@ -62,9 +62,14 @@ fn the_commands_about_a_run_answer_without_a_model() {
         ("there is no run", two_tasks(), |g| {
             let mut session = g.session()?;
             let before = g.file_tree()?;
-            for prompt in ["/omo:cancel", "/omo:report", "/omo:retry 1", "/omo:cancel r-1"] {
+            for (prompt, none) in [
+                ("/omo:cancel", "no plan run is open here"),
+                ("/omo:report", "no run is known here"),
+                ("/omo:retry 1", "no plan run is open here"),
+                ("/omo:cancel r-1", "no plan run is open here"),
+            ] {
                 let said = typed_answer(&mut session, prompt)?;
-                ensure!(said.starts_with("[omo] no plan run is open here; ") && said.lines().count() == 1, "{said}");
+                ensure!(said.starts_with(&format!("[omo] {none}; ")) && said.lines().count() == 1, "{prompt}: {said}");
             }
             before.require_unchanged(&g.file_tree()?, &["home/.local", ".claude/projects"])
         }),
