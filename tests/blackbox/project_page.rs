@@ -145,8 +145,11 @@ fn what_shows_a_page_starts_no_program_of_the_project() {
             let said = fs::read_to_string(&opened)?;
             let mut lines = said.lines();
             let folder = lines.next().context("it was not started")?;
-            ensure!(folder.ends_with("omo/reports") && !said.contains("of the project"), "{browser}: {said}");
-            ensure!(lines.next().is_some_and(|line| line.contains("/plan-")) == is_found, "{browser}: {said}");
+            ensure!(folder.ends_with("omo/reports/project") && !said.contains("of the project"), "{browser}: {said}");
+            ensure!(
+                lines.next().is_some_and(|line| line.contains("omo/reports/project/")) == is_found,
+                "{browser}: {said}"
+            );
         }
         Ok(())
     })];

@@ -24,7 +24,7 @@ fn claim() -> Value {
 }
 
 fn pages(scene: &Scene) -> Vec<PathBuf> {
-    let folder = scene.lab.home().join(".local/state/omo/reports");
+    let folder = scene.lab.home().join(".local/state/omo/reports/project");
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).collect()
 }

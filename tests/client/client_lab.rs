@@ -62,11 +62,10 @@ impl ClientFixture {
         terminal
     }
 
-    /// The names of the pages of ended runs, of those that begin so.
-    pub(crate) fn pages(&self, start: &str) -> Vec<String> {
-        let folder = std::fs::read_dir(self.lab.home().join(".local/state/omo/reports"));
-        let names = folder.into_iter().flatten().flatten().map(|page| page.file_name().to_string_lossy().into_owned());
-        names.filter(|name| name.starts_with(start)).collect()
+    /// The names of the pages of ended runs.
+    pub(crate) fn pages(&self) -> Vec<String> {
+        let folder = std::fs::read_dir(self.lab.home().join(".local/state/omo/reports/project"));
+        folder.into_iter().flatten().flatten().map(|page| page.file_name().to_string_lossy().into_owned()).collect()
     }
 
     /// How many requests the model got in the session's own conversation.

@@ -21,11 +21,11 @@ fn a_person_sees_what_goes_on_and_how_it_ended() {
         "[omo] on: no check and no review",
         "`ulw` goes on with the task",
         "Page:",
-        "/.local/state/omo/reports/ultrawork-",
+        "/.local/state/omo/reports/project/",
     ] {
         assert!(screen.contains(line), "{line} is not on the screen:\n{screen}");
     }
-    assert_eq!(fixture.pages("ultrawork-").len(), 1);
+    assert_eq!(fixture.pages().len(), 1);
     assert_eq!(fixture.requests(), 3);
     for request in 0..3 {
         assert_eq!(fixture.count(request, "The user turned on ultrawork"), 1, "request {request}");

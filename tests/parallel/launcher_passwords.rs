@@ -75,7 +75,7 @@ fn a_start_that_prints_its_own_words_tells_no_password() {
         let (state, events) = (run.state()?, run.events()?);
         let watched: Vec<_> = events.iter().filter_map(|event| worker_event_line(&state, &event.kind)).collect();
         require_address(&watched.join("\n"))?;
-        for folder in [run.folder().join("logs"), home.join(".local/state/omo/reports")] {
+        for folder in [run.folder().join("logs"), home.join(".local/state/omo/reports/project")] {
             for file in fs::read_dir(folder)?.flatten().map(|entry| entry.path()).filter(|path| path.is_file()) {
                 let text = String::from_utf8_lossy(&fs::read(&file)?).into_owned();
                 ensure!(!text.contains(PASSWORD), "{} has the password: {text}", file.display());

@@ -22,8 +22,14 @@ use crate::project::Project;
 
 /// The folder of pages in the user's own state folder.
 const FOLDER: [&str; 2] = ["omo", "reports"];
-/// So many pages are kept there.
+/// So many pages of a project are kept there.
 const MAX_PAGES: usize = 100;
+/// Of a larger page nothing is read.
+const MAX_PAGE_BYTES: u64 = 64 * 1024 * 1024;
+/// Characters of the folder of a project.
+const MAX_FOLDER_CHARS: usize = 40;
+/// Characters of the name of a page, which has more where another page has these.
+const MIN_NAME_CHARS: usize = 4;
 /// For so long, in seconds: a month, as what is kept of ended runs.
 const KEPT_SECONDS: i64 = 31 * 24 * 60 * 60;
 /// After so many seconds a page of a run that is followed is loaded again.
@@ -70,13 +76,21 @@ impl PageFile<'_> {
         self.write(omo_view::page::render_project(page))
     }
 
-    /// Whether a page of this name lies beside it.
-    pub(crate) fn has_beside_it(&self, name: &str) -> bool {
-        let folder = match self.named {
-            Some(file) => Some(folder_of(file).to_owned()),
-            None => self.env.state_home.as_ref().map(|home| home.join(FOLDER.iter().collect::<PathBuf>())),
-        };
-        folder.is_some_and(|folder| folder.join(name).symlink_metadata().is_ok_and(|found| found.is_file()))
+    /// File name of the page of this name, where one lies beside it.
+    pub(crate) fn find_beside_it(&self, name: &str) -> Option<String> {
+        if let Some(file) = self.named {
+            let found = folder_of(file).join(name).symlink_metadata();
+            return found.is_ok_and(|found| found.is_file()).then(|| name.to_owned());
+        }
+        let folder = GuardedFolder::open_user_part(self.env.state_home.as_deref()?, &FOLDER).ok()??;
+        // Older versions keep all pages in one folder.
+        if let Ok(Some(html)) = folder.read(name, MAX_PAGE_BYTES) {
+            keep_page(self.env, name, &String::from_utf8_lossy(&html)).ok()?;
+            folder.remove(name).ok()?;
+        }
+        let folder = folder.open_folder(&project_folder_name(self.env)).ok()??;
+        let short = short_name(&folder, name);
+        folder.written_at(&short).map(|_| short)
     }
 
     fn write(&self, html: Result<String, impl Display>) -> Result<PathBuf, CommandError> {
@@ -109,13 +123,46 @@ pub(crate) fn remove_pages(env: &ProcessEnv, runs: &[String]) -> Result<usize, F
     let Some(folder) = GuardedFolder::open_user_part(home, &FOLDER)? else { return Ok(0) };
     let names: Vec<String> = runs.iter().map(|run| plan_page_name(run)).collect();
     let mut removed = 0;
-    for name in folder.file_names("")? {
-        if names.contains(&name) || is_too_old(&folder, &name, env) {
-            folder.remove(&name)?;
-            removed += 1;
+    let projects = folder.file_names("")?.into_iter().filter_map(|name| folder.open_folder(&name).ok().flatten());
+    for folder in projects.collect::<Vec<_>>().iter().chain([&folder]) {
+        for file in folder.file_names("")? {
+            let is_named = names.contains(&file) || names.iter().any(|name| is_page_of(folder, &file, name));
+            if folder.path().join(&file).is_file() && (is_named || is_too_old(folder, &file, env)) {
+                folder.remove(&file)?;
+                removed += 1;
+            }
         }
     }
     Ok(removed)
+}
+
+/// The folder of the pages of this project: its name, as far as it is plain.
+fn project_folder_name(env: &ProcessEnv) -> String {
+    let root = Project::find_root(env).unwrap_or_default();
+    let name = root.file_name().unwrap_or_default().to_string_lossy();
+    let plain = |char: char| if char.is_ascii_alphanumeric() || matches!(char, '-' | '_') { char } else { '-' };
+    let name: String = name.chars().map(plain).take(MAX_FOLDER_CHARS).collect();
+    if name.is_empty() { "project".to_owned() } else { name }
+}
+
+/// A short file name of a page, such as `3f2a.html`: one of the same page, or one that no other page has.
+fn short_name(folder: &GuardedFolder, name: &str) -> String {
+    let digest = sha256_hex(name.as_bytes());
+    let mut names =
+        (MIN_NAME_CHARS..=DIGEST_CHARS).filter_map(|length| Some(format!("{}.html", digest.get(..length)?)));
+    let is_free = |short: &String| folder.written_at(short).is_none() || is_page_of(folder, short, name);
+    names.find(is_free).unwrap_or_else(|| format!("{digest}.html"))
+}
+
+/// Whether a file ends with the mark of this page.
+fn is_page_of(folder: &GuardedFolder, file: &str, name: &str) -> bool {
+    let mark = page_mark(name);
+    folder.read_end(file, mark.len() as u64).ok().flatten().is_some_and(|end| end.ends_with(mark.as_bytes()))
+}
+
+/// The last line of a kept page: the run that it is about.
+fn page_mark(name: &str) -> String {
+    format!("\n<!-- {name} -->\n")
 }
 
 fn is_too_old(folder: &GuardedFolder, name: &str, env: &ProcessEnv) -> bool {
@@ -163,11 +210,14 @@ fn folder_of(file: &Path) -> &Path {
 fn keep_page(env: &ProcessEnv, name: &str, html: &str) -> Result<PathBuf, CommandError> {
     let missing = || CommandError::precondition("no folder for the user's own state is known", "name a FILE");
     let folder = GuardedFolder::create_user_part(env.state_home.as_deref().ok_or_else(missing)?, &FOLDER)?;
+    let folder = folder.create_folder(&project_folder_name(env))?;
+    let short = short_name(&folder, name);
     // Under a name of its own first: another process may be writing the same page.
-    let own_name = format!("{name}.{}", std::process::id());
-    folder.replace(&own_name, html.as_bytes())?;
-    folder.rename(&own_name, name)?;
-    let others = folder.file_names("")?.into_iter().filter(|other| other != name);
+    let own_name = format!("{short}.{}", std::process::id());
+    let html = html.strip_suffix(&page_mark(name)).unwrap_or(html);
+    folder.replace(&own_name, format!("{html}{}", page_mark(name)).as_bytes())?;
+    folder.rename(&own_name, &short)?;
+    let others = folder.file_names("")?.into_iter().filter(|other| *other != short);
     let mut kept: Vec<(i64, String)> =
         others.map(|other| (folder.written_at(&other).unwrap_or_default(), other)).collect();
     kept.sort_unstable();
@@ -177,7 +227,7 @@ fn keep_page(env: &ProcessEnv, name: &str, html: &str) -> Result<PathBuf, Comman
             folder.remove(other)?;
         }
     }
-    Ok(folder.path().join(name))
+    Ok(folder.path().join(short))
 }
 
 fn cannot_write(path: &Path, error: &dyn Display) -> CommandError {
@@ -204,5 +254,18 @@ mod tests {
         let refused = write_file(&file("none/page.html"), "new").unwrap_err();
         assert!(refused.message().contains("its folder is not there"), "{}", refused.message());
         assert!(write_file(temp.path(), "new").is_err());
+    }
+
+    #[test]
+    fn a_page_keeps_its_short_name_and_takes_that_of_no_other() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = GuardedFolder::create_user_part(home.path(), &FOLDER).unwrap();
+        let name = plan_page_name("r-1");
+        let short = short_name(&folder, &name);
+        assert_eq!(short.len(), "3f2a.html".len(), "{short}");
+        folder.replace(&short, format!("<p>{}", page_mark(&name)).as_bytes()).unwrap();
+        assert_eq!(short_name(&folder, &name), short);
+        folder.replace(&short, format!("<p>{}", page_mark("plan-r-2.html")).as_bytes()).unwrap();
+        assert_eq!(short_name(&folder, &name).len(), "3f2a0.html".len());
     }
 }

@@ -40,7 +40,7 @@ fn agents_in_the_background_are_started_once_each_and_waited_for_in_the_turn() {
     // The person is told as the turn ends, and the page is there.
     let screen = terminal.wait_for("3 of 3 done, ended: complete").unwrap();
     assert!(screen.contains("Page: /"), "{screen}");
-    assert_eq!(fixture.pages("plan-").len(), 1);
+    assert_eq!(fixture.pages().len(), 1);
     assert!(
         fixture.model.requests_of(RequestKind::Main).iter().any(|request| request.count_of("Async agent launched") > 0)
     );

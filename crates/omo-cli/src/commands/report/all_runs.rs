@@ -89,7 +89,7 @@ fn plan_summary(
         mode: state.mode.words().to_owned(),
         effort: pluralize(attempts, "attempt"),
         cost: view.cost_micros.map(format_dollars).unwrap_or_default(),
-        page_file: Some(plan_page_name(id)).filter(|name| file.has_beside_it(name)),
+        page_file: file.find_beside_it(&plan_page_name(id)),
     };
     Ok(RunSummary::new(&view, details))
 }
@@ -122,7 +122,7 @@ fn ultrawork_summary(
         mode: elsewhere.map(|folder| format!("in {}", folder.display())).unwrap_or_default(),
         effort: pluralize(usize::try_from(session.ulw.stop_blocks).unwrap_or_default(), "continuation"),
         cost: String::new(),
-        page_file: Some(ultrawork_page_name(run)).filter(|name| file.has_beside_it(name)),
+        page_file: file.find_beside_it(&ultrawork_page_name(run)),
     };
     RunSummary::new(&view, details)
 }
