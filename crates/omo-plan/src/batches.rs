@@ -1,10 +1,8 @@
-//! Which tasks of a plan are done together, in which order, and behind which of them a person is
-//! asked: batches, hubs and hard stops.
+//! Batches, hubs and hard stops of a plan.
 //!
-//! A pair of tests and their implementation is one thing of two tasks, wherever the two stand. What is
-//! needed comes before what needs it, and else the order is that of the file. A batch is filled until
-//! the next one does not fit. Behind the first batch, one with a hub, and one with a marked task a
-//! person is asked.
+//! A pair of tests and their implementation is one unit of two tasks, wherever the two stand. A task that is needed
+//! comes before the task that needs it; else the order is that of the file. A batch is filled until the next unit does
+//! not fit. A person is asked behind the first batch, behind one with a hub, and behind one with a marked task.
 
 mod depends_on;
 mod document_form;
@@ -24,46 +22,44 @@ pub use heading_form::HeadingForm;
 pub use task_outline::{TaskHeading, TaskOutline};
 pub(crate) use task_outline::{has_tasks, span_diagnostic, task_diagnostic};
 
-/// How many direct dependents make a task a hub, where nothing else is said.
+/// Direct dependents that make a task a hub by default.
 pub const DEFAULT_HUB_DEPENDENTS: usize = 3;
-/// How many tasks are in a batch, where nothing else is said.
+/// Tasks of a batch by default.
 pub const DEFAULT_BATCH_SIZE: usize = 5;
 
 /// The batches of a plan, in the shape in which they are printed. The ids are the plan's own text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlanBatches<'a> {
-    /// How many tasks a batch has at most, as it was asked for. One holds at least one thing, so that
-    /// 0 is 1, and a pair has a batch of 1 to itself.
+    /// Maximum number of tasks of a batch. `0` counts as `1`, and a pair has a batch of `1` to itself.
     pub batch_size: usize,
-    /// How many tasks there are.
+    /// Number of tasks.
     pub total: usize,
-    /// The ids of the tasks, in the order in which they are run. Empty where no order can be told:
-    /// ids stand twice, or tasks need each other.
+    /// The ids of the tasks in the order of a run; empty where `diagnostics` reports a duplicate id or a circle.
     pub batches: Vec<Vec<&'a str>>,
-    /// How many tasks name each of them as what they depend on, in the order of the file.
+    /// Number of direct dependents of each task, in the order of the file.
     #[serde(serialize_with = "as_map")]
     pub dependents: Vec<(&'a str, usize)>,
     /// The batches, from 0, behind which a person is asked.
     pub hard_stops: Vec<usize>,
     /// The tasks and what they depend on, in the order of the file.
     pub tasks: Vec<TaskDependencies<'a>>,
-    /// How many direct dependents make a task a hub.
+    /// Direct dependents that make a task a hub.
     pub k: usize,
-    /// What was found. Where something is an error, nothing of the plan may be run.
+    /// Findings; with a [`Severity::Error`](crate::diagnostic::Severity::Error) nothing of the plan may be run.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// A task and what it depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TaskDependencies<'a> {
-    /// Its id.
+    /// Id of the task.
     pub id: &'a str,
-    /// The ids of what it names, each once, in the order in which they are named.
+    /// The ids of the needed tasks, each once, in the order in which the task names them.
     pub depends_on: Vec<&'a str>,
 }
 
 impl PlanBatches<'_> {
-    /// Whether nothing of the plan may be run.
+    /// `true` where nothing of the plan may be run.
     pub fn has_errors(&self) -> bool {
         has_errors(&self.diagnostics)
     }
@@ -73,14 +69,13 @@ fn as_map<S: Serializer>(pairs: &[(&str, usize)], serializer: S) -> Result<S::Ok
     serializer.collect_map(pairs.iter().map(|(id, count)| (id, count)))
 }
 
-/// The tasks of a document, each with what it depends on.
 pub(crate) fn read_outline<'a>(document: &MarkdownDocument<'a>, form: HeadingForm) -> TaskOutline<'a> {
     let mut outline = TaskOutline::read_tasks(document, form);
     depends_on::read_dependencies(document, &mut outline);
     outline
 }
 
-/// The batches of a plan file. Where it cannot be read they are empty, and a diagnostic says why.
+/// The batches of a plan file; empty for an unreadable file, with a diagnostic that says why.
 pub fn compute_batches(bytes: &[u8], k: usize, batch_size: usize) -> PlanBatches<'_> {
     match decode_plan_text(bytes) {
         Ok(text) => {
@@ -91,7 +86,6 @@ pub fn compute_batches(bytes: &[u8], k: usize, batch_size: usize) -> PlanBatches
     }
 }
 
-/// A file as text.
 pub(crate) fn decode_plan_text(bytes: &[u8]) -> Result<&str, Diagnostic> {
     let refuse = |code: Code, at: usize, text: String| {
         let line = bytes.iter().take(at).filter(|byte| **byte == b'\n').count() + 1;
@@ -107,7 +101,6 @@ pub(crate) fn decode_plan_text(bytes: &[u8]) -> Result<&str, Diagnostic> {
     })
 }
 
-/// The batches of a plan that was looked through.
 pub(crate) fn batch_outline<'a>(outline: &TaskOutline<'a>, k: usize, batch_size: usize) -> PlanBatches<'a> {
     let tasks = &outline.tasks;
     let mut found = empty_batches(k, batch_size, outline.diagnostics.clone());
@@ -149,7 +142,7 @@ fn fill_batches<'a>(found: &mut PlanBatches<'a>, tasks: &[TaskHeading<'a>], unit
     while let Some(first) = units.next() {
         places.clear();
         places.extend(first.positions());
-        // What does not fit any more begins the next batch.
+        // A unit that does not fit begins the next batch.
         while let Some(unit) = units.next_if(|unit| places.len() + unit.len() <= found.batch_size) {
             places.extend(unit.positions());
         }
@@ -169,8 +162,7 @@ fn fill_batches<'a>(found: &mut PlanBatches<'a>, tasks: &[TaskHeading<'a>], unit
     found.dependents = tasks.iter().map(|task| task.id).zip(dependents).collect();
 }
 
-/// What comes next: of the batches in their order what has not ended yet, up to and with the first
-/// hard stop that has something left. `None` where everything has ended.
+/// The batches that have open tasks, up to and with the first hard stop among them; `None` where every task has ended.
 pub fn next_batches<'a>(
     batches: &'a [Vec<String>],
     hard_stops: &[usize],

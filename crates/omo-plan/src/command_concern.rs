@@ -1,4 +1,4 @@
-//! Commands that a plan names as checks and that prove nothing, or never end: such a command is shown, and is not run.
+//! Commands that a plan names as checks and that prove nothing, or never end: shown, and not run.
 
 mod effect;
 mod status;
@@ -12,36 +12,36 @@ use crate::pattern::Pattern;
 pub(crate) use effect::{Effect, effect, effects};
 use status::{CommandStatus, command_status};
 
-/// Why a command is not run as a check.
+/// Reason why a command is not run as a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandConcern {
-    /// A part of it stands for something that the reader fills in, such as `<dir>`.
+    /// A placeholder for the reader to fill in, such as `<dir>`.
     Placeholder,
-    /// It only prints what is there: it is green whatever was done.
+    /// A command that only prints: it is green whatever was done.
     OnlyPrints,
-    /// Its status is thrown away, or it does nothing that can fail: it is green whatever was done.
+    /// A command whose status is thrown away, or that cannot fail.
     AlwaysGreen,
-    /// It compares what stands in it, and looks at nothing of the project.
+    /// A comparison of constants, which looks at nothing of the project.
     Constant,
-    /// It is a server or a watcher, and runs until it is ended.
+    /// A server or a watcher, which runs until it is ended.
     NeverEnds,
-    /// It is written for PowerShell, cmd or fish; omo runs checks with `sh`.
+    /// A command of PowerShell, cmd or fish; omo runs checks with `sh`.
     OtherShell,
-    /// It installs, starts, commits or deploys something.
+    /// An installation, a start, a commit or a deployment.
     Prepares,
-    /// It changes git, a registry, a database or a deployment, or reaches another machine.
+    /// A change of git, a registry, a database or a deployment, or a call to another machine.
     Changes,
-    /// It works in a folder that is not of the project.
+    /// A command in a folder outside of the project.
     OtherFolder,
-    /// It begins with no program that omo knows, where the format does not say that it is a command.
+    /// A command with an unknown program, where the format does not call it a command.
     UnknownProgram,
-    /// A character in it is no text, such as what moves a cursor.
+    /// A control character in the command, such as one that moves a cursor.
     ControlCharacter,
 }
 
 impl CommandConcern {
-    /// Whether such a command was meant to show that something is done. The others are a part of the work.
+    /// `true` for a command that was meant to show that something is done; the others are part of the work.
     pub(crate) fn is_of_check(self) -> bool {
         !matches!(self, Self::Prepares | Self::Changes | Self::UnknownProgram)
     }
@@ -85,22 +85,20 @@ static PLACEHOLDER: Pattern = Pattern::new(concat!(
 ));
 /// A gap in an address, in quotes or not: `https://a.b/{id}`, `localhost:PORT`.
 static ADDRESS_GAP: Pattern = Pattern::new(r#"https?://(?:[^$\s"']|\$[^{])*\{[A-Za-z_]+\}|:PORT\b"#);
-/// Commands of PowerShell, cmd and fish.
 static OTHER_SHELL: Pattern = Pattern::new(concat!(
     r"\$env:[A-Za-z_]|^(?:Get|Set|Test|New|Remove|Select|Start|Stop|Invoke|Write|Out|Where|ForEach|Copy|Move|Import)-[A-Z][A-Za-z]+\b",
     r"|\|\s*(?:Select|Where|Measure|ForEach|Out|Sort)-[A-Z]|^(?:powershell|pwsh|cmd)(?:\.exe)?\s|^\.\\|^dir\s+/|^set\s+-[xg]+\s+[A-Z]",
 ));
 
-/// What says something of a program and runs nothing, and a shell without a command.
+/// Queries about a program, and a shell without a command.
 static RUNS_NOTHING: Pattern = Pattern::new(concat!(
     r"^\S+(?:\s+\S+)?\s+(?:--help|--version|-h|-V|--collect-only|--listTests)\s*$",
     r"|^(?:ba|da|z)?sh(?:\s+-c)?\s*$|^make\s+(?:-n|--dry-run)\b",
 ));
-/// A program in quotes that does nothing.
 static DOES_NOTHING: Pattern =
     Pattern::new(r#"^(?:python3?|node)\s+-[ce]\s+["'](?:\s|true|:|exit\s+0|exit\(0\)|pass|0|;)*["']\s*$"#);
 
-/// Why a command is not run as a check; `None` where nothing speaks against it.
+/// Reason why a command is not run as a check; `None` for a usable one.
 pub fn find_concern(command: &str) -> Option<CommandConcern> {
     if command.contains(|char: char| char.is_control() && !matches!(char, '\n' | '\t' | '\r')) {
         return Some(CommandConcern::ControlCharacter);
@@ -133,28 +131,26 @@ pub fn find_concern(command: &str) -> Option<CommandConcern> {
     }
 }
 
-/// Why a check is not run. What only prints is judged where an output is expected of it.
+/// Reason why a check is not run. A command that only prints is judged where an output is expected of it.
 pub fn find_check_concern(check: &TaskCheck) -> Option<CommandConcern> {
     let is_judged = has_expected_output(check);
     find_concern(&check.command).filter(|concern| *concern != CommandConcern::OnlyPrints || !is_judged)
 }
 
-/// Whether a text is expected in the output of a check.
+/// `true` where a text is expected in the output of a check.
 pub(crate) fn has_expected_output(check: &TaskCheck) -> bool {
     check.expect.stdout_has.as_ref().is_some_and(|expected| !expected.trim().is_empty())
 }
 
-/// What stands before a program's name: the bracket of a shell of its own, variables, and a change of the folder.
+/// Text before a program's name: the bracket of a subshell, variables, and a change of the folder.
 static BEFORE_PROGRAM: Pattern = Pattern::new(
     r#"^\s*(?:\(\s*)?(?:(?:[A-Za-z_][A-Za-z0-9_]*=(?:"[^"]*"|'[^']*'|[^\s"'])*|time|env|sudo|exec|!)\s+|cd\s+[^&;|]+(?:&&|;)\s*)*"#,
 );
 
-/// A command from its program on.
 pub(crate) fn program_part(command: &str) -> &str {
     BEFORE_PROGRAM.behind(command).unwrap_or(command).trim_start()
 }
 
-/// The command with `""` in place of each text in quotes.
 fn without_quoted(command: &str) -> String {
     let (mut plain, mut rest) = (String::with_capacity(command.len()), command);
     while let Some((before, behind)) = QUOTED.around(rest) {

@@ -1,66 +1,66 @@
-//! What is wrong with a plan, and where: a code, how bad it is, and the bytes that it is about.
+//! Problems of a plan: a code, a severity, and bytes of the file.
 
 use std::fmt;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// How bad it is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The plan goes as it is; it is worth knowing.
+    /// A remark; the plan is fine.
     Note,
-    /// The plan can be run, and something about it is likely not meant.
+    /// A likely mistake; the plan can be run.
     Warning,
-    /// Nothing of the plan is run.
+    /// A plan of which nothing is run.
     Error,
 }
 
-/// One thing that was found in a plan.
+/// A finding about a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
-    /// Which rule: a word that stays the same, such as `duplicate_id`.
+    /// Stable name of the rule, such as `duplicate_id`.
     pub code: Code,
-    /// How bad it is.
+    /// Severity of the finding.
     pub severity: Severity,
-    /// The bytes of the plan file that it is about, from its start, a byte order mark included.
+    /// Bytes of the plan file from its start, a byte order mark included.
     pub span: Range<usize>,
-    /// The line that the first of them stands in, from 1.
+    /// Line of the first byte, from 1.
     pub line: usize,
-    /// The task that it is about, where it is about one.
+    /// Id of the task, for a finding about a task.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub task: Option<String>,
-    /// What is wrong, in one sentence without its end.
+    /// Description in one sentence without its end.
     pub text: String,
-    /// What fixes it, where that can be said.
+    /// Fix, where there is one to name.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub help: Option<String>,
 }
 
 macro_rules! codes {
     ($($variant:ident $severity:ident $word:literal $meaning:literal,)*) => {
-        /// The rules that a plan is held to.
+        /// Rules that a plan is held to.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Code {
             $(#[doc = $meaning] #[serde(rename = $word)] $variant,)*
         }
 
         impl Code {
-            /// All of them.
+            /// All rules.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// The word for it.
+            /// Stable name, such as `duplicate_id`.
             pub fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }
             }
 
-            /// What it means, in one sentence.
+            /// Meaning of the rule in one sentence.
             pub fn meaning(self) -> &'static str {
                 match self { $(Self::$variant => $meaning,)* }
             }
 
-            /// How bad it is.
+            /// Severity of the rule's findings.
             pub fn severity(self) -> Severity {
                 match self { $(Self::$variant => Severity::$severity,)* }
             }
@@ -143,7 +143,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// Whether nothing of a plan may be run.
+/// `true` with at least one [`Severity::Error`].
 pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(|found| found.severity == Severity::Error)
 }

@@ -1,8 +1,8 @@
 //! The dialects in which plans are written, each read into the one model.
 //!
-//! A dialect is one file here with what it reads, what it calls things and how it writes back, and one row of
-//! the table at the end of this file. Every file becomes a plan: one that cannot be read, or is of no known
-//! dialect, has no tasks and a diagnostic that says why.
+//! A dialect is one file here, with its reader, its words and its writer, and one row of the table at the end of this
+//! file. Every file becomes a plan: one that cannot be read, or is of no known dialect, has no tasks and a diagnostic
+//! that says why.
 
 pub mod backlog;
 mod checkboxes;
@@ -32,34 +32,34 @@ pub use input::PlanInput;
 pub use place::PlanPlace;
 pub use reading::{CHECKS_REQUIRED, PlanReading, command_from_file, read};
 
-/// What kind of plans a dialect has. What a run keeps, writes and reports follows from it, so that a new dialect of a
+/// Kind of the plans of a dialect. State, output and reports of a run follow from the kind, so that a new dialect of a
 /// known kind needs nothing of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanKind {
-    /// Tasks. A run of them writes the checkpoint and the execution report.
+    /// Tasks. Their run writes the checkpoint and the execution report.
     Tasks,
-    /// Steps in their order. A run commits them one by one, can restore what a failed one has changed, and writes a
+    /// Steps in their order. Their run commits them one by one, can restore the changes of a failed one, and writes a
     /// progress file beside the plan.
     Steps,
-    /// The tasks of a list, made for workers at the same time. They are in the ledger and in the files of their
-    /// folder, tasks can be added to a run, and a verifier judges what no command can.
+    /// Tasks of a list, for workers at the same time. They are in the ledger and in the files of their folder, tasks
+    /// can be added to a run, and a verifier judges where no command can.
     TaskList,
 }
 
-/// A way of writing plans: how its files are known and read, and what is called how in it.
+/// A way of writing plans: recognition, reading and words.
 ///
-/// What is not said otherwise is as in most dialects. A dialect whose plans are in no file of their own is never
-/// asked to read one.
+/// Each default is the rule of most dialects. A dialect whose plans are in no file of their own is never asked to read
+/// one.
 pub trait PlanDialect: Sync {
-    /// Its name for people, which is its name in JSON.
+    /// Name for people and in JSON.
     fn name(&self) -> &'static str;
 
-    /// What kind of plans it has.
+    /// Kind of the dialect's plans.
     fn kind(&self) -> PlanKind {
         PlanKind::Tasks
     }
 
-    /// What it calls a piece of work.
+    /// Word for a piece of work, such as `task` or `step`.
     fn task_word(&self) -> &'static str {
         match self.kind() {
             PlanKind::Tasks | PlanKind::TaskList => "task",
@@ -67,7 +67,7 @@ pub trait PlanDialect: Sync {
         }
     }
 
-    /// Whether a plan says what its tasks need, so that the others may be worked on at the same time. Steps need the
+    /// `true` for a plan that names the needs of its tasks, so that the others may run at the same time. Steps need the
     /// one before them only because they stand behind it.
     fn states_dependencies(&self, plan: &Plan) -> bool {
         match self.kind() {
@@ -77,92 +77,92 @@ pub trait PlanDialect: Sync {
         }
     }
 
-    /// Most tasks of its plans have no command that proves them, and are not meant to: they let those begin that wait
-    /// for them, and a run that has such a task is not complete.
+    /// `true` for plans whose tasks mostly have no proving command, by design: they let their dependents begin, and a
+    /// run with such a task is not complete.
     fn unproved_continues(&self) -> bool {
         false
     }
 
-    /// What it calls the checks behind all tasks.
+    /// Title of the checks behind all tasks.
     fn final_checks_title(&self) -> &'static str {
         "Verification"
     }
 
-    /// What its files are called in a progress file and in a report.
+    /// Type of the file in a progress file and in a report.
     fn file_type(&self) -> &'static str {
         "plan"
     }
 
-    /// A file is one session of a larger plan, with conditions for its entry and its exit.
+    /// `true` for a file that is one session of a larger plan, with conditions for its entry and its exit.
     fn is_one_session(&self) -> bool {
         false
     }
 
-    /// Where its files stand in a repository. A file there that it recognizes is read by it, also where another dialect
-    /// could read it too.
+    /// Places of plan files in a repository. A file there that the dialect recognizes is read by it, also where another
+    /// dialect could read it too.
     fn places(&self) -> &'static [PlanPlace] {
         &[]
     }
 
-    /// The files beside a plan that say what it is for, where the plan itself does not.
+    /// Files beside a plan that state its goal, where the plan does not.
     fn goal_files(&self) -> &'static [GoalFile] {
         &[]
     }
 
-    /// Whether a file is of this dialect, by what it says; where that leaves it open, by its place.
+    /// `true` for a file of this dialect, by its text; where the text leaves that open, by its place.
     fn recognizes(&self, _input: &PlanInput<'_>) -> bool {
         false
     }
 
-    /// What is wrong with a file that no dialect recognizes and that was likely meant for this one.
+    /// The mistake in an unrecognized file that was likely meant for this dialect.
     fn near_miss(&self, _input: &PlanInput<'_>) -> Option<Diagnostic> {
         None
     }
 
-    /// Fills in what a file says that it recognizes.
+    /// Fills in the contents of a recognized file.
     fn read_plan(&self, _input: &PlanInput<'_>, _options: BatchOptions, _plan: &mut Plan) {}
 
-    /// The text of a file with a change written into it, byte for byte the same elsewhere. `None` where the
-    /// dialect has no place for such a change.
+    /// The text of a file with a change written into it, byte for byte the same elsewhere; `None` where the dialect has
+    /// no place for such a change.
     fn write_back(&self, _text: &str, _change: &PlanChange<'_>) -> Option<String> {
         None
     }
 
-    /// The text of a file, or of a task in it, as it would be with every task open: where nothing else differs, only
-    /// state does. `None` where the dialect keeps no state in its files.
+    /// The text of a file, or of a task, with every task open: equal texts differ in state alone. `None` where the
+    /// dialect keeps no state in its files.
     fn without_state(&self, _text: &str) -> Option<String> {
         None
     }
 }
 
-/// What a run writes back into the file of its plan.
+/// A change that a run writes back into the file of its plan.
 #[derive(Clone, Copy, Debug)]
 pub enum PlanChange<'a> {
-    /// The option that a person chose.
+    /// A person's choice of an option.
     Choice {
-        /// Of this decision, as the text that is changed has it.
+        /// The decision as in the text that is changed.
         decision: &'a PlanDecision,
-        /// The label of the option.
+        /// Label of the option.
         option: &'a str,
     },
-    /// The task has passed.
+    /// A task that has passed.
     Done {
-        /// Its id.
+        /// Id of the task.
         task: &'a str,
     },
-    /// The task is done again.
+    /// A task that is done again.
     Open {
-        /// Its id.
+        /// Id of the task.
         task: &'a str,
     },
 }
 
-/// How a plan is read.
+/// Sizes that a plan is read with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchOptions {
-    /// How many direct dependents make a task a hub.
+    /// Direct dependents that make a task a hub.
     pub k: usize,
-    /// How many tasks are in a batch.
+    /// Tasks of a batch.
     pub batch_size: usize,
 }
 
@@ -173,7 +173,7 @@ impl Default for BatchOptions {
 }
 
 impl BatchOptions {
-    /// These sizes, as a command line or a checkpoint has them.
+    /// The sizes of a command line or a checkpoint.
     pub fn of(k: u32, batch_size: u32) -> Self {
         let size = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
         Self { k: size(k), batch_size: size(batch_size) }
@@ -190,10 +190,10 @@ impl From<&RunPolicy> for BatchOptions {
 macro_rules! dialects {
     ($($dialect:ident => $rules:path,)*) => {
         impl Dialect {
-            /// All of them, in the order in which they are asked whether a file is theirs.
+            /// All dialects, in the order in which they are asked about a file.
             pub const ALL: &[Self] = &[$(Self::$dialect,)*];
 
-            /// How its plans are read, and what is called how in them.
+            /// Reader and words of the dialect.
             pub fn rules(self) -> &'static dyn PlanDialect {
                 match self { $(Self::$dialect => &$rules,)* }
             }
@@ -201,7 +201,7 @@ macro_rules! dialects {
     };
 }
 
-// The more a dialect wants of a file, the earlier it stands: the first that recognizes one reads it.
+// Stricter dialects stand earlier: the first that recognizes a file reads it.
 dialects! {
     TaskMaster => task_master::TASK_MASTER,
     Ralph => task_master::RALPH,
@@ -222,22 +222,22 @@ dialects! {
 }
 
 impl Dialect {
-    /// What kind of plans it has.
+    /// Kind of the dialect's plans.
     pub fn kind(self) -> PlanKind {
         self.rules().kind()
     }
 
-    /// The word for people, which is the word in JSON.
+    /// Name for people and in JSON.
     pub fn word(self) -> &'static str {
         self.rules().name()
     }
 
-    /// Those whose plans are in files, which can be named for one.
+    /// Dialects whose plans are in files.
     pub fn of_files() -> impl Iterator<Item = Self> {
         Self::ALL.iter().copied().filter(|dialect| dialect.kind() != PlanKind::TaskList)
     }
 
-    /// What it calls a task of work.
+    /// Word for a task of work.
     pub fn unit_word(self) -> &'static str {
         self.rules().task_word()
     }

@@ -1,4 +1,4 @@
-//! The digest that a plan, and each of its tasks, is known by.
+//! SHA-256 digest of a plan, and of each of its tasks.
 
 use sha2::{Digest, Sha256};
 

@@ -1,32 +1,31 @@
-//! One pass over a plan's Markdown: where its headings, code blocks and comments are, in bytes of
-//! the file as it is.
+//! One pass over a plan's Markdown: the places of its headings, code blocks and comments, in bytes of the unchanged
+//! file.
 //!
-//! Where a heading, a fence or a comment begins is the rule of `CommonMark` (pulldown-cmark). What a
-//! heading means is the rule of the dialects; what stands below one is read by [`crate::labels`].
+//! The beginning of a heading, a fence or a comment is that of `CommonMark` (pulldown-cmark). Their meaning is up to
+//! the dialects; [`crate::labels`] reads the text below a heading.
 
 use std::cell::OnceCell;
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-/// What a file may begin with and which is no part of its text.
+/// Optional start of a file that is no part of its text.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// A plan's text and the places in it. Every range is one of bytes of the file, from its start, a byte
-/// order mark included.
+/// A plan's text and the places in it. Every range counts bytes of the file from its start, a byte order mark included.
 #[derive(Debug, PartialEq, Eq)]
 pub struct MarkdownDocument<'a> {
-    /// The file, whole.
+    /// The whole file.
     pub text: &'a str,
-    /// Where its Markdown begins: behind a byte order mark and a front matter.
+    /// Start of the Markdown, behind a byte order mark and a front matter.
     pub body_start: usize,
-    /// The lines of the front matter that have a key: the key, its value, and the bytes of both.
+    /// Lines of the front matter with a key.
     pub front_matter: Vec<FrontMatterField<'a>>,
-    /// The headings that stand in no quote, list, code or HTML, in their order.
+    /// Headings outside of quotes, lists, code and HTML, in order.
     pub headings: Vec<Heading<'a>>,
-    /// The code blocks, wherever they stand, in their order.
+    /// Code blocks anywhere, in order.
     pub code_blocks: Vec<CodeBlock<'a>>,
-    /// The HTML blocks, in their order: what looks like Markdown in one is none.
+    /// HTML blocks, in order; Markdown inside is ignored.
     pub html_blocks: Vec<Range<usize>>,
     lines: OnceCell<LineIndex>,
 }
@@ -34,39 +33,38 @@ pub struct MarkdownDocument<'a> {
 /// A line `key: value` of a front matter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrontMatterField<'a> {
-    /// The key, as it is written.
+    /// Key as written.
     pub key: &'a str,
-    /// The value, without the quotes around it.
+    /// Value without the quotes around it.
     pub value: &'a str,
-    /// The bytes of the line.
+    /// Bytes of the line.
     pub span: Range<usize>,
 }
 
-/// A heading that begins with `#`. A line with a line of dashes below it is taken for text: plans
-/// part their tasks with such lines, and often without the empty line that Markdown wants there.
+/// A heading that begins with `#`. A line with a line of dashes below it is text: plans part their tasks with such
+/// lines, and often without the empty line that Markdown wants there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading<'a> {
-    /// How many `#` it has, from 1 to 6.
+    /// Number of `#`, from 1 to 6.
     pub level: usize,
-    /// Its text as it is written, without the `#` before and behind it.
+    /// Text as written, without the `#` before and behind it.
     pub text: &'a str,
-    /// From its first `#` to the end of its line.
+    /// Bytes from the first `#` to the end of the line.
     pub span: Range<usize>,
-    /// Spaces stand before its first `#`.
+    /// `true` for a heading with spaces before its first `#`.
     pub is_indented: bool,
 }
 
 /// A code block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeBlock<'a> {
-    /// From the fence that opens it, or its first line, to the end of its last line or of the fence
-    /// that closes it.
+    /// Bytes from the opening fence, or the first line, to the end of the closing fence or the last line.
     pub span: Range<usize>,
-    /// The bytes between its fences, or all of them where it is indented.
+    /// Bytes between the fences, or all of an indented block.
     pub inner: Range<usize>,
-    /// What stands behind the fence that opens it; `None` where it has no fence.
+    /// Text behind the opening fence; `None` for an indented block.
     pub info: Option<&'a str>,
-    /// Its fence is not closed.
+    /// `true` for an unclosed fence.
     pub is_open: bool,
 }
 
@@ -89,7 +87,7 @@ impl<'a> MarkdownDocument<'a> {
     }
 
     fn read_blocks(&mut self) {
-        // How many quotes, lists and items are open.
+        // Number of open quotes, lists and items.
         let mut depth = 0_usize;
         let markdown = self.slice(self.body_start..self.text.len());
         for (event, place) in Parser::new_ext(markdown, Options::empty()).into_offset_iter() {
@@ -107,21 +105,20 @@ impl<'a> MarkdownDocument<'a> {
         }
     }
 
-    /// The text of some bytes; empty where they are not all in it.
+    /// The text of some bytes; empty for bytes outside of the file.
     pub fn slice(&self, bytes: Range<usize>) -> &'a str {
         self.text.get(bytes).unwrap_or_default()
     }
 
-    /// The value of a key of the front matter, whatever the case of its letters.
     pub(crate) fn front_matter_field(&self, key: &str) -> Option<&FrontMatterField<'a>> {
         self.front_matter.iter().find(|field| field.key.eq_ignore_ascii_case(key))
     }
 
-    /// What a number of headings reach over: each ends where the next begins whose level is at most its
-    /// own, or at the end of the text. In their order; what is inside another is there too.
+    /// Section of each heading, in order: it ends at the next heading of at most its level, or at the end of the text.
+    /// Inner sections are listed too.
     pub(crate) fn section_ranges(&self) -> Vec<Range<usize>> {
         let mut ends = vec![self.text.len(); self.headings.len()];
-        // The headings behind the one that is looked at, of which none is inside another one.
+        // Later headings, of which none is inside another one.
         let mut next: Vec<&Heading<'_>> = Vec::new();
         for (heading, end) in self.headings.iter().zip(&mut ends).rev() {
             while next.last().is_some_and(|later| later.level > heading.level) {
@@ -133,43 +130,40 @@ impl<'a> MarkdownDocument<'a> {
         self.headings.iter().zip(ends).map(|(heading, end)| heading.span.start..end).collect()
     }
 
-    /// The line that a byte stands in, from 1.
+    /// Line of a byte, from 1.
     pub(crate) fn line_number(&self, byte: usize) -> usize {
         self.lines.get_or_init(|| LineIndex::new(self.text)).line_number(byte)
     }
 
-    /// The headings that begin in a part of the document.
     pub(crate) fn headings_in(&self, part: &Range<usize>) -> &[Heading<'a>] {
         let first = self.headings.partition_point(|heading| heading.span.start < part.start);
         let behind = self.headings.partition_point(|heading| heading.span.start < part.end);
         self.headings.get(first..behind).unwrap_or_default()
     }
 
-    /// The code block that a byte stands in.
     pub(crate) fn code_at(&self, byte: usize) -> Option<&CodeBlock<'a>> {
         let behind = self.code_blocks.partition_point(|code| code.span.start <= byte);
         self.code_blocks.get(behind.checked_sub(1)?).filter(|code| code.span.contains(&byte))
     }
 
-    /// A byte stands in an HTML block, such as a comment over several lines.
+    /// `true` for a byte in an HTML block, such as a comment over several lines.
     pub(crate) fn is_in_html(&self, byte: usize) -> bool {
         let behind = self.html_blocks.partition_point(|span| span.start <= byte);
         behind.checked_sub(1).and_then(|last| self.html_blocks.get(last)).is_some_and(|span| span.contains(&byte))
     }
 
-    /// The fence that is never closed, so that all that follows is code. One on the last line hides nothing.
+    /// The fence that is never closed, so that everything behind it is code. One on the last line hides nothing.
     pub fn unclosed_fence(&self) -> Option<&CodeBlock<'a>> {
         let last = self.code_blocks.last()?;
         let rest = self.text.get(last.span.end..).unwrap_or_default();
         (last.is_open && rest.trim().is_empty() && !self.is_blank(last)).then_some(last)
     }
 
-    /// Whether nothing stands in a code block.
     pub(crate) fn is_blank(&self, code: &CodeBlock<'_>) -> bool {
         self.slice(code.inner.clone()).trim().is_empty()
     }
 
-    /// What a code block holds, without the indentation that all of its lines share.
+    /// The content of a code block, without the common indentation of its lines.
     pub(crate) fn dedented_code(&self, code: &CodeBlock<'_>) -> String {
         let rows: Vec<&str> = line_ranges(self.text, code.inner.clone()).map(|line| self.slice(line)).collect();
         let indentation = |row: &&str| row.len() - row.trim_start_matches([' ', '\t']).len();
@@ -179,24 +173,22 @@ impl<'a> MarkdownDocument<'a> {
     }
 }
 
-/// Where the lines of a text begin.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LineIndex(Vec<usize>);
 
 impl LineIndex {
-    /// The lines of a text.
     pub(crate) fn new(text: &str) -> Self {
         Self(line_ranges(text, 0..text.len()).map(|line| line.start).collect())
     }
 
-    /// The line that a byte stands in, from 1.
     pub(crate) fn line_number(&self, byte: usize) -> usize {
         self.0.partition_point(|start| *start <= byte).max(1)
     }
 }
 
-/// The lines of a part of a text, without what ends them. A line ends as Markdown says: with `\n`,
-/// `\r\n` or `\r`.
+/// The lines of a part of a text, without their ends: `
+/// `, `\r
+/// ` or `\r`, as in Markdown.
 pub(crate) fn line_ranges(text: &str, part: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
     let end = part.end.min(bytes.len());
@@ -215,7 +207,7 @@ pub(crate) fn line_ranges(text: &str, part: Range<usize>) -> impl Iterator<Item 
     })
 }
 
-/// The fields of the front matter, and where it ends. A text without one ends it where it begins.
+/// The fields of the front matter, and its end, which is `start` without a front matter.
 fn read_front_matter(text: &str, start: usize) -> (Vec<FrontMatterField<'_>>, usize) {
     let slice = |span: Range<usize>| text.get(span).unwrap_or_default();
     let mut rows = line_ranges(text, start..text.len());
@@ -243,7 +235,7 @@ fn read_heading(text: &str, level: HeadingLevel, span: Range<usize>) -> Option<H
     let before = text.get(..span.start)?;
     let is_indented = !(before.is_empty() || before.ends_with(['\n', '\r']) || before == BYTE_ORDER_MARK);
     let inner = row.strip_prefix('#')?.trim_start_matches('#').trim();
-    // Numbers signs behind it close it where a space stands before them.
+    // Number signs behind a heading close it where a space stands before them.
     let open = inner.trim_end_matches('#');
     let inner = if open.is_empty() || open.ends_with([' ', '\t']) { open.trim_end() } else { inner };
     Some(Heading { level: level as usize, text: inner, span: span.start..span.start + row.len(), is_indented })

@@ -1,4 +1,4 @@
-//! What the fields of a task say, in the ways that dialects share: files, and checks with what is expected.
+//! Fields of a task in the forms that dialects share: files, and checks with their expectations.
 
 pub mod named_files;
 pub(crate) mod programs;

@@ -1,12 +1,12 @@
-//! What a task, a group, a question or a run may be called: no name from outside is used before it was
-//! checked, and none can leave a folder or be read as an option.
+//! Names of tasks, groups, questions and runs: an outside name is checked before its use, and cannot leave a folder or
+//! be read as an option.
 
 use std::fmt;
 
-/// The greatest length of an id, in bytes.
+/// Maximum bytes of an id.
 pub const MAX_ID_BYTES: usize = 64;
 
-/// The text is no id.
+/// A text that is no id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidId(String);
 
@@ -19,7 +19,7 @@ impl fmt::Display for InvalidId {
 
 impl std::error::Error for InvalidId {}
 
-/// Whether a text is an id: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
+/// `true` for `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
 pub fn is_id(text: &str) -> bool {
     let rest = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     text.len() <= MAX_ID_BYTES

@@ -1,49 +1,47 @@
-//! The labels of a part of a plan: `**Verify:** …` and its kin, each with what belongs to it.
+//! Labels of a part of a plan: `**Verify:** …` and its kin, each with its value.
 //!
-//! A label stands at the start of a line, behind a list's sign or not, with its colon inside of its
-//! emphasis (`**Label:** v`), behind it (`**Label**: v`), or without any (`Label: v`). Its value runs
-//! to the next label or heading, over lists, paragraphs and code. In code and in HTML is no label.
+//! A label stands at the start of a line, behind a list's sign or not, with its colon inside of its emphasis
+//! (`**Label:** v`), behind it (`**Label**: v`), or without any (`Label: v`). Its value runs to the next label or
+//! heading, over lists, paragraphs and code. Code and HTML hold no label.
 
 use std::ops::Range;
 
 use crate::document::{MarkdownDocument, line_ranges};
 use crate::pattern::Pattern;
 
-/// A longer name is a sentence.
+/// Maximum bytes of a name; a longer one is a sentence.
 const MAX_NAME: usize = 60;
 
 /// A label with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabeledField<'a> {
-    /// Its name as it is written.
+    /// Name as written.
     pub name: &'a str,
-    /// Its name in small letters, with single spaces.
+    /// Name in small letters, with single spaces.
     pub key: String,
-    /// From its emphasis to its colon or the end of its emphasis.
+    /// Bytes from the emphasis to the colon or the end of the emphasis.
     pub span: Range<usize>,
-    /// It is an item of a list.
+    /// `true` for an item of a list.
     pub is_listed: bool,
-    /// What stands behind it on its line, without space around it.
+    /// Value on the label's line, trimmed.
     pub first_line: Range<usize>,
-    /// All of its value, from behind it to the next label or heading, without space around it.
+    /// Whole value, up to the next label or heading, trimmed.
     pub value: Range<usize>,
 }
 
-/// What one line has of a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct LabelLine {
-    /// How far its list's sign, or itself, stands from the line's start.
+    /// Columns before the list's sign, or before the label.
     indentation: usize,
     is_listed: bool,
-    /// As a step of a list with numbers.
+    /// `true` for a step of a numbered list.
     is_numbered: bool,
     is_emphasized: bool,
-    /// In bytes of the line, as all of these.
     name: Range<usize>,
     span: Range<usize>,
 }
 
-/// The labels of a part of a document, in their order.
+/// The labels of a part of a document, in order.
 ///
 /// A label whose name, in small letters, is one of `known` counts, unless it is a numbered step below another label.
 /// Any other label counts where it is emphasized and is not part of the value of the one before: as an item of a list
@@ -51,7 +49,7 @@ struct LabelLine {
 /// unknown name is kept.
 pub fn read_labels<'a>(document: &MarkdownDocument<'a>, part: Range<usize>, known: &[&str]) -> Vec<LabeledField<'a>> {
     let mut found: Vec<LabeledField<'a>> = Vec::new();
-    // How the label before stands: an item, and how far from the line's start.
+    // Form of the label before: an item, and its columns from the line's start.
     let mut before = None;
     let first = document.headings.partition_point(|heading| heading.span.start < part.start);
     let mut headings = document.headings.iter().skip(first).peekable();
@@ -92,23 +90,21 @@ pub fn read_labels<'a>(document: &MarkdownDocument<'a>, part: Range<usize>, know
     found
 }
 
-/// A name in small letters, with single spaces.
+/// Name in small letters, with single spaces.
 pub(crate) fn normalize_key(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Some bytes of a document without the space around them.
 pub(crate) fn trim_range(document: &MarkdownDocument<'_>, bytes: Range<usize>) -> Range<usize> {
     let text = document.slice(bytes.clone());
     let start = bytes.start + (text.len() - text.trim_start().len());
     start..start + text.trim().len()
 }
 
-/// What an item of a list begins with: its sign, and a box that may be ticked.
 static ITEM: Pattern = Pattern::new(r"^[ \t]*(?:[-*+]|[0-9]+[.)])(?:[ \t]\s*(?:\[[ xX]\]\s*)?|$)");
 
-/// The text of an item or a line behind its space, its list's sign and its box, and how many bytes
-/// these have. `None` for the count of a line that is no item.
+/// The text of a line behind its space, its list's sign and its box, and the number of bytes before it; `None` for a
+/// line that is no item.
 pub(crate) fn split_list_marker(row: &str) -> (Option<usize>, &str) {
     match ITEM.behind(row) {
         Some(inner) => (Some(row.len() - inner.len()), inner),
@@ -116,8 +112,8 @@ pub(crate) fn split_list_marker(row: &str) -> (Option<usize>, &str) {
     }
 }
 
-/// The part of a label's value that is its list: its first paragraph, and the items that follow it. What stands behind
-/// a list is not about the label any more, and neither is an item with a box, which is a step.
+/// The list in a label's value: its first paragraph, and the items that follow it. Text behind a list, or an item with
+/// a box, which is a step, no longer belongs to the label.
 pub(crate) fn list_part(document: &MarkdownDocument<'_>, value: Range<usize>) -> Range<usize> {
     let (mut end, mut is_list, mut has_gap) = (value.start, false, false);
     for line in line_ranges(document.text, value.clone()) {
@@ -139,7 +135,7 @@ pub(crate) fn list_part(document: &MarkdownDocument<'_>, value: Range<usize>) ->
     value.start..end
 }
 
-/// An item with a box, up to what is in the box.
+/// An item with a box, up to the content of the box.
 pub(crate) static CHECKBOX: Pattern = Pattern::new(r"^[ \t]*(?:[-*+]|[0-9]+[.)])[ \t]+\[[ xX]\](?:\s|$)");
 
 fn end_last_value(found: &mut [LabeledField<'_>], document: &MarkdownDocument<'_>, end: usize) {
@@ -167,8 +163,8 @@ fn read_label_line(row: &str) -> Option<LabelLine> {
     })
 }
 
-/// The name of a label behind its opening emphasis, and how many bytes it has with its colon and what
-/// closes its emphasis.
+/// The name of a label behind its opening emphasis, and the number of its bytes with its colon and its closing
+/// emphasis.
 fn split_emphasized_label<'a>(inner: &'a str, sign: &str) -> Option<(&'a str, usize)> {
     let close = inner.find(['*', '_'])?;
     let (text, behind) = (inner.get(..close)?, inner.get(close..)?);
@@ -180,10 +176,10 @@ fn split_emphasized_label<'a>(inner: &'a str, sign: &str) -> Option<(&'a str, us
     Some((text.trim_end(), inner.len() - rest.len()))
 }
 
-/// The same for a label without emphasis, behind whose colon is a space or nothing, unless the colon is a wide one.
+/// `split_emphasized_label` without emphasis, behind whose colon is a space or nothing, unless the colon is a wide one.
 fn split_plain_label(inner: &str) -> Option<(&str, usize)> {
     let (name, behind) = inner.split_once([':', '：'])?;
-    // The wide colon stands for a space as well.
+    // A wide colon includes its space.
     let has_end =
         behind.is_empty() || behind.starts_with(char::is_whitespace) || name.len() + behind.len() + 3 == inner.len();
     has_end.then_some((name.trim_end(), inner.len() - behind.len()))

@@ -1,8 +1,7 @@
-//! Plans of work: one model that every dialect is read into, what is wrong with a plan, and what
-//! comes next in a run of one.
+//! Plans of work: one model that every dialect is read into, the problems of a plan, and the next tasks of a run.
 //!
-//! Nothing here opens a file, reads a clock, or starts a process: text and events go in, plans,
-//! diagnostics and decisions come out.
+//! Nothing here opens a file, reads a clock, or starts a process: text and events go in, plans, diagnostics and
+//! decisions come out.
 
 pub mod batches;
 pub mod command_concern;

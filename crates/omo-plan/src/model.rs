@@ -1,7 +1,7 @@
 //! The one model that every dialect of plans is read into.
 //!
-//! Everything that a run needs is in it, as plain data that goes into the ledger whole: a plan that
-//! is edited or deleted afterwards changes nothing about a run that has begun.
+//! A [`Plan`] holds everything that a run needs, as plain data that goes into the ledger whole: a plan that is edited
+//! or deleted afterwards changes nothing about a run that has begun.
 
 mod policy;
 mod task;
@@ -17,50 +17,50 @@ use crate::diagnostic::{Diagnostic, has_errors};
 pub use policy::{OnTaskFail, Parallelism, ReviewTime, RunPolicy};
 pub use task::{FileAction, FileUse, OnFailure, PlannedState, Task, TaskCommit, TaskComplexity, TaskKind};
 
-/// The version of this model, in what is written down.
+/// Version of the written model.
 pub const PLAN_SCHEMA: u32 = 1;
-/// A larger plan is refused.
+/// Maximum bytes of a plan file.
 pub const MAX_PLAN_BYTES: u64 = 16 * 1024 * 1024;
-/// A plan with more tasks is shown and cannot be run.
+/// Maximum tasks of a plan that can be run; a larger one is only shown.
 pub const MAX_PLAN_TASKS: usize = 10_000;
 
-/// A plan.
+/// A plan of any dialect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// [`PLAN_SCHEMA`].
+    /// Version: [`PLAN_SCHEMA`].
     pub schema: u32,
-    /// How it is written.
+    /// Dialect of the file.
     pub dialect: Dialect,
-    /// The file that it was read from.
+    /// File that the plan was read from.
     pub source: PlanSource,
-    /// Its title.
+    /// Title of the plan.
     pub title: String,
-    /// What it is for, where it says so.
+    /// Goal; empty where the plan states none.
     pub goal: String,
-    /// What a person has to have decided before anything runs.
+    /// Decisions of a person before anything runs.
     pub preconditions: Vec<Precondition>,
-    /// Its tasks or steps, in the order in which they are run.
+    /// Tasks or steps, in the order of a run.
     pub tasks: Vec<Task>,
-    /// Its batches or sessions, in their order. Every task of a plan that can be run is in exactly one.
+    /// Batches or sessions, in order. Every task of a plan that can be run is in exactly one.
     pub groups: Vec<TaskGroup>,
-    /// What is run once all tasks are done.
+    /// Checks behind all tasks.
     pub final_checks: Vec<TaskCheck>,
-    /// Checks that stand behind tasks and judge all of the group up to there, each with the task that it stands behind.
+    /// Checks of a group up to a task, each with that task.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub checkpoints: Vec<Checkpoint>,
-    /// Commands that the plan names as checks and that are not run, each with why.
+    /// Named checks that are not run, each with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub refused_checks: Vec<RefusedCheck>,
-    /// The plans that have to be done before this one, as it names them.
+    /// Names of the plans that have to be done before.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub requires_plans: Vec<String>,
-    /// How a run of it goes.
+    /// Policy of a run.
     pub policy: RunPolicy,
-    /// What was found in it.
+    /// Findings about the plan.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// How a plan is written. What each of them means stands in its file of [`crate::dialects`].
+/// Format of a plan; each is described in its file of [`crate::dialects`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
@@ -102,14 +102,14 @@ pub enum Dialect {
 /// The file that a plan was read from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanSource {
-    /// Its path, as it was given.
+    /// Path as given.
     pub path: String,
     /// The SHA-256 of its bytes, in hexadecimal digits.
     pub sha256: String,
     /// The SHA-256 of its text with every task open; `None` where its dialect keeps no state in its files.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sha256_without_state: Option<String>,
-    /// How many bytes it has.
+    /// Number of bytes.
     pub bytes: u64,
 }
 
@@ -120,22 +120,22 @@ impl PlanSource {
     }
 }
 
-/// What a person has to have decided before anything runs.
+/// A decision or condition before anything runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Precondition {
-    /// The plan itself was verified.
+    /// Verification of the plan itself.
     Verification {
-        /// Its section says so.
+        /// `true` where the verification section approves the plan.
         approved: bool,
     },
     /// A decision of the plan.
     Decision(PlanDecision),
-    /// What has to hold before the first step.
+    /// Condition before the first step.
     EntryCondition {
-        /// In the plan's words.
+        /// Condition in the plan's words.
         text: String,
-        /// The commands that show it.
+        /// Commands that show the condition.
         checks: Vec<TaskCheck>,
     },
 }
@@ -143,25 +143,25 @@ pub enum Precondition {
 /// A decision that a plan leaves to its user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanDecision {
-    /// What the plan calls it, such as `DP-001`.
+    /// Name in the plan, such as `DP-001`.
     pub id: String,
-    /// What it is about.
+    /// Subject of the decision.
     pub title: String,
-    /// It is asked about by itself. Those that are not are asked about together.
+    /// `true` for a question of its own; the others are asked together.
     pub blocking: bool,
-    /// What a person chooses from.
+    /// Options to choose from.
     pub options: Vec<DecisionOption>,
-    /// The label of the option that the plan recommends.
+    /// Label of the recommended option.
     pub recommended: Option<String>,
-    /// The label of the option that was chosen, where one was.
+    /// Label of the chosen option, if any.
     pub chosen: Option<String>,
-    /// The bytes of the file that `**Chosen:** Option X` takes the place of: the label of the
-    /// recommendation and what stands behind it on its line.
+    /// Bytes of the file that `**Chosen:** Option X` replaces: the label of the recommendation and the rest of its
+    /// line.
     pub choice_range: Option<std::ops::Range<usize>>,
 }
 
 impl PlanDecision {
-    /// Whether another reading of the plan asks the same, whatever was chosen in either.
+    /// `true` for the same question in another reading of the plan, whatever was chosen in either.
     pub fn is_same_question(&self, other: &Self) -> bool {
         let question = |of: &Self| (of.id.clone(), of.title.clone(), of.blocking, of.options.clone());
         question(self) == question(other)
@@ -171,79 +171,78 @@ impl PlanDecision {
 /// One option of a decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecisionOption {
-    /// Its label, such as `A`.
+    /// Label, such as `A`.
     pub label: String,
-    /// What it means, on one line.
+    /// Meaning, on one line.
     pub text: String,
 }
 
 /// A batch or a session: tasks that are worked on in one place, one stretch at a time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskGroup {
-    /// What it is called.
+    /// Id of the group.
     pub id: String,
-    /// Its title.
+    /// Title of the group.
     pub title: String,
-    /// Its tasks, in their order.
+    /// Ids of the tasks, in order.
     pub tasks: Vec<String>,
-    /// The wave or segment that it belongs to, from 0. A stage opens when all groups of the one
-    /// before have ended.
+    /// Wave or segment, from `0`. A stage opens when all groups of the one before have ended.
     pub wave: usize,
-    /// Groups that have to have ended before.
+    /// Groups that have to end before.
     pub deps: Vec<String>,
-    /// No other ones than those: its plan says so, or the dependencies of its tasks do. A group that names none and of
-    /// which this is not known needs all of the stages before it.
+    /// `true` for complete `deps`, by the plan or by the dependencies of its tasks. Another group without `deps` needs
+    /// all earlier stages.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub names_all_deps: bool,
-    /// Patterns of what it may change; empty for anything.
+    /// Patterns of files that the group may change; empty for anything.
     pub may_touch: Vec<String>,
-    /// Patterns of what it must not change.
+    /// Patterns of files that the group must not change.
     pub never_touch: Vec<String>,
-    /// Where it is worked on.
+    /// Place of the work.
     pub isolation: GroupIsolation,
-    /// A person is asked before anything behind it is begun.
+    /// `true` where a person is asked before anything behind the group is begun.
     pub hard_stop: bool,
 }
 
-/// Where a group is worked on.
+/// Place of the work on a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GroupIsolation {
-    /// In the user's own work tree.
+    /// The user's own work tree.
     #[default]
     Shared,
-    /// In one of its own.
+    /// A work tree of the group.
     Worktree,
 }
 
-/// A check that stands behind a task and judges the group up to there.
+/// A check behind a task that judges the group up to there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// The id of the task that it stands behind.
+    /// Id of the task before the check.
     pub task: String,
-    /// The check.
+    /// Check to run.
     pub check: TaskCheck,
 }
 
-/// A command that a plan names as a check, and that is not run.
+/// A named check that is not run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefusedCheck {
-    /// Of which task; `None` for those of the whole plan.
+    /// Id of the task; `None` for the whole plan.
     pub task: Option<String>,
-    /// The command, as the plan has it.
+    /// Command as written in the plan.
     pub command: String,
-    /// Why it is not run.
+    /// Reason why the command is not run.
     pub concern: CommandConcern,
 }
 
 impl Plan {
-    /// The id of the task list that this plan was made of, which is the name of its folder.
+    /// Id of the task list behind this plan: the name of its folder.
     pub fn task_list_id(&self) -> &str {
         let name = Path::new(&self.source.path).file_name().and_then(|name| name.to_str());
         name.unwrap_or(&self.source.path)
     }
 
-    /// A plan of this file without anything in it.
+    /// An empty plan of this file.
     pub fn new(dialect: Dialect, source: PlanSource) -> Self {
         Self {
             schema: PLAN_SCHEMA,
@@ -263,7 +262,7 @@ impl Plan {
         }
     }
 
-    /// Whether a run of it may be opened.
+    /// `true` for a plan of which a run may be opened.
     pub fn can_run(&self) -> bool {
         !has_errors(&self.diagnostics)
     }
@@ -288,8 +287,7 @@ impl Plan {
         self.groups.iter().enumerate().find(|(_, group)| group.tasks.iter().any(|id| id == task))
     }
 
-    /// Every command that a run of it executes, with the task that it belongs to, in the order of the
-    /// plan: what a user approves.
+    /// Every command of a run, with the id of its task, in the order of the plan: a user approves this list.
     pub fn labeled_checks(&self) -> impl Iterator<Item = (&str, &TaskCheck)> {
         let of_units = self.tasks.iter().flat_map(|task| task.all_checks().map(|check| (task.id.as_str(), check)));
         let entry = self.preconditions.iter().flat_map(|precondition| match precondition {

@@ -1,9 +1,9 @@
-//! Paths as plans write them: what they mean, and whether two of them can be the same file.
+//! Paths as plans write them: their meaning, and the overlap of two of them.
 
 use omo_core::text::glob::{is_glob, matches_glob};
 
-/// A path in its plain form: `/` between its parts, no `.` and no empty part, `..` taken together with
-/// the part before it where there is one. `None` where it leads out of the folder that it is for.
+/// A path in its plain form: `/` between its parts, no `.` and no empty part, `..` taken together with the part before
+/// it where there is one. `None` for a path that leads out of its folder.
 pub fn normalize_path(path: &str) -> Option<String> {
     let path = path.trim().replace('\\', "/");
     if path.starts_with('/') || path.starts_with('~') || path.as_bytes().get(1) == Some(&b':') {
@@ -22,11 +22,10 @@ pub fn normalize_path(path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// Paths of more parts than this are not looked into: whether they overlap cannot be told.
 const MAX_PARTS: usize = 100;
 
-/// Whether something may be meant by both: each is a path, a folder (everything in it), or a pattern.
-/// Where that cannot be told it is so.
+/// `true` where both may mean the same file: each is a path, a folder (everything in it), or a pattern. In doubt
+/// `true`.
 pub fn paths_overlap(one: &str, other: &str) -> bool {
     may_overlap(Meant::parse(one).as_ref(), Meant::parse(other).as_ref())
 }
@@ -35,8 +34,8 @@ fn may_overlap(one: Option<&Meant>, other: Option<&Meant>) -> bool {
     one.zip(other).is_none_or(|(one, other)| parts_overlap(one, other))
 }
 
-/// Whether a path of a plan may mean a file that is there. The file's name is a name, whatever signs are in it: that
-/// of a file `[id].tsx` is no pattern.
+/// `true` for a planned path that may mean an existing file. The file's name is no pattern, whatever signs are in it,
+/// such as `[id].tsx`.
 pub fn path_covers(planned: &str, file: &str) -> bool {
     PlannedPaths::new([planned].into_iter()).covers(file)
 }
@@ -45,39 +44,37 @@ pub fn path_covers(planned: &str, file: &str) -> bool {
 pub struct PlannedPaths(Vec<Option<Meant>>);
 
 impl PlannedPaths {
-    /// Reads them.
+    /// Parses paths.
     pub fn new<'p>(paths: impl Iterator<Item = &'p str>) -> Self {
         Self(paths.map(Meant::parse).collect())
     }
 
-    /// Whether one of them may mean a file that is there, as in [`path_covers`].
+    /// `true` where a path may mean an existing file, as in [`path_covers`].
     pub fn covers(&self, file: &str) -> bool {
         let file = Meant::parse_name(file);
         self.0.iter().any(|planned| may_overlap(planned.as_ref(), file.as_ref()))
     }
 }
 
-/// What a path of a plan means.
 struct Meant {
     parts: Vec<Part>,
-    /// It names a file, and so nothing below it.
+    /// `true` for a file name, with nothing below it.
     is_file: bool,
 }
 
-/// A part of a path, in small letters.
 struct Part {
     text: String,
     is_pattern: bool,
 }
 
 impl Part {
-    /// `**`, which stands for any number of parts.
+    /// `true` for `**`, which stands for any number of parts.
     fn is_any(&self) -> bool {
         self.is_pattern && self.text == "**"
     }
 
-    /// Whether two parts can be the same name. Two patterns are taken to be, but two of which only brackets make
-    /// patterns: these are names, such as `[id]` and `[slug]`.
+    /// `true` for two parts that can be the same name. Two patterns are taken to be, but two of which only brackets
+    /// make patterns: these are names, such as `[id]` and `[slug]`.
     fn overlaps(&self, other: &Self) -> bool {
         let is_mere_set = |part: &Self| !is_glob(&part.text.replace('[', ""));
         match (self.is_pattern, other.is_pattern) {
@@ -90,12 +87,12 @@ impl Part {
 }
 
 impl Meant {
-    /// `None` where the path leads out of its folder, or is too long to be looked into.
+    /// `None` for a path that leads out of its folder, or has more than `MAX_PARTS`.
     fn parse(path: &str) -> Option<Self> {
         Self::read(path, is_glob)
     }
 
-    /// The name of a file that is there, whatever signs are in it.
+    /// The name of an existing file, with any signs.
     fn parse_name(path: &str) -> Option<Self> {
         Self::read(path, |_| false)
     }
@@ -113,23 +110,22 @@ impl Meant {
         self.parts.iter().any(|part| part.is_pattern)
     }
 
-    /// Whether the rest of another path may be below all of it. No file has anything below it; of two
-    /// plain paths, of which one goes on, what looks like a file is taken for a folder.
+    /// `true` where the rest of another path may be below all of this one. No file has anything below it; of two plain
+    /// paths, of which one goes on, a lookalike of a file is taken for a folder.
     fn may_hold(&self, rest: &[Part], other: &Self) -> bool {
         !self.is_file || !other.is_pattern() || rest.iter().all(Part::is_any)
     }
 }
 
-/// A name with the ending of a file. `conf.d` and `v1.2` are folders.
+/// `true` for a name with the ending of a file. `conf.d` and `v1.2` are folders.
 fn is_file_name(name: &str) -> bool {
     let ending = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, ending)| ending);
     ending.is_some_and(|ending| ending != "d" && ending.starts_with(|char: char| char.is_ascii_alphabetic()))
 }
 
-/// Whether two paths can name the same file. What is shorter names everything below it.
+/// `true` for two paths that can name the same file. A shorter one names everything below it.
 ///
-/// Every pair of places is looked at once, from the end, so that no pattern costs more than both
-/// lengths multiplied.
+/// Every pair of places is looked at once, from the end, so that no pattern costs more than both lengths multiplied.
 fn parts_overlap(one: &Meant, other: &Meant) -> bool {
     // Most paths part at their first folder, and of many pairs nothing more is looked at.
     let mut firsts = one.parts.first().into_iter().zip(other.parts.first());
@@ -137,7 +133,7 @@ fn parts_overlap(one: &Meant, other: &Meant) -> bool {
         return false;
     }
     let ends = |from: usize| one.may_hold(other.parts.get(from..).unwrap_or_default(), other);
-    // Whether what is left of `one` behind a place meets what is left of `other` behind each place.
+    // `true` for each rest of `other` that meets the rest of `one`.
     let mut below: Vec<bool> = (0..=other.parts.len()).map(ends).collect();
     for (place, first) in one.parts.iter().enumerate().rev() {
         let mut row = vec![other.may_hold(one.parts.get(place..).unwrap_or_default(), one)];

@@ -9,7 +9,7 @@ use regex::Regex;
 
 use crate::words::with_words;
 
-/// A pattern of omo's own. One that cannot be compiled matches nothing; tests, where it asserts, find that.
+/// A built-in pattern. A broken one matches nothing; tests, where it asserts, find that.
 pub(crate) struct Pattern {
     text: &'static str,
     compiled: OnceLock<Option<Regex>>,
@@ -30,12 +30,12 @@ impl Pattern {
         self.compiled.get_or_init(compile).as_ref()
     }
 
-    /// Whether it matches anywhere in a text.
+    /// `true` for a match anywhere in a text.
     pub(crate) fn is_match(&self, text: &str) -> bool {
         self.regex().is_some_and(|regex| regex.is_match(text))
     }
 
-    /// What its groups match in a text, the empty text for a group without a match; and what is behind all of it.
+    /// Texts of the groups, empty for a group without a match; and the text behind the whole match.
     pub(crate) fn read<'t, const GROUPS: usize>(&self, text: &'t str) -> Option<([&'t str; GROUPS], &'t str)> {
         let found = self.regex()?.captures(text)?;
         let group = |number: usize| found.get(number).map_or("", |group| group.as_str());
@@ -43,19 +43,18 @@ impl Pattern {
         Some((std::array::from_fn(|place| group(place + 1)), behind))
     }
 
-    /// What is behind its first match.
+    /// Text behind the first match.
     pub(crate) fn behind<'t>(&self, text: &'t str) -> Option<&'t str> {
         let end = self.regex()?.find(text)?.end();
         text.get(end..)
     }
 
-    /// What is before its first match, and what is behind it.
+    /// Text before the first match, and text behind it.
     pub(crate) fn around<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
         let found = self.regex()?.find(text)?;
         text.get(..found.start()).zip(text.get(found.end()..))
     }
 
-    /// Where its matches begin.
     pub(crate) fn starts(&self, text: &str) -> impl Iterator<Item = usize> {
         self.regex().into_iter().flat_map(|regex| regex.find_iter(text)).map(|found| found.start())
     }

@@ -1,4 +1,4 @@
-//! What is said about an ultraplan or a session before it runs, in the lines that its users know.
+//! Summary of an ultraplan or a session before its run, in the lines that its users know.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -6,10 +6,10 @@ use crate::diagnostic::Code;
 use crate::dialects::PlanKind;
 use crate::model::{Plan, Precondition, Task, TaskGroup};
 
-/// What the groups of sessions are called, before their number.
+/// Prefix of a session's group, before its number.
 pub const SESSION_PREFIX: &str = "session-";
 
-/// The sessions of a plan, in their order. Steps that belong to none are in a group that is no session.
+/// The sessions of a plan, in order. Steps without a session are in a group that is no session.
 pub fn session_groups(plan: &Plan) -> impl Iterator<Item = &TaskGroup> {
     plan.groups.iter().filter(|group| group.id.starts_with(SESSION_PREFIX))
 }
@@ -37,7 +37,7 @@ pub fn summary_lines(plan: &Plan) -> Vec<String> {
     lines
 }
 
-/// What is missing from steps, and what is taken in its place. In the order of the file.
+/// Missing fields of steps and their defaults, in the order of the file.
 pub fn warning_lines(plan: &Plan) -> Vec<String> {
     let mut tasks: Vec<&Task> = plan.tasks.iter().collect();
     tasks.sort_by_key(|task| task.lines);
@@ -63,7 +63,7 @@ fn entry_condition_text(plan: &Plan) -> &str {
     text.unwrap_or("none")
 }
 
-/// The waves, with how many sessions each has.
+/// The waves, with the number of sessions of each.
 pub fn sessions_per_wave(sessions: &[&TaskGroup]) -> Vec<(usize, usize)> {
     let mut waves = BTreeMap::new();
     for session in sessions {

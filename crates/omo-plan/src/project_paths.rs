@@ -13,9 +13,9 @@ use crate::model::{FileUse, Plan};
 use crate::pattern::Pattern;
 
 /// The plan with the files of its tasks, and the folders that its checks change to, named from the top of the project,
-/// where it names them from the root of a disk and they lie in the project. `top` is the project's absolute path. A file
-/// elsewhere stays as it is named, with its warning. A folder of a check may be that of another copy of the project: one
-/// of its name.
+/// where it names them from the root of a disk and they lie in the project. `top` is the project's absolute path. A
+/// file elsewhere stays unchanged, with its warning. A folder of a check may be that of another copy of the project:
+/// one of its name.
 #[must_use]
 pub fn name_from_top(mut plan: Plan, top: &str) -> Plan {
     enter_from_top(&mut plan, top);
@@ -33,17 +33,16 @@ pub fn name_from_top(mut plan: Plan, top: &str) -> Plan {
             }
             None => file,
         });
-        // It may be named both ways.
+        // A file may be named both ways.
         task.files = files.filter(|file| known.insert(file.path.clone())).collect();
     }
     plan.diagnostics.retain(|found| found.code != Code::PathAbsolute || !solved.contains(&found.text));
     plan
 }
 
-/// A change to a folder that a command begins with: its path, and what stands behind it.
 static ENTERS: Pattern = Pattern::new(r#"^\s*cd\s+("[^"]+"|'[^']+'|[^\s&;|]+)\s*(?:&&|;)\s*"#);
 
-/// Has the checks of a plan begin in the project, where they change to a folder of a copy of it.
+/// Moves the checks of a plan into the project, where they change to a folder of a copy of it.
 fn enter_from_top(plan: &mut Plan, top: &str) {
     let Plan { tasks, final_checks, checkpoints, diagnostics, .. } = plan;
     let own = tasks.iter_mut().flat_map(|task| {
@@ -78,7 +77,7 @@ fn folder_in_copy(folder: &str, top: &str) -> Option<String> {
     inner.iter().all(is_plain).then(|| inner.join("/"))
 }
 
-/// The path from the top of the project; `None` for one that is not absolute, or leads elsewhere.
+/// The path from the top of the project; `None` for a relative path, or one that leads elsewhere.
 fn path_from_top(path: &str, top: &str) -> Option<String> {
     path_problem(path).filter(|(code, _)| *code == Code::PathAbsolute)?;
     let [path, top] = [path.trim(), top].map(|path| path.replace('\\', "/"));

@@ -1,8 +1,8 @@
-//! What proves each task of a plan.
+//! Proof of each task of a plan.
 //!
-//! Most tasks of most formats name no command. One that has none is proved by what judges its group: the command of a
-//! checkpoint, a later task that is a check itself, or the checks of the whole plan. What is left is unproved: it is done
-//! and shown as that, and a reviewer judges it.
+//! Most tasks of most formats name no command. Such a task is proved by a check of its group: the command of a
+//! checkpoint, a later task that is a check itself, or the checks of the whole plan. Any other task is unproved: it is
+//! done and shown as that, and a reviewer judges it.
 //!
 //! A task that names a check of its own that is not run is not proved by that of its group: its author meant something
 //! else to show that it is done. A check that the user adds proves it, since the screen shows both.
@@ -19,24 +19,24 @@ use crate::fields::unused_commands::unused_commands;
 use crate::model::{FileAction, Plan, PlannedState, RefusedCheck, Task};
 use crate::task_graph::order_by_needs;
 
-/// What proves a task that has no check of its own.
+/// Proof of a task without checks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "task")]
 pub enum ProofSource {
-    /// The task of this id, once it has passed: it comes later, and is a check itself.
+    /// The task of this id, once it has passed: a later one that is a check itself.
     Task(String),
-    /// The checks of the whole plan.
+    /// Checks of the whole plan.
     FinalChecks,
 }
 
-/// What shows that a task is done.
+/// Proof of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskProof<'a> {
-    /// So many checks of its own.
+    /// Number of the task's own checks.
     OwnChecks(usize),
-    /// The task of this id.
+    /// Task of this id.
     Task(&'a str),
-    /// The checks of the whole plan.
+    /// Checks of the whole plan.
     FinalChecks,
     /// No command.
     None,
@@ -53,11 +53,10 @@ impl<'a> From<&'a Task> for TaskProof<'a> {
     }
 }
 
-/// So many commands that are not run are named.
 const MAX_REFUSED: usize = 10_000;
 
-/// The plan as it is run: with these checks of the whole beside its own, without the commands that prove nothing or never
-/// end, and with what proves each task. A plan to which that was done before is the same afterwards.
+/// The plan of a run: with `added` checks of the whole, without commands that prove nothing or never end, and with the
+/// proof of each task. Idempotent.
 #[must_use]
 pub fn find_proofs(mut plan: Plan, added: &[TaskCheck]) -> Plan {
     for check in added {
@@ -84,13 +83,12 @@ pub fn find_proofs(mut plan: Plan, added: &[TaskCheck]) -> Plan {
     plan
 }
 
-/// The tasks that nothing proves, in their order; those that are done already are none of them.
+/// Open tasks without a proof, in order.
 pub fn unproved_tasks(plan: &Plan) -> impl Iterator<Item = &Task> {
     let is_open = |task: &&Task| task.state == PlannedState::Open && !task.is_verification();
     plan.tasks.iter().filter(is_open).filter(|task| TaskProof::from(*task) == TaskProof::None)
 }
 
-/// Has the task that a checkpoint stands behind run its check.
 fn add_checkpoints(plan: &mut Plan) {
     let mut places: HashMap<&str, usize> = HashMap::new();
     for (place, task) in plan.tasks.iter().enumerate() {
@@ -106,8 +104,8 @@ fn add_checkpoints(plan: &mut Plan) {
     }
 }
 
-/// Takes the commands out that cannot judge anything, and names those that the reader has left out. Where a format says
-/// itself what is a check, only what harms is none.
+/// Removes commands that cannot judge anything, and names those that the reader has left out. Where a format marks
+/// checks, only harmful ones are removed.
 fn refuse_checks(plan: &mut Plan) {
     let names_checks = !plan.policy.unproved_continues;
     let refused = &mut plan.refused_checks;
@@ -119,7 +117,7 @@ fn refuse_checks(plan: &mut Plan) {
             refused.push(RefusedCheck { task, command: command.to_owned(), concern });
         }
     };
-    // Most plans run the same few commands again and again.
+    // A cache: most plans run the same few commands again and again.
     let mut concerns: HashMap<(String, bool), Option<CommandConcern>> = HashMap::new();
     let added = &plan.policy.added_checks;
     let mut is_run = |task: Option<&str>, check: &TaskCheck| {
@@ -162,10 +160,10 @@ fn refuse_checks(plan: &mut Plan) {
     plan.refused_checks.sort_by_cached_key(place);
 }
 
-/// What proves each of the tasks that have no check, by their places.
+/// Proofs of the tasks without checks, by place.
 fn find_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
     let behind: HashSet<&str> = plan.checkpoints.iter().map(|known| known.task.as_str()).collect();
-    // From the last on: the nearest one behind a task that judges its group, and the nearest that judges everything.
+    // From the last on: the nearest judge of the group, and the nearest judge of everything.
     let mut of_section: HashMap<Option<&str>, &str> = HashMap::new();
     let mut of_all: Option<&str> = None;
     let is_own = |refused: &&RefusedCheck| refused.concern.is_of_check();
@@ -203,18 +201,18 @@ fn find_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
     found
 }
 
-/// Whether what stands below a heading is about the whole plan.
+/// `true` for a heading of text about the whole plan.
 fn is_of_whole(title: &str, plan: &Plan) -> bool {
     JUDGES.is_match(title) || title == plan.title || FILE_TITLES.contains(&title.to_lowercase().as_str())
 }
 
-/// Whether a task is a check of what was done before it: its title says so, and it makes nothing itself.
+/// `true` for a check of earlier work: by its title, and without changed files.
 pub fn judges_others(task: &Task) -> bool {
     let makes = |action| matches!(action, FileAction::Create | FileAction::Test);
     JUDGES.is_match(&task.title) && !task.files.iter().any(|file| !file.is_optional && makes(file.action))
 }
 
-/// Has a task that proves others come after them. Where the plan's own order says otherwise, nothing of it holds.
+/// Orders a task behind the tasks that it proves. Where the plan's own order contradicts, nothing of that holds.
 fn require_proved_tasks(plan: &mut Plan) {
     let places: HashMap<&str, usize> =
         plan.tasks.iter().enumerate().map(|(place, task)| (task.id.as_str(), place)).collect();

@@ -1,30 +1,30 @@
-//! Why omo does not do what a verb was asked for: what is wrong, and what to do.
+//! Refusals of verbs: the reason, and the way out.
 
-/// Why a verb does nothing.
+/// Refusal of a verb.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerbRefusal {
-    /// What kind of thing is in the way.
+    /// Kind of obstacle.
     pub kind: VerbRefusalKind,
-    /// What, in one sentence without its end.
+    /// Obstacle in one sentence without its end.
     pub message: String,
-    /// What to do.
+    /// Way out.
     pub hint: String,
 }
 
-/// What kind of thing is in the way of a verb.
+/// Kind of obstacle of a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerbRefusalKind {
-    /// What was named is not there.
+    /// A missing object.
     NotFound,
-    /// Something else has to happen first, or it is not this caller's to do.
+    /// A missing step before, or a caller without the right.
     Precondition,
-    /// Another worker is at it, or another session holds the run.
+    /// Another worker or session that holds the object.
     Contention,
-    /// A person has to say so.
+    /// A missing word of a person.
     Human,
-    /// What was said says too little, or is wrong.
+    /// Incomplete or wrong arguments.
     Usage,
-    /// The answer is no: something is not green.
+    /// A check that is not green.
     NotGreen,
 }
 

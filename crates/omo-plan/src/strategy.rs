@@ -1,24 +1,24 @@
-//! How a plan asks to be worked on: by one session, or each of its sessions by a client of its own.
+//! Strategy of a plan: one session, or a client for each of its sessions.
 
 use crate::model::{Plan, TaskGroup};
 use crate::plan_summary::{session_groups, sessions_per_wave};
 
-/// How a plan is worked on.
+/// Strategy of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunStrategy {
-    /// One step after the other, in the session that was asked.
+    /// One step after the other, in the current session.
     SingleSession,
     /// A client for each session of the plan.
     Sessions {
-        /// How many run beside others of their wave.
+        /// Sessions beside others of their wave.
         parallel: usize,
-        /// How many run alone.
+        /// Sessions that run alone.
         sequential: usize,
     },
 }
 
 impl RunStrategy {
-    /// How a plan is worked on where nothing else is asked for.
+    /// Default strategy of a plan.
     pub fn for_plan(plan: &Plan) -> Self {
         let sessions: Vec<&TaskGroup> = session_groups(plan).collect();
         if sessions.len() < 2 {
@@ -29,12 +29,12 @@ impl RunStrategy {
         Self::Sessions { parallel, sequential: sessions.len() - parallel }
     }
 
-    /// Whether clients are started.
+    /// `true` where clients are started.
     pub fn starts_clients(self) -> bool {
         self != Self::SingleSession
     }
 
-    /// Whether some of them run at the same time.
+    /// `true` where some clients run at the same time.
     pub fn is_parallel(self) -> bool {
         matches!(self, Self::Sessions { parallel: 1.., .. })
     }

@@ -1,16 +1,15 @@
-//! The order of things that need each other: what is needed comes first, and else the order that they stand in.
+//! Topological order, else the original order.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// So many members of a circle are named.
 const MAX_NAMED_MEMBERS: usize = 12;
 
-/// The places in the order in which they are done, where `needs` has for each place those that come before it. A need
-/// of what is not there, or of itself, is passed over.
+/// The places in the order of work, where `needs` has the predecessors of each place. A missing place, or a need of
+/// itself, is ignored.
 ///
 /// # Errors
-/// Where some need each other there is no order: the places of one circle, each of which needs the next one.
+/// The places of one circle, each of which needs the next one.
 pub fn order_by_needs(needs: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
     let is_need = |place: usize, need: usize| need != place && need < needs.len();
     let mut needed_by: Vec<Vec<usize>> = vec![Vec::new(); needs.len()];
@@ -21,7 +20,7 @@ pub fn order_by_needs(needs: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
             open.get_mut(place).into_iter().for_each(|count| *count += 1);
         }
     }
-    // Of what can be done, what stands first.
+    // Of the free places, the first.
     let mut free: BinaryHeap<Reverse<usize>> =
         open.iter().enumerate().filter(|(_, count)| **count == 0).map(|(place, _)| Reverse(place)).collect();
     let mut order = Vec::with_capacity(needs.len());
@@ -37,7 +36,7 @@ pub fn order_by_needs(needs: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
     if order.len() == needs.len() { Ok(order) } else { Err(find_circle(needs, &open)) }
 }
 
-/// One circle of those that are open: each of them needs one that is open, so following them leads around it.
+/// A circle among the open places: each needs an open one, so following them leads around it.
 fn find_circle(needs: &[Vec<usize>], open: &[usize]) -> Vec<usize> {
     let is_open = |place: usize| open.get(place).is_some_and(|count| *count > 0);
     let mut position: Vec<Option<usize>> = vec![None; needs.len()];

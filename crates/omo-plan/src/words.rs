@@ -1,6 +1,5 @@
-//! The words that plans are written with, by language.
+//! Words of plans, by language.
 
-/// A word of a plan, by what it means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
     Task,
@@ -16,8 +15,8 @@ pub(crate) enum Word {
     Delete,
 }
 
-/// The name that stands for the words of a meaning in a pattern, and the words in small letters, those of a language apart
-/// by `|`: English, German, Spanish, Portuguese, French, Italian, Russian, Chinese, Japanese and Korean.
+/// Placeholder of a meaning in a pattern, and its words in small letters, those of a language separated by `|`:
+/// English, German, Spanish, Portuguese, French, Italian, Russian, Chinese, Japanese and Korean.
 const TABLE: [(Word, &str, [&str; 10]); 11] = [
     (
         Word::Task,
@@ -176,13 +175,12 @@ const TABLE: [(Word, &str, [&str; 10]); 11] = [
 ];
 
 impl Word {
-    /// The words of this meaning in all languages.
     pub(crate) fn words(self) -> impl Iterator<Item = &'static str> {
         let own = TABLE.iter().filter(move |(word, ..)| *word == self);
         own.flat_map(|(.., languages)| languages).flat_map(|words| words.split('|'))
     }
 
-    /// `true` for a text in small letters that is one of them.
+    /// `true` for a word of this meaning, in small letters.
     pub(crate) fn is(self, lower: &str) -> bool {
         self.words().any(|word| word == lower)
     }
@@ -207,7 +205,6 @@ impl Word {
     }
 }
 
-/// A pattern with the words that its names stand for.
 pub(crate) fn with_words(pattern: &str) -> String {
     TABLE.iter().fold(pattern.to_owned(), |text, (word, name, _)| {
         if text.contains(name) { text.replace(name, &word.alternatives()) } else { text }

@@ -1,16 +1,15 @@
-//! Plans that do not keep to the template of their format, and what a careful reader finds in them.
+//! Plans that do not keep to the template of their format, read as a careful reader would.
 
 use omo_plan::dialects::{BatchOptions, PlanChange, read};
 use omo_plan::model::{Plan, PlannedState, Task};
 use omo_plan::project_paths::name_from_top;
 use omo_plan::proof::find_proofs;
 
-/// A plan as it is run.
 fn plan(path: &str, text: &str) -> Plan {
     find_proofs(read(path, text.as_bytes(), BatchOptions::default()), &[])
 }
 
-/// Each task on a line: its id and state, what it needs by its own words, its files, its checks.
+/// Each task on a line: its id and state, its stated needs, its files, its checks.
 fn lines(plan: &Plan) -> String {
     plan.tasks.iter().map(|task| line(task) + "\n").collect()
 }

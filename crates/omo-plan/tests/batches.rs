@@ -1,4 +1,4 @@
-//! The batches of plans: what others computed for many of them, and what holds for all.
+//! The batches of plans: results of others for many of them, and properties of all.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers fail as a test does")]
 
@@ -30,7 +30,7 @@ fn every_recorded_plan_has_its_batches() {
         let printed = printed.as_object_mut().unwrap();
         printed.remove("diagnostics");
         // A dash behind a task's number, a dependency without the word, and another name for the label are read here,
-        // where others leave out what they say without a word.
+        // where others drop the text without a word.
         let id = vector["id"].as_str().unwrap();
         if ["heading-007", "dep_form-009", "dep_form-033"].contains(&id) {
             let edges = found.tasks.iter().any(|task| task.depends_on == ["1"]);
@@ -69,12 +69,12 @@ fn the_next_batches_end_at_the_next_hard_stop() {
         let batches: Vec<Vec<String>> = serde_json::from_value(case["batches"].clone()).unwrap();
         let stops: Vec<usize> = serde_json::from_value(case["hard_stops"].clone()).unwrap();
         let mut ended: HashSet<String> = case["completed"].as_object().unwrap().keys().cloned().collect();
-        // What has no contract is recorded as failed before anything is handed out.
+        // A task without a contract is recorded as failed before anything is handed out.
         let without: Vec<String> = serde_json::from_value(case["contract_failed"].clone()).unwrap_or_default();
         ended.extend(without);
         let next = next_batches(&batches, &stops, |id| ended.contains(id));
         if case["title"] == "batch 0 wholly contract-failed" {
-            // Where nothing of a batch is left, the next one follows: an empty segment is none.
+            // An empty rest of a batch is skipped.
             assert_eq!(next, Some(vec![vec!["3", "4"], vec!["5", "6"], vec!["7"]]));
         } else {
             assert_eq!(json!(next), case["next_batches"], "{}", case["title"]);
@@ -255,7 +255,7 @@ fn hostile_plans_are_answers() {
     assert!(compute_batches(&vec![b'x'; 17 * 1024 * 1024], 3, 5).has_errors());
 }
 
-/// The numbers of some tasks, whether each is a pair, the order of the halves, and what each needs.
+/// The numbers of some tasks, `true` for a pair, the order of the halves, and the needs of each.
 fn plans() -> impl Strategy<Value = String> {
     let task = (0_u8..3, any::<bool>(), proptest::collection::vec(0_usize..30, 0..3), 0_u8..12);
     (proptest::collection::vec(task, 1..30), any::<u64>()).prop_map(|(tasks, seed)| {

@@ -242,7 +242,7 @@ fn a_task_that_comes_before_another_is_needed_by_it() {
     );
 }
 
-/// The ids of a plan's tasks, and the lines at which an item is told that is none.
+/// The ids of a plan's tasks, and the lines of reported items that are none.
 fn read_items(path: &str, text: &str) -> (Vec<String>, Vec<usize>) {
     let plan = dialects::read(path, text.as_bytes(), BatchOptions::default());
     let told = plan.diagnostics.iter().filter(|found| found.code == Code::ItemNotRead).map(|found| found.line);
@@ -294,7 +294,6 @@ fn more_dependencies_than_a_plan_may_have_are_told_and_not_kept() {
     assert!(!read(&statements).can_run());
 }
 
-/// Ids of a plan, and its warnings by their codes.
 fn ids_and_codes(path: &str, text: &str) -> (Vec<String>, Vec<&'static str>) {
     let plan = omo_plan::dialects::read(path, text.as_bytes(), omo_plan::dialects::BatchOptions::default());
     let codes = plan.diagnostics.iter().map(|found| found.code.word()).collect();

@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use omo_plan::dialects::{BatchOptions, PlanChange, read};
 use omo_plan::model::Dialect;
 
-/// The pages of `docs/formats`, each with the dialect of its example.
 const PAGES: [(&str, Dialect); 8] = [
     ("dev-workflow", Dialect::DevWorkflow),
     ("gsd", Dialect::Gsd),
@@ -24,14 +23,13 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats")
 }
 
-/// What stands as code in the first line that begins so.
+/// The code in the first line that begins with `beginning`.
 fn code_of_line(page: &str, name: &str, beginning: &str) -> Vec<String> {
     let line = page.lines().find_map(|line| line.strip_prefix(beginning));
     let line = line.unwrap_or_else(|| panic!("{name} has no line that begins with {beginning}"));
     line.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// The first fenced block, without its fences.
 fn first_block<'a>(page: &'a str, name: &str) -> &'a str {
     let (_, behind) = page.split_once("\n```").unwrap_or_else(|| panic!("{name} has no example"));
     let (language, behind) = behind.split_once('\n').unwrap();
@@ -55,7 +53,7 @@ fn the_example_of_each_page_is_a_plan_of_its_format() {
 
 #[test]
 fn the_state_of_a_task_goes_back_where_the_page_says_so() {
-    // The last task of the example, and what stands in its line once it has passed; none where no state is kept.
+    // The last task of the example, and its line once it has passed; `None` without state.
     for (name, dialect, task, written) in [
         ("dev-workflow", Dialect::DevWorkflow, "2", None),
         ("gsd", Dialect::Gsd, "2", None),

@@ -1,5 +1,5 @@
-//! Plans of oh-my-opencode, Conductor, BMAD, Agent OS, Backlog.md and ralph: what is read, what is written back, by what
-//! a file is known, and what is told.
+//! Plans of oh-my-opencode, Conductor, BMAD, Agent OS, Backlog.md and ralph: reading, writing back, recognition, and
+//! reports.
 
 use omo_plan::diagnostic::Code;
 use omo_plan::dialects::checklist::active_plan_name;
@@ -144,7 +144,6 @@ pub(crate) const RALPH: &str = r#"{
 }
 "#;
 
-/// A plan of each format at its place.
 pub(crate) const PLANS: [(&str, &str, Dialect); 6] = [
     (".sisyphus/plans/bread.md", SISYPHUS, Dialect::Sisyphus),
     ("conductor/tracks/bread_1/plan.md", CONDUCTOR, Dialect::Conductor),
@@ -265,7 +264,7 @@ fn a_file_elsewhere_is_known_by_its_content() {
         let plan = read("notes.md", text);
         assert_eq!((plan.dialect, plan.tasks.is_empty()), (dialect, false), "{:?}", plan.diagnostics);
     }
-    // What another format has at its place stays one of it.
+    // A file of another format at its place stays one of that format.
     for (path, text, dialect) in [
         (".kiro/specs/a/tasks.md", AGENT_OS, Dialect::Kiro),
         ("openspec/changes/a/tasks.md", CONDUCTOR, Dialect::OpenSpec),

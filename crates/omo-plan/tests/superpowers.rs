@@ -216,7 +216,7 @@ fn a_plan_of_another_dialect_stays_one() {
     ] {
         assert_eq!(plan(text).dialect, Dialect::DevWorkflow, "{text}");
     }
-    // What says nothing of either is of the dialect of its place.
+    // A file without signs of either is of the dialect of its place.
     let open = "### Task 1: a\n\nb\n";
     assert_eq!(plan(open).dialect, Dialect::Superpowers);
     assert_eq!(read("docs/limit.md", open.as_bytes(), BatchOptions::default()).dialect, Dialect::DevWorkflow);

@@ -83,7 +83,6 @@ fn tasks_and_subtasks_are_read_with_what_they_need() {
     assert_eq!((lines(&read_text(BAKERY), 0), lines(&read_text(BAKERY), 2)), ([4, 14], [21, 21]));
 }
 
-/// The same JSON on one line.
 fn minified(text: &str) -> String {
     text.lines().map(str::trim).collect()
 }

@@ -78,7 +78,7 @@ fn a_task_is_proved_by_its_commands_and_reviewed_by_the_rest() {
         (TaskComplexity::Complex, 1, "src/login.rs")
     );
     assert_eq!(task.body, "# 1: Login\n\nA form.\nAnd a route.\n\nApproach: tdd\n\nTest file: tests/login.rs\n");
-    // A task that says nothing of what shows it is judged, too.
+    // A task without criteria is judged, too.
     let plan = self::plan(&[json!({"id": "1", "subject": "Login"})]);
     assert_eq!(plan.tasks[0].criteria, ["what it says is done"]);
     assert_eq!((plan.can_run(), plan.diagnostics[0].code.word()), (true, "missing_verify"));
@@ -181,7 +181,7 @@ fn both_names_of_what_a_task_waits_for_are_read_and_numbers_are_one_however_they
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the files say, there is a plan; a sound one waits for nothing that is not there, nor in a circle.
+    /// Any files make a plan; a sound one waits for nothing missing, nor in a circle.
     #[test]
     fn a_sound_session_can_be_done(
         edges in prop::collection::vec((0..8_usize, "[0-9]{1,2}|verify|x|\\PC{0,3}"), 0..10),

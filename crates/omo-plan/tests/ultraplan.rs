@@ -1,4 +1,4 @@
-//! Ultraplans are read as the system that they come from reads them, and what is wrong with one is reported.
+//! Ultraplans as their original system reads them, and reports of their problems.
 
 #![expect(
     clippy::unwrap_used,
@@ -17,7 +17,6 @@ use omo_plan::diagnostic::Code;
 use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::model::Plan;
 
-/// Reads a text as a plan, of whatever kind.
 fn read(text: &str) -> Plan {
     dialects::read("plan.md", text.as_bytes(), BatchOptions::default())
 }
@@ -27,7 +26,6 @@ fn codes(plan: &Plan) -> Vec<(Code, Option<&str>)> {
     plan.diagnostics.iter().map(|found| (found.code, found.task.as_deref())).collect()
 }
 
-/// A step with these files, with all that it needs.
 fn step(number: u64, files: &str) -> String {
     format!(
         "### Step {number}: Part {number}\n\n- **Files:** {files}\n- **Changes:** Do it.\n- **Verify:** `make check`\n\

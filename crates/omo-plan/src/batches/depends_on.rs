@@ -1,7 +1,7 @@
-//! What a task names behind `Depends on:`, in every form in which plans write it.
+//! `Depends on:` of a task, in every form in which plans write it.
 //!
-//! `Task 1, Task 2 and 3`, `Tasks 1-3`, `Task 2-tests (schema)`, a list below the label, or one of the
-//! words for nothing. A number counts behind the word `Task`, or where numbers are all that there is.
+//! `Task 1, Task 2 and 3`, `Tasks 1-3`, `Task 2-tests (schema)`, a list below the label, or one of the words for
+//! nothing. A number counts behind the word `Task`, or where the value holds only numbers.
 
 mod references;
 
@@ -16,22 +16,16 @@ use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
 use references::{Reference, Value, merge_values, parse_references};
 
-/// The words of the label.
 static LABEL: Pattern = Pattern::new(r"{depends on}");
-/// The words that plans of the exact form have.
 static EXACT_LABEL: Pattern = Pattern::new(r"^(?i-u:depends on|dependenc(?:ies|y))");
-/// The words behind which anything else may stand as well, such as the names of packages.
 static SOFT_LABEL: Pattern = Pattern::new(r"^(?i-u:dependenc)");
-/// The label from its words to its colon, or to the end of its emphasis behind that.
+/// The label from its words to its colon, or to the end of the emphasis behind the colon.
 static WHOLE_LABEL: Pattern = Pattern::new(r"^(?:{depends on})[*_ \t]*[:：][*_]*");
-/// Tasks of other plans alone, such as `login/Task 2`: none of this one waits for them.
+/// Tasks of other plans, such as `login/Task 2`: no task of this plan waits for them.
 static ELSEWHERE: Pattern =
     Pattern::new(r"^[\s*_`]*(?:[\w.-]+/(?i-u:task)s?[ \t]*#?[\w.-]+[`,;&\s]*(?:(?i-u:and)[ \t]+)?)+[*_\s]*$");
-/// How many bytes before a label are looked at: for its line's start, a list's sign and emphasis.
 const LOOK_BACK: usize = 64;
-/// More than so many edges are no plan: each of all tasks needing each of them.
 const MAX_EDGES: usize = 100_000;
-/// Reads what every task of the outline depends on.
 pub(super) fn read_dependencies<'a>(document: &MarkdownDocument<'a>, outline: &mut TaskOutline<'a>) {
     let numbers = tasks_by_number(outline);
     let is_strict = document.front_matter_field("contract_version").is_some();
@@ -41,13 +35,11 @@ pub(super) fn read_dependencies<'a>(document: &MarkdownDocument<'a>, outline: &m
     }
 }
 
-/// The name of the column that says which task a row is about.
+/// Column header of the task number, such as `#` or `No.`.
 static NUMBER_COLUMN: Pattern = Pattern::new(r"^[*_\s]*(?:#|(?i-u:no\.?|id|nr\.?|tasks?)|{task})[*_\s]*$");
-/// The name of the column of what a task depends on.
 static NEEDS_COLUMN: Pattern =
     Pattern::new(r"^[*_\s]*(?:{depends on}|(?i-u:depends|deps|blocked by|prerequisites?))[*_\s]*$");
 
-/// Reads a table of tasks with a column of what each depends on.
 fn read_table<'a>(document: &MarkdownDocument<'a>, outline: &mut TaskOutline<'a>, numbers: &BTreeMap<u64, usize>) {
     let mut columns: Option<(usize, usize)> = None;
     let mut named_by = vec![None; outline.tasks.len()];
@@ -84,9 +76,8 @@ fn read_table<'a>(document: &MarkdownDocument<'a>, outline: &mut TaskOutline<'a>
     }
 }
 
-/// Reads what stands behind the labels of tasks.
 fn read_labels<'a>(document: &MarkdownDocument<'a>, outline: &mut TaskOutline<'a>, numbers: &BTreeMap<u64, usize>) {
-    // For each task the last one that named it: the tasks follow one another as their labels do.
+    // For each task the last task that named it: tasks follow one another as their labels do.
     let mut named_by = vec![None; outline.tasks.len()];
     let (mut done, mut edges) = (0, 0_usize);
     for at in LABEL.starts(document.text) {
@@ -157,8 +148,7 @@ fn add_dependency(
     }
 }
 
-/// The numbers that tasks have, with the place of the task that each stands for: the task itself, or
-/// the implementation of a pair.
+/// The place of the task that each number stands for: the task, or the implementation of a pair.
 fn tasks_by_number(outline: &TaskOutline<'_>) -> BTreeMap<u64, usize> {
     let mut numbers: BTreeMap<u64, (u8, usize)> = BTreeMap::new();
     for (place, task) in outline.tasks.iter().enumerate() {
@@ -178,7 +168,7 @@ fn tasks_by_number(outline: &TaskOutline<'_>) -> BTreeMap<u64, usize> {
     numbers.into_iter().map(|(number, (_, place))| (number, place)).collect()
 }
 
-/// The places of the tasks that a reference is for, or the name of what is not there.
+/// The places of the tasks that a `Reference` names, or the missing name.
 fn resolve_reference(
     outline: &TaskOutline<'_>,
     numbers: &BTreeMap<u64, usize>,
@@ -203,7 +193,7 @@ fn resolve_reference(
     }
 }
 
-/// The bytes behind the label whose words stand here, up to the end of its line.
+/// The bytes behind the label at `at`, up to the end of its line.
 fn label_at(document: &MarkdownDocument<'_>, at: usize) -> Option<Range<usize>> {
     let near = (at.saturating_sub(LOOK_BACK)..at).find(|start| document.text.is_char_boundary(*start)).unwrap_or(at);
     let before = document.slice(near..at);
@@ -222,7 +212,6 @@ fn label_at(document: &MarkdownDocument<'_>, at: usize) -> Option<Range<usize>> 
     line_ranges(document.text, document.text.len() - value.len()..document.text.len()).next()
 }
 
-/// What stands behind a label, on its line or in what follows, and where.
 fn value_of<'a>(document: &MarkdownDocument<'a>, line: Range<usize>) -> (Value<'a>, Range<usize>) {
     let text = document.slice(line.clone());
     if ELSEWHERE.is_match(text) {
@@ -248,7 +237,7 @@ fn value_of<'a>(document: &MarkdownDocument<'a>, line: Range<usize>) -> (Value<'
         if !belongs || is_mark || (sign.is_none() && inner.split_once(':').is_some()) {
             break;
         }
-        // A paragraph behind an empty line, or behind words, is not about this.
+        // A paragraph behind an empty line, or behind words, belongs to no label.
         if sign.is_none() && !is_bare && !goes_on {
             break;
         }

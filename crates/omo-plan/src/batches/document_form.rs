@@ -13,13 +13,11 @@ pub(crate) fn find_form(document: &MarkdownDocument<'_>) -> HeadingForm {
     forms.into_iter().find(|form| has_tasks(document, *form)).or_else(numbered).unwrap_or(HeadingForm::Loose)
 }
 
-/// An item that is a task by its number.
 static NUMBERED_BOX: Pattern =
     Pattern::new(r"(?m)^[ \t]*[-*+][ \t]+\[[ xX]\][ \t]+[*_]*(?:[A-Z]{0,3}-?[0-9]+[.)]|[0-9]+\.[0-9]|T[0-9])");
-/// Labels that only a task has below its heading.
 const TASK_LABELS: [&str; 4] = ["acceptance criteria", "acceptance", "definition of done", "done when"];
 
-/// `true` where the numbered headings of a document are tasks: most say what they have to meet, and no item is one by
+/// `true` where the numbered headings of a document are tasks: most have acceptance criteria, and no item is a task by
 /// its number.
 fn has_numbered_tasks(document: &MarkdownDocument<'_>) -> bool {
     if NUMBERED_BOX.is_match(document.text) {

@@ -1,29 +1,28 @@
-//! The headings of tasks: which texts are one, with its id and its title.
+//! Headings of tasks: their id and title.
 
 use crate::pattern::Pattern;
 
-/// How the headings of tasks are written.
+/// Form of the headings of tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeadingForm {
     /// `### Task 1: title` or `## Task 1-tests — title`.
     Exact,
     /// In every way in which people write it: `## ✅ Task 1.2. title`, `### 任务 3：title`, `#### T1: title`.
     Loose,
-    /// The same one level further down, where no heading above that is a task.
+    /// `Loose` one level further down, where no heading above is a task.
     Deep,
     /// A number and no word: `### 1. title`.
     Numbered,
 }
 
-/// A task's number, without the zeros before it, and the word behind it.
+/// Number of a task without leading zeros, and the word behind the number.
 static TASK: Pattern = Pattern::new(r"^Task\s+0*([0-9]+(?:-[A-Za-z]+)?)(?:\s*:|\s*[–—―−]|\s+-{1,3}(?:\s|$))");
-/// The same in every way of writing: with marks and emphasis around it, in other languages, with letters and parts,
-/// with a remark, and with any sign or nothing before its title.
+/// `TASK` in every way of writing: with marks and emphasis around it, in other languages, with letters and parts, with
+/// a remark, and with any sign or nothing before its title.
 static LOOSE_TASK: Pattern = Pattern::new(
     r"^[\s*_~]*(?:[✅✔☑🟢🔲⬜]\x{FE0F}?\s*)?(?:\[[ xX]\]\s*)?[*_~]*(?:(?:{task})\s*[#№]?\s*(?:([0-9]+(?:-[0-9]+)+)|0*([0-9]+(?:\.[0-9]+)*[A-Za-z]?(?:-[A-Za-z]+)?))|(?i-u:task)\s+([A-Z][0-9]*(?:\.[0-9]+)*)|(T-?[0-9]+)\b)[*_~]*\s*(?:[(（][^)）]*[)）]\s*)?(?:[:：.)|–—―−-]+|$)[*_~]*|^[*_~]*(T[0-9]+)[ \t]+",
 );
 
-/// A number and what ends it.
 static NUMBERED: Pattern = Pattern::new(r"^[*_]*([0-9]+(?:\.[0-9]+)*)[.):][*_]*\s+");
 
 impl HeadingForm {

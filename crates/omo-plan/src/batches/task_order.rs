@@ -1,31 +1,28 @@
-//! The order of a plan's tasks: what is needed before what needs it, and else as in the file.
+//! Topological order of a plan's tasks, else the order of the file.
 
 use crate::batches::task_outline::{MAX_FINDINGS_OF_A_KIND, TaskOutline, task_diagnostic};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::task_graph;
 
-/// What is done as one: a task, or the two halves of a pair.
+/// A task, or both halves of a pair.
 #[derive(Clone, Copy)]
 pub(super) struct Unit {
-    /// The place in the file of what is done first.
     first: usize,
     second: Option<usize>,
 }
 
 impl Unit {
-    /// The places of its tasks in the file, in the order in which they are done.
+    /// Places of the tasks in the file, in the order of a run.
     pub(super) fn positions(self) -> impl Iterator<Item = usize> {
         std::iter::once(self.first).chain(self.second)
     }
 
-    /// How many tasks it has.
     pub(super) fn len(self) -> usize {
         1 + usize::from(self.second.is_some())
     }
 }
 
-/// The tasks in the order in which they are run. `None` where there is no order, and what stands in its way is
-/// reported.
+/// The tasks in the order of a run; `None` for a circle or a duplicate id, which is reported.
 pub(super) fn order_tasks(outline: &TaskOutline<'_>, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec<Unit>> {
     let (tasks, unit_of) = pair_tasks(outline);
     let needs = collect_needs(outline, &unit_of, diagnostics)?;
@@ -40,7 +37,6 @@ pub(super) fn order_tasks(outline: &TaskOutline<'_>, diagnostics: &mut Vec<Diagn
     Some(order.into_iter().filter_map(|task| tasks.get(task).copied()).collect())
 }
 
-/// The tasks in the order of the file, and the task of each task.
 fn pair_tasks(outline: &TaskOutline<'_>) -> (Vec<Unit>, Vec<usize>) {
     let mut units: Vec<Unit> = Vec::with_capacity(outline.tasks.len());
     let mut unit_of = vec![0; outline.tasks.len()];
@@ -54,7 +50,7 @@ fn pair_tasks(outline: &TaskOutline<'_>) -> (Vec<Unit>, Vec<usize>) {
             *slot = unit;
         }
         match units.get_mut(unit) {
-            // The half that stands first in the file is there already.
+            // The half that stands first in the file is known already.
             Some(pair) if task.is_tests() => *pair = Unit { first: place, second: Some(pair.first) },
             Some(pair) => pair.second = Some(place),
             None => units.push(Unit { first: place, second: None }),
@@ -63,7 +59,6 @@ fn pair_tasks(outline: &TaskOutline<'_>) -> (Vec<Unit>, Vec<usize>) {
     (units, unit_of)
 }
 
-/// The tasks that each task needs, each once for every task that names one.
 fn collect_needs(
     outline: &TaskOutline<'_>,
     unit_of: &[usize],
@@ -87,7 +82,6 @@ fn collect_needs(
     is_sound.then_some(needs)
 }
 
-/// Tells a circle of those that wait for each other.
 fn report_cycle(outline: &TaskOutline<'_>, units: &[Unit], circle: &[usize]) -> Diagnostic {
     let name = |unit: &usize| {
         let places = units.get(*unit).into_iter().flat_map(|unit| unit.positions());
@@ -100,7 +94,6 @@ fn report_cycle(outline: &TaskOutline<'_>, units: &[Unit], circle: &[usize]) -> 
     task_diagnostic(first, Code::Cycle, text)
 }
 
-/// Tells what is run after something that stands behind it.
 fn report_reordered(outline: &TaskOutline<'_>, units: &[Unit], order: &[usize], diagnostics: &mut Vec<Diagnostic>) {
     let mut last = 0;
     let late = order.iter().filter(|unit| {

@@ -1,4 +1,4 @@
-//! What the order of a plan depends on: its tasks, what they name as needed before, and its markers.
+//! Outline of a plan: its tasks, their needs, and its markers.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -9,32 +9,30 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::document::{Heading, MarkdownDocument, line_ranges};
 use crate::id::is_id;
 
-/// More findings of one kind are not kept: a reader does not go through them.
 pub(super) const MAX_FINDINGS_OF_A_KIND: usize = 1000;
 
-/// A task as its heading has it.
+/// A task by its heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskHeading<'a> {
-    /// What it is called: its number without zeros before it, and `-tests` or `-impl` where it has one.
+    /// Number without leading zeros, with `-tests` or `-impl` where there is one.
     pub id: &'a str,
-    /// Its title, without comments.
+    /// Title of the task, without comments.
     pub title: Cow<'a, str>,
-    /// The bytes of its heading.
+    /// Bytes of the heading.
     pub heading: Range<usize>,
-    /// The line of its heading, from 1.
+    /// Line of the heading, from 1.
     pub line: usize,
-    /// From its heading to the next task, or to the next heading of level 1 or 2.
+    /// Bytes from the heading to the next task, or to the next heading of level 1 or 2.
     pub section: Range<usize>,
-    /// The places of the tasks that it names as needed before, each once.
+    /// Places of the tasks that the task needs, each once.
     pub depends_on: Vec<usize>,
-    /// It says what it needs, also where that is nothing.
+    /// `true` where the task names its needs, also `none`.
     pub states_dependencies: bool,
-    /// It has a checkpoint marker.
+    /// `true` for a task with a checkpoint marker.
     pub is_marked: bool,
 }
 
 impl TaskHeading<'_> {
-    /// The id of the other half, where this is one of a pair.
     pub(crate) fn other_half(&self) -> Option<String> {
         let (number, half) = self.id.split_once('-')?;
         match half {
@@ -44,27 +42,27 @@ impl TaskHeading<'_> {
         }
     }
 
-    /// It is the half that is written first.
+    /// `true` for the half that is written first.
     pub(crate) fn is_tests(&self) -> bool {
         self.id.ends_with("-tests")
     }
 }
 
-/// The tasks of a plan, and what was found on the way.
+/// The tasks of a plan, and the findings of reading them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskOutline<'a> {
-    /// In the order of the file.
+    /// Tasks in the order of the file.
     pub tasks: Vec<TaskHeading<'a>>,
-    /// The place of each task by its id.
+    /// Place of each task by its id.
     pub positions: HashMap<&'a str, usize>,
-    /// What was found: at most a thousand of each kind.
+    /// Findings, at most a thousand of each kind.
     pub diagnostics: Vec<Diagnostic>,
     counts: BTreeMap<Code, usize>,
     pub(super) form: HeadingForm,
 }
 
 impl<'a> TaskOutline<'a> {
-    /// The tasks of a document, without what they depend on.
+    /// The tasks of a document, without `depends_on`.
     pub(crate) fn read_tasks(document: &MarkdownDocument<'a>, form: HeadingForm) -> Self {
         let mut outline = TaskOutline {
             tasks: Vec::new(),
@@ -132,7 +130,7 @@ impl<'a> TaskOutline<'a> {
         if document.code_blocks.iter().all(|code| !code.is_open) {
             return;
         }
-        // Fences that open where others were meant to close can hide tasks: nothing is run then.
+        // A fence that opens where it was meant to close can hide tasks: nothing is run then.
         let hidden = document.code_blocks.iter().flat_map(|code| line_ranges(document.text, code.inner.clone()));
         let form = self.form;
         for line in hidden.filter(|line| is_task_line(document.slice(line.clone()), form)).take(1) {
@@ -150,7 +148,7 @@ impl<'a> TaskOutline<'a> {
         }
     }
 
-    /// Comments count wherever they stand but in code blocks; a task's heading belongs to it.
+    /// Checkpoint markers. A comment counts everywhere but in code blocks; one in a task's heading belongs to the task.
     fn find_markers(&mut self, document: &MarkdownDocument<'_>) {
         for start in memchr::memmem::find_iter(document.text.as_bytes(), "<!--") {
             let Some(kind) = read_marker(document.slice(start..document.text.len())) else { continue };
@@ -173,12 +171,10 @@ impl<'a> TaskOutline<'a> {
         }
     }
 
-    /// Whether a heading is a task's.
     pub(crate) fn is_task_heading(&self, heading: &Heading<'_>) -> bool {
         self.tasks.binary_search_by_key(&heading.span.start, |task| task.heading.start).is_ok()
     }
 
-    /// The place of the task that a byte belongs to.
     pub(crate) fn task_at(&self, byte: usize) -> Option<usize> {
         let behind = self.tasks.partition_point(|task| task.section.start <= byte);
         let place = behind.checked_sub(1)?;
@@ -201,14 +197,12 @@ impl<'a> TaskOutline<'a> {
     }
 }
 
-/// A diagnostic about a task's heading, or about the plan.
 pub(crate) fn task_diagnostic(task: Option<&TaskHeading<'_>>, code: Code, text: String) -> Diagnostic {
     let (span, line) = task.map_or((0..0, 1), |task| (task.heading.clone(), task.line));
     let unit = task.map(|task| task.id.to_owned());
     Diagnostic { code, severity: code.severity(), span, line, task: unit, text, help: None }
 }
 
-/// A diagnostic about some bytes of a document.
 pub(crate) fn span_diagnostic(
     document: &MarkdownDocument<'_>,
     code: Code,
@@ -220,7 +214,7 @@ pub(crate) fn span_diagnostic(
     Diagnostic { code, severity: code.severity(), span, line, task: task.map(str::to_owned), text, help: None }
 }
 
-/// Whether a document has a task at all.
+/// `true` for a document with a task.
 pub(crate) fn has_tasks(document: &MarkdownDocument<'_>, form: HeadingForm) -> bool {
     document.headings.iter().any(|heading| read_task(document, heading, form).is_some())
 }
@@ -242,13 +236,12 @@ fn read_task<'a>(document: &MarkdownDocument<'a>, heading: &Heading<'a>, form: H
     })
 }
 
-/// Whether a line would be a task's heading, were it no code and no HTML.
 fn is_task_line(row: &str, form: HeadingForm) -> bool {
     let text = row.strip_prefix("### ").or_else(|| row.strip_prefix("## "));
     text.is_some_and(|text| split_task_heading(text.trim_start(), form).is_some())
 }
 
-/// Whether a heading that is no task's could be meant as one.
+/// `true` for a heading that was likely meant as a task's.
 fn resembles_task(text: &str) -> bool {
     let word = text.trim_start_matches(|char: char| !char.is_alphanumeric());
     let is_task = word.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("task"));
@@ -262,10 +255,9 @@ enum Marker {
     Resembling,
 }
 
-/// What the comment that a text begins with is of a marker.
 fn read_marker(text: &str) -> Option<Marker> {
     let inner = text.strip_prefix("<!--")?;
-    // A marker is short: the end of a long comment is not looked for.
+    // A marker is short: only 60 characters of a comment are searched.
     let near = inner.get(..inner.char_indices().nth(60).map_or(inner.len(), |(end, _)| end))?;
     let inner = near.split_once("-->").map_or("", |(inner, _)| inner);
     let letters: String = inner.chars().filter(|char| char.is_alphabetic()).collect();

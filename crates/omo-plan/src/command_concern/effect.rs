@@ -1,4 +1,4 @@
-//! Effects of commands beside judging: they prepare, run on, or change what is no part of the work.
+//! Effects of commands beside judging: preparing, running on, or changing something outside of the work.
 
 mod table;
 
@@ -14,27 +14,20 @@ use table::{
     WRITING,
 };
 
-/// A script in a script is looked into so far down.
 const MAX_DEPTH: usize = 4;
-/// A program is told what to do by so many of its first words.
+/// Maximum words that decide about a program's task.
 const MAX_TOLD: usize = 4;
 
-/// The effect of a command; the later ones weigh more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Effect {
-    /// It runs what the plan makes, or tells of a repository.
     Runs,
-    /// It writes files, or creates or starts something.
     Prepares,
-    /// It installs something.
     Installs,
-    /// It is a server or a watcher.
     NeverEnds,
-    /// It changes git, a registry, a database or a deployment.
     Changes,
-    /// It looks at what another machine answers.
+    /// A call to another machine.
     Reaches,
-    /// It works, or writes, in a folder that is not of the project.
+    /// Work, or output, in a folder outside of the project.
     Leaves,
 }
 
@@ -59,24 +52,23 @@ fn has_word(words: &str, wanted: &str) -> bool {
     !wanted.is_empty() && words.match_indices(wanted).any(|(at, _)| is_whole(at))
 }
 
-/// The effects of the parts of a command, in their order; `None` for one that may judge. A change of the folder within
-/// the project is none of them.
+/// The effects of the parts of a command, in their order; `None` for a part that may judge. A change of the folder
+/// within the project has no effect.
 pub(crate) fn effects(command: &str) -> Vec<Option<Effect>> {
     let mut reader = EffectReader::default();
     reader.read_script(command, 0);
     reader.found
 }
 
-/// The effect of a command that weighs most.
 pub(crate) fn effect(command: &str) -> Option<Effect> {
     effects(command).into_iter().flatten().max()
 }
 
-/// The effects of a script so far, and where it works.
+/// Effects of a script so far, and its current folder.
 #[derive(Default)]
 struct EffectReader {
     found: Vec<Option<Effect>>,
-    /// Folders below the project's top.
+    /// Folders below the project's top; negative outside.
     depth: isize,
 }
 
@@ -84,7 +76,7 @@ impl EffectReader {
     fn read_script(&mut self, script: &str, nesting: usize) {
         match parse_shell(script).filter(|_| nesting < MAX_DEPTH) {
             Some(parts) => self.read_parts(parts.iter(), nesting),
-            // It can do anything.
+            // An unknown script can do anything.
             None => self.found.push(Some(Effect::Changes)),
         }
     }
@@ -97,7 +89,7 @@ impl EffectReader {
             match &part.kind {
                 PartKind::Command(words) => self.read_words(without_keywords(words), nesting),
                 PartKind::Group(parts) | PartKind::Subshell(parts) => self.read_parts(parts.iter(), nesting),
-                // What a command is given may be made in any way that harms nothing.
+                // The arguments may be made in any way that harms nothing.
                 PartKind::Inner(parts) => {
                     let known = self.found.len();
                     self.read_parts(parts.iter(), nesting);
@@ -130,7 +122,6 @@ impl EffectReader {
     }
 }
 
-/// The commands that `find` runs on what it finds.
 fn runs_of_find(arguments: &[String]) -> Option<String> {
     let at = arguments.iter().position(|word| matches!(word.as_str(), "-exec" | "-execdir" | "-ok"))?;
     let words = arguments.get(at + 1..)?.iter().map(String::as_str);
@@ -155,7 +146,6 @@ fn leaves_project(target: &str, depth: &mut isize) -> bool {
     false
 }
 
-/// A folder of the disk, of the home of its author, or of a drive.
 static ELSEWHERE: Pattern = Pattern::new(r"^(?:/|~|\$\{?(?:HOME|OLDPWD)\b|[A-Za-z]:)");
 /// A path outside of the project that a command may write to.
 static SCRATCH: Pattern = Pattern::new(r"^/(?:tmp|var/tmp|dev)(?:/|$)");
@@ -164,7 +154,7 @@ fn is_elsewhere(folder: &str) -> bool {
     ELSEWHERE.is_match(folder)
 }
 
-/// `true` for a path outside of the project that is no place for what is thrown away, such as `/tmp`.
+/// `true` for a path outside of the project, but for scratch folders such as `/tmp`.
 fn is_outside(path: &str) -> bool {
     is_elsewhere(path) && !SCRATCH.is_match(path)
 }
@@ -188,13 +178,12 @@ fn words_effect(words: &[String]) -> Option<Effect> {
     found.filter(|effect| !(is_bounded && *effect == Effect::NeverEnds))
 }
 
-/// `true` for a program that is a script of the project.
 fn is_script(program: &str) -> bool {
     let ending = program.rsplit_once('.').map_or("", |(_, ending)| ending);
     program.contains('/') || has_word("py js mjs cjs ts sh rb php pl ps1", ending)
 }
 
-/// The effect of an option that names where the command works, so many folders below the project's top.
+/// The effect of an option that names the working folder, `depth` folders below the project's top.
 fn folder_effect(arguments: &[String], depth: isize) -> Option<Effect> {
     let apart = arguments.iter().zip(arguments.iter().skip(1)).map(|(option, value)| (option.as_str(), value.as_str()));
     let joined = arguments.iter().filter_map(|word| word.split_once('='));
@@ -202,7 +191,7 @@ fn folder_effect(arguments: &[String], depth: isize) -> Option<Effect> {
     folders.any(|(_, folder)| leaves_project(folder, &mut depth.clone())).then_some(Effect::Leaves)
 }
 
-/// The places of the arguments that are no options, and no values of options.
+/// Places of the arguments that are neither options nor values of options.
 fn plain_places(arguments: &[String]) -> Vec<usize> {
     let before = |place: usize| place.checked_sub(1).and_then(|before| arguments.get(before));
     let is_plain = |(place, word): &(usize, &String)| {
@@ -211,7 +200,6 @@ fn plain_places(arguments: &[String]) -> Vec<usize> {
     arguments.iter().enumerate().filter(is_plain).map(|(place, _)| place).collect()
 }
 
-/// The effect of a program, which may be a script of the project, with its arguments.
 fn program_effect(name: &str, arguments: &[String], is_script: bool) -> Option<Effect> {
     let name = name.split_once('@').filter(|(name, _)| !name.is_empty()).map_or(name, |(name, _)| name);
     let places = plain_places(arguments);
@@ -266,11 +254,10 @@ fn program_effect(name: &str, arguments: &[String], is_script: bool) -> Option<E
     told.max(own).filter(|_| !is_trial).max(follows.then_some(Effect::NeverEnds))
 }
 
-/// A statement that changes a database.
+/// SQL statement that changes a database.
 static STATEMENT: Pattern =
     Pattern::new(r"(?i-u:\b(?:drop|delete|truncate|alter|insert|update|create|grant|flushall|flushdb)\b)");
 
-/// The effect of the script or module that an interpreter runs.
 fn interpreter_effect(arguments: &[String]) -> Option<Effect> {
     let is_module = arguments.iter().any(|word| word == "-m");
     let is_file = |at: &usize| arguments.get(*at).is_some_and(|word| is_script(word) || is_module);
@@ -281,7 +268,7 @@ fn interpreter_effect(arguments: &[String]) -> Option<Effect> {
         return None;
     }
     let script = arguments.get(at)?;
-    // What stands among tests is one.
+    // A script among tests is a test.
     if script.split('/').any(|folder| matches!(folder, "test" | "tests" | "spec" | "__tests__")) {
         return None;
     }
@@ -294,7 +281,6 @@ fn interpreter_effect(arguments: &[String]) -> Option<Effect> {
     program_effect(name, arguments.get(at + 1..).unwrap_or_default(), true)
 }
 
-/// The rows of the table by program.
 static TABLE_ROWS: LazyLock<HashMap<&str, Vec<(Effect, &str)>>> = LazyLock::new(|| {
     let mut rows: HashMap<&str, Vec<(Effect, &str)>> = HashMap::new();
     for (effect, programs, words) in TABLE {
@@ -328,7 +314,7 @@ fn script_effect(script: &str, arguments: &[String]) -> Option<Effect> {
     runs_on.then_some(Effect::NeverEnds).max(repairs).max(own)
 }
 
-/// `true` for a word that changes what is no part of the work: `db:migrate`, `deployProd`, `migrate_users.py`.
+/// `true` for a word that changes something outside of the work: `db:migrate`, `deployProd`, `migrate_users.py`.
 fn changes_by_name(word: &str, is_file: bool) -> bool {
     if word.contains('/') || !is_file && word.contains('.') {
         return false;
@@ -356,7 +342,7 @@ fn git_effect(words: &[&str], arguments: &[String]) -> Option<Effect> {
         "branch" | "tag" => words.len() > 1 && !is_listed || has("-d -D"),
         _ => table_effect("git", verb) == Some(Effect::Changes) && !(is_listed && matches!(verb, "worktree" | "stash")),
     };
-    // What tells by its status is a check.
+    // A verb that judges by its status is a check.
     let judges = verb == "grep" || has("--exit-code --quiet --check --error-unmatch -q");
     if changes {
         return Some(Effect::Changes);
@@ -365,7 +351,7 @@ fn git_effect(words: &[&str], arguments: &[String]) -> Option<Effect> {
     Some(told).filter(|_| !judges)
 }
 
-/// The host of an address without its scheme: `api.example.com/deploy`.
+/// Host of an address without a scheme: `api.example.com/deploy`.
 static HOST: Pattern = Pattern::new(r"^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}(?:[:/?]|$)");
 
 /// `true` for the address of another machine, with a scheme or without.

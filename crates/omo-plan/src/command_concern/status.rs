@@ -1,26 +1,24 @@
-//! What the exit status of a command can say: whether anything of the project can make it fail.
+//! Meaning of a command's exit status: whether anything of the project can make it fail.
 //!
-//! A command is taken apart as a shell does it, as far as that needs no shell. What cannot be taken apart is held to
-//! judge something.
+//! A command is taken apart as a shell does it, as far as that needs no shell. A command that cannot be taken apart
+//! counts as judging.
 
 use omo_core::shell::programs::{Role, has_role, without_wrappers};
 use omo_core::shell::{Joint, Part, PartKind, is_assignment, parse_shell, shell_script, without_keywords};
 
-/// A command in a shell in a command is looked into so far down.
 const MAX_DEPTH: usize = 4;
 
-/// What the status of a command, or of a part of it, says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CommandStatus {
-    /// The work can make it fail.
+    /// A status that the work can make fail.
     Judges,
-    /// It prints what is there, and succeeds. What it prints may be judged.
+    /// Success with a printout, which may be judged.
     Prints,
-    /// A part of it can fail, and another one throws that away.
+    /// A failure that another part throws away.
     ThrownAway,
-    /// It does nothing that can fail.
+    /// A command that cannot fail.
     Nothing,
-    /// It compares what stands in it, and nothing else.
+    /// A comparison of constants.
     Constant,
 }
 
@@ -29,7 +27,6 @@ impl CommandStatus {
         self == Self::Judges
     }
 
-    /// Of both, one behind the other: one that judges is enough.
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Judges, _) | (_, Self::Judges) => Self::Judges,
@@ -39,7 +36,7 @@ impl CommandStatus {
         }
     }
 
-    /// The status of what is done only if this has failed.
+    /// The status of `other`, which is run only after a failure.
     fn or(self, other: Self) -> Self {
         match (self, other) {
             (Self::Judges, Self::Prints | Self::Nothing | Self::ThrownAway) => Self::ThrownAway,
@@ -49,7 +46,7 @@ impl CommandStatus {
         }
     }
 
-    /// The status of the last of several that are done whatever the others say.
+    /// The status of the last of several commands that are run unconditionally.
     fn then(self, last: Self) -> Self {
         match last {
             Self::Nothing | Self::Constant if self.judges() || self == Self::ThrownAway => Self::ThrownAway,
@@ -59,7 +56,6 @@ impl CommandStatus {
     }
 }
 
-/// What the status of a command says.
 pub(super) fn command_status(command: &str) -> CommandStatus {
     script_status(command, 0)
 }
@@ -97,7 +93,7 @@ fn list_status(parts: &[Part], depth: usize) -> CommandStatus {
             Some(before) if is_or => before.or(own),
             Some(before) => before.and(own),
         };
-        // What ends the shell leaves the rest undone.
+        // The rest behind an end of the shell is not run.
         if matches!(part.joint, Joint::And | Joint::Or) && (is_or || !ends) {
             is_or = part.joint == Joint::Or;
             list = Some(own);
@@ -117,7 +113,7 @@ fn list_status(parts: &[Part], depth: usize) -> CommandStatus {
     pipe.or(list).map_or(all, |open| all.then(open))
 }
 
-/// A command over several lines, such as a loop or a function: it is not looked into.
+/// A command over several lines, such as a loop or a function: not taken apart.
 fn is_compound(part: &Part) -> bool {
     let first = if let PartKind::Command(words) = &part.kind { words.first() } else { None };
     part.joint == Joint::Missing || first.is_some_and(|word| has_role(word, Role::Compound))
@@ -141,7 +137,7 @@ fn words_status(words: &[String], part: &Part, depth: usize) -> CommandStatus {
         let is_set = part.inputs.is_empty() && part.written_files.is_empty() && words.iter().all(is_plain);
         return if is_set { CommandStatus::Nothing } else { CommandStatus::Judges };
     };
-    // Such a shell ends with the first failure, or with that of any part of a pipeline.
+    // `set -e` ends a shell with the first failure, `pipefail` with that of any part of a pipeline.
     let is_strict = |word: &String| word == "pipefail" || word != "-c" && option_letters(word).contains('e');
     if let Some(script) = shell_script(program, arguments) {
         if arguments.iter().take_while(|word| *word != script).any(is_strict) {
@@ -154,7 +150,7 @@ fn words_status(words: &[String], part: &Part, depth: usize) -> CommandStatus {
     match program.as_str() {
         "eval" => script_status(&arguments.join(" "), depth + 1),
         "exit" if arguments == ["0"] => CommandStatus::Nothing,
-        // A script of that name, behind the tool that runs it.
+        // A script `test`, behind the tool that runs it.
         "test" if arguments.is_empty() => CommandStatus::Judges,
         "test" | "[" | "[[" if part.expands || has(&asks_of_file) => CommandStatus::Judges,
         "test" | "[" | "[[" => CommandStatus::Constant,
@@ -174,7 +170,6 @@ fn words_status(words: &[String], part: &Part, depth: usize) -> CommandStatus {
     }
 }
 
-/// Whether a call of git prints, with a status that says nothing.
 fn prints_of_git(arguments: &[String]) -> bool {
     const PRINTS: &str = " log show status diff branch tag remote shortlog blame reflog ls-files ";
     let mut rest = arguments.iter().map(String::as_str);
@@ -189,13 +184,12 @@ fn prints_of_git(arguments: &[String]) -> bool {
     asked.is_some_and(|asked| PRINTS.contains(&format!(" {asked} "))) && !arguments.iter().any(has_status)
 }
 
-/// An operator of a comparison that asks of a file.
+/// An operator of a comparison that reads a file, such as `-f`.
 fn asks_of_file(word: &str) -> bool {
     const LETTERS: &str = "abcdefghkprstuwxLOGSN";
     matches!(word, "-nt" | "-ot" | "-ef") || word.len() == 2 && option_letters(word).contains(|c| LETTERS.contains(c))
 }
 
-/// The letters of a word that is options of one letter each.
 fn option_letters(word: &str) -> &str {
     word.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default()
 }

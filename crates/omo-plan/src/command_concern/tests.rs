@@ -1,4 +1,4 @@
-//! Commands that can judge something, and those that cannot.
+//! Commands that can judge something, and commands that cannot.
 
 use super::*;
 
@@ -68,7 +68,7 @@ fn what_cannot_judge_is_found() {
 fn what_nothing_can_make_fail_is_found_in_every_spelling() {
     use CommandConcern::{AlwaysGreen, Constant, NeverEnds, OnlyPrints};
     for (command, expected) in [
-        // What prints what is there, for no reader.
+        // Printouts without a reader.
         ("ls", Some(OnlyPrints)),
         ("ls -la .", Some(OnlyPrints)),
         ("ls -la dist/index.js", None),
@@ -81,7 +81,7 @@ fn what_nothing_can_make_fail_is_found_in_every_spelling() {
         ("git -C app log --oneline", Some(OnlyPrints)),
         ("git diff --stat; git diff --check", None),
         ("timeout 5 cat a", Some(OnlyPrints)),
-        // What nothing can make fail.
+        // Commands that nothing can make fail.
         ("true", Some(AlwaysGreen)),
         (":", Some(AlwaysGreen)),
         ("(true)", Some(AlwaysGreen)),
@@ -106,7 +106,7 @@ fn what_nothing_can_make_fail_is_found_in_every_spelling() {
         ("npm test |\n tail", Some(OnlyPrints)),
         ("false", None),
         ("exit 1", None),
-        // What compares only what stands in it.
+        // Comparisons of constants.
         ("test -z \"\"", Some(Constant)),
         ("[ 1 -eq 1 ]", Some(Constant)),
         ("[[ a == a ]]", Some(Constant)),

@@ -1,6 +1,6 @@
-//! Tasks of Backlog.md: a file for each, with its id, title, status and dependencies in the front matter.
+//! Tasks of Backlog.md: a file for each, with id, title, status and dependencies in the front matter.
 //!
-//! What a task depends on is in other files, which are named. Its state is its status.
+//! A task's dependencies stand in other files, which are named. Its state is its status.
 
 use std::ops::Range;
 
@@ -17,11 +17,9 @@ use crate::labels::{CHECKBOX, split_list_marker};
 use crate::model::{Dialect, Plan, PlannedState, Task};
 use crate::pattern::Pattern;
 
-/// A section that says what was done, and not what is to be done.
 static RECORD: Pattern = Pattern::new(r"(?i-u:\b(?:notes|summary|references|comments|log)\b)");
-/// What the program writes around the parts of a file.
+/// Comments that Backlog.md writes around the parts of a file.
 const MARKERS: [&str; 2] = ["<!-- AC:BEGIN -->", "<!-- SECTION:"];
-/// Characters of a title and of a criterion.
 const MAX_TITLE: usize = 200;
 const MAX_CRITERION: usize = 400;
 
@@ -118,12 +116,10 @@ fn is_done(status: &FrontMatterField<'_>) -> bool {
     matches!(word.as_str(), "done" | "complete" | "completed" | "closed")
 }
 
-/// A status without its quotes and what is remarked behind it.
 fn word_of<'a>(status: &FrontMatterField<'a>) -> &'a str {
     status.value.split(" #").next().unwrap_or_default().trim_end().trim_matches(['"', '\''])
 }
 
-/// The text with another status, in the quotes of the one before.
 fn with_status(text: &str, status: &FrontMatterField<'_>, word: &str) -> Option<String> {
     let (row, before) = (text.get(status.span.clone())?, word_of(status));
     let at = if before.is_empty() { row.find(':')? + 1 } else { row.rfind(before)? };
@@ -142,7 +138,6 @@ fn read_title(document: &MarkdownDocument<'_>) -> String {
     folded.collect::<Vec<_>>().join(" ")
 }
 
-/// The parts of the file that say what is to be done.
 fn own_parts(document: &MarkdownDocument<'_>) -> Vec<Range<usize>> {
     let (mut kept, mut start) = (Vec::new(), document.body_start);
     for (heading, section) in document.headings.iter().zip(document.section_ranges()) {

@@ -1,11 +1,11 @@
-//! The checkboxes of a Markdown file, where they are the state of its tasks.
+//! The checkboxes of a Markdown file, as the state of its tasks.
 
 use std::ops::Range;
 
 use crate::document::line_ranges;
 
-/// A text with every checkbox of it open, whatever is in it now: two readings that differ in nothing else are the same
-/// plan. Also what only looks like a checkbox, in code say, is opened.
+/// The text with every checkbox open: two equal results are the same plan. Lookalikes of a checkbox, in code say, are
+/// opened too.
 pub(super) fn with_open_boxes(text: &str) -> String {
     let (mut open, mut done) = (String::with_capacity(text.len()), 0);
     for line in line_ranges(text, 0..text.len()) {

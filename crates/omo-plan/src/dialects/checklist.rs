@@ -1,7 +1,7 @@
 //! Plans that are lists of checkboxes, nested and numbered by each format in its way.
 //!
-//! [`TaskItems`] says which items are tasks. One with tasks of its own and no text is a group: what is done is done by
-//! its items. Any other item is a part of the one above it.
+//! [`TaskItems`] says which items are tasks. An item with tasks below and no text is a group: its items do the work.
+//! Any other item is a part of the one above it.
 
 mod agent_os;
 mod bmad;
@@ -39,52 +39,46 @@ use outline::{ChecklistEntry, ChecklistOutline};
 pub use sisyphus::{BOULDER_FILE, SISYPHUS, active_plan_name};
 use unread_items::find_unread_items;
 
-/// A line that says what holds once the tasks above it are done.
 static CHECKPOINT: Pattern = Pattern::new(r"^[\s>*_#]*(?i-u:checkpoint)\b");
 
-/// The items of a list that are its tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TaskItems {
-    /// Those whose number begins with a letter.
+    /// Items whose number begins with a letter, such as `T001`.
     Lettered,
-    /// Those with a number.
+    /// Items with a number.
     Numbered,
-    /// Those with a number, and those that are in no such one.
+    /// Items with a number, and items outside of every numbered one.
     NumberedOrOuter,
-    /// Those with a number that are in no other one.
+    /// Items with a number outside of every other numbered one.
     NumberedOuter,
-    /// Those that are in no other one.
+    /// Items outside of every other one.
     Outer,
 }
 
-/// A list of checkboxes, as one format has it.
+/// A format of checklists, by its `TaskItems` and signs.
 pub struct ChecklistDialect {
     dialect: Dialect,
     name: &'static str,
     places: &'static [PlanPlace],
     goal_files: &'static [GoalFile],
     tasks: TaskItems,
-    /// A task as it is written.
     form: &'static str,
-    /// A heading or an item by which a file anywhere is known, whatever the numbers of its items are.
     sign: Option<&'static Pattern>,
     /// The headings below which tasks stand; `None` for any.
     section: Option<&'static Pattern>,
-    /// The title of an item that only a person does: a run stops behind the task before it.
     stop: Option<&'static Pattern>,
-    /// The end of a title that says nothing of the task.
+    /// End of a title that says nothing about the task.
     tail: Option<&'static Pattern>,
     /// Labels, in small letters, below which no file is changed and no command is a check.
     context: &'static [&'static str],
-    /// A task that names its needs has no others.
+    /// `true` where a task that names its needs has no others.
     states_all_needs: bool,
-    /// The boxes below a task are ticked with it.
+    /// `true` where the boxes below a task are ticked with it.
     ticks_parts: bool,
-    /// Adds what stands elsewhere in the file.
+    /// Adds data from elsewhere in the file to the plan.
     finish: fn(&MarkdownDocument<'_>, &mut Plan),
 }
 
-/// A format whose items have numbers, and nothing else.
 const NUMBERED: ChecklistDialect = ChecklistDialect {
     dialect: Dialect::Kiro,
     name: "",
@@ -102,7 +96,7 @@ const NUMBERED: ChecklistDialect = ChecklistDialect {
     finish: |_, _| {},
 };
 
-/// The formats that have a sign of their own.
+/// Formats with a `sign`.
 static SIGNED: [&ChecklistDialect; 4] = [&SISYPHUS, &CONDUCTOR, &BMAD, &AGENT_OS];
 
 const fn first(path: &'static str) -> GoalFile {
@@ -140,7 +134,7 @@ pub static KIRO: ChecklistDialect = ChecklistDialect {
     ..NUMBERED
 };
 
-/// Whether a file is one of Kiro, also where its headings call its parts tasks.
+/// `true` for a file of Kiro, also where its headings call its parts tasks.
 pub(super) fn is_surely_kiro(input: &PlanInput<'_>) -> bool {
     recognition::is_surely_kiro(input)
 }
@@ -169,7 +163,7 @@ impl PlanDialect for ChecklistDialect {
     fn read_plan(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
         let document = input.document();
         let outline = ChecklistOutline::read(document, self);
-        // Of a plan that is refused for its size only the tasks are looked at.
+        // Of a plan with more than `MAX_PLAN_TASKS` only the tasks are read.
         let is_too_large = outline.tasks().nth(MAX_PLAN_TASKS).is_some();
         let StatedNeeds { ids: stated, too_many_at } = if is_too_large {
             StatedNeeds { ids: vec![None; MAX_PLAN_TASKS + 1], too_many_at: None }
@@ -230,11 +224,9 @@ impl PlanDialect for ChecklistDialect {
     }
 }
 
-/// What a file calls itself that is one of many of this name.
 pub(crate) const FILE_TITLES: [&str; 1] = ["tasks"];
 
 impl ChecklistDialect {
-    /// The name of the change that a file of OpenSpec is in.
     fn folder_title<'p>(&self, path: &'p str) -> Option<&'p str> {
         let is_of_change = self.dialect == Dialect::OpenSpec && Dialect::of_place(path) == Some(Dialect::OpenSpec);
         let mut parts = path.rsplit(['/', '\\']).skip(1);
@@ -271,7 +263,7 @@ impl ChecklistDialect {
         }
     }
 
-    /// The lines below a task that say what is done, and not what it is done by or from.
+    /// The lines below a task that say what to do, without those about its reasons and sources.
     fn own_words(&self, document: &MarkdownDocument<'_>, details: Range<usize>) -> Vec<Range<usize>> {
         let labels = if self.context.is_empty() { Vec::new() } else { read_labels(document, details.clone(), &[]) };
         let context = labels.iter().filter(|label| self.context.iter().any(|name| label.key.starts_with(name)));
@@ -285,8 +277,8 @@ impl ChecklistDialect {
     }
 }
 
-/// The sections of the headings that name one number with letters, such as `## Story FIX-001: …`: an item that has nothing
-/// but that number and a title is about what stands there.
+/// Sections of headings that name one number with letters, such as `## Story FIX-001: …`: an item that has nothing but
+/// that number and a title refers to the section.
 fn sections_by_number<'a>(document: &MarkdownDocument<'a>) -> HashMap<&'a str, Range<usize>> {
     let is_number = |word: &&str| {
         word.starts_with(|first: char| first.is_ascii_uppercase()) && word.ends_with(|last: char| last.is_ascii_digit())
@@ -299,7 +291,7 @@ fn sections_by_number<'a>(document: &MarkdownDocument<'a>) -> HashMap<&'a str, R
     document.headings.iter().zip(document.section_ranges()).filter_map(of_heading).collect()
 }
 
-/// The commands of the lines that say what holds behind a phase.
+/// Commands of the checkpoint lines behind a phase.
 fn read_checkpoints(document: &MarkdownDocument<'_>, outline: &ChecklistOutline<'_>, plan: &mut Plan) {
     let mut tasks = outline.tasks().peekable();
     let mut last: Option<&ChecklistEntry<'_>> = None;
@@ -321,7 +313,6 @@ fn read_checkpoints(document: &MarkdownDocument<'_>, outline: &ChecklistOutline<
     }
 }
 
-/// Tells each task whose number stands above already. Where another task names that number, it could mean either.
 fn report_repeated_numbers(document: &MarkdownDocument<'_>, outline: &ChecklistOutline<'_>, plan: &mut Plan) {
     let mut found = Vec::new();
     for (place, entry) in outline.tasks().enumerate() {
@@ -329,7 +320,7 @@ fn report_repeated_numbers(document: &MarkdownDocument<'_>, outline: &ChecklistO
         let line = document.line_number(first.item.span.start);
         let number = &first.id;
         let is_named = |task: &Task| task.stated_deps.iter().flatten().any(|id| id == number);
-        // What is named before the second stands can only mean the first.
+        // A dependency before the second task can only mean the first.
         let code = if plan.tasks.iter().skip(place).any(is_named) { Code::DuplicateId } else { Code::RepeatedId };
         let text = format!("task {number} stands on line {line} already: this one is {}", entry.id);
         found.push(span_diagnostic(document, code, entry.item.span.clone(), text, None));
@@ -337,7 +328,6 @@ fn report_repeated_numbers(document: &MarkdownDocument<'_>, outline: &ChecklistO
     plan.diagnostics.append(&mut found);
 }
 
-/// Adds what is wrong with the file as a whole.
 fn report_file_problems(document: &MarkdownDocument<'_>, plan: &mut Plan) {
     let mut report = |code: Code, span: Range<usize>, text: &str| {
         let line = document.line_number(span.start);

@@ -71,15 +71,14 @@ fn read_dev_workflow(
 
 /// A version from 1 on.
 static VERSION: Pattern = Pattern::new(r"^[vV]*0*[1-9]");
-/// The word of a verdict, with marks before it: neither `unapproved` nor `Approved: no`.
+/// Approval as a verdict's first word, with marks before it: neither `unapproved` nor `Approved: no`.
 static APPROVED: Pattern = Pattern::new(r"^[\W_]*(?i-u:approved)(?:[^\w:]|_|$)");
 
-/// Whether the front matter has a version of contracts from 1 on.
+/// `true` for a front matter with a version of contracts from 1 on.
 fn requires_contracts(document: &MarkdownDocument<'_>) -> bool {
     document.front_matter_field("contract_version").is_some_and(|field| VERSION.is_match(field.value))
 }
 
-/// A batch is a group, and all that follows a batch waits for it.
 fn groups_of_batches(segments: &PlanBatches<'_>) -> Vec<TaskGroup> {
     let group = |(stage, tasks): (usize, &Vec<&str>)| TaskGroup {
         id: format!("batch-{}", stage + 1),
@@ -96,7 +95,6 @@ fn groups_of_batches(segments: &PlanBatches<'_>) -> Vec<TaskGroup> {
     segments.batches.iter().enumerate().map(group).collect()
 }
 
-/// The tasks in the order in which they are run, where there is one.
 fn sort_by_batches(mut tasks: Vec<Task>, segments: &PlanBatches<'_>) -> Vec<Task> {
     let order = segments.batches.iter().flatten().enumerate();
     let places: HashMap<&str, usize> = order.map(|(place, id)| (*id, place)).collect();
@@ -106,7 +104,7 @@ fn sort_by_batches(mut tasks: Vec<Task>, segments: &PlanBatches<'_>) -> Vec<Task
 
 fn read_preconditions(document: &MarkdownDocument<'_>, plan: &mut Plan) {
     let verdict = last_verdict(document);
-    // A plan of a simpler kind, which knows no verdict, asks for none.
+    // A plan of a simpler kind without a verdict needs none.
     if plan.policy.requires_contracts || verdict.is_some() {
         read_verification(document, verdict.is_some_and(|verdict| APPROVED.is_match(verdict)), plan);
     }
@@ -128,7 +126,6 @@ fn read_verification(document: &MarkdownDocument<'_>, approved: bool, plan: &mut
     }
 }
 
-/// The last verdict of the plan's verification.
 fn last_verdict<'a>(document: &MarkdownDocument<'a>) -> Option<&'a str> {
     let sections = document.headings.iter().zip(document.section_ranges());
     let own = sections.filter(|(heading, _)| heading.level == 2 && normalize_key(heading.text) == "verification");
@@ -137,7 +134,6 @@ fn last_verdict<'a>(document: &MarkdownDocument<'a>) -> Option<&'a str> {
     last.map(|verdict| document.slice(verdict.first_line))
 }
 
-/// Tells files that are one file where the case of letters does not count.
 fn report_files_by_case(document: &MarkdownDocument<'_>, outline: &TaskOutline<'_>, plan: &mut Plan) {
     let mut known: HashMap<String, String> = HashMap::new();
     for unit in &plan.tasks {

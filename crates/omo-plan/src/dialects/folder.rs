@@ -1,4 +1,4 @@
-//! What a folder is as a plan, by the names of the files in it.
+//! A folder as a plan, by the names of its files.
 
 use std::collections::BTreeSet;
 
@@ -14,22 +14,21 @@ use crate::model::{Dialect, Plan, PlannedState};
 pub enum PlanFolder {
     /// The one file of this name.
     File(String),
-    /// The files of these names together, in their order. The others are plans of another format, which are not read.
+    /// Files that are read together, in their order. The others are plans of another format.
     Joined {
-        /// Those that are read.
+        /// Names of the files that are read.
         plans: Vec<String>,
-        /// Those that are not.
+        /// Names of the other plan files.
         others: Vec<String>,
     },
-    /// Not one plan: these files of it are plans by their place, if any.
+    /// No single plan: names of the files that are plans by their place, if any.
     Unclear(Vec<String>),
 }
 
-/// Names that plans of one format have, and many other files.
 const COMMON_NAME: &str = "plan.md";
 
 impl PlanFolder {
-    /// What the folder at this path is. `names` are those of the regular files in it.
+    /// The plan in the folder at this path; `names` are its regular files.
     pub fn find(folder: &str, names: &[String]) -> Self {
         let all = Dialect::ALL.iter().flat_map(|dialect| dialect.rules().places());
         let places = || all.clone().filter(|place| place.name != COMMON_NAME);
@@ -45,7 +44,7 @@ impl PlanFolder {
         }
         let mut found = are_of(&|name| Dialect::of_place(&format!("{folder}/{name}")).is_some());
         if found.is_empty() {
-            // Of a folder elsewhere, a name that plans of one format always have.
+            // Elsewhere, a name that plans of one format always have.
             found = are_of(&|name| places().any(|place| place.name == name));
         }
         match found.as_slice() {
@@ -56,7 +55,7 @@ impl PlanFolder {
 }
 
 /// Reads the files of a folder as one plan: each with its path and its bytes, in the order of their names. `is_done`
-/// says of which of them a summary tells that it was executed.
+/// tells for a file that a summary calls executed.
 pub fn read_folder(
     folder: &str,
     files: &[(String, Vec<u8>)],
@@ -71,7 +70,7 @@ pub fn read_folder(
         if is_done(path) {
             plan.tasks.iter_mut().for_each(|task| task.state = PlannedState::Done);
         }
-        // A plan that says nothing of what it needs waits for all of the wave before its own.
+        // A plan without stated needs waits for the whole wave before its own.
         let before = order.wave.filter(|_| !order.states_needs).and_then(|own| waves.range(..own).next_back());
         if let Some(before) = before {
             let of_wave = files.iter().zip(&orders).filter(|(_, order)| order.wave == Some(*before));
@@ -82,7 +81,7 @@ pub fn read_folder(
     join_plans(folder, plans.collect())
 }
 
-/// What is told of the plans in a folder that are not read as a part of it.
+/// Diagnostic about plans in a folder that are not read as a part of it.
 pub fn unread_plan(folder: &str, name: &str) -> Diagnostic {
     let (folder, name) = (sanitize(folder.trim_end_matches('/'), 200), sanitize(name, 60));
     let code = Code::OtherPlan;
@@ -98,7 +97,7 @@ pub fn summary_name(name: &str) -> Option<String> {
 }
 
 impl PlanPlace {
-    /// Whether files of this place may have this name.
+    /// `true` for a file name of this place.
     fn has_name(&self, name: &str) -> bool {
         omo_core::text::glob::matches_glob(self.name, name)
     }

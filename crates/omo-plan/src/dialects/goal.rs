@@ -1,4 +1,4 @@
-//! What a plan is for, from the files beside it: a list of tasks rarely says that itself.
+//! Goal of a plan, from the files beside it: a list of tasks rarely states it.
 
 use std::ops::Range;
 
@@ -6,35 +6,32 @@ use omo_core::text::sanitize;
 
 use crate::document::{MarkdownDocument, line_ranges};
 
-/// Characters of a goal, of what one section or paragraph adds to it, and of one requirement.
 pub(super) const MAX_GOAL: usize = 2_000;
 const MAX_PART: usize = 900;
 const MAX_REQUIREMENT: usize = 120;
-/// More requirements are not named.
 const MAX_REQUIREMENTS: usize = 20;
 
-/// A file beside a plan, and what of it belongs to the goal.
+/// A file beside a plan, and its part of the goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GoalFile {
-    /// Its path from the folder of the plan. A folder `*` is any one.
+    /// Path from the folder of the plan; `*` is any folder.
     pub path: &'static str,
-    /// What of it counts.
+    /// Part of the file that counts.
     pub part: GoalPart,
 }
 
-/// What of a file belongs to the goal of a plan.
+/// Part of a file that belongs to the goal of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoalPart {
-    /// The sections of these headings, in small letters.
+    /// Sections with these headings, in small letters.
     Sections(&'static [&'static str]),
     /// The first paragraph below its headings.
     FirstParagraph,
-    /// The titles of its requirements: `### Requirement: Users can log in`.
+    /// Titles of requirements, such as `### Requirement: Users can log in`.
     Requirements,
 }
 
-/// The goal that these files state: each with what of it counts, in the order of [`GoalFile`]. On one line, bounded and
-/// harmless.
+/// The goal that these files state, in the order of [`GoalFile`]; on one line, bounded and harmless.
 pub fn read_goal<'a>(files: impl IntoIterator<Item = (GoalPart, &'a str)>) -> String {
     let parts = files.into_iter().map(|(part, text)| {
         let document = MarkdownDocument::read(text);
@@ -65,7 +62,7 @@ fn first_paragraph(document: &MarkdownDocument<'_>) -> String {
     let mut paragraph = Vec::new();
     for row in prose_lines(document, document.body_start..document.text.len()) {
         match stated_field(row) {
-            // What the user asked for, word for word, where a specification keeps it.
+            // The user's request, word for word, where a specification keeps it.
             Some(("Input", value)) => {
                 return join_lines(std::iter::once(value.trim().trim_start_matches("User description:")));
             }
@@ -96,7 +93,7 @@ fn read_requirements(document: &MarkdownDocument<'_>) -> String {
     if titles.is_empty() { String::new() } else { format!("Requirements: {}.", titles.join("; ")) }
 }
 
-/// The lines of some bytes that are neither code nor a comment, without the blanks around them.
+/// Lines of a part that are neither code nor a comment, trimmed.
 fn prose_lines<'a>(document: &MarkdownDocument<'a>, bytes: Range<usize>) -> impl Iterator<Item = &'a str> {
     let code = document.code_blocks.iter().map(|block| block.span.clone());
     let mut hidden: Vec<Range<usize>> = code.chain(document.html_blocks.iter().cloned()).collect();

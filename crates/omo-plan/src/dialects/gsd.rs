@@ -1,8 +1,8 @@
 //! Plans of the dialect GSD: `<task>` elements below `<tasks>`, in a file of `.planning`.
 //!
 //! The tasks of a file are done in their order. A checkpoint with a name is a task behind which the run stops for a
-//! person; one without is only such a stop, behind the task before it, unless the file
-//! has nothing else. No state is kept in the file.
+//! person; one without is only such a stop, behind the task before it, unless the file has nothing else. No state is
+//! kept in the file.
 
 mod elements;
 pub mod folder;
@@ -29,9 +29,8 @@ use elements::{TagIndex, TaskElement};
 pub(super) use front_matter::read_list;
 use verification::VerifyText;
 
-/// Keys of the front matter of which a plan has some.
 const KEYS: [&str; 6] = ["phase", "plan", "wave", "depends_on", "files_modified", "must_haves"];
-/// Where the text of a checkpoint without a name is kept.
+/// Label that keeps the text of a checkpoint without a name.
 const CHECKPOINT: &str = "Checkpoint";
 
 /// Plans of `<task>` elements, as GSD writes them.
@@ -52,7 +51,7 @@ impl PlanDialect for GsdDialect {
     }
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
-        // What holds for few files is looked for first.
+        // A cheap test rules out most files.
         ["<task", "<feature>"].iter().any(|tag| input.text().contains(tag))
             && !read_elements(input.document()).1.is_empty()
     }
@@ -79,7 +78,6 @@ impl PlanDialect for GsdDialect {
     }
 }
 
-/// The tags of a plan, and its tasks; none where it is no GSD plan.
 fn read_elements<'a>(document: &MarkdownDocument<'a>) -> (TagIndex<'a>, Vec<TaskElement<'a>>) {
     let index = TagIndex::new(document.text, document.body_start);
     let is_task = |task: &TaskElement<'_>| {
@@ -101,7 +99,7 @@ fn read_elements<'a>(document: &MarkdownDocument<'a>) -> (TagIndex<'a>, Vec<Task
     let has_key = KEYS.iter().any(|key| document.front_matter_field(key).is_some());
     let mut tasks = index.tasks(false);
     if tasks.is_empty() && has_key {
-        // Code in code that is closed too early hides them.
+        // Code in code that is closed too early hides tasks.
         tasks = index.tasks(true);
     }
     let is_plan = has_key || document.text.contains("<tasks>") || document.text.contains("<objective>");
@@ -109,15 +107,12 @@ fn read_elements<'a>(document: &MarkdownDocument<'a>) -> (TagIndex<'a>, Vec<Task
     (index, if is_plan { tasks } else { Vec::new() })
 }
 
-/// Where a plan stands among those of its folder.
 pub(super) struct PlanOrder {
-    /// The wave that it belongs to.
     pub wave: Option<u32>,
-    /// It says which plans it needs, be it none.
+    /// `true` for a plan that names its needs, also none.
     pub states_needs: bool,
 }
 
-/// Where a plan stands among those of its folder, by its front matter.
 pub(super) fn read_plan_order(text: &str) -> PlanOrder {
     let document = MarkdownDocument::read(text);
     PlanOrder {
@@ -178,7 +173,6 @@ fn read_title(document: &MarkdownDocument<'_>) -> Option<String> {
     Some(format!("Phase {phase}, plan {plan}"))
 }
 
-/// A stop for a person behind the task before it, or before all tasks.
 fn add_stop(document: &MarkdownDocument<'_>, element: &TaskElement<'_>, plan: &mut Plan) {
     let text = verification::dedent(document.slice(element.element.inner.clone()));
     match plan.tasks.last_mut() {

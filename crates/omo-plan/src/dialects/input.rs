@@ -1,11 +1,11 @@
-//! A file as dialects look at it: its path, its text, and what is where in it.
+//! A candidate file for dialects: its path, its text, and its Markdown.
 
 use std::cell::OnceCell;
 
 use crate::document::MarkdownDocument;
 use crate::model::Dialect;
 
-/// A file that may be a plan. Its Markdown is read once, for all dialects, and only where one asks for it.
+/// A file that may be a plan. Its Markdown is read once, for all dialects, and only on demand.
 #[derive(Debug)]
 pub struct PlanInput<'a> {
     path: &'a str,
@@ -20,28 +20,28 @@ impl<'a> PlanInput<'a> {
         Self { path, text, document: OnceCell::new(), checklist_format: OnceCell::new() }
     }
 
-    /// Its path, as it was given.
+    /// Path as given.
     pub fn path(&self) -> &'a str {
         self.path
     }
 
-    /// Its text.
+    /// Text of the file.
     pub fn text(&self) -> &'a str {
         self.text
     }
 
-    /// Whether it looks like a JSON object, which no Markdown is read in.
+    /// `true` for a text that looks like a JSON object, in which no Markdown is read.
     pub fn is_json(&self) -> bool {
         let text = self.text.trim_start_matches('\u{feff}').trim_start();
         text.strip_prefix('{').is_some_and(|inner| inner.trim_start().starts_with(['"', '}']))
     }
 
-    /// Its text as Markdown.
+    /// Text as Markdown, read at the first call.
     pub fn document(&self) -> &MarkdownDocument<'a> {
         self.document.get_or_init(|| MarkdownDocument::read(self.text))
     }
 
-    /// Whose checklist it is, which each of their dialects asks; `find` looks.
+    /// The format of a checklist, which `find` determines once for all dialects.
     pub(super) fn checklist_format(&self, find: impl FnOnce() -> Option<Dialect>) -> Option<Dialect> {
         *self.checklist_format.get_or_init(find)
     }

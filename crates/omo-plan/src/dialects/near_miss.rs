@@ -1,4 +1,4 @@
-//! A file of no known format: what in it looks most like a task, and how a task is written.
+//! A file of no known format: its most task-like line, and the form of a task.
 
 use std::ops::Range;
 
@@ -11,7 +11,6 @@ use crate::document::{MarkdownDocument, line_ranges};
 use crate::labels::{CHECKBOX, split_list_marker};
 use crate::pattern::Pattern;
 
-/// A heading of a task by its word, one by its number, and one of a larger part of the work.
 static TASK_HEADING: Pattern = Pattern::new(
     r"^[^\p{L}\p{N}]*(?:(?i-u:(?:sub-?)?(?:task|step|ticket|issue|story|item|todo))\b|[A-Z]{1,4}-?[0-9]+\b)",
 );
@@ -19,12 +18,9 @@ static NUMBERED_HEADING: Pattern = Pattern::new(r"^[^\p{L}\p{N}]*[0-9]+(?:\.[0-9
 static PART_HEADING: Pattern = Pattern::new(
     r"^[^\p{L}\p{N}]*(?:[0-9]+[.):]?\s|(?i-u:phase|stage|milestone|sprint|wave|batch|part|week|day|iteration)\b.*[0-9])",
 );
-/// A step of a list with numbers.
 static NUMBERED_ITEM: Pattern = Pattern::new(r"^[ \t]*[0-9]{1,4}[.)][ \t]+\S");
-/// So many bytes of a line are shown.
 const SHOWN_BYTES: usize = 60;
 
-/// What looks like a task, from what does most to what does least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum TaskLook {
     Heading,
@@ -58,7 +54,7 @@ impl TaskLook {
     }
 }
 
-/// What is wrong with a file of no known format, at the line of what looks most like a task.
+/// The problem of a file of no known format, at its most task-like line.
 pub(super) fn describe(input: &PlanInput<'_>) -> Diagnostic {
     let document = input.document();
     let found = boxes(document).chain(items(document)).chain(headings(document)).min_by_key(|(look, _)| *look);
@@ -79,7 +75,6 @@ pub(super) fn describe(input: &PlanInput<'_>) -> Diagnostic {
     Diagnostic { help: Some(help), ..found }
 }
 
-/// The first item with a checkbox and no number of a task.
 pub(super) fn first_box(document: &MarkdownDocument<'_>) -> Option<Range<usize>> {
     boxes(document).next().map(|(_, span)| span)
 }
@@ -106,7 +101,6 @@ fn headings<'d>(document: &'d MarkdownDocument<'_>) -> impl Iterator<Item = (Tas
     })
 }
 
-/// The lines that stand in no code and no HTML.
 fn text_lines<'d>(document: &'d MarkdownDocument<'_>) -> impl Iterator<Item = Range<usize>> + 'd {
     line_ranges(document.text, document.body_start..document.text.len()).filter(|line| {
         let end = line.end.saturating_sub(1).max(line.start);

@@ -1,4 +1,4 @@
-//! What the dialects whose tasks are headings `### Task N:` have in common.
+//! Common parts of the dialects whose tasks are headings `### Task N:`.
 
 mod commands;
 mod heading_fields;
@@ -16,7 +16,7 @@ use crate::labels::read_labels;
 pub(super) use heading_fields::{HeadingFields, unique_checks};
 pub(super) use steps::TaskSteps;
 
-/// What the plan is for, from a `**Goal:**` before its first task.
+/// Goal of the plan, from a `**Goal:**` before its first task.
 pub(super) fn read_goal(document: &MarkdownDocument<'_>, outline: &TaskOutline<'_>) -> String {
     let end = outline.tasks.first().map_or(document.text.len(), |task| task.section.start);
     let found = read_labels(document, document.body_start..end, &["goal"]);
@@ -24,8 +24,7 @@ pub(super) fn read_goal(document: &MarkdownDocument<'_>, outline: &TaskOutline<'
     goal.map_or(String::new(), |goal| document.slice(goal.first_line.clone()).to_owned())
 }
 
-/// A task's text without what stands before the next one: empty lines, a line of dashes, and the
-/// comment that names a section.
+/// A task's text without empty lines, a line of dashes, and the section comment at its end.
 pub(super) fn without_tail(document: &MarkdownDocument<'_>, section: Range<usize>) -> Range<usize> {
     let mut end = section.start;
     for line in line_ranges(document.text, section.clone()) {
@@ -38,20 +37,19 @@ pub(super) fn without_tail(document: &MarkdownDocument<'_>, section: Range<usize
     section.start..end
 }
 
-/// What it names; `None` where it has no `Depends on`.
+/// Ids of `Depends on`; `None` without that label.
 pub(super) fn stated_dependencies(outline: &TaskOutline<'_>, task: &TaskHeading<'_>) -> Option<Vec<String>> {
     let named = || task.depends_on.iter().filter_map(|place| outline.tasks.get(*place));
     task.states_dependencies.then(|| named().map(|task| task.id.to_owned()).collect())
 }
 
-/// What it names, and the tests that its implementation is written for.
+/// Stated dependencies, and the tests of an implementation.
 pub(super) fn task_dependencies(outline: &TaskOutline<'_>, task: &TaskHeading<'_>, pair: Option<&str>) -> Vec<String> {
     let named = || task.depends_on.iter().filter_map(|place| outline.tasks.get(*place)).map(|task| task.id);
     let tests = pair.filter(|half| half.ends_with("-tests") && named().all(|id| id != *half));
     named().chain(tests).map(str::to_owned).collect()
 }
 
-/// Tells what is doubtful about the checks of a task.
 pub(super) fn report_check_doubts(found: &[StatedCheck], report: &mut impl FnMut(Code, Range<usize>, String)) {
     for one in found {
         let shown = omo_core::text::sanitize(&one.check.command, 60);

@@ -1,4 +1,4 @@
-//! Where plans stand in a repository: what decides about a file whose text leaves it open whose plan it is.
+//! Places of plans in a repository: they decide about a file whose text leaves its dialect open.
 
 use std::fmt;
 
@@ -9,26 +9,24 @@ use crate::model::Dialect;
 /// Files of a name in a folder, wherever in a repository that folder is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanPlace {
-    /// The folder, with `/` between its parts. Empty for any.
+    /// Folder with `/` between its parts; empty for any.
     pub folder: &'static str,
-    /// The folders below it count as well.
+    /// `true` to include the folders below.
     pub is_deep: bool,
-    /// What the files are called, as a pattern.
+    /// Pattern of the file name.
     pub name: &'static str,
 }
 
 impl PlanPlace {
-    /// Files in a folder.
     pub(crate) const fn in_folder(folder: &'static str, name: &'static str) -> Self {
         Self { folder, is_deep: false, name }
     }
 
-    /// Files in a folder, and in those below it.
     pub(crate) const fn below(folder: &'static str, name: &'static str) -> Self {
         Self { folder, is_deep: true, name }
     }
 
-    /// Whether a file stands here, by its path, which may be absolute.
+    /// `true` for a path, absolute or not, of a file at this place.
     pub fn holds(&self, path: &str) -> bool {
         let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".").collect();
         let Some((name, folders)) = parts.split_last() else { return false };
@@ -62,8 +60,8 @@ impl fmt::Display for PlanPlace {
 }
 
 impl Dialect {
-    /// The dialect of the files at the place of this one. Of two places the one of more folders counts: plans of Kiro
-    /// stand in `.kiro/specs`, and `specs` is the place of Spec Kit.
+    /// Dialect of the place of a file. The place of more folders wins: plans of Kiro stand in `.kiro/specs`, and
+    /// `specs` is the place of Spec Kit.
     pub fn of_place(path: &str) -> Option<Self> {
         let places = Self::ALL.iter().flat_map(|dialect| dialect.rules().places().iter().map(move |at| (at, *dialect)));
         places.filter(|(place, _)| place.holds(path)).max_by_key(|(place, _)| place.depth()).map(|(_, dialect)| dialect)

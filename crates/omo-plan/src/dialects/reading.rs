@@ -1,4 +1,4 @@
-//! A file becomes a plan: whose it is, by its text and its place, and what is said of one of no dialect.
+//! Reading of a file as a plan: its dialect, by text and place, and the diagnostic for one of no dialect.
 
 use std::path::Path;
 
@@ -11,12 +11,12 @@ use crate::digest::sha256_hex;
 use crate::document::{MarkdownDocument, line_ranges};
 use crate::model::{Dialect, Plan, PlanSource, RunPolicy};
 
-/// How a file is read.
+/// Options of reading a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlanReading {
-    /// The sizes of its batches.
+    /// Sizes of batches.
     pub batches: BatchOptions,
-    /// Whose plan it is; `None` where the file has to say that.
+    /// Dialect of the plan; `None` to recognize it.
     pub dialect: Option<Dialect>,
 }
 
@@ -27,16 +27,17 @@ impl From<BatchOptions> for PlanReading {
 }
 
 impl From<&Plan> for PlanReading {
-    /// As this plan was read: a run reads an edited file of its plan by the dialect that it was opened with.
+    /// The options of an earlier reading: a run reads an edited file of its plan by the dialect that it was opened
+    /// with.
     fn from(plan: &Plan) -> Self {
         Self { batches: BatchOptions::from(&plan.policy), dialect: Some(plan.dialect) }
     }
 }
 
-/// The line by which a plan says that it is not run unless a command proves each of its tasks.
+/// The line by which a plan is not run unless a command proves each of its tasks.
 pub const CHECKS_REQUIRED: &str = "<!-- checks: required -->";
 
-/// Reads a plan file.
+/// Reads a plan file. Every file becomes a [`Plan`], with diagnostics.
 pub fn read(path: &str, bytes: &[u8], reading: impl Into<PlanReading>) -> Plan {
     let reading = reading.into();
     let plan = read_as(path, bytes, reading);
@@ -49,14 +50,14 @@ pub fn read(path: &str, bytes: &[u8], reading: impl Into<PlanReading>) -> Plan {
     other.unwrap_or(plan)
 }
 
-/// The plan in a file that is none in the format of its place, by what it says alone.
+/// The plan in a file that is none in the format of its place, by its text alone.
 fn read_by_content(path: &str, bytes: &[u8], batches: BatchOptions) -> Option<Plan> {
     // A name without folders stands in no place.
     let input = PlanInput::new("plan.md", decode_plan_text(bytes).ok()?);
     let of_place = Dialect::of_place(path);
     let others =
         Dialect::ALL.iter().filter(|dialect| Some(**dialect) != of_place && dialect.rules().recognizes(&input));
-    // Of a list of tasks each box is one, also without a number.
+    // In a list of tasks each box is one, also without a number.
     let lists = [Dialect::SpecKit, Dialect::Kiro].map(Some).contains(&of_place).then_some(&Dialect::OpenSpec);
     others.chain(lists).map(|dialect| read_as(path, bytes, PlanReading { batches, dialect: Some(*dialect) })).find_map(
         |mut plan| {
@@ -100,14 +101,14 @@ fn read_as(path: &str, bytes: &[u8], reading: PlanReading) -> Plan {
     plan
 }
 
-/// The dialect of a file: that of its place, where it can read it, and else the first that does.
+/// Dialect of a file: that of its place, where it can read the file, else the first that can.
 fn recognize(input: &PlanInput<'_>) -> Option<Dialect> {
     let recognizes = |dialect: &Dialect| dialect.rules().recognizes(input);
     let of_place = Dialect::of_place(input.path()).filter(recognizes);
     of_place.or_else(|| Dialect::ALL.iter().copied().find(recognizes))
 }
 
-/// Has the digests of a plan's tasks say nothing of what is ticked: a task that was ticked is the task that it was.
+/// Makes the digests of a plan's tasks independent of their boxes: a ticked task is the same task.
 fn digest_without_state(text: &str, plan: &mut Plan) {
     let rules = plan.dialect.rules();
     let Some(open) = rules.without_state(text) else { return };
@@ -119,7 +120,7 @@ fn digest_without_state(text: &str, plan: &mut Plan) {
     }
 }
 
-/// Whether a line of a plan, and none of code in it, says that each task has to be proved.
+/// `true` for a plan with the line [`CHECKS_REQUIRED`] outside of code.
 fn requires_checks(input: &PlanInput<'_>) -> bool {
     let text = input.text();
     if input.is_json() || !text.contains(CHECKS_REQUIRED) {
@@ -130,7 +131,6 @@ fn requires_checks(input: &PlanInput<'_>) -> bool {
     lines.any(|line| document.slice(line.clone()).trim() == CHECKS_REQUIRED && document.code_at(line.start).is_none())
 }
 
-/// A plan of this file without anything in it.
 pub(super) fn empty(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
     let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
     let name = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
@@ -140,22 +140,21 @@ pub(super) fn empty(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
     Plan { title: name.into_owned(), policy, ..Plan::new(Dialect::DevWorkflow, source) }
 }
 
-/// The text of the first heading of the first level.
 fn title(document: &MarkdownDocument<'_>) -> Option<String> {
     let first = document.headings.iter().find(|heading| heading.level == 1)?;
     Some(first.text.to_owned()).filter(|title| !title.is_empty())
 }
 
-/// A dialect that was named, or was that of the run, finds nothing of its own in a file.
+/// Diagnostic for a file without a task of the dialect that was named, or was that of the run.
 fn no_tasks(input: &PlanInput<'_>, dialect: Dialect) -> Diagnostic {
     let text = format!("the file has no task in the format {}", dialect.word());
     let near = dialect.rules().near_miss(input);
     near.unwrap_or_else(|| task_diagnostic(None, Code::NoTasks, text))
 }
 
-/// What a user types to have a file in no known format turned into a task list.
+/// Command that turns a file in no known format into a task list.
 pub fn command_from_file(path: &str) -> String {
-    // The path of stdin is none.
+    // `-` is stdin, which has no path.
     let path = if path == "-" { "FILE".to_owned() } else { sanitize(path, 200) };
     let is_plain = !path.contains(|char: char| char.is_whitespace() || matches!(char, '\'' | '"' | '\\'));
     match path {
@@ -165,8 +164,7 @@ pub fn command_from_file(path: &str) -> String {
     }
 }
 
-/// What is wrong with a file of no known format: what the dialect says that it was likely meant for, or what it has that
-/// looks most like a task.
+/// Problem of a file of no known format: the near miss of a dialect, or its most task-like line.
 fn unrecognized(input: &PlanInput<'_>) -> Diagnostic {
     let near = Dialect::ALL.iter().find_map(|dialect| dialect.rules().near_miss(input));
     near.unwrap_or_else(|| near_miss::describe(input))

@@ -14,7 +14,6 @@ use crate::dialects::ultraplan::step::read_steps;
 use crate::labels::{LabeledField, read_labels};
 use crate::model::{GroupIsolation, Parallelism, Plan, Precondition, TaskGroup};
 
-/// The group that all of its steps are in.
 const SESSION_GROUP: &str = "session";
 /// Shows that no change is left uncommitted; `git status` ends with status 0 either way.
 const CLEAN_CHECK: &str = "test -z \"$(git status --porcelain)\"";
@@ -101,14 +100,14 @@ fn entry_label<'d>(outline: &SectionOutline<'d>) -> Option<LabeledField<'d>> {
     found.into_iter().find(|label| label.key == "entry condition")
 }
 
-/// The entry condition; `None` where it says that there is none.
+/// The entry condition; `None` for none.
 fn entry_condition(outline: &SectionOutline<'_>, findings: &mut PlanFindings<'_>) -> Option<Precondition> {
     let label = entry_label(outline)?;
     let text = outline.document.slice(label.value.clone());
     if is_nothing(text) {
         return None;
     }
-    // Only what stands between backticks, or in a block, is run: the rest of the sentence is for a person.
+    // Only code between backticks, or in a block, is run: the rest of the sentence is for a person.
     let found = read_commands(outline.document, label.value.clone());
     let mut checks: Vec<TaskCheck> =
         found.into_iter().filter(|command| !command.is_prose).map(|command| command.check).collect();

@@ -1,7 +1,7 @@
 //! Plans of `### Task N:` whose steps are checkboxes, as superpowers writes them.
 //!
-//! A task has `**Files:**`, and steps `- [ ] **Step 1: …**`. The checks are the commands that its steps say to run;
-//! one that is run to see it fail, before the work is done, is the red check. The boxes of the steps are its state.
+//! A task has `**Files:**`, and steps `- [ ] **Step 1: …**`. The checks are the commands that its steps run; one that
+//! is run to see it fail, before the work is done, is the red check. The boxes of the steps are its state.
 
 mod recognition;
 mod state;
@@ -55,14 +55,14 @@ impl PlanDialect for SuperpowersDialect {
         plan.policy.on_task_fail = OnTaskFail::Continue;
         plan.policy.parallel = Parallelism::None;
         plan.goal = read_goal(document, &outline);
-        // What the plan has twice, or in a circle, is told below for all dialects alike.
+        // Duplicate ids and circles are reported below for all dialects alike.
         let told = |found: &&Diagnostic| found.code != Code::DuplicateId && found.code != Code::SelfDependency;
         plan.diagnostics.extend(outline.diagnostics.iter().filter(told).cloned());
         let sections = enclosing_sections(document, &outline);
         let mut before: Option<String> = None;
         for (task, section) in outline.tasks.iter().zip(sections).take(MAX_PLAN_TASKS + 1) {
             let mut read = read_task(document, &outline, task, &mut plan.diagnostics, &mut plan.refused_checks);
-            // The next task builds on the one before, where the plan says nothing else.
+            // A task without stated needs builds on the one before.
             let deps = read.stated_deps.clone().unwrap_or_else(|| before.iter().cloned().collect());
             read.deps = deps;
             read.section = section;
@@ -120,7 +120,7 @@ fn read_task(
     }
 }
 
-/// For each task the heading of a phase or chapter that it stands below.
+/// Heading of the phase or chapter above each task.
 fn enclosing_sections(document: &MarkdownDocument<'_>, outline: &TaskOutline<'_>) -> Vec<Option<String>> {
     let mut found = Vec::with_capacity(outline.tasks.len());
     let mut headings = document.headings.iter().peekable();

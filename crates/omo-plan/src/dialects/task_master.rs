@@ -1,7 +1,7 @@
 //! Plans in JSON: `tasks.json` of Task Master with tags, tasks and subtasks, and `prd.json` of ralph with stories.
 //!
-//! One tag is read. Subtasks are tasks called `1.2`; their parent is done behind them, with what it says about all of
-//! them. Numbers among the dependencies of a subtask are its siblings, where there are such.
+//! One tag is read. Subtasks are tasks called `1.2`; their parent is done behind them, with its text about all of them.
+//! Numbers among the dependencies of a subtask are its siblings, where there are such.
 
 mod dependencies;
 mod state;
@@ -22,25 +22,21 @@ use dependencies::TaskIds;
 use state::parse_status;
 use tasks_file::{JsonTask, TasksFile, collect_tasks, json_text, span_of};
 
-/// Names in a message.
 const SHOWN_NAMES: usize = 8;
 
-/// A list of tasks in JSON, as one format has it.
+/// A format of task lists in JSON, by its keys.
 #[derive(Debug)]
 pub struct JsonDialect {
     name: &'static str,
     places: &'static [PlanPlace],
-    /// The keys of the list, of which the first counts that is there.
     lists: &'static [&'static str],
-    /// The list may stand in tags.
+    /// `true` where the list may stand in tags.
     has_tags: bool,
-    /// What each of its tasks has.
     keys: &'static [&'static str],
-    /// The key of a task's state, and the values that are written for one that is done, and that is done again.
+    /// Key of a task's state, and its values for a finished and for a reopened task.
     state: &'static str,
     done: &'static str,
     open: &'static str,
-    /// How a task is written.
     form: &'static str,
 }
 
@@ -154,7 +150,7 @@ impl JsonDialect {
         }
         let entries = collect_tasks(text, tag);
         let ids = TaskIds::new(&entries);
-        // By the place of a parent that is done, its subtasks that are not.
+        // Open subtasks by the place of a finished parent.
         let mut open_below: BTreeMap<Option<usize>, Vec<String>> = BTreeMap::new();
         let mut tasks: Vec<Task> = Vec::with_capacity(entries.len());
         for (place, entry) in entries.iter().enumerate() {
@@ -209,7 +205,6 @@ impl JsonDialect {
     }
 }
 
-/// Has each story wait for the one before it, by their priorities.
 fn follow_priorities(tasks: &mut [Task]) {
     let number = |task: &Task| task.priority.as_deref().and_then(|word| word.parse::<u32>().ok()).unwrap_or(u32::MAX);
     let mut order: Vec<usize> = (0..tasks.len()).collect();
@@ -222,16 +217,14 @@ fn follow_priorities(tasks: &mut [Task]) {
     }
 }
 
-/// Where findings go: the rule, the bytes, the task, the text, and what fixes it.
+/// Sink of findings: the rule, the bytes, the task, the text, and the fix.
 type Report<'r> = dyn FnMut(Code, Range<usize>, Option<&str>, String, Option<&str>) + 'r;
 
-/// The name of the project, where the file has one.
 fn plan_title(file: &TasksFile<'_>) -> Option<String> {
     let described = ["meta", "metadata"].iter().find_map(|key| file.object(key)?.text("projectName"));
     described.or_else(|| file.root.text("name")).map(|title| sanitize(&title, 200))
 }
 
-/// What the status says of a task, and what has to be known about one that is left out.
 fn apply_status(entry: &JsonTask<'_>, word: &str, task: &mut Task, report: &mut Report<'_>) {
     let shown = sanitize(word, 40);
     task.state = parse_status(word);
@@ -246,7 +239,6 @@ fn apply_status(entry: &JsonTask<'_>, word: &str, task: &mut Task, report: &mut 
     }
 }
 
-/// Tells what an open task needs that is left out.
 fn report_needs_left_out(tasks: &[Task], entries: &[JsonTask<'_>], report: &mut Report<'_>) {
     let in_state = |state: PlannedState| tasks.iter().zip(entries).filter(move |(task, _)| task.state == state);
     let left_out: HashSet<&str> = in_state(PlannedState::LeftOut).map(|(task, _)| task.id.as_str()).collect();
@@ -261,7 +253,7 @@ fn report_needs_left_out(tasks: &[Task], entries: &[JsonTask<'_>], report: &mut 
 }
 
 impl JsonDialect {
-    /// What is wrong with a JSON file that is none of tasks.
+    /// Problem of a JSON file without tasks.
     fn why_unrecognized(&self, text: &str) -> Diagnostic {
         let list = self.lists.first().copied().unwrap_or_default();
         let inner = json_text(text);

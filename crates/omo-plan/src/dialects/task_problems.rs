@@ -1,5 +1,4 @@
-//! What is wrong with the tasks of a plan, whatever its dialect: ids that stand twice, needs that are not there,
-//! circles, and paths that lead out of the repository.
+//! Problems of the tasks of any plan: duplicate ids, missing needs, circles, and paths that lead out of the repository.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -12,17 +11,16 @@ use crate::id::{MAX_ID_BYTES, is_id};
 use crate::model::{MAX_PLAN_TASKS, Plan, PlannedState, Task};
 use crate::task_graph;
 
-/// More findings are not kept: a reader does not go through them.
 const MAX_FINDINGS: usize = 1000;
-/// Bytes of an id in a message.
+/// Maximum bytes of an id in a message.
 const SHOWN_BYTES: usize = 60;
 
-/// Adds what is wrong with the tasks of a plan. `heads` has for each task the bytes of its first line, and `line_of`
-/// tells the line of a byte, from 1.
+/// Adds problems of the tasks of a plan. `heads` has the bytes of each task's first line, and `line_of` gives the line
+/// of a byte, from 1.
 pub(crate) fn report_task_problems(plan: &mut Plan, heads: &[Range<usize>], line_of: impl Fn(usize) -> usize) {
     let mut found: Vec<Diagnostic> = Vec::new();
     let is_done = |place: usize| plan.tasks.get(place).is_some_and(|task| task.state != PlannedState::Open);
-    // What is wrong with the needs of a task that is done stops nothing.
+    // Wrong needs of a finished task stop nothing.
     let needs_severity = |place: usize, code: Code| match code {
         Code::UnknownDependency | Code::SelfDependency if is_done(place) => Severity::Warning,
         _ => code.severity(),
@@ -37,7 +35,7 @@ pub(crate) fn report_task_problems(plan: &mut Plan, heads: &[Range<usize>], line
         }
     };
     if plan.tasks.len() > MAX_PLAN_TASKS {
-        // What is behind them may not be read, so that nothing more can be said of their needs.
+        // The tasks behind the limit may be unread, so that needs cannot be checked.
         let text = format!("the plan has more than {MAX_PLAN_TASKS} tasks, which is all that a run can have");
         report(MAX_PLAN_TASKS, Code::TooManyTasks, text);
         plan.diagnostics.append(&mut found);
@@ -89,7 +87,7 @@ pub(crate) fn report_task_problems(plan: &mut Plan, heads: &[Range<usize>], line
         let text = format!("tasks depend on each other in a circle: {}", task_graph::circle_words(names));
         report(circle.first().copied().unwrap_or(0), Code::Cycle, text);
     }
-    // What is done needs nothing any more.
+    // A finished task needs nothing any more.
     let known: HashSet<String> = plan.tasks.iter().map(|task| task.id.clone()).collect();
     for task in plan.tasks.iter_mut().filter(|task| task.state != PlannedState::Open) {
         task.deps.retain(|id| !is_harmless && known.contains(id) && *id != task.id);

@@ -1,5 +1,5 @@
-//! The dialect of plans with `## Implementation Plan` and `### Step N:`, whose sessions run in waves; and what
-//! a session spec, which is one session of such a plan, has in common with it: steps, their fields, and fences.
+//! The dialect of plans with `## Implementation Plan` and `### Step N:`, whose sessions run in waves; and its common
+//! parts with a session spec, which is one session of such a plan: steps, their fields, and fences.
 
 mod brief_sessions;
 pub mod commands;
@@ -31,9 +31,7 @@ use scope_fence::PathComparer;
 use section_outline::{NumberedHeading, PlanFindings, SectionOutline, parse_numbered_heading};
 use step::{ParsedStep, has_steps, read_steps};
 
-/// The group of a plan without sessions.
 const WHOLE: &str = "plan";
-/// The group of the steps that belong to no session.
 const REST: &str = "rest";
 
 /// Plans of steps, whose sessions run in waves.
@@ -56,7 +54,7 @@ impl PlanDialect for UltraplanDialect {
         is_plan && has_steps(&outline)
     }
 
-    /// It has steps, or what looks like some.
+    /// A file with steps, or with something like steps.
     fn near_miss(&self, input: &PlanInput<'_>) -> Option<Diagnostic> {
         let document = input.document();
         let step = document
@@ -92,7 +90,7 @@ fn read_ultra(outline: &SectionOutline<'_>, plan: &mut Plan) {
     plan.diagnostics.extend(findings.into_diagnostics());
 }
 
-/// The sessions as groups, in the order of the file, and behind them one for the steps of none.
+/// The sessions as groups, in the order of the file, and a last one for steps without a session.
 fn of_sessions(strategy: &ExecutionStrategy, steps: &[ParsedStep], findings: &mut PlanFindings<'_>) -> Vec<TaskGroup> {
     let sessions = &strategy.sessions;
     let stages = waves::assign_waves(strategy, findings);
@@ -150,13 +148,11 @@ fn group(id: String, title: String, tasks: impl Iterator<Item = String>, stage: 
     }
 }
 
-/// What is said of a file that is neither.
 pub(crate) const UNRECOGNIZED_MESSAGE: &str = "unrecognized file format. Expected an ultraplan or session spec.";
 
-/// How much of what a plan is for is kept, in characters.
 const MAX_GOAL: usize = 1_000;
 
-/// Whether a value says that there is nothing: `none`, a dash, `n/a`, or no word at all.
+/// `true` for a value such as `none`, a dash, `n/a`, or no word at all.
 pub(crate) fn is_nothing(value: &str) -> bool {
     let plain = value.trim_matches(|char: char| char.is_whitespace() || "*_`().".contains(char));
     let first = plain.split([' ', '(', ',']).next().unwrap_or_default();
@@ -164,7 +160,6 @@ pub(crate) fn is_nothing(value: &str) -> bool {
         || first.eq_ignore_ascii_case("none")
 }
 
-/// What stands before the first empty line.
 pub(crate) fn first_paragraph(text: &str) -> &str {
     let text = text.trim();
     let mut end = 0;
@@ -174,13 +169,12 @@ pub(crate) fn first_paragraph(text: &str) -> &str {
     text.get(..end).unwrap_or(text).trim_end()
 }
 
-/// Whether a line is a rule between two parts: three signs or more and nothing else.
+/// `true` for a horizontal rule: three signs or more and nothing else.
 pub(crate) fn is_horizontal_rule(line: &str) -> bool {
     let signs = line.split_whitespace().collect::<String>();
     signs.len() >= 3 && ['-', '*', '_'].iter().any(|sign| signs.chars().all(|char| char == *sign))
 }
 
-/// What a plan is for: the first paragraph of its goal or context.
 pub(crate) fn read_goal(outline: &SectionOutline<'_>) -> String {
     let section = ["goal", "context"].iter().find_map(|name| outline.section_named(name));
     let text = section.map(|section| outline.document.slice(section.content()).trim()).unwrap_or_default();
@@ -207,8 +201,8 @@ pub(crate) fn read_closing_checks(
     found.into_iter().map(|command| command.check).collect()
 }
 
-/// The tasks in the order in which they are run: by stage, then as their groups have them. Each depends on
-/// the one before it in its group.
+/// The tasks in the order of a run: by stage, then as their groups have them. Each depends on the one before it in its
+/// group.
 pub(crate) fn order_tasks(mut tasks: Vec<Task>, groups: &[TaskGroup]) -> Vec<Task> {
     let mut places: HashMap<&str, (usize, usize, usize)> = HashMap::new();
     let mut before: HashMap<&str, &str> = HashMap::new();
@@ -230,7 +224,6 @@ pub(crate) fn order_tasks(mut tasks: Vec<Task>, groups: &[TaskGroup]) -> Vec<Tas
     tasks
 }
 
-/// How a run goes.
 pub(crate) fn run_policy(parallel: Parallelism) -> RunPolicy {
     RunPolicy { on_task_fail: OnTaskFail::Stop, parallel, max_workers: 0, ..RunPolicy::default() }
 }

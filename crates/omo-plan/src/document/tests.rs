@@ -1,4 +1,4 @@
-//! What is where in a text.
+//! Places in a text.
 
 use super::*;
 

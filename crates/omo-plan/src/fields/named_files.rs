@@ -1,5 +1,4 @@
-//! The files that a task names, such as `- Create: src/a.rs` or `- Modify: b.rs:10-20`, and what is
-//! wrong with their paths.
+//! Files of a task, such as `- Create: src/a.rs` or `- Modify: b.rs:10-20`, and problems of their paths.
 
 use std::ops::Range;
 
@@ -13,11 +12,10 @@ use crate::paths::normalize_path;
 use crate::pattern::Pattern;
 use crate::words::Word;
 
-/// A file or a pattern, and the bytes that it stands in, with its backticks.
+/// A file or a pattern, and its bytes with backticks.
 pub type NamedFile = (FileUse, Range<usize>);
 
-/// Reads the items of a `Files` label. One below an item without a file of its own takes over what that
-/// one says is done.
+/// Reads the items of a `Files` label. An item below one without a file inherits the action of that one.
 pub fn read_files(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<NamedFile> {
     let mut found = Vec::new();
     let mut above = Mention::Used(FileAction::Modify);
@@ -44,7 +42,7 @@ pub fn read_files(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<N
                     Mention::Kept => return None,
                 };
                 let lines = lines.or(lines_noted).map(str::to_owned);
-                // What is behind a name is the same in the part, the row and the line.
+                // The text behind a name is the same in the part, the row and the line.
                 let start = line.end - part.left - name.left;
                 is_path(path).then(|| {
                     let file = FileUse { lines, is_optional, ..FileUse::new(path, action) };
@@ -56,24 +54,23 @@ pub fn read_files(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<N
     found
 }
 
-/// What an item says of the files that it names.
+/// Statement of an item about its files.
 #[derive(Clone, Copy)]
 enum Mention {
-    /// This is done to them.
+    /// Files with this action.
     Used(FileAction),
-    /// They are looked at.
+    /// Files that are only read.
     Read,
-    /// They stay as they are.
+    /// Files that stay as they are.
     Kept,
 }
 
-/// A part of a row that may say what is done by itself, and how many bytes of the row are behind it.
+/// A part of a row with an optional action, and the number of bytes of the row behind it.
 struct RowPart<'a> {
     text: &'a str,
     left: usize,
 }
 
-/// The parts of a row: `Create a; test b` has two.
 fn split_parts(row: &str) -> Vec<RowPart<'_>> {
     let (mut found, mut start, mut depth, mut in_code) = (Vec::new(), 0, 0_usize, false);
     for (at, char) in row.char_indices() {
@@ -98,13 +95,13 @@ fn split_parts(row: &str) -> Vec<RowPart<'_>> {
     found
 }
 
-/// The word of what is done, up to behind its colon or to the code behind it: `Test files: …`, `**Create:** …`, but
-/// no path such as `test.rs` or `tests/a.rs`.
+/// The word of an action, up to behind its colon or to the code behind it: `Test files: …`, `**Create:** …`, but no
+/// path such as `test.rs` or `tests/a.rs`.
 static ACTION: Pattern = Pattern::new(
     r"^\s*[*_]*([A-Za-zÀ-ÿ]+|[\x{4e00}-\x{9fff}]{2})(?:(?:[^A-Za-z/.`:：][^/.`:：]*)?[:：][*_ ]*|[*_]*\s*(`))",
 );
 
-/// The word of what is done right before a path that is no code: `Create src/a.rs`, `修改 src/a.rs`.
+/// The word of an action right before a path that is no code: `Create src/a.rs`, `修改 src/a.rs`.
 static BARE_ACTION: Pattern = Pattern::new(r"^\s*[*_]*([A-Za-z]+\s|[\x{4e00}-\x{9fff}]{2}\s?)\s*");
 
 fn split_bare_action(row: &str) -> Option<(Mention, &str)> {
@@ -114,7 +111,6 @@ fn split_bare_action(row: &str) -> Option<(Mention, &str)> {
     Some((said, rest))
 }
 
-/// What an item says is done, and what it says behind that.
 fn split_action(row: &str) -> (Option<Mention>, &str) {
     if let Some((said, rest)) = split_bare_action(row) {
         return (Some(said), rest);
@@ -145,7 +141,6 @@ fn parse_action(word: &str) -> Option<FileAction> {
     actions.iter().find(|(words, _)| words.is(&word)).map(|(_, action)| *action)
 }
 
-/// Whether code that stands where files are named can be one: no call, and no command.
 fn is_path(text: &str) -> bool {
     let is_command = text.contains(char::is_whitespace) && (names_program(text) || !text.contains(['/', '.', '\\']));
     !is_command
@@ -155,23 +150,21 @@ fn is_path(text: &str) -> bool {
         && !text.contains(['\n', '\r'])
 }
 
-/// The name of what is in a file, such as `ParserTest`, `parseLine` or `parse_line`.
+/// The name of something in a file, such as `ParserTest`, `parseLine` or `parse_line`.
 static IDENTIFIER: Pattern = Pattern::new(r"^[A-Za-z0-9]*(?:[a-z0-9][A-Z]|[a-z0-9]_[A-Za-z0-9])[A-Za-z0-9_]*$");
 
 fn is_identifier(text: &str) -> bool {
     IDENTIFIER.is_match(text) && !text.to_ascii_lowercase().ends_with("file")
 }
 
-/// A name in a row, and the remark behind it.
 struct Name<'a> {
     text: &'a str,
-    /// How many bytes of the row are left where it begins, and how many it has, backticks included.
     left: usize,
     length: usize,
     note: &'a str,
 }
 
-/// The names in a text: the first one, and others that are joined to it.
+/// The first name in a text, and others that are joined to it.
 fn read_names(text: &str) -> Vec<Name<'_>> {
     let mut found = Vec::new();
     let Some(first) = text.find('`') else { return plain_names(text) };
@@ -193,10 +186,9 @@ fn read_names(text: &str) -> Vec<Name<'_>> {
     found
 }
 
-/// What stands between names that are no code, and behind the last one.
 const NAME_ENDS: [char; 4] = [',', '，', '、', '。'];
 
-/// The names in a text without code, apart by commas.
+/// The names in a text without code, separated by commas.
 fn plain_names(text: &str) -> Vec<Name<'_>> {
     let mut found = Vec::new();
     let mut left = text.len();
@@ -215,7 +207,6 @@ fn plain_names(text: &str) -> Vec<Name<'_>> {
     found
 }
 
-/// A text before and behind its first comma that is in no remark.
 fn split_at_comma(text: &str) -> (&str, &str) {
     let remark = text.find('(').filter(|open| text.find(',').is_some_and(|comma| *open < comma));
     let from = remark.map_or(0, |open| text.find(')').unwrap_or(open));
@@ -224,13 +215,12 @@ fn split_at_comma(text: &str) -> (&str, &str) {
     (text.get(..at).unwrap_or_default(), text.get(at + 1..).unwrap_or_default())
 }
 
-/// What stands between two names without a remark in brackets, emphasized or not.
 fn without_remark(between: &str) -> String {
     let closed = between.split_once('(').and_then(|(before, rest)| Some((before, rest.split_once(')')?.1)));
     closed.map_or_else(|| between.to_owned(), |(before, after)| [before, after].concat().replace(['*', '_'], ""))
 }
 
-/// What a remark such as `(new)` or `(lines 3-5)` says of the file before it.
+/// Action or lines of a remark such as `(new)` or `(lines 3-5)`.
 fn read_remark(text: &str) -> (Option<FileAction>, Option<&str>) {
     let in_brackets = text.split_once('(').and_then(|(_, rest)| Some(rest.split_once(')')?.0.trim()));
     let inside = in_brackets.or_else(|| Some(text.trim()).filter(|text| text.starts_with("line")));
@@ -239,7 +229,7 @@ fn read_remark(text: &str) -> (Option<FileAction>, Option<&str>) {
     (parse_action(first), is_lines.then_some(rest.trim()))
 }
 
-/// Whether a word without code around it is a path: `none` and prose are not.
+/// `true` for a path without code around it: not for `none` and prose.
 fn is_name(word: &str) -> bool {
     let is_nothing = word.eq_ignore_ascii_case("n/a");
     !is_nothing && word.contains(['/', '.', '\\']) && word.chars().any(char::is_alphanumeric) && !word.ends_with('.')
@@ -255,11 +245,10 @@ fn without_lines(name: &str) -> (&str, Option<&str>) {
         .map_or((name, None), |([path, lines], _)| (path, Some(lines.trim()).filter(|lines| !lines.is_empty())))
 }
 
-/// Folders of the system, in which no repository is.
 const SYSTEM_FOLDERS: [&str; 12] =
     ["bin", "boot", "dev", "etc", "lib", "lib64", "proc", "run", "sbin", "sys", "system", "windows"];
 
-/// Whether a path begins at the root of the disk, at a place where a repository may be.
+/// `true` for a path from the root of the disk, at a place where a repository may be.
 fn may_be_in_repository(path: &str) -> bool {
     let path = path.trim().replace('\\', "/");
     let is_drive = path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && path.get(1..3) == Some(":/");
@@ -269,7 +258,6 @@ fn may_be_in_repository(path: &str) -> bool {
     !folder.is_empty() && !is_system && !rest.split('/').any(|part| part == "..")
 }
 
-/// What is wrong with a path.
 pub(crate) fn path_problem(path: &str) -> Option<(Code, String)> {
     let shown = |path: &str| omo_core::text::sanitize(path, 80);
     let in_git = |path: &str| path.split(['/', '\\']).any(|part| part.eq_ignore_ascii_case(".git"));

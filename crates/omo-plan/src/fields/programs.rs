@@ -1,5 +1,4 @@
-//! The programs that a plan runs, by their names, and what such a command is for: to prove something, to prepare it, or to
-//! run what was made.
+//! Programs that a plan runs, by name, and the purpose of such a command: to prove, to prepare, or to run something.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -8,19 +7,17 @@ use omo_core::shell::programs::{Role, has_role, programs_of};
 
 use crate::command_concern::{Effect, effect, effects};
 
-/// Whether a word is the name of a program.
 pub(crate) fn is_program(word: &str) -> bool {
-    // Each word of a plan is asked for.
+    // A set, since each word of a plan is looked up.
     static PROGRAMS: LazyLock<HashSet<&str>> = LazyLock::new(|| programs_of(Role::PlanCommand).collect());
     PROGRAMS.contains(word)
 }
 
-/// Whether a word is the name of a program and no other word.
 pub(crate) fn is_only_program(word: &str) -> bool {
     is_program(word) && !has_role(word, Role::PlanWord)
 }
 
-/// Whether a command can prove something.
+/// `true` where a command can prove something.
 pub(crate) fn proves_something(command: &str) -> bool {
     let effects = effects(command);
     let is_proof = |effect: &Option<Effect>| effect.is_none_or(Effect::may_judge);
@@ -28,7 +25,7 @@ pub(crate) fn proves_something(command: &str) -> bool {
     !is_in_background(command) && effects.iter().any(is_proof) && !effects.iter().any(is_harmful)
 }
 
-/// Whether a part of a command prepares, runs or changes something, or never ends.
+/// `true` for a part of a command that prepares, runs or changes something, or never ends.
 pub(crate) fn does_more_than_look(command: &str) -> bool {
     let effects = effects(command);
     let spoils = effects.iter().flatten().any(|effect| effect.spoils());
@@ -36,7 +33,6 @@ pub(crate) fn does_more_than_look(command: &str) -> bool {
     spoils || !effects.is_empty() && !effects.iter().any(judges)
 }
 
-/// Whether a command never ends by itself.
 pub(crate) fn never_ends(command: &str) -> bool {
     is_in_background(command) || effect(command) == Some(Effect::NeverEnds)
 }

@@ -1,4 +1,4 @@
-//! What a task says in prose: the files that it is about, and the commands that show that it is done.
+//! Files and commands of a task in prose.
 //!
 //! A checklist has no field for either. A path is known by its form, and a file counts as changed unless the words
 //! before it say that it is only read. A command counts where the sentence says to run it or to verify with it.
@@ -20,19 +20,16 @@ pub(crate) use commands::{JUDGES, NEGATES};
 
 /// The number of a step or a criterion: `2.1`, `#1`.
 static NUMBER: Pattern = Pattern::new(r"^#?\d{1,3}(?:\.\d{1,3})*[.):]?[ \t]+");
-/// So many files and commands of one task are read.
+/// Maximum files and commands of a task.
 const MAX_FINDINGS: usize = 200;
 
-/// What a task says in prose.
 #[derive(Debug, Default)]
 pub(crate) struct ProseFields {
-    /// The files, those that are only mentioned marked as optional.
+    /// Files; mere mentions are optional.
     pub files: Vec<FileUse>,
-    /// The commands that show that it is done.
     pub checks: Vec<TaskCheck>,
 }
 
-/// Reads the title of a task and these parts of the text below it.
 pub(crate) fn read_prose(document: &MarkdownDocument<'_>, title: &str, details: &[Range<usize>]) -> ProseFields {
     let mut found = ProseFields::default();
     let mut seen: HashSet<String> = HashSet::new();
@@ -65,12 +62,12 @@ pub(crate) fn read_prose(document: &MarkdownDocument<'_>, title: &str, details: 
     found
 }
 
-/// The commands of one line that show that something is done.
+/// The proving commands of one line.
 pub(crate) fn read_row_checks(row: &str) -> Vec<TaskCheck> {
     commands::read_commands(row).iter().take(MAX_FINDINGS).map(|command| TaskCheck::new(command)).collect()
 }
 
-/// A file that is named more than once is changed where one of its mentions says so.
+/// Adds a file; one that is named more than once is changed where one of its mentions says so.
 fn add_file(files: &mut Vec<FileUse>, file: FileUse) {
     let Some(known) = files.iter_mut().find(|known| known.path == file.path) else {
         if files.len() < MAX_FINDINGS {
@@ -84,7 +81,6 @@ fn add_file(files: &mut Vec<FileUse>, file: FileUse) {
     known.is_optional &= file.is_optional;
 }
 
-/// A bare name beside a path with this name is the same file.
 fn mark_short_names(files: &mut [FileUse]) {
     let names: HashSet<String> =
         files.iter().filter_map(|file| Some(file.path.rsplit_once('/')?.1.to_owned())).collect();
@@ -93,24 +89,24 @@ fn mark_short_names(files: &mut [FileUse]) {
     }
 }
 
-/// The words of a text before a byte of it, from the last one back, in small letters and without signs around them.
+/// The words before a byte, from the last one back, in small letters and without signs around them.
 fn words_before(text: &str, byte: usize) -> impl Iterator<Item = String> {
     let before = text.get(..byte).unwrap_or_default();
     let words = before.rsplit(|char: char| char.is_whitespace() || char == '(').filter(|word| !word.is_empty());
     words.map(|word| word.trim_matches(|char: char| !char.is_alphanumeric()).to_lowercase())
 }
 
-/// What a task is to do with what it names, as its first word says.
+/// Purpose of a task, by its first word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TaskVerb {
     Create,
     Change,
     Delete,
-    /// Look at what is there.
+    /// A look at something.
     Inspect,
-    /// Have something hold, whether it does already or not.
+    /// A condition that may hold already.
     Ensure,
-    /// Run or test what is there.
+    /// A run or a test of existing code.
     Run,
     Unknown,
 }
@@ -136,7 +132,6 @@ fn read_verb(row: &str) -> TaskVerb {
     }
 }
 
-/// What happens to a file at this path.
 fn file_action(verb: TaskVerb, path: &str) -> FileAction {
     let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
     let is_test = [".test.", ".spec.", "_test.", "_spec."].iter().any(|part| name.contains(part))

@@ -1,4 +1,4 @@
-//! What a command of a plan is for, and how a script is taken apart.
+//! Purpose of a plan's commands, and scripts in parts.
 //!
 //! A plan has commands that prove something, and others that prepare something, start a server or commit. Only those
 //! that prove something are checks.
@@ -9,7 +9,7 @@ use omo_core::shell::programs::{Role, has_role};
 use super::programs::{does_more_than_look, is_program, proves_something};
 use crate::command_concern::{Effect, effect, program_part};
 
-/// Whether a text begins with the name of a program, or with the path of a script.
+/// `true` where a text begins with the name of a program, or with the path of a script.
 pub(crate) fn names_program(text: &str) -> bool {
     let command = program_part(text);
     let first = first_word(command);
@@ -28,7 +28,7 @@ pub(crate) fn without_bin_folder(program: &str) -> &str {
     folders.iter().find_map(|folder| program.strip_prefix(folder)).unwrap_or(program)
 }
 
-/// Whether a text begins with what a shell does itself, or with a path: what follows may be anything.
+/// `true` for a text that begins with a builtin of the shell, or with a path: anything may follow.
 pub(crate) fn begins_as_script(text: &str) -> bool {
     has_role(first_word(program_part(text)), Role::ScriptStart)
 }
@@ -37,30 +37,28 @@ fn first_word(text: &str) -> &str {
     text.split_whitespace().next().unwrap_or_default()
 }
 
-/// Whether a command prepares or changes something, so that it is no check.
+/// `true` for a command that prepares or changes something, so that it is no check.
 pub(crate) fn does_not_prove(command: &str) -> bool {
     !proves_something(command) || does_more_than_look(command)
 }
 
-/// Whether a row only says where the next command runs.
+/// `true` for a row that only names the place of the next command.
 fn is_context(row: &str) -> bool {
     has_role(first_word(row), Role::Context) || first_word(row) == row && is_assignment(row)
 }
 
-/// A script taken apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ScriptCommands {
-    /// The commands that prove something.
     pub checks: Vec<String>,
-    /// The others, but for what only says where a command runs.
+    /// Other commands, but for those that only name a place.
     pub unused: Vec<String>,
 }
 
-/// Takes a script apart. Of the commands that prove something there is one for each line where every line stands for
-/// itself, or one for all of them where a line needs what another one does.
+/// Takes a script apart. Its proving commands are one for each line where every line stands for itself, or one for all
+/// of them where a line needs an earlier one.
 pub(crate) fn read_script(script: &str) -> ScriptCommands {
     let only = |checks: Vec<String>| ScriptCommands { checks, unused: Vec::new() };
-    // A commit is the last thing that is done: what follows it is its message.
+    // A commit comes last: the lines behind it are its message.
     let lines: Vec<&str> = join_continued(script).into_iter().take_while(|line| !is_commit(line)).collect();
     let rows = lines.iter().map(|line| line.trim()).filter(|row| !row.is_empty() && !row.starts_with('#'));
     if !rows.clone().all(is_whole) {
@@ -84,14 +82,15 @@ pub(crate) fn read_script(script: &str) -> ScriptCommands {
     ScriptCommands { checks, unused }
 }
 
-/// `true` for a row that changes the history of the repository, as the last step of a task does; its settings are none.
+/// `true` for a row that changes the history of the repository, as the last step of a task does; a setting of git does
+/// not.
 pub(crate) fn is_commit(row: &str) -> bool {
     let row = row.trim();
     let is_setting = ["git remote", "git config"].iter().any(|verb| row.starts_with(verb));
     row.starts_with("git") && !is_setting && effect(row).is_some_and(|effect| effect > Effect::Runs)
 }
 
-/// The lines of a script, of which one that ends with a backslash goes on in the next.
+/// The lines of a script; one that ends with a backslash goes on in the next.
 fn join_continued(script: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let (mut start, mut end) = (0, 0);
@@ -106,7 +105,7 @@ fn join_continued(script: &str) -> Vec<&str> {
     found
 }
 
-/// Whether a line is a command by itself: no part of a loop, of a text over several lines, or of a quotation.
+/// `true` for a line that is a command by itself: no part of a loop, of a text over several lines, or of a quotation.
 fn is_whole(row: &str) -> bool {
     let first = row.split([' ', ';', '\t']).next().unwrap_or_default();
     let has_open_quote = ['"', '\''].iter().any(|quote| row.matches(*quote).count() % 2 == 1);

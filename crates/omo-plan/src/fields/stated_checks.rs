@@ -1,8 +1,8 @@
-//! What a `Verify` label says: commands, and what is expected of each.
+//! Contents of a `Verify` label: commands, and the expectation of each.
 //!
-//! A command is what stands behind `Run:`, in a code block, or as code at the start of a line. A
-//! sentence is none. Of an expectation the exit status is taken where it is said, and a text of the
-//! output where it is quoted; the rest is for people.
+//! A command stands behind `Run:`, in a code block, or as code at the start of a line. A sentence is none. Of an
+//! expectation the exit status is taken where it is stated, and a text of the output where it is quoted; the rest is
+//! for people.
 
 mod expectation;
 
@@ -18,7 +18,7 @@ use expectation::{Expectation, parse_expectation};
 
 pub use expectation::StatedOutcome;
 
-/// Code blocks that hold commands.
+/// Languages of code blocks that hold commands.
 const SHELLS: [&str; 16] = [
     "",
     "sh",
@@ -38,34 +38,33 @@ const SHELLS: [&str; 16] = [
     "ps",
 ];
 
-/// A check with what the plan says of it.
+/// A check with the statements of the plan about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatedCheck {
-    /// The command and what is expected of it.
+    /// The command with its expected exit and output.
     pub check: TaskCheck,
-    /// What its end is said to be.
+    /// Stated end.
     pub stated_outcome: StatedOutcome,
-    /// What is expected is said in words that nothing is held to.
+    /// `true` for an expectation in words that nothing is held to.
     pub is_expected_in_prose: bool,
-    /// The command reads like a sentence.
+    /// `true` for a command that reads like a sentence.
     pub is_prose: bool,
-    /// The bytes of the line, or of the code block, that it stands in.
+    /// Bytes of the line, or of the code block, of the command.
     pub span: Range<usize>,
 }
 
-/// What a line is for, or the next line or block where a label stands alone on its line.
+/// Purpose of a line, or of the next line or block where a label stands alone on its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinePurpose {
-    /// Neither of these.
+    /// Any other text.
     Other,
-    /// It says what to run.
+    /// A command.
     Command,
-    /// It says what to expect of it.
+    /// An expectation of the command before.
     Expectation,
 }
 
 impl StatedCheck {
-    /// A command of which nothing is expected but success, in these bytes.
     pub(crate) fn new(command: &str, span: Range<usize>) -> Self {
         Self {
             check: TaskCheck::new(command.trim()),
@@ -121,12 +120,11 @@ pub(crate) fn read_checks(document: &MarkdownDocument<'_>, value: Range<usize>) 
     found
 }
 
-/// The word that says what a line is for, up to behind its colon or to the code behind it: `Expected output:`,
-/// `**Run:** …`, `Run from the root: …`, and `Run` before code.
+/// The word of a line's purpose, up to behind its colon or to the code behind it: `Expected output:`, `**Run:** …`,
+/// `Run from the root: …`, and `Run` before code.
 static KEYWORD: Pattern =
     Pattern::new(r"^[*_]*(?:({run})|(?:{expected}))(?:(?:[^A-Za-z`:：][^`:：]{0,38})?[:：][:：*_ \t]*|[*_ ]*(`))");
 
-/// What a line is for, and what stands behind the word that says so.
 pub(crate) fn split_keyword(text: &str) -> (LinePurpose, &str) {
     let Some(([command, code], rest)) = KEYWORD.read(text) else { return (LinePurpose::Other, text) };
     let kind = if command.is_empty() { LinePurpose::Expectation } else { LinePurpose::Command };
@@ -152,7 +150,6 @@ pub(crate) fn quote_output(text: &str) -> String {
     if text.is_empty() || text.contains('\n') { text.to_owned() } else { format!("`{text}`") }
 }
 
-/// The commands of a code block of a shell, without its prompts and its output.
 pub(crate) fn read_shell_block(document: &MarkdownDocument<'_>, code: &CodeBlock<'_>) -> Option<String> {
     let text = document.dedented_code(code);
     let language = code.info.unwrap_or_default().split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
@@ -171,8 +168,8 @@ pub(crate) fn read_shell_block(document: &MarkdownDocument<'_>, code: &CodeBlock
     }
 }
 
-/// The checks of a line, of which several are joined by `and`, `then` or a comma. One that does not say that it is a
-/// command has to look like one.
+/// The checks of a line, several joined by `and`, `then` or a comma. Without a keyword (`is_said`) a command has to
+/// look like one.
 fn read_commands(text: &str, span: &Range<usize>, is_said: bool) -> Vec<StatedCheck> {
     let (command, rest) = match split_code_span(text) {
         Some((code, rest)) => (code.trim(), rest.trim()),
@@ -200,12 +197,10 @@ fn read_commands(text: &str, span: &Range<usize>, is_said: bool) -> Vec<StatedCh
     found
 }
 
-/// What joins a command to the one before it, with a remark in parentheses about that one.
 static JOINT: Pattern = Pattern::new(
     r"^\s*(?:[(（][^)）]*[)）])?\s*(?:[,;&+，；、]\s*)?(?:(?:and|then|also|und|dann|y|et|和|与|及|然后)\s+)*",
 );
 
-/// The commands that are joined to the one before a text, and what is behind them.
 pub(crate) fn split_joined_commands(text: &str) -> (Vec<&str>, &str) {
     let (mut found, mut rest) = (Vec::new(), text);
     while let Some(behind) = JOINT.behind(rest).filter(|behind| behind.len() < rest.trim_start().len()) {
@@ -220,7 +215,7 @@ pub(crate) fn split_joined_commands(text: &str) -> (Vec<&str>, &str) {
 pub(crate) fn apply_expectation(found: Option<&mut StatedCheck>, text: &str) {
     let Some(found) = found else { return };
     let Expectation { expect, stated, is_prose } = parse_expectation(text, &found.check.command);
-    // Of two expectations the first that says something counts.
+    // The first of two meaningful expectations counts.
     if found.stated_outcome == StatedOutcome::Nothing {
         found.check.expect.exit = expect.exit;
         found.stated_outcome = stated;
@@ -229,7 +224,6 @@ pub(crate) fn apply_expectation(found: Option<&mut StatedCheck>, text: &str) {
     found.is_expected_in_prose |= is_prose;
 }
 
-/// The code that a text begins with, and what is behind it.
 pub(crate) fn split_code_span(text: &str) -> Option<(&str, &str)> {
     let inner = text.trim_start_matches('`');
     let sign = text.get(..text.len() - inner.len()).filter(|sign| !sign.is_empty())?;
@@ -247,7 +241,7 @@ pub(crate) fn split_code_span(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// Whether a command reads like a sentence.
+/// `true` where a command reads like a sentence.
 pub(crate) fn reads_like_prose(text: &str) -> bool {
     const SMALL: [&str; 18] = [
         "the", "a", "an", "is", "are", "should", "that", "with", "and", "to", "of", "it", "all", "in", "no", "when",
@@ -263,7 +257,7 @@ pub(crate) fn reads_like_prose(text: &str) -> bool {
     is_foreign || (words.len() > 2 && (is_capital || (small >= 2 && !has_signs)))
 }
 
-/// Whether a text without code around it is likely a command: not a sentence, not one word.
+/// `true` for a text without code around it that is likely a command: not a sentence, not one word.
 fn looks_like_command(text: &str) -> bool {
     let words = text.split_whitespace().count();
     let is_start = text.starts_with(|char: char| char.is_ascii_lowercase() || "./![~".contains(char));
@@ -274,7 +268,6 @@ fn looks_like_command(text: &str) -> bool {
     words > 1 && is_start && is_end && !is_none && is_known && !reads_like_prose(text)
 }
 
-/// The words of a sentence behind a command that is no code in it.
 static SAID: Pattern =
     Pattern::new(r"\s+(?i-u:(?:should |must )?(?:passe?s?|succeeds?|completes|exits 0)|is green)\.?$");
 

@@ -1,6 +1,6 @@
-//! The commands that a text says to run or to verify with, and that are no checks: what is wrong with each.
+//! Commands of a text that are run or verified with, and are no checks, each with its problem.
 //!
-//! A reader takes what judges the work. What it leaves out is named, since its author may count on it.
+//! A reader takes the commands that judge the work. The others are named, since an author may count on them.
 
 use super::prose::NEGATES;
 use super::shell_commands::{begins_as_script, does_not_prove, is_commit, names_program};
@@ -9,22 +9,19 @@ use crate::command_concern::{CommandConcern, find_concern};
 use crate::model::RefusedCheck;
 use crate::pattern::Pattern;
 
-/// So many rows of a text, and so many bytes of one, are looked through.
 const MAX_ROWS: usize = 200;
 const MAX_ROW_BYTES: usize = 4_096;
 
-/// What says right before code that it is run, or that something is shown by it.
 static RUN: Pattern = Pattern::new(
     r"(?:\b(?i-u:(?:re-?)?run|execute)|\b(?i-u:run|verify|validate|check|test|ensure|confirm)\b[^.;]*\b(?i-u:with|via|using))(?:\s+(?i-u:the|a|command|from|in|root|it))*[:：]?[\s*_(]*$",
 );
-/// What says somewhere before code that something is looked at.
 static VERIFY: Pattern = Pattern::new(r"\b(?i-u:run|verify|validate|check|test|execute|ensure|confirm)\b[^`]*$");
-/// What joins code to the code before it.
+/// Words that join code to the code before it.
 static JOINS: Pattern = Pattern::new(r"^[\s,;/&+]*(?:(?i-u:and|or|then|und|dann)[\s,]*)*$");
-/// What may be the name of a program.
+/// Form of a program's name.
 static PROGRAM: Pattern = Pattern::new(r"^[A-Za-z_.~/][\w./~-]*(?:\s|$)");
 
-/// The commands of a text that no check can be, each with why.
+/// The commands of a text that cannot be a check, each with the reason.
 pub(crate) fn unused_commands(text: &str) -> Vec<(String, CommandConcern)> {
     let rows = text.lines().take(MAX_ROWS).filter(|row| row.len() <= MAX_ROW_BYTES);
     let mut found = Vec::new();
@@ -46,7 +43,7 @@ pub(crate) fn unused_commands(text: &str) -> Vec<(String, CommandConcern)> {
                 known if JOINS.is_match(words) => known,
                 _ => Said::Nothing,
             };
-            // What commits is no check, and is not taken for one.
+            // A commit is no check, and is not taken for one.
             let concern = command_concern(command.trim(), before).filter(|_| !is_commit(command));
             found.extend(concern.map(|concern| (command.trim().to_owned(), concern)));
             rest = behind;
@@ -55,18 +52,18 @@ pub(crate) fn unused_commands(text: &str) -> Vec<(String, CommandConcern)> {
     found
 }
 
-/// What a sentence says of code in it.
+/// Statement of a sentence about its code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Said {
-    /// It may name anything.
+    /// A mere name.
     Nothing,
-    /// Something is looked at.
+    /// A verification.
     Verify,
-    /// It is run.
+    /// A run.
     Run,
 }
 
-/// Why code that a sentence says something of is no check; `None` where it may be one, or is no command.
+/// Reason why code of a sentence is no check; `None` where it may be one, or is no command.
 fn command_concern(command: &str, said: Said) -> Option<CommandConcern> {
     let is_known = names_program(command);
     match said {
@@ -81,13 +78,13 @@ fn command_concern(command: &str, said: Said) -> Option<CommandConcern> {
     }
 }
 
-/// A command that stands where a plan names its checks, and that no check was made of; of the whole plan without a task.
+/// A named check that was not usable; of the whole plan without a task.
 pub(crate) fn refused_check(task: Option<&str>, command: &str) -> RefusedCheck {
     let concern = unused_concern(command).unwrap_or(CommandConcern::Prepares);
     RefusedCheck { task: task.map(str::to_owned), command: command.to_owned(), concern }
 }
 
-/// Why a command that a plan has where it names its checks is none; `None` where it may be one.
+/// Reason why a named check is none; `None` where it may be one.
 fn unused_concern(command: &str) -> Option<CommandConcern> {
     find_concern(command).or_else(|| does_not_prove(command).then_some(CommandConcern::Prepares))
 }

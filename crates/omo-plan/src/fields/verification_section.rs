@@ -1,4 +1,4 @@
-//! The section of a plan that says how the whole of it is verified.
+//! Section of a plan about the verification of the whole.
 
 use omo_core::check::task_check::TaskCheck;
 
@@ -10,17 +10,15 @@ use crate::document::{MarkdownDocument, line_ranges};
 use crate::model::{Plan, RefusedCheck};
 use crate::pattern::Pattern;
 
-/// What such a section is called.
+/// Titles of such a section, such as `Verification`.
 static TITLE: Pattern = Pattern::new(
     r"^[^\p{L}]*(?i-u:(?:(?:final|overall|full|end-to-end|plan)\s+)?(?:verification|validation|how to verify)(?:\s+(?:steps|checks|commands|plan))?)[\s:*]*$",
 );
-/// So many commands of it are read.
 const MAX_CHECKS: usize = 50;
-/// So many such sections, and so many rows of one, are read.
 const MAX_SECTIONS: usize = 20;
 const MAX_ROWS: usize = 1_000;
 
-/// The commands below a heading such as `## Verification`, where no task stands below it.
+/// Commands below a heading such as `## Verification` without a task below it.
 pub(crate) fn read_verification_section(document: &MarkdownDocument<'_>, plan: &mut Plan) {
     let Plan { tasks, final_checks: found, refused_checks: refused, .. } = plan;
     let mut sections = 0;

@@ -1,48 +1,48 @@
-//! How a run of a plan goes.
+//! Policy of a run of a plan.
 
 use omo_core::check::task_check::TaskCheck;
 use omo_core::plan_models::PlanModels;
 use serde::{Deserialize, Serialize};
 
-/// How a run of a plan goes.
+/// Policy of a run of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a rule that stands alone, by its name in the ledger")]
 pub struct RunPolicy {
-    /// What a task that has failed for good does to the run.
+    /// Effect of a failed task on the run.
     pub on_task_fail: OnTaskFail,
-    /// What is done at the same time.
+    /// Unit of parallel work.
     pub parallel: Parallelism,
-    /// How many tasks at most; 0 for as many as there can be.
+    /// Maximum parallel tasks; `0` for no limit.
     pub max_workers: u32,
-    /// How often the whole of it is gone over, where it is.
+    /// Maximum rounds over the whole plan.
     pub max_rounds: u32,
     /// Tasks in a batch.
     pub batch_size: u32,
-    /// Every task has to have a Task Contract.
+    /// `true` where every task needs a Task Contract.
     pub requires_contracts: bool,
-    /// So many direct dependents make a task a hub.
+    /// Direct dependents that make a task a hub.
     pub hub_dependents: u32,
-    /// The whole is not verified once its tasks are done.
+    /// `true` to end without a verification of the whole.
     #[serde(default)]
     pub skips_verification: bool,
-    /// A task that nothing can prove lets those begin that wait for it. It is never shown as passed.
+    /// `true` where an unproved task lets its dependents begin. It is never shown as passed.
     #[serde(default)]
     pub unproved_continues: bool,
-    /// The plan is not run as long as one of its tasks has nothing that proves it.
+    /// `true` where a plan with an unproved task is not run.
     #[serde(default)]
     pub requires_checks: bool,
-    /// When work that no command proves is reviewed.
+    /// Time of the review of unproved work.
     #[serde(default)]
     pub review: ReviewTime,
-    /// What its user has added to the checks of the whole.
+    /// Checks of the whole that the user added.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub added_checks: Vec<TaskCheck>,
-    /// The models of agents, as far as its user named them.
+    /// Models of agents that the user named.
     #[serde(default)]
     pub models: PlanModels,
 }
 
-/// When a reviewer judges work that no command proves.
+/// Time of a review of unproved work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewTime {
@@ -53,15 +53,15 @@ pub enum ReviewTime {
     /// Once, behind all tasks.
     #[default]
     End,
-    /// At no time.
+    /// Never.
     Never,
 }
 
-/// What a task that has failed for good does to a run.
+/// Effect of a failed task on a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnTaskFail {
-    /// What does not depend on it goes on.
+    /// Tasks that do not depend on the failed one go on.
     Continue,
     /// Nothing more is begun.
     Stop,
@@ -69,7 +69,7 @@ pub enum OnTaskFail {
     NextRound,
 }
 
-/// What is done at the same time.
+/// Unit of parallel work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Parallelism {
@@ -77,12 +77,12 @@ pub enum Parallelism {
     None,
     /// Groups, each in a work tree of its own.
     Groups,
-    /// Units.
+    /// Single tasks.
     Tasks,
 }
 
 impl Default for RunPolicy {
-    /// One task after the other, and each that can be done is done once.
+    /// A single round, one task after the other.
     fn default() -> Self {
         Self {
             on_task_fail: OnTaskFail::Continue,

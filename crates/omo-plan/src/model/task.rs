@@ -1,4 +1,4 @@
-//! A task: what one worker does in one go, and what proves it.
+//! Tasks: the unit of work of one worker, with its proof.
 
 use std::collections::BTreeMap;
 
@@ -8,71 +8,70 @@ use serde::{Deserialize, Serialize};
 use crate::digest::sha256_hex;
 use crate::proof::ProofSource;
 
-/// A task or a step: what one worker does in one go, and what proves it.
+/// A task or a step: the work of one worker in one go, with its proof.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
-    /// What it is called: [`crate::id::is_id`].
+    /// Id, valid by [`crate::id::is_id`].
     pub id: String,
-    /// Its title.
+    /// Title of the task.
     pub title: String,
-    /// Its first and its last line in the file, from 1.
+    /// First and last line in the file, from 1.
     pub lines: [usize; 2],
-    /// The SHA-256 of its text as it would be if it were open, in hexadecimal digits.
+    /// SHA-256 of the text with the task open, in hexadecimal digits.
     pub body_sha256: String,
-    /// Its text as it stands in the file, its heading included.
+    /// Text of the file, heading included.
     pub body: String,
-    /// What kind of work it is.
+    /// Kind of work.
     pub kind: TaskKind,
-    /// The other half of a pair of tests and their implementation.
+    /// Id of the other half of a pair of tests and their implementation.
     pub pair: Option<String>,
-    /// The tasks that have to have passed before: those that the plan names, and those that follow from its order.
+    /// Ids of tasks that have to pass before: named ones, and those from the plan's order.
     pub deps: Vec<String>,
-    /// Those of [`Task::deps`] that the plan names. `None` where it says nothing about them, which is not the same as
-    /// that the task needs none.
+    /// The named ones of [`Task::deps`]. `None` for a task without a statement, unlike an empty list.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stated_deps: Option<Vec<String>>,
-    /// The title of the phase, story or parent that it belongs to.
+    /// Title of the phase, story or parent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub section: Option<String>,
-    /// What the plan says of its state.
+    /// State in the plan.
     #[serde(default)]
     pub state: PlannedState,
-    /// The plan calls it optional.
+    /// `true` for a task that the plan calls optional.
     #[serde(skip_serializing_if = "is_false", default)]
     pub is_optional: bool,
-    /// How urgent the plan calls it, in the plan's word.
+    /// Priority in the plan's word.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub priority: Option<String>,
-    /// What it changes.
+    /// Changed files.
     pub files: Vec<FileUse>,
-    /// Patterns of what it must not change.
+    /// Patterns of files that must not change.
     pub never_touch: Vec<String>,
-    /// What proves it, in this order.
+    /// Checks that prove the task, in order.
     pub checks: Vec<TaskCheck>,
-    /// What proves it where it has no check of its own: see [`crate::proof`].
+    /// Proof of a task without checks: see [`crate::proof`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub proved_by: Option<ProofSource>,
-    /// What has to fail without the work: a test that is written first.
+    /// Check that has to fail without the work: a test that is written first.
     pub red_check: Option<TaskCheck>,
-    /// What a failure becomes.
+    /// Consequence of a failure.
     pub on_failure: OnFailure,
-    /// The other way that a retry takes.
+    /// Another way for a retry.
     pub alternative: Option<String>,
-    /// How often it is tried.
+    /// Maximum attempts.
     pub max_attempts: u32,
-    /// What its changes are committed with, where they are.
+    /// Commit of the task's changes, if any.
     pub commit: Option<TaskCommit>,
-    /// The plan marks a stop behind it.
+    /// `true` for a stop behind the task.
     pub stop_after: bool,
-    /// What it is judged by where no command can.
+    /// Criteria that no command can judge.
     pub criteria: Vec<String>,
-    /// How hard it is.
+    /// Difficulty of the task.
     pub complexity: TaskComplexity,
-    /// The model that should do it.
+    /// Model for the worker.
     pub model: Option<String>,
-    /// Its Task Contract; `None` where it has none.
+    /// Task Contract, if any.
     pub contract: Option<String>,
-    /// Labels that no rule reads, with their values.
+    /// Values of labels that no rule reads.
     pub extra: BTreeMap<String, String>,
 }
 
@@ -82,7 +81,7 @@ impl Task {
         self.kind == TaskKind::Verify
     }
 
-    /// A task of which the plan says nothing but its id and its title.
+    /// A task with only an id and a title.
     pub fn new(id: impl Into<String>, title: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -116,58 +115,58 @@ impl Task {
         }
     }
 
-    /// The same task with this text, which is at these lines of the file.
+    /// The task with this text, at these lines of the file.
     #[must_use]
     pub fn with_body(self, body: impl Into<String>, lines: [usize; 2]) -> Self {
         let body = body.into();
         Self { body_sha256: sha256_hex(body.as_bytes()), body, lines, ..self }
     }
 
-    /// The checks that prove it once it was worked on, in their order. Tests are proved by their failure,
-    /// as long as what they test is not there; anywhere else that failure is looked for in a copy without
-    /// the work, and cannot be there any more when it is done.
+    /// The checks that prove the task after the work, in order. Tests are proved by their failure, as long as their
+    /// subject does not exist; anywhere else that failure is looked for in a copy without the work, and cannot be there
+    /// any more after it.
     pub fn proving_checks(&self) -> impl Iterator<Item = &TaskCheck> {
         let red = self.red_check.iter().filter(|_| self.kind == TaskKind::Tests);
         red.chain(&self.checks)
     }
 
-    /// Every command of it, in the order in which `TaskState::already_green` of a run counts them: what has to
-    /// fail without the work, then its checks.
+    /// Every command of the task, in the order in which `TaskState::already_green` of a run counts them: the
+    /// `red_check`, then its checks.
     pub fn all_checks(&self) -> impl Iterator<Item = &TaskCheck> {
         self.red_check.iter().chain(&self.checks)
     }
 }
 
-/// What a plan says of the state of a task, before any run of it.
+/// State of a task in its plan, before any run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlannedState {
-    /// It has to be done.
+    /// Still to do.
     #[default]
     Open,
-    /// It is checked off.
+    /// Checked off.
     Done,
-    /// It is not to be done now, or at all. What depends on it goes on without it.
+    /// Not to be done now, or at all. Dependents go on without the task.
     LeftOut,
 }
 
 impl PlannedState {
-    /// The state of a task that is checked off, or is not.
+    /// `Done` for a ticked task, else `Open`.
     pub(crate) fn checked_off(is_done: bool) -> Self {
         if is_done { Self::Done } else { Self::Open }
     }
 }
 
-/// What kind of work a task is.
+/// Kind of a task's work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskKind {
     /// An implementation.
     #[default]
     Impl,
-    /// Tests for something that is not there yet: they have to fail.
+    /// Tests of a missing implementation: they have to fail.
     Tests,
-    /// A verification of what others did.
+    /// A verification of other tasks.
     Verify,
     /// Documentation.
     Doc,
@@ -176,14 +175,14 @@ pub enum TaskKind {
 /// A file that a task names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileUse {
-    /// Its path, as the plan writes it.
+    /// Path as written in the plan.
     pub path: String,
-    /// What happens to it.
+    /// Action on the file.
     pub action: FileAction,
-    /// The lines that are meant, as the plan writes them.
+    /// Lines as written in the plan.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lines: Option<String>,
-    /// The plan names it without saying that it is changed.
+    /// `true` for a file that is named, but not said to change.
     #[serde(skip_serializing_if = "is_false", default)]
     pub is_optional: bool,
 }
@@ -200,40 +199,40 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// What happens to a file.
+/// Action on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileAction {
-    /// It is made.
+    /// New file.
     Create,
-    /// It is changed.
+    /// Changed file.
     Modify,
-    /// It is a test, made or changed.
+    /// New or changed test.
     Test,
-    /// It is removed.
+    /// Removed file.
     Delete,
 }
 
-/// What a failed task becomes.
+/// Consequence of a task's failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnFailure {
-    /// Its changes are taken back after the last attempt, and the run stops.
+    /// Changes of the task are taken back after the last attempt, and the run stops.
     Revert,
-    /// It is tried another way; then as [`OnFailure::Revert`].
+    /// Another way, then [`OnFailure::Revert`].
     Retry,
-    /// It is left out, and the run goes on.
+    /// The task is left out, and the run goes on.
     Skip,
     /// The run stops at once and waits for a person.
     #[default]
     Escalate,
-    /// It stays failed until a person has it tried again; what does not depend on it goes on.
+    /// The task stays failed until a person retries it; tasks that do not depend on it go on.
     Hold,
 }
 
 impl OnFailure {
-    /// Whether the changes of a task that has failed for good, or is left out because of that, are taken back. What
-    /// waits for a person stays as it is, for them to see.
+    /// `true` where the changes of a task that failed for good are taken back. Work that waits for a person stays, for
+    /// them to see.
     pub fn reverts_changes(self) -> bool {
         match self {
             Self::Revert | Self::Retry | Self::Skip => true,
@@ -242,20 +241,20 @@ impl OnFailure {
     }
 }
 
-/// How a task's changes are committed.
+/// Commit of a task's changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskCommit {
-    /// The message.
+    /// Commit message.
     pub message: String,
 }
 
-/// How hard a task is.
+/// Difficulty of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskComplexity {
     /// Easy.
     Simple,
-    /// As most are.
+    /// Like most tasks.
     #[default]
     Standard,
     /// Hard.

@@ -1,4 +1,4 @@
-//! What proves each task of small plans in the formats whose tasks name few checks.
+//! Proof of each task of small plans in the formats whose tasks name few checks.
 
 use super::*;
 use crate::command_concern::CommandConcern;
@@ -9,7 +9,6 @@ fn proved(path: &str, text: &str, added: &[&str]) -> Plan {
     find_proofs(read(path, text.as_bytes(), BatchOptions::default()), &added)
 }
 
-/// Each task with what proves it, in short.
 fn proofs(plan: &Plan) -> Vec<String> {
     let word = |task: &Task| match TaskProof::from(task) {
         TaskProof::OwnChecks(count) => format!("{}: own {count}", task.id),
@@ -103,7 +102,7 @@ fn a_task_whose_own_check_is_not_run_is_not_proved_by_its_group() {
     let refused: Vec<_> =
         plan.refused_checks.iter().map(|known| (known.task.as_deref(), known.command.as_str())).collect();
     assert_eq!(refused, [(Some("1.1"), "git status"), (Some("1.2"), "npm install"), (Some("1.3"), "ls")]);
-    // The user, who sees both, may say what proves it; what judges nothing does not.
+    // The user, who sees both, may name the proof; a command that judges nothing is none.
     let plan = proved("openspec/changes/a/tasks.md", text, &["make test"]);
     assert_eq!(proofs(&plan), ["1.1: final", "1.2: by 1.4", "1.3: final", "1.4: own 1"]);
     let again = find_proofs(plan.clone(), &plan.policy.added_checks.clone());

@@ -1,21 +1,20 @@
-//! What a criterion of a task is: a command that shows whether it holds, or a sentence that the verifier has to judge.
+//! Criteria of tasks: commands, or sentences for the verifier.
 
 use omo_core::check::task_check::TaskCheck;
 
 use crate::fields::stated_checks::split_code_span;
 
-/// What stands before a command, in small letters.
 const COMMAND_WORDS: [&str; 3] = ["run", "cmd", "command"];
 
-/// The command that a whole criterion is: code alone, or what stands behind `Run:`. A command within a sentence is
-/// none: the sentence does not say that the command decides.
+/// The command that a whole criterion is: code alone, or the text behind `Run:`. A command within a sentence is none:
+/// the sentence does not say that the command decides.
 pub(super) fn parse_criterion_command(criterion: &str) -> Option<TaskCheck> {
     let text = criterion.trim();
     let command = match (sole_code(text), text.split_once(':')) {
         (Some(code), _) => code,
         (None, Some((word, rest))) if COMMAND_WORDS.contains(&word.trim().to_ascii_lowercase().as_str()) => {
             let rest = rest.trim();
-            // With more behind its code it is a sentence again.
+            // With more text behind its code it is a sentence again.
             if rest.starts_with('`') { sole_code(rest)? } else { rest }
         }
         _ => return None,
@@ -24,17 +23,16 @@ pub(super) fn parse_criterion_command(criterion: &str) -> Option<TaskCheck> {
     check.invalid_reason().is_none().then_some(check)
 }
 
-/// Whether a text begins as a command without backticks does.
+/// `true` for a text that begins as a command without backticks does.
 pub(super) fn begins_with_command_word(text: &str) -> bool {
     text.split_once(':').is_some_and(|(word, _)| COMMAND_WORDS.contains(&word.trim().to_ascii_lowercase().as_str()))
 }
 
-/// A command as a criterion, where it is judged and not run by itself.
+/// A command as a criterion that is judged and not run.
 pub fn criterion_text(check: &TaskCheck) -> String {
     format!("`{}`", check.command)
 }
 
-/// The code that a text is as a whole.
 fn sole_code(text: &str) -> Option<&str> {
     let (code, rest) = split_code_span(text)?;
     rest.trim().is_empty().then(|| code.trim())

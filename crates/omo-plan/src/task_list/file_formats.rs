@@ -1,7 +1,7 @@
-//! The files of a task list, in the shapes in which they are written down.
+//! Files of a task list.
 //!
 //! Both generations of programs that use them are read: numbers that became texts on a command line, both words for a
-//! task that was not begun, both names of what it waits for. What no rule reads is kept.
+//! task that was not begun, both names of its dependencies. Fields that no rule reads are kept.
 
 use std::fmt;
 
@@ -9,74 +9,72 @@ use serde::de::{self, Deserializer, Unexpected};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What a new session's file says of its version.
 const TASK_LIST_VERSION: &str = "7.0";
-/// How often a session goes over its tasks, where nothing else is said.
 pub(super) const MAX_ROUNDS: u32 = 5;
 
 /// `session.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskListFile {
-    /// The version of the shape.
+    /// Version of the format.
     #[serde(default = "version")]
     pub version: String,
-    /// The session. Empty where only its folder says so.
+    /// Id of the session; empty where only its folder says so.
     #[serde(default)]
     pub session_id: String,
-    /// The folder that it works in.
+    /// Working folder.
     #[serde(default)]
     pub working_dir: String,
-    /// The folder that it was begun in, where a work tree was made for it.
+    /// Original folder, where a work tree was made.
     #[serde(default)]
     pub original_dir: Option<String>,
-    /// What it is for.
+    /// Goal of the session.
     #[serde(default)]
     pub goal: String,
-    /// The same in a few words, fit for a name.
+    /// Goal in a few words, fit for a name.
     #[serde(default)]
     pub goal_brief: String,
-    /// How much planning it wants.
+    /// Amount of planning.
     #[serde(default)]
     pub planning_tier: String,
-    /// When it was begun, in RFC 3339.
+    /// Start in RFC 3339.
     #[serde(default)]
     pub started_at: String,
-    /// When it was last changed, in RFC 3339.
+    /// Last change in RFC 3339.
     #[serde(default)]
     pub updated_at: String,
-    /// Where it stands.
+    /// Phase of the session.
     pub phase: TaskListPhase,
-    /// How far its exploration is.
+    /// Stage of the exploration.
     #[serde(default)]
     pub exploration_stage: String,
-    /// How often its tasks were gone over, this time included; from 1.
+    /// Current round, from 1.
     #[serde(default = "one", deserialize_with = "number")]
     pub iteration: u32,
-    /// Its design.
+    /// Design of the session.
     #[serde(default)]
     pub plan: TaskListDesign,
-    /// How it goes.
+    /// Settings of the session.
     #[serde(default)]
     pub options: TaskListSettings,
-    /// The work tree that was made for it.
+    /// Work tree of the session.
     #[serde(default)]
     pub worktree: Value,
-    /// A verifier has said that all is done.
+    /// `true` after a verifier's approval.
     #[serde(default)]
     pub verifier_passed: bool,
-    /// Its documentation was written.
+    /// `true` once the documentation is written.
     #[serde(default)]
     pub documenter_completed: bool,
-    /// When it was cancelled, in RFC 3339.
+    /// Cancellation in RFC 3339.
     #[serde(default)]
     pub cancelled_at: Option<String>,
-    /// Whatever else it says.
+    /// Other fields.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
 impl TaskListFile {
-    /// A session at its beginning.
+    /// A new session.
     pub fn new(session_id: String, working_dir: String, goal: String, started_at: String) -> Self {
         Self {
             version: version(),
@@ -102,36 +100,36 @@ impl TaskListFile {
     }
 }
 
-/// What a session knows of its design.
+/// Design of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskListDesign {
-    /// When it was approved, in RFC 3339.
+    /// Approval in RFC 3339.
     #[serde(default)]
     pub approved_at: Option<String>,
-    /// Its file.
+    /// File of the design.
     #[serde(default)]
     pub design_doc: Option<String>,
-    /// Whatever else it says.
+    /// Other fields.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
-/// How a session goes.
+/// Settings of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskListSettings {
-    /// How many workers at once; 0 for as many as there can be.
+    /// Maximum parallel workers; `0` for no limit.
     #[serde(default, deserialize_with = "number")]
     pub max_workers: u32,
-    /// How often its tasks are gone over at most.
+    /// Maximum rounds.
     #[serde(default = "max_iterations", deserialize_with = "number")]
     pub max_iterations: u32,
-    /// It ends with its plan.
+    /// `true` to end with the plan.
     #[serde(default)]
     pub plan_only: bool,
-    /// The user is not asked.
+    /// `true` to ask nothing.
     #[serde(default)]
     pub auto_mode: bool,
-    /// Whatever else it says.
+    /// Other fields.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
@@ -142,33 +140,33 @@ impl Default for TaskListSettings {
     }
 }
 
-/// Where a session stands.
+/// Phase of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum TaskListPhase {
-    /// Its tasks are being found.
+    /// Tasks are being found.
     Planning,
-    /// They are there, and none was begun.
+    /// Tasks exist, and none was begun.
     PlanningComplete,
-    /// They are worked on.
+    /// Tasks are worked on.
     Execution,
-    /// What was done is being verified.
+    /// Work is being verified.
     Verification,
-    /// What was done is being written down.
+    /// Work is being documented.
     Documentation,
-    /// All of it is done.
+    /// Everything is done.
     Complete,
-    /// Its user gave it up.
+    /// Cancelled by the user.
     Cancelled,
-    /// It was gone over as often as it may be, and is not done.
+    /// Unfinished after the last round.
     Failed,
-    /// None of these, in the words of the programs that write it.
+    /// Another word of the programs that write the file.
     #[serde(rename = "unknown")]
     Unknown,
 }
 
 impl TaskListPhase {
-    /// All that can be asked for.
+    /// Phases that can be asked for.
     pub const ALL: [Self; 8] = [
         Self::Planning,
         Self::PlanningComplete,
@@ -180,7 +178,7 @@ impl TaskListPhase {
         Self::Failed,
     ];
 
-    /// The word for it, in the file and for people.
+    /// Word in the file and for people.
     pub fn word(self) -> &'static str {
         match self {
             Self::Planning => "PLANNING",
@@ -195,7 +193,7 @@ impl TaskListPhase {
         }
     }
 
-    /// Whether nothing more happens by itself.
+    /// `true` where nothing more happens by itself.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Complete | Self::Cancelled | Self::Failed)
     }
@@ -204,52 +202,52 @@ impl TaskListPhase {
 /// `tasks/<id>.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskFile {
-    /// What it is called: a whole number, or `verify`. Empty where only the name of its file says so.
+    /// A whole number, or `verify`; empty where only the file name says so.
     #[serde(default, deserialize_with = "id")]
     pub id: String,
-    /// Its title.
+    /// Title of the task.
     #[serde(default)]
     pub subject: String,
-    /// What there is to do.
+    /// Description of the work.
     #[serde(default)]
     pub description: String,
-    /// How hard it is.
+    /// Difficulty of the task.
     #[serde(default)]
     pub complexity: crate::model::TaskComplexity,
-    /// Where it stands.
+    /// Status of the task.
     #[serde(default)]
     pub status: TaskFileStatus,
-    /// The tasks that have to be done before: what either name of it holds.
+    /// Ids of tasks that have to be done before, from either name of the field.
     #[serde(default, deserialize_with = "ids")]
     pub blocked_by: Vec<String>,
-    /// The same, under the name that other programs read.
+    /// `blocked_by` under the name that other programs read.
     #[serde(rename = "blockedBy", default, deserialize_with = "ids")]
     pub blocked_by_too: Vec<String>,
-    /// What shows that it is done: commands, or what the verifier has to judge.
+    /// Criteria: commands, or sentences for the verifier.
     #[serde(default)]
     pub criteria: Vec<String>,
-    /// What was put forward for it: texts, or objects with a command and its output.
+    /// Evidence: texts, or objects with a command and its output.
     #[serde(default)]
     pub evidence: Vec<Value>,
-    /// When it was made, in RFC 3339.
+    /// Creation in RFC 3339.
     #[serde(default)]
     pub created_at: String,
-    /// When it was last changed, in RFC 3339.
+    /// Last change in RFC 3339.
     #[serde(default)]
     pub updated_at: String,
-    /// `tdd` or `standard`, where that is said.
+    /// `tdd` or `standard`, if stated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approach: Option<String>,
-    /// How often it was begun anew after it had failed.
+    /// Restarts after a failure.
     #[serde(default, deserialize_with = "number", skip_serializing_if = "is_zero")]
     pub retry_count: u32,
-    /// Whatever else it says.
+    /// Other fields.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
 impl TaskFile {
-    /// The tasks that have to be done before, each once, whichever of the two names holds them.
+    /// Ids of `blocked_by` and `blocked_by_too`, each once.
     pub fn dependencies(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         for id in self.blocked_by.iter().chain(&self.blocked_by_too) {
@@ -260,33 +258,33 @@ impl TaskFile {
         all
     }
 
-    /// Has it wait for these, under both names.
+    /// Sets both names of the dependencies.
     pub fn set_dependencies(&mut self, needs: &[String]) {
         self.blocked_by = needs.to_vec();
         self.blocked_by_too = needs.to_vec();
     }
 }
 
-/// Where a task stands, as its file says.
+/// Status of a task in its file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskFileStatus {
-    /// It was not begun.
+    /// Not begun.
     #[default]
     #[serde(alias = "pending")]
     Open,
-    /// A worker is at it.
+    /// In work.
     InProgress,
-    /// It is done, as its worker says.
+    /// Done, by its worker's word.
     Resolved,
-    /// It cannot be done now.
+    /// Not possible now.
     Blocked,
-    /// It was tried and is not done.
+    /// Tried and not done.
     Failed,
 }
 
 impl TaskFileStatus {
-    /// The word for it, in the file and for people.
+    /// Word in the file and for people.
     pub fn word(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -301,23 +299,23 @@ impl TaskFileStatus {
 /// `context.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextFile {
-    /// What each explorer found.
+    /// Results of each explorer.
     #[serde(default)]
     pub explorers: Vec<ExplorerEntry>,
-    /// No explorer is at work any more.
+    /// `true` once no explorer is at work any more.
     #[serde(default)]
     pub exploration_complete: bool,
-    /// Whatever else it says.
+    /// Other fields.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
-/// What an explorer found.
+/// Results of an explorer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExplorerEntry {
-    /// What it is called.
+    /// Name of the explorer.
     pub id: String,
-    /// What it says.
+    /// Reported fields.
     #[serde(flatten)]
     pub said: Map<String, Value>,
 }
@@ -339,7 +337,6 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// A whole number, or the text of one.
 fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     struct Visitor;
     impl de::Visitor<'_> for Visitor {
@@ -360,7 +357,6 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     deserializer.deserialize_any(Visitor)
 }
 
-/// What something is called: a text, or a number.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Id {

@@ -7,13 +7,13 @@ use crate::task_list::{TaskFile, TaskListFile, task_list_plan};
 /// A session with its tasks, which is a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskList {
-    /// The id of the session: the name of its folder.
+    /// Id of the session: the name of its folder.
     pub id: String,
-    /// The path of the folder.
+    /// Path of the folder.
     pub folder: String,
     /// `session.json`.
     pub file: TaskListFile,
-    /// `tasks/*.json`, in their order.
+    /// `tasks/*.json`, in order.
     pub tasks: Vec<TaskFile>,
 }
 
@@ -25,11 +25,11 @@ impl TaskList {
     }
 }
 
-/// The session in these bytes of `session.json`, which lie in the folder of this name.
+/// The session in the `session.json` of the folder `id`.
 ///
 /// # Errors
 ///
-/// They are not JSON of a session.
+/// The bytes are not JSON of a session.
 pub fn read_session(id: &str, bytes: &[u8]) -> Result<TaskListFile, String> {
     let mut session: TaskListFile = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     if session.session_id.is_empty() {
@@ -38,7 +38,7 @@ pub fn read_session(id: &str, bytes: &[u8]) -> Result<TaskListFile, String> {
     Ok(session)
 }
 
-/// The name of a task's file, such as `2.json`; `None` where no task has this id.
+/// Name of a task's file, such as `2.json`; `None` for an invalid id.
 pub fn task_file_name(id: &str) -> Option<String> {
     parse_task_id(id).filter(|known| known == id).map(|id| format!("{id}.json"))
 }
@@ -53,6 +53,6 @@ pub fn read_task(id: &str, bytes: &[u8]) -> Result<TaskFile, String> {
     if !task.id.is_empty() && parse_task_id(&task.id).as_deref() != Some(id) {
         return Err("it says that it is another task".to_owned());
     }
-    // Zeros in front are no part of a number.
+    // Leading zeros are no part of a number.
     Ok(TaskFile { id: id.to_owned(), ..task })
 }

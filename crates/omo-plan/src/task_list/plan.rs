@@ -1,4 +1,4 @@
-//! A task list as a plan: its tasks as tasks, what is wrong with them, and what had been done before.
+//! A task list as a plan: its tasks, their problems, and earlier work.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +14,12 @@ use crate::model::{
 use crate::task_list::validate;
 use crate::task_list::{TaskFile, TaskListFile, VERIFY_TASK_ID};
 
-/// What a task is judged by that says nothing about it.
 const AS_DESCRIBED: &str = "what it says is done";
-/// The same of the task that verifies all others.
 const AS_A_WHOLE: &str = "the goal is reached, and what each task is judged by is so";
-/// The longest title of a plan, in characters.
 const MAX_TITLE: usize = 120;
 
-/// The plan of a session: its tasks, and behind them the one that verifies them, unless that is skipped.
-/// `folder` is the session's own, as it was given.
+/// The plan of a session: its tasks, and behind them the verification, unless that is skipped. `folder` is the
+/// session's own, as given.
 pub fn task_list_plan(session: &TaskListFile, tasks: &[TaskFile], folder: &str, skips_verification: bool) -> Plan {
     let mut sorted: Vec<&TaskFile> = tasks.iter().filter(|task| task.id != VERIFY_TASK_ID).collect();
     sorted.sort_by_cached_key(|task| (sort_number(&task.id), task.id.clone()));
@@ -69,7 +66,7 @@ pub fn task_list_plan(session: &TaskListFile, tasks: &[TaskFile], folder: &str, 
     }
 }
 
-/// A task as a task: its criteria that are commands are its checks, the verifier judges the others.
+/// A [`Task`] of a file: commands among the criteria are its checks, the verifier judges the others.
 pub fn task_from_file(task: &TaskFile) -> Task {
     let is_verification = task.id == VERIFY_TASK_ID;
     let body = task_body(task);
@@ -91,19 +88,19 @@ pub fn task_from_file(task: &TaskFile) -> Task {
         criteria,
         complexity: if is_verification { TaskComplexity::Complex } else { task.complexity },
         model: is_verification.then(|| "opus".to_owned()),
-        // What defines it is its digest, not how its body is worded.
+        // The digest covers the definition, not the wording of the body.
         body_sha256: definition_digest(task),
         ..Task::new(task.id.clone(), title).with_body(body, lines)
     }
 }
 
-/// The SHA-256 over what defines all tasks of a plan.
+/// SHA-256 of the definitions of all tasks.
 pub fn tasks_digest(tasks: &[Task]) -> String {
     let lines: Vec<String> = tasks.iter().map(|task| format!("{} {}\n", task.id, task.body_sha256)).collect();
     sha256_hex(lines.concat().as_bytes())
 }
 
-/// The verification of a session, which comes after all else: as its own file words it, where there is one.
+/// The verification of a session, behind all tasks: in the words of its own file, where there is one.
 fn verification_task(own: Option<&TaskFile>, tasks: &[Task]) -> Task {
     let mut verification = own.map_or_else(
         || Task {
@@ -121,7 +118,7 @@ fn verification_task(own: Option<&TaskFile>, tasks: &[Task]) -> Task {
     verification
 }
 
-/// All of them in one batch: a session knows waves and no stops.
+/// One batch of all tasks: a session knows waves and no stops.
 fn group_of_all(tasks: &[Task]) -> TaskGroup {
     TaskGroup {
         id: "tasks".to_owned(),
@@ -137,7 +134,6 @@ fn group_of_all(tasks: &[Task]) -> TaskGroup {
     }
 }
 
-/// What the tasks are sorted by: those with a number first.
 fn sort_number(id: &str) -> (bool, u64) {
     id.parse().map_or((true, 0), |number| (false, number))
 }
@@ -156,19 +152,17 @@ fn without_duplicates(checks: impl Iterator<Item = TaskCheck>) -> Vec<TaskCheck>
     all
 }
 
-/// The files that a task names, where it does.
 fn named_files(task: &TaskFile) -> Vec<FileUse> {
     let named = task.extra.get("files").and_then(serde_json::Value::as_array);
     let paths = named.into_iter().flatten().filter_map(serde_json::Value::as_str);
     paths.map(|path| FileUse::new(path, FileAction::Modify)).collect()
 }
 
-/// The test that a task should begin with, where it names one.
 fn test_file(task: &TaskFile) -> Option<&str> {
     task.extra.get("test_file").and_then(serde_json::Value::as_str)
 }
 
-/// A task as its worker reads it, but for its criteria: those are shown apart from it, by who decides them.
+/// A task's text for its worker, without its criteria: those are shown apart, by who decides them.
 fn task_body(task: &TaskFile) -> String {
     let mut parts = vec![format!("# {}: {}", task.id, task.subject)];
     if !task.description.is_empty() && task.description != task.subject {
@@ -179,7 +173,7 @@ fn task_body(task: &TaskFile) -> String {
     format!("{}\n", parts.join("\n\n"))
 }
 
-/// The SHA-256 over what defines a task: where it stands and what was put forward for it does not.
+/// SHA-256 of a task's definition, without its status and its evidence.
 fn definition_digest(task: &TaskFile) -> String {
     let said = serde_json::json!([
         task.id,

@@ -1,7 +1,7 @@
-//! What each verb may change of a task list, and what it says where it may not.
+//! Changes of a task list by each verb, and their refusals.
 //!
-//! Every rule takes what the files say and gives what they should say, or why not. Nothing is read or
-//! written here, so a refusal has changed nothing.
+//! Every rule takes the contents of the files and returns the new contents, or a refusal. Nothing is read or written
+//! here, so a refusal has changed nothing.
 
 mod creation;
 mod criteria;
@@ -28,7 +28,6 @@ fn precondition_refusal(message: impl Into<String>, hint: impl Into<String>) -> 
     VerbRefusal { kind: VerbRefusalKind::Precondition, message: message.into(), hint: hint.into() }
 }
 
-/// Nothing about the tasks of a session that is done, or was given up, changes any more.
 fn require_open(session: &TaskListFile) -> Result<(), VerbRefusal> {
     if matches!(session.phase, TaskListPhase::Complete | TaskListPhase::Cancelled) {
         let (id, word) = (&session.session_id, session.phase.word());
@@ -40,10 +39,9 @@ fn require_open(session: &TaskListFile) -> Result<(), VerbRefusal> {
     Ok(())
 }
 
-/// What leads out of a session that is over.
+/// Way out of a session that is over.
 const NEW_TASK_LIST_HINT: &str = "`omo agent tasks create` begins a new one; what there is now is kept beside it";
 
-/// The tasks that are not resolved, but for the one that verifies the others.
 fn unresolved_tasks(tasks: &[TaskFile]) -> impl Iterator<Item = &TaskFile> {
     tasks.iter().filter(|task| task.id != VERIFY_TASK_ID && task.status != TaskFileStatus::Resolved)
 }

@@ -1,4 +1,4 @@
-//! What is wrong with the tasks of a session.
+//! Problems of the tasks of a session.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::id::is_id;
 use crate::model::{MAX_PLAN_TASKS, Task};
 use crate::task_graph;
 
-/// What a task is known by: `02` and `2` are one number.
+/// Identity of a task: `02` and `2` are one number.
 pub(super) fn canonical_id(id: &str) -> &str {
     match id.trim_start_matches('0') {
         "" => id,
@@ -21,7 +21,7 @@ pub(super) fn canonical_id(id: &str) -> &str {
     }
 }
 
-/// What is wrong with these tasks, which do not hold the one that verifies them.
+/// Problems of these tasks, which do not include the verification.
 pub(super) fn validate_tasks(tasks: &[&TaskFile]) -> Vec<Diagnostic> {
     if tasks.is_empty() {
         return vec![task_diagnostic(Code::NoTasks, None, "the session has no task".to_owned())];
@@ -59,13 +59,11 @@ pub(super) fn validate_tasks(tasks: &[&TaskFile]) -> Vec<Diagnostic> {
     diagnostics
 }
 
-/// What is wrong with the files that a task names.
 pub(super) fn validate_files(task: &Task) -> Vec<Diagnostic> {
     let found = task.files.iter().filter_map(|file| path_problem(&file.path));
     found.map(|(code, text)| new_diagnostic(code, Some(task.id.clone()), text)).collect()
 }
 
-/// What is wrong with one id that a task waits for.
 fn check_dependency(task: &TaskFile, id: &str, known: &BTreeSet<&str>) -> Option<Diagnostic> {
     let (code, text) = match canonical_id(id) {
         VERIFY_TASK_ID => {
@@ -83,7 +81,6 @@ fn check_dependency(task: &TaskFile, id: &str, known: &BTreeSet<&str>) -> Option
     Some(task_diagnostic(code, Some(task), text))
 }
 
-/// A circle of tasks that wait for each other, where there is one.
 pub(super) fn find_cycle(tasks: &[&TaskFile]) -> Option<Diagnostic> {
     // A circle is named from its first id on, wherever its tasks stand.
     let mut tasks = tasks.to_vec();

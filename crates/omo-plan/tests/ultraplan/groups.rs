@@ -1,4 +1,4 @@
-//! Sessions and waves: what runs when, and what may not run together.
+//! Sessions and waves: order, and conflicts.
 
 use omo_plan::diagnostic::Code;
 use omo_plan::model::{GroupIsolation, OnTaskFail, Parallelism, Plan};
@@ -7,7 +7,6 @@ use omo_plan::strategy::RunStrategy;
 
 use crate::ultraplan::{codes, read, step};
 
-/// A session with these values for its fields.
 fn session(number: u64, steps: &str, wave: &str, depends_on: &str, touch: &str, never: &str) -> String {
     format!(
         "### Session {number}: Part {number}\n\n- **Steps:** {steps}\n{wave}- **Depends on:** {depends_on}\n\
@@ -62,7 +61,7 @@ fn what_lies_outside_of_the_repository_forbids_no_file_in_it() {
         ("`../other`", vec![(Code::FenceNotRead, None)]),
         ("`../other`, `c.rs`", vec![(Code::FenceNotRead, None)]),
         ("`src/../../other/**`", vec![(Code::PathOutsideRepository, None)]),
-        // This one may be the repository's own folder: it must not be taken for guarded.
+        // Possibly the repository's own folder: it must not be taken for guarded.
         ("`/home/u/shop/src`", vec![(Code::PathOutsideRepository, None)]),
         ("`~/.ssh`", vec![(Code::PathOutsideRepository, None)]),
     ] {
@@ -178,7 +177,7 @@ fn sessions_of_one_wave_touch_nothing_in_common() {
             session(1, "1", &wave(waves[0]), "none", first, "none"),
             session(2, "2", &wave(waves[1]), "none", second, "none"),
         ];
-        // What a step makes is touched, listed or not.
+        // The files of a step are touched, listed or not.
         let plan = plan(&[step(1, "`a.rs` (new)"), step(2, "`b.rs` (new)")], &sessions, "");
         let found = plan.diagnostics.iter().any(|found| found.code == Code::ScopeOverlap);
         assert_eq!(found, overlaps, "{first} {second}");

@@ -8,7 +8,6 @@ use omo_plan::strategy::RunStrategy;
 
 use crate::ultraplan::{codes, read, step};
 
-/// A session spec with this entry condition, and the end of the file.
 fn spec(entry: &str, exit: &str) -> String {
     format!(
         "# Session 2: Wire it\n\n## Context\n\nWhy it\nis done.\n\nMore.\n\n## Dependencies\n\n- **Entry condition:** {entry}\n\n\

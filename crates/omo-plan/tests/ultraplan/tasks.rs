@@ -1,4 +1,4 @@
-//! What one step becomes.
+//! Tasks of single steps.
 
 use omo_core::check::task_check::ExpectedExit;
 use omo_plan::diagnostic::Code;
@@ -6,7 +6,6 @@ use omo_plan::model::{OnFailure, Task};
 
 use crate::ultraplan::{codes, read};
 
-/// The first task of a plan with a step of these lines.
 fn task(lines: &str) -> Task {
     let plan = read(&format!("## Implementation Plan\n\n### Step 1: A\n\n{lines}\n"));
     plan.tasks.into_iter().next().unwrap()

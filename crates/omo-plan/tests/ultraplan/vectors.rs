@@ -1,4 +1,4 @@
-//! Plans that were written down with what is to be read from them, and what is wrong with each.
+//! Plans with their expected readings and problems.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ fn vectors() -> Vec<(String, String, Value)> {
         .collect()
 }
 
-/// What a task's text says behind a label.
+/// Value of a label in a task's text.
 fn said(task: &Task, key: &str) -> String {
     let document = MarkdownDocument::read(&task.body);
     let found = read_labels(&document, 0..task.body.len(), &[key]);
@@ -85,7 +85,7 @@ fn session_numbers(ids: &[String]) -> Vec<u64> {
     ids.iter().map(|id| id.trim_start_matches(plan_summary::SESSION_PREFIX).parse().unwrap()).collect()
 }
 
-/// What the vectors say of a plan, made of the model alone.
+/// The expectation of the vectors, from the model alone.
 fn spec(plan: &Plan) -> Value {
     if plan.diagnostics.iter().any(|found| found.code == Code::UnrecognizedFormat) {
         return json!({ "error": format!("Error: {}", plan.diagnostics[0].text) });
@@ -141,7 +141,7 @@ fn a_plan_is_what_its_own_system_takes_it_for() {
         let mut expected = vector["spec"].clone();
         let steps = expected.get_mut("steps").and_then(Value::as_array_mut).into_iter().flatten();
         for file in steps.flat_map(|step| step["files"].as_array_mut().unwrap()) {
-            // Beside `new`, where a list says it in words of its own.
+            // Beside `new`, where a list has words of its own.
             file.as_object_mut().unwrap().remove("action");
         }
         assert_eq!(spec(&read(&text)), expected, "{file}");
@@ -154,7 +154,7 @@ fn code(word: &str) -> Code {
     *Code::ALL.iter().find(|code| code.word() == word).unwrap_or_else(|| panic!("{word} is no code"))
 }
 
-/// Whether a finding names all that an argument of the vectors names: a task, a line, or words.
+/// `true` for a finding that names an argument of the vectors: a task, a line, or words.
 fn names(found: &Diagnostic, argument: &str) -> bool {
     let words = argument.split([' ', ',', '[', ']']).filter(|word| !word.is_empty());
     let said: Vec<&str> = found.text.split([' ', ',', ':', '`']).collect();

@@ -1,9 +1,9 @@
-//! The forms in which plans write what a task depends on.
+//! Forms of `Depends on:` in plans.
 
 use crate::batches::compute_batches;
 
-/// What the last task of a plan with the tasks 1 to 4, 6-tests and 6-impl depends on, and the codes
-/// of what was found.
+/// Dependencies of the last task of a plan with the tasks 1 to 4, `6-tests` and `6-impl`, and the codes of the
+/// findings.
 fn depends(value: &str) -> (Vec<String>, Vec<&'static str>) {
     let before: String = ["1", "2", "3", "4", "6-tests", "6-impl"].map(|id| format!("### Task {id}: x\n\n")).concat();
     let text = format!("{before}### Task 9: y\n\n{value}\n\n**Verify:**\nRun: `true`\n");

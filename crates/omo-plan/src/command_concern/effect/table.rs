@@ -1,8 +1,8 @@
-//! The effects of programs, by the words that they are told.
+//! Table of effects by program and word.
 
 use super::Effect;
 
-/// The effects of programs by a word behind their options; `*` is any or none, `-` none.
+/// Effects of programs by a word behind their options; `*` is any or none, `-` none.
 pub(super) const TABLE: &[(Effect, &str, &str)] = &[
     (
         Effect::Changes,
@@ -66,32 +66,26 @@ pub(super) const TABLE: &[(Effect, &str, &str)] = &[
     (Effect::NeverEnds, "kubectl", "port-forward proxy"),
 ];
 
-/// Programs that are told what to do by any of their words, behind options of many kinds.
 pub(super) const TOLD_ANYWHERE: &str = "\
      kubectl helm alembic flask prisma drizzle-kit supabase terraform tofu pulumi aws gcloud az firebase flyctl fly wrangler \
      serverless sls sam cdk docker-compose make gmake mvn mvnw gradle gradlew turbo nx lerna moon dotnet";
-/// Words by which a program only tells or looks.
 pub(super) const LOOKING: &str = "\
      status diff validate list ls get describe lint show verify doctor config logs ps images help version explain preview";
-/// Options by which it does.
 pub(super) const TRIALS: &str =
     "--dry-run --check --help --version --sql --just-print --syntax-check --collect-only --preview";
 
-/// Scripts of a project that run on, by the first part of their names.
 pub(super) const ENDLESS_SCRIPTS: &str = "dev start serve watch preview storybook";
-/// Words that change what is no part of the work, in the name of a script or as what a program is told to do, and words
-/// that say that it is only looked at.
+/// Words that change something outside of the work, as a script's name or a program's argument, and words of dry runs.
 pub(super) const CHANGING: &str =
     "deploy deployment publish unpublish migrate migration migrations seed upload rollback provision release";
 pub(super) const JUDGING: &str =
     "test tests check checks lint verify validate validation status dry spec list show diff plan";
-/// Options whose value is a word of its own, and those of them whose value is where the command works.
+/// Options whose value is a word of its own, and those whose value is the working folder.
 pub(super) const VALUED: &str = "\
      -C -c -f -F -w -e -j -n -p -pl -r -t -u -W -o -H -d -X --prefix --cwd --dir --directory --filter --file --workspace \
      --project --config --port --profile --env --namespace --header --data --request --output --manifest-path --user";
 pub(super) const FOLDERS: &str = "-C --prefix --cwd --dir --directory --manifest-path --git-dir --work-tree";
-/// Programs that fetch what they are told to, and programs that run statements.
 pub(super) const FETCHING: &str = "curl wget http https xh";
 pub(super) const DATABASES: &str = "psql mysql mariadb sqlite3 mongosh redis-cli duckdb";
-/// Programs that write to the paths that they are given.
+/// Programs that write to their path arguments.
 pub(super) const WRITING: &str = "rm cp mv ln chmod chown mkdir rmdir touch tee rimraf sed dd install";

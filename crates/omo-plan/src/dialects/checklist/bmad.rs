@@ -10,13 +10,11 @@ use crate::pattern::Pattern;
 
 static TASKS: Pattern = Pattern::new(r"^#{2,4} *(?i-u:tasks *(?:/|&|and) *sub-?tasks)\b");
 static CRITERIA: Pattern = Pattern::new(r"^[^\p{L}]*(?i-u:acceptance criteria)\b");
-/// The number of a criterion, and the criteria that a task names.
 static CRITERION: Pattern = Pattern::new(r"^(?:[-*] +)?[*_]*(?:AC ?-?#?)?(\d{1,3})[*_]*[.):][*_]* +");
 static NAMED: Pattern = Pattern::new(r"\((?i-u:ac)s?:?([^()]*)\)");
-/// Characters of a criterion that are kept.
 const MAX_CRITERION: usize = 400;
 
-/// `docs/stories/*.md`, and where newer versions have them.
+/// `docs/stories/*.md`, and the places of newer versions.
 pub static BMAD: ChecklistDialect = ChecklistDialect {
     dialect: Dialect::Bmad,
     name: "bmad",

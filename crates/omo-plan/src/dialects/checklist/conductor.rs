@@ -1,6 +1,6 @@
 //! Plans of Conductor: phases of `- [ ] Task: …`, whose sub-tasks are boxes below them.
 //!
-//! What a user verifies by hand is a stop behind the task before it.
+//! A manual verification is a stop behind the task before it.
 
 use super::{ChecklistDialect, NUMBERED, TaskItems, first};
 use crate::dialects::PlanPlace;
@@ -9,7 +9,6 @@ use crate::pattern::Pattern;
 
 static SIGN: Pattern = Pattern::new(r"^[-*] \[.\] [*_]*Task[*_]*:");
 static STOP: Pattern = Pattern::new(r"(?i-u:user manual verification)");
-/// The commit of a task that is done.
 static COMMIT: Pattern = Pattern::new(
     r" *(?:[\[(]`?(?:checkpoint: *)?[0-9a-f]{7,40}`?[\])]|`[0-9a-f]{7,40}`|\b(?:checkpoint: *)?(?:[a-f]+[0-9]|[0-9]+[a-f])[0-9a-f]{4,38})\.?$",
 );

@@ -1,4 +1,4 @@
-//! What the tasks of a checklist need: what the plan says of it, and what follows from order, phases and markers.
+//! Needs of the tasks of a checklist: stated ones, and those from order, phases and markers.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,34 +11,29 @@ use crate::task_graph::order_by_needs;
 
 /// Two neighboring sets of tasks with more pairs than this are joined by one task instead.
 const MAX_PAIRS: usize = 4096;
-/// So many ids of one statement are read.
 const MAX_IDS: usize = 1000;
 
-/// A plan whose tasks are said to need more is not run.
 pub(super) const MAX_DEPENDENCIES: usize = 100_000;
-/// In a longer line what is needed does not stand before the word that says so.
 const MAX_NEEDED_LINE_BYTES: usize = 1000;
-/// A longer line states nothing.
 const MAX_LINE_BYTES: usize = 16_384;
 
-/// What says that a task needs others, up to their ids: `depends on T001`, `Dependencies: 1.1`, `blocked by task 2`.
+/// Words by which a task needs others, up to their ids: `depends on T001`, `Dependencies: 1.1`, `blocked by task 2`.
 static NEEDS: Pattern = Pattern::new(
     r"(?:(?i-u:\b(?:depend(?:s|ing|ent)?[ \t]+(?:up)?on|dependenc(?:y|ies)|depends|requires|blocked[ \t]+by|after|needs|prerequisites?|dependencias?|depende[ \t]+de)\b)|依[赖賴](?:[于於]|项)?|依存(?:関係|先)?[ \t]*[:：]|前置(?:任务|任務|条件)?[ \t]*[:：]|前提(?:タスク)?[ \t]*[:：]|의존(?:성)?|[Aa]bhängig(?:keiten|[ \t]+von)|[Dd]ependências?|[Dd]épend(?:ances?|[ \t]+de)|[Зз]ависит от|[Зз]ависимости|[Pp]hụ thuộc)[*_]*[ \t]*[:：]?[*_ \t]*(?:(?:(?i-u:the|both|all of|completion of|tasks?|steps?)|任务|任務|タスク)[ \t]*)*",
 );
-/// What says behind ids that they are needed: `1.1、1.2 に依存`.
+/// Words behind needed ids: `1.1、1.2 に依存`.
 static NEEDED: Pattern = Pattern::new(r"^[ \t]*(?:の[^、。,]{0,20})?(?:に依存|の?完了後)");
-/// An id of a list with a remark in brackets, and what joins it to the next one or to the end of a range.
+/// An id of a list with a remark in brackets, and the sign before the next id or the end of a range.
 static LISTED_ID: Pattern = Pattern::new(
     r"^[`*_\[(]*((?:[A-Z][A-Z0-9]{1,20}-|[A-Z]{1,4}-?|t-?)?\d+[a-z]?(?:[.-]\d+[a-z]?)*)[`*_\])]*(?:[ \t]+\([^()]{1,80}\))?(?:[ \t]*(-|–|—|\.\.+|(?i-u:to|through|thru))[ \t]*[`*_]*|[ \t]*(?:,|&|\+|/|;|、|，)?[ \t]*(?:(?:(?i-u:and|or)[ \t]+)|[和及と][ \t]*)?(?:(?i-u:tasks?)[ \t]+|任务[ \t]*|タスク[ \t]*)?)",
 );
-/// What says that a task comes before others, up to their ids: `T004 before T005`, `T001 blocks T002`.
+/// Words by which a task comes before others, up to their ids: `T004 before T005`, `T001 blocks T002`.
 static BEFORE: Pattern = Pattern::new(
     r"^(?i-u:(?:(?:must|should|has to)[ \t]+(?:be[ \t]+)?(?:done[ \t]+|completed?[ \t]+|finished?[ \t]+|come[ \t]+|run[ \t]+)?)?before|blocks)[ \t]+[*_`]*(?:(?i-u:tasks?)[ \t]+)?",
 );
-/// What says that a task needs no other.
 static NOTHING: Pattern = Pattern::new(r"^(?i-u:none|nothing|no|n/a|-|—)\b?");
 
-/// The tasks by what they are called, in the order of the file.
+/// Tasks by id, in the order of the file.
 struct TaskNames<'a> {
     ids: Vec<&'a str>,
     places: HashMap<&'a str, usize>,
@@ -51,7 +46,7 @@ impl<'a> TaskNames<'a> {
         Self { ids, places }
     }
 
-    /// The tasks of a list such as `T001, T002 and T005-T007`, and what is behind it.
+    /// The tasks of a list such as `T001, T002 and T005-T007`, and the rest of the text.
     fn read_list<'t>(&self, text: &'t str) -> (Vec<usize>, &'t str) {
         let mut found = Vec::new();
         let mut rest = text;
@@ -73,15 +68,13 @@ impl<'a> TaskNames<'a> {
     }
 }
 
-/// What the tasks of a plan are said to need.
 pub(super) struct StatedNeeds {
-    /// For each task the ids that the plan names for it; `None` where it says nothing.
+    /// Named ids of each task; `None` for a task without a statement.
     pub ids: Vec<Option<Vec<String>>>,
-    /// The place of the task with which they are more than a plan may have, if they are. What is behind it is not read.
+    /// Place of the task that exceeds `MAX_DEPENDENCIES`; the rest is not read.
     pub too_many_at: Option<usize>,
 }
 
-/// Reads what the tasks are said to need.
 pub(super) fn read_stated(
     document: &MarkdownDocument<'_>,
     outline: &ChecklistOutline<'_>,
@@ -132,13 +125,11 @@ pub(super) fn read_stated(
     StatedNeeds { ids: own.collect(), too_many_at }
 }
 
-/// Whether a list of needed tasks goes on in the next line: `(depends on T001,`, `depends on`.
 fn goes_on_below(row: &str) -> bool {
     let end = row.trim_end();
     NEEDS.around(end).is_some_and(|(_, behind)| behind.is_empty() || end.ends_with(','))
 }
 
-/// Adds what a line of a task says that it needs.
 fn add_needs(names: &TaskNames<'_>, row: &str, own: &mut Option<Vec<usize>>) {
     let mut rest = if row.len() <= MAX_LINE_BYTES { row } else { "" };
     // `_Depends: 1.1_`
@@ -158,7 +149,7 @@ fn add_needs(names: &TaskNames<'_>, row: &str, own: &mut Option<Vec<usize>>) {
     }
 }
 
-/// The ids that stand before the word that says that they are needed.
+/// The ids before a `NEEDED` word.
 fn read_needed(names: &TaskNames<'_>, row: &str) -> Option<Vec<usize>> {
     let is_part = |char: char| char.is_ascii_alphanumeric() || matches!(char, '.' | '-');
     let starts = row.char_indices().scan(' ', |before, (at, char)| {
@@ -172,14 +163,14 @@ fn read_needed(names: &TaskNames<'_>, row: &str) -> Option<Vec<usize>> {
     })
 }
 
-/// What stands before a value is a label with a colon.
+/// `true` for a value behind a label with a colon.
 fn is_label(text: &str, value: &str) -> bool {
     let head = text.get(..text.len() - value.len()).unwrap_or_default();
     head.trim_end_matches([' ', '\t', '*', '_']).ends_with([':', '：'])
 }
 
-/// Reads the statements that stand outside of the tasks: `T005 depends on T002`. The first task of one with which they
-/// are more than `left` is told.
+/// Reads the statements outside of the tasks, such as `T005 depends on T002`; returns the first task with which they
+/// are more than `left`.
 fn read_statements(
     document: &MarkdownDocument<'_>,
     outline: &ChecklistOutline<'_>,
@@ -240,7 +231,7 @@ fn read_statements(
     None
 }
 
-/// For each task everything that it needs: what is stated, and what follows from the plan.
+/// All needs of each task: stated ones, and consequences of the plan's order.
 pub(super) fn derive(
     document: &MarkdownDocument<'_>,
     outline: &ChecklistOutline<'_>,
@@ -258,7 +249,7 @@ pub(super) fn derive(
     let followed = follow_waves(document, &names).unwrap_or_else(of_order);
     let mut needs: Vec<Vec<usize>> = own.iter().zip(followed).map(|(own, more)| join(own, &more)).collect();
     if order_by_needs(&needs).is_err() {
-        // The order of the file and what it says contradict each other: what it says counts.
+        // The stated needs win over the order of the file.
         needs.clone_from(&own);
         if let Ok(order) = order_by_needs(&own) {
             for (before, task) in order.iter().zip(order.iter().skip(1)) {
@@ -277,8 +268,7 @@ fn join(own: &[usize], more: &[usize]) -> Vec<usize> {
     own.iter().chain(more.iter().filter(|place| !known.contains(place))).copied().collect()
 }
 
-/// What follows from order: each task needs those before it, and neighbors that are marked as parallel do not need
-/// each other.
+/// Needs from order: each task needs those before it, but neighbors marked as parallel do not need each other.
 fn follow_order(outline: &ChecklistOutline<'_>) -> Vec<Vec<usize>> {
     let place_in_plan = |entry: &ChecklistEntry<'_>| (entry.heading, entry.parent);
     let mut sets: Vec<Vec<usize>> = Vec::new();
@@ -300,7 +290,6 @@ fn follow_order(outline: &ChecklistOutline<'_>) -> Vec<Vec<usize>> {
     needs
 }
 
-/// Each task of a set needs those of the set before.
 fn follow_sets(sets: &[Vec<usize>], needs: &mut [Vec<usize>]) {
     for (before, set) in sets.iter().zip(sets.iter().skip(1)) {
         let is_small = before.len() * set.len() <= MAX_PAIRS;
@@ -314,7 +303,7 @@ fn follow_sets(sets: &[Vec<usize>], needs: &mut [Vec<usize>]) {
     }
 }
 
-/// What follows from a graph of waves. A task that is in none of them needs what stands before it in the file.
+/// Needs from a graph of waves. A task in no wave needs everything before it in the file.
 fn follow_waves(document: &MarkdownDocument<'_>, names: &TaskNames<'_>) -> Option<Vec<Vec<usize>>> {
     let mut known: HashSet<usize> = HashSet::new();
     let waves: Vec<Vec<usize>> = read_waves(document)?
@@ -328,7 +317,7 @@ fn follow_waves(document: &MarkdownDocument<'_>, names: &TaskNames<'_>) -> Optio
     (!waves.is_empty()).then_some(needs)
 }
 
-/// Each task but those of which more is known needs what stands between it and the one before that waits so.
+/// Each task without a `known` need waits for everything between it and the waiting task before it.
 fn wait_for_all_above(count: usize, known: &HashSet<usize>) -> Vec<Vec<usize>> {
     let mut above: Vec<usize> = Vec::new();
     let needs = (0..count).map(|place| {

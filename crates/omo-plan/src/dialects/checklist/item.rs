@@ -1,54 +1,45 @@
-//! One item of a checklist: its checkbox, its number, its markers and its title.
+//! An item of a checklist: its checkbox, number, markers and title.
 
 use std::ops::Range;
 
 use crate::pattern::Pattern;
 
-/// A longer number is a word.
 const MAX_NUMBER_BYTES: usize = 40;
-/// A longer line is no item.
 const MAX_LINE_BYTES: usize = 16_384;
-/// Columns of a tab.
 const TAB_COLUMNS: usize = 4;
 
-/// An item with a checkbox.
 #[expect(clippy::struct_excessive_bools, reason = "each is a marker of its own")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ChecklistItem<'a> {
-    /// The columns before its list's sign.
+    /// Columns before the list's sign.
     pub indentation: usize,
-    /// The byte between the brackets of its checkbox.
+    /// The byte between the brackets of the checkbox.
     pub mark: Range<usize>,
-    /// It is checked off.
     pub is_done: bool,
-    /// Its number as it is written, such as `T001` or `1.2`.
+    /// Number as written, such as `T001` or `1.2`.
     pub number: Option<&'a str>,
-    /// Its number stands before a colon.
+    /// `true` for a number before a colon.
     pub is_labelled: bool,
-    /// `[P]` or `(P)`: it can be done at the same time as those beside it.
+    /// `true` for `[P]` or `(P)`: parallel to its neighbors.
     pub is_parallel: bool,
-    /// `*`: the plan can do without it.
+    /// `true` for `*`: optional.
     pub is_optional: bool,
-    /// Its title, without the markers.
     pub title: String,
-    /// The bytes of its line.
     pub span: Range<usize>,
 }
 
-/// The sign of a list, a checkbox, and the text behind it. The `*` of an optional item may be escaped.
+/// The sign of a list, a checkbox, and the rest of the line. The `*` of an optional item may be escaped.
 static CHECKBOX: Pattern = Pattern::new(r"^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX~\-/✓✔✅]?)\](\\?\*)?[ \t]+");
-/// Emphasis before a number, the number of a task, what ends it, and the mark of an optional task.
+/// Emphasis before a number, the number of a task, its end sign, and the mark of an optional task.
 static NUMBER: Pattern = Pattern::new(
     r"^([*_`~]*)((?i-u:(?:sub-?)?task[ \t]+)?)((?:T-[A-Z]{1,4}-?\d{1,4}|T-?\d+|t-?\d{2,}|[A-Z]{1,3}-?\d{3,}|[A-Z]{1,4}\d+[.-]\d+|[A-Z]\d{1,2}|\d+)[A-Za-z]?(?:[.-]\d+[a-z]?)*)([.):]|\b)([*_`]*)(\\?\*)?[*_`]*[.):]?(\s|$)",
 );
 /// A word with a number, and its colon: `FOUNDATION-1: …`.
 static WORD_NUMBER: Pattern = Pattern::new(r"^[*_`~]*([A-Z][A-Z0-9]{1,20}-\d{1,4}(?:\.\d+)?):[*_`~]*\s+");
-/// The word before the title of a task that has no number.
 static LABEL: Pattern = Pattern::new(r"^[*_]*(?i-u:(?:sub-?)?task)[*_]*[ \t]*[:：][*_ \t]*");
-/// The number of a task in brackets.
 static BRACKETED: Pattern =
     Pattern::new(r"^[*_`~]*[\[(]([Tt]-?\d{2,}[A-Za-z]?(?:[.-]\d+[a-z]?)*)[\])][*_`~]*[.):]?(?:\s+|$)");
-/// The beginning of an item that is put off: `(deferred)`.
+/// The beginning of a postponed item: `(deferred)`.
 pub(super) static DEFERRED: Pattern = Pattern::new(r"^[*_~]*[(\[](?i-u:deferred|postponed|later|future|skipped)[)\]]");
 /// A marker behind the number: `[P]`, `[US1]`, `(P)`, `[US1, US2]`, `*`.
 static MARKER: Pattern = Pattern::new(
@@ -56,9 +47,9 @@ static MARKER: Pattern = Pattern::new(
 );
 
 impl<'a> ChecklistItem<'a> {
-    /// The item that a line is. `span` has the bytes of the line in the file.
+    /// The item of a line; `span` is the place of the line in the file.
     pub(super) fn read(line: &'a str, span: Range<usize>) -> Option<Self> {
-        // Most lines are told by their first letter.
+        // The first letter rules out most lines.
         let is_listed = line.trim_start().starts_with(|first: char| "-*+".contains(first) || first.is_ascii_digit());
         if line.len() > MAX_LINE_BYTES || !is_listed {
             return None;
@@ -102,7 +93,6 @@ struct ItemNumber<'a> {
     rest: &'a str,
 }
 
-/// The number that a text begins with.
 pub(super) fn written_number(text: &str) -> Option<&str> {
     read_number(text).map(|found| found.number)
 }
@@ -122,7 +112,7 @@ fn read_number(text: &str) -> Option<ItemNumber<'_>> {
         digits => !end.is_empty() || !digits.iter().all(u8::is_ascii_digit),
     };
     let is_number = number.len() <= MAX_NUMBER_BYTES && (is_ended || !word.is_empty());
-    // A star that closes no emphasis marks what is optional.
+    // A star that closes no emphasis marks an optional item.
     let is_optional = open.is_empty() && (close.starts_with('*') || !star.is_empty());
     is_number.then(|| ItemNumber { number, is_labelled: end == ":", is_optional, rest: rest.trim_start() })
 }
@@ -133,7 +123,6 @@ struct TrailingMarkers {
     is_optional: bool,
 }
 
-/// A title without the emphasis around it and the markers behind it.
 fn clean_title(text: &str) -> (String, TrailingMarkers) {
     let mut found = TrailingMarkers::default();
     let mut title = text.trim();
@@ -175,7 +164,7 @@ fn clean_title(text: &str) -> (String, TrailingMarkers) {
     (title.trim_start_matches(['-', '–', '—', ':']).trim().to_owned(), found)
 }
 
-/// How far a text reaches that stands before a list's sign.
+/// Columns that a text before a list's sign takes.
 pub(super) fn columns(indent: &str) -> usize {
     indent.bytes().map(|byte| if byte == b'\t' { TAB_COLUMNS } else { 1 }).sum()
 }

@@ -1,4 +1,4 @@
-//! What is below what in a checklist: the items with their numbers, texts and parents.
+//! Structure of a checklist: the items with their numbers, texts and parents.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -9,44 +9,38 @@ use crate::document::{MarkdownDocument, line_ranges};
 use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
 
-/// A note of numbers in any language: a word in emphasis, and numbers behind its colon.
 pub(super) static NUMBERS_NOTE: Pattern =
     Pattern::new(r"^[\s*+-]*[_*]+[^_*:：]{2,40}[:：][\s*_]*\d+(?:\.\d+)*(?:[,、，;\s]+\d+(?:\.\d+)*)*[_*]+\s*$");
-/// What says where an item comes from, and nothing about what is to be done.
+/// Source of an item, such as a requirement, without anything to do.
 static REFERENCE: Pattern =
     Pattern::new(r"^[_*]+(?i-u:requirements?|validates|status|estimate|effort|priority|phase|depends(?: on)?)[:：* ]");
 
-/// A heading that is a task itself: the boxes below it are none.
 pub(super) static TASK_HEADING: Pattern = Pattern::new(r"^[^\p{L}\p{N}]*(?:(?i-u:task)\s+\d|T-?\d+\b)");
 
-/// An item with what belongs to it.
+/// An item with its lines.
 #[derive(Debug)]
 pub(super) struct ChecklistEntry<'a> {
     pub item: ChecklistItem<'a>,
-    /// Its number, or its place among the tasks; of a number that stood before, one of its own.
     pub id: String,
-    /// The place of the task whose number it repeats.
+    /// Place of the task with the same number.
     pub repeats: Option<usize>,
-    /// Its line and the lines below it that belong to it.
     pub body: Range<usize>,
-    /// The lines below its own.
+    /// Lines below the item's own.
     pub details: Range<usize>,
-    /// The title of what it stands below.
     pub section: Option<String>,
-    /// The heading that it stands below, by its place in the document.
+    /// Place of the heading above in `MarkdownDocument::headings`.
     pub heading: Option<usize>,
-    /// The place of the item that it is a part of.
     pub parent: Option<usize>,
-    /// It has items of its own and no text.
+    /// `true` for an item with items below and no text.
     pub is_group: bool,
-    /// A person is asked before anything behind it is begun.
+    /// `true` for a stop: a person is asked before anything behind it is begun.
     pub stops: bool,
-    /// The checkboxes below it that are ticked with it, and whether they are.
+    /// Checkboxes below the item that are ticked with it, and their state.
     parts: Vec<(Range<usize>, bool)>,
 }
 
 impl ChecklistEntry<'_> {
-    /// Its checkbox and those of its parts, where they are ticked or not.
+    /// Checkboxes of the item and its parts that are in the state `is_done`.
     fn marks(&self, is_done: bool) -> impl Iterator<Item = Range<usize>> {
         let own = std::iter::once((&self.item.mark, self.item.is_done));
         let all = own.chain(self.parts.iter().map(|(mark, is_done)| (mark, *is_done)));
@@ -54,7 +48,6 @@ impl ChecklistEntry<'_> {
     }
 }
 
-/// The items of a checklist, in their order.
 #[derive(Debug)]
 pub(super) struct ChecklistOutline<'a> {
     pub entries: Vec<ChecklistEntry<'a>>,
@@ -71,13 +64,12 @@ impl<'a> ChecklistOutline<'a> {
         outline
     }
 
-    /// The items that are tasks.
     pub(super) fn tasks(&self) -> impl Iterator<Item = &ChecklistEntry<'a>> {
         self.entries.iter().filter(|entry| !entry.is_group)
     }
 
-    /// The checkboxes that are ticked when a task is done: its own, and those of the groups that have nothing left to
-    /// do. `None` where there is no such task, or its id stands twice.
+    /// Checkboxes to tick for a finished task: its own, and those of groups without open items. `None` for an unknown
+    /// or ambiguous id.
     pub(super) fn marks_to_tick(&self, id: &str) -> Option<Vec<Range<usize>>> {
         let place = self.task_place(id)?;
         let mut done: HashSet<usize> = HashSet::from([place]);
@@ -92,13 +84,13 @@ impl<'a> ChecklistOutline<'a> {
             });
             at = parent.filter(|parent| is_complete && done.insert(*parent));
         }
-        // From behind, so that what is before stays where it is.
+        // From the end, so that earlier places stay valid.
         marks.sort_by_key(|mark| std::cmp::Reverse(mark.start));
         Some(marks)
     }
 
-    /// The checkboxes that are opened when a task is done again: its own, and those of the groups that it is in. `None`
-    /// where there is no such task, or its id stands twice.
+    /// Checkboxes to open for a task that is done again: its own, and those of its groups. `None` for an unknown or
+    /// ambiguous id.
     pub(super) fn marks_to_open(&self, id: &str) -> Option<Vec<Range<usize>>> {
         let mut marks: Vec<Range<usize>> = Vec::new();
         let mut known: HashSet<usize> = HashSet::new();
@@ -111,14 +103,13 @@ impl<'a> ChecklistOutline<'a> {
         Some(marks)
     }
 
-    /// The place of a task. An id that stands twice names none.
     fn task_place(&self, id: &str) -> Option<usize> {
         let is_it = |entry: &ChecklistEntry<'_>| !entry.is_group && entry.id == id;
         let mut places = (0..self.entries.len()).filter(|place| self.entries.get(*place).is_some_and(is_it));
         places.next().filter(|_| places.next().is_none())
     }
 
-    /// The place of the group that an item is in.
+    /// Place of an item's group.
     fn group_of(&self, entry: &ChecklistEntry<'a>) -> Option<usize> {
         entry.parent.filter(|parent| self.entries.get(*parent).is_some_and(|entry| entry.is_group))
     }
@@ -148,7 +139,7 @@ impl<'a> ChecklistOutline<'a> {
     }
 
     fn find_parents(&mut self) {
-        // The items that the next one may be a part of, from the outermost.
+        // Candidates for the parent of the next item, from the outermost.
         let mut open: Vec<usize> = Vec::new();
         let mut numbered: HashMap<&str, usize> = HashMap::new();
         let mut parents: Vec<Option<usize>> = Vec::with_capacity(self.entries.len());
@@ -168,7 +159,7 @@ impl<'a> ChecklistOutline<'a> {
             open.push(place);
             numbered.extend(entry.item.number.map(|number| (number, place)));
         }
-        // What is a part of something optional is optional. Parents stand before their parts.
+        // Parts of an optional item are optional. Parents stand before their parts.
         let mut optional: Vec<bool> = Vec::with_capacity(parents.len());
         for (entry, parent) in self.entries.iter_mut().zip(parents) {
             entry.parent = parent;
@@ -195,7 +186,6 @@ impl<'a> ChecklistOutline<'a> {
     }
 }
 
-/// Lines of its own that say what is to be done.
 fn has_text(document: &MarkdownDocument<'_>, details: Range<usize>) -> bool {
     line_ranges(document.text, details).any(|line| {
         let (_, text) = split_list_marker(document.slice(line));
@@ -203,7 +193,6 @@ fn has_text(document: &MarkdownDocument<'_>, details: Range<usize>) -> bool {
     })
 }
 
-/// The lines of a document that stand in no code with a fence and in no HTML.
 pub(super) fn plain_lines(document: &MarkdownDocument<'_>) -> impl Iterator<Item = Range<usize>> {
     line_ranges(document.text, document.body_start..document.text.len())
         .filter(|line| !is_fenced(document, line) && !document.is_in_html(line.start))
@@ -218,7 +207,7 @@ fn read_entries<'a>(document: &MarkdownDocument<'a>, format: &ChecklistDialect) 
     let mut found: Vec<ChecklistEntry<'a>> = Vec::new();
     let mut headings = document.headings.iter().enumerate().peekable();
     let mut heading = None;
-    // The level of the heading below which tasks stand.
+    // Level of the heading of the tasks.
     let mut section = format.section.is_none().then_some(0);
     // Lines belong to the last item as long as they stand below it.
     let mut is_open = false;
@@ -235,7 +224,7 @@ fn read_entries<'a>(document: &MarkdownDocument<'a>, format: &ChecklistDialect) 
         }
         let is_plain = !is_fenced(document, &line) && !document.is_in_html(line.start);
         let item = if is_plain { ChecklistItem::read(row, line.clone()) } else { None };
-        // A box below the heading of a task is what that has to meet.
+        // A box below the heading of a task is a criterion.
         let is_criterion = |item: &ChecklistItem<'_>| {
             let heading = heading.and_then(|place: usize| document.headings.get(place));
             item.number.is_none() && heading.is_some_and(|heading| TASK_HEADING.is_match(heading.text))
@@ -298,7 +287,7 @@ fn read_entries<'a>(document: &MarkdownDocument<'a>, format: &ChecklistDialect) 
     found
 }
 
-/// `true` for an item that is a part of the one above it, and no task.
+/// `true` for a part of the item above, which is no task.
 fn is_below(item: &ChecklistItem<'_>, above: &ChecklistEntry<'_>, format: &ChecklistDialect, is_open: bool) -> bool {
     above.item.indentation < item.indentation
         && match format.tasks {
@@ -308,8 +297,8 @@ fn is_below(item: &ChecklistItem<'_>, above: &ChecklistEntry<'_>, format: &Check
         }
 }
 
-/// Whether an item that is no part of another one is a task. One of Spec Kit that only names a task above is none:
-/// `T007: see there`.
+/// `true` for a task among items without a parent. One of Spec Kit that only names a task above is none: `T007: see
+/// there`.
 fn is_task(item: &ChecklistItem<'_>, numbers: &HashSet<&str>, format: &ChecklistDialect) -> bool {
     match (format.tasks, item.number) {
         (TaskItems::Lettered, Some(number)) => {

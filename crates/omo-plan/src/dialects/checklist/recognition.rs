@@ -1,4 +1,4 @@
-//! Whose checklist a file is: by what it says, then by where it stands.
+//! Recognition of a checklist's format: by its text, then by its place.
 
 use super::item::ChecklistItem;
 use super::outline::{NUMBERS_NOTE, TASK_HEADING, plain_lines};
@@ -7,36 +7,34 @@ use crate::dialects::PlanInput;
 use crate::model::Dialect;
 use crate::pattern::Pattern;
 
-/// What Kiro's plans say of their tasks: `_Requirements: 1.1, 2.3_`.
+/// Requirements of a task as Kiro writes them: `_Requirements: 1.1, 2.3_`.
 static REQUIREMENTS: Pattern =
     Pattern::new(r"^\s*[-*+]?\s*[_*]+(?i-u:requirements?|validates|leverage|prompt|boundary|depends)[:：* ]");
 /// A heading that has a number: `## 1. Setup`, `### 1.1 Setup`.
 static NUMBERED_HEADING: Pattern = Pattern::new(r"^\d+(?:[.)]|\.\d+(?:\.\d+)*[.)]?)\s");
-/// A title that calls the file a list of tasks.
 static TASKS_TITLE: Pattern = Pattern::new(
     r"^(?:(?i-u:implementation\s+)?(?i-u:tasks|task list|tareas|tarefas|tâches|aufgaben)\b|任务|任務|タスク|작업)",
 );
 
-/// What the items of a file look like.
+/// Counts of the items of a file by their form.
 #[derive(Default)]
 struct ChecklistShape {
     items: usize,
-    /// `T001`.
+    /// Items such as `T001`.
     task_numbers: usize,
-    /// `1.2`.
+    /// Items such as `1.2`.
     section_numbers: usize,
-    /// `1.` at the start of a list.
+    /// Items such as `1.` at the start of a list.
     dotted_numbers: usize,
     has_optional: bool,
     has_requirements: bool,
     has_numbered_headings: bool,
-    /// Whether its title says that it has tasks, where it has a title.
     title_names_tasks: Option<bool>,
-    /// The format of which it has the sign.
+    /// Format whose `sign` the file has.
     signed: Option<Dialect>,
 }
 
-/// The format of a file; `None` where it is of none of them.
+/// Format of a file; `None` for any other file.
 pub(super) fn find_format(input: &PlanInput<'_>) -> Option<Dialect> {
     let shape = ChecklistShape::read(input);
     let place = Dialect::of_place(input.path());
@@ -72,7 +70,7 @@ pub(super) fn find_format(input: &PlanInput<'_>) -> Option<Dialect> {
     })
 }
 
-/// Whether most items have numbers and notes of Kiro, whatever headings stand above them.
+/// `true` where most items have numbers and notes of Kiro, whatever headings stand above them.
 pub(super) fn is_surely_kiro(input: &PlanInput<'_>) -> bool {
     let shape = ChecklistShape::read(input);
     shape.has_requirements && (shape.section_numbers + shape.dotted_numbers) * 2 > shape.items

@@ -1,6 +1,6 @@
 //! Plans of oh-my-opencode: `- [ ] 1. …` below `## TODOs`, each with its labels and acceptance criteria.
 //!
-//! `**Blocked By**:` names all that a task needs. References and what must not be done name no file that it changes.
+//! `**Blocked By**:` names all needs of a task. References and `Must NOT do` name no changed file.
 
 use super::{ChecklistDialect, NUMBERED, TaskItems};
 use crate::dialects::PlanPlace;
@@ -21,10 +21,10 @@ pub static SISYPHUS: ChecklistDialect = ChecklistDialect {
     ..NUMBERED
 };
 
-/// The file beside the plans that names the one that is worked on.
+/// The file beside the plans that names the active one.
 pub const BOULDER_FILE: &str = "boulder.json";
 
-/// The name of the plan that a [`BOULDER_FILE`] names; the path to it may be that of another machine.
+/// Name of the plan in a [`BOULDER_FILE`]; its path may be that of another machine.
 pub fn active_plan_name(text: &[u8]) -> Option<String> {
     let boulder: serde_json::Value = serde_json::from_slice(text).ok()?;
     let name = boulder.get("active_plan")?.as_str()?.rsplit(['/', '\\']).next()?;

@@ -1,4 +1,4 @@
-//! Items that look like tasks and are none: what is left out of a plan is told at its line.
+//! Items that look like tasks and are none, each reported at its line.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -14,19 +14,16 @@ use crate::document::MarkdownDocument;
 use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
 
-/// So many of them are told.
 const MAX_FOUND: usize = 100;
-/// So many bytes of an item are shown, and are looked at.
 const SHOWN_BYTES: usize = 60;
 const LOOKED_AT_BYTES: usize = 200;
 
-/// What was likely meant for a checkbox, in every spelling.
 static BOX: Pattern =
     Pattern::new(r"^[ \t]*(?:[-*+•–—]|\d{1,9}[.)])?[ \t]*\[(?:[^\p{L}\p{N}\[\]]{0,2}|[xXoOvV])\](?:[^(\[:]|$)");
 /// The number of an item of a numbered list.
 static LISTED: Pattern = Pattern::new(r"^[ \t]*(\d{1,9})[.)][ \t]");
 
-/// The items outside of the tasks that look like one: those with a box, and those whose number no task has.
+/// Items outside of the tasks that look like one: items with a box, and items with an unused number.
 pub(super) fn find_unread_items(
     document: &MarkdownDocument<'_>,
     outline: &ChecklistOutline<'_>,
@@ -56,7 +53,7 @@ pub(super) fn find_unread_items(
         if is_known || is_box && is_stop() || !is_box && !goes_on && number.is_none_or(|number| ids.contains(number)) {
             continue;
         }
-        // Boxes of a part without tasks, such as those of a review, are told at the first one.
+        // Boxes of a part without tasks, such as those of a review, are reported at the first one.
         if !is_among_tasks && !goes_on && std::mem::replace(&mut place.is_told, true) {
             continue;
         }
@@ -65,7 +62,7 @@ pub(super) fn find_unread_items(
     found
 }
 
-/// The plain numbers of tasks, in their order: an item without a box that goes on counting was meant as a task.
+/// Plain numbers of tasks, in their order: an item without a box that goes on counting was meant as a task.
 struct TaskCounter {
     counted: Vec<(usize, u64)>,
     last: u64,
@@ -91,7 +88,7 @@ impl TaskCounter {
     }
 }
 
-/// The heading that the lines stand below, by its place, and whether it was told that its items are no tasks.
+/// Place of the heading above, and `true` once its items were reported.
 #[derive(Default)]
 struct Below {
     next: usize,
@@ -109,7 +106,6 @@ impl Below {
     }
 }
 
-/// The number of an item without a box, where tasks of the format have such a one.
 fn unread_number<'a>(row: &'a str, format: &ChecklistDialect) -> Option<&'a str> {
     let (sign, text) = split_list_marker(row);
     sign?;

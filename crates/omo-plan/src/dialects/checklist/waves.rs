@@ -1,4 +1,4 @@
-//! The graph at the end of Kiro's plans: which tasks are worked on at the same time, wave by wave.
+//! Wave graph at the end of Kiro's plans: the tasks of each wave run at the same time.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,7 +17,7 @@ enum Wave {
     Plain(Vec<Value>),
 }
 
-/// The tasks of each wave by their ids, in the order of the waves; `None` where a plan has no such graph.
+/// Ids of the tasks of each wave, in order; `None` for a plan without such a graph.
 pub(super) fn read_waves(document: &MarkdownDocument<'_>) -> Option<Vec<Vec<String>>> {
     let mut blocks = document.code_blocks.iter().rev().map(|code| document.slice(code.inner.clone()));
     let graph = blocks.find_map(|text| {
@@ -31,7 +31,6 @@ pub(super) fn read_waves(document: &MarkdownDocument<'_>) -> Option<Vec<Vec<Stri
     Some(waves.collect())
 }
 
-/// An id is a text, a number, or an object that has one.
 fn read_id(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim().trim_end_matches('.').to_owned()),

@@ -1,4 +1,4 @@
-//! The decisions that a plan leaves to its user, and how a choice is written into it.
+//! Decisions that a plan leaves to its user, and the writing of a choice.
 
 use std::ops::Range;
 
@@ -10,7 +10,6 @@ use crate::pattern::Pattern;
 const KNOWN: [&str; 6] =
     ["context", "options", "recommendation", "recommendation (unverified)", "chosen", "previously chosen"];
 
-/// The decisions of a plan, each with the bytes of its heading.
 pub(super) fn read_decisions(document: &MarkdownDocument<'_>) -> Vec<(PlanDecision, Range<usize>)> {
     let mut found = Vec::new();
     let mut is_inside = false;
@@ -29,7 +28,6 @@ static NAME: Pattern = Pattern::new(r"^(?:\[([^\]]*)\]|(DP-[^: ]*)[: ])[\s:\-–
 /// An option's label, up to its text: `A: …`, `**Option B:** …`.
 static OPTION: Pattern = Pattern::new(r"^[*_]*(?:Option )?([A-Za-z0-9]{1,3})[*_ ]*[:)：][*_ ]*");
 
-/// The id and the rest of a heading.
 fn split_decision_heading<'a>(heading: &Heading<'a>) -> Option<(&'a str, &'a str)> {
     let ([in_brackets, plain], title) = NAME.read(heading.text)?;
     let id = if plain.is_empty() { in_brackets.trim() } else { plain };
@@ -44,7 +42,7 @@ fn read_decision(document: &MarkdownDocument<'_>, id: &str, title: &str, section
     let recommendation = of("recommendation");
     let place = of("chosen").or_else(|| of("previously chosen"));
     let chosen = place.and_then(&choice);
-    // A template has the label already, with nothing behind it.
+    // A template has the label already, with no value.
     let goes_to = place.or(recommendation).map_or_else(
         || {
             let end = trim_range(document, section).end;
@@ -75,7 +73,6 @@ fn read_options(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<Dec
     read.map(|([label], text)| DecisionOption { label: label.to_owned(), text: text.trim_end().to_owned() }).collect()
 }
 
-/// The option that a text begins with; what it says where it names none of them.
 fn chosen_label_in(text: &str, options: &[DecisionOption]) -> Option<String> {
     let plain = text.trim_start_matches(|char: char| !char.is_alphanumeric());
     let inner = plain.strip_prefix("Option ").or_else(|| plain.strip_prefix("option ")).unwrap_or(plain);
@@ -91,7 +88,7 @@ fn is_letter(word: &str) -> bool {
 }
 
 /// The plan's text with a choice written into it: `**Chosen:** Option A` in the place of an empty one, or of the
-/// recommendation, or at the end of a decision without either. A decision that is made stays as it is.
+/// recommendation, or at the end of a decision without either. A made decision stays as it is.
 pub(super) fn write_choice(text: &str, decision: &PlanDecision, label: &str) -> String {
     let Some(place) = decision.choice_range.clone() else { return text.to_owned() };
     let (Some(before), Some(behind)) = (text.get(..place.start), text.get(place.end..)) else { return text.to_owned() };

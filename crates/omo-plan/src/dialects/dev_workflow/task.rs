@@ -1,4 +1,4 @@
-//! One task of a plan with all that its labels say.
+//! A task of a plan with all of its labels.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -28,7 +28,7 @@ const KNOWN: [&str; 9] = [
     "touched surface",
     "regression shield",
 ];
-/// Those that a rule reads: no others are kept by their names.
+/// Labels that a rule reads: no others are kept by their names.
 const INTERPRETED: [&str; 4] = ["files", "depends on", "verify", "task contract"];
 
 pub(super) fn read_task(
@@ -128,7 +128,8 @@ fn read_verify(
     found
 }
 
-/// Tests that are written first have to fail, unless the plan says of a command that it succeeds.
+/// Checks and red check of a task. Tests that are written first have to fail, unless the plan expects success of a
+/// command.
 fn split_checks(task: &TaskHeading<'_>, found: Vec<StatedCheck>) -> (Vec<TaskCheck>, Option<TaskCheck>) {
     if !task.is_tests() {
         return (found.into_iter().map(|one| one.check).collect(), None);

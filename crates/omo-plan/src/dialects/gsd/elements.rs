@@ -1,7 +1,7 @@
-//! Where the elements of a GSD plan are. It is no XML: elements hold code with any signs, and some are never closed.
+//! Places of the elements of a GSD plan, which is no XML: elements hold code with any signs, and some are never closed.
 //!
-//! A task reaches to its end tag, or to the next task; what is in it, to its own end tag, or to the next element that
-//! a task has. One pass finds the tags, and the rest are look-ups.
+//! A task reaches to its end tag, or to the next task; an element in it, to its own end tag, or to the next field of a
+//! task. One pass finds the tags, and the rest are look-ups.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,31 +9,23 @@ use std::ops::Range;
 use crate::document::line_ranges;
 use crate::model::MAX_PLAN_TASKS;
 
-/// What a task has, and what ends one that is not closed.
 const FIELDS: [&str; 8] =
     ["name", "files", "read_first", "behavior", "action", "verify", "acceptance_criteria", "done"];
-/// The start tag of a task may have so many bytes.
 const MAX_TAG_BYTES: usize = 1000;
-/// So many tags in code are passed over on the way to the end of an element.
 const MAX_TAGS_IN_CODE: usize = 200;
 
-/// An element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Element<'a> {
-    /// Its name.
     pub(super) name: &'a str,
-    /// What its start tag says behind its name.
     pub(super) attributes: &'a str,
-    /// Its bytes, with its tags.
     pub(super) span: Range<usize>,
-    /// The bytes between its tags.
+    /// Bytes between the tags.
     pub(super) inner: Range<usize>,
-    /// It has an end tag.
+    /// `true` for an element with an end tag.
     pub(super) is_closed: bool,
 }
 
 impl<'a> Element<'a> {
-    /// The value of an attribute.
     pub(super) fn attribute(&self, key: &str) -> Option<&'a str> {
         let mut rest = self.attributes;
         while let Some((before, behind)) = rest.split_once('=') {
@@ -53,23 +45,18 @@ impl<'a> Element<'a> {
     }
 }
 
-/// A task, with the elements in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TaskElement<'a> {
-    /// Itself.
     pub(super) element: Element<'a>,
-    /// What is in it, in its order.
     pub(super) fields: Vec<Element<'a>>,
 }
 
 impl<'a> TaskElement<'a> {
-    /// The elements in it of a name.
     pub(super) fn fields_named(&self, name: &str) -> impl Iterator<Item = &Element<'a>> {
         self.fields.iter().filter(move |field| field.name == name)
     }
 }
 
-/// A tag that a line begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LineTag {
     TaskStart,
@@ -81,20 +68,18 @@ enum LineTag {
 #[derive(Debug)]
 pub(super) struct TagIndex<'a> {
     text: &'a str,
-    /// The name of a task's element: a plan that is driven by tests has one `<feature>` in place of tasks.
+    /// Name of a task's element: `<feature>` in a test-driven plan.
     task_name: &'static str,
-    /// Where the end tags of each name begin.
+    /// Places of the end tags of each name.
     ends: HashMap<&'a str, Vec<usize>>,
-    /// The lines that begin with a tag of a task or of what it has.
     lines: Vec<(usize, LineTag)>,
-    /// Those of them at which a task begins or ends.
+    /// The `lines` at which a task begins or ends.
     borders: Vec<usize>,
-    /// The lines that open or close code.
+    /// Lines that open or close code.
     fences: Vec<usize>,
 }
 
 impl<'a> TagIndex<'a> {
-    /// The tags of a text from this byte on.
     pub(super) fn new(text: &'a str, from: usize) -> Self {
         let task_name = if text.contains("<task") { "task" } else { "feature" };
         let mut index =
@@ -123,7 +108,7 @@ impl<'a> TagIndex<'a> {
         index
     }
 
-    /// The tasks, as far as a plan may have some, and one more. Those in code are none, unless `reads_code`.
+    /// The tasks, at most one more than a plan may have. Tasks in code count only with `reads_code`.
     pub(super) fn tasks(&self, reads_code: bool) -> Vec<TaskElement<'a>> {
         let mut found: Vec<TaskElement<'a>> = Vec::new();
         let mut from = 0;
@@ -142,7 +127,6 @@ impl<'a> TagIndex<'a> {
         found
     }
 
-    /// What is between the tags of the first element of a name that is outside of the tasks.
     pub(super) fn section(&self, name: &str, tasks: &[TaskElement<'_>]) -> Option<Range<usize>> {
         let tag = format!("<{name}>");
         let is_in_task = |at: usize| {
@@ -155,14 +139,13 @@ impl<'a> TagIndex<'a> {
         Some(start..end)
     }
 
-    /// Whether a place is in code that was opened behind another one.
+    /// `true` for a place in code that was opened behind `from`.
     fn is_in_code(&self, from: usize, at: usize) -> bool {
         let count = |byte: usize| self.fences.partition_point(|fence| *fence < byte);
         (count(at) - count(from).min(count(at))) % 2 == 1
     }
 
-    /// The first of some places from a byte on, before another one, that is not in code. After many that are, none is
-    /// looked for.
+    /// The first place between two bytes that is not in code; none after `MAX_TAGS_IN_CODE` that are.
     fn first_outside_code(&self, places: impl Iterator<Item = usize>, from: usize, until: usize) -> Option<usize> {
         let mut near = places.take_while(|at| *at < until).take(MAX_TAGS_IN_CODE);
         near.find(|at| !self.is_in_code(from, *at))
@@ -206,7 +189,6 @@ impl<'a> TagIndex<'a> {
         Some(TaskElement { element, fields })
     }
 
-    /// The element that begins at a byte, where one does.
     fn read_field(&self, start: usize) -> Option<Element<'a>> {
         let (name, attributes, inner) = self.read_tag(start)?;
         let element = |end: usize, close: usize, is_closed: bool| Element {
@@ -231,7 +213,6 @@ impl<'a> TagIndex<'a> {
         }
     }
 
-    /// The name, the attributes and the end of a start tag.
     fn read_tag(&self, start: usize) -> Option<(&'a str, &'a str, usize)> {
         let behind = self.text.get(start + 1..)?;
         let name = tag_name(behind);
@@ -246,7 +227,6 @@ impl<'a> TagIndex<'a> {
     }
 }
 
-/// The name that a tag begins with.
 pub(super) fn tag_name(text: &str) -> &str {
     let is_part = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-');
     let name = text.get(..text.find(|char| !is_part(char)).unwrap_or(text.len())).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The plans of a folder as one plan: each is done behind those that it requires.
+//! Plans of a folder as one plan: each behind those that it requires.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -13,13 +13,11 @@ use crate::digest::sha256_hex;
 use crate::model::{Dialect, MAX_PLAN_TASKS, Plan, PlanSource, RefusedCheck, Task};
 use crate::task_graph::{circle_words, order_by_needs};
 
-/// Bytes of a name in the id of a task.
 const MAX_NAME: usize = 40;
-/// Where it is kept which file a task is from.
 const PLAN_FILE: &str = "Plan file";
 
-/// The plans of a folder as one. A task `1` of `02-13-PLAN.md` is `02-13.1` in it, and the first tasks of a plan need
-/// the last ones of each plan that it requires. What is required and is not among the plans is told, and left in
+/// The plans of a folder as one. A task `1` of `02-13-PLAN.md` becomes `02-13.1`, and the first tasks of a plan need
+/// the last ones of each required plan. A requirement that is not among the plans is reported, and stays in
 /// [`Plan::requires_plans`]. The diagnostics keep the lines of their own files, which they name.
 pub fn join_plans(folder: &str, plans: Vec<Plan>) -> Plan {
     let mut joined = empty(folder, &[], BatchOptions::default());
@@ -54,7 +52,7 @@ pub fn join_plans(folder: &str, plans: Vec<Plan>) -> Plan {
         let before: BTreeSet<String> = required.flatten().cloned().collect();
         let ends = add_plan(plan, name, &before, &mut joined);
         if let Some(slot) = last_tasks.get_mut(place) {
-            // What requires a plan without a task waits for what that one requires.
+            // A plan that requires one without tasks waits for the needs of that one.
             *slot = if ends.is_empty() { before } else { ends };
         }
     }
@@ -65,7 +63,7 @@ pub fn join_plans(folder: &str, plans: Vec<Plan>) -> Plan {
     joined
 }
 
-/// The digest of a folder of plans, from the path and the digest of each: another name is another plan.
+/// Digest of a folder of plans, from the path and the digest of each: another name is another plan.
 pub fn folder_digest<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let rows: Vec<String> = files.map(|(path, sha256)| format!("{path}\0{sha256}")).collect();
     sha256_hex(rows.join("\n").as_bytes())
@@ -76,7 +74,7 @@ fn finding(code: Code, text: &str) -> Diagnostic {
     Diagnostic { code, severity: code.severity(), span: 0..0, line: 1, task: None, text, help: None }
 }
 
-/// Adds a plan whose first tasks need these; its last tasks.
+/// Adds a plan whose first tasks need `before`; returns its last tasks.
 fn add_plan(plan: Plan, name: &str, before: &BTreeSet<String>, joined: &mut Plan) -> BTreeSet<String> {
     let full = |id: &String| format!("{name}.{id}");
     let mut ends: BTreeSet<String> = plan.tasks.iter().map(|task| full(&task.id)).collect();
@@ -118,7 +116,6 @@ fn add_plan(plan: Plan, name: &str, before: &BTreeSet<String>, joined: &mut Plan
     ends
 }
 
-/// For each plan the places of those that it requires.
 fn read_requirements(plans: &[Plan], names: &PlanNames, joined: &mut Plan) -> Vec<Vec<usize>> {
     let mut needs = Vec::with_capacity(plans.len());
     for (place, plan) in plans.iter().enumerate() {
@@ -141,13 +138,10 @@ fn read_requirements(plans: &[Plan], names: &PlanNames, joined: &mut Plan) -> Ve
     needs
 }
 
-/// What the plans are called, and where they are by their names.
 struct PlanNames {
-    /// Their names, which the ids of their tasks begin with.
+    /// Names, which begin the ids of the tasks.
     list: Vec<String>,
-    /// The places by the numbers of the name, without leading zeros.
     places: HashMap<String, Vec<usize>>,
-    /// The places of the plans of a phase.
     phases: HashMap<String, Vec<usize>>,
 }
 
@@ -172,7 +166,7 @@ impl PlanNames {
         names
     }
 
-    /// The plans that a plan means by a name: one by its own name or its number in the same phase, or all of a phase.
+    /// Places of the plans that a name means: the plan of that name or number in the same phase, or all of a phase.
     fn find(&self, required: &str, own: usize) -> Vec<usize> {
         let plain = required.trim();
         let plain =
@@ -186,7 +180,6 @@ impl PlanNames {
     }
 }
 
-/// `02-13` of `phases/02-sync/02-13-PLAN.md`.
 fn file_name(path: &str) -> String {
     let last = path.rsplit(['/', '\\']).next().unwrap_or_default();
     let stem = last.strip_suffix(".md").unwrap_or(last);
@@ -194,7 +187,6 @@ fn file_name(path: &str) -> String {
     id_part(stem)
 }
 
-/// A name of which only what an id may have is left.
 fn id_part(name: &str) -> String {
     let is_part = |char: &char| char.is_ascii_alphanumeric() || matches!(char, '.' | '_' | '-');
     let kept: String = name.chars().map(|char| if is_part(&char) { char } else { '-' }).take(MAX_NAME).collect();

@@ -1,8 +1,8 @@
-//! The front matter of a GSD plan: what it is called, what it requires, what it changes.
+//! Front matter of a GSD plan: name, requirements, changes.
 
 use crate::document::{MarkdownDocument, line_ranges};
 
-/// The items of a list of the front matter, in one line or below its key; `None` where there is no such key.
+/// The items of a list of the front matter, in one line or below its key; `None` without the key.
 pub(crate) fn read_list(document: &MarkdownDocument<'_>, key: &str) -> Option<Vec<String>> {
     let field = document.front_matter_field(key)?;
     let mut rows = line_ranges(document.text, field.span.end..document.body_start).map(|row| document.slice(row));

@@ -1,4 +1,4 @@
-//! One `<task>` of a GSD plan.
+//! A `<task>` of a GSD plan.
 
 use std::collections::HashSet;
 
@@ -11,14 +11,13 @@ use crate::labels::split_list_marker;
 use crate::model::{FileAction, FileUse, Task};
 use crate::pattern::Pattern;
 
-/// What a task without a name is called after.
 const STOP_TITLES: [&str; 6] = ["what-built", "decision", "description", "action", "how-to-verify", "instructions"];
 
 fn is_checkpoint(task: &TaskElement<'_>) -> bool {
     task.element.attribute("type").is_some_and(|kind| kind.trim_start().starts_with("checkpoint"))
 }
 
-/// Whether it is only a stop for a person, and no task.
+/// `true` for a stop for a person that is no task.
 pub(super) fn is_stop(task: &TaskElement<'_>) -> bool {
     is_checkpoint(task) && task.fields_named("name").next().is_none()
 }
@@ -28,8 +27,7 @@ static NUMBERED: Pattern = Pattern::new(
     r"^[*_ ]*(?:(?i-u:task|checkpoint|step)\s+#?([A-Za-z]?[0-9][A-Za-z0-9._-]*)|([0-9]+(?:\.[0-9]+)*)[.)])\s*(?:[:.)—–-]+|\s|$)[*_ ]*",
 );
 
-/// Reads a task, and the commands of it that never end. `place` is its number where it has none, and `ids` are those that
-/// are taken.
+/// Reads a task, and its commands that never end. `place` is the number of a task without one, and `ids` are taken.
 pub(super) fn read_task(
     document: &MarkdownDocument<'_>,
     element: &TaskElement<'_>,
@@ -80,7 +78,7 @@ pub(super) fn read_task(
     for field in ["read_first", "files_to_read"].iter().flat_map(|key| element.fields_named(key)) {
         add_read_files(text_of(field), &mut task.files);
     }
-    // Without a verification the criteria are all there is.
+    // Without a verification only the criteria are left.
     if element.fields_named("verify").next().is_none() {
         let criteria = element.fields_named("acceptance_criteria").map(|field| read_verify(text_of(field)).checks);
         task.checks.extend(criteria.flatten());
@@ -139,10 +137,8 @@ fn split_mixed(row: &str) -> Vec<&str> {
     if is_mixed { row.split(", ").collect() } else { vec![row] }
 }
 
-/// Where the name of a file ends and what is said about it begins.
 static REMARK: Pattern = Pattern::new(r"\s(?:—|–|--?)\s|\s\(|:\s|;");
 
-/// Adds the files that are only read.
 fn add_read_files(text: &str, files: &mut Vec<FileUse>) {
     let text = unescape(&unwrap_elements(text));
     let mut seen: HashSet<String> = files.iter().map(|file| file.path.clone()).collect();

@@ -1,4 +1,4 @@
-//! What proves a task of a GSD plan: commands, and what only a reader can judge.
+//! Proof of a GSD task: commands, and criteria for a reader.
 
 use omo_core::check::task_check::TaskCheck;
 
@@ -9,18 +9,15 @@ use crate::fields::stated_checks::{read_checks, reads_like_prose, split_code_spa
 use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
 
-/// What a `<verify>` says.
+/// Content of a `<verify>`.
 #[derive(Debug, Default)]
 pub(super) struct VerifyText {
-    /// Its commands.
     pub(super) checks: Vec<TaskCheck>,
-    /// What is no command.
     pub(super) criteria: Vec<String>,
-    /// Its commands that never end.
     pub(super) unused: Vec<String>,
 }
 
-/// What a `<verify>` says: its commands, and the rest of it.
+/// Splits a `<verify>` into commands and criteria.
 pub(super) fn read_verify(text: &str) -> VerifyText {
     let (commands, rest) = split_automated(text);
     if commands.is_empty() {
@@ -42,7 +39,7 @@ pub(super) fn read_verify(text: &str) -> VerifyText {
     all
 }
 
-/// The texts of the `<automated>` elements, and what is beside them.
+/// Texts of the `<automated>` elements, and the text beside them.
 fn split_automated(text: &str) -> (Vec<&str>, String) {
     let (mut found, mut beside, mut rest) = (Vec::new(), String::new(), text);
     while let Some((before, behind)) = rest.split_once("<automated>") {
@@ -55,7 +52,7 @@ fn split_automated(text: &str) -> (Vec<&str>, String) {
     (found, beside)
 }
 
-/// Commands as they stand, one on each line where no line goes on in the next.
+/// Commands as written: one a line, unless a line goes on in the next.
 fn read_automated(text: &str, checks: &mut Vec<TaskCheck>, criteria: &mut Vec<String>) {
     let rows: Vec<&str> = text.lines().map(|row| unwrap_code(row.trim_end())).filter(|row| is_code(row)).collect();
     let is_prose = |row: &str| NO_COMMAND.is_match(row) || reads_like_prose(row);
@@ -68,7 +65,6 @@ fn read_automated(text: &str, checks: &mut Vec<TaskCheck>, criteria: &mut Vec<St
     }
 }
 
-/// A text that says that there is no command.
 static NO_COMMAND: Pattern = Pattern::new(r"^\W*(?i-u:missing|none|n/a|tbd|todo|manual|manually|human|visual|see)\b");
 
 fn is_code(row: &str) -> bool {
@@ -80,26 +76,24 @@ fn unwrap_code(row: &str) -> &str {
     code.map_or(row, |(code, _)| code)
 }
 
-/// What opens or closes more than its line, or holds for the lines behind it.
+/// Shell syntax that spans lines, or holds for the lines behind it.
 static GOES_ON: Pattern = Pattern::new(
     r"^\s*(?:&&|\|)|(?:\\|&&|\||[({])\s*$|<<|^\s*(?:(?:if|then|else|elif|fi|for|while|do|done|case|esac|cd|export|set|source)\b|[})]|[A-Za-z_]+=\S*\s*$)",
 );
 
-/// Whether a line is a command by itself.
+/// `true` for a line that is a command by itself.
 fn is_alone(row: &str) -> bool {
     shlex::split(row).is_some() && !GOES_ON.is_match(row)
 }
 
-/// What a line of a shell begins with where that is not the name of a program.
+/// Start of a shell line that is not the name of a program.
 static PATH_OR_VARIABLE: Pattern = Pattern::new(r"^(?:[.~]+/\S|[\w./-]+\.(?:sh|py|js|rb)\s|[A-Z_]+=)");
 
-/// Whether a row begins as a line of a shell.
 fn begins_as_shell(row: &str) -> bool {
     let is_call = row.split_once(char::is_whitespace).is_some_and(|(first, _)| is_only_program(first));
     is_call || PATH_OR_VARIABLE.is_match(row)
 }
 
-/// The rows of a text, those of a sentence or an item that goes on as one.
 fn join_sentences(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let (mut is_code, mut is_item) = (false, false);
@@ -127,12 +121,11 @@ fn join_sentences(text: &str) -> Vec<String> {
     found
 }
 
-/// A command in a row of prose, and what is said of it: `npm test passes`, `make → no warning`.
+/// A command in a row of prose, and a remark about it: `npm test passes`, `make → no warning`.
 static SAID: Pattern = Pattern::new(
     r"^([a-z.~/][^`]*?[^\s`,;:])\s*(?:\s(?i-u:passes|pass|succeeds|completes|works|compiles|is clean|exits|returns|shows|prints|outputs|reports|runs without|has no|without errors|with no errors)\b|\s(?:→|->|=>|—|–|#|//)\s)",
 );
 
-/// The commands of rows and blocks, and the rows that have none.
 pub(super) fn read_rows(text: &str) -> VerifyText {
     // Each sentence that begins with a command is a row.
     let rows = join_sentences(text).into_iter().flat_map(|row| {
@@ -157,7 +150,7 @@ pub(super) fn read_rows(text: &str) -> VerifyText {
         unused.extend((is_command && !is_used).then(|| stated.check.command.clone()));
         is_used
     });
-    // They stand in the order of the text.
+    // Results stand in the order of the text.
     let is_read = |place: usize| {
         let behind = found.partition_point(|stated| stated.span.start <= place);
         let last = behind.checked_sub(1).and_then(|last| found.get(last));
@@ -175,20 +168,19 @@ pub(super) fn read_rows(text: &str) -> VerifyText {
     VerifyText { checks, criteria: read_items(&without_tags(&said)), unused }
 }
 
-/// What names a thing and runs nothing: a route, a file that is no script, markup.
+/// Names of things that run nothing: a route, a file that is no script, markup.
 static NAMES_A_THING: Pattern = Pattern::new(
     r#"^(?:/|[\w@().+\[\]-]+(?:/[\w@().+\[\]-]+)*\.(?:tsx?|jsx|svelte|vue|rs|go|md|json|ya?ml|toml|css|html|swift|kt|java|sql)\b|\S+\s+\w+=["']|\W*$)"#,
 );
 
-/// Whether what stands in a row is a command: as code, or as what a shell's line begins with.
+/// `true` for a command in a row: as code, or as the start of a shell line.
 fn is_row_command(command: &str, is_code: bool) -> bool {
     (is_code || begins_as_shell(command)) && !NAMES_A_THING.is_match(command)
 }
 
-/// What a row says before its command, and its command.
+/// The words of a row before its command, and its command.
 static NAMED: Pattern = Pattern::new(r"^[^`]{1,80}[^`\s]:[*_]*\s*(`[^`]+`)[\s.;]*$");
 
-/// A row with its command as code, where words are behind it or before it.
 fn mark_command(row: &str) -> String {
     let (_, inner) = split_list_marker(row);
     let is_command = |command: &str| {
@@ -218,7 +210,6 @@ fn mark_command(row: &str) -> String {
     }
 }
 
-/// The items of a list, or the one text that is there.
 pub(super) fn read_items(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for row in text.lines().map(str::trim_end).filter(|row| !row.trim().is_empty()) {
@@ -233,7 +224,6 @@ pub(super) fn read_items(text: &str) -> Vec<String> {
     found
 }
 
-/// A text without the tags in it, each of which begins a line of its own.
 fn without_tags(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -249,7 +239,7 @@ fn without_tags(text: &str) -> String {
     out
 }
 
-/// A text of which each item is an element, with each item on lines of its own; any other text as it is.
+/// A text whose items are elements, with each item on lines of its own; any other text unchanged.
 pub(super) fn unwrap_elements(text: &str) -> String {
     let name = text.trim_start().strip_prefix('<').map_or("", tag_name);
     if name.is_empty() {
@@ -258,7 +248,6 @@ pub(super) fn unwrap_elements(text: &str) -> String {
     text.replace(&format!("<{name}>"), "\n- ").replace(&format!("</{name}>"), "\n")
 }
 
-/// A text with the signs that XML writes as words.
 pub(super) fn unescape(text: &str) -> String {
     let pairs = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&amp;", "&")];
     if !text.contains('&') {
@@ -267,8 +256,8 @@ pub(super) fn unescape(text: &str) -> String {
     pairs.iter().fold(text.to_owned(), |text, (word, sign)| text.replace(word, sign))
 }
 
-/// A text without the space that all of its lines begin with, and without empty lines around it. A first line that
-/// stands behind a tag has none.
+/// A text without the common indentation of its lines, and without empty lines around it. A first line behind a tag has
+/// no indentation.
 pub(super) fn dedent(text: &str) -> String {
     let indentation = |row: &str| row.len() - row.trim_start_matches([' ', '\t']).len();
     let behind = text.lines().skip(1).filter(|row| !row.trim().is_empty());

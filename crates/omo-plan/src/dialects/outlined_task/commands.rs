@@ -1,4 +1,4 @@
-//! The commands that the steps of a task say to run, and which of them has to fail before the work begins.
+//! Commands of a task's steps, and those that have to fail before the work begins.
 
 use std::ops::Range;
 
@@ -14,21 +14,16 @@ use crate::fields::stated_checks::{
 use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
 
-/// A longer line, in bytes, is none of sentences.
 const MAX_SENTENCES: usize = 8 * 1024;
 
-/// What the steps of a task run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::dialects) struct StepCommands {
-    /// The checks that prove it.
     pub(in crate::dialects) checks: Vec<StatedCheck>,
-    /// The first command that is run to see it fail.
+    /// First command that is run to see it fail.
     pub(in crate::dialects) red_check: Option<StatedCheck>,
-    /// What stands where commands are run, and proves nothing.
     pub(in crate::dialects) unused: Vec<String>,
 }
 
-/// Reads the commands of all steps, and of what stands before them.
 pub(in crate::dialects) fn read_commands(document: &MarkdownDocument<'_>, steps: &TaskSteps) -> StepCommands {
     let mut found = StepCommands::default();
     let before = TaskStep { title: steps.preamble.start..steps.preamble.start, span: steps.preamble.clone() };
@@ -45,31 +40,27 @@ pub(in crate::dialects) fn read_commands(document: &MarkdownDocument<'_>, steps:
     found
 }
 
-/// A step that runs something to see whether it holds.
 static PROVING: Pattern = Pattern::new(
     r"(?i-u:\b(?:re-?run|run|runs|verify|verifies|verification|check|checks|confirm|validate|validation|smoke|ensure|typecheck|type-check|lint|proofs?|prove|execute|verifizieren|ejecutar|verificar|comprobar|lancer|executar)\b)|[Aa]usführen|[Pp]rüfen|[Ee]xécuter|[Vv]érifier|验证|驗證|运行|運行|执行|執行|检查|檢查|测试通过|確認|実行|실행|확인|Запустить|Проверить",
 );
-/// A step that is about running something by its first word.
 static PROVING_FIRST: Pattern = Pattern::new(r"^(?i-u:test|build|compile|final|full)\b");
 /// A step that makes something: a script in it is what it makes.
 static MAKING: Pattern = Pattern::new(
     r"^(?i-u:write|add|create|implement|update|replace|insert|define|copy|extract|move|remove|delete|install|commit|document|refactor|bundle|append|set|configure|generate|scaffold|deploy|push|tag)\b|^(?:编写|添加|创建|实现|提交|寫|写|新增)",
 );
-/// A step that is there to see something fail, and one that says that nothing does.
 static FAILING: Pattern =
     Pattern::new(r"(?i-u:\bfail(?:s|ing|ed|ure)?\b|\bred\b|fehlschl|\bfalla\b)|schlägt fehl|échou|失败|失敗");
 static NOT_FAILING: Pattern = Pattern::new(
     r"(?i-u:\b(?:no|not|never|no longer|without|0|zero|fix(?:es)?|any|if|nothing|cannot|doesn't|don't)\b)[^.;]{0,30}\b(?i-u:fail)",
 );
 
-/// What the title of a step says that it is for.
 #[derive(Clone, Copy, Debug, Default)]
 struct StepKind {
-    /// It is what stands before the steps.
+    /// `true` for the text before the steps.
     is_preamble: bool,
-    /// It runs something to see whether it holds.
+    /// `true` for a step that runs a check.
     is_proof: bool,
-    /// It runs something to see it fail.
+    /// `true` for a step that expects a failure.
     is_red: bool,
 }
 
@@ -93,15 +84,13 @@ fn says_failure(text: &str) -> bool {
     FAILING.is_match(text) && !NOT_FAILING.is_match(text)
 }
 
-/// Reads one step.
 struct StepReader<'d, 'a> {
     document: &'d MarkdownDocument<'a>,
     kind: StepKind,
-    /// What was found, and how many of it the last command line had.
     checks: Vec<StatedCheck>,
     last: usize,
     awaited: LinePurpose,
-    /// A block that counts only where something is expected of it.
+    /// A block that counts only with an expectation.
     doubtful: Vec<StatedCheck>,
     unused: Vec<String>,
 }
@@ -163,7 +152,7 @@ impl<'d, 'a> StepReader<'d, 'a> {
         self.awaited = LinePurpose::Other;
     }
 
-    /// The commands behind a word that says that they are run.
+    /// Commands behind a word such as `Run`.
     fn add_commands(&mut self, text: &str, line: &Range<usize>) {
         let (first, rest) = match split_code_span(text) {
             Some((code, rest)) => (code.trim(), rest),
@@ -199,7 +188,7 @@ impl<'d, 'a> StepReader<'d, 'a> {
         self.doubtful.clear();
     }
 
-    /// What is expected of the commands before. The output is expected of the last one, a failure of each.
+    /// Applies an expectation to the commands before: an output to the last one, a failure to each.
     fn expect(&mut self, text: &str) {
         if !self.doubtful.is_empty() {
             let doubtful = std::mem::take(&mut self.doubtful);
@@ -277,27 +266,24 @@ impl<'d, 'a> StepReader<'d, 'a> {
     }
 }
 
-/// `true` for a row that begins with code that may be a command: the name of a thing is one word.
 fn is_code_command(row: &str) -> bool {
     let code = split_code_span(row).map(|(code, _)| code.trim());
     code.is_some_and(|code| names_program(code) || code.contains(char::is_whitespace))
 }
 
-/// A label behind which a check stands.
 static VERIFY_LABEL: Pattern = Pattern::new(r"^[*_]*(?i-u:verify|verification|test|check|validation|run)\b");
 /// The words before a command that say that it is run.
 static RUNNING: Pattern = Pattern::new(
     r"(?:^|[\s*(])(?i-u:re-?run|run|execute|running|verify with|verify via|check with|via|ejecuta|lance)(?:[^`.;]{0,40})$|(?:^|[\s*(])(?i-u:verify|verification|check|confirm|validate|build|lint|type-?check)\b[^`.;:]{0,60}:[*_]*\s*$|(?:运行|執行|执行|実行)[^`。]{0,12}$",
 );
-/// What follows a command that is a sentence by itself.
+/// Text that follows a command that is a sentence by itself.
 static ENDING: Pattern = Pattern::new(
     r"^\s*(?:[.;,。；，]|$|→|->|—|–|\(|and\b|passes\b|must\b|succeeds\b|compiles\b|completes\b|exits\b|is green\b)",
 );
-/// That it fails, said right behind a command.
+/// Words of failure right behind a command.
 static FAILS_BEHIND: Pattern =
     Pattern::new(r"^\s*(?:→|->|—|–|-|:|,|\()?\s*(?i-u:expect(?:ed|s)?:?\s+)?(?i-u:to\s+|it\s+)?(?i-u:fails?|red)\b");
 
-/// What stands behind the last end of a sentence.
 fn last_sentence(text: &str) -> &str {
     let ends = text.rmatch_indices(['.', ';', '。', '；']);
     let mut ends = ends.filter(|(at, sign)| {
@@ -306,7 +292,8 @@ fn last_sentence(text: &str) -> &str {
     ends.next().and_then(|(at, sign)| text.get(at + sign.len()..)).unwrap_or(text)
 }
 
-/// A command that has to fail before the work begins is the red check, the first of them; any other one proves the task.
+/// Sorts a command: one that has to fail before the work is the red check, the first of them; any other one proves the
+/// task.
 fn sort_check(kind: StepKind, mut check: StatedCheck, found: &mut StepCommands) {
     let fails = check.check.expect.exit == ExpectedExit::NonZero;
     let is_red = fails || kind.is_red && check.stated_outcome != StatedOutcome::Success;
@@ -315,7 +302,7 @@ fn sort_check(kind: StepKind, mut check: StatedCheck, found: &mut StepCommands) 
         return;
     }
     if found.red_check.is_none() {
-        // What a program says before its subject is there is different each time: that it fails is what counts.
+        // Error messages of a missing subject differ by program: only the failure counts.
         check.check.expect.exit = ExpectedExit::NonZero;
         check.check.expect.stdout_has = None;
         found.red_check = Some(check);

@@ -1,4 +1,4 @@
-//! The fields of a task whose title is a heading: labels where it has them, and else what its steps and sentences say.
+//! Fields of a task whose title is a heading: its labels, else the contents of its steps and sentences.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -16,23 +16,19 @@ use crate::model::FileUse;
 use crate::pattern::Pattern;
 use crate::words::Word;
 
-/// The fields of a task.
 #[derive(Debug)]
 pub(in crate::dialects) struct HeadingFields {
-    /// The files that it changes.
     pub files: Vec<FileUse>,
-    /// The checks that prove it.
     pub checks: Vec<StatedCheck>,
-    /// The check that has to fail before the work.
     pub red_check: Option<TaskCheck>,
-    /// Commands that stand where commands are run, and prove nothing.
+    /// Commands that prove nothing.
     pub unused: Vec<String>,
-    /// Its status says that it is done, or all of its boxes are ticked; `None` where it has neither.
+    /// `true` for a status of done, or for all boxes ticked; `None` without either.
     pub is_done: Option<bool>,
 }
 
 impl HeadingFields {
-    /// The fields of the task of a title, behind its heading.
+    /// Fields of the task behind its heading.
     pub(in crate::dialects) fn read(document: &MarkdownDocument<'_>, part: Range<usize>, title: &str) -> Self {
         let steps = TaskSteps::read(document, part.clone());
         let StepCommands { checks, red_check, unused } = read_commands(document, &steps);
@@ -44,7 +40,7 @@ impl HeadingFields {
             is_done: stated_end(document, part.clone()).or((!steps.boxes.is_empty()).then(|| steps.is_done())),
         };
         let has_checks = !found.checks.is_empty() || found.red_check.is_some();
-        // A task without labels says in sentences what it is about.
+        // A task without labels names its files in sentences.
         if found.files.is_empty() {
             let prose = read_prose(document, title, std::slice::from_ref(&part));
             found.files = prose.files;
@@ -61,7 +57,7 @@ impl HeadingFields {
 static DONE: Pattern = Pattern::new(r"^[*_`\s]*(?:\[[xX]\]|[✅☑✔]|(?i-u:done|completed?|finished)\b|已完成|完成)");
 static OPEN: Pattern = Pattern::new(r"^[*_`\s]*\[ \]");
 
-/// The state that the `**Status:**` of a task names, `true` for done; `None` where it names none.
+/// State of the `**Status:**` of a task, `true` for done; `None` where it names none.
 fn stated_end(document: &MarkdownDocument<'_>, part: Range<usize>) -> Option<bool> {
     let labels = read_labels(document, part, &["status"]);
     let status = labels.iter().find(|label| label.key == "status")?;
@@ -69,10 +65,8 @@ fn stated_end(document: &MarkdownDocument<'_>, part: Range<usize>) -> Option<boo
     if DONE.is_match(said) { Some(true) } else { OPEN.is_match(said).then_some(false) }
 }
 
-/// Labels that say themselves what is done to the files behind them.
 const ACTION_LABELS: [&str; 5] = ["create", "modify", "test", "tests", "delete"];
 
-/// The files that a task names before its steps.
 fn task_files(document: &MarkdownDocument<'_>, steps: &TaskSteps) -> Vec<FileUse> {
     let known: Vec<&str> = Word::Files.words().collect();
     let labels = read_labels(document, steps.preamble.clone(), &known);
@@ -87,7 +81,7 @@ fn task_files(document: &MarkdownDocument<'_>, steps: &TaskSteps) -> Vec<FileUse
     let mut found: Vec<NamedFile> =
         lists.iter().flat_map(|value| read_files(document, list_part(document, value.clone()))).collect();
     if lists.is_empty() {
-        // Where no label lists them, each may have a label of its own.
+        // Where no label lists them, each file may have a label of its own.
         let labels = read_labels(document, steps.preamble.clone(), &ACTION_LABELS);
         let own = labels.iter().filter(|label| ACTION_LABELS.contains(&label.key.as_str()));
         found.extend(own.flat_map(|label| {

@@ -1,4 +1,4 @@
-//! The steps of a task: where each begins and ends, and the boxes that are its state.
+//! Steps of a task: their places, and the boxes that are their state.
 
 use std::ops::Range;
 
@@ -6,37 +6,29 @@ use crate::document::{MarkdownDocument, line_ranges};
 use crate::labels::CHECKBOX;
 use crate::pattern::Pattern;
 
-/// A step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::dialects) struct TaskStep {
-    /// The bytes of its first line, without its sign and its box.
     pub(in crate::dialects) title: Range<usize>,
-    /// From its first line to the next step.
+    /// Bytes from the first line to the next step.
     pub(in crate::dialects) span: Range<usize>,
 }
 
-/// A task as its steps have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::dialects) struct TaskSteps {
-    /// What stands before the first step.
     pub(in crate::dialects) preamble: Range<usize>,
-    /// In their order.
     pub(in crate::dialects) steps: Vec<TaskStep>,
-    /// The byte in each box, and whether it is ticked.
+    /// Byte in each box, and `true` where it is ticked.
     pub(in crate::dialects) boxes: Vec<(usize, bool)>,
 }
 
 /// A step without a box: `**Step 1: …**`, `#### Step 1 …`, as an item or not.
 static NAMED_STEP: Pattern =
     Pattern::new(r"^ {0,3}(?:(?:[-*+]|[0-9]+[.)])[ \t]+)?(?:#{3,6}[ \t]+)?(?:\*\*|__)?(?:{step})[ \t]*[0-9]");
-/// A status with a box of its own.
 static STATUS_BOX: Pattern = Pattern::new(r"^[ \t]*(?:[-*+][ \t]+)?[*_]*(?i-u:status)[*_]*[:：][*_]*[ \t]*\[[ xX]\]");
-/// What stands before the text of a step.
 static STEP_SIGN: Pattern =
     Pattern::new(r"^[ \t]*(?:(?:[-*+]|[0-9]+[.)])[ \t]+(?:\[[ xX]\]\s*)?)?(?:#{3,6}[ \t]+)?[*_]*");
 
 impl TaskSteps {
-    /// Reads the text of a task behind its heading.
     pub(in crate::dialects) fn read(document: &MarkdownDocument<'_>, part: Range<usize>) -> Self {
         let (mut steps, mut boxes): (Vec<TaskStep>, Vec<(usize, bool)>) = (Vec::new(), Vec::new());
         for line in line_ranges(document.text, part.clone()) {
@@ -69,7 +61,7 @@ impl TaskSteps {
         Self { preamble: part.start..first, steps, boxes }
     }
 
-    /// All of its steps are ticked, and there are some.
+    /// `true` where all steps are ticked, and there is one.
     pub(in crate::dialects) fn is_done(&self) -> bool {
         !self.boxes.is_empty() && self.boxes.iter().all(|(_, is_ticked)| *is_ticked)
     }

@@ -1,4 +1,4 @@
-//! How a plan of superpowers is told from one of dev-workflow, whose tasks have headings as well.
+//! Difference between a plan of superpowers and one of dev-workflow, whose tasks have headings as well.
 
 use crate::batches::{HeadingForm, TaskOutline, find_form, has_tasks};
 use crate::dialects::outlined_task::TaskSteps;
@@ -6,22 +6,20 @@ use crate::document::{MarkdownDocument, line_ranges};
 use crate::labels::read_labels;
 use crate::pattern::Pattern;
 
-/// Labels that only tasks of dev-workflow have, and those that they have mostly; a task that has boxes keeps its state in
-/// them, and may name what it depends on as well.
+/// Labels that only tasks of dev-workflow have, and labels that they mostly have; a task with boxes keeps its state in
+/// them, and may name its dependencies as well.
 const CONTRACT_LABEL: &str = "task contract";
 const VERIFY_LABEL: &str = "verify";
 const NEEDS_LABEL: &str = "depends on";
-/// What the head of a plan says of the skill that executes it.
 static SKILL: Pattern = Pattern::new(r"(?i-u:superpowers|required sub-?skill|for agentic workers)");
-/// A heading that calls its task optional.
 static OPTIONAL: Pattern = Pattern::new(r"(?i-u:[(\[]\s*optional|optional\s*[)\]])");
 
-/// Whether a heading calls its task optional.
+/// `true` for a heading that calls its task optional.
 pub(super) fn is_called_optional(heading: &str) -> bool {
     OPTIONAL.is_match(heading)
 }
 
-/// Whether a document is a plan of superpowers. Where its text leaves that open, its place decides.
+/// `true` for a plan of superpowers; where its text leaves that open, its place decides.
 pub(super) fn is_superpowers(document: &MarkdownDocument<'_>, is_at_place: bool) -> bool {
     let form = find_form(document);
     if !has_tasks(document, form) || document.front_matter_field("contract_version").is_some() {

@@ -1,26 +1,25 @@
-//! The state of a task in its file: the boxes of its steps.
+//! State of a task in its file: the boxes of its steps.
 
 use crate::batches::{find_form, read_outline};
 use crate::dialects::outlined_task::TaskSteps;
 use crate::document::MarkdownDocument;
 use crate::pattern::Pattern;
 
-/// A heading that says itself that its task is done.
 static DONE_HEADING: Pattern = Pattern::new(r"^[#\s*_~]*(?:[✅✔☑]|\[[xX]\])|[✅✔☑]\x{FE0F}?[\s*_#]*$");
 
-/// Whether a heading says that its task is done.
+/// `true` for a heading that marks its task as done.
 pub(super) fn is_marked_done(heading: &str) -> bool {
     DONE_HEADING.is_match(heading)
 }
 
-/// What is written into the box of a step.
+/// New content of a step's box: `x` or a blank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StepMark {
     Ticked,
     Open,
 }
 
-/// The text with all boxes of a task ticked, or open. `None` where it has no such task, or the task has no box.
+/// The text with all boxes of a task ticked, or open; `None` for a task without a box, or no such task.
 pub(super) fn mark_steps(text: &str, id: &str, mark: StepMark) -> Option<String> {
     let document = MarkdownDocument::read(text);
     let outline = read_outline(&document, find_form(&document));

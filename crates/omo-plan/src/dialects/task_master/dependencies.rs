@@ -1,16 +1,14 @@
-//! What the tasks of a `tasks.json` need: what they name, and what follows from their subtasks.
+//! Needs of the tasks of a `tasks.json`: named ones, and those from subtasks.
 
 use std::collections::{HashMap, HashSet};
 
 use super::tasks_file::{JsonTask, is_below, value_text};
 use crate::model::{PlannedState, Task};
 
-/// A file whose tasks need more is refused.
 const MAX_DEPENDENCIES: usize = 100_000;
-/// The greatest list of a parent's needs, in bytes, that is compared with what its subtasks name.
+/// Maximum bytes of a parent's needs that are compared with those of its subtasks.
 const MAX_LOOKED_AT: usize = 1_000;
 
-/// The ids of all tasks, by which dependencies are told apart.
 pub(super) struct TaskIds<'e, 'a> {
     entries: &'e [JsonTask<'a>],
     places: HashMap<&'e str, usize>,
@@ -26,7 +24,7 @@ impl<'e, 'a> TaskIds<'e, 'a> {
         self.places.contains_key(id)
     }
 
-    /// The ids that a task names; `None` where it says nothing about dependencies.
+    /// Ids that a task names; `None` for a task without `dependencies`.
     pub(super) fn stated_dependencies(&self, place: usize) -> Option<Vec<String>> {
         let entry = self.entries.get(place)?;
         let parent = entry.parent.and_then(|parent| self.entries.get(parent)).map(|parent| parent.id.as_str());
@@ -44,7 +42,7 @@ impl<'e, 'a> TaskIds<'e, 'a> {
         Some(found)
     }
 
-    /// Takes out of a task's needs those that were cleared away from the file, and gives them.
+    /// Removes needs of deleted tasks, and returns them.
     pub(super) fn drop_gone(&self, task: &mut Task) -> Vec<String> {
         let stated = task.stated_deps.take();
         let (kept, gone) = stated.clone().unwrap_or_default().into_iter().partition(|id| self.has(id));
@@ -52,12 +50,12 @@ impl<'e, 'a> TaskIds<'e, 'a> {
         gone
     }
 
-    /// The id that is meant: below a parent that of a sibling, else that of a task.
+    /// Resolved id: below a parent that of a sibling, else that of a task.
     fn resolve(&self, name: &str, own: &str, parent: Option<&str>) -> String {
         let Some(parent) = parent else { return name.to_owned() };
         let sibling = format!("{parent}.{name}");
         let is_full = name.contains('.') && self.has(name);
-        // A later sibling that the parent itself waits for by its number is the task of that number.
+        // A number that a parent and a later sibling share is the task of that number.
         let place = |id: &str| self.places.get(id).copied();
         let of_parent = || {
             let entry = self.entries.get(place(parent)?)?;
@@ -70,8 +68,7 @@ impl<'e, 'a> TaskIds<'e, 'a> {
         if is_sibling { sibling } else { name.to_owned() }
     }
 
-    /// Fills in what each task needs: what it names, its subtasks, and for these what their parent needs. `false` where
-    /// there are too many.
+    /// Fills in the needs of each task: named ones, subtasks, and those of the parent. `false` for too many.
     pub(super) fn derive_dependencies(&self, tasks: &mut [Task]) -> bool {
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); tasks.len()];
         for (place, entry) in self.entries.iter().enumerate() {
@@ -81,12 +78,12 @@ impl<'e, 'a> TaskIds<'e, 'a> {
         }
         let mut left = MAX_DEPENDENCIES;
         let mut needs: Vec<Vec<String>> = Vec::with_capacity(tasks.len());
-        // How many of them are passed on to what is below: its siblings are not.
+        // Number of needs that are inherited by subtasks: those without siblings.
         let mut passed_on: Vec<usize> = Vec::with_capacity(tasks.len());
         for (place, entry) in self.entries.iter().enumerate() {
             let Some(task) = tasks.get(place) else { return true };
             let stated = task.stated_deps.iter().flatten().map(String::as_str);
-            // What is above a task waits for it, whatever it says. What a task needs that is not open does not matter.
+            // A parent waits for its subtasks in any case. Only open needs matter.
             let stated =
                 stated.filter(|id| !is_below(&entry.id, id) && (task.state == PlannedState::Open || self.has(id)));
             let above = entry.parent.and_then(|parent| {
@@ -116,7 +113,7 @@ impl<'e, 'a> TaskIds<'e, 'a> {
     }
 }
 
-/// What an item of the dependencies names: itself, or its `id`.
+/// Id of a dependency: a value, or an object's `id`.
 fn dependency_text(raw: &str) -> Option<String> {
     let object: Option<super::tasks_file::JsonObject<'_>> =
         if raw.starts_with('{') { serde_json::from_str(raw).ok() } else { None };

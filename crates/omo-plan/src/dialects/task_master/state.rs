@@ -1,4 +1,4 @@
-//! The state of a task in its file: its `status`.
+//! State of a task in its file: its `status`.
 
 use std::ops::Range;
 
@@ -6,7 +6,6 @@ use super::JsonDialect;
 use super::tasks_file::{JsonTask, TasksFile, collect_tasks, span_of, value_text};
 use crate::model::PlannedState;
 
-/// What a task's status means.
 pub(super) fn parse_status(word: &str) -> PlannedState {
     match word.trim().to_lowercase().as_str() {
         "done" | "completed" | "complete" | "true" => PlannedState::Done,
@@ -15,14 +14,14 @@ pub(super) fn parse_status(word: &str) -> PlannedState {
     }
 }
 
-/// The text with the status of one task set to done; `None` where there is no task of this id, or more than one.
+/// The text with the status of one task set to done; `None` for an unknown or ambiguous id.
 pub(super) fn write_done(text: &str, id: &str, format: &JsonDialect) -> Option<String> {
     let entry = find_task(text, id, format)?;
     if let Some(status) = entry.fields.raw(format.state) {
         let is_done = status_of(status) == PlannedState::Done;
         return if is_done { Some(text.to_owned()) } else { replace_bytes(text, span_of(text, status), format.done) };
     }
-    // Before its first key, as that one stands.
+    // The new key stands before the first key, formatted like it.
     let at = entry.span.start + 1;
     let behind = text.get(at..entry.span.end)?;
     let space = behind.get(..behind.len() - behind.trim_start().len())?;
@@ -30,7 +29,7 @@ pub(super) fn write_done(text: &str, id: &str, format: &JsonDialect) -> Option<S
     replace_bytes(text, at..at, &format!("{space}\"{}\": {}{comma}", format.state, format.done))
 }
 
-/// The text with the status of one task that is done set back; `None` as for [`write_done`].
+/// The text with the status of a finished task set back; `None` as for [`write_done`].
 pub(super) fn write_open(text: &str, id: &str, format: &JsonDialect) -> Option<String> {
     let entry = find_task(text, id, format)?;
     match entry.fields.raw(format.state).filter(|status| status_of(status) == PlannedState::Done) {
@@ -39,8 +38,7 @@ pub(super) fn write_open(text: &str, id: &str, format: &JsonDialect) -> Option<S
     }
 }
 
-/// The text without what the tasks have for a status. One that stands first is left out with its key, as if it had never
-/// been written.
+/// The text without the statuses of its tasks. A first status goes with its key, as if never written.
 pub(super) fn without_statuses(text: &str, format: &JsonDialect) -> Option<String> {
     let file = TasksFile::parse(text, format).ok()?;
     let mut states: Vec<Range<usize>> =

@@ -1,4 +1,4 @@
-//! What a task of a `tasks.json` says: its brief, and what proves it.
+//! Text of a task of a `tasks.json`: its brief, and its proof.
 
 use omo_core::check::task_check::TaskCheck;
 use omo_core::shell::programs::{Role, has_role};
@@ -10,7 +10,6 @@ use crate::fields::stated_checks::split_code_span;
 use crate::model::{FileAction, FileUse, Task};
 use crate::pattern::Pattern;
 
-/// Reads what a task says, but for its state and its dependencies.
 pub(super) fn read_task(entry: &JsonTask<'_>, above: Option<&Task>) -> Task {
     let fields = &entry.fields;
     let description = fields.text("description");
@@ -30,7 +29,6 @@ pub(super) fn read_task(entry: &JsonTask<'_>, above: Option<&Task>) -> Task {
     task
 }
 
-/// The text of a task for its worker, without the signs of JSON.
 fn brief(entry: &JsonTask<'_>, title: &str, above: Option<&Task>) -> String {
     let mut parts = vec![format!("# {} {title}", entry.id)];
     parts.extend(above.map(|above| format!("A part of task {}: {}", above.id, above.title)));
@@ -40,7 +38,7 @@ fn brief(entry: &JsonTask<'_>, title: &str, above: Option<&Task>) -> String {
     parts.join("\n\n")
 }
 
-/// The files that are named by `relevantFiles`, each with what is done to it, and those that `files` lists.
+/// The files of `relevantFiles`, each with its action, and those of `files`.
 fn read_files(fields: &JsonObject<'_>) -> Vec<FileUse> {
     let items = fields.items("relevantFiles").unwrap_or_default();
     let listed = fields.items("files").unwrap_or_default().into_iter().filter(|raw| raw.starts_with('"'));
@@ -61,26 +59,21 @@ fn read_files(fields: &JsonObject<'_>) -> Vec<FileUse> {
     items.into_iter().filter_map(read).chain(listed).collect()
 }
 
-/// A word that says to run what stands behind it as code.
 static RUN: Pattern =
     Pattern::new(r"\b(?i-u:(?:re-?)?(?:run|runs|running|execute|executes|executing))\b[^`.;:!?\n]{0,40}:?\s?$");
-/// Words behind code by which it proves something.
 static PASSES: Pattern =
     Pattern::new(r"^\s*(?i-u:(?:should |must )?(?:pass(?:es)?|succeeds?|completes?|exits? (?:with )?0)|is green)\b");
-/// Words before code with which something is looked at.
 static WITH: Pattern = Pattern::new(r"\b(?i-u:verify|validate|check|test)\b[^`.;]*\b(?i-u:with|using|via|by)\s+$");
-/// Words between code and the code before it that join the two.
 static JOINT: Pattern = Pattern::new(r"^\s*(?:,|and|then|&)+\s*(?:and\s+)?$");
-/// What is not to be run, or not by this.
+/// Words by which code is not run, or not by this task.
 static NOT_RUN: Pattern = Pattern::new(
     r"(?i-u:(?:\bnot|n't|\bnever|\bwithout|\bbefore|\bafter|\bcan|\bcould|\bif|\bwhen)\b\s*(?:be\s+|to\s+)?\w*)$",
 );
-/// What stands for something else, and what begins something.
+/// Placeholders, and beginnings of a longer process.
 static NO_CHECK: Pattern = Pattern::new(
     r"(?i-u:\b(?:dev|start|serve|watch|preview|install|add|init|create|commit|push|runserver)\b)|[<>{}…]|\s\.\.\.",
 );
 
-/// The commands that a text says to run.
 fn stated_commands(text: &str) -> Vec<TaskCheck> {
     let mut found: Vec<TaskCheck> = Vec::new();
     for line in text.lines() {
@@ -88,7 +81,7 @@ fn stated_commands(text: &str) -> Vec<TaskCheck> {
         while let Some((words, text)) = rest.find('`').and_then(|at| rest.split_at_checked(at)) {
             let Some((code, behind)) = split_code_span(text) else { break };
             rest = behind;
-            // `x` passes; verify with `x`; what is joined to a check.
+            // `x` passes; verify with `x`; a command joined to a check.
             let is_shown =
                 PASSES.is_match(behind) || WITH.is_match(words) || !found.is_empty() && JOINT.is_match(words);
             let before = RUN.around(words).map(|(before, _)| before).or(is_shown.then_some(""));

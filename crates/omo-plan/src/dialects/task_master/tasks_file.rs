@@ -1,6 +1,6 @@
-//! What is where in a `tasks.json`: its tags, and the objects of its tasks with their bytes.
+//! Structure of a `tasks.json`: its tags, and the objects of its tasks with their bytes.
 //!
-//! A key that stands twice in an object means what it says last, as for the program that wrote the file.
+//! The last of a repeated key of an object counts, as for the program that wrote the file.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,15 +11,13 @@ use serde_json::value::RawValue;
 
 use super::JsonDialect;
 
-/// The tag that is read where it has tasks.
 const MAIN_TAG: &str = "master";
-/// Subtasks of subtasks are read so far down.
+/// Maximum depth of subtasks that are read.
 const MAX_DEPTH: usize = 8;
 
-/// A JSON object: its keys and the text of their values, in their order.
 #[derive(Debug, Default)]
 pub(super) struct JsonObject<'a> {
-    /// With each key the text of its value.
+    /// Keys and the text of their values, in order.
     pub(super) members: Vec<(String, &'a str)>,
 }
 
@@ -50,24 +48,22 @@ impl<'a> JsonObject<'a> {
         if text.starts_with('{') { serde_json::from_str(text).ok() } else { None }
     }
 
-    /// The text of the value of a key.
     pub(super) fn raw(&self, key: &str) -> Option<&'a str> {
         self.members.iter().rev().find(|(name, _)| name == key).map(|(_, value)| *value)
     }
 
-    /// The value of a key as text: that of a string, a number as it is written, the items of a list as lines.
+    /// The value of a key as text: a string, a number as written, the items of a list as lines.
     pub(super) fn text(&self, key: &str) -> Option<String> {
         self.raw(key).and_then(value_text).filter(|text| !text.trim().is_empty())
     }
 
-    /// The items of the list that a key has. One value stands for a list of one.
+    /// Items of a list, or a single value as a list of one.
     pub(super) fn items(&self, key: &str) -> Option<Vec<&'a str>> {
         let raw = self.raw(key).filter(|raw| *raw != "null")?;
         Some(parse_list(raw).unwrap_or_else(|| vec![raw]))
     }
 }
 
-/// The text of a value, where it has one.
 pub(super) fn value_text(raw: &str) -> Option<String> {
     match raw.as_bytes().first()? {
         b'"' => Some(serde_json::from_str(raw).unwrap_or_else(|_| raw.trim_matches('"').to_owned())),
@@ -89,21 +85,16 @@ fn parse_list(raw: &str) -> Option<Vec<&str>> {
     Some(items.into_iter().map(RawValue::get).collect())
 }
 
-/// A tag: a list of tasks that is worked on by itself.
 #[derive(Debug)]
 pub(super) struct TaskTag<'a> {
-    /// Its name; `None` for the tasks of a file without tags.
+    /// Name; `None` for the tasks of a file without tags.
     pub(super) name: Option<String>,
-    /// The texts of its tasks.
     pub(super) tasks: Vec<&'a str>,
 }
 
-/// A file with tags.
 #[derive(Debug)]
 pub(super) struct TasksFile<'a> {
-    /// What stands at its top.
     pub(super) root: JsonObject<'a>,
-    /// Its tags, in their order.
     pub(super) tags: Vec<TaskTag<'a>>,
 }
 
@@ -140,12 +131,10 @@ impl<'a> TasksFile<'a> {
         Ok(Self { root, tags })
     }
 
-    /// The object that a key at its top has.
     pub(super) fn object(&self, key: &str) -> Option<JsonObject<'a>> {
         self.root.raw(key).and_then(JsonObject::parse)
     }
 
-    /// The tag that is read: the main one where it has tasks, else the first that has some.
     pub(super) fn chosen_tag(&self) -> Option<&TaskTag<'a>> {
         let has_tasks = |tag: &&TaskTag<'a>| !tag.tasks.is_empty();
         let is_main = |tag: &&TaskTag<'a>| tag.name.as_deref() == Some(MAIN_TAG);
@@ -154,7 +143,7 @@ impl<'a> TasksFile<'a> {
         main.or_else(|| self.tags.iter().find(has_tasks)).or_else(|| self.tags.first())
     }
 
-    /// Whether it is a file of tasks, and no other JSON with a list of that name.
+    /// `true` for a file of tasks, and no other JSON with a list of that name.
     pub(super) fn has_tasks(&self, format: &JsonDialect) -> bool {
         let is_task = |raw: &str| {
             JsonObject::parse(raw).is_some_and(|task| format.keys.iter().all(|key| task.raw(key).is_some()))
@@ -169,22 +158,16 @@ impl<'a> TasksFile<'a> {
     }
 }
 
-/// A task or subtask as it stands in the file.
 #[derive(Debug)]
 pub(super) struct JsonTask<'a> {
-    /// Its id; that of a subtask has the one of its parent before it.
     pub(super) id: String,
-    /// The bytes of its object.
     pub(super) span: Range<usize>,
-    /// The place of the task that it is a subtask of.
     pub(super) parent: Option<usize>,
-    /// What its object has.
     pub(super) fields: JsonObject<'a>,
-    /// It has subtasks further down than they are read.
+    /// `true` for a task with subtasks below `MAX_DEPTH`.
     pub(super) is_too_deep: bool,
 }
 
-/// The tasks of a tag with their subtasks, each behind its parent.
 pub(super) fn collect_tasks<'a>(text: &str, tag: &TaskTag<'a>) -> Vec<JsonTask<'a>> {
     let mut found = Vec::new();
     add_tasks(text, &tag.tasks, None, 0, &mut found);
@@ -206,7 +189,7 @@ fn add_tasks<'a>(text: &str, list: &[&'a str], parent: Option<usize>, depth: usi
     }
 }
 
-/// The id of a task: `2` below `1` is `1.2`, and so is `1.2`.
+/// Id of a task: `2` below `1` is `1.2`, and so is `1.2`.
 fn task_id(own: &str, above: Option<&str>) -> String {
     match above {
         Some(above) if !is_below(own, above) => format!("{above}.{own}"),
@@ -214,12 +197,11 @@ fn task_id(own: &str, above: Option<&str>) -> String {
     }
 }
 
-/// Whether an id is that of something below another one.
+/// `true` for an id below another one, such as `1.2` below `1`.
 pub(super) fn is_below(id: &str, above: &str) -> bool {
     id.strip_prefix(above).is_some_and(|rest| rest.starts_with('.'))
 }
 
-/// The bytes that a part of a text stands in.
 pub(super) fn span_of(text: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr().addr().saturating_sub(text.as_ptr().addr()).min(text.len());
     start..(start + part.len()).min(text.len())

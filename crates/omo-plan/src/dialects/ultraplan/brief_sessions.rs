@@ -1,6 +1,6 @@
-//! Sessions that a strategy writes without a heading for each: as the rows of a table, the items of a list, or lines.
+//! Sessions that a strategy writes without a heading for each: as rows of a table, items of a list, or lines.
 //!
-//! They are read where nothing about them is left open: each is named once, with steps that are there, and all steps
+//! They are read only where nothing about them is ambiguous: each is named once, with existing steps, and all steps
 //! belong to one of them.
 
 use std::collections::HashSet;
@@ -14,14 +14,12 @@ use crate::labels::{normalize_key, split_list_marker};
 use crate::model::MAX_PLAN_TASKS;
 use crate::pattern::Pattern;
 
-/// A longer line names no session.
 const MAX_LINE_BYTES: usize = 4_096;
 
-/// `Session 1: …`, `Session 2 (Wave 1) — …`, or `Wave 1: …`; the numbers, and what is behind the colon.
+/// `Session 1: …`, `Session 2 (Wave 1) — …`, or `Wave 1: …`; the numbers, and the text behind the colon.
 static NAMED: Pattern = Pattern::new(
     r"^(?i-u:(session|wave|batch))\s+([0-9]{1,6})\s*(?:[(\[]\s*(?i-u:wave)\s+([0-9]{1,6})\s*[)\]])?\s*(?::|—|–|\s-\s|→|->)\s*(?:[(\[]\s*(?i-u:wave)\s+([0-9]{1,6})\s*[)\]]\s*:?)?\s*",
 );
-/// The steps of a session, and a wave and what it needs behind them.
 static STEPS: Pattern = Pattern::new(
     r"^(?i-u:steps?)\s*:?\s+([0-9][0-9,\s–-]*(?:(?i-u:and|to|&)\s*(?:(?i-u:steps?)\s*)?[0-9][0-9,\s–-]*)*)[,;.]?\s*(?:[(\[—–-]*\s*(?i-u:wave)\s+([0-9]{1,6})[)\]]*[,;.]?)?\s*(?:[(\[—–-]*\s*(?i-u:depends\s+on|after|needs)\s+((?i-u:sessions?)\s+[0-9][0-9,\s]*(?:(?i-u:and)\s+[0-9]+)?)[)\]]*)?\s*\.?\s*$",
 );
@@ -44,7 +42,6 @@ pub(super) fn read(document: &MarkdownDocument<'_>, part: Range<usize>, steps: &
     (is_clear && left.is_empty() && !sessions.is_empty()).then_some(ExecutionStrategy { sessions, wave_lines })
 }
 
-/// The places of the columns of a table of sessions.
 #[derive(Clone, Copy)]
 struct TableColumns {
     session: usize,
@@ -60,7 +57,7 @@ struct BriefReader {
 }
 
 impl BriefReader {
-    /// Reads a line. `None` where it names something that cannot be read.
+    /// Reads a line; `None` for a name that cannot be read.
     fn read_line(&mut self, row: &str, line: Range<usize>) -> Option<()> {
         if row.trim_start().starts_with('|') {
             return self.read_row(row, line);
@@ -68,7 +65,7 @@ impl BriefReader {
         self.columns = None;
         let plain = split_list_marker(row).1.replace(['*', '_', '`'], "");
         let Some(([word, number, wave_before, wave_behind], rest)) = NAMED.read(&plain) else {
-            // A sentence names none.
+            // A sentence names no session.
             return (!super::strategy::names_session(&plain)).then_some(());
         };
         let number = number.parse().ok()?;

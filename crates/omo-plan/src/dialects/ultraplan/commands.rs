@@ -1,7 +1,7 @@
-//! The commands of a `Verify:`, a `## Verification` or an `## Exit Condition`, and what is expected of them.
+//! The commands of a `Verify:`, a `## Verification` or an `## Exit Condition`, and their expectations.
 //!
-//! Here a `Verify:` is a command whatever it looks like, and what is expected is a text of its output;
-//! a dev-workflow plan says so by labels of its own ([`crate::fields::stated_checks`]).
+//! Here a `Verify:` is a command in any form, and an expectation is a text of its output; a dev-workflow plan has
+//! labels of its own ([`crate::fields::stated_checks`]).
 
 use std::ops::Range;
 
@@ -16,11 +16,9 @@ use crate::dialects::ultraplan::section_outline::PlanFindings;
 use crate::document::{CodeBlock, MarkdownDocument, line_ranges};
 use crate::labels::split_list_marker;
 
-/// What begins the expectation, wherever code stands before it.
 const MARKS: [&str; 9] = ["→", "->", "=>", "expect", "should ", "prints ", "outputs ", "contains ", "shows "];
-/// What begins it behind a command that stands between no backticks, which may say the others itself.
+/// Start of an expectation behind a command without backticks, which may contain the other `MARKS`.
 const PLAIN_MARKS: [&str; 4] = ["→", "expected:", "expected output:", "(expect"];
-/// Reads what some bytes of a document hold: a block of code, lines with a command each, or both.
 pub(crate) fn read_commands(document: &MarkdownDocument<'_>, bytes: Range<usize>) -> Vec<VerifyCommand> {
     let mut found = Vec::new();
     let mut start = bytes.start;
@@ -33,8 +31,8 @@ pub(crate) fn read_commands(document: &MarkdownDocument<'_>, bytes: Range<usize>
     found
 }
 
-/// The commands of a whole section, and the items of its lists that hold none. Its headings, and what
-/// stands around the lists without a command, are for people.
+/// The commands of a whole section, and the items of its lists without one. Headings, and text around the lists without
+/// a command, are for people.
 pub(crate) fn read_section_commands(
     document: &MarkdownDocument<'_>,
     bytes: Range<usize>,
@@ -59,7 +57,7 @@ pub(crate) fn read_section_commands(
         let has_code = split_inline_code(item).iter().any(|piece| piece.is_code);
         let commands: Vec<VerifyCommand> = commands.into_iter().filter(|command| !command.is_prose).collect();
         if sign.is_none() && !has_code {
-            // A line of its own, such as what is expected of the command above it.
+            // A line of its own, such as the expectation of the command above.
         } else if commands.is_empty() && after.is_empty() && !super::is_nothing(item) {
             sentences.push(line);
             continue;
@@ -73,7 +71,6 @@ pub(crate) fn read_section_commands(
     (found, sentences)
 }
 
-/// The fenced blocks that begin in some bytes of a document.
 pub(crate) fn fenced_blocks<'d>(
     document: &'d MarkdownDocument<'_>,
     bytes: &Range<usize>,
@@ -83,7 +80,6 @@ pub(crate) fn fenced_blocks<'d>(
     behind.filter(|code| code.info.is_some())
 }
 
-/// Reads items. What is expected without a command on its line is expected of the one before.
 fn read_item_commands(text: &str, found: &mut Vec<VerifyCommand>) {
     for item in split_items(text) {
         let (commands, after) = item_commands(&item);
@@ -94,8 +90,8 @@ fn read_item_commands(text: &str, found: &mut Vec<VerifyCommand>) {
     }
 }
 
-/// The items of a list, or the text as one: a line that begins no item belongs to the one before. What
-/// stands behind an empty line is for people, unless it is an item or says what is expected.
+/// The items of a list, or the text as one: a line that begins no item belongs to the one before. Text behind an empty
+/// line is for people, unless it is an item or an expectation.
 pub(crate) fn split_items(text: &str) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
     let mut is_behind_empty = false;
@@ -125,7 +121,7 @@ fn plain_command(command: &str) -> VerifyCommand {
     VerifyCommand { check: TaskCheck::new(command), is_prose: false, expected_sentence: None }
 }
 
-/// The commands of a block: each of its lines, or all of it at once where a line goes on in the next.
+/// The commands of a block: each of its lines, or the whole block where a line goes on in the next.
 fn block_commands(block: &str) -> Vec<String> {
     let lines: Vec<&str> = block.lines().filter(|line| !line.trim().is_empty()).collect();
     let first_word = |line: &&str| line.split([' ', ';']).next().unwrap_or_default().to_owned();
@@ -135,15 +131,14 @@ fn block_commands(block: &str) -> Vec<String> {
         }
     };
     if lines.iter().map(|line| line.trim()).any(|line| goes_on(&line)) {
-        // The first command that fails has to end it, as if each were run by itself.
+        // The block ends with the first command that fails, as if each were run by itself.
         return vec![format!("set -e\n{}", lines.join("\n"))];
     }
     let commands = lines.iter().map(|line| line.trim()).filter(|line| !line.starts_with('#'));
     commands.map(|line| line.strip_prefix("$ ").unwrap_or(line).to_owned()).collect()
 }
 
-/// The commands of one item: the code before what is expected, or all that stands there. With what
-/// stands behind them.
+/// The commands of one item, and the text behind them: the code before an expectation, or all code.
 fn item_commands(item: &str) -> (Vec<VerifyCommand>, &str) {
     let item = ["run:", "command:"].iter().find_map(|lead| strip_word(item, lead)).unwrap_or(item);
     let parts = split_inline_code(item);
@@ -161,8 +156,8 @@ fn item_commands(item: &str) -> (Vec<VerifyCommand>, &str) {
     (found, after)
 }
 
-/// The code pieces that are commands: the first, and those that stand behind it with nothing but `,`
-/// or `and` between. The name of a file is none where something else is.
+/// Pieces of code that are commands: the first, and those behind it with nothing but `,` or `and` between. A file name
+/// is none beside other code.
 fn commands_before_mark(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut file = None;
@@ -181,24 +176,23 @@ fn commands_before_mark(text: &str) -> Vec<String> {
     if found.is_empty() { file.map(str::to_owned).into_iter().collect() } else { found }
 }
 
-/// Where in the item the first of these marks stands in a piece.
 fn find_mark(item: &str, piece: &InlinePiece, marks: &[&str]) -> Option<usize> {
     let lower = item.get(piece.range.clone())?.to_ascii_lowercase();
-    // `unexpected` begins nothing.
+    // `unexpected` is no mark.
     let is_apart = |at: usize| !lower.get(..at).unwrap_or_default().ends_with(char::is_alphabetic);
     let first = |mark: &&str| lower.match_indices(mark).map(|(at, _)| at).find(|at| is_apart(*at));
     let at = marks.iter().filter_map(first).min()?;
     Some(piece.range.start + at)
 }
 
-/// Whether code is the name of a file that no shell would find as a command.
+/// `true` for a file name that no shell would find as a command.
 fn is_file(code: &str) -> bool {
     let ending = code.rsplit_once('.').map(|(_, ending)| ending);
     let has_ending = ending.is_some_and(|ending| !ending.is_empty() && ending.chars().all(char::is_alphanumeric));
     has_ending && !code.starts_with(['.', '/', '~']) && !code.contains(char::is_whitespace)
 }
 
-/// Whether a command without backticks reads like a sentence.
+/// `true` for a command without backticks that reads like a sentence.
 fn is_sentence(command: &str) -> bool {
     let words: Vec<&str> = command.split_whitespace().collect();
     let begins_large = command.starts_with(char::is_uppercase) && !command.contains('=');
@@ -206,7 +200,6 @@ fn is_sentence(command: &str) -> bool {
     words.len() > 1 && (begins_large || ends_like_one || words.iter().any(|word| matches!(*word, "the" | "that")))
 }
 
-/// Reports what is doubtful about a command.
 pub(crate) fn report_command(
     command: &VerifyCommand,
     span: &Range<usize>,

@@ -1,20 +1,20 @@
-//! What a checkpoint says: the message of a commit. The command around it is never run.
+//! Commit message of a checkpoint. The command around it is never run.
 
 use crate::dialects::ultraplan::inline_code::split_inline_code;
 use crate::pattern::Pattern;
 
-/// What a checkpoint says.
+/// A `Checkpoint:` of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitCheckpoint {
-    /// The command, as the plan writes it.
+    /// Command as written in the plan.
     pub command: String,
-    /// The message of its commit, where it has one.
+    /// Commit message, if any.
     pub message: Option<String>,
-    /// It is `git commit -m "message"` and nothing else.
+    /// `true` for `git commit -m "message"` and nothing else.
     pub is_plain: bool,
 }
 
-/// Reads `Checkpoint:`. `None` where nothing is said, or that there is none.
+/// Reads `Checkpoint:`; `None` for an empty value or `none`.
 pub fn parse_checkpoint(value: &str) -> Option<CommitCheckpoint> {
     let value = super::first_paragraph(value);
     if super::is_nothing(value) {
@@ -32,7 +32,7 @@ pub fn parse_checkpoint(value: &str) -> Option<CommitCheckpoint> {
     Some(CommitCheckpoint { command, message, is_plain: false })
 }
 
-/// The messages of the first `git commit` among a command's words, parted as git parts them.
+/// The messages of the first `git commit` of a command's words, joined as git joins them.
 fn commit_message(words: &[String]) -> Option<String> {
     let from = words.windows(2).position(|pair| matches!(pair, [git, commit] if git == "git" && commit == "commit"))?;
     let mut messages: Vec<&str> = Vec::new();
@@ -55,7 +55,6 @@ fn commit_message(words: &[String]) -> Option<String> {
     (!messages.is_empty()).then(|| messages.join("\n\n"))
 }
 
-/// Nothing but a commit, with a message between quotes of which a shell would make nothing else.
 static PLAIN: Pattern = Pattern::new(r#"^git commit -m (?:'([^']*)'|"([^"$`\\]*)")$"#);
 
 fn plain_message(command: &str) -> Option<&str> {

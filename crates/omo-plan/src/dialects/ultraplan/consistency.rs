@@ -1,4 +1,4 @@
-//! Whether the steps and the sessions of a plan fit together: each step in one session, and within its fence.
+//! Consistency of the steps and the sessions of a plan: each step in one session, and within its fence.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,7 +10,7 @@ use crate::dialects::ultraplan::step::ParsedStep;
 use crate::fields::named_files::NamedFile;
 use crate::model::FileAction;
 
-/// Reports steps that no session has, or several, and sessions that have none, or unknown ones.
+/// Reports steps with no session, or with several, and sessions with no steps, or with unknown ones.
 pub(crate) fn report_membership(steps: &[ParsedStep], sessions: &[SessionSection], findings: &mut PlanFindings<'_>) {
     let known: HashMap<u64, &ParsedStep> = steps.iter().map(|step| (step.number, step)).collect();
     let mut owners: BTreeMap<u64, &SessionSection> = BTreeMap::new();
@@ -37,13 +37,13 @@ pub(crate) fn report_membership(steps: &[ParsedStep], sessions: &[SessionSection
     }
 }
 
-/// Reports where a later wave, or a session, runs a step before one with a smaller number.
+/// Reports a step that a later wave or session runs before one with a smaller number.
 pub(crate) fn report_order(sessions: &[SessionSection], stages: &[usize], findings: &mut PlanFindings<'_>) {
     let mut by_stage: BTreeMap<usize, Vec<&SessionSection>> = BTreeMap::new();
     for (session, stage) in sessions.iter().zip(stages) {
         by_stage.entry(*stage).or_default().push(session);
     }
-    // The greatest step of all waves before.
+    // Greatest step of all earlier waves.
     let mut greatest = 0;
     for (_, wave) in by_stage {
         for session in &wave {
@@ -60,7 +60,6 @@ pub(crate) fn report_order(sessions: &[SessionSection], stages: &[usize], findin
     }
 }
 
-/// Reports steps out of the order of their numbers, and gaps between these.
 pub(crate) fn report_numbering(steps: &[ParsedStep], first: Option<u64>, findings: &mut PlanFindings<'_>) {
     let mut numbers: Vec<u64> = steps.iter().map(|step| step.number).collect();
     if let Some([before, step]) = steps.windows(2).find(|pair| matches!(pair, [a, b] if b.number < a.number)) {
@@ -79,7 +78,6 @@ pub(crate) fn report_numbering(steps: &[ParsedStep], first: Option<u64>, finding
     }
 }
 
-/// Reports what a session's steps change that it may not touch, or does not list.
 pub(crate) fn report_fence<'s>(
     name: &str,
     fence: &ScopeFence,
@@ -119,7 +117,7 @@ pub(crate) fn report_overlaps(
     let mut known: HashMap<u64, &ParsedStep> = steps.iter().map(|step| (step.number, step)).collect();
     let mut waves: BTreeMap<usize, Vec<(&SessionSection, Vec<NamedFile>)>> = BTreeMap::new();
     for (session, stage) in sessions.iter().zip(stages) {
-        // What its steps change belongs to it, listed or not. A step that several name counts for the first.
+        // The files of a session's steps belong to it, listed or not. A step of several sessions counts for the first.
         let own = session.steps.numbers.iter().filter_map(|number| known.remove(number));
         let changed = own.flat_map(|step| &step.files);
         let all = session.fence.touch.iter().chain(changed).cloned().collect();

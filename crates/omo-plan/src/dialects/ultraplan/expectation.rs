@@ -1,4 +1,4 @@
-//! What is expected of a command: an exit, a text in its output, or a sentence about it.
+//! Expectation of a command: an exit, a text in its output, or a sentence.
 
 use omo_core::check::task_check::ExpectedExit;
 use omo_core::check::task_check::TaskCheck;
@@ -6,21 +6,17 @@ use omo_core::check::task_check::TaskCheck;
 use crate::dialects::ultraplan::inline_code::split_inline_code;
 use crate::pattern::Pattern;
 
-/// A command that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VerifyCommand {
-    /// It, and what is expected of it.
     pub check: TaskCheck,
-    /// It stands between no backticks and reads like a sentence.
+    /// `true` for a command without backticks that reads like a sentence.
     pub is_prose: bool,
-    /// What is expected of it beyond its exit, where that is a sentence that no output can be held to.
     pub expected_sentence: Option<String>,
 }
 
-/// The marks and words between a command and what is expected of it.
 static LEADING_WORDS: Pattern =
     Pattern::new(r"^\s*(?:(?:→|->|=>|[:(\-—]|(?i-u:expect(?:ed|s)?|should|prints?|outputs?|contains?|shows?)\b)\s*)*");
-/// Words that a sentence about an outcome has, and an outcome itself does not.
+/// Words of a sentence about an outcome, which an outcome itself does not have.
 const SENTENCE_WORDS: [&str; 17] = [
     "all",
     "pass",
@@ -41,7 +37,6 @@ const SENTENCE_WORDS: [&str; 17] = [
     "is",
 ];
 
-/// Puts down what is expected of a command: an exit, a text, or a sentence.
 pub(crate) fn apply_expectation(command: &mut VerifyCommand, after: &str) {
     let rest = LEADING_WORDS.behind(after).unwrap_or(after).trim_end();
     let quoted = split_inline_code(rest).into_iter().find(|piece| piece.is_code).map(|piece| piece.text.to_owned());
@@ -62,14 +57,14 @@ pub(crate) fn apply_expectation(command: &mut VerifyCommand, after: &str) {
     }
 }
 
-/// A text without the word that it begins with, in whatever case.
+/// The rest of a text behind its first word, in whatever case.
 pub(crate) fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let (start, rest) = (text.get(..word.len())?, text.get(word.len()..)?);
     let is_whole = !word.ends_with(char::is_alphabetic) || !rest.starts_with(char::is_alphanumeric);
     (start.eq_ignore_ascii_case(word) && is_whole).then_some(rest)
 }
 
-/// The exit that words are about: `exit 0`, `exit code 1`, `non-zero`, `fails`.
+/// The exit in words: `exit 0`, `exit code 1`, `non-zero`, `fails`.
 fn parse_exit(words: &[String]) -> Option<ExpectedExit> {
     let words: Vec<&str> = words.iter().map(|word| word.trim_matches([',', '.', ':'])).collect();
     match words.as_slice() {

@@ -1,23 +1,21 @@
-//! A field's value in pieces: what stands between backticks, and what does not.
+//! A field's value in pieces of code and text.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// A piece of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InlinePiece<'a> {
-    /// It stood between backticks, which are not part of it.
+    /// `true` for text between backticks, which are not part of `text`.
     pub is_code: bool,
-    /// What it says.
+    /// Text of the piece.
     pub text: &'a str,
-    /// Where it stands in the value, backticks included.
     pub range: Range<usize>,
 }
 
 /// Takes a value apart. Backticks that are not closed by as many are plain text, as in Markdown.
 pub(crate) fn split_inline_code(text: &str) -> Vec<InlinePiece<'_>> {
     let runs = backtick_runs(text);
-    // Where the next run of each length is, so that no run is looked for twice.
+    // The next run of each length, so that no run is searched twice.
     let mut later: HashMap<usize, Vec<usize>> = HashMap::new();
     for (place, run) in runs.iter().enumerate().rev() {
         later.entry(run.len()).or_default().push(place);
@@ -42,7 +40,7 @@ pub(crate) fn split_inline_code(text: &str) -> Vec<InlinePiece<'_>> {
     pieces
 }
 
-/// The value without its backticks, where it is nothing but one piece of code.
+/// The value without its backticks, where it is a single piece of code.
 pub(crate) fn sole_code(text: &str) -> Option<&str> {
     let pieces = split_inline_code(text.trim());
     match pieces.as_slice() {
@@ -58,7 +56,6 @@ fn push_plain<'a>(pieces: &mut Vec<InlinePiece<'a>>, text: &'a str, range: Range
     }
 }
 
-/// The runs of backticks in a text.
 fn backtick_runs(text: &str) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for (at, _) in text.match_indices('`') {
@@ -70,7 +67,7 @@ fn backtick_runs(text: &str) -> Vec<Range<usize>> {
     runs
 }
 
-/// One space on each side belongs to the backticks, where there is one on both.
+/// A space on both sides belongs to the backticks.
 fn unpadded(code: &str) -> &str {
     let inner = code.strip_prefix(' ').and_then(|code| code.strip_suffix(' '));
     inner.filter(|inner| !inner.trim().is_empty()).unwrap_or(code)

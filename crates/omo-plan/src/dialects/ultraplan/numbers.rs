@@ -3,8 +3,8 @@
 use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
 
-/// Reads a list of at most `most` numbers, each with one of these words before it or none. `Err` holds the part that is
-/// no number, or that makes the list longer.
+/// Reads a list of at most `most` numbers, each with one of `words` before it or none. `Err` holds the part that is no
+/// number, or that exceeds `most`.
 pub(crate) fn parse_numbers(value: &str, words: &[&str], most: usize) -> Result<Vec<u64>, String> {
     if super::is_nothing(value) {
         return Ok(Vec::new());
@@ -29,7 +29,7 @@ pub(crate) fn parse_numbers(value: &str, words: &[&str], most: usize) -> Result<
     Ok(found)
 }
 
-/// What stands before a remark in brackets, behind a dash, or behind a colon, as in `Step 1: its title`.
+/// Text before a remark in brackets, behind a dash, or behind a colon, as in `Step 1: its title`.
 fn before_a_note(line: &str) -> &str {
     let end = [" (", " — ", " -- ", ":"].iter().filter_map(|mark| line.find(mark)).min();
     line.get(..end.unwrap_or(line.len())).unwrap_or(line)

@@ -1,22 +1,22 @@
-//! What a step says about its failure.
+//! `On failure:` of a step.
 
 use super::first_paragraph;
 use crate::dialects::ultraplan::inline_code::sole_code;
 use crate::model::OnFailure;
 use crate::pattern::Pattern;
 
-/// What a clause says.
+/// A clause about failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailureClause<'a> {
-    /// The action, where it is one that is known.
+    /// Known action, if any.
     pub action: Option<OnFailure>,
-    /// What is said beside the action, where anything is.
+    /// Text beside the action, if any.
     pub detail: Option<&'a str>,
-    /// More is said than one action: another one, or how often.
+    /// `true` where the clause names another action, or a number of attempts.
     pub has_more: bool,
 }
 
-/// Reads `On failure:`. `None` where nothing is said.
+/// Reads `On failure:`; `None` for an empty value.
 pub fn parse_on_failure(value: &str) -> Option<FailureClause<'_>> {
     let value = first_paragraph(value);
     if value.is_empty() {
@@ -36,7 +36,7 @@ pub fn parse_on_failure(value: &str) -> Option<FailureClause<'_>> {
     })
 }
 
-/// How often a step is tried.
+/// Maximum attempts of a step.
 pub fn max_attempts(action: OnFailure) -> u32 {
     match action {
         OnFailure::Revert | OnFailure::Retry => 3,
@@ -54,14 +54,12 @@ fn parse_action(word: &str) -> Option<OnFailure> {
     }
 }
 
-/// A further action, or a number of attempts.
 static MORE: Pattern = Pattern::new(concat!(
     r"\b(?:(?:max|maximum|most)[^a-z0-9]+[0-9]+|[0-9]+[^a-z0-9]+(?:times|attempts|tries|retries)",
     r"|once|twice|revert|retry|skip|escalate)\b",
 ));
 
-/// Whether what stands beside the action names more than it. What stands between backticks is a command, whose words
-/// are its own.
+/// `true` where the text beside the action names more. Text between backticks is a command, whose words are no actions.
 fn names_more(rest: &str) -> bool {
     let plain =
         crate::dialects::ultraplan::inline_code::split_inline_code(rest).into_iter().filter(|piece| !piece.is_code);

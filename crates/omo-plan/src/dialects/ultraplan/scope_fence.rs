@@ -1,5 +1,5 @@
-//! A scope fence: what a session may touch and what not, and whether two sessions that run at the same
-//! time are apart.
+//! A scope fence: files that a session may touch and must not touch, and the overlap of sessions that run at the same
+//! time.
 
 use std::ops::Range;
 
@@ -12,29 +12,25 @@ use crate::fields::named_files::{self, NamedFile};
 use crate::labels::{normalize_key, read_labels, trim_range};
 use crate::paths::{normalize_path, paths_overlap};
 
-/// The names of the two lists.
 const TOUCH: [&str; 3] = ["touch", "touch list", "may touch"];
 const NEVER: [&str; 6] =
     ["never touch", "never-touch", "never touch list", "never-touch list", "do not touch", "never"];
-/// How much is compared of one plan, in pairs of bytes: far more than a plan that was written by hand
-/// needs, and less than a second.
+/// Maximum pairs of bytes that are compared for one plan: far more than a plan written by hand needs, and less than a
+/// second.
 const MAX_COMPARED: usize = 100_000_000;
 
-/// What a session may touch, and what not.
+/// Files that a session may touch, and files that it must not.
 #[derive(Debug, Default)]
 pub(crate) struct ScopeFence {
-    /// What it may; empty for anything.
+    /// Allowed files; empty for anything.
     pub touch: Vec<NamedFile>,
-    /// What it must not.
     pub never: Vec<NamedFile>,
-    /// What of that is no path of the repository.
     pub outside_paths: Vec<NamedFile>,
-    /// The bytes of what is said of either without a path.
+    /// Bytes of the text of either list without a path.
     pub unread_spans: Vec<Range<usize>>,
 }
 
 impl ScopeFence {
-    /// Reports what leads out of the repository, and what names no path.
     pub(crate) fn report_findings(&self, findings: &mut PlanFindings<'_>) {
         for (file, span) in &self.touch {
             if let Some((code @ (Code::PathOutsideRepository | Code::PathAbsolute | Code::PathInGitDir), text)) =
@@ -45,7 +41,7 @@ impl ScopeFence {
         }
         for (file, span) in &self.outside_paths {
             let shown = sanitize(&file.path, 80);
-            // What begins at the root of the disk may be in the repository all the same.
+            // A path from the root of the disk may be in the repository all the same.
             let (code, text, help) = if file.path.trim_start().starts_with("..") {
                 let text = format!("`{shown}` leads out of the repository, where no session writes");
                 (Code::FenceNotRead, text, "it needs no entry here")
@@ -79,25 +75,23 @@ impl ScopeFence {
         }
     }
 
-    /// What a session may touch, as patterns.
+    /// Patterns of allowed files.
     pub(crate) fn touch_paths(&self) -> Vec<String> {
         self.touch.iter().map(|(file, _)| file.path.clone()).collect()
     }
 
-    /// What it must not, as patterns.
+    /// Patterns of forbidden files.
     pub(crate) fn never_paths(&self) -> Vec<String> {
         self.never.iter().map(|(file, _)| file.path.clone()).collect()
     }
 }
 
-/// One of the two lists.
 #[derive(Clone, Copy)]
 enum List {
     Touch,
     Never,
 }
 
-/// The list of a name, given in small letters.
 fn parse_list_name(name: &str) -> Option<List> {
     match () {
         () if TOUCH.contains(&name) => Some(List::Touch),
@@ -129,8 +123,7 @@ pub(crate) fn read_scope_fence(outline: &SectionOutline<'_>, part: Range<usize>)
     fence
 }
 
-/// The two lists of `Touch: …; Never touch: …`. Without these words all of it may be touched; the colons may be left
-/// out.
+/// The two lists of `Touch: …; Never touch: …`. Without these words all of it may be touched; the colons are optional.
 fn split_one_line_fence(line: &str) -> (Range<usize>, Range<usize>) {
     let lower = line.to_ascii_lowercase();
     let never = ["never", "do not touch", "don't touch"].iter().filter_map(|words| lower.find(words)).min();
@@ -147,23 +140,21 @@ fn split_one_line_fence(line: &str) -> (Range<usize>, Range<usize>) {
     (touch.start..touch.start + inner.len(), never)
 }
 
-/// More was compared than any plan needs.
+/// Comparison that exceeded `MAX_COMPARED`.
 #[derive(Debug)]
 pub(crate) struct ComparisonLimit;
 
-/// Compares paths until more was compared than any plan needs.
 #[derive(Debug)]
 pub(crate) struct PathComparer {
     remaining: usize,
 }
 
 impl PathComparer {
-    /// Of one plan.
     pub(crate) fn with_budget() -> Self {
         Self { remaining: MAX_COMPARED }
     }
 
-    /// Whether two paths can be the same file.
+    /// `true` for two paths that can be the same file.
     fn overlap(&mut self, one: &NamedFile, other: &NamedFile) -> Result<bool, ComparisonLimit> {
         let cost = (one.0.path.len() + 1).saturating_mul(other.0.path.len() + 1);
         self.remaining = self.remaining.checked_sub(cost).ok_or(ComparisonLimit)?;

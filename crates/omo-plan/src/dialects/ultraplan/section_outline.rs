@@ -1,4 +1,4 @@
-//! The parts of a plan by their headings, and what is found wrong with them.
+//! Sections of a plan by their headings, and its findings.
 
 use std::ops::Range;
 
@@ -7,33 +7,28 @@ use crate::document::{Heading, MarkdownDocument};
 use crate::labels::normalize_key;
 use crate::pattern::Pattern;
 
-/// A heading with what it reaches over.
 #[derive(Clone, Debug)]
 pub(crate) struct PlanSection<'d> {
-    /// It.
     pub heading: &'d Heading<'d>,
-    /// From its first byte to the next heading of its level or a higher one.
+    /// Bytes from the heading to the next one of its level or a higher one.
     pub span: Range<usize>,
 }
 
 impl PlanSection<'_> {
-    /// What stands below the heading.
+    /// Bytes below the heading.
     pub(crate) fn content(&self) -> Range<usize> {
         self.heading.span.end..self.span.end
     }
 }
 
-/// The parts of a document, in their order.
 #[derive(Debug)]
 pub(crate) struct SectionOutline<'d> {
-    /// Where they are.
     pub document: &'d MarkdownDocument<'d>,
-    /// All of them, of every level.
+    /// Sections of every level, in order.
     pub sections: Vec<PlanSection<'d>>,
 }
 
 impl<'d> SectionOutline<'d> {
-    /// The parts of a document.
     pub(crate) fn new(document: &'d MarkdownDocument<'d>) -> Self {
         let ranges = document.section_ranges();
         let sections =
@@ -41,31 +36,30 @@ impl<'d> SectionOutline<'d> {
         Self { document, sections: sections.collect() }
     }
 
-    /// The first part of level 2 with this name, which is given in small letters.
+    /// The first section of level 2 with this name in small letters.
     pub(crate) fn section_named(&self, name: &str) -> Option<&PlanSection<'d>> {
         self.sections.iter().find(|section| section.heading.level == 2 && is_heading_named(section.heading.text, name))
     }
 
-    /// The parts whose heading stands in some bytes.
+    /// The sections whose heading stands in some bytes.
     pub(crate) fn sections_in(&self, bytes: Range<usize>) -> &[PlanSection<'d>] {
         let place = |byte: usize| self.sections.partition_point(|section| section.heading.span.start < byte);
         self.sections.get(place(bytes.start)..place(bytes.end)).unwrap_or_default()
     }
 }
 
-/// Whether a heading's text is this name, in whatever case, with or without emphasis or a colon.
+/// `true` for a heading of this name, in whatever case, with or without emphasis or a colon.
 pub(crate) fn is_heading_named(text: &str, name: &str) -> bool {
     normalize_key(text.trim_matches(|char: char| char.is_whitespace() || "*_:".contains(char))) == name
 }
 
-/// What a heading says that may have a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NumberedHeading<'a> {
     /// `Step 3: its title`.
     Is(u64, &'a str),
-    /// Something that was likely meant to be that.
+    /// Something likely meant as `Is`.
     LooksLike,
-    /// Something else.
+    /// Any other heading.
     Other,
 }
 
@@ -91,10 +85,8 @@ fn split_numbered_heading<'a>(text: &'a str, word: &str) -> Option<(u64, &'a str
     Some((number, title.trim()))
 }
 
-/// How many findings of a plan are kept: a reader does not go through more.
 const MAX_FINDINGS: usize = 1_000;
 
-/// What was found wrong with a plan.
 #[derive(Debug)]
 pub(crate) struct PlanFindings<'d> {
     document: &'d MarkdownDocument<'d>,
@@ -102,7 +94,7 @@ pub(crate) struct PlanFindings<'d> {
 }
 
 impl<'d> PlanFindings<'d> {
-    /// Nothing yet but a fence that is never closed, where there is one.
+    /// No findings but an unclosed fence, where there is one.
     pub(crate) fn new(document: &'d MarkdownDocument<'d>) -> Self {
         let mut findings = Self { document, found: Vec::new() };
         if let Some(code) = document.unclosed_fence() {
@@ -112,8 +104,7 @@ impl<'d> PlanFindings<'d> {
         findings
     }
 
-    /// Puts one down. Once there are very many only the first error is still added, so that a plan with
-    /// errors stays one.
+    /// Adds a finding. Behind `MAX_FINDINGS` only the first error is still added, so that a plan with errors stays one.
     pub(crate) fn add(&mut self, code: Code, span: Range<usize>, task: Option<&str>, text: String, help: &str) {
         let is_first_error = || code.severity() == Severity::Error && !has_errors(&self.found);
         if self.found.len() >= MAX_FINDINGS && !is_first_error() {
@@ -130,7 +121,6 @@ impl<'d> PlanFindings<'d> {
         });
     }
 
-    /// All of them.
     pub(crate) fn into_diagnostics(self) -> Vec<Diagnostic> {
         self.found
     }

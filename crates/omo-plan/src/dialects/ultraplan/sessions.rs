@@ -1,4 +1,4 @@
-//! The sessions of `## Execution Strategy`: which steps each has, when it runs, and what it may touch.
+//! Sessions of `## Execution Strategy`: their steps, waves and fences.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -17,12 +17,10 @@ use crate::document::line_ranges;
 use crate::labels::{LabeledField, read_labels, split_list_marker};
 use crate::model::MAX_PLAN_TASKS;
 
-/// The labels of a session.
 const KNOWN: [&str; 5] = ["steps", "wave", "depends on", "dependencies", "scope fence"];
-/// How many numbers the sessions of a plan can name in all: each step once, and as many sessions.
 const MAX_NUMBERS: usize = 2 * MAX_PLAN_TASKS;
 
-/// Reads the strategy of a plan whose steps have these numbers; `None` where it has none.
+/// Reads the strategy of a plan with these step numbers; `None` without a strategy.
 pub(crate) fn read_strategy(
     outline: &SectionOutline<'_>,
     steps: &[u64],
@@ -63,7 +61,7 @@ pub(crate) fn read_strategy(
     Some(ExecutionStrategy { sessions, wave_lines: order })
 }
 
-/// Tells where a strategy without a heading for each session names some all the same: they would be lost.
+/// Reports sessions of a strategy without headings that could not be read: they would be lost.
 fn report_unread_sessions(outline: &SectionOutline<'_>, part: Range<usize>, findings: &mut PlanFindings<'_>) {
     let document = outline.document;
     let names_one = |line: &Range<usize>| {
@@ -79,10 +77,9 @@ fn report_unread_sessions(outline: &SectionOutline<'_>, part: Range<usize>, find
     }
 }
 
-/// What reads the sessions of one plan.
 struct StrategyReader<'r, 'd, 'f> {
     outline: &'r SectionOutline<'d>,
-    /// How many numbers may still be named.
+    /// Remaining budget of numbers.
     left: usize,
     findings: &'r mut PlanFindings<'f>,
 }
@@ -106,7 +103,6 @@ impl StrategyReader<'_, '_, '_> {
         self.numbers(self.outline.document.slice(label.value.clone()), words, span)
     }
 
-    /// Reads a list of numbers; what is none is reported.
     fn numbers(&mut self, value: &str, words: &[&str], span: Range<usize>) -> NumberList {
         let numbers = parse_numbers(value, words, self.left).unwrap_or_else(|part| {
             let text = format!("`{}` is no number of a {}", sanitize(&part, 60), words.first().unwrap_or(&""));

@@ -1,4 +1,4 @@
-//! The steps of a plan, and the tasks that they become.
+//! Steps of a plan, and their tasks.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -16,25 +16,19 @@ use crate::fields::named_files::{self, NamedFile};
 use crate::labels::{LabeledField, read_labels, trim_range};
 use crate::model::{MAX_PLAN_TASKS, OnFailure, Task, TaskCommit};
 
-/// The labels of a step that a rule reads, and those that only a worker does.
 const KNOWN: [&str; 8] = ["files", "changes", "reuses", "test first", "verify", "expected", "on failure", "checkpoint"];
-/// Those of them that are no words for a worker: what they say is in the task's other fields.
+/// Labels that are no words for a worker: the task's other fields hold them.
 const INTERPRETED: [&str; 5] = ["files", "verify", "expected", "on failure", "checkpoint"];
 
-/// A step.
 #[derive(Debug)]
 pub(crate) struct ParsedStep {
-    /// Its number.
     pub number: u64,
-    /// Its heading.
     pub heading: Range<usize>,
-    /// The files that it names, and the bytes of each.
     pub files: Vec<NamedFile>,
-    /// What it becomes.
     pub task: Task,
 }
 
-/// Whether a document has a step.
+/// `true` where a document has a step.
 pub(crate) fn has_steps(outline: &SectionOutline<'_>) -> bool {
     outline
         .sections
@@ -42,7 +36,6 @@ pub(crate) fn has_steps(outline: &SectionOutline<'_>) -> bool {
         .any(|section| matches!(parse_numbered_heading(section.heading, "Step"), NumberedHeading::Is(..)))
 }
 
-/// Reads the steps, in the order of the file.
 pub(crate) fn read_steps(outline: &SectionOutline<'_>, findings: &mut PlanFindings<'_>) -> Vec<ParsedStep> {
     let plan = outline.section_named("implementation plan").map(|section| section.span.clone());
     let mut steps = Vec::new();
@@ -92,7 +85,7 @@ fn read_step(
     let document = outline.document;
     let whole = trim_range(document, section.span.clone());
     let id = number.to_string();
-    // The labels below a heading that looks like a step are likely meant for that one.
+    // Labels below a heading that looks like a step likely belong to it.
     let inner = outline.sections_in(section.content()).iter();
     let other = inner
         .map(|inner| inner.heading)
@@ -126,7 +119,6 @@ fn read_step(
     ParsedStep { number, heading: section.heading.span.clone(), files, task }
 }
 
-/// What reads the fields of one step.
 struct StepReader<'r, 'd, 'f> {
     outline: &'r SectionOutline<'d>,
     id: &'r str,

@@ -1,4 +1,4 @@
-//! When the sessions of a plan run: waves one after the other, all sessions of one at the same time.
+//! Waves of a plan's sessions: one after the other, all sessions of one at the same time.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -22,7 +22,7 @@ pub(crate) fn assign_waves(strategy: &ExecutionStrategy, findings: &mut PlanFind
     }
     let known: BTreeSet<u64> = waves.iter().flatten().copied().collect();
     let places: BTreeMap<u64, usize> = known.iter().enumerate().map(|(place, wave)| (*wave, place)).collect();
-    // A session of no wave runs alone, after all the others: nothing says that it may be beside one.
+    // A session without a wave runs alone, after all the others: nothing says that it may be beside one.
     let mut alone = places.len();
     let mut stages = Vec::new();
     for wave in waves {
@@ -35,7 +35,6 @@ pub(crate) fn assign_waves(strategy: &ExecutionStrategy, findings: &mut PlanFind
     stages
 }
 
-/// The wave of each session that the execution order names.
 fn waves_by_session(strategy: &ExecutionStrategy, findings: &mut PlanFindings<'_>) -> HashMap<u64, u64> {
     let mut listed = HashMap::new();
     let known: BTreeSet<u64> = strategy.sessions.iter().map(|session| session.number).collect();
@@ -51,7 +50,6 @@ fn waves_by_session(strategy: &ExecutionStrategy, findings: &mut PlanFindings<'_
     listed
 }
 
-/// Reports what sessions wait for that cannot be waited for.
 fn report_dependencies(sessions: &[SessionSection], stages: &[usize], findings: &mut PlanFindings<'_>) {
     let places: HashMap<u64, usize> = sessions.iter().enumerate().map(|(place, one)| (one.number, place)).collect();
     let in_circle = in_circle(sessions, &places);
@@ -78,8 +76,8 @@ fn report_dependencies(sessions: &[SessionSection], stages: &[usize], findings: 
     }
 }
 
-/// The places of the sessions that are in a circle, or between two: what is left once all that wait for
-/// nothing, and all that nothing waits for, are taken away.
+/// The places of sessions in a circle, or between two: the rest once all that wait for nothing, and all that nothing
+/// waits for, are taken away.
 fn in_circle(sessions: &[SessionSection], places: &HashMap<u64, usize>) -> BTreeSet<usize> {
     let mut edges: Vec<(usize, usize)> = Vec::new();
     for (place, session) in sessions.iter().enumerate() {
@@ -92,7 +90,7 @@ fn in_circle(sessions: &[SessionSection], places: &HashMap<u64, usize>) -> BTree
     forward.intersection(&backward).copied().collect()
 }
 
-/// What is never free of what comes before it.
+/// Nodes that are never free of their predecessors.
 fn left_waiting(count: usize, edges: &[(usize, usize)]) -> BTreeSet<usize> {
     let mut behind: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut waits_for = vec![0_usize; count];

@@ -1,4 +1,4 @@
-//! The commands of a sentence that show that a task is done.
+//! Commands of a sentence that prove a task.
 
 use super::{TaskVerb, read_verb, words_before};
 use crate::command_concern::program_part;
@@ -7,33 +7,28 @@ use crate::fields::shell_commands::without_bin_folder;
 use crate::fields::stated_checks::split_code_span;
 use crate::pattern::Pattern;
 
-/// So many bytes of a line are read: a longer one is no sentence.
+/// Maximum bytes of a line that is read: a longer one is no sentence.
 const MAX_ROW_BYTES: usize = 16_384;
 
-/// What shows by its status that something holds.
 static PROVES: Pattern = Pattern::new(
     r"(?i-u:\b(?:test|tests|pytest|vitest|jest|lint|eslint|ruff|mypy|pyright|basedpyright|tsc|typecheck|type-check|types|check|checks|build|compile|validate|verify|quality|clippy|fmt|vet|e2e|ci|coverage|spec|rspec|phpunit|phpstan|playwright|cypress|analyze|golangci-lint|rubocop|tox|nox|pre-commit|prettier|biome|svelte-check|vue-tsc|ctest|assemble|xcodebuild|black|flake8|pylint)\b|\b(?:check|test|lint|verify|validate)_|test:|lint:|check:|:test|:check|:lint|--check|--noEmit)",
 );
-/// What says that something is looked at.
 static VERIFIES: Pattern = Pattern::new(
     r"(?i-u:\b(?:run|runs|running|verify|verified|verifying|validate|validated|validating|ensure|check|confirm|execute|test|tests|pass|passes|passing|succeeds?|lint|linting|build|builds|compiles?|typecheck|quality|gate|clean|green)\b)|実行|確認|検証|チェック|テスト|运行|验证|检查|测试|통과|실행|확인|自检|自測|[Cc]hạy|[Kk]iểm tra|(?i-u:ejecut|verific|comprob|rodar)|[Ee]xécut|[Vv]érifi|[Aa]usführen|[Pp]rüfen|[Зз]апуст|[Пп]ровер",
 );
-/// What leads to a command without code around it.
 static LEADS: Pattern = Pattern::new(r"(?:\(|(?i-u:\b(?:with|via|using|run|execute)\s+)|:\s+)");
 
-/// What joins a command to the one before it.
 static JOINT: Pattern = Pattern::new(r"^\s*[,&+、，]?\s*(?:and|then)?\s*$");
 
-/// What says right before a command that it is not the one that is run.
+/// Words right before a command that is not run.
 pub(crate) static NEGATES: Pattern =
     Pattern::new(r"(?i-u:\b(?:do not|don't|never|without|instead of|rather than|avoid|not)\s+(?:\w+\s+){0,2})$");
 
-/// The title of a task or a group that judges what was done before.
+/// Title of a task or a group that judges earlier work.
 pub(crate) static JUDGES: Pattern = Pattern::new(
     r"^[^\p{L}]*(?:(?i-u:final|full|manual|end-to-end)(?:\s+|\s*[:：–—-]+\s*)|(?i-u:phase)\s+\S+[:.]?\s+)*(?i-u:checkpoint|run|re-?run|verify|verification|validate|validation|ensure|confirm|check|test|tests|testing|execute|quality|smoke|sanity|qa)\b|^[^\p{L}]*(?:{run}|{test}|验证|驗證|检查|確認|検証|확인)",
 );
 
-/// The commands of a sentence.
 pub(super) fn read_commands(row: &str) -> Vec<String> {
     let mut found = Vec::new();
     if row.len() > MAX_ROW_BYTES || !VERIFIES.is_match(row) {
@@ -46,7 +41,7 @@ pub(super) fn read_commands(row: &str) -> Vec<String> {
         match split_code_span(text) {
             Some((code, behind)) => {
                 let byte = row.len() - text.len();
-                // What is run together with a check is one as well.
+                // A command that is run together with a check is one as well.
                 let is_joined = verb == TaskVerb::Run && !found.is_empty() && JOINT.is_match(before);
                 let is_wanted = |code: &&str| is_joined && is_command(code) || is_check(code, row, byte, behind, verb);
                 found.extend(Some(code.trim()).filter(is_wanted).map(str::to_owned));
@@ -62,7 +57,7 @@ pub(super) fn read_commands(row: &str) -> Vec<String> {
     found
 }
 
-/// Whether code in a sentence is a command that shows that the task is done.
+/// `true` for code in a sentence that proves the task.
 fn is_check(code: &str, row: &str, byte: usize, behind: &str, verb: TaskVerb) -> bool {
     if !is_command(code) || row.get(..byte).is_some_and(|before| NEGATES.is_match(before)) {
         return false;
@@ -78,7 +73,7 @@ fn is_check(code: &str, row: &str, byte: usize, behind: &str, verb: TaskVerb) ->
     let passes = ["pass", "succeed", "is green", "exits 0", "clean", "completes"];
     let next = behind.trim_start().get(..24).unwrap_or(behind.trim_start()).to_ascii_lowercase();
     let is_passed = passes.iter().any(|word| next.contains(word));
-    // A job or a script that runs it is what the task makes.
+    // A job or a script that runs the command is the product of the task.
     let is_made = near.first().is_some_and(|word| matches!(word.as_str(), "runs" | "add" | "script" | "define"));
     match verb {
         TaskVerb::Run | TaskVerb::Inspect | TaskVerb::Ensure => {
@@ -95,7 +90,7 @@ fn is_with(near: &[String]) -> bool {
     near.first().is_some_and(|word| matches!(word.as_str(), "with" | "via" | "using"))
 }
 
-/// A command that can be run as it stands, and that only looks at what is there.
+/// `true` for a runnable command that only looks.
 fn is_command(code: &str) -> bool {
     // All packages below a folder, as Go and Bazel write it.
     let plain = code.replace("/...", "/").replace("//...", "//");
@@ -103,7 +98,7 @@ fn is_command(code: &str) -> bool {
     !code.is_empty() && !has_gap && begins_with_program(code) && !does_more_than_look(code)
 }
 
-/// Whether code begins with a program, or with the path of one below the folder.
+/// `true` for code that begins with a program, or with the path of one below the folder.
 fn begins_with_program(code: &str) -> bool {
     let first = program_part(code).split_whitespace().next().unwrap_or_default();
     let is_path = first.strip_prefix("./").is_some_and(|rest| !rest.is_empty());
@@ -122,7 +117,7 @@ fn read_plain_command(row: &str) -> Option<String> {
         // The end of the sentence, but not the folder `.`.
         let command = command.strip_suffix('.').filter(|bare| !bare.ends_with([' ', '.'])).unwrap_or(command);
         let is_several = command.split_whitespace().nth(1).is_some();
-        // `Run ruff check with uv run ruff check src`: what it is run with is the command.
+        // `Run ruff check with uv run ruff check src`: the second command is the one to run.
         let rank = match lead.as_str() {
             "with" | "via" | "using" => 2,
             "run" | "execute" => 0,
@@ -137,7 +132,6 @@ fn read_plain_command(row: &str) -> Option<String> {
     found.map(|(_, command)| command.to_owned())
 }
 
-/// Where a command in a sentence ends.
 fn plain_end(text: &str, is_bracketed: bool) -> usize {
     let ends: &[&str] = if is_bracketed {
         &[")"]
@@ -159,7 +153,7 @@ fn plain_end(text: &str, is_bracketed: bool) -> usize {
             " for ",
         ]
     };
-    // Where the command is run, or what it looks at.
+    // Words about the command's folder, or its object.
     let places: &[&str] = if text.contains(['"', '\'']) { &[] } else { &[" in ", " on ", " against ", " from "] };
     ends.iter().chain(places).filter_map(|end| text.find(end)).min().unwrap_or(text.len())
 }
@@ -170,7 +164,7 @@ fn is_sentence(command: &str) -> bool {
         "of", "type", "account", "the", "all", "any", "is", "are", "that", "and", "tests", "suite", "linter",
         "command", "commands", "across",
     ];
-    // What runs tests by their paths is told no single word.
+    // Test runners with paths get no single word.
     let is_bare = ["pytest", "jest", "vitest"].iter().any(|runner| command.starts_with(runner))
         && !command.contains(['/', '.', '-', ':', '=']);
     is_bare || !command.contains(['"', '\'']) && command.split_whitespace().skip(1).any(|word| WORDS.contains(&word))

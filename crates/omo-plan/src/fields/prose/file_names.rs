@@ -1,6 +1,6 @@
-//! What the name of a file looks like, by its end or as a whole.
+//! Names of files, by their ends or as a whole.
 
-/// What the names of files end with.
+/// Ends of file names.
 const EXTENSIONS: &str = "\
     adoc arb asm astro avif avsc axaml bash bat bats bicep blade bru c cairo cc cfg circom cjs clj cmake cmd conf config \
     cpp cppm cs cshtml csproj crt css csv cts cu cuh cxx dart db dockerfile docx drawio edn ejs entitlements env eot epub erb erl ex \
@@ -29,7 +29,6 @@ const NAMES: &[&str] = &[
     "justfile",
     "makefile",
 ];
-/// Files that begin with a dot.
 const DOT_FILES: &[&str] = &[
     ".editorconfig",
     ".env",
@@ -56,7 +55,7 @@ fn has_word(words: &str, wanted: &str) -> bool {
     words.split(' ').any(|word| word == wanted)
 }
 
-/// Whether a path ends with the name of a file.
+/// `true` for a path that ends with the name of a file.
 pub(super) fn is_file_name(path: &str, is_code: bool) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     if has_word(LIBRARIES, &path.to_ascii_lowercase()) {

@@ -1,4 +1,4 @@
-//! The paths of a sentence: code or words that have the form of a file's path.
+//! Paths of a sentence: code or words with the form of a path.
 
 use super::file_names::is_file_name;
 use super::{TaskVerb, file_action, read_verb, words_before};
@@ -8,12 +8,11 @@ use crate::fields::stated_checks::split_code_span;
 use crate::model::FileUse;
 use crate::pattern::Pattern;
 
-/// A longer word is no path.
 const MAX_PATH_BYTES: usize = 300;
-/// So many bytes of a line are read: a longer one is no sentence.
+/// Maximum bytes of a line that is read: a longer one is no sentence.
 const MAX_ROW_BYTES: usize = 16_384;
 
-/// Words before a path that say that it is only looked at.
+/// Words before a path that is only looked at.
 const MENTIONS: &[&str] = &[
     "per",
     "see",
@@ -61,7 +60,6 @@ const MENTIONS: &[&str] = &[
     "validates",
 ];
 
-/// The files of a sentence.
 pub(super) fn read_paths(row: &str) -> Vec<FileUse> {
     if row.len() > MAX_ROW_BYTES {
         return Vec::new();
@@ -106,7 +104,7 @@ fn is_content(row: &str, byte: usize) -> bool {
 static KEPT: Pattern =
     Pattern::new(r"(?i-u:\b(?:do not|don't|never|without)\s+(?:touch|chang|modify|edit|delet|remov)(?:e|ing)?)\s+`?$");
 
-/// The names of a word that joins them by a slash: `go.mod/go.sum`.
+/// Names that a slash joins in one word: `go.mod/go.sum`.
 fn split_names(word: &str, is_code: bool) -> Vec<&str> {
     let names: Vec<&str> = word.split('/').collect();
     let is_joined = names.len() == 2 && names.iter().all(|name| name.contains('.') && is_file_name(name, is_code));
@@ -133,7 +131,7 @@ fn read_plain(text: &str, start: usize, read: &mut impl FnMut(&str, usize, bool)
 /// A folder of a path that only groups what is in it, as web frameworks name it: `/(auth)/`.
 static GROUP_FOLDER: Pattern = Pattern::new(r"^\([A-Za-z0-9_.@-]{1,40}\)/");
 
-/// Where the word that a text begins with ends. A folder `(auth)` inside of a path is a part of it.
+/// End of the word that a text begins with. A folder `(auth)` inside of a path is a part of it.
 fn word_end(text: &str, is_part: impl Fn(char) -> bool) -> usize {
     let mut end = 0;
     loop {
@@ -146,7 +144,7 @@ fn word_end(text: &str, is_part: impl Fn(char) -> bool) -> usize {
     }
 }
 
-/// A path without what its folders `(auth)` have that no other path has.
+/// A path without its groups, such as `(auth)`.
 fn without_groups(path: &str) -> String {
     let parts = path.split('/').map(|part| {
         let inner = part.strip_prefix('(').and_then(|part| part.strip_suffix(')'));
@@ -155,9 +153,8 @@ fn without_groups(path: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// The path that a word is, from the top of the repository.
 fn read_path(word: &str, is_code: bool) -> Option<String> {
-    // Most words of a sentence are told by this.
+    // A cheap test rules out most words.
     if !word.contains('.') && !word.contains("file") && !word.contains("CODEOWNERS") {
         return None;
     }
@@ -190,7 +187,6 @@ fn is_from_disk_root(path: &str) -> bool {
     folder.is_some_and(|folder| ROOT_FOLDERS.contains(&folder))
 }
 
-/// A word of a sentence takes a bracket that it does not open with it.
 fn trim_brackets(word: &str) -> &str {
     let mut word = word;
     while word.ends_with(']') && !word.contains('[') {
@@ -206,13 +202,13 @@ fn without_lines(word: &str) -> &str {
     };
     match word.split_once([':', '#']) {
         Some((path, lines)) if is_lines(lines) => path,
-        // What is meant in it: `a.php::find()`.
+        // The function in a file: `a.php::find()`.
         Some((path, inner)) if inner.starts_with(':') && inner.len() > 1 && path.contains('/') => path,
         _ => word,
     }
 }
 
-/// A file is only looked at.
+/// `true` for a file that is only looked at.
 fn is_mention(row: &str, byte: usize, verb: TaskVerb) -> bool {
     let inside = row.get(..byte).and_then(|before| before.rsplit_once('(')).map(|(_, inside)| inside);
     let aside = inside.filter(|inside| !inside.contains(')')).unwrap_or_default().trim_start().to_ascii_lowercase();
@@ -222,7 +218,7 @@ fn is_mention(row: &str, byte: usize, verb: TaskVerb) -> bool {
     let mut before =
         words_before(row, byte).filter(|word| !matches!(word.as_str(), "the" | "a" | "an" | "existing" | "file"));
     let last = before.next().unwrap_or_default();
-    // What is removed or exported from a file is in it.
+    // The object that is removed or exported from a file is in it.
     let is_inside = last == "from" && (verb == TaskVerb::Delete || row.trim_start().starts_with("Export"));
     is_aside || !is_inside && (matches!(verb, TaskVerb::Inspect | TaskVerb::Run) || MENTIONS.contains(&last.as_str()))
 }

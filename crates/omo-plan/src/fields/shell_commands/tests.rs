@@ -1,4 +1,4 @@
-//! What proves something, what does not, and how scripts are taken apart.
+//! Commands that prove something, others, and scripts in parts.
 
 use super::*;
 

@@ -1,32 +1,30 @@
-//! What `Expected:` says of a command, as far as it can be held to it.
+//! `Expected:` of a command, as far as it can be held to it.
 
 use omo_core::check::task_check::{ExpectedExit, ExpectedResult, has_pipe};
 
 use super::split_code_span;
 
-/// What the end of a check is said to be.
+/// Stated end of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StatedOutcome {
-    /// Nothing that could be read.
+    /// No readable statement.
     #[default]
     Nothing,
-    /// That it succeeds.
+    /// Success.
     Success,
-    /// That it fails.
+    /// Failure.
     Failure,
 }
 
-/// What was read.
 pub(super) struct Expectation {
     pub(super) expect: ExpectedResult,
     pub(super) stated: StatedOutcome,
-    /// Nothing of it could be.
     pub(super) is_prose: bool,
 }
 
 const FAILING: [&str; 6] = ["fail", "fails", "failed", "failing", "failure", "red"];
 const PASSING: [&str; 9] = ["pass", "passes", "passed", "passing", "success", "succeeds", "succeeded", "ok", "green"];
-/// Behind one of these the output is quoted.
+/// Words before quoted output.
 const SHOWING: [&str; 18] = [
     "contains",
     "contain",
@@ -47,16 +45,15 @@ const SHOWING: [&str; 18] = [
     "returns",
     "reports",
 ];
-/// With one of these a quotation may be what is not to be seen.
+/// Words by which a quotation may be unwanted output.
 const DENYING: [&str; 12] =
     ["no", "not", "without", "never", "nothing", "zero", "absent", "missing", "removed", "instead", "or", "except"];
 
-/// Reads what is expected of a command.
 pub(super) fn parse_expectation(text: &str, command: &str) -> Expectation {
     let (prose, quotes) = split_quotes(text);
     let lower = prose.to_lowercase();
     let words = split_words(&lower);
-    // Of several quotations it is not clear which one the output must show.
+    // One of several quotations is ambiguous.
     let quote = if let [quote] = quotes.as_slice() { *quote } else { "" };
     let quote_lower = quote.to_lowercase();
     let exit_in_quote = parse_exit(&self::split_words(&quote_lower));
@@ -81,7 +78,6 @@ fn split_words(lower: &str) -> Vec<&str> {
     lower.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()).collect()
 }
 
-/// A text without its quotations, and these.
 fn split_quotes(text: &str) -> (String, Vec<&str>) {
     let (mut prose, mut quotes, mut rest) = (String::new(), Vec::new(), text);
     while let Some(at) = rest.find(['`', '"', '“']) {
@@ -101,7 +97,6 @@ fn split_quotes(text: &str) -> (String, Vec<&str>) {
     (prose, quotes)
 }
 
-/// The exit status that some words say.
 fn parse_exit(words: &[&str]) -> Option<ExpectedExit> {
     let is_exit = |word: &&&str| matches!(**word, "exit" | "exits" | "exited" | "status");
     let has_exit = words.iter().any(|word| is_exit(&word)) || words.contains(&"returns");
@@ -112,7 +107,7 @@ fn parse_exit(words: &[&str]) -> Option<ExpectedExit> {
     let between = ["code", "status", "with", "of", "is", "a", "value"];
     let mut behind = words.iter().skip(at + 1).skip_while(|word| between.contains(*word));
     let status = behind.next()?.parse::<i32>().ok()?;
-    // `exit 0 or 1` is none that can be held to.
+    // `exit 0 or 1` cannot be held to.
     let is_one_of = behind.next().is_some_and(|word| *word == "or");
     (!is_one_of && (0..256).contains(&status)).then_some(match status {
         0 => ExpectedExit::Zero,
@@ -120,7 +115,7 @@ fn parse_exit(words: &[&str]) -> Option<ExpectedExit> {
     })
 }
 
-/// Whether some words say that something passes or fails: `FAIL …`, `all tests pass`, `3 passed`.
+/// Success or failure in words: `FAIL …`, `all tests pass`, `3 passed`.
 fn stated_end(words: &[&str]) -> StatedOutcome {
     let fails = |word: &&str| FAILING.contains(word);
     let passes = |word: &&str| PASSING.contains(word);
@@ -136,7 +131,7 @@ fn stated_end(words: &[&str]) -> StatedOutcome {
     if words.iter().any(passes) && !has_failure && !is_denied { StatedOutcome::Success } else { StatedOutcome::Nothing }
 }
 
-/// Programs that look for text end with 1 where they find none. `no output` means that.
+/// Status `1` of a search program for `no output`: it ends with 1 where it finds nothing.
 fn finds_nothing(command: &str, words: &[&str], quote: &str) -> Option<ExpectedExit> {
     let mut parts = command.split_whitespace();
     let mut program = parts.next()?;

@@ -1,4 +1,4 @@
-//! What is read of a `Verify`.
+//! Contents of a `Verify`.
 
 use omo_core::check::task_check::ExpectedExit::{self, Exactly, NonZero, Zero};
 
@@ -63,7 +63,7 @@ fn a_sentence_is_no_command() {
     }
 }
 
-/// What becomes of an expectation: its exit, the text, and whether it is prose.
+/// The exit, the text, and `true` for prose, of an expectation.
 fn expected(command: &str, text: &str) -> (ExpectedExit, Option<String>, bool) {
     let found = found(&format!("Run: `{command}`\nExpected: {text}\n"));
     let first = &found[0];

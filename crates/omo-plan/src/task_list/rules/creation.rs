@@ -1,4 +1,4 @@
-//! How a session begins, how it goes on, and what a new task of it is.
+//! Start and continuation of a session, and its new tasks.
 
 use omo_core::timestamp::Timestamp;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::model::TaskComplexity;
 use crate::refusal::{VerbRefusal, VerbRefusalKind};
 use crate::task_list::{TaskFile, TaskListFile, TaskListPhase, TaskListSettings};
 
-/// Goals that need no plan have words that begin so.
+/// First letters of words in goals that need no plan.
 const TRIVIAL: [&str; 8] = [
     "fix typo",
     "fix spelling",
@@ -19,7 +19,7 @@ const TRIVIAL: [&str; 8] = [
     "delete unused",
     "remove comment",
 ];
-/// Goals that need plans of plans have a word that begins so.
+/// First letters of words in goals that need plans of plans.
 const SWEEPING: [&str; 9] = [
     "refactor",
     "architecture",
@@ -31,25 +31,23 @@ const SWEEPING: [&str; 9] = [
     "multi-layer",
     "end-to-end",
 ];
-/// The greatest length of a goal in a few words.
 const BRIEF_CHARS: usize = 30;
-/// So much of a session's id stands for a goal that has no such words.
 const ID_CHARS: usize = 8;
 
-/// What a session begins with.
+/// Data of a new session.
 #[derive(Clone, Debug)]
 pub struct NewTaskList {
-    /// The session.
+    /// Id of the session.
     pub session: String,
-    /// What it is for.
+    /// Goal of the session.
     pub goal: String,
-    /// The folder that it works in.
+    /// Working folder.
     pub working_dir: String,
-    /// How it goes.
+    /// Settings of the session.
     pub options: TaskListSettings,
 }
 
-/// A session at its beginning.
+/// A new session.
 pub fn new_task_list(beginning: NewTaskList, now: Timestamp) -> TaskListFile {
     let NewTaskList { session, goal, working_dir, options } = beginning;
     TaskListFile {
@@ -61,11 +59,11 @@ pub fn new_task_list(beginning: NewTaskList, now: Timestamp) -> TaskListFile {
     }
 }
 
-/// A session that goes on: one that was given up stands again where its tasks can be worked on.
+/// A session that goes on: a cancelled one stands again where its tasks can be worked on.
 ///
 /// # Errors
 ///
-/// It is complete.
+/// The session is complete.
 pub fn resume_task_list(session: &TaskListFile, has_tasks: bool, now: Timestamp) -> Result<TaskListFile, VerbRefusal> {
     if session.phase == TaskListPhase::Complete {
         return Err(precondition_refusal(
@@ -96,7 +94,6 @@ fn brief_goal(goal: &str, session: &str) -> String {
     format!("session-{}", session.chars().take(ID_CHARS).collect::<String>())
 }
 
-/// How much planning a goal wants.
 fn planning_tier(goal: &str) -> &'static str {
     let words: Vec<String> = goal.split_whitespace().map(str::to_lowercase).collect();
     let goal = words.join(" ");
@@ -117,34 +114,34 @@ fn planning_tier(goal: &str) -> &'static str {
     }
 }
 
-/// What is said of a new task.
+/// Data of a new task.
 #[derive(Clone, Debug, Default)]
 pub struct NewTask {
-    /// What it is called; `None` for the next number.
+    /// Id; `None` for the next number.
     pub id: Option<String>,
-    /// Its title.
+    /// Title of the task.
     pub subject: String,
-    /// What there is to do; without it, its title.
+    /// Description of the work; without it, the title.
     pub description: Option<String>,
-    /// How hard it is.
+    /// Difficulty of the task.
     pub complexity: TaskComplexity,
-    /// What shows that it is done.
+    /// Criteria of the task.
     pub criteria: Vec<String>,
-    /// The tasks that have to be done before.
+    /// Ids of tasks that have to be done before.
     pub blocked_by: Vec<String>,
     /// `tdd` or `standard`.
     pub approach: String,
-    /// The file of its tests.
+    /// File of the tests.
     pub test_file: Option<String>,
-    /// What of the tests is run.
+    /// Part of the tests that is run.
     pub test_scope: Option<String>,
 }
 
-/// A new task of a session. `ids` are what its tasks are called, those that cannot be read too.
+/// A new task of a session. `ids` are those of its tasks, unreadable ones included.
 ///
 /// # Errors
 ///
-/// The session is over, there is such a task, or one that it would wait for is not there.
+/// The session is over, the id is taken, or a dependency is missing.
 pub fn new_task(new: NewTask, session: &TaskListFile, ids: &[String], now: Timestamp) -> Result<TaskFile, VerbRefusal> {
     require_open(session)?;
     let of = &session.session_id;

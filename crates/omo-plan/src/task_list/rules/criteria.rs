@@ -7,8 +7,8 @@ use crate::task_list::rules::precondition_refusal;
 const HINT: &str = "write a command in backticks: --criteria '`a || b`|readable'; or give each by itself: \
                     --criterion 'cmd: a || b' --criterion readable";
 
-/// The criteria of a text: a JSON list of texts, or texts with `|` between them. What stands in backticks is one piece,
-/// and `\|` parts nothing.
+/// The criteria of a text: a JSON list of texts, or texts with `|` between them. Text in backticks is one piece, and
+/// `\|` separates nothing.
 ///
 /// # Errors
 ///
@@ -59,7 +59,7 @@ fn split_at_bars(text: &str) -> Result<Vec<String>, VerbRefusal> {
     Ok(parts)
 }
 
-/// How long the code is that a text begins with, its backticks included; `None` where it does not end.
+/// Bytes of the code that a text begins with, backticks included; `None` for unclosed code.
 fn code_span_length(text: &str) -> Option<usize> {
     let (_, behind) = crate::fields::stated_checks::split_code_span(text)?;
     Some(text.len() - behind.len())

@@ -1,5 +1,5 @@
-//! Words of evidence after which a reviewer should look: they say that something is not done, or was not tried. They
-//! are as often part of an honest sentence, so they refuse nothing.
+//! Words of evidence that a reviewer should look at: something was not done, or not tried. They are as often part of an
+//! honest sentence, so they refuse nothing.
 
 const DOUBTFUL_WORDS: [&str; 11] = [
     "should work",
@@ -15,13 +15,12 @@ const DOUBTFUL_WORDS: [&str; 11] = [
     "temporary",
 ];
 
-/// Those that a text has, each once.
 pub(super) fn doubtful_words_in(text: &str) -> impl Iterator<Item = &'static str> {
     let text = text.to_lowercase();
     DOUBTFUL_WORDS.into_iter().filter(move |word| has_word(&text, word))
 }
 
-/// Whether it is there by itself, and no part of another word.
+/// `true` for a whole word of the text.
 fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(start, _)| {
         let before = text.get(..start).and_then(|before| before.chars().next_back());

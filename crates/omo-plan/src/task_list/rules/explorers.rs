@@ -1,4 +1,4 @@
-//! What explorers found: who is expected, and what each of them says.
+//! Explorers: expected ones, and their results.
 
 use serde_json::{Map, Value, json};
 
@@ -8,20 +8,20 @@ const EXPECTED_EXPLORERS: &str = "expected_explorers";
 const KEY_FILES: &str = "key_files";
 const PATTERNS: &str = "patterns";
 
-/// What an explorer found.
+/// Result of an explorer.
 #[derive(Clone, Debug, Default)]
 pub struct ExplorerFinding {
-    /// What it is called.
+    /// Name of the explorer.
     pub id: String,
-    /// What it had to look for.
+    /// Subject of the search.
     pub hint: String,
-    /// The file that it wrote.
+    /// Written file.
     pub file: String,
-    /// What it says in a few words.
+    /// Result in a few words.
     pub summary: String,
-    /// The files that matter.
+    /// Important files.
     pub key_files: Vec<String>,
-    /// How things are done there.
+    /// Conventions of the code.
     pub patterns: Vec<String>,
 }
 
@@ -37,8 +37,8 @@ pub fn expect_explorers(context: Option<ContextFile>, expected: &[String]) -> Co
     context
 }
 
-/// The context with what an explorer found; `None` where it has said so already. The exploration is complete
-/// once all that are expected have.
+/// The context with the result of an explorer; `None` for a repeated one. The exploration is complete with the last
+/// expected result.
 pub fn add_explorer_finding(context: Option<ContextFile>, found: ExplorerFinding) -> Option<ContextFile> {
     let mut context = context.unwrap_or_else(|| empty_context("2.1"));
     if context.explorers.iter().any(|explorer| explorer.id == found.id) {
@@ -55,7 +55,7 @@ pub fn add_explorer_finding(context: Option<ContextFile>, found: ExplorerFinding
     Some(context)
 }
 
-/// Whether an explorer that is expected has not said yet what it found.
+/// `true` while an expected result is missing.
 pub fn awaits_explorers(context: &ContextFile) -> bool {
     expected_explorers(context).any(|id| context.explorers.iter().all(|explorer| explorer.id != id))
 }
@@ -71,7 +71,7 @@ fn empty_context(version: &str) -> ContextFile {
     ContextFile { extra, ..ContextFile::default() }
 }
 
-/// Puts texts behind those of a list that it does not have.
+/// Appends texts that the list does not have.
 fn merge_texts(into: &mut Map<String, Value>, name: &str, texts: Vec<String>) {
     let list = into.entry(name).or_insert_with(|| json!([]));
     if let Some(list) = list.as_array_mut() {

@@ -1,12 +1,11 @@
-//! What tasks are called, and in which order they come.
+//! Ids and order of tasks.
 
 use crate::task_list::{TaskFile, VERIFY_TASK_ID};
 
-/// More digits than the number of any task has.
 const MAX_DIGITS: usize = 9;
 
-/// What a text from outside calls a task: a whole number from 1, of which zeros in front are no part, or
-/// `verify`. `None` where it is neither, so that no path is ever built from anything else.
+/// The id in an outside text: a whole number from 1 without leading zeros, or `verify`. `None` for anything else, so
+/// that no path is ever built from it.
 pub fn parse_task_id(text: &str) -> Option<String> {
     if text == VERIFY_TASK_ID {
         return Some(text.to_owned());
@@ -16,12 +15,11 @@ pub fn parse_task_id(text: &str) -> Option<String> {
     (is_number && !digits.is_empty() && digits.len() <= MAX_DIGITS).then(|| digits.to_owned())
 }
 
-/// Puts tasks into their order: by their number, and the one that verifies them last.
+/// Sorts tasks by number, the verification last.
 pub fn sort_tasks(tasks: &mut [TaskFile]) {
     tasks.sort_by_key(|task| task_number(&task.id).unwrap_or(u32::MAX));
 }
 
-/// The number that no task has yet, behind all that there are.
 pub(crate) fn next_task_id<'a>(ids: impl Iterator<Item = &'a str>) -> String {
     let last = ids.filter_map(task_number).max().unwrap_or(0);
     last.saturating_add(1).to_string()

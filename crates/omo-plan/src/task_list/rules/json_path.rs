@@ -1,8 +1,8 @@
-//! One value of a file, by its path: `plan.design_doc`, `evidence[0]`.
+//! A value of a file by its path: `plan.design_doc`, `evidence[0]`.
 
 use serde_json::Value;
 
-/// The value at a path; `None` where there is nothing. A null is something.
+/// The value at a path; `None` for a missing one, not for a `null`.
 pub fn value_at_path<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(value, |value, part| {
         let (name, places) = part.split_once('[').map_or((part, None), |(name, places)| (name, Some(places)));
@@ -12,7 +12,7 @@ pub fn value_at_path<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     })
 }
 
-/// A value as it is printed: a text as it is, anything else as JSON.
+/// A printed value: a text unchanged, anything else as JSON.
 pub fn format_value(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

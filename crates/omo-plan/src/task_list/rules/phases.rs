@@ -1,4 +1,4 @@
-//! What becomes of a session: from which phase it may go to which, and what it needs for that.
+//! Phases of a session: transitions and their requirements.
 
 use omo_core::timestamp::Timestamp;
 
@@ -6,30 +6,30 @@ use super::{NEW_TASK_LIST_HINT, precondition_refusal, unresolved_tasks};
 use crate::refusal::VerbRefusal;
 use crate::task_list::{TaskFile, TaskFileStatus, TaskListFile, TaskListPhase};
 
-/// How far an exploration can be.
+/// Stages of an exploration.
 pub const EXPLORATION_STAGES: [&str; 5] = ["not_started", "overview", "analyzing", "targeted", "complete"];
 
-/// What changes in a session.
+/// Change of a session.
 #[derive(Clone, Debug, Default)]
 pub struct TaskListChange {
-    /// Where it stands from now on.
+    /// New phase.
     pub phase: Option<TaskListPhase>,
-    /// Its plan is approved now.
+    /// `true` for an approval of the plan.
     pub plan_approved: bool,
-    /// The file of its design.
+    /// File of the design.
     pub design_doc: Option<String>,
-    /// How far its exploration is: one of [`EXPLORATION_STAGES`].
+    /// Stage of the exploration: one of [`EXPLORATION_STAGES`].
     pub exploration_stage: Option<String>,
-    /// How often its tasks were gone over.
+    /// Rounds over the tasks.
     pub round: Option<u32>,
-    /// A verifier has said that all is done.
+    /// `true` for a verifier's approval.
     pub verifier_passed: bool,
-    /// Its documentation was written.
+    /// `true` for written documentation.
     pub documenter_completed: bool,
 }
 
 impl TaskListChange {
-    /// Whether it says what a run of the session says by itself.
+    /// `true` for a change that a run of the session makes by itself.
     pub fn is_run_owned(&self) -> bool {
         self.phase.is_some() || self.round.is_some() || self.verifier_passed || self.documenter_completed
     }
@@ -38,15 +38,15 @@ impl TaskListChange {
 /// The work of a session, as far as its phase depends on it.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskListWork<'a> {
-    /// Its tasks, in any order.
+    /// Tasks in any order.
     pub tasks: &'a [TaskFile],
-    /// So many more tasks cannot be read.
+    /// Number of unreadable tasks.
     pub unreadable_tasks: usize,
-    /// So many pieces of evidence were written down beside the tasks.
+    /// Pieces of evidence beside the tasks.
     pub logged_evidence: usize,
 }
 
-/// The phase that a word stands for, in either case and spelling.
+/// Phase of a word, in either case and spelling.
 pub fn parse_phase(word: &str) -> Option<TaskListPhase> {
     let word = match word.to_ascii_uppercase().as_str() {
         "COMPLETED" => "COMPLETE".to_owned(),
@@ -56,12 +56,12 @@ pub fn parse_phase(word: &str) -> Option<TaskListPhase> {
     TaskListPhase::ALL.into_iter().find(|phase| phase.word() == word)
 }
 
-/// The session with the change in it.
+/// The changed session.
 ///
 /// # Errors
 ///
-/// The phase does not follow the one before it or needs something, the iteration is more than there may be, or a flag
-/// must not be set now.
+/// The phase does not follow the one before it or needs something, the iteration exceeds the maximum, or a flag must
+/// not be set now.
 pub fn update_task_list(
     session: &TaskListFile,
     change: &TaskListChange,
@@ -84,7 +84,7 @@ pub fn update_task_list(
         check_requirements(session, to, work)?;
         if to == TaskListPhase::Execution {
             (after.verifier_passed, after.documenter_completed) = (false, false);
-            // What failed for good is begun again from the first time on.
+            // A session that failed for good begins again with the first round.
             after.iteration = if session.phase == TaskListPhase::Failed { 1 } else { after.iteration };
         }
         after.phase = to;
@@ -109,7 +109,7 @@ pub fn update_task_list(
     Ok(after)
 }
 
-/// Where a session may go from a phase, besides being given up and having failed.
+/// Phases that follow a phase, besides `Cancelled` and `Failed`.
 fn next_phases(from: TaskListPhase) -> &'static [TaskListPhase] {
     use TaskListPhase::{
         Cancelled, Complete, Documentation, Execution, Failed, Planning, PlanningComplete, Unknown, Verification,
@@ -140,7 +140,6 @@ fn check_transition(session: &TaskListFile, to: TaskListPhase) -> Result<(), Ver
     Err(precondition_refusal(message, hint))
 }
 
-/// What there has to be before a phase is entered.
 fn check_requirements(session: &TaskListFile, to: TaskListPhase, work: TaskListWork<'_>) -> Result<(), VerbRefusal> {
     let from = session.phase;
     if from == to {
@@ -212,7 +211,6 @@ fn require_evidence(session: &TaskListFile, work: TaskListWork<'_>) -> Result<()
     Err(precondition_refusal(message, "`omo agent task update --id 1 --add-evidence TEXT` adds one"))
 }
 
-/// So many tasks are resolved, besides the one that verifies them.
 fn count_resolved(tasks: &[TaskFile]) -> usize {
     tasks.iter().filter(|task| task.id != super::VERIFY_TASK_ID && task.status == TaskFileStatus::Resolved).count()
 }

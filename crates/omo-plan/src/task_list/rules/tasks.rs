@@ -1,4 +1,4 @@
-//! What becomes of a task: from where it may go where, and what it needs for that.
+//! Statuses of a task: transitions and their requirements.
 
 use omo_core::timestamp::Timestamp;
 use serde_json::Value;
@@ -10,41 +10,41 @@ use crate::task_list::rules::doubtful_words;
 use crate::task_list::validate::find_cycle;
 use crate::task_list::{TaskFile, TaskFileStatus, TaskListFile, TaskListPhase, VERIFY_TASK_ID};
 
-/// What changes in a task.
+/// Change of a task.
 #[derive(Clone, Debug, Default)]
 pub struct TaskChange {
-    /// Where it stands from now on.
+    /// New status.
     pub status: Option<TaskFileStatus>,
-    /// What is put forward for it, behind what is there.
+    /// Additional evidence.
     pub evidence: Vec<String>,
-    /// How often it was begun anew.
+    /// Restarts of the task.
     pub retry_count: Option<u32>,
-    /// What the task is, where that is said anew.
+    /// New definition.
     pub edit: TaskEdit,
 }
 
-/// What of a task is said anew, before it was begun.
+/// New definition of a task, before its start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskEdit {
-    /// Its title.
+    /// Title of the task.
     pub subject: Option<String>,
-    /// What there is to do.
+    /// Description of the work.
     pub description: Option<String>,
-    /// How hard it is.
+    /// Difficulty of the task.
     pub complexity: Option<TaskComplexity>,
-    /// What shows that it is done, in the place of what is there.
+    /// New criteria.
     pub criteria: Option<Vec<String>>,
-    /// The tasks that it waits for, in the place of those that are there.
+    /// New dependencies.
     pub blocked_by: Option<Vec<String>>,
 }
 
-/// The status that a word stands for, in either generation's words.
+/// Status of a word of either generation.
 pub fn parse_status(word: &str) -> Option<TaskFileStatus> {
     serde_json::from_value(Value::from(word)).ok()
 }
 
-/// The task with the change in it, and the words of its evidence after which a reviewer should look: of what is new,
-/// and of all of it once the task is resolved. `tasks` are those of the session.
+/// The changed task, and the doubtful words of its evidence: of new evidence, and of all of it once the task is
+/// resolved. `tasks` are those of the session.
 ///
 /// # Errors
 ///
@@ -73,7 +73,7 @@ pub fn update_task(
     }
     after.retry_count = change.retry_count.unwrap_or(after.retry_count);
     after.updated_at = now.to_string();
-    // Either name of what it waits for says all of it, also where another program wrote only one.
+    // Both names of the dependencies say all of them, also where another program wrote only one.
     after.set_dependencies(&after.dependencies());
     let known = if change.status == Some(TaskFileStatus::Resolved) { 0 } else { task.evidence.len() };
     let texts = after.evidence.iter().skip(known).flat_map(evidence_texts);
@@ -110,7 +110,6 @@ fn edit_task(
     Ok(())
 }
 
-/// Refuses what only a task list is for that is not executed yet.
 fn require_planning(session: &TaskListFile, what: &str) -> Result<(), VerbRefusal> {
     if matches!(session.phase, TaskListPhase::Planning | TaskListPhase::PlanningComplete) {
         return Ok(());
@@ -120,7 +119,7 @@ fn require_planning(session: &TaskListFile, what: &str) -> Result<(), VerbRefusa
     Err(precondition_refusal(message, "`omo agent task create` adds a task; a verdict FAIL has one done again"))
 }
 
-/// Whether a task may be taken away. `tasks` are those of the session.
+/// Permission to remove a task. `tasks` are those of the session.
 ///
 /// # Errors
 ///
@@ -137,14 +136,13 @@ pub fn require_removable(task: &TaskFile, session: &TaskListFile, tasks: &[TaskF
     Err(precondition_refusal(message, "give those `--blocked-by` without it first, or delete them"))
 }
 
-/// Where a task may go from a status.
 fn next_statuses(from: TaskFileStatus) -> &'static [TaskFileStatus] {
     use TaskFileStatus::{Blocked, Failed, InProgress, Open, Resolved};
     match from {
         Open => &[InProgress, Blocked],
         InProgress => &[Resolved, Failed, Blocked, Open],
         Blocked | Failed => &[Open, InProgress],
-        // The verifier may find that it is not done.
+        // The verifier may reopen or fail a task.
         Resolved => &[Open, Failed],
     }
 }
@@ -180,7 +178,6 @@ fn require_resolvable(task: &TaskFile, session: &TaskListFile, tasks: &[TaskFile
     Err(precondition_refusal(message, "resolve those first"))
 }
 
-/// What a piece of evidence says, whichever way it is written down.
 fn evidence_texts(evidence: &Value) -> impl Iterator<Item = &str> {
     let members = ["command", "output", "description"].into_iter().filter_map(|name| evidence.get(name));
     members.chain([evidence]).filter_map(Value::as_str)

@@ -8,7 +8,6 @@ fn commands(value: &str) -> Vec<VerifyCommand> {
     super::read_commands(&MarkdownDocument::read(value), 0..value.len())
 }
 
-/// The commands of a value as their text, what the output must have, and the sentence about it.
 fn shown(value: &str) -> Vec<(String, Option<String>, Option<String>)> {
     let found = commands(value).into_iter();
     found.map(|command| (command.check.command, command.check.expect.stdout_has, command.expected_sentence)).collect()
