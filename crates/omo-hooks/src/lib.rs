@@ -1,8 +1,8 @@
 //! The hooks of omo: one small program for all events over one shared runtime.
 //!
-//! A hook is always the same five steps: read one JSON value, load a snapshot, decide, apply,
-//! print. It exits 0 whatever happens, with nothing or one valid answer on stdout, within its
-//! bound: the runtime holds all of that in one place, and an event only says what it does.
+//! A hook is always the same five steps: read one JSON value, load a snapshot, decide, apply, print. It exits 0
+//! whatever happens, with nothing or one valid answer on stdout, within its bound: the `runtime` holds all of that in
+//! one place, and an event only has its `Handler`.
 
 mod plan_notice;
 pub mod plan_runs;
@@ -22,7 +22,7 @@ use omo_core::session::HookEvent;
 
 use crate::runtime::Handler;
 
-/// The function of each event; all else about it stands in [`omo_core::events::EVENTS`].
+/// Function of each event; [`omo_core::events::EVENTS`] has the rest.
 pub fn handler_of(event: HookEvent) -> Handler {
     match event {
         HookEvent::SessionStart => session_start::handle,

@@ -1,7 +1,7 @@
-//! The one program of all hooks: the name that it is started under says which event it answers.
+//! The one program of all hooks: its name, `argv[0]`, selects the event.
 //!
-//! The client starts it as `omo-stop`, `omo-session-start` and so on, which are links to one file. A
-//! launcher, which cannot choose that name, gives it as the first argument.
+//! The client starts it as `omo-stop`, `omo-session-start` and so on, which are links to one file. A launcher, which
+//! cannot choose that name, gives it as the first argument.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -21,7 +21,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// The event that a program of this name answers.
 fn event_of(name: &OsStr) -> Option<HookEvent> {
     let name = Path::new(name).file_stem()?;
     HookEvent::ALL.into_iter().find(|event| name == event.program())

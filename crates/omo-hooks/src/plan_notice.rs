@@ -1,7 +1,7 @@
-//! The user and their terminal are told, once, that the session's plan run has ended or waits for a person.
+//! Notice, given once, that the session's plan run has ended or waits for a person.
 //!
-//! `omo` notes that in the session's entry when it writes down where the run stands, and the session says it at its next
-//! Stop that is no continuation.
+//! `omo` notes that in the session's entry when it writes down the state of the run, and the session says it at its
+//! next Stop that is no continuation.
 
 use omo_claude::hook_output::HookAnswer;
 use omo_core::messages::notification::terminal_notification;
@@ -17,8 +17,8 @@ use omo_state::state::{CorruptPolicy, EntryChange, sealed_plan_run};
 use crate::run_prompt;
 use crate::runtime::{HookContext, HookError};
 
-/// Takes what is to be told in a session without ultrawork; `None` where that is nothing, or another process of the same
-/// hook has said it.
+/// Takes the notice of a session without ultrawork; `None` for no notice, or one that another process of the same hook
+/// has said.
 pub(crate) fn take(context: &HookContext, session: &Session) -> Result<Option<PlanRun>, HookError> {
     if !session.plan_run.as_ref().is_some_and(PlanRun::is_untold) {
         return Ok(None);
@@ -32,8 +32,8 @@ pub(crate) fn take(context: &HookContext, session: &Session) -> Result<Option<Pl
     Ok(run)
 }
 
-/// Whether the plan run of a session with ultrawork is told of at this Stop: with the verdict, or where the session stops
-/// because the plan waits.
+/// `true` where the plan run of a session with ultrawork is told of at this Stop: with the verdict, or where the
+/// session stops because the plan waits.
 pub(crate) fn is_due(decision: &StopDecision, session: &Session) -> bool {
     match decision.action {
         StopAction::Block(_) => false,
@@ -44,7 +44,7 @@ pub(crate) fn is_due(decision: &StopDecision, session: &Session) -> bool {
     }
 }
 
-/// The answer of a Stop, whose first line says what matters, and what its plan run has come to behind it.
+/// Answer of a Stop: the most important line first, the result of its plan run behind it.
 pub(crate) fn with_notice(
     context: &HookContext,
     run: Option<&PlanRun>,
@@ -60,7 +60,7 @@ pub(crate) fn with_notice(
     })
 }
 
-/// Says what a run has come to, behind this line, with the page of one that has ended.
+/// Prints the result of a run behind `line`, with the page of one that has ended.
 pub(crate) fn print_with_page(context: &HookContext, run: &PlanRun, line: Option<&str>) {
     let print = |page: Option<&str>| notice(context, run, line, page).print(context.event);
     if run.is_open() {

@@ -1,5 +1,4 @@
-//! What a prompt means to a plan: that a person has written one, which arguments a command has, and
-//! that the user approves what a plan would have run.
+//! Meaning of a prompt to a plan: a person's words, the arguments of a command, or an approval of a plan's commands.
 
 use std::path::Path;
 
@@ -20,26 +19,25 @@ use omo_state::trust::pending_approval::{self, PendingApproval};
 use crate::run_prompt;
 use crate::runtime::HookContext;
 
-/// How many plans are shown before the rest is only counted.
+/// Plans that are shown before the rest is only counted.
 const SHOWN: usize = 2;
 
-/// What became of an approval in a prompt.
+/// Outcome of an approval in a prompt.
 pub enum PromptApproval {
-    /// The prompt asks for none.
+    /// Prompt without an approval.
     NotAsked,
-    /// It is written down; the model is told this, and carries the command out.
+    /// Written approval; the text is for the model, which carries the command out.
     Given(String),
-    /// It is not; the user is told this, and the model never sees the prompt.
+    /// Refused approval; the text is for the user, and the model never sees the prompt.
     Refused(String),
 }
 
-/// Whether a plan run waits for what a person says to the model.
+/// `true` where a plan run waits for a person's words to the model.
 pub fn is_awaited(intent: &PromptIntent, session: Option<&Session>) -> bool {
     let may_go_on = |session: &Session| session.plan_run.as_ref().is_some_and(PlanRun::can_resume);
     intent.is_answer_from_person() && session.is_some_and(may_go_on)
 }
 
-/// Keeps the arguments of a command that its user has typed.
 pub(crate) fn keep_typed(context: &HookContext, intent: &PromptIntent) {
     let PromptIntent::Command { name, arguments } = intent else { return };
     if let Err(error) = remember_plugin_data(context.env.state_home.as_deref()) {
@@ -91,7 +89,7 @@ pub fn approve_commands(context: &HookContext, intent: &PromptIntent) -> PromptA
     }
 }
 
-/// Everything that plans of a project would have run; nothing where that cannot be looked up.
+/// Commands of all plans of a project; empty where they cannot be looked up.
 pub(crate) fn pending_approvals(context: &HookContext, root: &Path) -> Vec<PendingApproval> {
     pending_approval::read_all(context.env.state_home.as_deref(), root).unwrap_or_else(|error| {
         context.log_problem(&error);
@@ -99,7 +97,7 @@ pub(crate) fn pending_approvals(context: &HookContext, root: &Path) -> Vec<Pendi
     })
 }
 
-/// What is not approved of it, for its user to read; `None` where that is nothing.
+/// Unapproved commands as a text for the user; `None` without any.
 pub(crate) fn approval_text(context: &HookContext, all: &[PendingApproval]) -> Option<String> {
     let state_home = context.env.state_home.as_deref();
     let open: Vec<&PendingApproval> =
@@ -112,12 +110,11 @@ pub(crate) fn approval_text(context: &HookContext, all: &[PendingApproval]) -> O
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
-/// What its user is asked to agree to, or that it is too much to be approved here.
 fn approval_request(pending: &PendingApproval) -> Result<String, String> {
     plan::approval_request(&pending.plan, &pending.commands, &pending.digest)
 }
 
-/// What the user reads whose code stands for nothing: what the command that they typed waits for now.
+/// Answer to a wrong code: the present request of the typed command.
 fn wrong_code_text(context: &HookContext, name: &str, arguments: &str) -> String {
     let said = refusal_line(&plan::wrong_code_of(name));
     match run_prompt::preview(context, name, arguments) {
@@ -126,7 +123,6 @@ fn wrong_code_text(context: &HookContext, name: &str, arguments: &str) -> String
     }
 }
 
-/// Writes an approval down; the error is said to the user.
 pub(crate) fn write_approval(context: &HookContext, root: &Path, pending: &PendingApproval) -> Result<(), String> {
     approval_request(pending)?;
     let given = GivenApproval { by: ChangedBy::Typed, at: context.env.now };

@@ -1,4 +1,4 @@
-//! Who asked, in a hook: what is known of the prompt, and of the client that hands it on.
+//! Source of a prompt, in a hook: facts about the prompt, and about the client that hands it on.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use omo_state::{env, transcript};
 
 use crate::runtime::HookContext;
 
-/// Who asked for what a prompt says. Only asked where that changes something: it costs more than most hooks do.
+/// Source of a prompt. Only looked up where it changes something: it costs more than most hooks do.
 pub(crate) fn source_of_prompt(context: &HookContext, input: &HookInput, prompt: &str) -> RequestSource {
     let folders: Vec<&Path> = [context.root.as_deref(), input.cwd.as_deref()].into_iter().flatten().collect();
     let is_scheduled =
@@ -18,12 +18,12 @@ pub(crate) fn source_of_prompt(context: &HookContext, input: &HookInput, prompt:
     request_source(RequestFacts { is_scheduled, is_below_session, is_served_elsewhere })
 }
 
-/// Whether this hook's client was started by a session's shell.
+/// `true` where a session's shell started this hook's client.
 pub fn is_below_session(context: &HookContext) -> bool {
     client_facts(context)[0]
 }
 
-/// Whether a session of this project stands above the hook's client, and whether an older one serves its session.
+/// `true` for a session of this project above the hook's client, and for an older client that serves its session.
 fn client_facts(context: &HookContext) -> [bool; 2] {
     let Some(root) = context.root.as_deref() else { return [false; 2] };
     let own = context.session_id.as_ref();
@@ -32,7 +32,7 @@ fn client_facts(context: &HookContext) -> [bool; 2] {
     let served_before = |client| own.is_some_and(|own| project.is_served_before(own.as_str(), client));
     match project.client_of_hook(named) {
         Some(client) => [project.stands_above_client(client), served_before(client)],
-        // It has ended, or its processes are not shown.
+        // The client has ended, or its processes are not shown.
         None => [false, named.is_some_and(served_before)],
     }
 }

@@ -1,8 +1,8 @@
-//! `/omo:cancel`, `/omo:report`, `/omo:retry` and `/omo:answer`, what still runs when its user stops, and the page of a run that has
-//! ended: answered by the `omo` beside this hook, which knows how runs work.
+//! `/omo:cancel`, `/omo:report`, `/omo:retry` and `/omo:answer`, the work that runs on when its user stops, and the
+//! page of a run that has ended: answered by the `omo` beside this hook, which knows how runs work.
 //!
-//! The words go to it on standard input, sealed as what a person has typed, and never near a shell. It has less time than
-//! the client gives the hook, and is ended with all that it started.
+//! The words go to it on standard input, sealed as typed by a person, and never near a shell. It has less time than the
+//! client gives the hook, and is ended with all of its children.
 
 use std::path::Path;
 use std::time::Duration;
@@ -22,18 +22,18 @@ use omo_state::{env, open_run_marker};
 
 use crate::runtime::HookContext;
 
-/// How long `omo` may take. The client gives the hook five seconds.
+/// Timeout of `omo`. The client gives the hook five seconds.
 const LIMIT: Duration = Duration::from_millis(3_500);
-/// How long it may take to offer an open run to a new session: the session begins without it otherwise.
+/// Timeout of the offer of an open run to a new session: the session begins without it otherwise.
 const OFFER_LIMIT: Duration = Duration::from_millis(1_500);
-/// How long it may take to write the page of a run that has ended: the ending is told without the page's path otherwise.
+/// Timeout of the page of a run that has ended: the ending is told without the page's path otherwise.
 const PAGE_LIMIT: Duration = Duration::from_secs(3);
-/// A longer path of a page is not shown, in characters.
+/// Maximum characters of a page's path that is shown.
 const MAX_PATH_CHARS: usize = 1_000;
-/// What the hook needs beside that, to end it and to say so.
+/// Time of the hook beside `LIMIT`, to end `omo` and to say so.
 const SLACK: Duration = Duration::from_millis(700);
 
-/// What the user reads.
+/// Text for the user.
 pub fn answer(context: &HookContext, command: RunCommand, arguments: &str) -> String {
     match hand_over(context, command, arguments, LIMIT) {
         Ok(Answered::Ended { status: Some(0), said: [said, warned] }) => {
@@ -51,13 +51,13 @@ pub fn answer(context: &HookContext, command: RunCommand, arguments: &str) -> St
     }
 }
 
-/// The screen of what keeps a command that executes a plan from starting; `None` where nothing does, or `omo` does not
-/// say it in time: then the command itself says it.
+/// Obstacles of a command that executes a plan, as a screen; `None` without any, or where `omo` is late: then the
+/// command itself names them.
 pub fn preview(context: &HookContext, name: &str, arguments: &str) -> Option<String> {
     screen(context, RunCommand::Preview, &format!("{name}\n{arguments}"))
 }
 
-/// What becomes of a short prompt behind the question of a plan run, for its user; `None` where it is for the model.
+/// Outcome of a short prompt behind the question of a plan run, for its user; `None` for a prompt to the model.
 pub fn short_answer(context: &HookContext, session: &Session, prompt: &str) -> Option<String> {
     let waits = session.plan_run.as_ref().is_some_and(|run| matches!(run.status(), PlanRunStatus::Waits(_)));
     let word = waits.then(|| short_answer::short_answer(prompt)).flatten()?;
@@ -65,8 +65,8 @@ pub fn short_answer(context: &HookContext, session: &Session, prompt: &str) -> O
     screen(context, RunCommand::ShortAnswer, &word)
 }
 
-/// The line that offers the open plan run of the project to a new session; `None` where none is open. It costs one look
-/// for a file where no run is.
+/// The offer of the project's open plan run to a new session; `None` without one. A project without runs costs one look
+/// for a file.
 pub fn offer(context: &HookContext) -> Option<String> {
     let root = context.root.as_deref().filter(|_| context.env.worker.is_none())?;
     let is_worth_asking = open_run_marker::is_set(root).unwrap_or_else(|error| {
@@ -82,23 +82,23 @@ pub fn offer(context: &HookContext) -> Option<String> {
     said.starts_with("[omo] the run ").then_some(said)
 }
 
-/// What `omo` has to say to the user, in lines; `None` where that is nothing, or it is not said in time.
+/// Answer of `omo` to the user, in lines; `None` for an empty or late one.
 fn screen(context: &HookContext, command: RunCommand, arguments: &str) -> Option<String> {
     let Ok(Answered::Ended { status: Some(0), said: [said, _] }) = hand_over(context, command, arguments, LIMIT) else {
         return None;
     };
-    // Its own words with those of the plan in them: lines, and nothing that moves a terminal.
+    // Words of `omo` with those of the plan in them: lines, and nothing that moves a terminal.
     let said = String::from_utf8_lossy(&said);
     let lines: Vec<String> = said.trim_end().lines().map(sanitize_line).collect();
     let screen = lines.join("\n");
     (!screen.trim().is_empty()).then_some(screen)
 }
 
-/// Why `omo` was not asked.
+/// Reason why `omo` was not asked.
 enum NoAnswer {
-    /// There is nothing that it could be asked about.
+    /// No project or session to ask about.
     NoPlace(&'static str),
-    /// It could not be.
+    /// Failed start of `omo`.
     NotRun(String),
 }
 
@@ -123,9 +123,9 @@ fn hand_over(
         .map_err(|error| NoAnswer::NotRun(format!("`omo` cannot be started: {error}")))
 }
 
-/// What of the project's plan runs still runs, one line for each; `None` where nothing does. Only asked where there may
-/// be one: the session's entry says so, or the repository has had runs. If `omo` does not say it in time, workers of the
-/// session's own run may still spend, and the line says so.
+/// Running plan runs of the project, one line for each; `None` without any. Only looked up where there may be one: the
+/// session's entry says so, or the repository has had runs. If `omo` is late, workers of the session's own run may
+/// still spend, and the line says so.
 pub fn at_work(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> {
     let is_open = plan.is_some_and(PlanRun::is_open);
     let has_runs = || {
@@ -147,26 +147,26 @@ pub fn at_work(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> 
     }
 }
 
-/// Hands over that an agent has ended which had a task, so that the run goes on at once where it has not finished that.
+/// Reports the end of an agent with an unfinished task, so that the run goes on at once.
 pub(crate) fn report_ended_agent(context: &HookContext, task: &str) {
     if let Err(NoAnswer::NotRun(why)) = hand_over(context, RunCommand::AgentEnded, task, LIMIT) {
         context.log_problem(&why);
     }
 }
 
-/// Writes the page of a run that has ended, and gives its path; `None` where that is not done in time. The page shows
-/// what was written down: whether it is there changes nothing of the ending.
+/// Writes the page of a run that has ended, and returns its path; `None` where that is late. The page shows recorded
+/// facts: without it the ending is the same.
 pub(crate) fn write_page(context: &HookContext, run: &EndedRunName) -> Option<String> {
     let answered = hand_over(context, RunCommand::EndedPage, &run.to_text(), PAGE_LIMIT);
     watchdog::reset_limit();
     let Ok(Answered::Ended { status: Some(0), said: [said, _] }) = answered else { return None };
     let path = String::from_utf8(said).ok()?.strip_suffix('\n')?.to_owned();
-    // It is shown as it is, or not at all.
+    // The path is shown unchanged, or not at all.
     let is_plain = sanitize(&path, MAX_PATH_CHARS) == path;
     (is_plain && Path::new(&path).is_absolute() && Path::new(&path).is_file()).then_some(path)
 }
 
-/// What the user's way out does not end, behind what it says.
+/// The stop's answer, with the work that it does not end behind it.
 pub(crate) fn with_what_goes_on(context: &HookContext, session: Option<&Session>, said: String) -> String {
     let plan = session.and_then(|session| context.own_plan_run(session));
     let shells = session.filter(|session| session.is_armed()).map_or(0, |session| session.ulw.named_tasks.len());
@@ -174,7 +174,7 @@ pub(crate) fn with_what_goes_on(context: &HookContext, session: Option<&Session>
     std::iter::once(said).chain(more.into_iter().flatten()).collect::<Vec<_>>().join("\n")
 }
 
-/// After Esc no hook runs: with the next prompt the user is told what of the session's plan run went on.
+/// After Esc no hook runs: the next prompt tells of the plan run's work since.
 pub fn after_esc(context: &HookContext, session: &Session, interrupted: Option<Interruption>) -> Option<String> {
     let plan = context.own_plan_run(session).filter(|plan| plan.is_open())?;
     let Some(Interruption::At(at)) = interrupted else { return None };

@@ -1,4 +1,4 @@
-//! The runtime of every hook: what goes in, what comes out, and the promise that nothing else does.
+//! The runtime of every hook: its input, its output, and the promise that there is no other.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -29,46 +29,46 @@ use omo_state::{decision_log, hook_error_log, project_root, seal};
 
 use crate::handler_of;
 
-/// How long one git may take: less than the time in which a hook has to end, so that it can still say what is missing.
+/// Timeout of one git: less than a hook's own, so that the hook can still name what is missing.
 const LONGEST_GIT: Duration = Duration::from_secs(12);
 
-/// What a hook does with the input of its event.
+/// Action of a hook on the input of its event.
 pub type Handler = fn(&HookContext, &HookInput) -> Result<(), HookError>;
 
-/// Why a hook said nothing although it might have had to.
+/// Reason why a hook said nothing although it might have had to.
 #[derive(Debug, thiserror::Error)]
 pub enum HookError {
-    /// The input could not be read.
+    /// Unreadable input.
     #[error(transparent)]
     Stdin(#[from] stdin::StdinError),
-    /// The input is not what the client sends.
+    /// Input of another form than the client's.
     #[error("the hook's input: {0}")]
     Input(#[from] serde_json::Error),
-    /// The state could not be used.
+    /// Unusable state.
     #[error(transparent)]
     State(#[from] StateError),
 }
 
-/// What a hook knows beside its input.
+/// Facts of a hook beside its input.
 #[derive(Debug)]
 pub struct HookContext {
-    /// The environment and the time.
+    /// Environment and time.
     pub env: ProcessEnv,
-    /// Which event this is.
+    /// Event of the hook.
     pub event: HookEvent,
-    /// The session, where its id is one.
+    /// Session, for a valid id.
     pub session_id: Option<SessionId>,
-    /// The folder that the state belongs to, where one is known.
+    /// Folder of the state, if known.
     pub root: Option<PathBuf>,
-    /// The calls of git of this hook.
+    /// Calls of git by this hook.
     pub git_calls: GitCalls,
-    /// A run has just begun that was not on before.
+    /// `true` for a run that has just begun.
     pub run_has_begun: Cell<bool>,
-    /// The time of the turn, where this hook has read it and has not counted it.
+    /// Time of the turn, where this hook has read it and has not counted it.
     pub turn_time: Cell<TurnTime>,
 }
 
-/// Runs a hook to its end. Always exits 0: a hook that fails must not fail its user's prompt.
+/// Runs a hook to its end, with status `0`: a hook that fails must not fail its user's prompt.
 pub fn run_hook(event: HookEvent) -> ExitCode {
     // With `panic = "abort"` the hook is all that runs of a panic: it turns a crash into silence.
     std::panic::set_hook(Box::new(|_| watchdog::exit_hook()));
@@ -95,14 +95,14 @@ pub fn run_hook(event: HookEvent) -> ExitCode {
 }
 
 fn handle(event: HookEvent, context: &mut HookContext) -> Result<(), HookError> {
-    // Known already: where even the input cannot be read, the log can be found.
+    // Set first: where even the input cannot be read, the log can be found.
     context.root = project_root::find_root(context.env.project_dir.as_deref(), None);
     let bytes = stdin::read_json()?;
     let input = HookInput::parse(&bytes)?;
     drop(bytes);
     context.root = project_root::find_root(context.env.project_dir.as_deref(), input.cwd.as_deref());
     context.session_id = input.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
-    // A session that a check has started has no run. Where one is on, the project's settings say that it is in a check.
+    // A session that a check has started has no run. An active one says that the project's settings are in a check.
     if context.env.in_check && context.peek_if_active()?.is_none() {
         return Ok(());
     }
@@ -114,12 +114,11 @@ fn handle(event: HookEvent, context: &mut HookContext) -> Result<(), HookError> 
 }
 
 impl HookContext {
-    /// The session's plan run, where it is omo's own.
     pub(crate) fn own_plan_run<'s>(&self, session: &'s Session) -> Option<&'s PlanRun> {
         sealed_plan_run::authentic_run(session, self.session_id.as_ref()?, self.env.state_home.as_deref())
     }
 
-    /// The session's entry, read without the lock; `None` where there is none.
+    /// The session's entry, read without the lock; `None` for a missing one.
     pub(crate) fn peek_session(&self) -> Result<Option<Session>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
         let session = state::peek(root, id)?;
@@ -129,8 +128,7 @@ impl HookContext {
         Ok(session)
     }
 
-    /// The session's entry, if its run may be on. Most calls of most hooks end here: no lock, no
-    /// write, no trace.
+    /// The session's entry, if its run may be on. Most calls of most hooks end here: no lock, no write, no trace.
     pub fn peek_if_active(&self) -> Result<Option<Session>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
         let session = state::peek_if_active(root, id)?;
@@ -140,7 +138,7 @@ impl HookContext {
         Ok(session)
     }
 
-    /// As [`HookContext::peek_if_active`], of an entry that a Stop has to do with.
+    /// [`HookContext::peek_if_active`] for an entry that concerns a Stop.
     pub(crate) fn peek_for_stop(&self) -> Result<Option<Session>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
         let session = state::peek_for_stop(root, id)?;
@@ -150,28 +148,27 @@ impl HookContext {
         Ok(session)
     }
 
-    /// Whose work the session's entry is.
+    /// Origin of the session's entry.
     pub fn provenance(&self, session: &Session) -> Result<EntryProvenance, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(EntryProvenance::Foreign) };
         state::provenance(root, id, session, self.env.state_home.as_deref())
     }
 
-    /// The session's place in the state; `None` where there is no project or no session id.
+    /// Place of the session in the state; `None` without a project or a session id.
     pub fn session_entry(&self) -> Result<Option<SessionEntry<'_>>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
         let folder = GuardedFolder::open_state(root)?;
         Ok(folder.map(|folder| SessionEntry { folder, id, context: self }))
     }
 
-    /// As [`HookContext::session_entry`], and makes the folder where there is none.
+    /// [`HookContext::session_entry`] with a new folder where there is none.
     pub(crate) fn create_session_entry(&self) -> Result<Option<SessionEntry<'_>>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
         watchdog::start();
         Ok(Some(SessionEntry { folder: GuardedFolder::create_state(root)?, id, context: self }))
     }
 
-    /// Changes the entry of a session whose run is on, and notes that this hook ran. Elsewhere
-    /// nothing happens.
+    /// Changes the entry of a session whose run is on, and notes that this hook ran; else nothing.
     pub(crate) fn update_armed(&self, change: impl FnOnce(&mut Session)) -> Result<(), HookError> {
         if self.peek_if_active()?.is_none() {
             return Ok(());
@@ -182,28 +179,26 @@ impl HookContext {
         Ok(())
     }
 
-    /// Has what is written down be said whatever hangs from now on.
     pub(crate) fn print_at_timeout(&self, answer: HookAnswer) {
         let event = self.event;
         watchdog::on_timeout(move || answer.print(event));
-        // The timer of the usual work says nothing, and the thread does.
+        // The thread, not the timer of the usual work, says something.
         watchdog::reset_limit();
     }
 
-    /// The new part of the transcript, and the time of the turn that it tells.
     pub(crate) fn read_turn(&self, input: &HookInput, session: &Session) -> (TranscriptTail, TurnTime) {
         let path = input.transcript_path.as_deref();
         path.map(|path| read_turn(path, session, self.env.now)).unwrap_or_default()
     }
 
-    /// Reads the new part of the transcript, and has the next change of an entry with a run that is on count its time.
+    /// Reads the new part of the transcript; the next change of an active entry counts its time.
     pub(crate) fn read_and_count(&self, input: &HookInput, session: &Session) -> TranscriptTail {
         let (tail, time) = self.read_turn(input, session);
         self.turn_time.set(time);
         tail
     }
 
-    /// Writes a line into `hooks.log`.
+    /// Appends a line to `hooks.log`.
     pub(crate) fn log_problem(&self, problem: &dyn std::fmt::Display) {
         if let Some(root) = &self.root {
             hook_error_log::append(root, self.env.now, self.event.name(), problem);
@@ -211,7 +206,7 @@ impl HookContext {
     }
 }
 
-/// A session's place in the state: the folder, and the id that its entry stands under.
+/// Place of a session in the state: the folder, and the id of its entry.
 #[derive(Debug)]
 pub struct SessionEntry<'a> {
     folder: GuardedFolder,
@@ -235,7 +230,7 @@ impl SessionEntry<'_> {
         };
         state::update(&self.folder, self.id, options, |session| {
             let (value, change) = change(session);
-            // An entry that holds nothing that decides needs no seal, and gets none by this.
+            // An entry without decisive data needs no seal, and gets none by this.
             if change != EntryChange::Keep && seal::needs_seal(session) {
                 note_client(session);
             }
@@ -243,8 +238,7 @@ impl SessionEntry<'_> {
         })
     }
 
-    /// Changes the entry if its run is still on, and notes that this hook ran. `None` where the
-    /// run has ended meanwhile.
+    /// Changes the entry of an active run, and notes that this hook ran; `None` for a run that has ended meanwhile.
     pub(crate) fn update_armed<T>(
         &self,
         change: impl FnOnce(&mut Session) -> T,
@@ -255,7 +249,7 @@ impl SessionEntry<'_> {
             }
             session.last_seen.note(self.context.event, self.context.env.now);
             session.count_turn(self.context.turn_time.take());
-            // With a prompt of whatever source a turn begins.
+            // A prompt of any source begins a turn.
             if self.context.event == HookEvent::UserPromptSubmit {
                 session.end_rest(self.context.env.now);
             }
@@ -264,26 +258,25 @@ impl SessionEntry<'_> {
         Ok(value.map(|value| (value, lock)))
     }
 
-    /// Writes a line into the decision log, while the lock is held. A log that cannot be written
-    /// holds up nothing.
+    /// Appends to the decision log under the lock. A failure delays nothing.
     pub fn log(&self, _lock: &StateLock, entry: &LogEntry) {
         if let Err(error) = decision_log::append(&self.folder, entry) {
             self.context.log_problem(&error);
         }
     }
 
-    /// The id of the session.
+    /// Id of the session.
     pub fn id(&self) -> &SessionId {
         self.id
     }
 
-    /// The folder of the state.
+    /// Folder of the state.
     pub fn folder(&self) -> &GuardedFolder {
         &self.folder
     }
 }
 
-/// Has the entry know the client that runs this hook.
+/// Records the client that runs this hook in the entry.
 fn note_client(session: &mut Session) {
     let Some(pid) = env::client_pid() else { return };
     let is_known = |known: &ClientProcess| known.pid == pid && start_mark(pid).as_ref() == Some(&known.start_mark);

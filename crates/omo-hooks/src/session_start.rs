@@ -1,4 +1,4 @@
-//! `SessionStart`: the session learns its id and, where it has a run, where that stands.
+//! `SessionStart`: the session learns its id and the state of its run.
 
 use omo_claude::hook_input::HookInput;
 use omo_claude::hook_output::HookAnswer;
@@ -38,21 +38,18 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     })
 }
 
-/// The session's id, and where the plan stands that it executes.
 fn first_lines(id: &SessionId, plan: Option<&PlanRun>) -> String {
     let line = messages::session_line(id);
     plan.map_or(line.clone(), |plan| format!("{line}\n{}", messages::plan::run_line(plan)))
 }
 
-/// What of this project waits for its user: a task list that is not done, and a plan run that is open. What this session
-/// has open it is told anyway.
+/// Offers of this project: an unfinished task list, and an open plan run. The session's own run is told anyway.
 fn offers(context: &HookContext, plan: Option<&PlanRun>) -> Vec<String> {
     let run = if plan.is_none() { run_prompt::offer(context) } else { None };
     [task_list_offer(context, plan), run].into_iter().flatten().collect()
 }
 
-/// The task list of this project that is not done, in one line; `None` where that is the run which this
-/// session has open.
+/// The unfinished task list of this project, in one line; `None` where that is the session's own open run.
 fn task_list_offer(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> {
     let noted = task_list_note::read(context.root.as_deref()?, context.env.state_home.as_deref());
     let session = noted.unwrap_or_else(|error| {
@@ -66,8 +63,8 @@ fn task_list_offer(context: &HookContext, plan: Option<&PlanRun>) -> Option<Stri
     (!is_told).then(|| messages::plan::task_list_offer(&session))
 }
 
-/// What is said where no run is on. What is offered its user reads, who alone goes on with it, and the model,
-/// who is asked about it.
+/// Answer without an active run. The user, who alone goes on with an offer, reads it, and so does the model, which is
+/// asked about it.
 fn answer_without_run(line: String, offer: Option<String>) -> HookAnswer {
     match offer {
         Some(offer) => HookAnswer::Notice { model: Some(format!("{line}\n{offer}")), user: offer },

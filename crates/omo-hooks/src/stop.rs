@@ -36,7 +36,7 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
         return Ok(());
     }
     let Some(session) = context.peek_for_stop()? else { return Ok(()) };
-    // Of a run that is on this is asked where something rests on it: before a claim is judged, and under the lock.
+    // Provenance of an active run is checked where something rests on it: before a claim is judged, and under the lock.
     if !session.is_armed() && context.provenance(&session)? == EntryProvenance::Own {
         let line = stopped_outside::line(context, &session)?;
         match plan_notice::take(context, &session)? {
@@ -61,7 +61,7 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     Ok(())
 }
 
-/// Finds out without the lock what a Stop is decided from; `None` where its run has ended meanwhile.
+/// Gathers the facts of a Stop without the lock; `None` for a run that has ended meanwhile.
 fn gather(
     context: &HookContext,
     place: &SessionEntry,
@@ -89,7 +89,7 @@ fn gather(
         facts.transcript = context.read_turn(input, session).0;
     }
     if needs_judgement(session, &facts) {
-        // Nothing of an entry that is not omo's own is run or believed: under the lock it is the end of the run.
+        // No data of a foreign entry is run or believed: under the lock it is the end of the run.
         if context.provenance(session)? == EntryProvenance::Own {
             let Some(outcome) = verify_claim::verify_claim(context, place, input, session) else { return Ok(None) };
             facts.finding = StopFinding::Claim(Box::new(outcome));
@@ -102,15 +102,15 @@ fn gather(
     Ok(Some(facts))
 }
 
-/// A decision, the entry with it, and the plan run that its user is told of.
+/// A decision, its entry, and the plan run that its user is told of.
 struct Decided {
     decision: StopDecision,
     session: Session,
     plan: Option<PlanRun>,
 }
 
-/// Refreshes what could have moved since the facts were gathered about `session`, decides, and writes that into the
-/// entry.
+/// Refreshes facts that could have changed since they were gathered about `session`, decides, and writes the decision
+/// into the entry.
 fn decide_under_lock(
     context: &HookContext,
     place: &SessionEntry,
@@ -133,7 +133,7 @@ fn decide_under_lock(
     }
     entry.last_seen.note(context.event, context.env.now);
     facts.plan = context.own_plan_run(entry).cloned();
-    // Another run, or another judge, than what was looked at: the next Stop is asked.
+    // Another run, or another judge, than the observed one: the next Stop is asked.
     if entry.ulw.started_at != session.ulw.started_at || facts.is_outdated(entry) {
         return (Ok(None), EntryChange::Write);
     }
@@ -163,13 +163,13 @@ fn decide_under_lock(
     (Ok(Some(Decided { decision, session: entry.clone(), plan })), change)
 }
 
-/// Says what was decided, and writes it into the log.
+/// Prints the decision, and logs it.
 fn answer(context: &HookContext, place: &SessionEntry, lock: StateLock, facts: &StopFacts, decided: Decided) {
     let Decided { decision, session, plan } = decided;
     let spoken = plan_notice::with_notice(context, plan.as_ref(), stop_answer(context, &decision, &session, facts));
     let ended_at = session.verdict.as_ref().filter(|_| matches!(decision.action, StopAction::End { .. }));
     match (spoken, ended_at) {
-        // It names the page, which shows what is written down below.
+        // The ending names the page, which shows the records below.
         (Some(ending), Some(_)) => context.print_at_timeout(ending),
         // Printed before the lock is given back: a user who stops the run after that knows that no block comes
         // any more. And before it is logged: a log on a busy disk may take longer than this hook may.
@@ -211,8 +211,8 @@ fn report_timeout(context: &HookContext, place: &SessionEntry, session: &Session
     });
 }
 
-/// Within the cooldown it matters whether a tool was called, and a tool that was called a moment
-/// ago may not be in the transcript yet. Waited for before the lock is taken.
+/// Waits for tool calls in the transcript before the lock is taken: they decide within the cooldown, and the latest may
+/// not be there yet.
 fn wait_for_transcript(input: &HookInput, session: &Session) {
     const AT_MOST: Duration = Duration::from_millis(200);
     const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -228,7 +228,7 @@ fn wait_for_transcript(input: &HookInput, session: &Session) {
 fn stop_event(input: &HookInput, session: &Session) -> StopEvent {
     let said = match &input.last_assistant_message {
         Some(message) => read_claim(message),
-        // Only where the client does not say what was said last is the transcript asked.
+        // Only without the client's last message the transcript is asked.
         None => input
             .transcript_path
             .as_deref()
@@ -283,7 +283,7 @@ fn stop_answer(
     }
 }
 
-/// How a run has ended, for its user and their terminal.
+/// End of a run, for its user and their terminal.
 fn ending_answer(context: &HookContext, session: &Session, page: Option<&str>) -> Option<HookAnswer> {
     let allowed_blocks = allowed_blocks(session, context.env.client_block_cap);
     let user = run_end::run_ended_on_page(session, allowed_blocks, page)?;

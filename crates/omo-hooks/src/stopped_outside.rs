@@ -7,7 +7,7 @@ use omo_state::state::{CorruptPolicy, EntryChange};
 
 use crate::runtime::{HookContext, HookError};
 
-/// The line for the user; `None` where there is nothing to say, or another process of the same hook has said it.
+/// The line for the user; `None` for no line, or one that another process of the same hook has said.
 pub(crate) fn line(context: &HookContext, session: &Session) -> Result<Option<String>, HookError> {
     if !session.stop_continuation.is_untold {
         return Ok(None);

@@ -1,11 +1,8 @@
-//! `SubagentStop`: a subagent's turn ended. Says nothing, ever: anything said here would make the
-//! subagent go on.
+//! `SubagentStop`: a subagent's turn ended. Says nothing, ever: any output here would make the subagent go on.
 //!
-//! Where it is the reviewer's, and a review is waited for, its verdict is written down. Whether
-//! that counts is decided at the next Stop.
+//! The verdict of an awaited reviewer is written down, and judged at the next Stop.
 //!
-//! Where it was a worker of a plan run, `omo` is told which task it had: one that ends without finishing would keep the
-//! session waiting for it.
+//! Of a worker of a plan run, `omo` is told the task: one that ends without finishing would keep the session waiting.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -22,15 +19,15 @@ use crate::prompt_source;
 use crate::run_prompt;
 use crate::runtime::{HookContext, HookError};
 
-/// The agents that work on tasks of a plan run: those of this plugin, and those that its workflow starts.
+/// Agents for tasks of a plan run: those of this plugin, and those that its workflow starts.
 const WORKERS: [&str; 3] = ["omo:worker", "omo:verifier", "workflow-subagent"];
-/// A transcript that is longer is not looked through: the run waits for that task as long as it says.
+/// Maximum bytes of a transcript that is searched: behind a longer one the run waits until its own timeout.
 const MAX_TRANSCRIPT_BYTES: u64 = 32 * 1024 * 1024;
-/// How long the last message of an agent is waited for, and how often it is looked for. It mostly comes within 80 ms, and
-/// the client ends this hook after five seconds.
+/// Time that the last message of an agent is waited for. It mostly comes within 80 ms, and the client ends this hook
+/// after five seconds.
 const TRANSCRIPT_WAIT: Duration = Duration::from_secs(1);
 const READ_AGAIN: Duration = Duration::from_millis(20);
-/// For reading it once more.
+/// Time to read the transcript once more.
 const SLACK: Duration = Duration::from_secs(1);
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
@@ -38,7 +35,7 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
         report_worker(context, input);
     }
     let report = input.last_assistant_message.as_deref().filter(|_| input.agent_type.as_deref() == Some(REVIEWER));
-    // A client that the session's shell started reads what it is told to, and from where: its reviewer says nothing.
+    // A client that the session's shell started reads any file from anywhere: its reviewer says nothing.
     let report = report.map(|report| if prompt_source::is_below_session(context) { "" } else { report });
     let reviewer = Reviewer {
         id: input.agent_id.as_deref().unwrap_or_default().to_owned(),
@@ -61,14 +58,13 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     })
 }
 
-/// The tokens that an agent has used, where the run bounds them.
 fn agent_tokens(context: &HookContext, input: &HookInput) -> u64 {
     let bounded = context.peek_if_active().ok().flatten().filter(|session| session.token_bound().is_some());
     let (Some(session), Some(path)) = (bounded, input.agent_transcript_path.as_deref()) else { return 0 };
     count_tokens(Path::new(path), &TokenUse::default(), session.ulw.started_at).used
 }
 
-/// Hands over which task of the session's open plan run an agent had.
+/// Reports the task of an agent of the session's open plan run.
 fn report_worker(context: &HookContext, input: &HookInput) {
     let session = match context.peek_session() {
         Ok(session) => session,
@@ -96,8 +92,8 @@ fn report_worker(context: &HookContext, input: &HookInput) {
     }
 }
 
-/// A transcript with its last message in it. The client writes it while the hook runs already, and before that neither the
-/// message is there nor, maybe, the ticket. Where it does not come in time, what is there is taken.
+/// A transcript with its last message in it. The client writes it while the hook runs already, and before that neither
+/// the message is there nor, maybe, the ticket. A late one is taken as it is.
 fn read_whole_transcript(path: &Path, last_message: &str, wait: Duration) -> Result<String, String> {
     let last_message = serde_json::to_string(last_message).unwrap_or_default();
     let deadline = Instant::now() + wait;
@@ -111,8 +107,8 @@ fn read_whole_transcript(path: &Path, last_message: &str, wait: Duration) -> Res
     }
 }
 
-/// Which task a worker had, by its transcript: the one that it was started for and, behind a blank, the last ticket that
-/// it read, or `-`. A ticket is a secret of its worker, so that no text about another task can name that one's.
+/// Task of a worker, by its transcript: the one that it was started for and, behind a blank, the last ticket that it
+/// read, or `-`. A ticket is a secret of its worker, so that no text about another task can name that one's.
 fn task_of_worker(transcript: &str) -> Option<String> {
     let word = |rest: &str| -> String {
         rest.chars().take(64).take_while(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(*letter)).collect()
@@ -141,7 +137,7 @@ mod tests {
             let read = read_whole_transcript(&path, "He said \"all\" is\ndone", long).unwrap();
             assert_eq!(task_of_worker(&read).as_deref(), Some("1 a1"));
         });
-        // One that never comes is not waited for any longer.
+        // A missing message is not waited for any longer.
         assert!(read_whole_transcript(&path, "another", Duration::ZERO).unwrap().contains("--ticket a1"));
     }
 

@@ -1,4 +1,4 @@
-//! `UserPromptSubmit`: a prompt turns ultrawork on or off, or asks where it stands.
+//! `UserPromptSubmit`: a prompt turns ultrawork on or off, or asks for its state.
 
 mod check_prompt;
 mod status_line_prompt;
@@ -46,7 +46,7 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
         Ok(answer) => (answer, Ok(())),
         Err(error) => (None, Err(error)),
     };
-    // The launcher asks for it once, in the place of the first prompt after omo was built.
+    // The launcher requests this once, in the place of the first prompt after omo was built.
     let ready =
         env::was_just_built().then(|| messages::build_ready(env!("CARGO_PKG_VERSION"), env::has_local_bin_on_path()));
     if let Some(answer) = HookAnswer::with_line(ready, answer) {
@@ -58,14 +58,13 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     outcome
 }
 
-/// What the prompt is answered, after everything that it asks for was done.
+/// Answer to a prompt, after all of its effects.
 fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>, HookError> {
     let Some(prompt) = input.prompt.as_deref() else { return Ok(None) };
     let mut event = PromptEvent {
         prompt,
         prompt_id: input.prompt_id.as_deref(),
-        // What a plan says must neither hold the session that works on it, against its supervisor, nor
-        // approve anything.
+        // Words of a plan must neither hold the session that works on it, against its supervisor, nor approve anything.
         origin: if context.env.worker.is_some() || input.is_from_subagent() {
             PromptOrigin::Agent
         } else {
@@ -118,7 +117,7 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
     if source == RequestSource::Person {
         plan_runs::keep_typed(context, &intent);
     }
-    // The client may stop waiting for a preview: the command then runs with what was kept.
+    // The client may stop waiting for a preview: the command then runs with the kept arguments.
     if let PromptIntent::Command { name, arguments } = &intent
         && source == RequestSource::Person
         && is_plan_command(name)
@@ -164,7 +163,7 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
     Ok(HookAnswer::with_line(told, apply_decision(&prompt, &decision)?))
 }
 
-/// A line that cannot be told keeps no prompt from its answer.
+/// The line of `stopped_outside`; an error keeps no prompt from its answer.
 fn stopped_outside_line(context: &HookContext, session: &Session) -> Option<String> {
     stopped_outside::line(context, session).unwrap_or_else(|error| {
         context.log_problem(&error);
@@ -172,14 +171,14 @@ fn stopped_outside_line(context: &HookContext, session: &Session) -> Option<Stri
     })
 }
 
-/// `true` for a prompt that means something else where the model asked, or that the client sent.
+/// `true` for a prompt that means something else from the model or the client.
 fn depends_on_source(intent: &PromptIntent, event: &PromptEvent) -> bool {
     intent.needs_a_person()
         || matches!(intent, PromptIntent::Stop { .. } | PromptIntent::Pause(_))
         || event.has_run && *intent == PromptIntent::Nothing && is_question(event.prompt)
 }
 
-/// What the user has set, and may set otherwise for one run. A task that goes on keeps its bounds.
+/// The user's settings, with those of one run. A task that goes on keeps its bounds.
 fn options(config: &UserConfig, context: &HookContext, session: Option<&Session>, request: TaskRequest) -> UlwOptions {
     let checks = context.root.as_deref().map(|root| config.checks_for(root)).unwrap_or_default();
     let is_own = |session: &&Session| context.provenance(session).is_ok_and(|it| it == EntryProvenance::Own);
@@ -195,21 +194,18 @@ fn options(config: &UserConfig, context: &HookContext, session: Option<&Session>
     UlwOptions { limits, checks, review, prove, begins_anew: false }
 }
 
-/// Everything that acting on a decision needs.
 struct PromptContext<'a> {
     context: &'a HookContext,
     config: &'a UserConfig,
     tail: TranscriptTail,
     session: Option<&'a Session>,
-    /// What the model is told of an approval in this prompt.
     approval_note: Option<String>,
-    /// The session is in plan mode.
+    /// `true` in plan mode.
     plan_mode: bool,
-    /// The client's id of the prompt.
     prompt_id: Option<String>,
-    /// A person typed it, as far as can be told.
+    /// `true` for a prompt that a person typed, as far as can be told.
     is_from_person: bool,
-    /// The condition of a `/goal` that is on.
+    /// Condition of an active `/goal`.
     goal: Option<String>,
 }
 
@@ -285,21 +281,21 @@ fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<O
     }))
 }
 
-/// A prompt comes in: whatever checks were running have been ended.
+/// Marks running checks as ended by the prompt.
 fn leave_checks(session: &mut Session) {
     if session.verification.phase == VerificationPhase::Checks {
         session.verification.phase = VerificationPhase::Working;
     }
 }
 
-/// Asked only where the answer can matter: nothing else has happened since the run was turned on.
+/// `true` where nothing else has happened since the run was turned on; only read where that can matter.
 fn is_model_silent(input: &HookInput, session: Option<&Session>) -> bool {
     let untouched = session.filter(|session| session.is_armed() && session.is_untouched());
     let (Some(session), Some(path)) = (untouched, input.transcript_path.as_deref()) else { return false };
     model_has_spoken(path, session.transcript) == Some(false)
 }
 
-/// Turns ultrawork off, and says so. Where that cannot be written down, it says that as well.
+/// Turns ultrawork off, and says so, or that it could not be written down.
 fn stop_run(prompt: &PromptContext, decision: &PromptDecision, reason: Option<&str>, whole: bool) -> HookAnswer {
     let user = match write_stop(prompt, decision, reason) {
         Ok(was_armed) => {
@@ -324,7 +320,7 @@ fn write_stop(prompt: &PromptContext, decision: &PromptDecision, reason: Option<
     let Some(place) = context.create_session_entry()? else { return Ok(false) };
     let ((was_armed, session), lock) = place.update(STOP_DEADLINE, CorruptPolicy::MoveAside, |session| {
         let was_armed = session.is_armed();
-        // What is ended here needs no proof, and is sealed as it is then.
+        // An entry that is ended here needs no proof, and is sealed in its new state.
         seal::forget_unproved(context.env.state_home.as_deref(), place.id(), session, now);
         session.stop_continuation(reason, prompt.is_from_person, now);
         ((was_armed, session.clone()), EntryChange::Begin)
@@ -367,7 +363,7 @@ fn status_text(prompt: &PromptContext) -> Result<String, HookError> {
             context.root.as_deref().and_then(unwritable_folder).map(|folder| folder.display().to_string()).as_deref(),
         ));
     }
-    // Of its plan run the session's entry has no more than numbers.
+    // The session's entry has only numbers of its plan run.
     let at_work = plan.filter(|plan| plan.is_open()).and_then(|plan| run_prompt::at_work(context, Some(plan)));
     Ok(std::iter::once(report.text(context.env.now)).chain(at_work).collect::<Vec<_>>().join("\n"))
 }

@@ -1,5 +1,4 @@
-//! Judging a claim: the checks are run and the review is looked for, with no lock held, and what
-//! was found is judged.
+//! Judging a claim: the checks are run and the review is looked for, with no lock held, and the results are judged.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -35,7 +34,6 @@ use omo_state::{config, env, review_material, state, transcript};
 
 use crate::runtime::{HookContext, SessionEntry};
 
-/// What a hook may take beyond its checks: git on a large work tree.
 const GIT_SLACK: Duration = Duration::from_secs(30);
 
 /// Time that a claim waits beside its own checks: for those of the start, with which they may share a port or a file, and
@@ -131,7 +129,7 @@ pub(super) fn verify_claim(
         check = judge_claim(&session, findings);
     }
     if check.judgement == ClaimJudgement::Verified {
-        // For those who look at the run later. What was recorded when it began goes with its end.
+        // For a later look at the run. Records of its start go with its end.
         watchdog::extend_limit(GIT_SLACK);
         let changes = changes_of_run(context, root, place, &session, &mut FileVersions::unwritten());
         watchdog::reset_limit();
@@ -153,7 +151,7 @@ const REVIEW_PATIENCE: Duration = Duration::from_secs(60);
 /// How long a claim waits for it that is held to it.
 const REQUIRED_PATIENCE: Duration = Duration::from_secs(TOTAL_TIMEOUT_SECONDS as u64 / 2);
 
-/// What the checks of a claim say without the change, as far as that is known in time. It is asked once all are green.
+/// Results of the checks without the change, as far as they are known in time. Started once all are green.
 fn run_without_change(
     place: &SessionEntry,
     session: &Session,
@@ -174,7 +172,7 @@ fn run_without_change(
     };
     let counts = verified.results.iter().map(|result| result.record.counts).collect();
     let question = ProofQuestion::new(tree, recorded, session, is_copy_decisive, counts);
-    // The checks and this share the time that the client gives a Stop.
+    // The checks and the comparison share the time that the client gives a Stop.
     let left = Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into()).saturating_sub(started.elapsed());
     let patience = if needs_proof { REQUIRED_PATIENCE } else { patience_beside_review(session, tree, patience) };
     let patience = patience.min(left);
@@ -200,8 +198,8 @@ fn patience_beside_review(session: &Session, tree: &str, without_review: Duratio
     since.map_or(Duration::ZERO, |since| REVIEW_PATIENCE.saturating_sub(Duration::from_millis(since)))
 }
 
-/// The environment that the run began with; `None` where it is gone. An older omo has kept none: then it is the present
-/// one, as it was then.
+/// Environment of the run's start; `None` for a lost one. An older omo has kept none: then it is the present one, as it
+/// was then.
 pub(super) fn run_environment(
     state_home: Option<&Path>,
     id: &SessionId,
@@ -215,13 +213,12 @@ pub(super) fn run_environment(
     }
 }
 
-/// The files of a session's project that count.
 fn work_files<'a>(context: &'a HookContext, root: &Path, session: &Session) -> WorkFiles<'a> {
     let scope = session.verification.scope.as_deref();
     WorkFiles::new(root, context.env.state_home.as_deref(), &context.git_calls, scope)
 }
 
-/// The content of each file, read once more, whatever the times say; `None` where they are not those that were judged.
+/// Content of each file, read once more, whatever the times say; `None` for another content than the judged one.
 fn read_judged_files(files: &WorkFiles, judged: Option<&str>) -> Option<Vec<u8>> {
     watchdog::extend_limit(GIT_SLACK);
     let exact = files.exact_id();
@@ -230,17 +227,15 @@ fn read_judged_files(files: &WorkFiles, judged: Option<&str>) -> Option<Vec<u8>>
     Some(manifest.bytes_to_keep().unwrap_or_default().to_vec())
 }
 
-/// What a reviewer reads holds a difference, which is bounded, and short lines, each with a margin. A version of a file
-/// that lies beside it may be larger.
+/// Maximum bytes of a reviewer's material: a bounded difference, short lines with a margin, and larger copies beside
+/// it.
 const MAX_MATERIAL_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Where it is.
 fn material_path(place: &SessionEntry) -> PathBuf {
     place.folder().path().join(review_material::file_name(place.id()))
 }
 
-/// What tells whether it is as omo wrote it, with all that lies beside it: the content, and that it was not another one
-/// for a while.
+/// Mark of unchanged material, with all files beside it: the content, and that it was not another one for a while.
 fn material_mark(place: &SessionEntry) -> Option<String> {
     watchdog::extend_limit(GIT_SLACK);
     let mark = read_material_mark(place);
@@ -263,7 +258,7 @@ fn read_material_mark(place: &SessionEntry) -> Option<String> {
     Some(mark)
 }
 
-/// Writes down what the reviewer is to read; or why it cannot be shown.
+/// Writes the reviewer's material, or the reason why it cannot be shown.
 fn write_material(
     context: &HookContext,
     place: &SessionEntry,
@@ -316,12 +311,12 @@ fn changes_of_run(
     difference::changes_of_run(root, context.env.state_home.as_deref(), &context.git_calls, place.id(), session, whole)
 }
 
-/// The agreement of a reviewer, judged by what the client wrote down of it.
+/// Agreement of a reviewer, judged by the client's record of it.
 #[derive(Default)]
 struct JudgedReading {
     refusal: Option<AgreementRefusal>,
     hooks: Vec<HookIntervention>,
-    /// Copies of files that it did not read from their first line to their last.
+    /// Copies of files that were not read in full.
     unread: Vec<String>,
 }
 
@@ -331,7 +326,7 @@ impl JudgedReading {
     }
 }
 
-/// Judges the agreement that came, where one came.
+/// Judges the agreement, if one came.
 fn judge_reading(session: &Session, input: &HookInput, place: &SessionEntry, root: &Path) -> JudgedReading {
     let (Some(review), Some(asked)) = (&session.verification.review, &session.verification.asked) else {
         return JudgedReading::default();
@@ -362,7 +357,7 @@ fn judge_reading(session: &Session, input: &HookInput, place: &SessionEntry, roo
     })
 }
 
-/// The files of which the material holds a copy that was not read from its first line to its last.
+/// Files whose copy in the material was not read in full.
 fn unread_copies(place: &SessionEntry, given: &AgentStart) -> Vec<String> {
     let folder = place.folder().open_folder(&review_material::versions_folder_name(place.id())).ok().flatten();
     let names = folder.as_ref().and_then(|folder| folder.file_names("").ok()).unwrap_or_default();
@@ -377,7 +372,7 @@ fn unread_copies(place: &SessionEntry, given: &AgentStart) -> Vec<String> {
     unread.filter_map(|name| name.get(difference::DIGEST_CHARS + 1..).map(str::to_owned)).collect()
 }
 
-/// What the client wrote down of a reviewer; `material` is the name of the file that it was to read.
+/// The client's record of a reviewer; `material` is the name of the file to read.
 fn reviewer_facts(
     reviewer: &Reviewer,
     given: AgentStart,
@@ -400,7 +395,7 @@ fn reviewer_facts(
     }
 }
 
-/// The client writes down a little behind what it does: the prompt, what was read, and the result of the call.
+/// Waits for the client's record, which comes a little later: the prompt, the reads, and the result of the call.
 fn wait_for_transcripts(judge: impl Fn() -> JudgedReading) -> JudgedReading {
     use AgreementRefusal::{ByAnother, NoTranscript, Unread};
     const AT_MOST: Duration = Duration::from_millis(500);
@@ -420,7 +415,6 @@ fn is_same_folder(one: &Path, other: &Path) -> bool {
     one == other || one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
-/// The id of the files, for a failure that still stands.
 pub(super) fn present_tree_id(context: &HookContext, session: &Session) -> Option<String> {
     let (root, id) = (context.root.as_deref()?, context.session_id.as_ref()?);
     let present = CheckEnvironment::from_variables(env::variables(), root);
@@ -431,7 +425,7 @@ pub(super) fn present_tree_id(context: &HookContext, session: &Session) -> Optio
     state.map(|state| state.id)
 }
 
-/// Where the event of its end was not seen, the transcript is asked for the review.
+/// Looks for the review in the transcript, where the event of its end was not seen.
 fn look_for_review(session: &mut Session, input: &HookInput) {
     let verification = &mut session.verification;
     let (Some(asked), Some(path)) = (&verification.asked, input.transcript_path.as_deref()) else { return };
@@ -448,7 +442,7 @@ fn look_for_review(session: &mut Session, input: &HookInput) {
     }
 }
 
-/// Shows in the state that checks run, and ends them as soon as the run is over.
+/// Watcher of checks: shows them in the state, and ends them with the run.
 struct RunWatcher<'a> {
     context: &'a HookContext,
     place: &'a SessionEntry<'a>,

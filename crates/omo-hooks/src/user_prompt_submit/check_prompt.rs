@@ -1,5 +1,4 @@
-//! `/omo:check`: what judges a claim is shown and changed, from the user's own words and without
-//! the model.
+//! `/omo:check`: the judges of a claim are shown and changed, from the user's own words and without the model.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -24,7 +23,6 @@ use omo_state::trust::pending_approval::{self, PendingApproval};
 use crate::plan_runs;
 use crate::runtime::{HookContext, HookError};
 
-/// Does what the user asked for, and says so.
 pub(super) fn run_check_command(
     context: &HookContext,
     config: &UserConfig,
@@ -86,7 +84,7 @@ fn add_check(context: &HookContext, check: &Check, detected: Option<DetectedChec
     })
 }
 
-/// What was unusual about the last claim is accepted.
+/// Accepts unusual facts about the last claim.
 fn accept_checks(context: &HookContext, name: Option<&str>) -> Result<String, HookError> {
     change_session(context, |session| {
         let accepted = session.accept_unusual(name, ChangedBy::Typed, context.env.now);
@@ -114,10 +112,10 @@ fn approve(context: &HookContext, root: &Path, typed: Option<&str>) -> Result<St
     }
 }
 
-/// What the user can agree to: what the file would have run, and then what plans would.
+/// Commands that the user can agree to: those of the file, and then those of plans.
 fn list_approvals(context: &HookContext, root: &Path, plans: &[PendingApproval]) -> String {
     let plans = plan_runs::approval_text(context, plans);
-    // A file that only says how a worktree is set up asks for nothing here: plans do.
+    // A file that only sets up worktrees asks for nothing here: plans do.
     let asks = |repository: &RepositoryConfig| !repository.checks.is_empty() || !repository.problems.is_empty();
     let of_file = RepositoryConfig::read(root).filter(asks).map(|repository| match repository.problems.first() {
         Some(problem) => refusal_line(&problem.to_string()),
@@ -130,7 +128,7 @@ fn list_approvals(context: &HookContext, root: &Path, plans: &[PendingApproval])
     if shown.is_empty() { refusal_line(NO_FILE) } else { shown.join("\n") }
 }
 
-/// What the file would have run, or that it is too much to be approved here.
+/// Commands of the file, or the refusal of one too large.
 fn approval_text(context: &HookContext, repository: &RepositoryConfig) -> String {
     let shown =
         approval_request(&repository.checks, repository.setup.as_deref(), &repository.pinned, &repository.digest)
@@ -167,8 +165,8 @@ fn approve_file(
             Ok(shown) => shown,
             Err(refusal) => return Ok(refusal),
         };
-    // Another content with the same beginning of its digest is not found by chance; to approve one
-    // that was searched for, its code has to be typed by the user.
+    // Another content with the same beginning of its digest is not found by chance; to approve one that was searched
+    // for, its code has to be typed by the user.
     if typed.len() < CODE_CHARS || !repository.digest.starts_with(typed) {
         return Ok(format!(
             "{}\n{shown}",
@@ -186,14 +184,13 @@ fn approve_file(
         for check in new.clone() {
             session_check::add_check(checks, check).map_err(|error| refusal_line(&error.to_string()))?;
         }
-        // Last: what does not fit is not approved either.
+        // Last: an approval beyond the bounds is not given either.
         let approved = repository.approve(state_home, root, given);
         approved.map_err(|error| refusal_line(&format!("could not be approved: {error}")))?;
         Ok(said.clone())
     })
 }
 
-/// Changes the checks of the session; an error is said, and changes nothing.
 fn change_checks(
     context: &HookContext,
     mut change: impl FnMut(&mut Vec<Check>) -> Result<String, String>,

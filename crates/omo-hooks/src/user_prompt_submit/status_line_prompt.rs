@@ -9,7 +9,6 @@ use omo_core::prompt::StatuslineRequest;
 use omo_state::env;
 use serde_json::{Value, json};
 
-/// The answer to the user.
 pub(super) fn answer(request: StatuslineRequest, state_home: Option<&Path>) -> String {
     let program = match request {
         StatuslineRequest::Off => Ok(String::new()),
@@ -47,7 +46,7 @@ pub(super) fn answer(request: StatuslineRequest, state_home: Option<&Path>) -> S
     said.unwrap_or_else(|why| client_settings::status_line_unchanged(&place, &why))
 }
 
-/// The offer of a status line to a user who has none of omo, and did not turn it off.
+/// Offer of a status line to a user without one of omo, who did not turn it off.
 pub(super) fn offer(state_home: Option<&Path>) -> Option<String> {
     let settings = settings_file()?;
     let files = StatusLineFiles { settings: &settings, state_home: state_home? };
@@ -63,8 +62,7 @@ fn program_text() -> Result<String, &'static str> {
     program.to_str().map(str::to_owned).ok_or("the path of `omo` is not UTF-8, and settings cannot hold it")
 }
 
-/// The program, where its path will last: what the plugin keeps over updates, else the plugin as it
-/// is.
+/// A lasting path of the program: the one that the plugin keeps over updates, else that of the plugin.
 fn program() -> Option<PathBuf> {
     let name = format!("omo{}", std::env::consts::EXE_SUFFIX);
     let folders = env::plugin_folders().into_iter().flatten();

@@ -1,4 +1,4 @@
-//! Turning ultrawork on by a prompt: what judges the run, writing it down, and saying that it is on.
+//! Turning ultrawork on by a prompt: the judges of the run, its record, and its announcement.
 
 use std::env::consts::EXE_EXTENSION;
 use std::path::Path;
@@ -35,9 +35,9 @@ use omo_state::trust::GivenApproval;
 use super::{PromptContext, status_line_prompt};
 use crate::runtime::{HookContext, HookError};
 
-/// How long the files may be looked at: the client waits for five seconds in all.
+/// Timeout of the look at the files: the client waits for five seconds in all.
 const SCOPE_LIMIT: Duration = Duration::from_secs(3);
-/// Time in which git has to say whether it accepts a repository of another user, before the files are looked at.
+/// Timeout of git's answer about a repository of another user, before the files are looked at.
 const OWNER_LIMIT: Duration = Duration::from_secs(1);
 
 pub(super) fn activate(
@@ -51,7 +51,7 @@ pub(super) fn activate(
     if activation.begins_anew && is_on {
         let reason = "another task was begun";
         let stop = PromptDecision::Stop { reason: Some(reason.to_owned()), whole: true };
-        // Where it cannot be written down, the new run cannot either, which is said.
+        // A failure here fails the new run too, and is said.
         if let Err(error) = super::write_stop(prompt, &stop, Some(reason)) {
             context.log_problem(&error);
         }
@@ -109,7 +109,6 @@ pub(super) fn activate(
     Some(HookAnswer::Notice { user: user.join("\n"), model: Some(model.join("\n")) })
 }
 
-/// Lines about the checks of a prompt that cannot run as they stand.
 fn missing_programs(context: &HookContext, checks: &[Check]) -> Vec<String> {
     let Some(root) = context.root.as_deref() else { return Vec::new() };
     let line = |check: &Check| {
@@ -119,7 +118,7 @@ fn missing_programs(context: &HookContext, checks: &[Check]) -> Vec<String> {
     checks.iter().filter(|check| check.origin == CheckOrigin::User).filter_map(line).collect()
 }
 
-/// Asks git about the owner of the repository, within what this hook has.
+/// Asks git about the owner of the repository, within `OWNER_LIMIT`.
 fn ask_for_owner(root: &Path) -> Result<(), DubiousOwnership> {
     let Some(repository) = ForeignRepository::find(root) else { return Ok(()) };
     watchdog::extend_limit(OWNER_LIMIT + Duration::from_secs(2));
@@ -128,14 +127,13 @@ fn ask_for_owner(root: &Path) -> Result<(), DubiousOwnership> {
     answer
 }
 
-/// The command that the project tests with, for a run that no check judges.
+/// The project's test command, for a run that no check judges.
 fn check_offer(prompt: &PromptContext, session: &Session) -> Option<CheckOffer<'static>> {
     let root = prompt.context.root.as_deref().filter(|_| session.checks.is_empty())?;
     let DetectedCheck { command, found_in } = detected_check::offer_check(root, prompt.config.detection).ok()?;
     Some(CheckOffer { command, found_in })
 }
 
-/// The program of the plugin without which no Stop reaches omo, where it cannot be run.
 pub(super) fn unrunnable_hook() -> Option<String> {
     let [_, plugin] = env::plugin_folders();
     let program = plugin?.join("bin").join(HookEvent::Stop.program());
@@ -143,13 +141,12 @@ pub(super) fn unrunnable_hook() -> Option<String> {
     (!is_there).then(|| program.display().to_string())
 }
 
-/// What judges the run from its start.
+/// Judges of the run from its start.
 fn initial_checks(context: &HookContext, own: Vec<Check>) -> StartingChecks {
     let gather = |root| starting_checks::gather_checks(own, root, context.env.state_home.as_deref());
     context.root.as_deref().map(gather).unwrap_or_default()
 }
 
-/// What became of an activation in the state.
 enum ActivationWrite {
     Written(Box<Session>, RunStart),
     AlreadyWritten,
@@ -208,8 +205,8 @@ fn write_activation(
     })
 }
 
-/// Settles which files count, and gives the name of that. Where git takes too long nothing is settled under it: then
-/// more files count, and never fewer.
+/// Settles the scope of counted files, and returns its name. Where git takes too long nothing is settled: then more
+/// files count, and never fewer.
 fn settle_scope(context: &HookContext) -> Option<String> {
     let (root, state_home) = (context.root.clone()?, context.env.state_home.clone());
     watchdog::extend_limit(SCOPE_LIMIT + Duration::from_secs(1));
@@ -222,7 +219,7 @@ fn settle_scope(context: &HookContext) -> Option<String> {
     Some(name)
 }
 
-/// How long the files of a project may take to be recorded. The client gives the hook five seconds.
+/// Timeout of recording a project's files. The client gives the hook five seconds.
 const RECORDING_LIMIT: Duration = Duration::from_millis(3_500);
 
 /// Records the files that the run begins with, and has its checks count in the background what there is in them. Its
