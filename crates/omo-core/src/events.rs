@@ -1,5 +1,4 @@
-//! The table of hooks: each event of the client that omo answers, the program that the client starts for it, and for how
-//! long that may run.
+//! The table of hooks: each event of the client that omo answers, its program, and its timeout.
 //!
 //! The hooks, the session state, `omo doctor`, the plugin that is built and the guide all read the table at the end of
 //! this file, and `cargo xtask guide` writes `hooks.json` and the launchers from it. A new event is a row, and its
@@ -9,20 +8,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::timestamp::Timestamp;
 
-/// One hook.
+/// Row of a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventRow {
-    /// The event.
+    /// Event of the client.
     pub event: HookEvent,
-    /// The client's name for it.
+    /// The client's name of the event.
     pub name: &'static str,
-    /// The program that the client starts for it.
+    /// Program that the client starts.
     pub program: &'static str,
-    /// For how many seconds the client waits.
+    /// Timeout of the client, in seconds.
     pub timeout_seconds: u16,
-    /// What the client shows meanwhile, where that may take long.
+    /// Message of the client meanwhile, for a hook that may take long.
     pub status_message: Option<&'static str>,
-    /// What omo does then, for the guide.
+    /// Purpose for the guide.
     pub purpose: &'static str,
 }
 
@@ -43,10 +42,10 @@ macro_rules! events {
         }
 
         impl HookEvent {
-            /// All of them, in the order of a session's life.
+            /// All events, in the order of a session's life.
             pub const ALL: [Self; { [$(stringify!($event)),*].len() }] = [$(Self::$event),*];
 
-            /// Its row.
+            /// Row of the event.
             pub const fn row(self) -> &'static EventRow {
                 match self {
                     $(Self::$event => &EventRow {
@@ -64,7 +63,7 @@ macro_rules! events {
         /// All hooks, in the order of a session's life.
         pub const EVENTS: [EventRow; HookEvent::ALL.len()] = [$(*HookEvent::$event.row()),*];
 
-        /// When each hook was last seen during the run.
+        /// Last time of each hook during the run.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "PascalCase", default)]
         pub struct LastSeen {
@@ -82,12 +81,12 @@ macro_rules! events {
 }
 
 impl HookEvent {
-    /// The client's name for it.
+    /// The client's name of the event.
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// The program that `hooks.json` names for it.
+    /// Program in `hooks.json`.
     pub fn program(self) -> &'static str {
         self.row().program
     }
@@ -99,7 +98,7 @@ impl LastSeen {
         HookEvent::ALL.map(|event| (event, *{ *self }.slot(event)))
     }
 
-    /// Notes that a hook ran.
+    /// Records a hook's run.
     pub fn note(&mut self, event: HookEvent, now: Timestamp) {
         *self.slot(event) = Some(now);
     }
@@ -123,7 +122,7 @@ events! {
     /// The main agent's turn wants to end.
     Stop, stop {
         program: "omo-stop",
-        // It may run checks, all of which together have 840 seconds.
+        // The checks of a Stop have 840 seconds together.
         timeout_seconds: 900,
         status_message: Some("omo: checking the claim against the start, Esc ends it"),
         purpose: "decides whether the turn may end; runs the checks when the model claims to be done",

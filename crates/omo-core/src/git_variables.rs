@@ -38,7 +38,6 @@ const REPOSITORY_VARIABLES: [&str; 27] = [
 /// Numbered variables, such as `GIT_CONFIG_KEY_0`, which say nothing without their count.
 const REPOSITORY_PREFIXES: [&str; 2] = ["GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"];
 
-/// Variables that a person sets about themselves and their settings.
 const PERSON_VARIABLES: [&str; 7] = [
     "GIT_AUTHOR_NAME",
     "GIT_AUTHOR_EMAIL",
@@ -56,7 +55,6 @@ const SETTING_VARIABLES: [&str; 2] = ["GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS
 const HOOK_PROGRAMS: [&str; 9] =
     ["CAPTAINHOOK", "GITHOOKS", "HK", "HUSKY", "LEFTHOOK", "OVERCOMMIT", "PREK", "PRE_COMMIT", "SIMPLE_GIT_HOOKS"];
 
-/// Variables of such programs with other names.
 const HOOK_VARIABLES: [&str; 2] = ["SKIP", "SKIP_SIMPLE_GIT_HOOKS"];
 
 /// Variables by which any program finds what it runs, but for the `PATH`.

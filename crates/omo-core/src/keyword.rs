@@ -1,9 +1,8 @@
-//! What a prompt says to omo: the keyword as an instruction, a command, or the way out.
+//! Meaning of a prompt to omo: the keyword as an instruction, a command, or the way out.
 //!
-//! Only words that a person wrote as their own count. This module owns the order of the steps;
-//! each step has a file: who wrote it (`origin`), commands (`slash`), what is quoted or pasted
-//! (`mask`, `pasted_lines`, `pasted_tables`), what a word is (`keyword_match`), turning ultrawork off
-//! (`off_request`), and talk about the keyword (`mention`).
+//! Only words that a person wrote as their own count. This module owns the order of the steps; each step has a file:
+//! the writer (`origin`), commands (`slash`), quoted or pasted text (`mask`, `pasted_lines`, `pasted_tables`), words
+//! (`keyword_match`), turning ultrawork off (`off_request`), and talk about the keyword (`mention`).
 
 mod keyword_match;
 mod mask;
@@ -24,12 +23,10 @@ use std::ops::Range;
 use short_request::ShortRequest;
 use slash::SlashPrompt;
 
-/// At most this many keywords.
 const MAX_KEYWORDS: usize = 16;
-/// At most this many characters in one.
 const MAX_CHARS: usize = 32;
 
-/// The words that turn ultrawork on. None at all turns the keyword off.
+/// Words that turn ultrawork on. An empty list turns the keyword off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keywords(Vec<String>);
 
@@ -52,7 +49,7 @@ impl Keywords {
         }
     }
 
-    /// The words themselves.
+    /// Words of the list.
     pub fn words(&self) -> &[String] {
         &self.0
     }
@@ -62,12 +59,12 @@ fn is_allowed(char: char) -> bool {
     char.is_alphanumeric() || matches!(char, '-' | '_')
 }
 
-/// Why a list of keywords cannot be as it is.
+/// Reason why a list of keywords is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InvalidKeyword {
-    /// There are this many.
+    /// Too many keywords: their number.
     TooMany(usize),
-    /// This word is empty, too long, or holds what is neither letter nor digit.
+    /// An empty or too long word, or one with a character that is neither letter nor digit.
     Word(String),
 }
 
@@ -82,38 +79,38 @@ impl fmt::Display for InvalidKeyword {
 
 impl std::error::Error for InvalidKeyword {}
 
-/// What a prompt says to omo.
+/// Meaning of a prompt to omo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromptReading<'a> {
-    /// Nothing: not a person's words, or nothing that concerns omo.
+    /// Words of no person, or no words for omo.
     Nothing,
     /// The keyword, as an instruction.
     Activate {
-        /// The words of the person before it.
+        /// Words of the person before the keyword.
         before: &'a str,
-        /// The keyword as they wrote it.
+        /// Keyword as typed.
         keyword: &'a str,
-        /// Their words behind it.
+        /// Words of the person behind the keyword.
         after: &'a str,
     },
     /// The keyword and at most one more word.
     Short(ShortRequest),
-    /// The prompt is one of omo's slash commands.
+    /// A slash command of omo.
     Command {
-        /// Without the `/omo:`; `/ulw` is the command `ulw`.
+        /// Name without the `/omo:`; `/ulw` is the command `ulw`.
         name: &'a str,
-        /// What follows the one blank after the name, byte for byte.
+        /// Text behind the one blank after the name, byte for byte.
         arguments: &'a str,
     },
-    /// To turn ultrawork off.
+    /// A request to turn ultrawork off.
     Off {
-        /// The prompt says nothing else.
+        /// `true` for a prompt without other words.
         whole: bool,
     },
 }
 
 impl PromptReading<'_> {
-    /// Whether the keyword asks to turn ultrawork on.
+    /// `true` where the keyword turns ultrawork on.
     pub fn turns_on(&self) -> bool {
         matches!(self, Self::Activate { .. } | Self::Short(ShortRequest::GoOn))
     }
@@ -134,8 +131,7 @@ pub fn read_prompt<'a>(prompt: &'a str, keywords: &Keywords) -> PromptReading<'a
     }
 }
 
-/// Whether a person may have written this: nothing of its form says that the client, another
-/// agent or a loop did.
+/// `true` for a text that a person may have written: no form of the client, another agent or a loop.
 pub fn is_from_a_person(prompt: &str) -> bool {
     origin::text_of_person(prompt).is_some()
 }
@@ -147,7 +143,7 @@ fn read_words<'a>(text: &'a str, keywords: &Keywords) -> PromptReading<'a> {
     }
     let masked = mask::own_words(text, keywords);
     let own = masked.text();
-    // What is covered reads as something else in the masked text.
+    // Covered text reads differently in the masked text.
     words.retain(|word| own.get(word.clone()) == text.get(word.clone()));
     drop_middle(&mut words);
     if let Some(off) = off_request::find_off_request(own, &words) {
@@ -161,8 +157,8 @@ fn read_words<'a>(text: &'a str, keywords: &Keywords) -> PromptReading<'a> {
     instruction.and_then(split).unwrap_or(PromptReading::Nothing)
 }
 
-/// At most this many occurrences are judged at each end of a prompt. People give their
-/// instruction first or last; what repeats the keyword more often is pasted, or hostile.
+/// Maximum occurrences that are judged at each end of a prompt. People give their instruction first or last; a prompt
+/// that repeats the keyword more often is pasted, or hostile.
 const JUDGED: usize = 32;
 
 fn drop_middle(words: &mut Vec<Range<usize>>) {

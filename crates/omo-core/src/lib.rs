@@ -1,8 +1,7 @@
-//! The rules of omo, and nothing else: what a prompt means, what a Stop becomes, and the words
-//! that are said about it.
+//! The rules of omo, and nothing else: the meaning of a prompt, the decision on a Stop, and their words.
 //!
-//! Nothing here opens a file, reads a clock or the environment, or starts a process: plain data
-//! goes in, plain data comes out, so that every decision can be written down as a table.
+//! Nothing here opens a file, reads a clock or the environment, or starts a process: plain data goes in, plain data
+//! comes out, so that every decision can be written down as a table.
 
 pub mod bounded_vec;
 pub mod check;

@@ -2,20 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Days after its begin in which a run may go on, however little of them it was worked on.
+/// Days after its start in which a run may go on, whatever the working time.
 pub const MAX_DAYS: u32 = 7;
 
-/// How far a run may go before omo ends it, whatever the model says.
+/// Bounds at which omo ends a run, whatever the model says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RunLimits {
-    /// How many Stops may be turned into continuations.
+    /// Maximum Stops that are turned into continuations.
     pub max_blocks: u32,
     /// Seconds after a block within which a Stop without any tool call in between is let through.
     pub cooldown_seconds: u32,
     /// Minutes of work after which a run expires.
     pub max_minutes: u32,
-    /// Tokens after which a run pauses; 0 for no such bound.
+    /// Maximum tokens, at which a run pauses; `0` for no bound.
     pub max_tokens: u32,
     /// Failed verifications after which a run ends.
     pub max_failed_claims: u32,
@@ -36,17 +36,16 @@ impl Default for RunLimits {
 /// One bound, as a user knows and sets it.
 #[derive(Clone, Copy, Debug)]
 pub struct LimitRow {
-    /// What it is called in the configuration, below `limits`.
+    /// Name in the configuration, below `limits`.
     pub name: &'static str,
-    /// The option of a prompt that sets it for one run, where there is one.
+    /// Option of a prompt that sets the bound for one run, if any.
     pub option: Option<&'static str>,
-    /// The lowest value that it may be set to.
+    /// Lowest value.
     pub lowest: u32,
-    /// The highest value. It holds even for a user who asks for more: an unattended run must end.
+    /// Highest value. It holds even for a user who asks for more: an unattended run must end.
     pub highest: u32,
-    /// What it bounds, for the guide.
+    /// Meaning for the guide.
     pub meaning: &'static str,
-    /// Its field.
     field: fn(&mut RunLimits) -> &mut u32,
 }
 
@@ -124,8 +123,8 @@ impl RunLimits {
         is_allowed
     }
 
-    /// The same bounds, each brought into its range. What a state file says is used through this:
-    /// a file in a repository can not widen a limit.
+    /// The same bounds, each brought into its range. Bounds of a state file are used through this: a file in a
+    /// repository can not widen a limit.
     #[must_use]
     pub fn clamped(mut self) -> Self {
         for row in &LIMITS {

@@ -1,4 +1,4 @@
-//! One line of the decision log: what was decided about an event, and by which rule.
+//! One line of the decision log: the decision about an event, and its rule.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,27 +9,27 @@ use crate::stop::claim::{CheckResult, ClaimJudgement, ClaimOutcome};
 use crate::stop::{BlockCause, StopAction, StopBlock, StopDecision, StopRow, allowed_blocks};
 use crate::timestamp::Timestamp;
 
-/// A line of `decisions.jsonl`. It never holds text of a prompt or of a model.
+/// A line of `decisions.jsonl`. Text of a prompt or of a model never gets in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LogEntry {
-    /// When.
+    /// Time of the decision.
     pub at: Timestamp,
-    /// In which session.
+    /// Id of the session.
     pub session: String,
-    /// On which event: the client's name of it, or `cli`.
+    /// The client's name of the event, or `cli`.
     pub event: String,
     /// The row of the Stop table, where the event was a Stop.
     pub row: Option<u8>,
-    /// What was decided: `block`, `allow`, `warn`, `pause`, `activate`, `stop`, `end: released`, …
+    /// Decision: `block`, `allow`, `warn`, `pause`, `activate`, `stop`, `end: released`, …
     pub decision: String,
-    /// Why, in a few words of omo's own.
+    /// Reason, in a few words of omo's own.
     pub why: String,
     /// Blocks used after the decision.
     pub blocks: u32,
     /// Blocks allowed.
     pub max_blocks: u32,
-    /// What became of the claim that was judged, where one was.
+    /// Result of the judged claim, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<LoggedClaim>,
 }
@@ -45,30 +45,30 @@ impl LogEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoggedClaim {
-    /// What it was worth.
+    /// Worth of the claim.
     pub end: ClaimEnd,
-    /// Each check that judged it.
+    /// Checks that judged the claim.
     pub checks: Vec<LoggedCheck>,
 }
 
-/// What a claim was worth.
+/// Worth of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ClaimEnd {
-    /// All that judges it agreed.
+    /// Proof by all judges.
     Verified,
-    /// It was not proved.
+    /// No proof.
     Failed,
-    /// Its checks were green, and it waits for a review.
+    /// Green checks, and a pending review.
     ReviewAsked,
 }
 
-/// What came of a check when a claim was judged.
+/// Result of a check of a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoggedCheck {
-    /// Its name.
+    /// Name of the check.
     pub name: String,
-    /// What its end was worth.
+    /// Worth of the check's end.
     pub verdict: CheckVerdict,
 }
 
@@ -84,8 +84,7 @@ fn logged_claim(outcome: &ClaimOutcome) -> LoggedClaim {
     }
 }
 
-/// The entry of a decision about a Stop; `session` as it is afterwards, `check` what became of its
-/// claim, where one was judged.
+/// The entry of a decision about a Stop, with `session` afterwards, and `check` as the result of its claim, if any.
 pub fn stop_entry(
     id: &str,
     session: &Session,
@@ -140,7 +139,7 @@ pub fn prompt_entry(id: &str, session: &Session, decision: &PromptDecision, now:
     Some(new_entry(id, session, "UserPromptSubmit", word.to_owned(), why, now))
 }
 
-/// The entry of a change of the checks, which was made now; `session` as it is afterwards.
+/// The entry of a change of the checks at `now`, with `session` afterwards.
 pub fn checks_entry(id: &str, session: &Session, event: &str, now: Timestamp) -> LogEntry {
     let made_now = session.weakened.iter().filter(|weakening| weakening.at == now);
     let why = with_weakened("the checks were changed", made_now.map(|weakening| &*weakening.what));
@@ -152,7 +151,7 @@ fn with_weakened<'a>(why: &str, weakened: impl Iterator<Item = &'a str>) -> Stri
     if weakened.is_empty() { why.to_owned() } else { format!("{why}; weakened: {}", weakened.join(", ")) }
 }
 
-/// An entry in plain words.
+/// An entry with these words, and the counts of `session`.
 pub fn new_entry(id: &str, session: &Session, event: &str, decision: String, why: &str, now: Timestamp) -> LogEntry {
     LogEntry {
         at: now,

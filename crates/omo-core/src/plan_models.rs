@@ -6,18 +6,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlanModels {
-    /// For those that work on tasks.
+    /// Model of agents that work on tasks.
     pub tasks: Option<String>,
-    /// For those that verify.
+    /// Model of agents that verify.
     pub verifier: Option<String>,
 }
 
 /// The word for the model of the session itself.
 pub const SESSION_MODEL: &str = "inherit";
-/// Maximum characters of the name of a model.
 const MAX_MODEL_CHARS: usize = 100;
 
-/// Whether a word may be the name of a model, such as `sonnet` or `claude-opus-5-5[1m]`.
+/// `true` where a word may be the name of a model, such as `sonnet` or `claude-opus-5-5[1m]`.
 pub fn is_model_name(word: &str) -> bool {
     let may_stand = |char: char| char.is_ascii_alphanumeric() || "-._:/@[]".contains(char);
     word.starts_with(|first: char| first.is_ascii_alphanumeric())

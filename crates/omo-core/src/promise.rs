@@ -1,7 +1,7 @@
-//! The promise: how the model says, at the end of its last message, that it is done or stuck.
+//! The promise: the model's claim at the end of its last message to be done or stuck.
 //!
-//! A promise is a claim and never a proof. What merely talks about promises (an example in code,
-//! a quotation, a plan to say it later, a refusal to say it) is no claim.
+//! A promise is a claim and never a proof. Mere talk about promises (an example in code, a quotation, a plan to say it
+//! later, a refusal to say it) is no claim.
 
 use memchr::memmem;
 
@@ -10,19 +10,19 @@ use crate::text::masked_text::{self, COVERED, MaskedText};
 const OPEN: &str = "<promise>";
 const CLOSE: &str = "</promise>";
 
-/// What a final message claims.
+/// Claim of a final message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// All of it is done.
+    /// All done.
     Done,
-    /// It can not be done.
+    /// Impossible work.
     Blocked {
-        /// Why, in the model's words; may be empty.
+        /// Reason in the model's words; may be empty.
         reason: String,
     },
 }
 
-/// What a final message claims, where it claims something that omo knows.
+/// Claim of a final message; `None` for any other text.
 pub fn read_claim(text: &str) -> Option<Claim> {
     let promise = final_promise(text)?;
     if promise == "DONE" {
@@ -33,10 +33,10 @@ pub fn read_claim(text: &str) -> Option<Claim> {
     Some(Claim::Blocked { reason: reason.trim().to_owned() })
 }
 
-/// What stands inside the last promise, trimmed, where that promise counts as one.
+/// Trimmed content of the last promise, if valid.
 ///
-/// With code, quoted lines, quotations and comments taken away it must be the last thing in the
-/// text, and stand alone on its line or follow a finished sentence.
+/// With code, quoted lines, quotations and comments taken away it must be the last thing in the text, and stand alone
+/// on its line or follow a finished sentence.
 pub fn final_promise(text: &str) -> Option<&str> {
     // Most messages hold none, and need no masks to say so.
     memmem::rfind(text.as_bytes(), CLOSE.as_bytes())?;
@@ -59,7 +59,7 @@ fn own_words(text: &str) -> MaskedText {
     masked
 }
 
-/// On the promise's own line only emphasis may follow; below it, only what was taken away.
+/// `true` where only emphasis follows on the promise's own line, and only removed text below it.
 fn is_last(after: &str) -> bool {
     let (line, below) = after.split_once('\n').unwrap_or((after, ""));
     line.trim().chars().all(is_emphasis) && below.chars().all(|char| char.is_whitespace() || char == COVERED)
@@ -69,7 +69,7 @@ fn is_emphasis(char: char) -> bool {
     matches!(char, '*' | '_')
 }
 
-/// It begins its line, or a finished sentence stands before it.
+/// `true` for the start of a line, or for a finished sentence before.
 fn stands_free(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or_default();
     let line = line.trim_end_matches(is_emphasis).trim();
@@ -86,7 +86,7 @@ pub(crate) fn is_finished(line: &str) -> bool {
     sentence.chars().next_back().is_some_and(ends_a_sentence)
 }
 
-/// What may stand between the end of a sentence and the promise.
+/// `true` for a character between the end of a sentence and the promise.
 fn is_closing(char: char) -> bool {
     char.is_whitespace() || is_emphasis(char) || matches!(char, ')' | ']' | '）' | '】' | '\u{fe0f}')
 }

@@ -1,5 +1,4 @@
-//! What becomes of a prompt: ultrawork is turned on or off, a question about it is answered, or
-//! nothing happens.
+//! Effect of a prompt: ultrawork is turned on or off, a question about it is answered, or nothing happens.
 
 pub mod check_request;
 pub mod question;
@@ -25,69 +24,68 @@ use ulw_arguments::{UlwArguments, UlwOptions, UlwRefusal};
 /// A prompt as the client hands it on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PromptEvent<'a> {
-    /// Its literal text.
+    /// Literal text.
     pub prompt: &'a str,
-    /// The client's id of it.
+    /// The client's id of the prompt.
     pub prompt_id: Option<&'a str>,
-    /// Its origin, as the client names it.
+    /// Origin, as the client names it.
     pub origin: PromptOrigin,
-    /// The session is in plan mode.
+    /// `true` in plan mode.
     pub plan_mode: bool,
-    /// A run is on: only then do plain words and questions concern it.
+    /// `true` for an active run: only then do plain words and questions concern it.
     pub has_run: bool,
 }
 
-/// What a prompt asks of omo.
+/// Request of a prompt to omo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PromptIntent<'a> {
     /// Nothing, and no person wrote it.
     NotAPerson,
-    /// Nothing.
+    /// No request.
     Nothing,
     /// To turn ultrawork on.
     Activate {
-        /// By keyword or by command.
+        /// Keyword or command.
         trigger: UlwTrigger,
-        /// For what; `None` goes on with the task that the session has.
+        /// Task; `None` goes on with that of the session.
         task: Option<Cow<'a, str>>,
-        /// Within which bounds, and judged by what.
+        /// Bounds and judges.
         options: Box<UlwOptions>,
     },
     /// To turn ultrawork off.
     Stop {
-        /// What the user gave as the reason.
+        /// Reason of the user.
         reason: Option<&'a str>,
-        /// The prompt says nothing else, so that no model needs to read it.
+        /// `true` for a prompt without other words, which no model needs to read.
         whole: bool,
     },
     /// To stop or to wait, in plain words.
     Pause(PlainStop),
-    /// To say where the run stands.
+    /// The state of the run.
     Status,
-    /// To say how a run is shown in the client's status line, or to have it shown there.
+    /// The run in the client's status line: its settings, or a change of them.
     Statusline(StatuslineRequest),
     /// To explain the last decision.
     Why,
-    /// To see or to change what judges a claim.
+    /// The judges of a claim, or a change of them.
     Check(CheckRequest),
     /// To have omo itself answer a command about the run of a plan.
     Run {
-        /// Which one.
+        /// Command to answer.
         command: RunCommand,
-        /// What follows its name, byte for byte.
+        /// Text behind the name, byte for byte.
         arguments: &'a str,
     },
-    /// To be told how a command is typed.
+    /// The usage of a command.
     Help(&'static str),
-    /// To have the model carry out an own command, whose arguments the hook keeps for the program that
-    /// does it.
+    /// A command of omo for the model, whose arguments the hook keeps for the program that carries it out.
     Command {
-        /// Its name, without `/omo:`.
+        /// Name without `/omo:`.
         name: &'a str,
-        /// What follows the name, byte for byte.
+        /// Text behind the name, byte for byte.
         arguments: &'a str,
     },
-    /// An own command that cannot be as it is; the text says why.
+    /// An invalid command of omo; the text says why.
     Refused(String),
 }
 
@@ -98,13 +96,13 @@ pub enum StatuslineRequest {
     Show,
     /// To write them.
     On,
-    /// To put back what was there.
+    /// To restore the former ones.
     Off,
 }
 
 impl PromptIntent<'_> {
-    /// Whether it changes what judges a claim, approves something, or starts a run: then it counts only where a
-    /// person asks. What only shows something, or frees the session, counts from everyone.
+    /// `true` for a change of a claim's judges, an approval, or the start of a run: these count only from a person. A
+    /// mere display, or the release of the session, counts from everyone.
     pub fn needs_a_person(&self) -> bool {
         match self {
             Self::Check(CheckRequest::List | CheckRequest::Run | CheckRequest::Approve { code: None })
@@ -130,8 +128,8 @@ impl PromptIntent<'_> {
         matches!(self, Self::NotAPerson | Self::Nothing | Self::Pause(_) | Self::Command { .. })
     }
 
-    /// Refuses to start a run from words that stand behind the text of an answered prompt, which the client has put back
-    /// into its input line.
+    /// Refuses to start a run from words behind the text of an answered prompt, which the client has put back into its
+    /// input line.
     fn not_behind_another(self, event: &PromptEvent<'_>, keywords: &Keywords) -> Self {
         match self {
             Self::Activate { .. } if behind_answered_prompt(event.prompt, keywords).is_some() => {
@@ -141,7 +139,7 @@ impl PromptIntent<'_> {
         }
     }
 
-    /// What is left of it where the model asked.
+    /// The part that counts from the model.
     #[must_use]
     pub fn limited_to_model(self, route: ModelRoute) -> Self {
         match self {
@@ -152,7 +150,7 @@ impl PromptIntent<'_> {
         }
     }
 
-    /// The part that counts where the client sent the prompt by itself: the ways out, and what only shows something.
+    /// The part that counts where the client sent the prompt by itself: the ways out, and mere displays.
     #[must_use]
     fn limited_to_client(self) -> Self {
         match self {
@@ -165,8 +163,8 @@ impl PromptIntent<'_> {
         }
     }
 
-    /// Whether a person wrote the prompt and the model reads it: only then have they said something
-    /// that a plan may have waited for.
+    /// `true` for a person's prompt that the model reads: only then have they said something that a plan may have
+    /// waited for.
     pub fn is_answer_from_person(&self) -> bool {
         match self {
             Self::Nothing
@@ -188,17 +186,17 @@ impl PromptIntent<'_> {
     }
 }
 
-/// The commands that execute a plan or a task list, and take the user's approval of what that would run.
+/// The commands that execute a plan or a task list, and take the user's approval of its commands.
 const PLAN_COMMANDS: [&str; 4] = ["execute", "execute-plan", "ulw-exec", "execute-local"];
 const APPROVE: &str = "--approve";
 
-/// Whether a slash command, by its name without `/omo:`, executes a plan or a task list.
+/// `true` where a slash command, by its name without `/omo:`, executes a plan or a task list.
 pub fn is_plan_command(name: &str) -> bool {
     PLAN_COMMANDS.contains(&name)
 }
 
-/// The code behind `--approve` in a command that executes a plan; empty where none stands there.
-/// `None` where the command approves nothing.
+/// Code behind `--approve` in a command that executes a plan; empty for none. `None` where the command approves
+/// nothing.
 pub fn approval_code<'a>(name: &str, arguments: &'a str) -> Option<&'a str> {
     let mut words = arguments.split_whitespace();
     is_plan_command(name).then_some(())?;
@@ -210,15 +208,15 @@ pub fn approval_code<'a>(name: &str, arguments: &'a str) -> Option<&'a str> {
 /// Task that a request to turn ultrawork on names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskRequest {
-    /// None: the one that the session has goes on.
+    /// No task: the session's one goes on.
     Unnamed,
     /// More of the session's task, or another one where that is over.
     Named,
-    /// Another one.
+    /// Another task.
     New,
 }
 
-/// Reads what a prompt asks, from its text alone. `options` are what the user has set for such a task.
+/// Reads the request of a prompt from its text alone. `options` are the user's settings for such a task.
 pub fn read_intent<'a>(
     event: &PromptEvent<'a>,
     keywords: &Keywords,
@@ -262,7 +260,6 @@ fn read_words<'a>(
     }
 }
 
-/// Reads a request to turn ultrawork on, with the options of the task that it names.
 fn activate_with<'a>(
     trigger: UlwTrigger,
     options: impl Fn(TaskRequest) -> UlwOptions,
@@ -313,7 +310,7 @@ fn read_command<'a>(
     }
 }
 
-/// With options before the keyword, or at the end, a prompt looks like a command line: what stands between them counts.
+/// With options before the keyword, or at the end, a prompt looks like a command line: the text between them counts.
 fn read_between_options<'a>(
     prompt: &'a str,
     keywords: &Keywords,
@@ -359,34 +356,35 @@ fn of_run(command: RunCommand, arguments: &str) -> PromptIntent<'_> {
     PromptIntent::Run { command, arguments }
 }
 
-/// What is known beside the prompt.
+/// Facts beside the prompt.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PromptFacts<'a> {
-    /// The session's entry, where there is one.
+    /// Entry of the session, if any.
     pub session: Option<&'a Session>,
-    /// The user interrupted since the last prompt.
+    /// Interruption since the last prompt.
     pub interrupted: Option<Interruption>,
-    /// There is a transcript, and the model has said nothing in it since the last prompt.
+    /// `true` for a transcript without words of the model since the last prompt.
     pub model_is_silent: bool,
-    /// The conversation holds the contract already.
+    /// `true` for a conversation with the contract.
     pub contract_in_context: bool,
-    /// The context is nearly full.
+    /// `true` for a nearly full context.
     pub context_pressure: bool,
 }
 
-/// What is done about a prompt.
+/// Decision on a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PromptDecision {
     /// Nothing, and nothing is written.
     Silent,
-    /// Nothing is said; the run notes that the hook was there.
+    /// No words; the run records the hook.
     NoteHook,
-    /// The run notes that this turn ends by itself: it shows the checks, or answers a question, which its user is told.
+    /// The run records that this turn ends by itself: it shows the checks, or answers a question, which its user is
+    /// told.
     FreeTurn {
-        /// It answers a question.
+        /// `true` for the answer to a question.
         answers: bool,
     },
-    /// The run waits for its user from now on, where it does not yet, and they are told.
+    /// The run waits for its user from now on, and they are told.
     TellPaused(PauseReason),
     /// A run starts.
     Activate(UlwActivation, ContractForm),
@@ -394,9 +392,9 @@ pub enum PromptDecision {
     PlanNote,
     /// The run ends, and every later Stop is free.
     Stop {
-        /// What the user gave as the reason.
+        /// Reason of the user.
         reason: Option<String>,
-        /// Answered without the model.
+        /// `true` for an answer without the model.
         whole: bool,
     },
     /// The user is told where the run stands, without the model.
@@ -405,13 +403,13 @@ pub enum PromptDecision {
     Statusline(StatuslineRequest),
     /// The user is told why omo decided last as it did, without the model.
     Why,
-    /// What judges a claim is shown or changed, without the model.
+    /// The judges of a claim are shown or changed, without the model.
     Check(CheckRequest),
     /// `omo` answers a command about the run of a plan, without the model.
     Run {
-        /// Which one.
+        /// Command to answer.
         command: RunCommand,
-        /// What follows its name.
+        /// Text behind the name.
         arguments: String,
     },
     /// The user is told how a command is typed, without the model.
@@ -488,8 +486,8 @@ fn decide_plain_prompt(event: &PromptEvent, facts: &PromptFacts) -> PromptDecisi
     }
 }
 
-/// Plain words stop a run that does not wait for its user already. Where it or its plan asks them something, those that
-/// may answer that do not.
+/// `true` for plain words that stop a run that does not wait for its user already. Where it or its plan asks them
+/// something, possible answers do not.
 fn is_stopped_by(words: PlainStop, facts: &PromptFacts) -> bool {
     facts.session.filter(|session| session.is_armed() && session.ulw.paused.is_none()).is_some_and(|session| {
         let rest = session.ulw.rest.as_ref().filter(|rest| rest.since.is_some());
@@ -513,8 +511,8 @@ fn is_armed(facts: &PromptFacts) -> bool {
     facts.session.is_some_and(Session::is_armed)
 }
 
-/// The user took the prompt that turned the run on back before the model said anything: the
-/// client then forgets it, and leaves no line about the Esc (measured on 2.1.328).
+/// `true` where the user took the prompt that turned the run on back before the model said anything: the client then
+/// forgets it, and leaves no line about the Esc (measured on 2.1.328).
 fn was_taken_back(event: &PromptEvent, session: &Session, facts: &PromptFacts) -> bool {
     let other_prompt = event.prompt_id.is_some() && session.ulw.prompt_id.as_deref() != event.prompt_id;
     facts.model_is_silent && other_prompt && session.ulw.prompt_id.is_some() && session.is_untouched()

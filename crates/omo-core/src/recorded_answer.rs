@@ -1,24 +1,24 @@
-//! What a person answered in the client's own question dialog, as the client recorded it.
+//! A person's answer in the client's own question dialog, as the client recorded it.
 
 use crate::timestamp::Timestamp;
 
 /// One question of the dialog with its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedAnswer {
-    /// When the person answered.
+    /// Time of the answer.
     pub at: Timestamp,
     /// The short label above the question.
     pub header: String,
-    /// The question, as the model put it.
+    /// Question in the model's words.
     pub question: String,
-    /// The labels that the person could choose from.
+    /// Labels to choose from.
     pub labels: Vec<String>,
-    /// The label that they chose, or their own words.
+    /// Chosen label, or the person's own words.
     pub answer: String,
 }
 
 impl RecordedAnswer {
-    /// Whether the dialog names this id, in its header or as a word of the question.
+    /// `true` where the dialog names this id, in its header or as a word of the question.
     pub fn names(&self, id: &str) -> bool {
         let is_part_of_word = |char: char| char.is_alphanumeric() || matches!(char, '-' | '_');
         if id.is_empty() {
@@ -28,14 +28,13 @@ impl RecordedAnswer {
         self.header.trim().eq_ignore_ascii_case(id) || words.any(|word| word.eq_ignore_ascii_case(id))
     }
 
-    /// Whether the person wrote words of their own in the place of a label.
+    /// `true` for words of the person in the place of a label.
     pub fn is_own_words(&self) -> bool {
         !self.labels.contains(&self.answer)
     }
 
-    /// Whether the answer is the option of this id: the label is the id, begins with it as `a: SQLite` does, or is what
-    /// the option means. A label with that id that says what only another option means is none: the person chose by
-    /// what they read.
+    /// `true` for the option of this id: the label is the id, begins with it as `a: SQLite` does, or is the option's
+    /// meaning. A label with that id and another option's meaning is none: the person chose by the text.
     pub fn chooses<'a>(&self, id: &str, meaning: &str, mut others: impl Iterator<Item = &'a str>) -> bool {
         let label = self.answer.trim();
         let label = label.strip_prefix("Option ").unwrap_or(label);

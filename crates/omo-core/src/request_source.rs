@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClientProcess {
-    /// Its number.
+    /// Process id.
     pub pid: u32,
-    /// What tells it from a later process with the same number.
+    /// Mark that differs from that of a later process with the same `pid`.
     pub start_mark: String,
 }
 
-/// What is known about the way that a prompt or a command came.
+/// Facts about the way of a prompt or a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestFacts {
     /// The model has scheduled a prompt with these words, or a scheduled one was started at this moment.
@@ -49,7 +49,7 @@ impl PromptOrigin {
     }
 }
 
-/// Who asked.
+/// Source of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestSource {
     /// A person, as far as can be told: a client or a terminal above which no session of this project stands.

@@ -17,18 +17,17 @@ use crate::timestamp::Timestamp;
 
 /// The one agent whose report counts, as the client names it.
 pub const REVIEWER: &str = "omo:oracle";
-/// How many characters of the objections are kept.
 const OBJECTION_CHARS: usize = 1_200;
 
 /// A review that was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RequestedReview {
-    /// When.
+    /// Time of the request.
     pub at: Option<Timestamp>,
     /// For which work tree; `None` where that has no id.
     pub tree: Option<String>,
-    /// Where the transcript ended: nothing before it can be the answer.
+    /// End of the transcript at the request: nothing before it can be the answer.
     pub offset: u64,
     /// The digest of the material for the reviewer, so that a change to it is noticed.
     pub material: Option<String>,
@@ -40,13 +39,13 @@ pub struct RequestedReview {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Review {
-    /// What it says.
+    /// Verdict of the review.
     pub verdict: ReviewVerdict,
-    /// When it ended.
+    /// End of the review.
     pub at: Option<Timestamp>,
-    /// What stands before the verdict: what a rejection objects to, and what an agreement rests on.
+    /// Text before the verdict: what a rejection objects to, and what an agreement rests on.
     pub objections: String,
-    /// Who gave it.
+    /// Agent that gave the review.
     pub reviewer: Option<Reviewer>,
 }
 
@@ -54,11 +53,11 @@ pub struct Review {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Reviewer {
-    /// Its id: the same one where an agent that had ended was written to and went on.
+    /// Id: the same one where an ended agent was written to and went on.
     pub id: String,
     /// The folder that it worked in; `None` where the client did not say.
     pub cwd: Option<String>,
-    /// Its own transcript; `None` where the client did not say.
+    /// Transcript of the agent; `None` where the client named none.
     pub transcript: Option<String>,
 }
 
@@ -66,20 +65,20 @@ pub struct Reviewer {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RejectedTree {
-    /// Its id; `None` where it has none.
+    /// Id of the work tree; `None` for one without.
     pub tree: Option<String>,
-    /// What the review objected to.
+    /// Objections of the review.
     pub objections: String,
 }
 
-/// What is known of a reviewer when its agreement is judged.
+/// Facts about a reviewer, for the judgement of an agreement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReviewerFacts {
-    /// It worked in the folder of the project.
+    /// `true` for work in the folder of the project.
     pub in_project: bool,
     /// The prompts that it was given, in their order; empty where its transcript is not there.
     pub prompts: Vec<String>,
-    /// When it was given the first of them, where its transcript says so.
+    /// Time of the first prompt, where the transcript has it.
     pub began: Option<Timestamp>,
     /// The call that started it, where the session's transcript shows that.
     pub call: Option<AgentCall>,
@@ -94,9 +93,9 @@ pub struct ReviewerFacts {
 /// A hook that changed the input of a reviewer's tool, or added text to what the reviewer read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HookIntervention {
-    /// Its event, such as `PreToolUse`.
+    /// Event, such as `PreToolUse`.
     pub event: String,
-    /// Its command; `None` for a hook of another kind.
+    /// Command; `None` for a hook of another kind.
     pub command: Option<String>,
 }
 
@@ -168,23 +167,23 @@ pub struct AgentCall {
 /// Why an agreement does not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgreementRefusal {
-    /// It worked in another folder than the project.
+    /// Work in another folder than the project.
     Elsewhere,
-    /// What it was asked is not known: its transcript is not there.
+    /// Unknown prompt: the transcript is missing.
     NoTranscript,
-    /// It was not given omo's prompt as it stands.
+    /// Another prompt than omo's.
     OtherPrompt,
-    /// It was written to after that, or had ended before and was made to go on.
+    /// A further message after the prompt, or after an earlier end.
     Continued,
-    /// It was started before the review was asked for.
+    /// Start before the request of the review.
     TooEarly,
-    /// It was called with something that changes how or where it works: `model` for example.
+    /// A call with an option that changes the work or its place, such as `model`.
     Option(String),
     /// Not the session itself started it.
     ByAnother,
-    /// It did not read this line of the material, the first of them.
+    /// First line of the material that was not read.
     Unread(usize),
-    /// It was shown another text than this line of the material.
+    /// First line of the material that was shown with another text.
     OtherText(usize),
 }
 
@@ -211,7 +210,7 @@ impl AgreementRefusal {
     }
 }
 
-/// What may be given with the call that starts a reviewer: nothing of it changes how or where that works.
+/// Options of the reviewer's call that do not change its work or its place.
 const CALL_OPTIONS: [&str; 4] = ["description", "prompt", "subagent_type", "run_in_background"];
 
 /// Why an agreement does not count; `None` where it does. `prompt` is what omo asked to be handed on, at `asked`, and
@@ -279,7 +278,7 @@ fn numbered_line(line: &str) -> Option<(usize, &str)> {
     Some((number.parse().ok()?, text))
 }
 
-/// What a review says.
+/// Verdict of a review.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ReviewVerdict {
@@ -288,7 +287,7 @@ pub enum ReviewVerdict {
     Unclear,
     /// The work is what was asked for.
     Verified,
-    /// It is not.
+    /// Other work than was asked for.
     Rejected,
 }
 
@@ -328,7 +327,6 @@ fn last_tag(report: &str) -> Option<&str> {
     (is_number || is_sentence || is_label()).then(|| text.trim())
 }
 
-/// Words before a verdict.
 const LABELS: [&str; 10] =
     ["verdict", "result", "answer", "conclusion", "decision", "outcome", "review", "judgement", "judgment", "status"];
 /// A longer label is a sentence, which may say the opposite.

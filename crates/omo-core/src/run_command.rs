@@ -44,7 +44,7 @@ impl RunCommand {
         Self::ALL.into_iter().find(|command| command.name() == name)
     }
 
-    /// Its name, without `/omo:`.
+    /// Name without `/omo:`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Cancel => "cancel",
@@ -60,7 +60,7 @@ impl RunCommand {
         }
     }
 
-    /// How it is typed in a prompt.
+    /// Usage in a prompt.
     pub fn usage(self) -> &'static str {
         match self {
             Self::Cancel => "/omo:cancel [RUN] [--reason TEXT]",
@@ -73,7 +73,6 @@ impl RunCommand {
         }
     }
 
-    /// What does the same in a terminal.
     pub(crate) fn in_terminal(self) -> &'static str {
         match self {
             Self::Cancel => "omo run cancel",
@@ -86,7 +85,7 @@ impl RunCommand {
         }
     }
 
-    /// Whether it changes the run, which only its user does in this way.
+    /// `true` where it changes the run, which only its user does in this way.
     pub(crate) fn changes_run(self) -> bool {
         matches!(self, Self::Cancel | Self::Retry | Self::Answer)
     }

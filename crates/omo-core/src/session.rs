@@ -41,9 +41,9 @@ pub use weakened::{ChangedBy, CheckWeakening};
 pub struct Session {
     /// The run, or the last one.
     pub ulw: UlwRun,
-    /// How far the check of a claim has come.
+    /// Progress of the check of a claim.
     pub verification: ClaimVerification,
-    /// What judges a claim.
+    /// Checks that judge a claim.
     #[serde(rename = "gates", deserialize_with = "bounded_checks")]
     pub checks: Vec<Check>,
     /// The store's mark on all that decides: what something else than omo wrote does not bear it.
@@ -51,14 +51,14 @@ pub struct Session {
     /// The project whose entry it is: it counts in no other one. Left out by an omo that sealed none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectMark>,
-    /// How often omo has written what is sealed. The store keeps it outside of the project as well, so that an older
-    /// entry that was put back is noticed.
+    /// Number of times omo has written what is sealed. The store keeps it outside of the project as well, so that an
+    /// older entry that was put back is noticed.
     pub revision: u64,
     /// The bounds of the run.
     pub limits: RunLimits,
     /// The escape hatch.
     pub stop_continuation: StopContinuation,
-    /// What was weakened since the run began: the ending line and the status name it.
+    /// Weakenings since the start of the run: the ending line and the status name them.
     #[serde(deserialize_with = "weakened")]
     pub weakened: Vec<CheckWeakening>,
     /// The processes of the client that served it: what they started was not started by a person.
@@ -70,13 +70,13 @@ pub struct Session {
     /// The command that its user typed last and that the model is about to carry out.
     #[serde(rename = "command")]
     pub typed_command: Option<TypedCommand>,
-    /// How the last run ended; `null` while one is on.
+    /// Verdict of the last run; `null` while one is on.
     pub verdict: Option<UlwVerdict>,
-    /// How far the transcript was read.
+    /// Place up to which the transcript was read.
     pub transcript: TranscriptMark,
-    /// When each hook was last seen during the run.
+    /// Last time of each hook during the run.
     pub last_seen: LastSeen,
-    /// When this entry was last written.
+    /// Last write of this entry.
     pub updated_at: Option<Timestamp>,
 }
 
@@ -107,19 +107,19 @@ pub struct ProjectMark {
 pub struct UlwRun {
     /// A run is on.
     pub enabled: bool,
-    /// How many Stops were turned into continuations in this run.
+    /// Number of Stops were turned into continuations in this run.
     pub stop_blocks: u32,
-    /// When the last of them was.
+    /// Time of the last continuation.
     pub last_stop_at: Option<Timestamp>,
-    /// When the run was turned on.
+    /// Start of the run.
     pub started_at: Option<Timestamp>,
     /// The first `task::TASK_CHARS` characters of what the user asked for.
     pub task: Option<String>,
     /// All of it, as far as it is kept, where that is more.
     pub whole_task: Option<String>,
-    /// What the user asked for later while the task was not proved done, in that order.
+    /// Later requests of the user while the task was not proved done, in order.
     pub asked_later: Vec<String>,
-    /// What turned it on.
+    /// Trigger of the run.
     pub trigger: Option<UlwTrigger>,
     /// The last prompt of a person in the run; at first the one that turned it on, which counts once where it is
     /// delivered twice.
@@ -128,9 +128,9 @@ pub struct UlwRun {
     pub is_continued: bool,
     /// The run waits for its user.
     pub paused: Option<UlwPause>,
-    /// When it last went on after that.
+    /// Last end of a wait.
     pub resumed_at: Option<Timestamp>,
-    /// How long it has waited for its user, in milliseconds: that is no part of its time.
+    /// Milliseconds of waiting for the user, which are no part of the run's time.
     pub waited_millis: u64,
     /// The last rest. It is left out where there was none, as by an omo that knew no rests, so that the
     /// seal of an older entry holds.
@@ -164,11 +164,11 @@ pub struct TokenUse {
     pub offset: u64,
     /// Id of the last message, of which more may come.
     pub message: String,
-    /// Its part of the tokens.
+    /// Tokens of that message.
     pub of_message: u64,
 }
 
-/// What turned a run on.
+/// Trigger of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum UlwTrigger {
@@ -184,7 +184,7 @@ pub enum UlwTrigger {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UlwPause {
-    /// What made it wait.
+    /// Reason of the wait.
     pub reason: PauseReason,
     /// Since when.
     pub at: Option<Timestamp>,
@@ -193,7 +193,7 @@ pub struct UlwPause {
     pub is_told: bool,
 }
 
-/// What makes a run wait for its user.
+/// Reason why a run waits for its user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PauseReason {
@@ -212,27 +212,27 @@ pub enum PauseReason {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct StopContinuation {
-    /// It is set.
+    /// `true` for a stopped session.
     pub disabled: bool,
-    /// What the user gave as the reason.
+    /// Reason of the user.
     pub disabled_reason: Option<String>,
     /// Since when.
     pub disabled_at: Option<Timestamp>,
-    /// It was set from outside of the session, which has not said so yet.
+    /// `true` for a stop from outside of the session, which has not said so yet.
     pub is_untold: bool,
-    /// Its user has ended a run with it, as far as can be told: the task of that run is over.
+    /// `true` where the user ended a run, as far as can be told: the task of that run is over.
     pub ended_task: bool,
 }
 
-/// How a run ended.
+/// End of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UlwVerdict {
-    /// Which of the five ends.
+    /// Kind of the end.
     pub kind: VerdictKind,
     /// Why, in a few words.
     pub why: String,
-    /// When.
+    /// Time of the end.
     pub at: Timestamp,
 }
 
@@ -248,12 +248,12 @@ pub enum VerdictKind {
     Released,
     /// The user ended it.
     Stopped,
-    /// It ran out of time.
+    /// Run out of time.
     Expired,
 }
 
 impl VerdictKind {
-    /// The word for people and for the log.
+    /// Word for people and for the log, such as `verified`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Verified => "verified",
@@ -265,13 +265,13 @@ impl VerdictKind {
     }
 }
 
-/// How far the transcript was read, in bytes from its start.
+/// Place up to which the transcript was read, in bytes from its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TranscriptMark {
     /// Nothing before this matters any more.
     pub offset: u64,
-    /// Where the transcript ended at the last block.
+    /// End of the transcript at the last block.
     pub block_offset: u64,
 }
 
@@ -301,12 +301,11 @@ impl UlwRun {
 }
 
 impl Session {
-    /// The run that is on, if one is.
     pub(crate) fn active_run(&self) -> Option<&UlwRun> {
         (self.ulw.enabled && self.verdict.is_none()).then_some(&self.ulw)
     }
 
-    /// Whether a claim counts only where this check is red without the change.
+    /// `true` where a claim counts only where this check is red without the change.
     pub fn needs_proof(&self, check: &Check) -> bool {
         match self.verification.prove {
             ProveMode::Off | ProveMode::Inform => check.prove,
@@ -324,22 +323,20 @@ impl Session {
         self.verification.max_attempts.clamp(1, self.limits.clamped().max_failed_claims)
     }
 
-    /// Whether turning ultrawork on goes on with the task that the session has: it was begun, and not
-    /// proved done.
+    /// `true` where turning ultrawork on goes on with the task that the session has: it was begun, and not proved done.
     pub fn continues_task(&self) -> bool {
         let is_proved = self.verdict.as_ref().is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
         self.ulw.started_at.is_some() && !is_proved && !self.is_disowned()
     }
 
-    /// Whether this very activation has turned the run on that is on: a plugin registered twice
-    /// hands the same prompt on twice, and what is typed during a turn carries the turn's id.
+    /// `true` where this very activation has turned the run on that is on: a plugin registered twice hands the same
+    /// prompt on twice, and what is typed during a turn carries the turn's id.
     pub fn is_activated_by(&self, activation: &UlwActivation) -> bool {
         let same_task = self.ulw.was_asked_last(activation.task.as_deref());
         self.is_armed() && same_task && activation.prompt_id.is_some() && self.ulw.prompt_id == activation.prompt_id
     }
 
-    /// Whether nothing has happened since the prompt that turned the run on: no other prompt, no
-    /// stop, no error.
+    /// `true` where nothing has happened since the prompt that turned the run on: no other prompt, no stop, no error.
     pub fn is_untouched(&self) -> bool {
         let seen = self.last_seen;
         seen.stop.is_none() && seen.stop_failure.is_none() && seen.user_prompt_submit == self.ulw.started_at
@@ -442,8 +439,8 @@ impl Session {
         }
     }
 
-    /// Whether an interruption at this time concerns the run: one before the run was turned on,
-    /// or went on, does not. Without a time it is taken to.
+    /// `true` where an interruption at this time concerns the run: one before the run was turned on, or went on, does
+    /// not. Without a time it is taken to.
     pub(crate) fn is_interrupted_by(&self, interruption: Interruption) -> bool {
         match (interruption, self.ulw.resumed_at.or(self.ulw.started_at)) {
             (Interruption::At(at), Some(began)) => at > began,

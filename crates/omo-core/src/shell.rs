@@ -10,7 +10,7 @@ use self::reader::Reader;
 /// A command or a group of commands, with its redirections.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Its words, or its own parts.
+    /// Words of the part, or parts within it.
     pub kind: PartKind,
     /// Files that its output goes to; `2>&1` names none.
     pub written_files: Vec<String>,

@@ -101,13 +101,13 @@ impl StopRow {
     }
 }
 
-/// What the client says at a Stop, read from its input.
+/// The client's input at a Stop.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StopEvent {
     /// The stop of a subagent: the event carries an `agent_id`.
     pub from_subagent: bool,
-    /// What the final message promises.
+    /// Claim of the final message.
     pub claim: Option<Claim>,
     /// The final message ends with a question that only a person can answer.
     pub asks_a_person: bool,
@@ -130,13 +130,13 @@ pub struct BackgroundTask {
     pub kind: String,
     /// `running`, `completed`, …
     pub status: String,
-    /// Its command or description.
+    /// Command or description.
     pub label: String,
 }
 
 impl BackgroundTask {
-    /// Whether it still runs. A status that omo does not know counts as running: waiting for
-    /// work that is over costs nothing, blocking while it runs costs the user's quota.
+    /// `true` where it still runs. A status that omo does not know counts as running: waiting for work that is over
+    /// costs nothing, blocking while it runs costs the user's quota.
     pub(crate) fn is_unfinished(&self) -> bool {
         // They end without a word to the session.
         const SILENT_KINDS: [&str; 2] = ["dream", "auto mode scan"];
@@ -146,13 +146,13 @@ impl BackgroundTask {
         !SILENT_KINDS.contains(&kind.as_str()) && !OVER.contains(&self.status.as_str())
     }
 
-    /// Whether it is of a kind that may never finish, as a development server does not.
+    /// `true` where it is of a kind that may never finish, as a development server does not.
     pub(crate) fn may_never_finish(&self) -> bool {
         matches!(self.kind.as_str(), "shell" | "monitor")
     }
 }
 
-/// What the tail of a transcript says about the time since a mark.
+/// Contents of a transcript since a mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TranscriptTail {
     /// A person's input waits in the client's queue.
@@ -171,7 +171,7 @@ pub struct TranscriptTail {
 }
 
 impl TranscriptTail {
-    /// That of a transcript that cannot be read.
+    /// Tail of an unreadable transcript.
     pub fn unknown(mark: TranscriptMark) -> Self {
         Self { next_offset: mark.offset, end: mark.offset.max(mark.block_offset), ..Self::default() }
     }
@@ -180,13 +180,13 @@ impl TranscriptTail {
 /// Everything that the table asks for beside the session's entry.
 #[derive(Clone, Debug)]
 pub struct StopFacts {
-    /// What the client says.
+    /// Input of the client.
     pub event: StopEvent,
-    /// What the transcript says.
+    /// Contents of the transcript.
     pub transcript: TranscriptTail,
     /// The client's own cap on blocks in a row, where it is set and not 0.
     pub client_block_cap: Option<u32>,
-    /// What was found out without the lock.
+    /// Findings out without the lock.
     pub finding: StopFinding,
     /// The plan that the session executes, where that entry is omo's own.
     pub plan: Option<PlanRun>,
@@ -223,17 +223,17 @@ impl StopFacts {
         self.claim().filter(|_| !self.plan_continues()).map(|outcome| outcome.judgement)
     }
 
-    /// Whether the session executes a plan that waits for no answer of a person.
+    /// `true` where the session executes a plan that waits for no answer of a person.
     pub fn plan_continues(&self) -> bool {
         self.plan.as_ref().is_some_and(|plan| plan.status() == PlanRunStatus::Executes)
     }
 
-    /// Whether a claim was judged for another judge than the session has now: checks were added, or a plan was opened.
+    /// `true` where a claim was judged for another judge than the session has now: checks were added, or a plan was
+    /// opened.
     pub fn is_outdated(&self, session: &Session) -> bool {
         self.claim().is_some_and(|outcome| !outcome.covers_all_checks(session) || self.plan_continues())
     }
 
-    /// How often the failure that stands was already sent, on this same work tree.
     fn same_failure_sent(&self, session: &Session) -> u32 {
         match &self.finding {
             _ if self.plan_continues() => 0,
@@ -249,11 +249,11 @@ impl StopFacts {
 pub struct StopDecision {
     /// The row.
     pub row: StopRow,
-    /// What it asks for.
+    /// Action of the row.
     pub action: StopAction,
 }
 
-/// What is done about a Stop.
+/// Action on a Stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StopAction {
     /// Nothing is said, the turn ends, the run stays as it is.
@@ -268,7 +268,7 @@ pub enum StopAction {
     Block(StopBlock),
     /// The run ends.
     End {
-        /// How.
+        /// Kind of the end.
         verdict: VerdictKind,
         /// Why, in a few words.
         why: String,
@@ -278,17 +278,17 @@ pub enum StopAction {
 /// A Stop that is turned into a continuation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StopBlock {
-    /// Which one of the run it is, from 1.
+    /// Number of the continuation in the run, from 1.
     pub number: u32,
-    /// How many there may be.
+    /// Number of there may be.
     pub allowed: u32,
     /// Shells and monitors that run and that no block has named yet.
     pub newly_named: Vec<BackgroundTask>,
-    /// What it is said because of.
+    /// Cause of the block.
     pub cause: BlockCause,
 }
 
-/// What a Stop is turned into a continuation because of.
+/// Cause of a continuation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockCause {
     /// Nothing was claimed, or a review is wanted.
@@ -299,9 +299,9 @@ pub enum BlockCause {
     PlanContinues,
 }
 
-/// Awaited tasks that are named.
 const MAX_AWAITED: usize = 4;
-/// How often omo sends the same failure before it stops holding the session; once, where only its user can accept it.
+/// Number of times omo sends the same failure before it stops holding the session; once, where only its user can accept
+/// it.
 const SAME_FAILURE_LIMIT: u32 = 2;
 
 /// Decides about a session's entry, where there is one. Facts that could not be read are the first row.
@@ -326,14 +326,14 @@ pub fn provenance_by_transcript(session: &Session, tail: &TranscriptTail) -> Ent
     if tail.blocks_since > counted { EntryProvenance::PutBack } else { EntryProvenance::Own }
 }
 
-/// Whether omo has to judge a claim. It does not where an earlier row matches: then the result would
-/// not matter, and the checks need not run.
+/// `true` where omo has to judge a claim. It does not where an earlier row matches: then the result would not matter,
+/// and the checks need not run.
 pub fn needs_judgement(session: &Session, unjudged: &StopFacts) -> bool {
     let asks = unjudged.event.claim == Some(Claim::Done) || claim::has_awaited_review(session);
     asks && !unjudged.plan_continues() && decide(Some(session), Some(unjudged)).row > StopRow::SaidBlocked
 }
 
-/// How many blocks the run may have: its own bound, or the client's cap where that is lower.
+/// Number of blocks the run may have: its own bound, or the client's cap where that is lower.
 pub fn allowed_blocks(session: &Session, client_block_cap: Option<u32>) -> u32 {
     let own = session.limits.clamped().max_blocks;
     client_block_cap.map_or(own, |cap| own.min(cap))
@@ -462,7 +462,7 @@ fn is_unnamed(task: &BackgroundTask, session: &Session) -> bool {
     task.is_unfinished() && task.may_never_finish() && !session.ulw.named_tasks.contains(&task.id)
 }
 
-/// Whether the last block is so recent that only work done since then makes another one.
+/// `true` where the last block is so recent that only work done since then makes another one.
 ///
 /// A last block in the future counts as long ago: a clock that was set back must not hold the
 /// cooldown open for an hour.

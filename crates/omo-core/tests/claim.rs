@@ -87,7 +87,7 @@ fn lost_a_test() -> Counterfactual {
     }])
 }
 
-/// What is known, and what it is worth.
+/// Facts, and their worth.
 type Case = (&'static str, fn(&mut Session, &mut ClaimFindings), ClaimJudgement);
 
 const CASES: &[Case] = &[
@@ -216,7 +216,7 @@ fn what_was_found_is_worth_what_the_table_says() {
     }
 }
 
-/// Those of a Stop after work was done.
+/// Items of a Stop after work was done.
 fn facts(minute: i64) -> StopFacts {
     StopFacts {
         event: StopEvent::default(),

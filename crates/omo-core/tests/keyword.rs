@@ -1,4 +1,4 @@
-//! What a prompt says, as tables.
+//! Meanings of prompts, as tables.
 
 use omo_core::keyword::short_request::ShortRequest;
 use omo_core::keyword::{InvalidKeyword, Keywords, PromptReading, is_from_a_person, read_prompt};

@@ -1,4 +1,4 @@
-//! Which final messages claim something, as tables, and the invariants of the detector.
+//! Claims of final messages, as tables, and the invariants of the detector.
 
 use omo_core::promise::{Claim, final_promise, read_claim};
 use proptest::prelude::*;

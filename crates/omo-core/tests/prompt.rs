@@ -128,7 +128,6 @@ impl Given {
     }
 }
 
-/// A decision in a few words, for tables.
 fn words(decision: &PromptDecision) -> String {
     match decision {
         PromptDecision::Silent => "silent".to_owned(),

@@ -85,7 +85,6 @@ fn every_runner_is_there_in_several_shapes_and_coloured_where_it_has_colours() {
 }
 
 proptest::proptest! {
-    /// Whatever a program prints, in whatever pieces it comes, the same is read, and nothing panics.
     #[test]
     fn any_output_is_read_and_the_same_in_any_pieces(output in ".{0,400}", lines in proptest::collection::vec(0..LINES.len(), 0..12), size in 1..40_usize) {
         let chosen = lines.iter().filter_map(|line| LINES.get(*line).copied());

@@ -19,7 +19,7 @@ use given::Given;
 
 const MINUTE: i64 = 60_000;
 const YEAR: i64 = 365 * 24 * 60 * MINUTE;
-/// When every run of these tests begins: a day in 2026.
+/// Start of every run of these tests: a day in 2026.
 const START: i64 = 1_780_000_000_000;
 
 fn given(change: impl FnOnce(&mut Given)) -> StopDecision {
@@ -55,7 +55,6 @@ fn spend(session: &mut Session, tokens: u64) {
     (session.ulw.tokens.used, session.ulw.agent_tokens) = (tokens - 9, 9);
 }
 
-/// The action in one word, for tables.
 fn word(decision: &StopDecision) -> &'static str {
     match &decision.action {
         StopAction::Allow => "allow",
@@ -67,7 +66,7 @@ fn word(decision: &StopDecision) -> &'static str {
     }
 }
 
-/// What a case is about, what it changes, the row that it must reach, and what that row does.
+/// Name of a case, its change, the expected row, and that row's action.
 type Case = (&'static str, fn(&mut Given), StopRow, &'static str);
 
 const CASES: &[Case] = &[
@@ -567,7 +566,6 @@ fn every_row_has_a_case() {
     assert_eq!(numbers, (1..=15).collect::<Vec<u8>>());
 }
 
-/// A row, and what makes it match whatever else holds.
 type Matcher = (StopRow, fn(&mut Given));
 
 /// The rows from 2 to 14.

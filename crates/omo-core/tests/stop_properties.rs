@@ -1,4 +1,4 @@
-//! What holds over every sequence of events, whatever the client, the clock and the user do.
+//! Invariants of every sequence of events, whatever the client, the clock and the user do.
 
 use omo_core::check::counterfactual::ProveMode;
 use omo_core::keyword::Keywords;
@@ -19,7 +19,6 @@ use proptest::prelude::*;
 
 use crate::stop::given::{finding, sent_failure};
 
-/// One thing that happens in a session.
 #[derive(Clone, Debug)]
 enum Happening {
     Stop(Box<StopFacts>),
@@ -39,7 +38,6 @@ struct Prompt {
     plan_mode: bool,
 }
 
-/// What a person may type.
 const TYPED: [&str; 13] = [
     "ulw fix the tests",
     "/omo:ulw --max-blocks 3 fix it",
@@ -56,7 +54,7 @@ const TYPED: [&str; 13] = [
     "`ulw fix the tests`",
 ];
 
-/// What the client sends by itself.
+/// Prompts that the client sends by itself.
 const SENT: [&str; 5] = [
     "Stop hook feedback:\nulw fix the tests",
     "<task-notification>ulw fix the tests</task-notification>",
@@ -136,7 +134,6 @@ fn transcript() -> impl Strategy<Value = TranscriptTail> {
     )
 }
 
-/// Facts of one Stop.
 fn facts() -> impl Strategy<Value = StopFacts> {
     let judgement = prop_oneof![
         12 => Just(None),
@@ -217,7 +214,7 @@ impl Life {
         Ok(())
     }
 
-    /// What the hook does about a prompt.
+    /// Effect of the hook on a prompt.
     fn prompt(&mut self, prompt: &Prompt) -> Result<(), TestCaseError> {
         let Prompt { text, is_typed, plan_mode } = *prompt;
         let before = self.session.clone();
@@ -297,7 +294,7 @@ impl Life {
     }
 }
 
-/// Whether a decision does what its row may do, and nothing else.
+/// `true` where a decision does what its row may do, and nothing else.
 fn fits_its_row(decision: &StopDecision) -> bool {
     use StopAction::{Allow, AllowAndWarn, AwaitAnswer, Block, End, Pause};
     use VerdictKind::{Blocked, Expired, Released, Verified};

@@ -37,7 +37,7 @@ impl Row<'_> {
     }
 }
 
-/// Whether a prompt was read as its vector says.
+/// `true` where a prompt was read as its vector says.
 fn is_read_as(expected: &str, reading: &PromptReading) -> bool {
     match expected {
         "activate" => reading.turns_on(),

@@ -16,33 +16,33 @@ const MAX_LINE_CHARS: usize = 400;
 pub struct CiCheck {
     /// Name of the check.
     pub name: String,
-    /// Its command.
+    /// Command of the check.
     pub command: String,
-    /// What it is worth.
+    /// Worth to a CI service.
     pub answer: CiAnswer,
     /// The verdict in a few words.
     pub detail: String,
-    /// How long it took; 0 where that is not known.
+    /// Duration in milliseconds; `0` where unknown.
     pub took_millis: u64,
-    /// The tests that its runner named.
+    /// Tests that the runner named.
     pub tests: Vec<(String, TestOutcome)>,
-    /// Lines of its output, the most telling ones.
+    /// Most telling lines of the output.
     pub lines: Vec<String>,
 }
 
 /// Worth of a check to a CI service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CiAnswer {
-    /// It passed.
+    /// Passed check.
     Passed,
-    /// It failed.
+    /// Failed check.
     Failed,
-    /// Nothing could be told.
+    /// No result.
     Error,
 }
 
 /// The annotations of a GitHub workflow: one for each place in a file that a red check names, or one for the check.
-/// `is_file` tells whether a path in the output is a file of the project.
+/// `is_file` is `true` for a path of a file of the project.
 pub fn github_annotations(checks: &[CiCheck], is_file: impl Fn(&str) -> bool) -> String {
     let mut text = String::new();
     let mut left = MAX_ANNOTATIONS;

@@ -1,4 +1,4 @@
-//! What checks say without the change: whether they prove the work, or only pass.
+//! Results of checks without the change: proof of the work, or a mere pass.
 
 mod lost_tests;
 
@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 pub use self::lost_tests::{LostTests, NamedTests, compare_counts, compare_places};
 use crate::text::{pluralize, sanitize};
 
-/// How many tests that show nothing are named.
+/// Maximum named tests that show nothing.
 pub const MAX_NAMED_TESTS: usize = 8;
 
-/// Whether a claim is held to it: `verify.prove` in config.toml, `--prove` on a run.
+/// Use of the comparison for a claim: `verify.prove` in config.toml, `--prove` on a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ProveMode {
-    /// It is not asked.
+    /// No comparison.
     Off,
-    /// What it says is told, and decides nothing: a refactoring is rightly green before and after.
+    /// The comparison is told, and decides nothing: a refactoring is rightly green before and after.
     #[default]
     Inform,
     /// A claim whose checks are not red without the change fails.
@@ -26,7 +26,7 @@ pub enum ProveMode {
 }
 
 impl ProveMode {
-    /// All of them.
+    /// All modes.
     pub const ALL: [Self; 3] = [Self::Off, Self::Inform, Self::Require];
 
     /// The word in the configuration.
@@ -48,24 +48,24 @@ impl ProveMode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum WithoutChange {
-    /// The check fails without the change: it proves the work.
+    /// Failure without the change: the check proves the work.
     Red,
-    /// It cannot be built or imported without the change, and neither could a test that checks nothing.
+    /// No build or import without the change, which a test that checks nothing would share.
     NotBuilt,
-    /// The check is green without the change, too: it says nothing about the work.
+    /// Success without the change, too: the check says nothing about the work.
     Green,
-    /// It could not be told.
+    /// No answer.
     #[default]
     Unknown,
 }
 
 impl WithoutChange {
-    /// The check does not pass without the change, for want of it.
+    /// `true` for a failure that the missing change causes.
     pub fn is_red(self) -> bool {
         matches!(self, Self::Red | Self::NotBuilt)
     }
 
-    /// `true` where a check with this answer shows the change, `None` where that is not known.
+    /// `true` where a check with this answer shows the change, `None` where unknown.
     pub fn shows_change(self, hollow: &HollowAnswer) -> Option<bool> {
         match (self, hollow) {
             (Self::Red, _) | (Self::NotBuilt, HollowAnswer::Red) => Some(true),
@@ -79,24 +79,24 @@ impl WithoutChange {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum HollowAnswer {
-    /// It was not asked.
+    /// Not asked.
     #[default]
     NotAsked,
-    /// Its tests notice.
+    /// The tests notice.
     Red,
-    /// It is green, and so shows nothing about these functions.
+    /// Success, which shows nothing about these functions.
     Green {
-        /// Their names.
+        /// Names of the functions.
         functions: Vec<String>,
         /// Number of further functions, which were left as they are.
         left_out: usize,
     },
-    /// It could not be told, and why.
+    /// Reason for no answer.
     Unknown(String),
 }
 
 impl HollowAnswer {
-    /// The answer behind what the check says without the change.
+    /// Answer behind that without the change.
     fn words(&self) -> String {
         match self {
             Self::NotAsked => String::new(),
@@ -115,41 +115,41 @@ impl HollowAnswer {
     }
 }
 
-/// How many tests went from one state to another by the change.
+/// Tests by their change of state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TestChanges {
-    /// From failing, or from not being there, to passing.
+    /// From failing or absent to passing.
     pub to_passing: usize,
-    /// Those that passed before as well.
+    /// Passing in both.
     pub passed_before: usize,
 }
 
-/// What one check says without the change.
+/// Result of one check without the change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CheckCounterfactual {
-    /// The check's name in the run.
+    /// Name of the check in the run.
     pub name: String,
-    /// The answer.
+    /// Answer without the change.
     pub without: WithoutChange,
-    /// Why, in one sentence.
+    /// Reason, in one sentence.
     pub reason: String,
-    /// Its answer where the functions of the change have an empty body.
+    /// Answer with empty bodies of the changed functions.
     pub hollow: HollowAnswer,
-    /// The tests that the runner named.
+    /// Changes of the tests that the runner named.
     pub tests: TestChanges,
-    /// The first of those that passed before as well: they show nothing about this work.
+    /// First of the tests that passed before as well: they show nothing about this work.
     pub shows_nothing: Vec<String>,
-    /// Files that may steer it and changed, where it is green only with them as they are now.
+    /// Changed steering files, where the check is green only with their present content.
     pub judged_by: Vec<String>,
-    /// The digest of all such files that changed, as they are.
+    /// Digest of all such changed files, in their present content.
     pub judging_digest: String,
-    /// Tests of the beginning that no longer run and pass, by what became of them.
+    /// Tests of the beginning that no longer run and pass, by kind.
     pub lost: LostTests,
     /// Further notes for the reader, one sentence each.
     pub notes: Vec<String>,
-    /// Its end in a private copy with the change, where it is not green there; empty where it is.
+    /// End in a private copy with the change, unless green; empty for green.
     pub red_in_copy: String,
 }
 
@@ -157,24 +157,24 @@ pub struct CheckCounterfactual {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct UnusualFact {
-    /// The name of the check; empty for what is about the reviewer.
+    /// Name of the check; empty for a fact about the reviewer.
     pub check: String,
     /// The fact, behind that name.
     pub line: String,
-    /// The digest of the files that the fact is about, as they are.
+    /// Digest of the fact's files, in their present content.
     pub files: String,
 }
 
 impl UnusualFact {
-    /// It is about what the reviewer was given: no reviewer can judge that.
+    /// `true` for a fact about the reviewer's material: no reviewer can judge that.
     pub fn is_about_reviewer(&self) -> bool {
         self.check.is_empty()
     }
 }
 
-/// The first of some names, and how many more there are.
+/// The first of some names, and the number of the others.
 pub fn list_names(names: &[String], count: usize) -> String {
-    // The end of a long path says which file it is.
+    // The end of a long path identifies the file.
     let shown = |name: &String| match name.char_indices().rev().nth(99) {
         Some((at, _)) => format!("\u{2026}{}", sanitize(name.get(at..).unwrap_or_default(), 100)),
         None => sanitize(name, 100),
@@ -186,17 +186,17 @@ pub fn list_names(names: &[String], count: usize) -> String {
     shown.join(", ")
 }
 
-/// What is known of a claim's checks without the change.
+/// Comparison of a claim's checks with those without the change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Counterfactual {
-    /// It was not asked.
+    /// Not asked.
     #[default]
     NotAsked,
-    /// It is still being found out.
+    /// Still running.
     Pending,
-    /// Each check's answer.
+    /// Result of each check.
     Known(Vec<CheckCounterfactual>),
-    /// It could not be found out, and why.
+    /// Reason for no comparison.
     Failed(String),
 }
 
@@ -204,9 +204,9 @@ pub enum Counterfactual {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ComparisonWords {
-    /// The answer of the checks; `None` where they were not asked, or there is no answer yet.
+    /// Answer of the checks; `None` for none, or not yet.
     pub without_change: Option<String>,
-    /// The lines that a reader judges first.
+    /// Lines that a reader judges first.
     pub unusual: Vec<String>,
 }
 
@@ -219,7 +219,7 @@ impl ComparisonWords {
 }
 
 impl Counterfactual {
-    /// What is said in a verdict beside the checks that are green; `None` where there is nothing to say.
+    /// Words of a verdict about its green checks; `None` without any.
     pub fn comparison(&self) -> Option<String> {
         let checks = match self {
             Self::Known(checks) => checks,
@@ -252,7 +252,7 @@ impl Counterfactual {
             let is_told = |check: &&CheckCounterfactual| check.red_in_copy.is_empty();
             let why = checks.iter().filter(is_told).find(|check| check.without == WithoutChange::Unknown);
             let words = |check: &CheckCounterfactual| {
-                // Why it could not be told with empty bodies either adds nothing.
+                // A reason for no answer with empty bodies adds nothing.
                 let is_told = matches!(check.hollow, HollowAnswer::Red | HollowAnswer::Green { .. });
                 let hollow = if is_told { check.hollow.words() } else { String::new() };
                 format!("{}{hollow}", sanitize(&check.reason, 120))
@@ -284,7 +284,7 @@ impl Counterfactual {
         ComparisonWords { without_change: self.verdict_words(), unusual: self.first_lines() }
     }
 
-    /// The lines that a reader judges first: what is unusual, or why that is not known.
+    /// Lines that a reader judges first: unusual facts, or the reason why they are unknown.
     pub fn first_lines(&self) -> Vec<String> {
         match self {
             Self::Failed(why) => vec![format!("the comparison with the start did not finish: {}", sanitize(why, 160))],
@@ -309,7 +309,7 @@ impl Counterfactual {
                 format!("green only with the changed {}", list_names(&check.judged_by, check.judged_by.len()))
             });
             let notes = check.notes.iter().map(|why| sanitize(why, 200));
-            // One that is green without the change says so already.
+            // A check that is green without the change says so already.
             let hollow = check.hollow.green_words().filter(|_| check.without != WithoutChange::Green);
             let lines: Vec<String> = hollow.into_iter().chain(judged).chain(check.lost.lines()).chain(notes).collect();
             let fact = |line| UnusualFact {
@@ -322,7 +322,7 @@ impl Counterfactual {
         checks.iter().flat_map(of_check).collect()
     }
 
-    /// What keeps a check from counting that has to be red without the change; `None` where it is.
+    /// Objection to a check that has to be red without the change; `None` for a red one.
     pub fn objection(&self, name: &str) -> Option<String> {
         let check = match self {
             Self::NotAsked => return Some("it was not run without the change".to_owned()),
@@ -366,7 +366,7 @@ mod tests {
         Counterfactual::Known(checks.iter().map(check).collect())
     }
 
-    /// A check that cannot be built without the change, and what it says with empty bodies.
+    /// A check that cannot be built without the change, with this answer for empty bodies.
     fn hollow(answer: HollowAnswer) -> Counterfactual {
         let Counterfactual::Known(mut checks) = known(&[("tests", WithoutChange::NotBuilt)]) else { panic!() };
         checks[0].hollow = answer;

@@ -1,14 +1,12 @@
-//! How a text uses a file that one of its words names: run as a program, or read, or run for output that another program
-//! judges. No shell is read for it.
+//! Use of a file in a text that names it: run as a program, or read, or run for output that another program judges. No
+//! shell is read for it.
 
 use crate::check::steering::{is_code, is_code_or_text, is_expectation, is_shell_script};
 use crate::shell::programs::{Role, has_role};
 
-/// Words before a program that are no interpreters.
 const BEFORE_PROGRAM: &str = "awk source exec env time xargs then do else if run os.system eval";
-/// Words between which a line of shell begins anew.
+/// Signs behind which a line of shell begins anew.
 const ENDS: [char; 4] = [';', '&', '\n', ')'];
-/// Parts of names of programs that judge, whatever reads their output.
 const NAMES_OF_JUDGES: &str = "\
     check checks test tests spec specs run runner verify validate lint ci qa suite gate harness e2e smoke scripts script \
     tools hack";
@@ -61,7 +59,6 @@ pub fn is_judged(text: &str, word: &str, path: &str) -> bool {
         || is_program && is_output_judged(text, word, path)
 }
 
-/// A word that the text has code import, wherever it names it.
 fn is_imported(text: &str, word: &str) -> bool {
     let mut places = text.match_indices(word).peekable();
     places.peek().is_some()
@@ -100,7 +97,6 @@ pub fn runs_another_file(text: &str) -> bool {
     })
 }
 
-/// Output of the named program that another one judges.
 fn is_output_judged(text: &str, word: &str, path: &str) -> bool {
     let is_whole = |(at, _): &(usize, &str)| !is_within_name(text.get(..*at).unwrap_or_default());
     let mut places = text.match_indices(word).filter(is_whole).peekable();
@@ -126,7 +122,7 @@ fn is_output_judged(text: &str, word: &str, path: &str) -> bool {
         })
 }
 
-/// End of a longer name, of which the word is the rest.
+/// `true` for the end of a longer name, of which the word is the rest.
 fn is_within_name(before: &str) -> bool {
     before.ends_with(|char: char| char.is_alphanumeric() || "_-.".contains(char))
 }
@@ -146,7 +142,6 @@ fn is_before_program(before: &str) -> bool {
         || has_role(program(before), Role::Interpreter)
 }
 
-/// The name of a program without its folder and its version.
 fn program(word: &str) -> &str {
     let name = word.rsplit('/').next().unwrap_or(word);
     let name = name.trim_start_matches(['(', '"', '\'', '`', '{', '!', '$']);

@@ -1,4 +1,4 @@
-//! What is listened for in the output of a check, as it comes.
+//! Listener for a check's output, as it comes.
 
 use std::collections::VecDeque;
 
@@ -9,20 +9,18 @@ use crate::check::printed_output::{MAX_LINES, PrintedOutput};
 use crate::check::test_runner::LineSplitter;
 use crate::text::sanitize;
 
-/// How many characters of such a line are.
 const MAX_LINE_CHARS: usize = 240;
-/// Of a longer line only the beginning is listened to.
 const LINE_BYTES: usize = 1024 * 1024;
 
-/// What was heard.
+/// Heard parts of an output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HeardOutput {
-    /// The expected text; `false` where none was expected.
+    /// `true` for an output with the expected text; `false` without an expectation.
     pub has_text: bool,
-    /// What the shell complained about last.
+    /// Last complaint of the shell.
     pub complaint: Option<ShellComplaint>,
-    /// What it printed.
+    /// Kept lines.
     pub printed: PrintedOutput,
 }
 
@@ -35,13 +33,12 @@ pub struct OutputListener {
 
 #[derive(Debug)]
 struct OutputMatcher {
-    /// What the shell was started as.
+    /// Name that the shell was started by.
     shell: String,
-    /// The expected text; its lines end where their words do.
     wanted: Option<String>,
-    /// As many lines as that has, the last ones.
+    /// Last lines, as many as `length`.
     window: VecDeque<String>,
-    /// How many those are.
+    /// Number of lines of the expected text.
     length: usize,
     has_text: bool,
     complaint: Option<ShellComplaint>,
@@ -50,8 +47,8 @@ struct OutputMatcher {
 }
 
 impl OutputListener {
-    /// Listens for a text, and for what a shell that was started as `shell` says itself. A text of
-    /// several lines is one where these follow each other; blanks at the end of a line do not count.
+    /// A listener for a text, and for the complaints of a shell that was started as `shell`. A text of several lines
+    /// matches where these follow each other; blanks at the end of a line do not count.
     pub fn new(shell: &str, wanted: Option<&str>) -> Self {
         let lines: Vec<&str> =
             wanted.unwrap_or_default().trim_matches(['\n', '\r']).lines().map(str::trim_end).collect();
@@ -60,7 +57,7 @@ impl OutputListener {
             wanted: wanted.map(|_| lines.join("\n")),
             window: VecDeque::new(),
             length: lines.len().max(1),
-            // Nothing is in everything, and in an output that is empty.
+            // An empty text is in every output, also in an empty one.
             has_text: wanted.is_some() && lines.iter().all(|line| line.is_empty()),
             complaint: None,
             printed: PrintedOutput::default(),
@@ -69,7 +66,7 @@ impl OutputListener {
         Self { lines: LineSplitter::with_limit(LINE_BYTES), matcher }
     }
 
-    /// Listens on.
+    /// Reads the next part of an output, which may end within a line.
     pub fn listen(&mut self, output: &[u8]) {
         self.lines.read(output, |line| self.matcher.line(line));
     }
@@ -108,7 +105,6 @@ impl OutputMatcher {
     }
 }
 
-/// Adds a line to the last ones.
 fn push_bounded(lines: &mut VecDeque<String>, line: String, most: usize) {
     if lines.len() == most {
         lines.pop_front();

@@ -1,31 +1,28 @@
-//! What is kept of the output of a check, and the one rule for what is quoted of it: the lines in which known test
-//! runners and compilers say what failed, then the beginning and the end.
+//! Kept lines of a check's output, and the one rule of quoting it: the failures that known test runners and compilers
+//! name, then the beginning and the end.
 
 use serde::{Deserialize, Serialize};
 
 use crate::text::sanitize;
 
-/// Lines of the output that are quoted, from its beginning and from its end.
 pub(super) const MAX_LINES: usize = 20;
-/// So many lines are quoted in a task's text, a report and a stop.
+/// Maximum quoted lines of a task's text, a report and a stop.
 pub const QUOTED_LINES: usize = 14;
-/// So many lines that say what failed are kept.
 const MAX_FAILING_LINES: usize = 8;
-/// Fewer lines than this say nothing.
 const MIN_LINES: usize = 4;
 
-/// What is kept of an output: every line was made harmless.
+/// Kept lines of an output, each made harmless.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PrintedOutput {
     /// The first lines.
     pub first_lines: Vec<String>,
-    /// The last ones beyond those.
+    /// Last lines beyond `first_lines`.
     pub last_lines: Vec<String>,
-    /// The first of those that say what failed, wherever they stand.
+    /// First lines about failures, wherever they stand.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failing_lines: Vec<String>,
-    /// How many lines there were; 0 where an older omo did not count them.
+    /// Number of all lines; `0` where an older omo did not count them.
     #[serde(skip_serializing_if = "is_zero")]
     pub line_count: usize,
 }
@@ -36,7 +33,7 @@ fn is_zero(count: &usize) -> bool {
 }
 
 impl PrintedOutput {
-    /// Notes a line that says what failed; `quoted` is that line made harmless.
+    /// Adds a line about a failure; `quoted` is the line made harmless.
     pub(super) fn note_failing_line(&mut self, line: &str, quoted: &str) {
         if self.failing_lines.len() < MAX_FAILING_LINES
             && is_failing_line(line)
@@ -46,12 +43,12 @@ impl PrintedOutput {
         }
     }
 
-    /// Whether nothing was printed, or only blank lines.
+    /// `true` for an output without a word.
     pub fn is_blank(&self) -> bool {
         self.kept_lines().all(|line| line.trim().is_empty())
     }
 
-    /// What says best why a check is red: the first line that says what failed, or the last one with a word in it.
+    /// Best reason of a red check: the first line about a failure, or the last one with a word in it.
     pub fn reason(&self) -> Option<&str> {
         let has_word = |line: &&String| line.chars().any(char::is_alphanumeric);
         let last = || self.last_lines.iter().rev().chain(self.first_lines.iter().rev()).find(has_word);
@@ -62,8 +59,8 @@ impl PrintedOutput {
         self.first_lines.iter().chain(&self.last_lines)
     }
 
-    /// At most so many lines of it: those that say what failed, then the beginning and the end, with how many lines
-    /// are left out between them.
+    /// At most `most` lines: those about failures, then the beginning and the end, with the number of lines left out
+    /// between them.
     pub fn excerpt(&self, most: usize) -> Vec<String> {
         let kept: Vec<&String> = self.kept_lines().collect();
         let is_whole = match self.line_count {
@@ -74,7 +71,7 @@ impl PrintedOutput {
             return kept.into_iter().cloned().collect();
         }
         let failing = self.failing_lines.len().min(most / 2);
-        // Behind the lines that say what failed, and in the middle, stands a sign.
+        // A sign stands behind the failures, and in the middle.
         let rest = most.saturating_sub(failing + usize::from(failing > 0) + 1);
         let head = (rest / 3).min(self.first_lines.len());
         let tail = (rest - head).min(kept.len() - head);
@@ -99,7 +96,7 @@ impl PrintedOutput {
         lines
     }
 
-    /// As [`Self::excerpt`], in at most so many characters.
+    /// [`Self::excerpt`] in at most `max_chars` characters.
     pub fn excerpt_within(&self, most: usize, max_chars: usize) -> Vec<String> {
         let fits = |lines: &Vec<String>| lines.iter().map(|line| line.chars().count() + 1).sum::<usize>() <= max_chars;
         let fitting = (MIN_LINES..=most).rev().map(|most| self.excerpt(most)).find(fits);
@@ -111,7 +108,7 @@ impl PrintedOutput {
     }
 }
 
-/// What lines begin with in which a test runner or a compiler says what failed.
+/// Beginnings of lines in which a test runner or a compiler names a failure.
 const BEGINNINGS: [&str; 37] = [
     // cargo, rustc, clang
     "error:",
@@ -153,10 +150,9 @@ const BEGINNINGS: [&str; 37] = [
     "fatal:",
 ];
 
-/// What stands in such lines: of compilers, linters and panics.
 const LINE_PARTS: [&str; 6] = [": error:", ": error ", " - error TS", "  error  ", " panicked at ", "_test.go:"];
 
-/// Whether a line says what failed, as known test runners and compilers do.
+/// `true` for a line about a failure, in the form of known test runners and compilers.
 fn is_failing_line(line: &str) -> bool {
     let line = line.trim();
     let is_error_word = |word: &str| word.ends_with("Error:") || word.ends_with("Exception:");
@@ -167,7 +163,7 @@ fn is_failing_line(line: &str) -> bool {
         || LINE_PARTS.iter().any(|part| line.contains(part))
 }
 
-/// Whether a word is the place of a mistake as the Go compiler writes it: `./a.go:3:2:`.
+/// `true` for a place as the Go compiler writes it: `./a.go:3:2:`.
 fn is_go_place(word: &str) -> bool {
     let Some((_, place)) = word.split_once(".go:") else { return false };
     let numbers: Vec<&str> = place.trim_end_matches(':').split(':').collect();

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::test_report::{TestOutcome, TestReport};
 
-/// Digits of a number that is taken for a chance one. A shorter one may tell the case of a failing test from another case.
+/// Digits of a random number. A shorter one may tell the case of a failing test from another case.
 const CHANCE_DIGITS: usize = 5;
 
-/// Tests of now that were not there at the start, by what each may share with one that was.
+/// New tests, by the possible common part with an old one.
 #[derive(Debug, Default)]
 pub(super) struct RenamedTests<'a> {
     new: BTreeMap<&'a str, TestOutcome>,
@@ -18,11 +18,11 @@ pub(super) struct RenamedTests<'a> {
 /// The common part of two names of one test.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
-    /// The name without its file, its class and what else it lies in.
+    /// Name without file, class and other containers.
     LastPart(String),
-    /// The name without any number.
+    /// Name without numbers.
     Shape(String),
-    /// The name without times and long numbers.
+    /// Name without times and long numbers.
     ChanceShape(String),
 }
 
@@ -38,7 +38,7 @@ impl<'a> RenamedTests<'a> {
         renamed
     }
 
-    /// The outcome of the test that this one has become, which no other one has become then; `None` where there is none.
+    /// Outcome of the renamed test, which is then taken; `None` without one.
     pub(super) fn take(&mut self, name: &str, outcome: TestOutcome) -> Option<TestOutcome> {
         let shape = if outcome == TestOutcome::Failed { Key::chance_shape } else { Key::shape };
         [shape(name), Key::last_part(name)].into_iter().find_map(|key| {
@@ -50,7 +50,7 @@ impl<'a> RenamedTests<'a> {
 
 impl Key {
     fn last_part(name: &str) -> Self {
-        // What a test is given may hold anything.
+        // Arguments of a test may hold anything.
         let case = name.find('[').unwrap_or(name.len());
         let (place, case) = name.split_at_checked(case).unwrap_or((name, ""));
         let last = match place.rsplit_once("::").or_else(|| place.rsplit_once(" > ")) {
@@ -70,7 +70,7 @@ impl Key {
     }
 }
 
-/// A name with `#` for each number of at least so many digits, decimal or hexadecimal.
+/// A name with `#` for each number of at least `digits` digits, decimal or hexadecimal.
 fn without_numbers(name: &str, digits: usize) -> String {
     let is_number = |run: &str| {
         let bare = run.strip_prefix("0x").unwrap_or(run);
@@ -109,7 +109,6 @@ fn holds_time(name: &str) -> bool {
     digits.contains("0000-00-00") || digits.contains("00:00:00")
 }
 
-/// The pieces of a text whose characters all are, or all are not, of a kind.
 fn runs(text: &str, is_of_kind: impl Fn(char) -> bool) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -174,7 +173,7 @@ mod tests {
             let (started, now) = (report(&[then]), report(&[now]));
             assert_eq!(RenamedTests::of(&started, &now).take(then, outcome), None, "{then}");
         }
-        // What was there at the start has become nothing else.
+        // No test of the start has become another one.
         let (started, now) = (report(&["a.py::test_x", "b.py::test_x"]), report(&["b.py::test_x"]));
         assert_eq!(RenamedTests::of(&started, &now).take("a.py::test_x", Passed), None);
     }

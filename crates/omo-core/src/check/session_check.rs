@@ -1,7 +1,7 @@
-//! Checks: commands whose end decides a claim, and what an end is worth.
+//! Checks: commands whose end decides a claim, and the worth of an end.
 //!
-//! Which checks judge a run stands in the session's entry from its activation on, together with the last result. The
-//! store seals all of it, so that only omo itself can have written it.
+//! The checks of a run stand in the session's entry from its activation on, together with the last result. The store
+//! seals all of it, so that only omo itself can have written it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 use crate::git_variables::is_repository_variable;
 use crate::timestamp::Timestamp;
 
-/// Seconds that a check may run where nothing else is said, of a claim or of a plan.
+/// Default timeout in seconds, of a claim or of a plan.
 pub const DEFAULT_TIMEOUT_SECONDS: u32 = 600;
-/// How long all checks of one claim may run together, in seconds. The client gives a Stop hook 900.
+/// Maximum seconds of all checks of one claim. The client gives a Stop hook 900.
 pub const TOTAL_TIMEOUT_SECONDS: u32 = 840;
-/// How many checks a run may have.
+/// Maximum checks of a run.
 pub const MAX_CHECKS: usize = 16;
-/// How many bytes a check's command may have.
+/// Maximum bytes of a check's command.
 pub const MAX_COMMAND_BYTES: usize = 4_096;
 const MAX_NAME_CHARS: usize = 32;
 
@@ -25,30 +25,30 @@ const MAX_NAME_CHARS: usize = 32;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Check {
-    /// What it is called; no two checks of a run share a name.
+    /// Name, unique in the run.
     pub name: String,
     /// The command, for a POSIX shell.
     #[serde(rename = "run")]
     pub command: String,
-    /// Where it comes from.
+    /// Origin of the check.
     pub origin: CheckOrigin,
-    /// The folder that it runs in, from the project's top; `None` for the top itself.
+    /// Folder of the command, from the project's top; `None` for the top.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// How long it may run, in seconds.
+    /// Timeout in seconds; `None` for the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<u32>,
-    /// What is added to its environment.
+    /// Additional environment.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// A claim counts only where it is red without the change.
+    /// `true` where a claim counts only if the check is red without the change.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub prove: bool,
-    /// Its last result.
+    /// Last result.
     pub last: Option<CheckRecord>,
 }
 
-/// Where a check comes from, and so who has agreed to it.
+/// Origin of a check, and so the person who agreed to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CheckOrigin {
@@ -75,20 +75,20 @@ impl CheckOrigin {
     }
 }
 
-/// How many tests a run of them counted.
+/// Numbers of tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TestCounts {
     /// Tests that were executed to a verdict, the failed ones among them.
     pub run: u64,
-    /// Those that failed.
+    /// Failed tests.
     pub failed: u64,
-    /// Tests that were there and were not executed, or whose failure was expected.
+    /// Tests that were not executed, or whose failure was expected.
     pub skipped: u64,
 }
 
 impl TestCounts {
-    /// Both together.
+    /// Sum of both.
     #[must_use]
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
@@ -105,28 +105,28 @@ impl fmt::Display for TestCounts {
     }
 }
 
-/// What a check's end is worth.
+/// Worth of a check's end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CheckVerdict {
-    /// It ended with status 0, and what it ran was something.
+    /// Status 0, and something was run.
     Green,
-    /// It ended with another status.
+    /// Another status.
     #[default]
     #[serde(alias = "weaker", alias = "changed")]
     Failed,
-    /// It did not end in time.
+    /// No end in time.
     TimedOut,
-    /// It ended with status 0 and ran no test.
+    /// Status 0 without a test.
     NothingRan,
-    /// Its file in the repository is not, or no longer, approved.
+    /// A file in the repository that is not, or no longer, approved.
     NotApproved,
-    /// It could not be started.
+    /// A failed start.
     NotStarted,
 }
 
 impl CheckVerdict {
-    /// All of them.
+    /// All verdicts.
     pub const ALL: [Self; 6] =
         [Self::Green, Self::Failed, Self::TimedOut, Self::NothingRan, Self::NotApproved, Self::NotStarted];
 
@@ -143,41 +143,41 @@ impl CheckVerdict {
     }
 }
 
-/// A check's result as it is kept.
+/// Kept result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CheckRecord {
-    /// What it was worth.
+    /// Worth of the end.
     pub verdict: CheckVerdict,
-    /// The verdict in a few words: the exit status, what was weaker, which file changed.
+    /// Verdict in a few words: the exit status, a weaker result, a changed file.
     pub detail: String,
-    /// What its tests counted, where they could be read.
+    /// Numbers of tests, where they could be read.
     pub counts: Option<TestCounts>,
-    /// When it ended.
+    /// End of the check.
     pub at: Option<Timestamp>,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub took_millis: u64,
-    /// The work tree that it judged; `None` where that has no id.
+    /// Id of the judged work tree; `None` for one without.
     pub tree: Option<String>,
-    /// The digest of the check and of the environment that it ran in.
+    /// Digest of the check and its environment.
     pub setting: String,
-    /// Where its output is.
+    /// Path of the output.
     pub log: Option<String>,
-    /// The last line of its output that says something, made harmless.
+    /// Last meaningful line of the output, made harmless.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub last_line: String,
-    /// It is green, and was red on the same files before.
+    /// `true` for a green check that was red on the same files before.
     pub was_red: bool,
-    /// The digest of the files that the checks write and that are no part of the work, as the check left them.
+    /// Digest of files that the checks write and that are no part of the work, as the check left them.
     pub left_out: String,
-    /// Files whose bytes the checks changed once, and that are judged as they are now.
+    /// Files whose bytes the checks changed once, and that are judged in their present content.
     pub written_files: Vec<String>,
-    /// While the checks ran files were written that have their bytes again: its run in a private copy counts.
+    /// `true` where files were written during the checks and have their bytes again: the run in a private copy counts.
     pub was_rewritten: bool,
 }
 
 impl CheckRecord {
-    /// The record beside the last one of its check: whether that was red on the same files.
+    /// The record, with `was_red` from the last one of its check.
     #[must_use]
     pub fn after(self, last: Option<&Self>) -> Self {
         let is_of_these_files = |last: &&Self| self.tree.is_some() && last.tree == self.tree;
@@ -187,29 +187,29 @@ impl CheckRecord {
         Self { was_red: was_red && self.verdict == CheckVerdict::Green, ..self }
     }
 
-    /// Whether this result still says something about this work tree, run in this setting.
-    /// `left_out` is the digest of the files that are no part of it.
+    /// `true` for a result that still holds for this work tree and setting. `left_out` is the digest of the files that
+    /// are no part of the tree.
     pub fn is_evidence_for(&self, tree: Option<&str>, left_out: &str, setting: &str) -> bool {
         let is_of_these = tree.is_some() && self.tree.as_deref() == tree && self.left_out == left_out;
         self.verdict == CheckVerdict::Green && is_of_these && self.setting == setting
     }
 }
 
-/// How a check's process ended.
+/// End of a check's process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckEnd {
-    /// With this status.
+    /// Exit status.
     Exited(i32),
-    /// By this signal.
+    /// Signal.
     Killed(i32),
-    /// It was ended after so many seconds.
+    /// Timeout after so many seconds.
     TimedOut(u64),
-    /// It never ran.
+    /// Failed start, with the reason.
     NotStarted(String),
 }
 
 impl CheckEnd {
-    /// The exit status, where it ended by itself.
+    /// Exit status, if any.
     pub fn status(&self) -> Option<i32> {
         match self {
             Self::Exited(status) => Some(*status),
@@ -218,7 +218,7 @@ impl CheckEnd {
     }
 }
 
-/// The verdict on an end, and the words for it.
+/// Verdict on an end, in a word and in a sentence.
 pub fn judge_check(end: &CheckEnd, counts: Option<TestCounts>) -> (CheckVerdict, String) {
     match end {
         CheckEnd::Exited(0) => judge_success(counts),
@@ -229,7 +229,7 @@ pub fn judge_check(end: &CheckEnd, counts: Option<TestCounts>) -> (CheckVerdict,
     }
 }
 
-/// Status 0 alone is not enough: what ran nothing proves nothing.
+/// Status 0 alone is not enough: a check that ran nothing proves nothing.
 fn judge_success(counts: Option<TestCounts>) -> (CheckVerdict, String) {
     match counts {
         Some(counts) if counts.failed > 0 => {
@@ -241,20 +241,20 @@ fn judge_success(counts: Option<TestCounts>) -> (CheckVerdict, String) {
     }
 }
 
-/// Why a check cannot be as it is.
+/// Reason why a check is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InvalidCheck {
-    /// The command is empty, too long, or holds a NUL.
+    /// An empty or too long command, or one with a NUL.
     Command,
-    /// The name is empty, too long, or holds what is no letter, digit, `-`, `_` or `.`.
+    /// An empty or too long name, or one with a character that is no letter, digit, `-`, `_` or `.`.
     Name(String),
-    /// The folder lies outside the project.
+    /// A folder outside of the project.
     Folder(String),
-    /// The time is none from 1 to [`TOTAL_TIMEOUT_SECONDS`].
+    /// A time outside of 1 to [`TOTAL_TIMEOUT_SECONDS`].
     Timeout,
-    /// A variable's name is none, or is one that omo keeps from checks.
+    /// An invalid name of a variable, or one that omo keeps from checks.
     Variable(String),
-    /// There are [`MAX_CHECKS`] already.
+    /// More than [`MAX_CHECKS`] checks.
     TooMany,
 }
 
@@ -283,7 +283,7 @@ impl fmt::Display for InvalidCheck {
 impl std::error::Error for InvalidCheck {}
 
 impl Check {
-    /// A check with nothing but a command.
+    /// A check of a command, with defaults for the rest.
     pub fn new(name: Option<&str>, run: &str, origin: CheckOrigin) -> Result<Self, InvalidCheck> {
         let name = name.map_or_else(|| default_name(run), str::to_owned);
         let check = Self { name, command: run.trim().to_owned(), origin, ..Self::default() };
@@ -295,14 +295,14 @@ impl Check {
     ///
     /// # Errors
     ///
-    /// Where it cannot be as it is.
+    /// An [`InvalidCheck`].
     pub fn from_user(name: Option<&str>, run: &str, timeout_seconds: Option<u32>) -> Result<Self, InvalidCheck> {
         let check = Self { timeout_seconds, ..Self::new(name, run, CheckOrigin::User)? };
         check.validate()?;
         Ok(check)
     }
 
-    /// Whether it can be as it is.
+    /// `Ok` for a valid check.
     pub fn validate(&self) -> Result<(), InvalidCheck> {
         let is_command =
             !self.command.trim().is_empty() && self.command.len() <= MAX_COMMAND_BYTES && !self.command.contains('\0');
@@ -323,12 +323,12 @@ impl Check {
         self.env.keys().find(is_bad).map_or(Ok(()), |name| Err(InvalidCheck::Variable(name.clone())))
     }
 
-    /// How long it may run, in seconds.
+    /// Timeout in seconds.
     pub fn effective_timeout(&self) -> u32 {
         self.timeout_seconds.unwrap_or(DEFAULT_TIMEOUT_SECONDS).clamp(1, TOTAL_TIMEOUT_SECONDS)
     }
 
-    /// What the check is, as bytes: two checks that run the same in the same place have the same.
+    /// Definition as bytes, equal for two checks that run the same in the same place.
     pub fn definition(&self) -> Vec<u8> {
         let timeout = self.effective_timeout().to_string();
         let env = self.env.iter().flat_map(|(name, value)| [name.as_str(), value.as_str()]);
@@ -338,7 +338,7 @@ impl Check {
     }
 }
 
-/// Adds a check to a list, under a name that none of them has.
+/// Adds a check to a list, under a new name.
 pub fn add_check(checks: &mut Vec<Check>, mut check: Check) -> Result<(), InvalidCheck> {
     let is_it = |known: &Check| known.definition() == check.definition() && known.origin == check.origin;
     if checks.iter().any(is_it) {
@@ -357,14 +357,13 @@ pub fn add_check(checks: &mut Vec<Check>, mut check: Check) -> Result<(), Invali
     Ok(())
 }
 
-/// Marks those of a user's checks that were for a task which they stop.
 pub(crate) fn mark_stopped(checks: &mut [Check], is_of_task: impl Fn(&Check) -> bool) {
     for check in checks.iter_mut().filter(|check| check.origin == CheckOrigin::User && is_of_task(check)) {
         check.origin = CheckOrigin::StoppedTask;
     }
 }
 
-/// Takes the marks off again, where that task goes on. A check that was asked for again meanwhile is there once.
+/// Removes the marks, where that task goes on. A check that was asked for again meanwhile is there once.
 pub(crate) fn unmark_stopped(checks: &mut Vec<Check>) {
     let own: Vec<Vec<u8>> =
         checks.iter().filter(|check| check.origin == CheckOrigin::User).map(Check::definition).collect();
@@ -374,14 +373,14 @@ pub(crate) fn unmark_stopped(checks: &mut Vec<Check>) {
     }
 }
 
-/// Takes the check of this name out of a list; `false` where none has it.
+/// Removes the check of this name; `false` without one.
 pub fn remove_check(checks: &mut Vec<Check>, name: &str) -> bool {
     let before = checks.len();
     checks.retain(|check| check.name != name);
     checks.len() < before
 }
 
-/// What a change of checks weakens, each in a few words: those that are gone. `with_new` names new ones as well.
+/// Weakening by a change of checks, each in a few words: the lost ones, and with `with_new` also the new ones.
 pub(crate) fn describe_weakening(old: &[Check], new: &[Check], with_new: bool) -> Vec<String> {
     let is_same = |one: &Check, other: &Check| one.definition() == other.definition();
     let of_old = old.iter().filter_map(|check| {
@@ -425,8 +424,9 @@ fn is_settable_variable(name: &str) -> bool {
         && chars.all(|char| char.is_ascii_alphanumeric() || char == '_')
 }
 
-/// Variables that a check never sees: keys and tokens of the model and of the client, omo's own, and what points git at
-/// a repository. What the terminal's size sets is left out as well, so that a result does not depend on it.
+/// `true` for a variable that a check never sees: keys and tokens of the model and of the client, omo's own, and
+/// variables that point git at a repository. Variables of the terminal's size are left out as well, so that a result
+/// does not depend on it.
 pub fn is_hidden_from_checks(name: &str) -> bool {
     if is_repository_variable(name) {
         return true;

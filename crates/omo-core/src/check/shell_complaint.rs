@@ -1,24 +1,23 @@
-//! What can be said about a shell's command and a shell's complaints without a shell.
+//! Facts about a shell's command and a shell's complaints, found without a shell.
 
 use serde::{Deserialize, Serialize};
 
-/// What a shell itself said about the command that it was given.
+/// Complaint of a shell about its command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ShellComplaint {
-    /// It did not find this command.
+    /// Missing command.
     NotFound(String),
-    /// It found this one, and could not run it.
+    /// Command that could not be run.
     NotRun(String),
-    /// It could not read the command.
+    /// Unreadable command.
     Syntax,
 }
 
-/// What the shell, started as `shell`, complains about in a line of the output; `None` where that is
-/// nothing, or not from this shell.
+/// Complaint of the shell, started as `shell`, in a line of the output; `None` for any other line.
 ///
-/// bash says `bash: line 1: gcc: command not found` and dash `sh: 1: gcc: not found`, each with the
-/// name that it was started by: a script of the project has another one.
+/// bash says `bash: line 1: gcc: command not found` and dash `sh: 1: gcc: not found`, each with the name that it was
+/// started by: a script of the project has another one.
 pub(crate) fn read_complaint(line: &str, shell: &str) -> Option<ShellComplaint> {
     let said = line.strip_prefix(shell)?.strip_prefix(": ")?;
     // bash tells a command that it cannot read as `-c: line 1: syntax error …`.
@@ -41,8 +40,7 @@ pub(crate) fn read_complaint(line: &str, shell: &str) -> Option<ShellComplaint> 
     })
 }
 
-/// Whether a command has a pipe, as a shell parts it roughly: quotes and backslashes hide one, and
-/// `||` is none.
+/// `true` for a command with a pipe, as a shell parts it roughly: quotes and backslashes hide one, and `||` is none.
 pub fn has_pipe(command: &str) -> bool {
     let mut chars = command.chars().peekable();
     let mut quote = None;
@@ -62,8 +60,8 @@ pub fn has_pipe(command: &str) -> bool {
     false
 }
 
-/// Variables by which the process that starts a shell can change what the shell runs, skips or
-/// understands: `SHELLOPTS=noexec` makes every command of bash a success.
+/// Variables by which the parent of a shell can change its commands: `SHELLOPTS=noexec` makes every command of bash a
+/// success.
 pub fn is_shell_variable(name: &str) -> bool {
     name.starts_with("BASH_FUNC_")
         || matches!(name, "BASH_ENV" | "ENV" | "SHELLOPTS" | "BASHOPTS" | "BASH_COMPAT" | "POSIXLY_CORRECT" | "CDPATH")

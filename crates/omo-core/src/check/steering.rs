@@ -1,6 +1,6 @@
-//! Files that may steer a check: configuration of runners, linters, compilers and build tools, and what they load by
-//! itself. The table is broad on purpose: a file that is listed without need costs one more run of the check, and no
-//! more. No shell is read for it: the words of a command that are files of the project are listed as well.
+//! Files that may steer a check: configuration of runners, linters, compilers and build tools, and files that they load
+//! by themselves. The table is broad on purpose: a file that is listed without need costs one more run of the check,
+//! and no more. No shell is read for it: the words of a command that are files of the project are listed as well.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -26,31 +26,25 @@ const NAMES: &str = "\
     flake.nix flake.lock shell.nix default.nix devbox.json pixi.toml pixi.lock mise.toml spec_helper.rb rails_helper.rb \
     test_helper.rb test_helper.exs credo.exs lefthook.yml lefthook.yaml biome.json biome.jsonc dprint.json cspell.json \
     knip.json tslint.json pyrightconfig.json pylintrc bandit.yaml buf.yaml buf.gen.yaml mocha.opts nodemon.json cucumber.js";
-/// Endings of files.
 const ENDINGS: &str = "\
     mk cmake bzl props targets gemspec cabal pth lock toml ini cfg conf config rc snap.config \
     csproj fsproj vbproj sln gradle sbt nix env properties xcconfig jest.json runsettings";
 /// Endings of texts that people read.
 const DOCUMENT_ENDINGS: &str = "md rst adoc html htm css scss less svg vue svelte sql";
-/// Endings of scripts of shells. By themselves they are work as other code is; what counts is who runs them.
 const SHELL_ENDINGS: &str = "sh bash zsh fish ksh ps1 bat cmd";
-/// Endings of source code.
 const CODE_ENDINGS: &str =
     "rs go py pyi js jsx mjs cjs ts tsx mts cts java kt swift c h cc cpp hpp cs rb php ex exs scala";
-/// Folders of the work itself: a `config.py` or a folder `hooks` in one of these is code as any other.
+/// Folders of the work itself: a `config.py` or a folder `hooks` in one of these is ordinary code.
 const WORK_FOLDERS: &str = "src lib app internal";
 /// Folders of tests, in which a `setup.ts` is none itself.
 const TEST_FOLDERS: &str = "test tests __tests__ spec specs e2e";
-/// Folders from which Python may import by a name alone, beside the top.
 const IMPORT_ROOTS: &str = "src lib tests test unit integration";
-/// Folders of stand-ins, wherever they lie.
 const STAND_INS: &str = "__mocks__ __stubs__ mocks stubs";
 /// Parts of names of configuration, as in `jest.config.js`, `vitest.setup.ts`, `tsconfig.build.json`, `requirements-dev.txt`.
 const PARTS: &str = "\
     config conf setup preset environment globalsetup global-setup globalteardown tsconfig requirements constraints reporter \
     transform transformer resolver sequencer mocharc babelrc eslintrc prettierrc stylelintrc swcrc nycrc lintstagedrc \
     taskfile compose dockerfile phpunit phpstan psalm rubocop detekt checkstyle";
-/// Folders whose files are run by others.
 const FOLDERS: &str = "scripts script bin tools ci build-tools buildsrc hack hooks githooks buildkite";
 
 /// Tells files that may steer a check, by their paths from the project's top with `/` between the names.
@@ -67,7 +61,7 @@ pub fn may_steer(path: &str) -> bool {
     let is_hidden = lower.split('/').any(|part| part.starts_with('.'));
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     let is_below = |list| folders.split('/').any(|folder| is_in(list, folder));
-    // Code is work, wherever it lies, but for what is called as `jest.setup.js` is: who runs or loads it counts.
+    // Code is work, wherever it lies, but for files named like `jest.setup.js`: their callers and loaders decide.
     let is_code = is_in(CODE_ENDINGS, ending);
     let is_part = |part: &str| is_in(PARTS, part);
     let is_configuration = || match is_code {
@@ -107,14 +101,14 @@ pub fn is_code(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, ending)| is_in(CODE_ENDINGS, &ending.to_lowercase()))
 }
 
-/// Tells tests by their name or their folder. What such a file runs is what it tests.
+/// Tells tests by their name or their folder. A program that such a file runs is its subject.
 pub fn is_named_as_test(path: &str) -> bool {
     let lower = path.to_lowercase();
     lower.split(['/', '.', '-', '_']).any(|part| is_in("test tests __tests__ spec specs e2e", part))
 }
 
-/// The words of a command, or of a script, that may be names of files: without quotes, and without what a shell puts
-/// before a path, such as a folder in a variable.
+/// The words of a command, or of a script, that may be names of files: without quotes, and without a shell's prefix of
+/// a path, such as a folder in a variable.
 ///
 /// ```
 /// use omo_core::check::steering::file_words;
@@ -126,7 +120,7 @@ pub fn file_words(text: &str) -> BTreeSet<String> {
     let is_between = |char: char| char.is_whitespace() || "'\"`;&|<>(){}=,:".contains(char);
     let mut words = BTreeSet::new();
     for word in text.split(is_between) {
-        // What stands behind the last variable is below a folder that is not known.
+        // The text behind the last variable is below an unknown folder.
         let behind = word.rsplit_once('$').map_or(word, |(_, rest)| rest.split_once('/').map_or("", |(_, rest)| rest));
         let pattern = word.contains('$').then(|| pattern_of(word)).flatten();
         for word in pattern.into_iter().chain([behind.to_owned()]) {
@@ -159,7 +153,7 @@ pub fn imported_words(path: &Path, text: &str) -> BTreeSet<String> {
     lines.flat_map(file_words).collect()
 }
 
-/// The files, from the folder of a file of code or the top, that a module may be which it imports by this word.
+/// Candidates for the file of an imported module, from the folder of the code or the top.
 pub fn module_files(path: &Path, word: &str) -> impl Iterator<Item = String> {
     let endings = module_endings(path).unwrap_or_default();
     let is_python = endings.starts_with(".py");
@@ -182,8 +176,8 @@ fn module_endings(path: &Path) -> Option<&'static str> {
     }
 }
 
-/// Code outside of the tests that serves them alone, by its text: it loads a runner of tests, or asserts and gives
-/// nothing. Code with tests of its own is work.
+/// `true` for code outside of the tests that serves them alone, by its text: it loads a runner of tests, or asserts and
+/// returns nothing. Code with tests of its own is work.
 pub fn is_test_helper(path: &Path, text: &str) -> bool {
     const RUNNERS: &str = "\
         unittest pytest hypothesis testing node:test vitest @jest/globals chai sinon minitest rspec org.junit.jupiter.api";
@@ -205,11 +199,11 @@ pub fn is_test_helper(path: &Path, text: &str) -> bool {
             given += 1;
         }
     }
-    // In other languages a value may be given without a word.
+    // In other languages a value may be returned without a word.
     loads || asserted > 0 && given == 0 && module_endings(path).is_some_and(|endings| endings != ".rb")
 }
 
-/// Tells what a test compares with by its name, such as `expected.txt` or `golden/a.json`.
+/// Tells expected results of tests by their name, such as `expected.txt` or `golden/a.json`.
 pub fn is_expectation(path: &str) -> bool {
     const NAMES: &str = "expected expectations golden goldens approved snap snapshot snapshots";
     !is_code(path) && path.to_lowercase().split(['/', '.', '-', '_']).any(|part| is_in(NAMES, part))
@@ -257,7 +251,6 @@ pub fn task_files(program: &str) -> impl Iterator<Item = &'static str> {
     known.into_iter().flat_map(|(_, files)| files.split(' '))
 }
 
-/// Programs, and the files in which they look for what to do.
 const TASK_FILES: [(&str, &str); 13] = [
     ("make gmake bmake", "GNUmakefile makefile Makefile"),
     ("npm npx pnpm yarn bun bunx node corepack", "package.json"),
@@ -288,24 +281,23 @@ const MANIFESTS: &str = "\
     composer.json pom.xml build.gradle build.gradle.kts docker-compose.yml docker-compose.yaml compose.yml compose.yaml \
     .env.example";
 
-/// Further words of a text name no files.
 const MAX_WORDS: usize = 10_000;
 
-/// Whether a file or folder of this name is loaded in the place of a module of Python itself or of a runner.
+/// `true` for a file or folder name that is loaded in the place of a module of Python or of a runner.
 pub fn shadows_python(name: &str) -> bool {
     let (module, ending) = name.split_once('.').unwrap_or((name, ""));
     let is_module = ending.is_empty() || ["py", "pyc", "so", "pyd"].iter().any(|end| ending.ends_with(end));
     is_module && is_python_module(module)
 }
 
-/// Whether a runner of Python may load a module of this name: one of Python itself, or of pytest.
+/// `true` for a module that a runner of Python may load: one of Python itself, or of pytest.
 pub fn is_python_module(name: &str) -> bool {
     MODULES.split_ascii_whitespace().any(|known| known == name)
 }
 
-/// The standard library from 3.8 to 3.14, and what pytest loads. Those that are always within the interpreter cannot be
-/// shadowed, and `parser`, `symbol` and `formatter`, which are gone since 3.10, are loaded by none of them: work often
-/// has files of these names.
+/// The standard library from 3.8 to 3.14, and the modules of pytest. Those that are always within the interpreter
+/// cannot be shadowed, and `parser`, `symbol` and `formatter`, which are gone since 3.10, are loaded by none of them:
+/// work often has files of these names.
 const MODULES: &str = "\
     __future__ _aix_support _android_support _apple_support _ast _ast_unparse _asyncio _bisect _blake2 _bootlocale \
     _bootsubprocess _bz2 _codecs_cn _codecs_hk _codecs_iso2022 _codecs_jp _codecs_kr _codecs_tw _collections_abc \

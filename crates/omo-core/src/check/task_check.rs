@@ -1,8 +1,8 @@
-//! Checks of a plan: a command, what is expected of it, and what its end is worth.
+//! Checks of a plan: a command, its expectation, and the worth of its end.
 //!
-//! A check judges a claim, and is green when its command says so. A check judges one unit of a plan,
-//! and may be meant to fail: tests that are written before what they test prove something only as
-//! long as they fail. What comes of a check is plain data, which a ledger keeps.
+//! A `Check` judges a claim, and is green when its command says so. A `TaskCheck` judges one task of a plan, and may be
+//! meant to fail: tests that are written before their subject prove something only as long as they fail. The outcome of
+//! a check is plain data, which a ledger keeps.
 
 use std::path::PathBuf;
 
@@ -18,15 +18,13 @@ use crate::check::printed_output::{PrintedOutput, QUOTED_LINES};
 pub use crate::check::output_listener::{HeardOutput, OutputListener};
 pub use crate::check::shell_complaint::{ShellComplaint, has_pipe, is_shell_variable};
 
-/// How long one may run at most, in seconds: a day.
 pub(crate) const MAX_TIMEOUT_SECONDS: u32 = 86_400;
-/// What pytest and unittest end with where they found no test.
 const NO_TESTS: i32 = 5;
-/// A shell adds this to the signal that ended a command, and ends with the sum.
+/// Sum that a shell ends with, less the signal that ended a command.
 const SIGNALLED: i32 = 128;
-/// The greatest of the signals that every system has.
+/// Greatest signal of every system.
 const LAST_SIGNAL: i32 = 31;
-/// The signal that ends a program which writes to a pipe without a reader.
+/// Signal that ends a program which writes to a pipe without a reader.
 const BROKEN_PIPE: i32 = 13;
 
 /// A check of a plan.
@@ -35,13 +33,13 @@ const BROKEN_PIPE: i32 = 13;
 pub struct TaskCheck {
     /// The command, for a POSIX shell. It may have several lines.
     pub command: String,
-    /// What proves what it is for.
+    /// Expectation.
     #[serde(default)]
     pub expect: ExpectedResult,
-    /// How long it may run, in seconds.
+    /// Timeout in seconds.
     #[serde(default = "default_timeout_seconds")]
     pub timeout_seconds: u32,
-    /// The folder that it runs in, from the project's top; `None` for the top itself.
+    /// Folder of the command, from the project's top; `None` for the top.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
 }
@@ -50,47 +48,47 @@ fn default_timeout_seconds() -> u32 {
     DEFAULT_TIMEOUT_SECONDS
 }
 
-/// What proves what a check is for.
+/// Expected end and output of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExpectedResult {
-    /// How it ends.
+    /// Expected end.
     #[serde(default)]
     pub exit: ExpectedExit,
-    /// What stands somewhere in its output, stdout or stderr, colours taken away.
+    /// Expected text in stdout or stderr, without colours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdout_has: Option<String>,
 }
 
-/// How a check is to end.
+/// Expected end of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ExpectedExit {
-    /// With status 0.
+    /// Status 0.
     #[default]
     Zero,
-    /// By a failure of what it checks: tests that are written before what they test.
+    /// A failure of the subject: tests that are written before it.
     NonZero,
-    /// With this status.
+    /// This status.
     Exactly(i32),
 }
 
-/// What the end of a check is worth.
+/// Worth of a check's end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TaskCheckVerdict {
-    /// It ended as expected, said what was expected, and what it ran was something.
+    /// Expected end and output, and something was run.
     Green,
-    /// It did not.
+    /// Another end or output.
     Red,
-    /// It did not end in time.
+    /// No end in time.
     TimedOut,
-    /// It says nothing about the work: it, or what it runs, could not be started.
+    /// No result about the work: the command, or one that it runs, could not be started.
     Environment {
-        /// The command that could not be, where the output names it.
+        /// Name of that command, where the output has it.
         command: Option<String>,
     },
-    /// It ended as expected and ran no test.
+    /// Expected end without a test.
     NothingRan,
 }
 
@@ -107,51 +105,49 @@ impl TaskCheckVerdict {
     }
 }
 
-/// What came of a check, as it is kept.
+/// Kept outcome of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskCheckOutcome {
-    /// What it was worth.
+    /// Worth of the end.
     pub verdict: TaskCheckVerdict,
-    /// The verdict in a few words, on one line. May quote the output: for people, not for a terminal
-    /// without more ado.
+    /// Verdict in a few words, on one line. May quote the output: for people, not for a terminal without more ado.
     pub detail: String,
-    /// The exit status, where it ended by itself.
+    /// Exit status, if any.
     #[serde(default)]
     pub exit: Option<i32>,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub took_millis: u64,
-    /// What is kept of its output.
+    /// Kept lines of the output.
     #[serde(flatten)]
     pub printed: PrintedOutput,
-    /// Where its output is.
+    /// Path of the output.
     #[serde(default)]
     pub log: Option<PathBuf>,
-    /// What its tests counted, where they could be read.
+    /// Numbers of tests, where they could be read.
     #[serde(default)]
     pub counts: Option<TestCounts>,
-    /// It has a pipe, and there was no shell that tells a failure before it: only the status of what
-    /// stands behind the pipe counted.
+    /// `true` for a pipe without a shell that reports a failure before it: only the status behind the pipe counted.
     #[serde(default)]
     pub has_pipe_without_pipefail: bool,
-    /// The digest of the check, its folder and the environment that it ran in.
+    /// Digest of the check, its folder and its environment.
     #[serde(default)]
     pub setting: String,
 }
 
 impl TaskCheckOutcome {
-    /// It proves what it is for.
+    /// `true` for a proof.
     pub fn is_green(&self) -> bool {
         self.verdict == TaskCheckVerdict::Green
     }
 
-    /// How it ended, in words. Most commands of a plan are no test runners: that no tests were counted says nothing
-    /// about those, and is left out.
+    /// End in words. Most commands of a plan are no test runners: a missing count of tests says nothing about those,
+    /// and is left out.
     pub fn describe(&self) -> &str {
         self.detail.strip_suffix(", no count of tests").unwrap_or(&self.detail)
     }
 
-    /// What is quoted of its output, and where all of it is.
+    /// Quoted lines of the output, and the path of the whole.
     pub fn quoted_output(&self) -> Vec<String> {
         let mut lines = self.printed.excerpt(QUOTED_LINES);
         if let (false, Some(log)) = (lines.is_empty(), &self.log) {
@@ -172,7 +168,7 @@ impl TaskCheck {
         }
     }
 
-    /// Why it cannot be run as it is, in words; `None` where it can.
+    /// Reason why the check is invalid; `None` for a valid one.
     pub fn invalid_reason(&self) -> Option<String> {
         if self.command.trim().is_empty() {
             return Some("the check has no command".to_owned());
@@ -184,13 +180,12 @@ impl TaskCheck {
         Some(format!("`{}` is no folder below the project's top", sanitize(folder, 60)))
     }
 
-    /// How long it may run, in seconds.
+    /// Timeout in seconds.
     pub fn effective_timeout(&self) -> u32 {
         self.timeout_seconds.clamp(1, MAX_TIMEOUT_SECONDS)
     }
 
-    /// What the check runs and where, as bytes: two checks that run the same have the same, whatever
-    /// is expected of them and however long they may take.
+    /// Command and place as bytes: two checks that run the same have the same, whatever their expectation and timeout.
     pub fn definition(&self) -> Vec<u8> {
         let parts = [self.command.as_str(), self.cwd.as_deref().unwrap_or_default()];
         // Each part with its length before it: no two checks run into the same bytes.
@@ -198,20 +193,20 @@ impl TaskCheck {
     }
 }
 
-/// What was seen of a check that ran.
+/// Observed result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservedResult {
-    /// How it ended.
+    /// End of the process.
     pub end: CheckEnd,
-    /// What its tests counted.
+    /// Numbers of tests.
     pub counts: Option<TestCounts>,
-    /// What was heard in its output.
+    /// Heard parts of the output.
     pub heard: HeardOutput,
-    /// Its shell tells a failure before a pipe, and the command has one.
+    /// `true` for a command with a pipe in a shell that reports a failure before one.
     pub pipefail_matters: bool,
 }
 
-/// What an end is worth: the verdict, and the words for it.
+/// Verdict on an end, in a word and in a sentence.
 pub fn judge_task_check(expect: &ExpectedResult, seen: &ObservedResult) -> (TaskCheckVerdict, String) {
     let status = match &seen.end {
         CheckEnd::NotStarted(why) => return (TaskCheckVerdict::Environment { command: None }, why.clone()),
@@ -239,12 +234,11 @@ pub fn judge_task_check(expect: &ExpectedResult, seen: &ObservedResult) -> (Task
     }
 }
 
-/// What is not green, in the shape of an end.
+/// `Err` for a verdict that is not green.
 type JudgedEnd = Result<String, (TaskCheckVerdict, String)>;
 
-/// Whether nothing can be said about the work. A shell ends with 126 and 127 where a command could not
-/// be run; so may any program, and only what the shell itself says about it counts. Where a failure
-/// is expected, a command that is missing anywhere is none.
+/// `true` where the end says nothing about the work. A shell ends with 126 and 127 where a command could not be run; so
+/// may any program, and only the shell's own complaint counts. Where a failure is expected, a missing command is none.
 fn is_environment(exit: ExpectedExit, status: i32, seen: &ObservedResult) -> bool {
     match &seen.heard.complaint {
         Some(ShellComplaint::NotRun(_)) => matches!(status, 126 | 127),
@@ -267,7 +261,7 @@ fn judge_not_found(status: i32, seen: &ObservedResult) -> (TaskCheckVerdict, Str
     )
 }
 
-/// As a check is judged, but for what it is held to from before.
+/// Verdict on a status without its history.
 fn judge_success(status: i32, seen: &ObservedResult) -> JudgedEnd {
     let (verdict, words) = judge_gate(&CheckEnd::Exited(status), seen.counts);
     match verdict {
@@ -284,7 +278,7 @@ fn judge_success(status: i32, seen: &ObservedResult) -> JudgedEnd {
     }
 }
 
-/// A failure proves that tests are there and fail, where it can be nothing else.
+/// A failure proves that tests exist and fail, where it can be nothing else.
 fn judge_failure(status: i32, seen: &ObservedResult) -> JudgedEnd {
     let red = |words: String| Err((TaskCheckVerdict::Red, words));
     let has_none = seen.counts.is_some_and(|counts| counts.run == 0 && counts.failed == 0);

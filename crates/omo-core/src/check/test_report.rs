@@ -1,5 +1,5 @@
-//! The tests of a check, as its runner tells them: how many, and by name with the outcome of each. Some runners name only
-//! those that failed, and what none of them names is not guessed.
+//! The tests of a check, as its runner prints them: their number, and the outcome of each by name. Some runners name
+//! only those that failed, and unnamed ones are not guessed.
 
 use std::collections::BTreeMap;
 
@@ -8,53 +8,53 @@ use serde::{Deserialize, Serialize};
 use crate::check::session_check::TestCounts;
 use crate::text::sanitize_line;
 
-/// So many tests are told apart; a suite with more is compared by its counts.
+/// Maximum tests that are told apart; a larger suite is compared by its counts.
 pub const MAX_TESTS: usize = 20_000;
 const MAX_NAME_CHARS: usize = 300;
 
-/// How a test ended.
+/// End of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TestOutcome {
-    /// It passed.
+    /// Passed test.
     Passed,
-    /// It was there and was not executed, or its failure was expected.
+    /// Not executed, or an expected failure.
     Skipped,
-    /// It failed.
+    /// Failed test.
     Failed,
 }
 
-/// The tests that a check ran.
+/// Tests of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TestReport {
-    /// The sums of all runners; `None` where none of them said anything.
+    /// Sums of all runners; `None` where none of them counted.
     pub counts: Option<TestCounts>,
     outcomes: BTreeMap<String, TestOutcome>,
     /// Number of tests with the same name, where there are several.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     times: BTreeMap<String, u64>,
-    /// There were more than [`MAX_TESTS`].
+    /// `true` beyond [`MAX_TESTS`].
     pub is_cut: bool,
 }
 
 impl TestReport {
-    /// The outcome of a test; `None` where it was not named.
+    /// Outcome of a test; `None` for an unnamed one.
     pub fn outcome(&self, name: &str) -> Option<TestOutcome> {
         self.outcomes.get(name).copied()
     }
 
-    /// The tests by name.
+    /// Tests by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, TestOutcome)> {
         self.outcomes.iter().map(|(name, outcome)| (name.as_str(), *outcome))
     }
 
-    /// Whether the runner named tests that passed: some name only those that did not.
+    /// `true` where the runner named tests that passed: some name only failures.
     pub fn names_passed_tests(&self) -> bool {
         self.outcomes.values().any(|outcome| *outcome == TestOutcome::Passed)
     }
 
-    /// The report without this path in the names of tests: that of a copy, which is another one each time.
+    /// The report without this path in the names of tests: the folder of a copy changes each time.
     #[must_use]
     pub fn without_path(mut self, path: &str) -> Self {
         let names: Vec<String> = self.outcomes.keys().filter(|name| name.contains(path)).cloned().collect();
@@ -67,22 +67,22 @@ impl TestReport {
         self
     }
 
-    /// Tests that ran, and that no name was read for.
+    /// Number of executed tests without a name.
     pub fn count_unnamed(&self) -> u64 {
         self.count_all().map_or(0, |all| all.saturating_sub(self.count_named()))
     }
 
-    /// Names beyond the tests that ran: something else has printed them.
+    /// Number of names beyond the executed tests: something else has printed them.
     pub fn count_surplus(&self) -> u64 {
         self.count_all().map_or(0, |all| self.count_named().saturating_sub(all))
     }
 
-    /// Tests of this name.
+    /// Number of tests of this name.
     pub fn times(&self, name: &str) -> u64 {
         self.times.get(name).copied().unwrap_or(u64::from(self.outcomes.contains_key(name)))
     }
 
-    /// Its tests are called as those of Go.
+    /// `true` for names in the form of Go.
     pub fn is_of_go(&self) -> bool {
         const KINDS: [&str; 4] = ["Test", "Example", "Fuzz", "Benchmark"];
         let is_it = |name: &String| {
@@ -109,7 +109,6 @@ impl TestReport {
         }
     }
 
-    /// Of two tests with one name the worse outcome counts.
     pub(super) fn add(&mut self, name: &str, outcome: TestOutcome) {
         let name = shown_name(name);
         if name.is_empty() {

@@ -1,10 +1,9 @@
-//! Readers of what test runners print: the names of tests with their outcomes, and their counts.
+//! Readers of the output of test runners: the names of tests with their outcomes, and their counts.
 //!
-//! An exit status of 0 proves nothing when no test was run. For the runners known here the
-//! summary is read and added up; of any other command the numbers that stand beside the usual words,
-//! and else only the exit status. A line is
-//! read as a person reads it: without colours, and with what a carriage return has overwritten
-//! gone. Every runner has a file, which knows its commands, and reads its own lines and no others.
+//! An exit status of 0 proves nothing when no test was run. For the runners known here the summary is read and added
+//! up; of any other command the numbers beside the usual words, and else only the exit status. A line is read as a
+//! person reads it: without colours, and without text that a carriage return has overwritten. Every runner has a file,
+//! which knows its commands, and reads its own lines and no others.
 
 mod cargo;
 mod go;
@@ -22,10 +21,10 @@ use self::test_commands::only_runner;
 use crate::check::session_check::TestCounts;
 use crate::check::test_report::TestReport;
 
-/// A longer line is read only so far: a summary in JSON begins with its numbers.
+/// Maximum bytes of a line that is read: a summary in JSON begins with its numbers.
 const LINE_BYTES: usize = 64 * 1024;
 
-/// Parts output into lines as it comes.
+/// Splitter of output into lines, as it comes.
 #[derive(Debug)]
 pub struct LineSplitter {
     line: Vec<u8>,
@@ -33,12 +32,12 @@ pub struct LineSplitter {
 }
 
 impl LineSplitter {
-    /// Of a longer line than `limit` bytes only the beginning is given.
+    /// A splitter that gives at most `limit` bytes of a line.
     pub fn with_limit(limit: usize) -> Self {
         Self { line: Vec::new(), limit }
     }
 
-    /// Reads on, and gives each line that has ended, as it looks.
+    /// Reads on, and gives each finished line in its visible form.
     pub fn read(&mut self, output: &[u8], mut each: impl FnMut(&str)) {
         for piece in output.split_inclusive(|byte| *byte == b'\n') {
             let room = self.limit.saturating_sub(self.line.len());
@@ -49,7 +48,7 @@ impl LineSplitter {
         }
     }
 
-    /// Gives the last line, where nothing ended it.
+    /// Gives the last line, if unfinished.
     pub fn finish(mut self, mut each: impl FnMut(&str)) {
         if !self.line.is_empty() {
             self.give(&mut each);
@@ -62,21 +61,19 @@ impl LineSplitter {
     }
 }
 
-/// Reads output as it comes.
+/// Reader of a test runner's output.
 #[derive(Debug, Default)]
 pub struct TestOutputReader {
     lines: LineSplitter,
-    /// The runner that the command is. What others say, and what it says before its end, comes from within its tests.
+    /// Runner of the command. Lines of others, or of the runner before its end, come from within its tests.
     only: Option<&'static str>,
     runners: Runners,
-    /// Counts where no runner is known.
     summary: SummaryLines,
     report: TestReport,
 }
 
 macro_rules! runners {
     ($($runner:ident: $reader:path,)*) => {
-        /// What each runner said.
         #[derive(Debug, Default)]
         struct Runners {
             $($runner: $reader,)*
@@ -97,7 +94,6 @@ macro_rules! runners {
             }
         }
 
-        /// The runner with which a program, by its name, runs tests when it is given this.
         fn runner_of(program: &str, arguments: &[&str]) -> Option<&'static str> {
             $(if $runner::is_test_run(program, arguments) {
                 return Some(stringify!($runner));
@@ -149,7 +145,7 @@ impl TestOutputReader {
         });
     }
 
-    /// The tests of all that was read.
+    /// Tests of the whole output.
     pub fn report(self) -> TestReport {
         let Self { lines, only, mut runners, mut summary, mut report } = self;
         lines.finish(|line| {
@@ -161,7 +157,7 @@ impl TestOutputReader {
     }
 }
 
-/// A line as it looks: without escape sequences, and without what was overwritten.
+/// Visible form of a line: without escape sequences and overwritten text.
 pub fn visible_line(line: &str) -> String {
     let line = line.trim_end_matches(['\n', '\r']);
     let line = line.rsplit('\r').next().unwrap_or(line);
@@ -185,7 +181,6 @@ pub fn visible_line(line: &str) -> String {
     out
 }
 
-/// Adds to counts that may not have been begun.
 fn add_counts(total: &mut Option<TestCounts>, counts: TestCounts) {
     *total = Some(total.unwrap_or_default().plus(counts));
 }

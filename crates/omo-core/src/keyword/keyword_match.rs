@@ -1,12 +1,12 @@
-//! Where a keyword stands as a word of its own.
+//! Places of keywords as words of their own.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::Keywords;
 
-/// So many places of a keyword are looked at from each end of a text: a prompt that is nothing
-/// but the keyword must not become many times its own length.
+/// Maximum places of a keyword at each end of a text: a prompt of nothing but the keyword must not become many times
+/// its own length.
 const PLACES: usize = 1_000;
 
 /// Every place where a keyword stands as a word, in order. Keywords joined by a slash
@@ -24,7 +24,6 @@ pub(super) fn find_keywords(text: &str, keywords: &Keywords) -> Vec<Range<usize>
     words
 }
 
-/// Whether the letters of a keyword occur at all.
 pub(super) fn contains_keyword(text: &str, keywords: &Keywords) -> bool {
     keywords.words().iter().any(|keyword| places(text, keyword).next().is_some())
 }
@@ -57,7 +56,7 @@ fn places<'t>(text: &'t str, keyword: &'t str) -> impl Iterator<Item = Range<usi
 
 /// Places in letters of full width (`ｕｌｗ`), which East Asian keyboards type.
 fn wide_places<'t>(text: &'t str, keyword: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
-    /// What the letters of full width begin with, in UTF-8, and how long each is.
+    /// First byte of full-width letters in UTF-8, and their length.
     const LEAD: u8 = 0xef;
     const BYTES: usize = 3;
     memchr::memchr_iter(LEAD, text.as_bytes()).filter_map(move |start| {
@@ -67,7 +66,7 @@ fn wide_places<'t>(text: &'t str, keyword: &'t str) -> impl Iterator<Item = Rang
     })
 }
 
-/// The ASCII character that a letter of full width is.
+/// The ASCII character of a full-width letter.
 fn narrow(char: char) -> char {
     const DISTANCE: u32 = 0xfee0;
     match char {
@@ -91,7 +90,7 @@ fn byte_at(text: &str, at: usize) -> Option<u8> {
     text.as_bytes().get(at).copied()
 }
 
-/// Neither neighbour makes it part of a longer name, path, option or number.
+/// `true` where no neighbour makes the word part of a longer name, path, option or number.
 fn is_free(text: &str, word: &Range<usize>) -> bool {
     let own = text.get(word.clone()).unwrap_or_default();
     let outer = with_emphasis(text, word);
@@ -109,7 +108,7 @@ fn is_free(text: &str, word: &Range<usize>) -> bool {
         && !within_katakana(own.chars().next_back(), next)
 }
 
-/// With the marks of `_ulw_`.
+/// The word with the marks of `_ulw_`.
 fn with_emphasis(text: &str, word: &Range<usize>) -> Range<usize> {
     let start = word.start.saturating_sub(1);
     let is_marked = word.start > 0 && byte_at(text, start) == Some(b'_') && byte_at(text, word.end) == Some(b'_');
@@ -148,7 +147,6 @@ fn is_latin(char: char) -> bool {
     }
 }
 
-/// Katakana is written without blanks as well, but a katakana name does go on in katakana.
 fn within_katakana(left: Option<char>, right: Option<char>) -> bool {
     let is_katakana = |char: Option<char>| char.is_some_and(|char| matches!(char, '\u{30a0}'..='\u{30ff}'));
     is_katakana(left) && is_katakana(right)

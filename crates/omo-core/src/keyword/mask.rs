@@ -1,5 +1,5 @@
-//! What in a prompt is not its writer speaking: code, quotations and tags, and what was pasted
-//! from a terminal, a chat, a table, a diff or a loop.
+//! Text of a prompt that is not its writer's: code, quotations and tags, and pasted text of a terminal, a chat, a
+//! table, a diff or a loop.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use memchr::memmem;
 use super::{Keywords, keyword_match, notes, pasted_lines, pasted_tables};
 use crate::text::masked_text::{self, MaskedText, lines, paragraphs};
 
-/// The prompt with all of that covered.
+/// The prompt with foreign text covered.
 pub(super) fn own_words(text: &str, keywords: &Keywords) -> MaskedText {
     let mut masked = MaskedText::new(text);
     // Together: a note may end within a quoted line, whose mark it would take away.
@@ -29,7 +29,6 @@ pub(super) fn own_words(text: &str, keywords: &Keywords) -> MaskedText {
     masked
 }
 
-/// Whether a prompt is a loop's banner and nothing else.
 pub(super) fn is_only_a_banner(text: &str) -> bool {
     let mut blocks = paragraphs(text).into_iter();
     let is_banner = |block: Range<usize>| text.get(block).is_some_and(|block| starts_as_loop(block.trim_start()));
@@ -43,7 +42,6 @@ fn starts_as_loop(line: &str) -> bool {
     label.starts_with("omo") || of_a_loop && label.contains([' ', '-', '#', '/'])
 }
 
-/// What stands in the brackets that a line begins with.
 fn bracketed(line: &str) -> Option<&str> {
     let rest = line.trim_start_matches(|char: char| char.is_whitespace() || matches!(char, '•' | '*' | '-'));
     rest.strip_prefix('[')?.split_once(']').map(|(label, _)| label)
@@ -83,7 +81,7 @@ fn diffs(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Tags, and what stands between an opening and its closing one.
+/// Tags, and the text between an opening and its closing one.
 fn tags(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut open: Vec<(&str, usize)> = Vec::new();
@@ -116,7 +114,7 @@ struct Tag<'t> {
     range: Range<usize>,
 }
 
-/// The longest tag that is read, so that many `<` without a `>` stay cheap.
+/// Maximum bytes of a tag, so that many `<` without a `>` stay cheap.
 const MAX_TAG: usize = 400;
 
 fn next_tag(text: &str, from: usize) -> Option<Tag<'_>> {

@@ -1,9 +1,9 @@
-//! Whether a keyword is talked about rather than used.
+//! Talk about a keyword, as opposed to its use.
 //!
-//! The rules are the same in every language; what they look for is data (`words`). A keyword is
-//! used where it begins or ends a clause, or next to a word that puts it to use. Even there it
-//! is talk where it is refused, is the subject of a statement, or stands in a question that asks
-//! for no deed. In doubt it is talk: a run that starts unasked is worse than one more prompt.
+//! The rules are the same in every language; their words are data (`words`). A keyword is used where it begins or ends
+//! a clause, or next to a word that puts it to use. Even there it is talk where it is refused, is the subject of a
+//! statement, or stands in a question that asks for no deed. In doubt it is talk: a run that starts unasked is worse
+//! than one more prompt.
 
 mod english;
 mod words;
@@ -12,15 +12,14 @@ use std::ops::Range;
 
 use super::sentence::{self, WordContext};
 
-/// Whether this occurrence is talk.
+/// `true` for talk.
 pub(super) fn is_mention(text: &str, word: &Range<usize>) -> bool {
     let around = sentence::word_context(text, word);
     english::is_mention(&around) || Occurrence::new(&around).is_mention()
 }
 
-/// How far before a keyword a word may stand that refuses it.
 const REFUSED_WORDS: usize = 4;
-/// The same in scripts without blanks.
+/// Maximum letters between a refusal and a keyword, in scripts without blanks.
 const REFUSED_LETTERS: usize = 7;
 
 /// Words that join two clauses.
@@ -30,16 +29,16 @@ const JOINTS: [&str; 16] =
 const ARTICLES: [&str; 14] =
     ["the", "a", "az", "o", "el", "le", "den", "das", "dem", "il", "το", "omo's", "omo", "your"];
 
-/// What stands around a keyword, as the rules look at it.
+/// Surroundings of a keyword, as the rules read them.
 struct Occurrence<'a> {
     around: &'a WordContext,
     /// Before the keyword, greetings left out.
     lead: &'a str,
     /// Behind the keyword and its `mode`.
     tail: &'a str,
-    /// Whether the tail is written onto the keyword, as particles are.
+    /// `true` for a tail written onto the keyword, like a particle.
     is_attached: bool,
-    /// Whether the sentence asks politely for a deed.
+    /// `true` for a sentence that asks politely for a deed.
     has_request: bool,
 }
 
@@ -201,7 +200,7 @@ impl<'a> Occurrence<'a> {
         self.tail.is_empty() && longest(unambiguous, self.lead, Side::End).is_some()
     }
 
-    /// How much of the end of the sentence asks for a deed, in bytes.
+    /// Bytes of the end of the sentence that ask for a deed.
     fn request_length(&self) -> usize {
         let ending = self.ending();
         let request = longest(&words::REQUEST_END, ending, Side::End).unwrap_or(0);
@@ -218,7 +217,7 @@ impl<'a> Occurrence<'a> {
         self.tail.get(..end).unwrap_or_default()
     }
 
-    /// Whether the tail, or what follows its first word, begins with one of these.
+    /// `true` for a tail that begins with one of these, also behind its first word.
     fn starts_behind_a_word(&self, table: &[&'static str]) -> bool {
         let tail = self.tail.trim_start_matches(|char: char| !char.is_alphanumeric());
         longest(table, tail, Side::Start).is_some()
@@ -265,7 +264,6 @@ fn without_mode(tail: &str) -> &str {
     rest.map_or(tail, str::trim_start)
 }
 
-/// At most this many greetings and courtesies are read over.
 const MAX_FILLERS: usize = 12;
 
 /// A stretch without greetings and politeness at its beginning; empty where it is nothing else.
@@ -287,7 +285,7 @@ fn phrases(table: &[&'static str]) -> impl Iterator<Item = &'static str> {
     table.iter().flat_map(|language| language.split('|'))
 }
 
-/// At which end of a stretch a phrase is looked for.
+/// End of a stretch for a phrase.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Start,
@@ -318,8 +316,8 @@ fn longest(table: &[&'static str], text: &str, side: Side) -> Option<usize> {
     phrases(table).filter(is_there).map(str::len).max()
 }
 
-/// Whether a phrase that ends in this letter ends a word: in scripts with blanks between words,
-/// and in Korean for what is short enough to be part of many.
+/// `true` where a phrase with this last letter ends a word: in scripts with blanks between words, and in Korean for
+/// short phrases, which are part of many words.
 fn is_bounded(char: char, phrase: &str, side: Side) -> bool {
     match char {
         _ if !char.is_alphanumeric() => false,

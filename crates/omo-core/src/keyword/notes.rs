@@ -1,16 +1,15 @@
-//! What the client and omo put into a prompt beside what its writer typed.
+//! Notes of the client and of omo in a prompt, beside the writer's words.
 
 use std::ops::Range;
 
 use crate::text::masked_text::find;
 
-/// The client's notes and our own injected block: they are taken out, and the rest is read.
+/// Notes of the client and the block of omo: they are removed, and the rest is read.
 const NOTES: [(&str, &str); 2] = [("<system-reminder>", "</system-reminder>"), (OWN_NOTE, "</ultrawork-mode>")];
 
-/// omo closes its block: one that is open was typed, and what follows it is its writer's.
+/// omo closes its block: an open one was typed, and the text behind it is its writer's.
 const OWN_NOTE: &str = "<ultrawork-mode>";
 
-/// Where the notes are, wherever they stand.
 pub(super) fn notes(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for (open, close) in NOTES {
@@ -26,7 +25,6 @@ pub(super) fn notes(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The prompt from what follows the notes at its beginning.
 pub(super) fn without_leading_notes(mut text: &str) -> &str {
     loop {
         let note = NOTES.iter().find(|(open, _)| starts_with(text, open));
@@ -40,7 +38,7 @@ pub(super) fn without_leading_notes(mut text: &str) -> &str {
     }
 }
 
-/// Whether a text begins with these ASCII characters, in either case.
+/// `true` for a text that begins with these ASCII characters, in either case.
 pub(super) fn starts_with(text: &str, prefix: &str) -> bool {
     text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }

@@ -11,7 +11,7 @@ use crate::text::masked_text::COVERED;
 /// The user turned ultrawork off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OffRequest {
-    /// The prompt says nothing else.
+    /// `true` for a prompt without other words.
     pub(super) whole: bool,
 }
 
@@ -23,7 +23,7 @@ pub(super) fn find_off_request(text: &str, words: &[Range<usize>]) -> Option<Off
     Some(OffRequest { whole })
 }
 
-/// How far a clause is followed to each side, in bytes: a longer one is not just that.
+/// Maximum bytes of a clause to each side: a longer one says more.
 const WINDOW: usize = 80;
 
 fn off_clause(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
@@ -53,7 +53,7 @@ fn start_of_clause(before: &str) -> Option<usize> {
     Some(0)
 }
 
-/// Where the clause ends, and at what; `and` and `then` begin another one.
+/// End of the clause, and its sign; `and` and `then` begin another one.
 fn end_of_clause(after: &str) -> Option<(usize, char)> {
     let mut chars = after.char_indices().peekable();
     while let Some((at, char)) = chars.next() {
@@ -181,7 +181,7 @@ pub(super) fn is_off_ending(word: &str) -> bool {
     VERBS.contains(&verb)
 }
 
-/// What an ultrawork run is called.
+/// `true` for a word for an ultrawork run.
 fn is_noun(word: &str) -> bool {
     matches!(word, "mode" | "loop" | "run" | "session" | "모드" | "モード")
 }

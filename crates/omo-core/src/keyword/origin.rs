@@ -1,10 +1,10 @@
-//! Whether a person wrote a prompt. The client sends its own notices, other agents' words and
-//! loops' banners through the same event with no mark of origin, so the text has to tell.
+//! Writer of a prompt. The client sends its own notices, other agents' words and loops' banners through the same event
+//! with no mark of origin, so the text has to tell.
 
 use super::mask;
 use super::notes::{starts_with, without_leading_notes};
 
-/// How prompts begin that no person typed.
+/// Beginnings of prompts that no person typed.
 const NOT_A_PERSON: [&str; 28] = [
     "<task-notification",
     "<cross-session-message",
@@ -36,8 +36,7 @@ const NOT_A_PERSON: [&str; 28] = [
     "the coordinator sent a message",
 ];
 
-/// The prompt from its first own word on, the notes before it left out. `None` where no person
-/// wrote it.
+/// The prompt from its first own word on, without the notes before it; `None` for a text of no person.
 pub(super) fn text_of_person(prompt: &str) -> Option<&str> {
     let text = without_leading_notes(prompt.trim_start());
     let only_notes = text.is_empty() && !prompt.trim().is_empty();

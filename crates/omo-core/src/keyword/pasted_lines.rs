@@ -11,7 +11,6 @@ use std::ops::Range;
 use super::{Keywords, keyword_match};
 use crate::text::masked_text::lines;
 
-/// Where such lines are.
 pub(super) fn pasted_lines(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
     let has_settings = lines(text).any(|(_, line)| is_setting(line));
     let mut found = indented_code(text);
@@ -49,18 +48,16 @@ pub(super) fn pasted_lines(text: &str, keywords: &Keywords) -> Vec<Range<usize>>
     found
 }
 
-/// So many lines that name a keyword are judged from each end; what repeats it more often is
-/// pasted, or hostile.
+/// Maximum lines with a keyword that are judged from each end; a text that repeats it more often is pasted, or hostile.
 const JUDGED_LINES: usize = 64;
 
-/// A line with its first keyword.
 struct Line<'t> {
     text: &'t str,
     word: Range<usize>,
 }
 
-/// Up to where a pasted line is not its writer's: a keyword that begins a clause behind it is
-/// (`error: no such file, ulw fix it`).
+/// End of the pasted part of a line: a keyword that begins a clause behind it is its writer's (`error: no such file,
+/// ulw fix it`).
 fn own_end(line: &str, keywords: &Keywords) -> usize {
     let begins_clause = |word: &Range<usize>| {
         let before = line.get(..word.start).unwrap_or_default();
@@ -83,7 +80,7 @@ fn is_shell(line: &str) -> bool {
         || first.get(1..).is_some_and(|rest| rest.starts_with(":\\") && rest.contains('>'))
 }
 
-/// How far into a line the colon after a role is looked for, in characters.
+/// Maximum characters before the colon after a role.
 const LONGEST_ROLE: usize = 24;
 
 fn is_chat(line: &str) -> bool {
@@ -129,7 +126,7 @@ fn is_section(line: &str) -> bool {
     line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).is_some_and(is_name)
 }
 
-/// Whether a prompt is one line that is indented as Markdown's code.
+/// `true` for a prompt of one line that is indented as Markdown's code.
 pub(super) fn is_indented_line(prompt: &str) -> bool {
     is_indented(prompt) && prompt.trim().lines().count() == 1
 }
@@ -160,7 +157,6 @@ pub(super) fn is_list_item(line: &str) -> bool {
     without_bullet(line).len() < line.trim_start().len()
 }
 
-/// A line from behind its bullet or number.
 pub(super) fn without_bullet(line: &str) -> &str {
     let line = line.trim_start();
     let number = line.trim_start_matches(|char: char| char.is_ascii_digit());
@@ -170,7 +166,7 @@ pub(super) fn without_bullet(line: &str) -> &str {
     rest.and_then(|rest| rest.strip_prefix(' ')).map_or(line, str::trim_start)
 }
 
-/// Whether an instruction may begin with this word.
+/// `true` for a word that may begin an instruction.
 pub(super) fn is_task_word(word: &str) -> bool {
     among(command_line::TASKS, word)
 }

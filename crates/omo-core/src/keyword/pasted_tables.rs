@@ -6,7 +6,6 @@ use super::pasted_lines::{self, is_list_item, without_bullet};
 use super::{Keywords, keyword_match};
 use crate::text::masked_text::{lines, paragraphs};
 
-/// Where tables and comparisons are.
 pub(super) fn tables(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
     let mut found = barred_tables(text);
     for block in paragraphs(text) {
@@ -42,7 +41,6 @@ fn is_rule(line: &str) -> bool {
     line.contains("--") && line.chars().all(|char| matches!(char, '|' | '-' | ':') || char.is_whitespace())
 }
 
-/// The rows of one paragraph that name a keyword.
 fn rows_in_block(block: &str, keywords: &Keywords) -> Vec<Range<usize>> {
     let all: Vec<(Range<usize>, &str)> = lines(block).collect();
     let mut found = Vec::new();
@@ -78,7 +76,7 @@ fn is_keyword(name: &str, keywords: &Keywords) -> bool {
     keywords.words().iter().any(|keyword| name.eq_ignore_ascii_case(keyword))
 }
 
-/// How the cells of a row are parted, and how many there are.
+/// The separator of the cells of a row, and their number.
 fn cells_in_line(line: &str) -> Option<(char, usize)> {
     let line = line.trim();
     let tabs = line.split('\t').filter(|cell| !cell.is_empty()).count();
@@ -104,7 +102,7 @@ fn described_name(line: &str) -> Option<(&str, &str)> {
     (name.split_whitespace().count() < 3).then_some((name, rest.get(end + length..)?.trim()))
 }
 
-/// Whether the line beside describes a name as well: in a list, or where both are descriptions.
+/// `true` where the line beside describes a name as well: in a list, or where both are descriptions.
 fn is_compared(line: &str, text: &str, other: &str) -> bool {
     let Some((_, other_text)) = described_name(other) else { return false };
     is_list_item(line) && is_list_item(other) || is_description(text) && is_description(other_text)
@@ -119,7 +117,6 @@ fn is_comparison(line: &str, keywords: &Keywords) -> bool {
         && described.iter().all(|(_, text)| is_description(text))
 }
 
-/// Whether a line begins with what is to do.
 fn is_task(line: &str) -> bool {
     let first = line.split_whitespace().next().unwrap_or_default();
     pasted_lines::is_task_word(&first.to_ascii_lowercase())

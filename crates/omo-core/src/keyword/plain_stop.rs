@@ -6,16 +6,15 @@ use super::origin;
 /// The kind of a prompt that only stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainStop {
-    /// To stop, and nothing else.
+    /// Stopping, and nothing else.
     Stop,
-    /// To wait, or no: it may answer a question as well.
+    /// Waiting, or no: possibly an answer to a question as well.
     Wait,
 }
 
-/// A longer prompt says more.
 const MAX_BYTES: usize = 96;
 
-/// Reads the whole prompt of a person; `None` where it says anything else.
+/// Reads the whole prompt of a person; `None` for any other words.
 pub fn read_plain_stop(prompt: &str) -> Option<PlainStop> {
     let text = origin::text_of_person(prompt)?.trim();
     if text.len() > MAX_BYTES || text.starts_with('/') {
@@ -46,7 +45,6 @@ pub fn read_plain_stop(prompt: &str) -> Option<PlainStop> {
     }
 }
 
-/// A word of Chinese or Japanese without what makes it polite.
 fn without_courtesy(word: &str) -> &str {
     let word = word.strip_prefix(['请', '請', '先']).unwrap_or(word);
     ["ください", "下さい", "一下", "吧", "啊"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word)

@@ -2,32 +2,24 @@
 
 use std::ops::Range;
 
-/// How far a sentence is followed to each side, in bytes: what stands further off says little
-/// about a word, and a long text stays cheap.
+/// Maximum bytes of a sentence to each side: text further off says little about a word, and a long text stays cheap.
 const WINDOW: usize = 240;
 
-/// What stands around a keyword in its own clause, in lower case.
+/// Clause around a keyword, in lower case.
 #[derive(Debug)]
 pub(super) struct WordContext {
-    /// The sentence up to the clause.
     pub(super) clauses_before: String,
-    /// From the start of the clause.
     pub(super) before: String,
-    /// To the end of the sentence.
     pub(super) after: String,
-    /// What ends the sentence; a line break where nothing does.
     pub(super) end: char,
-    /// What the clause stands behind.
+    /// Sign before the clause.
     pub(super) opened_by: Option<char>,
-    /// The next sentence, with its mark.
     pub(super) next: String,
 }
 
-/// Reads around a word.
 pub(super) fn word_context(text: &str, word: &Range<usize>) -> WordContext {
     let before = text.get(..word.start).unwrap_or_default();
     let after = text.get(word.end..).unwrap_or_default();
-    // Emphasis is no part of what is said: `**ulw** is slow`.
     let before = before.trim_end_matches(['*', '_']);
     let after = after.trim_start_matches(['*', '_']);
     let start = start_behind(before, |char, next| ends_sentence(char, next) || ends_clause(char, next));

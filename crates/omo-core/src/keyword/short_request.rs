@@ -2,21 +2,21 @@
 
 use super::Keywords;
 
-/// What such a prompt asks for.
+/// Request of such a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShortRequest {
-    /// To go on with the run that there is, or to start one.
+    /// To go on with the present run, or to start one.
     GoOn,
-    /// To say where the run stands.
+    /// The state of the run.
     Status,
-    /// To say how it is used.
+    /// Help.
     Help,
 }
 
-/// A longer prompt is a task.
+/// Maximum bytes of such a prompt; a longer one is a task.
 const MAX_BYTES: usize = 64;
 
-/// Reads the whole text of a person; `None` where it says more than that.
+/// Reads the whole text of a person; `None` where it says more.
 pub(super) fn read_short_request(text: &str, keywords: &Keywords) -> Option<ShortRequest> {
     let text = text.trim();
     if text.len() > MAX_BYTES {
@@ -32,14 +32,14 @@ pub(super) fn read_short_request(text: &str, keywords: &Keywords) -> Option<Shor
     read_request_word(rest.strip_prefix(char::is_whitespace)?.trim())
 }
 
-/// What follows the keyword that a text begins with; of two such keywords the longer one counts.
+/// Text behind the first keyword; of two such keywords the longer one counts.
 fn text_behind_keyword<'a>(text: &'a str, keywords: &Keywords) -> Option<&'a str> {
     let begins = |word: &&String| text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
     let length = keywords.words().iter().filter(begins).map(String::len).max()?;
     text.get(length..)
 }
 
-/// The words of a prompt that omo answers, and how longer words go on that begin so: `helpers`, `offline`.
+/// Words of a prompt that omo answers, and the endings of longer words that begin so: `helpers`, `offline`.
 const ANSWERED: [(&str, &[&str]); 4] = [
     ("status", &["es", "line", "bar", "code"]),
     ("help", &["er", "ful", "ing", "s ", "ed", "desk"]),
@@ -47,8 +47,8 @@ const ANSWERED: [(&str, &[&str]); 4] = [
     ("stop", &["s ", "ping", "ped", "per", "watch", "word", "light"]),
 ];
 
-/// What was typed right behind a prompt which omo has answered: the client puts the text of such a prompt back into its
-/// input box, and the next one is typed behind it (measured on 2.1.328).
+/// Text right behind a prompt that omo has answered: the client puts the text of such a prompt back into its input box,
+/// and the next one is typed behind it (measured on 2.1.328).
 pub(crate) fn behind_answered_prompt<'a>(text: &'a str, keywords: &Keywords) -> Option<&'a str> {
     let rest = text_behind_keyword(text.trim_start(), keywords)?;
     if let Some(typed) = rest.strip_prefix(['?', '？', '؟']) {

@@ -1,22 +1,20 @@
 //! Prompts that are slash commands: ours, and everybody else's.
 
-/// What a prompt is that begins with a slash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SlashPrompt<'a> {
     /// No command: plain words, or a path.
     No,
     /// A command of omo.
     Own {
-        /// Without the `omo:`.
+        /// Name without the `omo:`.
         name: &'a str,
-        /// What follows the one blank after the name, byte for byte.
+        /// Text behind the one blank after the name, byte for byte.
         arguments: &'a str,
     },
     /// Another tool's command: its arguments are its own business.
     Foreign,
 }
 
-/// Reads the first word.
 pub(super) fn read_slash_prompt(text: &str) -> SlashPrompt<'_> {
     let Some(rest) = text.strip_prefix('/') else { return SlashPrompt::No };
     let end = rest.find(char::is_whitespace).unwrap_or(rest.len());

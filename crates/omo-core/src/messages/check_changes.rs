@@ -1,14 +1,13 @@
-//! What is said about changes of what judges a claim: who may not make them, and which of them weakened a run.
+//! Messages about changes of a claim's judges: forbidden ones, and those that weakened a run.
 
 use crate::request_source::ModelRoute;
 use crate::session::CheckWeakening;
 use crate::text::{format_age, sanitize};
 use crate::timestamp::Timestamp;
 
-/// How many weakenings are named before the rest is only counted.
 const NAMED_WEAKENINGS: usize = 6;
 
-/// Why nothing of what a prompt asks for was done: the model asked, on this route.
+/// Refusal of a prompt that came from the model, on this route.
 pub fn not_from_person(route: ModelRoute) -> String {
     let (why, instead) = match route {
         ModelRoute::Schedule => ("the model scheduled this prompt", "type it in the session when none is due"),
@@ -18,7 +17,6 @@ pub fn not_from_person(route: ModelRoute) -> String {
     format!("nothing was changed: {why}; only a person changes checks, approvals and bounds or starts a run: {instead}")
 }
 
-/// What was weakened since a run began, each with when and by whom.
 pub(crate) fn weakened_lines(weakened: &[CheckWeakening], now: Timestamp) -> Vec<String> {
     let words = |it: &CheckWeakening| {
         format!("{} {} ago, {}", sanitize(&it.what, 160), format_age(Some(it.at), now), it.by.word())

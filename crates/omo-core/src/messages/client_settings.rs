@@ -1,22 +1,19 @@
-//! What is said about settings of the client, of which omo changes the status line, where its user says so.
+//! Messages about settings of the client, of which omo changes the status line at its user's request.
 
 use crate::text::sanitize;
 
-/// Maximum characters shown of a path.
 const PATH_CHARS: usize = 300;
-/// Maximum characters shown of a line of the settings.
 const ENTRY_LINE_CHARS: usize = 600;
 
-/// What a shell's profile needs so that programs of `~/.local/bin` are found.
+/// Line of a shell's profile by which programs of `~/.local/bin` are found.
 pub const PATH_LINE: &str = "export PATH=\"$HOME/.local/bin:$PATH\"";
 
 /// The offer behind the line that says that a run is on.
 pub const STATUS_LINE_OFFER: &str = "`/omo:statusline on` shows a run below the prompt";
-/// The way back.
 const STATUS_LINE_UNDONE: &str = "`/omo:statusline off` puts back what was there";
 
-/// How a run is shown in the client's status line. `lines` are the settings as JSON; `wrapping` is
-/// the value that their `command` has where there is a status line already, as JSON too.
+/// Settings that show a run in the client's status line. `lines` are the settings as JSON; `wrapping` is the value of
+/// their `command` beside an existing status line, as JSON too.
 pub fn status_line_settings(lines: &str, wrapping: &str) -> String {
     format!(
         "[omo] status line: `/omo:statusline on` writes this into your ~/.claude/settings.json, so that you see below the \
@@ -26,7 +23,7 @@ pub fn status_line_settings(lines: &str, wrapping: &str) -> String {
     )
 }
 
-/// That the status line was written, with the entry as it stands in the file.
+/// Confirmation of a written status line, with the entry of the file.
 pub fn status_line_written(file: &str, entry: &str, backup: Option<&str>, keeps_another: bool) -> String {
     let beside = if keeps_another { ", behind the one that you have" } else { "" };
     let before = backup.map_or_else(
@@ -41,23 +38,23 @@ pub fn status_line_written(file: &str, entry: &str, backup: Option<&str>, keeps_
     )
 }
 
-/// That the settings name an omo already.
+/// Answer where the settings name an omo already.
 pub fn status_line_on_already(file: &str) -> String {
     format!("[omo] status line: {} names omo already; {STATUS_LINE_UNDONE}", sanitize(file, PATH_CHARS))
 }
 
-/// That the settings stay as they are, and why.
+/// Answer where the settings stay unchanged, with the reason.
 pub fn status_line_unchanged(file: &str, why: &str) -> String {
     format!("[omo] status line: {} stays as it is: {}", sanitize(file, PATH_CHARS), sanitize(why, 200))
 }
 
-/// That what was there before is there again; `is_whole` where the file is byte for byte as it was.
+/// Confirmation of restored settings; `is_whole` where the file is byte for byte as before.
 pub fn status_line_put_back(file: &str, is_whole: bool) -> String {
     let what = if is_whole { "is as it was before" } else { "has the status line that it had, and your other changes" };
     format!("[omo] status line: {} {what}; `/omo:statusline on` shows runs again", sanitize(file, PATH_CHARS))
 }
 
-/// That no omo is in the settings.
+/// Answer where no omo is in the settings.
 pub fn status_line_not_on(file: &str) -> String {
     format!("[omo] status line: no omo is in {}, and none is offered any more", sanitize(file, PATH_CHARS))
 }
@@ -71,8 +68,8 @@ pub fn status_line_question(file: &str) -> String {
     )
 }
 
-/// The look of a continuation that is told as a block, and the setting that changes it. `config_file` is the
-/// user's own configuration of omo.
+/// The look of a continuation that is told as a block, and the setting that changes it. `config_file` is the user's own
+/// configuration of omo.
 pub fn feedback_offer(config_file: &str) -> String {
     format!(
         "Claude Code shows each continuation as \"Stop hook reported a problem\". With `feedback = \"context\"` below \

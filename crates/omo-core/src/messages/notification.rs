@@ -1,12 +1,11 @@
-//! What tells a terminal that a run has ended or waits for its user.
+//! Notification of a terminal about a run that has ended or waits for its user.
 
 use crate::text::sanitize;
 
-/// The longest text of a notification, in characters.
 const MAX_CHARS: usize = 160;
 
-/// The control sequence for a terminal: a notification of the desktop (OSC 9), which a terminal that knows none passes
-/// over, and the bell. Empty where neither is wanted.
+/// The control sequence for a terminal: a notification of the desktop (OSC 9), which other terminals ignore, and the
+/// bell. Empty without either.
 pub fn terminal_notification(bell: bool, desktop: bool, text: &str) -> String {
     // It begins with a word of ours: some terminals take a number there for a command of their own.
     let desktop = if desktop { format!("\u{1b}]9;omo: {}\u{7}", sanitize(text, MAX_CHARS)) } else { String::new() };

@@ -1,8 +1,8 @@
-//! What is said about a plan that a session executes: how far it is, what it waits for, and which
-//! commands its user is asked to agree to.
+//! Messages about a plan that a session executes: its progress, its questions, and the commands that its user is asked
+//! to agree to.
 //!
-//! The plan's path and its questions are a repository's words: they stand between backticks, on one
-//! line, and are cut. Its commands are shown whole or not at all.
+//! The plan's path and its questions are a repository's words: they stand between backticks, on one line, and are cut.
+//! Its commands are shown whole or not at all.
 
 pub mod run_answer;
 
@@ -14,11 +14,10 @@ use crate::session::task_list::{OpenTaskList, task_list_id};
 use crate::text::command_text::{APPROVAL_CHARS, quote_argument, show_whole};
 use crate::text::{inline_code, pluralize, sanitize};
 
-/// What stands before the path of a plan that is executed step by step, where its commands are shown and in what a
-/// session's entry says of its run.
+/// Prefix of the path of a plan that is executed step by step, where its commands are shown and in the session's entry.
 pub const STEP_PLAN_PREFIX: &str = "steps of ";
 
-/// What is left to do: the lines between the head of a block's reason and its count.
+/// Open work: the lines between the head of a block's reason and its count.
 pub(super) fn remaining_lines(run: &PlanRun) -> Vec<String> {
     let word = task_word(&run.plan);
     let running = run.running.as_ref().map(|unit| format!(", {word} `{}` is under way", inline_code(unit, 64)));
@@ -36,12 +35,12 @@ pub(super) fn remaining_lines(run: &PlanRun) -> Vec<String> {
     ]
 }
 
-/// What the user's way out does not touch.
+/// Line about a run that the user's way out does not touch.
 pub fn stays_open(run: &PlanRun) -> String {
     format!("The plan run `{}` stays open: `omo run resume`.", inline_code(&run.id, 64))
 }
 
-/// What the model is told of an open run when its session goes on.
+/// Line for the model about an open run when its session goes on.
 pub fn run_line(run: &PlanRun) -> String {
     let waits = match run.status() {
         PlanRunStatus::Waits(question) => format!("; it waits for the user: `{}`", inline_code(question, 200)),
@@ -56,7 +55,7 @@ pub fn run_line(run: &PlanRun) -> String {
     )
 }
 
-/// Where a run stands, as one row of a status.
+/// State of a run, as one row of a status.
 pub fn status_row(run: &PlanRun) -> String {
     let stands = match run.status() {
         PlanRunStatus::Waits(question) => format!(", waits for you: {}", sanitize(question, 200)),
@@ -76,13 +75,12 @@ pub fn status_row(run: &PlanRun) -> String {
     )
 }
 
-/// What a run has come to, for its user, with the path of its page where one was written.
+/// Result of a run, for its user, with the path of its page, if written.
 pub fn run_notice(run: &PlanRun, page: Option<&str>) -> String {
     let headline = format!("[omo] {}", status_row(run));
     if run.is_open() { headline } else { format!("{headline}\n{}", page_words(page)) }
 }
 
-/// What the parts of a plan are called.
 fn task_word(plan: &str) -> &'static str {
     if plan.starts_with(STEP_PLAN_PREFIX) { "step" } else { "task" }
 }
@@ -100,8 +98,8 @@ fn describe_failures(run: &PlanRun) -> String {
     words.concat()
 }
 
-/// What the user is asked to agree to: every command of the plan, and the line that agrees to exactly these. `Err` where
-/// that is more than can be shown: then nothing of it is approved here.
+/// Request for an approval: every command of the plan, and the line that agrees to exactly these. `Err` for more than
+/// can be shown: then nothing of it is approved here.
 pub fn approval_request(plan: &str, commands: &[PlannedCommand], digest: &str) -> Result<String, String> {
     let word = task_word(plan);
     let lines: Vec<String> = commands.iter().map(|command| approval_line(word, command)).collect();
@@ -132,7 +130,7 @@ fn approval_line(word: &str, command: &PlannedCommand) -> String {
     )
 }
 
-/// The line that tells of a task list of this project that is not done.
+/// Line about an unfinished task list of this project.
 pub fn task_list_offer(session: &OpenTaskList) -> String {
     let tasks = match session.total {
         0 => String::new(),
@@ -146,7 +144,6 @@ pub fn task_list_offer(session: &OpenTaskList) -> String {
     )
 }
 
-/// What a run is of: `plan` or `task list`, and its name.
 fn describe_plan(plan: &str) -> String {
     match task_list_id(plan) {
         Some(id) => format!("task list `{id}`"),
@@ -154,7 +151,6 @@ fn describe_plan(plan: &str) -> String {
     }
 }
 
-/// The line that executes it, as its user types it.
 fn execute_line(plan: &str) -> String {
     match task_list_id(plan) {
         Some(id) => format!("/omo:ulw-exec --session {id}"),
@@ -163,7 +159,6 @@ fn execute_line(plan: &str) -> String {
     }
 }
 
-/// The path of a plan.
 fn plan_path(plan: &str) -> &str {
     plan.strip_prefix(STEP_PLAN_PREFIX).unwrap_or(plan)
 }
@@ -174,7 +169,7 @@ fn describe_commands(plan: &str, commands: usize) -> String {
     format!("the {many} of the {}", describe_plan(plan))
 }
 
-/// What the model is told when its user has approved a plan's commands in this prompt.
+/// Note for the model about commands that its user has approved in this prompt.
 pub fn plan_approved_context(plan: &str, commands: usize) -> String {
     format!(
         "The user approved {} in this prompt, exactly as omo showed them. `omo` has written that down.",
@@ -182,17 +177,17 @@ pub fn plan_approved_context(plan: &str, commands: usize) -> String {
     )
 }
 
-/// What the user reads who approved them without a model turn.
+/// Confirmation of an approval without a model turn.
 pub fn plan_approved(plan: &str, commands: usize) -> String {
     format!("[omo] approved: {}, exactly as they are now. Any change asks again.", describe_commands(plan, commands))
 }
 
-/// What the user reads whose code stands for nothing here.
+/// Answer to an unknown code.
 pub fn wrong_code() -> &'static str {
     "that is not the code of any plan's commands as they are now; nothing was approved"
 }
 
-/// The same, behind a command that executes a plan.
+/// Answer to an unknown code behind a command that executes a plan.
 pub fn wrong_code_of(name: &str) -> String {
     format!(
         "the code behind --approve in /omo:{name} is not that of the commands which this would run now; nothing was \

@@ -1,20 +1,19 @@
-//! What its user is told when a run ends: in the first line whether the work is proved, and if not, what is against it.
+//! Message about the end of a run: its first line says whether the work is proved, and names the objection if not.
 
 use super::check_changes::weakened_lines;
 use crate::check::session_check::{Check, CheckVerdict};
 use crate::session::{CheckWeakening, Session, UlwVerdict, VerdictKind};
 use crate::text::{list_some, pluralize, sanitize};
 
-/// The end of a run in at most three lines for its user: the verdict, what it took, and what is next. `None` while it is on, or where there
-/// was none. `allowed_blocks` is how many continuations it might have.
+/// The end of a run in at most three lines for its user: the verdict, the effort, and the next step. `None` while the
+/// run is on, or without one. `allowed_blocks` is the maximum of continuations.
 pub fn run_ended(session: &Session, allowed_blocks: u32) -> Option<String> {
     run_ended_on_page(session, allowed_blocks, None)
 }
 
-/// Most files that are named of those that changed after a verdict.
 const MAX_NAMED_FILES: usize = 8;
 
-/// The words about files that changed after a verdict; `None` where it is not known which did.
+/// Words about files that changed after a verdict; `None` for unknown paths.
 pub fn files_changed(paths: Option<&[String]>) -> String {
     let named = paths.filter(|paths| !paths.is_empty()).map(|paths| {
         let names: Vec<String> = paths.iter().map(|path| sanitize(path, 100)).collect();
@@ -24,7 +23,7 @@ pub fn files_changed(paths: Option<&[String]>) -> String {
     format!("{}; the verdict is about those of then", named.as_deref().unwrap_or("files changed since"))
 }
 
-/// As [`run_ended`], with the path of its page where one was written.
+/// [`run_ended`] with the path of its page, if written.
 pub fn run_ended_on_page(session: &Session, allowed_blocks: u32, page: Option<&str>) -> Option<String> {
     let verdict = session.verdict.as_ref()?;
     let mut spent = vec![format!("{}.", spent(session, verdict, allowed_blocks))];
@@ -42,7 +41,6 @@ pub fn run_ended_on_page(session: &Session, allowed_blocks: u32, page: Option<&s
     Some(lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n"))
 }
 
-/// The weakenings, where facts that were accepted and that the first line names are not named again.
 fn without_repeated_facts(session: &Session, first_line: &str) -> Vec<CheckWeakening> {
     let is_repeated =
         |it: &CheckWeakening| it.what.strip_prefix("accepted: ").is_some_and(|fact| first_line.contains(fact));
@@ -71,7 +69,7 @@ pub fn headline(session: &Session, verdict: &UlwVerdict) -> String {
     }
 }
 
-/// What no work of the model makes green.
+/// `true` for a check that no work of the model makes green.
 fn only_its_user_agrees(check: &Check) -> bool {
     let verdict = check.last.as_ref().map(|last| last.verdict);
     verdict == Some(CheckVerdict::NotApproved)
@@ -81,7 +79,7 @@ fn red_checks(session: &Session) -> impl Iterator<Item = &Check> {
     session.checks.iter().filter(|check| check.last.as_ref().is_some_and(|last| last.verdict != CheckVerdict::Green))
 }
 
-/// What is against the work: a red check before all else, then the review, then that nothing was claimed.
+/// Objection to the work: a red check before all else, then the review, then the missing claim.
 fn unproved_reason(session: &Session, verdict: &UlwVerdict) -> String {
     if let Some(check) = red_checks(session).next() {
         let others: Vec<String> = red_checks(session).skip(1).map(|check| sanitize(&check.command, 80)).collect();
@@ -117,7 +115,7 @@ fn red_check_words(check: &Check) -> String {
     }
 }
 
-/// What came before the end, and why it came then.
+/// Effort before the end, and the reason for that time.
 fn spent(session: &Session, verdict: &UlwVerdict, allowed_blocks: u32) -> String {
     let minutes = session.ulw.worked_millis(verdict.at) / 60_000;
     let time = if minutes == 0 { "under a minute".to_owned() } else { format!("{minutes} min") };

@@ -1,26 +1,26 @@
-//! What its user is told when a run is turned on, in one line: that it is on, what judges it, within which bounds, and
-//! how it is stopped. What cannot hold the session is said as plainly.
+//! Message about a run that is turned on, in one line: its judges, its bounds, and the way to stop it. Obstacles to
+//! holding the session are named as plainly.
 
 use crate::check::session_check::Check;
 use crate::session::{Session, UlwActivation};
 use crate::text::{inline_code, list_some, pluralize, sanitize};
 use crate::timestamp::Timestamp;
 
-/// What turning ultrawork on did to a session.
+/// Effect of turning ultrawork on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunStart {
-    /// A run began, with a task of its own.
+    /// New run, with a task of its own.
     Begun,
-    /// A run began, with the task of the one before, which was not proved done.
+    /// New run, with the unproved task of the one before.
     TaskTakenUp {
-        /// Something was added to it.
+        /// `true` for an addition to the task.
         is_extended: bool,
     },
-    /// The run that is on has a longer task now.
+    /// Active run, with a longer task.
     TaskExtended,
-    /// The run that waited for its user goes on.
+    /// Active run that waited for its user.
     Resumed,
-    /// The run was on already.
+    /// Active run, unchanged.
     AlreadyOn,
 }
 
@@ -37,27 +37,26 @@ impl RunStart {
         }
     }
 
-    /// Whether the run that is on goes on, with its count and its time.
+    /// `true` where the active run goes on, with its count and its time.
     pub fn keeps_run(self) -> bool {
         matches!(self, Self::Resumed | Self::AlreadyOn)
     }
 }
 
-/// A command that looks as if it ran the tests of the project.
+/// A command that likely runs the tests of the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckOffer<'a> {
-    /// The command.
+    /// Command to run.
     pub command: &'a str,
-    /// The file that says so.
+    /// File that names the command.
     pub found_in: &'a str,
 }
 
 const HOW_TO_STOP: &str = "`ulw off` stops it";
 const HOW_TO_BEGIN_ANEW: &str = "/omo:ulw --new begins another";
-/// Characters of a task in a line.
 const TASK_CHARS: usize = 60;
 
-/// That a run is on; `session` as it is from now on.
+/// Line about a run that is on, with `session` from now on.
 pub fn run_started(
     session: &Session,
     start: RunStart,
@@ -124,7 +123,7 @@ fn no_check(offer: Option<CheckOffer>) -> String {
     }
 }
 
-/// What the model is told beside the contract where a run that waited goes on.
+/// Note for the model beside the contract where a run that waited goes on.
 pub fn run_goes_on(session: &Session, allowed_blocks: u32) -> String {
     format!(
         "The run goes on as it stood: {} of {allowed_blocks} continuations are used, and its task is the one that it \
@@ -133,7 +132,7 @@ pub fn run_goes_on(session: &Session, allowed_blocks: u32) -> String {
     )
 }
 
-/// That the state could not be written, so that nothing holds the prompt.
+/// Line about an unwritable state, with which nothing holds the prompt.
 pub fn run_not_held(why: &str) -> String {
     format!(
         "[omo] NOT ON: the state of this session cannot be written ({}). The prompt goes to the model, and nothing \
@@ -151,7 +150,7 @@ pub fn repository_refused(why: &str, hint: &str) -> String {
     )
 }
 
-/// That the plugin lacks a program without which nothing holds the session.
+/// Line about a missing program of the plugin, without which nothing holds the session.
 pub fn hook_missing(program: &str) -> String {
     format!(
         "[omo] NOT HELD: {} cannot be run, so that no turn is continued. `omo doctor` says more",
@@ -159,7 +158,7 @@ pub fn hook_missing(program: &str) -> String {
     )
 }
 
-/// That the keyword came in plan mode; `is_armed` where a run is on.
+/// Line about a keyword in plan mode; `is_armed` where a run is on.
 pub fn not_in_plan_mode(is_armed: bool) -> String {
     let state = if is_armed { "on already, and not held" } else { "NOT ON" };
     format!(
@@ -168,18 +167,18 @@ pub fn not_in_plan_mode(is_armed: bool) -> String {
     )
 }
 
-/// That the user's configuration, or omo.toml, is not as it was meant.
+/// Line about a mistake in the user's configuration, or in omo.toml.
 pub fn config_problem(problem: &str) -> String {
     format!("[omo] a setting is not as you wrote it: {}. `omo doctor` says more", sanitize(problem, 240))
 }
 
-/// The same for a status.
+/// [`hook_missing`] for a status.
 pub fn missing_hook_finding(program: &str) -> String {
     format!("{} cannot be run, so that no turn is continued", sanitize(program, 200))
 }
 
-/// Why a run that was turned on now would hold nothing, for a status; `unwritable` is the folder that keeps the state
-/// from being written.
+/// Obstacles that would keep a new run from holding, for a status; `unwritable` is the folder that keeps the state from
+/// being written.
 pub fn obstacles(plan_mode: bool, unwritable: Option<&str>) -> Vec<String> {
     let plan = plan_mode.then(|| "this session is in plan mode: nothing is held, and `ulw` starts no run".to_owned());
     let folder =

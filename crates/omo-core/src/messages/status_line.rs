@@ -1,7 +1,7 @@
-//! The one segment that a status line shows of a run: how far it is, and what it waits for.
+//! The one segment of a run in a status line: its progress, and its waiting.
 //!
-//! All of it is numbers and words of omo's own: nothing of a task, a check's name or any other
-//! text of a model or a repository gets onto the screen this way.
+//! All of it is numbers and words of omo's own: no text of a task, a check's name, a model or a repository gets onto
+//! the screen this way.
 
 use crate::check::session_check::CheckVerdict;
 use crate::session::claim_state::VerificationPhase;
@@ -11,42 +11,41 @@ use crate::stop::allowed_blocks;
 use crate::text::sanitize;
 use crate::timestamp::Timestamp;
 
-/// The most columns that a segment takes. Each of its characters takes one.
+/// Maximum columns of a segment. Each of its characters takes one.
 pub const COLUMNS: usize = 80;
 /// Between two parts, and between a segment and what stands before it.
 pub const SEPARATOR: &str = " · ";
 
-/// A larger number is not told: no run gets there, only a state that something else wrote.
+/// Largest number that is shown: only a foreign state exceeds it.
 const LARGEST: u64 = 9_999;
-/// Maximum characters shown of the work that is awaited.
 const AWAITED_CHARS: usize = 40;
 
-/// What a part of a segment is about.
+/// Tone of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartTone {
-    /// All is as it should be.
+    /// Normal state.
     Plain,
-    /// The run waits for its user.
+    /// Waiting for the user.
     Waits,
-    /// The work was proved done.
+    /// Proved work.
     Proved,
-    /// The run ended, and nothing proves its work.
+    /// Ended without proof.
     Unproved,
-    /// The next turn that ends is the last: no continuation is left.
+    /// No continuation left: the next turn that ends is the last.
     Last,
 }
 
-/// One part of a segment.
+/// A part of a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusPart {
-    /// What is shown.
+    /// Text of the part.
     pub text: String,
-    /// What it is about, for its colour.
+    /// Tone, for the colour.
     pub tone: PartTone,
 }
 
-/// The parts of the segment, in order; none where no run is on. `plan` is the session's plan run, where
-/// that entry is omo's own: while it is open, nothing is claimed, and it stands where else the checks do.
+/// The parts of the segment, in order; none without a run. `plan` is the session's plan run, if sealed by omo: while it
+/// is open, nothing is claimed, and it takes the place of the checks.
 pub fn status_parts(
     session: &Session,
     plan: Option<&PlanRun>,
@@ -71,12 +70,12 @@ pub fn status_parts(
     let checks =
         || [green_checks(session), phase(session), attempts(session)].into_iter().flatten().map(part).collect();
     let rest: Vec<StatusPart> = plan.map_or_else(checks, plan_parts);
-    // What is typed while the model works waits until its turn ends: Esc does not.
+    // Text that is typed while the model works waits until its turn ends: Esc does not.
     let way_out = run.paused.is_none().then(|| part("Esc pauses".to_owned()));
     [blocks].into_iter().chain(rest).chain([awaited, paused, minutes, way_out].into_iter().flatten()).collect()
 }
 
-/// Until the next run begins. Its user who ended it themselves needs no reminder.
+/// End of a run, until the next one begins. A user who ended it needs no reminder.
 fn how_it_ended(session: &Session) -> Option<StatusPart> {
     let (word, tone) = match session.verdict.as_ref()?.kind {
         VerdictKind::Verified => ("verified", PartTone::Proved),
@@ -107,7 +106,7 @@ fn green_checks(session: &Session) -> Option<String> {
 
 fn phase(session: &Session) -> Option<String> {
     let word = match session.verification.phase {
-        // A run that was verified has ended: while it is on, something else than omo says so.
+        // A verified run has ended: a foreign state may say that it is on.
         VerificationPhase::Working | VerificationPhase::Verified => return None,
         VerificationPhase::Checks => "checking",
         VerificationPhase::Review => "review",

@@ -1,4 +1,4 @@
-//! Where a session stands, in words and as data: what `/omo:status` and `omo status` answer.
+//! State of a session, in words and as data: the answer of `/omo:status` and `omo status`.
 
 use serde::Serialize;
 
@@ -15,23 +15,23 @@ use crate::stop::allowed_blocks;
 use crate::text::{format_age, sanitize};
 use crate::timestamp::Timestamp;
 
-/// Stands above each status. What follows it up to the next blank line is known as omo's own: a
-/// status that is pasted into a prompt must not turn anything on with the task that it shows.
+/// Heading of each status. The text below it up to the next blank line is known as omo's own: a status that is pasted
+/// into a prompt must not turn anything on with the task that it shows.
 pub const HEADING: &str = "[omo] status";
 
-/// Everything that a status answers.
+/// Contents of a status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusReport {
-    /// Which session.
+    /// Id of the session.
     pub session: String,
     /// `on`, `paused`, `ended` or `off`.
     pub state: UlwState,
-    /// The plan that the session executes, or executed last.
+    /// Plan run of the session, or its last one.
     pub plan_run: Option<PlanRun>,
-    /// What the run is for.
+    /// Task of the run.
     pub task: Option<String>,
-    /// Since when the run is on.
+    /// Start of the run.
     pub started_at: Option<Timestamp>,
     /// Work that the session waits for, and the begin of the wait.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,32 +40,32 @@ pub struct StatusReport {
     pub blocks: u32,
     /// Continuations allowed.
     pub max_blocks: u32,
-    /// After how many minutes of work the run expires.
+    /// Minutes of work after which the run expires.
     pub max_minutes: u32,
-    /// Where the run stands.
+    /// Phase of the verification.
     pub phase: VerificationPhase,
-    /// What judges a claim, and what came of it last.
+    /// Checks of a claim, with their last results.
     pub checks: Vec<Check>,
-    /// What the checks say without the change, where that was asked: it may be known only after the verdict.
+    /// Results of the checks without the change, if asked: possibly known only after the verdict.
     #[serde(flatten)]
     pub comparison: ComparisonWords,
-    /// A claim needs a review as well.
+    /// `true` for a claim that needs a review as well.
     pub review_wanted: bool,
     /// Verifications that failed.
     pub attempts: u32,
-    /// Failed claims after which it ends.
+    /// Failed claims after which the run ends.
     pub max_attempts: u32,
-    /// How it ended.
+    /// Verdict of an ended run.
     pub verdict: Option<UlwVerdict>,
-    /// The same in one line.
+    /// Verdict in one line.
     pub headline: Option<String>,
-    /// What was weakened since it began.
+    /// Weakenings since the start.
     pub weakened: Vec<CheckWeakening>,
-    /// The last decision about it.
+    /// Last decision about the run.
     pub last_decision: Option<LogEntry>,
-    /// When each hook was last seen during the run.
+    /// Last time of each hook during the run.
     pub last_seen: Vec<SeenHook>,
-    /// What does not look right.
+    /// Problems.
     pub findings: Vec<String>,
 }
 
@@ -73,37 +73,36 @@ pub struct StatusReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AwaitedWork {
-    /// Its names, in one line.
+    /// Names of the work, in one line.
     pub what: String,
     /// The begin of the wait.
     pub since: Timestamp,
 }
 
-/// Where a run stands, in one word.
+/// State of a run, in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum UlwState {
-    /// The session is held.
+    /// Session held.
     On,
-    /// The run waits for its user.
+    /// Waiting for the user.
     Paused,
-    /// The run is over.
+    /// Over.
     Ended,
-    /// There was none.
+    /// No run.
     Off,
 }
 
-/// A hook, and when it was last seen.
+/// A hook, with its last time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SeenHook {
     /// The client's name of the event.
     pub event: &'static str,
-    /// When; `null` for never in this run.
+    /// Last time; `null` for never in this run.
     pub at: Option<Timestamp>,
 }
 
-/// Gathers the report of one session; `plan_run` is its plan run, where that entry is omo's own. What lies in other files
-/// its caller adds.
+/// Report of one session; `plan_run` is its plan run, if sealed by omo. The caller adds data of other files.
 pub fn status_report(
     id: &str,
     session: &Session,
@@ -149,8 +148,8 @@ fn ulw_state(session: &Session) -> UlwState {
     }
 }
 
-/// Whether a line of the log agrees with the session. The log bears no seal: an end that the session does not have is
-/// not told.
+/// `true` for a line of the log that agrees with the session. The log bears no seal: an end that the session does not
+/// have is not told.
 fn is_about(session: &Session, entry: &LogEntry) -> bool {
     let end = entry.decision.strip_prefix("end: ");
     end.is_none_or(|word| session.verdict.as_ref().is_some_and(|verdict| verdict.kind.word() == word))
@@ -172,7 +171,7 @@ fn findings(session: &Session) -> Vec<String> {
 }
 
 impl StatusReport {
-    /// The labels and values of a status, in order, for a table of two columns; `describe_time` says when something was.
+    /// Labels and values of a status, in order, for a table of two columns; `describe_time` words a time.
     pub fn rows(&self, now: Timestamp, describe_time: &dyn Fn(Timestamp) -> String) -> Vec<(&'static str, String)> {
         let mut rows = vec![("session", self.session.clone()), ("ultrawork", self.state_words(describe_time))];
         rows.extend(self.plan_run.iter().map(|run| ("plan run", plan::status_row(run))));
@@ -250,7 +249,7 @@ impl StatusReport {
     }
 
     fn seen_words(&self, describe_time: &dyn Fn(Timestamp) -> String) -> String {
-        // A hook that was not seen yet is no news: its turn may still go on. Where it is, a finding says so.
+        // A hook that was not seen yet is no news: its turn may still go on. A finding says where it is.
         let words = |seen: &SeenHook| Some(format!("{} {}", seen.event, describe_time(seen.at?)));
         let seen: Vec<String> = self.last_seen.iter().filter_map(words).collect();
         if seen.is_empty() { "no hook yet".to_owned() } else { seen.join(", ") }

@@ -5,7 +5,7 @@ use crate::session::plan_run::PlanRun;
 use crate::session::{PauseReason, Session};
 use crate::text::sanitize;
 
-/// Said once to the user after they pressed Esc, or after an error that only they can fix.
+/// Line for the user, said once, after Esc, or after an error that only they can fix.
 pub fn run_paused(reason: PauseReason) -> String {
     let why = match reason {
         PauseReason::Interrupted => "you interrupted it",
@@ -16,7 +16,7 @@ pub fn run_paused(reason: PauseReason) -> String {
     format!("[omo] ultrawork is paused because {why}: nothing is continued. Type `ulw` to go on, `ulw off` to end it.")
 }
 
-/// Said when a run has used its tokens.
+/// Line about a run that has used its tokens.
 pub fn tokens_spent(session: &Session) -> String {
     let (used, bound) = session.token_bound().unwrap_or_default();
     format!(
@@ -30,18 +30,18 @@ pub fn user_said_stop() -> String {
     "[omo] The user stopped the run: do nothing more of the task until they ask for it. This turn may end.".to_owned()
 }
 
-/// The turn of a question is not continued.
+/// Note that the turn of a question is not continued.
 pub fn answers_question() -> String {
     "[omo] your question is answered without continuations; your next prompt goes on with the run".to_owned()
 }
 
-/// The user was asked something, which their next prompt answers.
+/// Note about a question to the user, which their next prompt answers.
 pub fn awaits_answer() -> String {
     "[omo] ultrawork waits for your answer to what it asks; nothing was counted. Your next prompt goes on, `ulw off` ends it."
         .to_owned()
 }
 
-/// The answer to the user's way out. A plan that the session executes is no part of what is stopped.
+/// Answer to the user's way out. A plan that the session executes is not stopped.
 pub fn run_stopped(was_armed: bool, plan: Option<&PlanRun>) -> String {
     let said = if was_armed {
         "[omo] ultrawork is stopped in this session. Nothing is continued until you type `ulw`, which goes on with its task, or `ulw <task>` for another."

@@ -1,4 +1,4 @@
-//! `/omo:why`: the last decision about a session in words, the rule behind it, and what would change it.
+//! `/omo:why`: the last decision about a session in words, the rule behind it, and the way to change it.
 
 use crate::log_entry::LogEntry;
 use crate::stop::StopRow;
@@ -8,9 +8,9 @@ use crate::timestamp::Timestamp;
 /// A row of the decision table in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowWords {
-    /// When the row matches.
+    /// Condition of the row.
     pub when: &'static str,
-    /// What the user can do so that the next decision is another one.
+    /// Way for the user to another decision.
     pub change: &'static str,
 }
 

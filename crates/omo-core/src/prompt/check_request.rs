@@ -1,37 +1,37 @@
-//! What stands after `/omo:check`.
+//! Arguments of `/omo:check`.
 
 use crate::check::session_check::{Check, InvalidCheck};
 use crate::text::sanitize;
 
-/// One line that shows how the command is used.
+/// Usage in one line.
 pub const USAGE: &str = "usage: /omo:check add [--name NAME] [--timeout SECONDS] [<command>] | list | remove NAME | run | approve [CODE] | accept [NAME]";
 
-/// What the user asked for.
+/// Request of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckRequest {
-    /// To have this decide as well.
+    /// An additional check.
     Add(Box<Check>),
-    /// To have the command decide as well that the project is found to test with.
+    /// An additional check with the project's own test command.
     AddDetected {
-        /// What it is called; without it, by the command.
+        /// Name; `None` for one from the command.
         name: Option<String>,
-        /// How long it may run, in seconds.
+        /// Timeout in seconds.
         timeout_seconds: Option<u32>,
     },
-    /// To see what decides.
+    /// The list of checks.
     List,
-    /// To have it decide no more.
+    /// Removal of the check of this name.
     Remove(String),
-    /// To run the checks now.
+    /// A run of the checks now.
     Run,
-    /// To see what the repository would have run, or to agree to it.
+    /// The repository's commands, or an approval of them.
     Approve {
-        /// The beginning of the digest of exactly what was shown.
+        /// Beginning of the digest of exactly the shown content.
         code: Option<String>,
     },
-    /// To take the present files and counts as the ones to be held to.
+    /// Acceptance of the present files and counts.
     Accept {
-        /// Of one check; without it, of all.
+        /// Name of one check; `None` for all.
         name: Option<String>,
     },
 }

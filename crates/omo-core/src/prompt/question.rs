@@ -10,11 +10,10 @@ pub fn is_question(prompt: &str) -> bool {
         })
 }
 
-/// Bytes of a message that are looked at.
 const MAX_BYTES: usize = 2_000;
 
-/// `true` for a final message of the model that ends with a question which only a person can answer: it begins with a word
-/// that asks, or offers a choice. An offer to go on with the work is none.
+/// `true` for a final message of the model that ends with a question which only a person can answer: it begins with a
+/// word that asks, or offers a choice. An offer to go on with the work is none.
 pub fn asks_a_person(message: &str) -> bool {
     let is_option = |line: &str| {
         let line = line.trim_start();
@@ -23,7 +22,7 @@ pub fn asks_a_person(message: &str) -> bool {
                 .split_once(['.', ')'])
                 .is_some_and(|(mark, _)| mark.len() <= 2 && mark.chars().all(char::is_alphanumeric))
     };
-    // What is asked stands at the end.
+    // The question stands at the end.
     let start = (message.len().saturating_sub(MAX_BYTES)..=message.len()).find(|at| message.is_char_boundary(*at));
     let mut asked = start.and_then(|start| message.get(start..)).unwrap_or_default().trim_end();
     while let Some((before, _)) = asked.rsplit_once('\n').filter(|(_, line)| line.trim().is_empty() || is_option(line))
@@ -39,7 +38,6 @@ pub fn asks_a_person(message: &str) -> bool {
     })
 }
 
-/// The last sentence of a text in lower case, where that is a question.
 fn last_question(text: &str) -> Option<String> {
     let text = text.trim_end_matches(|char: char| char.is_whitespace() || matches!(char, '*' | '_' | ')'));
     let text = text.strip_suffix(['?', '？', '؟'])?;
@@ -90,7 +88,6 @@ const PROPOSALS: [&str; 24] = [
     "does that sound",
 ];
 
-/// Beginnings of a question with a choice.
 const CHOICES: [&str; 14] = [
     "should i",
     "should we",
@@ -108,11 +105,9 @@ const CHOICES: [&str; 14] = [
     "debo",
 ];
 
-/// Words within a question that ask to know something.
 const ASKING_WITHIN: [&str; 14] =
     ["哪", "什么", "什麼", "谁", "誰", "어느", "어떤", "무엇", "누구", "どの", "どちら", "何を", "だれ", " nào"];
 
-/// Words of an offer to go on.
 const GO_ON: [&str; 21] = [
     "continue",
     "proceed",

@@ -1,12 +1,12 @@
-//! Prompts that say no more than that the run of a plan goes on, or which option of its question is meant.
+//! Prompts that say no more than that the run of a plan goes on, or the option of its question.
 //!
-//! What the slash command of the run allowed ended with its turn. A model that carried such a prompt out would have its
-//! user asked about each command of omo, so the hook has omo answer it.
+//! Permissions of a run's slash command ended with its turn. A model that carried such a prompt out would have its user
+//! asked about each command of omo, so the hook has omo answer it.
 
-/// A longer prompt says more.
+/// Maximum bytes of such a prompt.
 const MAX_BYTES: usize = 48;
 
-/// What asks to go on, in lower case.
+/// Words that ask to go on, in lower case.
 const GO_ON: [&str; 12] = [
     "continue",
     "go on",
@@ -22,7 +22,7 @@ const GO_ON: [&str; 12] = [
     "继续",
 ];
 
-/// The word of a prompt that may answer a question: in lower case, without "please" and what ends a sentence. `None`
+/// The word of a prompt that may answer a question: in lower case, without "please" and the end of the sentence. `None`
 /// where the prompt says more than an option or that the run goes on.
 pub fn short_answer(prompt: &str) -> Option<String> {
     let text = prompt.trim();
@@ -36,7 +36,7 @@ pub fn short_answer(prompt: &str) -> Option<String> {
     (is_one_word || asks_to_go_on(text)).then(|| text.to_owned())
 }
 
-/// Whether such a word asks to go on.
+/// `true` where such a word asks to go on.
 pub fn asks_to_go_on(word: &str) -> bool {
     GO_ON.contains(&word)
 }

@@ -1,7 +1,7 @@
-//! What stands after `/omo:ulw`: options at its start or end, and the task, byte for byte.
+//! Arguments of `/omo:ulw`: options at its start or end, and the task, byte for byte.
 //!
-//! The text is read here and nowhere else. It never passes a shell, and what is no option is the
-//! user's own words: ``fix `touch x`; a | b`` is a task like any other.
+//! The text is read here and nowhere else. It never passes a shell, and any other word is the user's own: ``fix `touch
+//! x`; a | b`` is a task like any other.
 
 use std::borrow::Cow;
 
@@ -9,44 +9,44 @@ use crate::check::counterfactual::ProveMode;
 use crate::check::session_check::{self, Check, CheckOrigin};
 use crate::limits::{LIMITS, LimitRow, RunLimits};
 
-/// One line that shows how the command is used.
+/// Usage in one line.
 pub const USAGE: &str = "usage: /omo:ulw [--check \"COMMAND\"]... [--no-review] [--prove] [--new] [--max-blocks N] [--max-minutes N] [--max-tokens N] <task>  (or type `ulw` in any prompt)";
 
-/// What the user asked for.
+/// Request of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UlwArguments<'a> {
-    /// The task; `None` where there is only white space.
+    /// Task; `None` for only white space.
     pub task: Option<Cow<'a, str>>,
-    /// What was said beside it.
+    /// Options beside the task.
     pub options: UlwOptions,
 }
 
-/// What may be said beside a task.
+/// Options beside a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UlwOptions {
-    /// The bounds: the given ones, each replaced by an option where there is one.
+    /// Bounds: the given ones, each replaced by its option, if any.
     pub limits: RunLimits,
     /// Commands that decide.
     pub checks: Vec<Check>,
-    /// A claim needs a review as well.
+    /// `true` for a claim that needs a review as well.
     pub review: bool,
-    /// Whether the checks of a claim have to be red without the change.
+    /// Mode of the comparison without the change.
     pub prove: ProveMode,
-    /// Another task than the one that the session has.
+    /// `true` for another task than the session's.
     pub begins_anew: bool,
 }
 
-/// Why nothing was turned on; the text is one line for the user.
+/// Reason why nothing was turned on; the text is one line for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UlwRefusal {
     /// `-h` or `--help`.
     Help,
-    /// An option that cannot be as it is.
+    /// An invalid option.
     BadOption(String),
 }
 
 impl UlwRefusal {
-    /// What the user reads.
+    /// Line for the user.
     pub fn message(&self) -> String {
         match self {
             Self::Help => USAGE.to_owned(),
@@ -55,10 +55,10 @@ impl UlwRefusal {
     }
 }
 
-/// Reads the arguments over what the user has set.
+/// Reads the arguments over the user's settings.
 ///
-/// Options stand before the task or after it. Before it a bad value is refused; at the end, where
-/// `document --max-blocks` may well be the task, only complete and valid options are taken.
+/// Options stand before the task or after it. Before it a bad value is refused; at the end, where `document
+/// --max-blocks` may well be the task, only complete and valid options are taken.
 pub fn parse(arguments: &str, options: UlwOptions) -> Result<UlwArguments<'_>, UlwRefusal> {
     let mut options = options;
     let mut text = take_front_options(arguments, &mut options)?;
@@ -69,7 +69,6 @@ pub fn parse(arguments: &str, options: UlwOptions) -> Result<UlwArguments<'_>, U
     Ok(UlwArguments { task: (!text.trim().is_empty()).then_some(Cow::Borrowed(text)), options })
 }
 
-/// A check in the middle of a task would silently be a part of it.
 fn refuse_check_within(task: &str) -> Result<(), UlwRefusal> {
     const CHECK: &str = "--check";
     let is_check = |at: usize| {
@@ -88,7 +87,7 @@ fn refuse_check_within(task: &str) -> Result<(), UlwRefusal> {
     }
 }
 
-/// Whether an option of omo stands anywhere in a text. This is asked of every prompt that turns nothing on.
+/// `true` for an option of omo anywhere in a text, which is tested for every prompt that turns nothing on.
 pub(super) fn mentions_option(text: &str) -> bool {
     text.contains("--")
         && ["--check", "--no-review", "--prove"]
@@ -98,8 +97,7 @@ pub(super) fn mentions_option(text: &str) -> bool {
 }
 
 /// Reads the options of a prompt that turns ultrawork on by its keyword: at its start, right behind the keyword, or at
-/// its end. `prompt` is what stands before the keyword, the keyword, and what follows it; `None` where no option
-/// stands there.
+/// its end. `prompt` is the text before the keyword, the keyword, and the text behind; `None` without options there.
 pub fn parse_around_keyword<'a>(
     prompt: [&'a str; 3],
     options: &UlwOptions,
@@ -133,7 +131,6 @@ fn begins_with_option(text: &str) -> bool {
     NAMES.contains(&name) || limit_named(name, OptionPosition::Front).is_some() || similar_name(name).is_some()
 }
 
-/// Takes the options that a text begins with, and gives the rest.
 fn take_front_options<'a>(text: &'a str, options: &mut UlwOptions) -> Result<&'a str, UlwRefusal> {
     let mut text = text;
     while let Some(rest) = take_option(text, options, OptionPosition::Front)? {
@@ -143,10 +140,9 @@ fn take_front_options<'a>(text: &'a str, options: &mut UlwOptions) -> Result<&'a
     Ok(text)
 }
 
-/// The options that are no bound.
 const NAMES: [&str; 7] = ["-h", "--help", "--completion-promise", "--no-review", "--prove", "--new", "--check"];
 
-/// The option that was meant by a word that is nearly one: it would silently become a part of the task.
+/// The option that a misspelt word means: it would silently become a part of the task.
 fn similar_name(name: &str) -> Option<&'static str> {
     const SHORTEST: usize = 4;
     let plain = |name: &str| name.replace(['-', '_', '—', '–'], "").to_ascii_lowercase();
@@ -164,17 +160,14 @@ fn similar_name(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Whether one byte more, less or other makes one of the other: `chek` of `check`.
 fn differs_in_one_byte(one: &str, other: &str) -> bool {
     let same_start = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     let same_end = one.bytes().rev().zip(other.bytes().rev()).take_while(|(a, b)| a == b).count();
     same_start + same_end + 1 >= one.len().max(other.len())
 }
 
-/// How many places are looked at from which options may run to the end.
 const CANDIDATES: usize = 32;
 
-/// The text before the options that it ends with, and those.
 fn options_at_end<'a>(text: &'a str, options: &UlwOptions) -> Option<(&'a str, UlwOptions)> {
     let begins =
         |at: &usize| text.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with(char::is_whitespace));
@@ -194,14 +187,14 @@ fn all_options(text: &str, mut options: UlwOptions) -> Option<UlwOptions> {
     Some(options)
 }
 
-/// Where an option stands. Some are only read as such before the task.
+/// Place of an option. Some are only read as such before the task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OptionPosition {
     Front,
     End,
 }
 
-/// Takes one option from the front of a text and gives the rest; `None` where none stands there.
+/// Takes one option from the front of a text and gives the rest; `None` without one.
 fn take_option<'a>(
     text: &'a str,
     options: &mut UlwOptions,
@@ -262,11 +255,10 @@ fn bad_check(why: &str) -> UlwRefusal {
     UlwRefusal::BadOption(why.to_owned())
 }
 
-/// Each quote with the one that closes it.
 const QUOTES: [(char, char); 5] = [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('‘', '’')];
 
-/// A value in quotes, or one word; and what follows. In double quotes a backslash takes the next
-/// character as it is. `None` where a quote is not closed, or a word goes on behind it.
+/// A value in quotes, or one word; and the rest. In double quotes a backslash escapes the next character. `None` for an
+/// unclosed quote, or a word that goes on behind it.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let begins = text.chars().next();
     // Input methods write these for the ones of a keyboard.

@@ -11,7 +11,7 @@ use crate::timestamp::Timestamp;
 /// Request that turns a run on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UlwActivation {
-    /// Its trigger.
+    /// Trigger of the run.
     pub trigger: UlwTrigger,
     /// Task in the words of the user, in full.
     pub task: Option<String>,
@@ -23,7 +23,7 @@ pub struct UlwActivation {
     pub checks: Vec<Check>,
     /// A claim needs a review as well.
     pub review_wanted: bool,
-    /// Whether a claim's checks have to be red without the change.
+    /// `true` where a claim's checks have to be red without the change.
     pub prove: ProveMode,
     /// The commit that is checked out.
     pub base: Option<String>,

@@ -1,4 +1,4 @@
-//! How far the check of a claim has come, as it stands in the session state.
+//! Progress of the check of a claim, in the session state.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,28 +7,28 @@ use crate::limits::RunLimits;
 use crate::review::{RejectedTree, RequestedReview, Review, ReviewVerdict, SettingsMark};
 use crate::timestamp::Timestamp;
 
-/// How many rejected work trees are remembered, and of how many of them what was objected to, in so many characters.
+/// Number of rejected work trees are remembered, and of how many of them what was objected to, in so many characters.
 const MAX_REJECTIONS: usize = 256;
 const MAX_OBJECTIONS: usize = 8;
 const OBJECTION_CHARS: usize = 600;
 
-/// How far the check of a claim has come.
+/// Progress of the check of a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClaimVerification {
-    /// Where the run stands.
+    /// Phase of the run.
     pub phase: VerificationPhase,
-    /// How many verifications have failed.
+    /// Number of verifications have failed.
     pub attempts: u32,
     /// After how many of them the run ends.
     pub max_attempts: u32,
-    /// When the last claim was made.
+    /// Time of the last claim.
     pub claimed_at: Option<Timestamp>,
     /// A claim needs a review as well. On unless its user turned it off.
     pub review_wanted: bool,
-    /// Whether a claim's checks have to be red without the change.
+    /// `true` where a claim's checks have to be red without the change.
     pub prove: ProveMode,
-    /// Which files count, settled when the run began: the name under which that is kept.
+    /// Name of the scope of counted files, settled at the start of the run.
     pub scope: Option<String>,
     /// The review that is waited for.
     pub asked: Option<RequestedReview>,
@@ -38,7 +38,7 @@ pub struct ClaimVerification {
     pub rejections: Vec<RejectedTree>,
     /// The failure that was told last.
     pub failure: Option<ReportedFailure>,
-    /// What was unusual about the checks of the last claim.
+    /// Unusual facts about the checks of the last claim.
     pub unusual: Vec<UnusualFact>,
     /// Unusual facts that the user has accepted.
     pub accepted: Vec<UnusualFact>,
@@ -112,7 +112,7 @@ impl ClaimVerification {
     }
 }
 
-/// Where a run stands between its start and its verdict.
+/// Phase of a run between its start and its verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum VerificationPhase {
@@ -135,6 +135,6 @@ pub struct ReportedFailure {
     pub what: String,
     /// On which work tree.
     pub tree: Option<String>,
-    /// How often.
+    /// Number of times that the model was told.
     pub told: u32,
 }

@@ -3,7 +3,7 @@
 use super::Session;
 use crate::request_source::ClientProcess;
 
-/// How many processes of the client are kept, the last ones.
+/// Number of processes of the client are kept, the last ones.
 pub const MAX_CLIENTS: usize = 16;
 
 impl Session {

@@ -15,53 +15,53 @@ pub struct PlanRun {
     pub id: String,
     /// The plan's path, as it was given.
     pub plan: String,
-    /// How many tasks the plan has.
+    /// Number of tasks the plan has.
     pub total: u32,
-    /// How many of them are proved done.
+    /// Number of of them are proved done.
     pub passed: u32,
-    /// How many have failed.
+    /// Number of have failed.
     pub failed: u32,
-    /// How many are done, and nothing proves them; `None` in what an older omo wrote and sealed.
+    /// Number of are done, and nothing proves them; `None` in what an older omo wrote and sealed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unproved: Option<u32>,
     /// A reviewer has judged the whole, what is unproved included; `None` in what an older omo wrote and sealed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_reviewed: Option<bool>,
-    /// How many cannot begin, because of one that failed.
+    /// Number of cannot begin, because of one that failed.
     pub blocked: u32,
     /// The task that is under way.
     pub running: Option<String>,
-    /// What a person is asked, in a few words, where the run waits for one.
+    /// Question to a person, in a few words, for a waiting run.
     pub waits: Option<String>,
     /// The literal command that comes next, `omo agent next` say.
     pub next: String,
-    /// How it ended, in one word; `None` while it is open.
+    /// End in one word; `None` for an open run.
     pub ended: Option<String>,
-    /// When it was opened in this session.
+    /// Opening in this session.
     pub opened_at: Option<Timestamp>,
-    /// When a person last wrote a prompt since then.
+    /// Last prompt of a person since then.
     pub prompt_at: Option<Timestamp>,
-    /// It has ended or waits for a person since its user was last told; `None` in what an older omo wrote.
+    /// `true` for an end or a question that the user was not told; `None` from an older omo.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_untold: Option<bool>,
-    /// When the command last wrote this.
+    /// Last write by the command.
     pub updated_at: Option<Timestamp>,
     /// The store's mark on all of that: what something else than omo wrote does not bear it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seal: Option<String>,
 }
 
-/// How a run ended that was cancelled.
+/// End of a cancelled run.
 pub const CANCELLED: &str = "cancelled";
 
-/// Where a plan run stands.
+/// State of a plan run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanRunStatus<'a> {
     /// There is work to do.
     Executes,
     /// A person is asked this.
     Waits(&'a str),
-    /// It is over, with this word.
+    /// End, with this word.
     Ended(&'a str),
 }
 
@@ -71,7 +71,7 @@ const PLAN_CHARS: usize = 1_000;
 const TEXT_CHARS: usize = 300;
 
 impl PlanRun {
-    /// Where it stands.
+    /// State of the run.
     pub fn status(&self) -> PlanRunStatus<'_> {
         match (&self.ended, &self.waits) {
             (Some(word), _) => PlanRunStatus::Ended(word),
@@ -80,17 +80,17 @@ impl PlanRun {
         }
     }
 
-    /// It has not ended.
+    /// `true` without an end.
     pub fn is_open(&self) -> bool {
         self.ended.is_none()
     }
 
-    /// Its user is still to be told that it has ended or waits for a person.
+    /// `true` for an end or a question that the user was not told.
     pub fn is_untold(&self) -> bool {
         self.is_untold == Some(true)
     }
 
-    /// What its user says may still make it go on: it has not ended, or not well.
+    /// `true` for a run that its user's words may continue: open, or ended badly.
     pub fn can_resume(&self) -> bool {
         self.ended.as_deref() != Some("complete")
     }
@@ -127,7 +127,7 @@ impl PlanRun {
         Self { opened_at, prompt_at, is_untold, ..self }
     }
 
-    /// Whether the two say the same, whenever they were written.
+    /// `true` where the two say the same, whenever they were written.
     pub fn has_same_content(&self, other: &Self) -> bool {
         let said = |run: &Self| Self { updated_at: None, seal: None, ..run.clone() };
         said(self) == said(other)
@@ -139,19 +139,17 @@ impl PlanRun {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TypedCommand {
-    /// Its name, without `/omo:`.
+    /// Name without `/omo:`.
     pub name: String,
-    /// What follows the name, byte for byte.
+    /// Text behind the name, byte for byte.
     pub arguments: String,
-    /// When.
+    /// Time of the command.
     pub at: Timestamp,
 }
 
-/// Longer arguments are not kept, in bytes: cut, they would be other arguments.
 pub(crate) const MAX_ARGUMENTS_BYTES: usize = 4_096;
-/// No command of omo has a longer name, in bytes.
 const NAME_BYTES: usize = 64;
-/// How long the arguments of a typed command are used, in milliseconds: 10 minutes.
+/// Milliseconds for which the arguments of a typed command are used: 10 minutes.
 pub const ARGUMENTS_KEPT_MILLIS: i64 = 10 * 60_000;
 
 impl TypedCommand {
@@ -161,7 +159,7 @@ impl TypedCommand {
         is_short.then(|| Self { name: name.to_owned(), arguments: arguments.to_owned(), at })
     }
 
-    /// Whether this is the command of that name, typed a short time before `now`.
+    /// `true` where this is the command of that name, typed a short time before `now`.
     pub fn is_recent(&self, name: &str, now: Timestamp) -> bool {
         let age = now.millis_since(self.at);
         self.name == name && age.is_some_and(|age| age <= ARGUMENTS_KEPT_MILLIS)

@@ -45,7 +45,7 @@ impl Session {
         };
     }
 
-    /// Whether the entry is what [`Session::disown`] leaves: it claims nothing.
+    /// `true` where the entry is what [`Session::disown`] leaves: it claims nothing.
     pub fn is_disowned(&self) -> bool {
         let is_told = |verdict: &UlwVerdict| {
             let whys = [EntryProvenance::Foreign, EntryProvenance::PutBack].map(EntryProvenance::distrust_reason);

@@ -51,9 +51,9 @@ pub fn idle_millis(times: impl IntoIterator<Item = Timestamp>, from: Timestamp, 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UlwRest {
-    /// Its begin; `None` once it has ended.
+    /// Start; `None` for an ended rest.
     pub since: Option<Timestamp>,
-    /// Its reason.
+    /// Reason of the rest.
     pub reason: RestReason,
     /// Names of the work that is awaited, for its user.
     #[serde(default)]
@@ -82,7 +82,7 @@ impl UlwRest {
         Self { since: None, reason: self.reason, awaited: Vec::new() }
     }
 
-    /// Its reason in a few words, such as ``agent `read the logs` ``; `None` where only the next prompt is missing.
+    /// Reason in a few words, such as ``agent `read the logs` ``; `None` where only the next prompt is missing.
     pub fn awaited_words(&self) -> Option<String> {
         match self.reason {
             RestReason::TurnEnded => None,

@@ -2,15 +2,11 @@
 
 use super::UlwRun;
 
-/// How many characters of the task other programs find in its field.
 pub(crate) const TASK_CHARS: usize = 500;
-/// How many bytes of the task a reviewer is shown.
 pub(crate) const TASK_BYTES: usize = 16 * 1024;
-/// How many bytes of what is asked for later are kept, all of it together.
 const MAX_LATER_BYTES: usize = TASK_BYTES + 1024;
-/// How often something may be added to a task.
+/// Number of times something may be added to a task.
 const MAX_LATER: usize = 64;
-/// Stands for what was added and is not kept.
 const LEFT_OUT: &str = "[omo] what was added here is not kept";
 
 impl UlwRun {
@@ -19,12 +15,11 @@ impl UlwRun {
         self.whole_task.as_deref().or(self.task.as_deref())
     }
 
-    /// What the user asked for last.
     fn asked_last(&self) -> Option<&str> {
         self.asked_later.last().map(String::as_str).or_else(|| self.full_task())
     }
 
-    /// Whether this is what the user asked for last.
+    /// `true` where this is what the user asked for last.
     pub(super) fn was_asked_last(&self, task: Option<&str>) -> bool {
         self.asked_last() == task.map(kept_part).as_deref()
     }

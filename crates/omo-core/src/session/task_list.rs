@@ -14,15 +14,15 @@ use crate::timestamp::Timestamp;
 pub struct OpenTaskList {
     /// The session's id.
     pub id: String,
-    /// What it is for.
+    /// Goal of the session.
     pub goal: String,
-    /// Where it stands, in the word of its file: `PLANNING`, say.
+    /// Phase in the word of the file, such as `PLANNING`.
     pub phase: String,
-    /// How many tasks it has, the one that verifies them left out.
+    /// Number of tasks it has, the one that verifies them left out.
     pub total: u32,
-    /// How many of them are done.
+    /// Number of of them are done.
     pub done: u32,
-    /// When the command last wrote this.
+    /// Last write by the command.
     pub updated_at: Option<Timestamp>,
     /// The store's mark on all of that: what something else than omo wrote does not bear it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,11 +34,11 @@ const ID_CHARS: usize = 128;
 const GOAL_CHARS: usize = 200;
 const PHASE_CHARS: usize = 32;
 
-/// How long a session is offered without being worked on, in milliseconds: seven days.
+/// Milliseconds for which an idle session is offered: seven days.
 const OFFERED_MILLIS: i64 = 7 * 24 * 60 * 60 * 1_000;
 
 impl OpenTaskList {
-    /// Whether it is still offered. After that time the user knows of it, or has forgotten it for good.
+    /// `true` where it is still offered. After that time the user knows of it, or has forgotten it for good.
     pub fn is_offered(&self, now: Timestamp) -> bool {
         self.updated_at.is_some_and(|at| now.millis_since(at).is_none_or(|millis| millis < OFFERED_MILLIS))
     }
@@ -65,17 +65,16 @@ impl OpenTaskList {
         }
     }
 
-    /// Whether the two say the same, whenever they were written.
+    /// `true` where the two say the same, whenever they were written.
     pub fn has_same_content(&self, other: &Self) -> bool {
         let said = |session: &Self| Self { updated_at: None, seal: None, ..session.clone() };
         said(self) == said(other)
     }
 }
 
-/// What a run of a session stands under in the place of a plan's path.
 const PLAN_NAME_PREFIX: &str = "session ";
 
-/// How the run of a session is called where others are called by their plan's path.
+/// Name of a session's run, in the place of a plan's path.
 pub fn task_list_plan_name(id: &str) -> String {
     format!("{PLAN_NAME_PREFIX}{id}")
 }

@@ -1,4 +1,4 @@
-//! What was weakened since a run began: the ending line, every status and the log name it.
+//! Weakenings since the start of a run: the ending line, every status and the log name them.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,29 +8,27 @@ use crate::check::session_check::{self, Check, CheckOrigin};
 use crate::text::sanitize;
 use crate::timestamp::Timestamp;
 
-/// How many weakenings are kept. The last one then stands for all that came after it.
 pub(crate) const MAX_WEAKENED: usize = 32;
 
-/// How many characters of one are kept.
 const WEAKENING_CHARS: usize = 160;
 
 /// One change after which a claim proves less than it did when the run began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckWeakening {
-    /// When.
+    /// Time of the change.
     pub at: Timestamp,
-    /// Who made it.
+    /// Author of the change.
     pub by: ChangedBy,
     /// The change in a few words that follow a comma: ``check `tests` removed``.
     pub what: String,
 }
 
-/// Who changed what judges a run.
+/// Author of a change of a run's judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ChangedBy {
-    /// Its user, with a line typed in the client.
+    /// The user, with a line typed in the client.
     Typed,
     /// `omo` at a terminal, where a person answered.
     Terminal,
@@ -41,7 +39,7 @@ pub enum ChangedBy {
 }
 
 impl ChangedBy {
-    /// Whether a person made the change, as far as can be told.
+    /// `true` where a person made the change, as far as can be told.
     pub fn is_person(self) -> bool {
         matches!(self, Self::Typed | Self::Terminal)
     }

@@ -169,18 +169,18 @@ pub fn programs_of(role: Role) -> impl Iterator<Item = &'static str> {
     rows.flat_map(|(_, names)| names.split_ascii_whitespace())
 }
 
-/// Whether a program only reads or compiles the files that it is given: one of [`Role::Reader`], or a compiler for
+/// `true` where a program only reads or compiles the files that it is given: one of [`Role::Reader`], or a compiler for
 /// another system.
 pub(crate) fn is_reader(name: &str) -> bool {
     has_role(name, Role::Reader) || is_cross_compiler(name)
 }
 
-/// Whether this is a compiler for another system: `x86_64-linux-gnu-gcc`.
+/// `true` where this is a compiler for another system: `x86_64-linux-gnu-gcc`.
 fn is_cross_compiler(name: &str) -> bool {
     name.rsplit_once('-').is_some_and(|(_, last)| matches!(last, "gcc" | "g++" | "cc" | "clang"))
 }
 
-/// Whether a program runs the command that it is given as words: `timeout 60 ./check`, `uv run pytest`.
+/// `true` where a program runs the command that it is given as words: `timeout 60 ./check`, `uv run pytest`.
 pub fn is_wrapper(name: &str, arguments: &[impl AsRef<str>]) -> bool {
     let mut verbs = arguments.iter().map(AsRef::as_ref).filter(|word| !word.starts_with('-'));
     match name {

@@ -14,7 +14,6 @@ struct Waiting {
     end: String,
     strips_tabs: bool,
     is_literal: bool,
-    /// A shell reads it.
     is_script: bool,
 }
 
@@ -24,12 +23,10 @@ pub(super) struct Reader<'t> {
     depth: usize,
     /// Levels of `((` around what is read: most likely a sum, in which `<<` begins no here-document.
     sums: usize,
-    /// A backslash in what looks like a path on Windows parts its folders.
     keeps_windows_paths: bool,
     pub(super) is_too_deep: bool,
 }
 
-/// Place of the next word in its command.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum WordPlace {
     #[default]
@@ -53,7 +50,6 @@ struct Building {
     place: WordPlace,
     /// Levels of `${` in the word.
     braces: usize,
-    /// The command reads what the one before it writes.
     is_piped: bool,
     /// Number of the command's words that are shells.
     shells: usize,
@@ -66,7 +62,6 @@ impl Building {
         self.word.get_or_insert_default().push(char);
     }
 
-    /// Ends a word, and gives it where it is the text of a here-string.
     fn end_word(&mut self) -> Option<String> {
         let word = self.word.take()?;
         self.is_quoted = false;
@@ -237,7 +232,6 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The number of a file before a sign that redirects it is no word.
     fn end_word_before_redirection(&mut self, building: &mut Building) {
         if !building.is_quoted
             && building.word.as_ref().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()))
@@ -268,7 +262,6 @@ impl<'t> Reader<'t> {
         building.end_command(joint);
     }
 
-    /// The parts behind an open parenthesis.
     fn group(&mut self) -> Vec<Part> {
         let is_sum = usize::from(self.chars.peek() == Some(&'('));
         self.sums += is_sum;
@@ -363,7 +356,6 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A substitution behind its open parenthesis.
     fn substitution(&mut self, building: &mut Building) {
         let group = self.group();
         building.push_substitution(group);
@@ -419,7 +411,6 @@ impl<'t> Reader<'t> {
         self.waiting.push(Waiting { end, strips_tabs, is_literal, is_script });
     }
 
-    /// The lines of the here-documents that began on the line before.
     fn here_documents(&mut self, building: &mut Building) {
         for waiting in std::mem::take(&mut self.waiting) {
             let mut body = String::new();
@@ -439,7 +430,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What is run within a text that is none itself.
+    /// Commands that are run within a text that is none itself.
     fn substitutions(&mut self) -> Vec<Part> {
         let mut building = Building::default();
         while let Some(char) = self.chars.next() {
@@ -463,7 +454,7 @@ fn written(part: &Part) -> Option<String> {
     Some(words.cloned().collect::<Vec<_>>().join(" ").replace("\\n", "\n"))
 }
 
-/// Whether a substitution stands for the folder that the shell is in.
+/// `true` where a substitution stands for the folder that the shell is in.
 fn is_pwd(group: &[Part]) -> bool {
     matches!(group, [Part { kind: PartKind::Command(words), written_files, .. }] if written_files.is_empty() && *words == ["pwd"])
 }

@@ -1,9 +1,9 @@
-//! What an API error means for a run.
+//! Meaning of an API error for a run.
 
 use crate::session::PauseReason;
 use crate::session::rest::RestReason;
 
-/// What becomes of a run whose turn ended in the error that the client names so.
+/// Reason to pause a run whose turn ended in this error of the client.
 ///
 /// Rate limits, overload and anything unknown leave it on: the client retries, or the user goes
 /// on when the limit is over. An error that only a person can fix makes the run wait for that person.

@@ -12,7 +12,7 @@ use crate::session::Session;
 use crate::session::claim_state::{ClaimVerification, ReportedFailure, VerificationPhase};
 use crate::timestamp::Timestamp;
 
-/// What a claim is worth after everything that can judge it has judged.
+/// Worth of a claim after all of its judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimJudgement {
     /// All checks are green and the review verified, whichever of them there are, on the present
@@ -30,13 +30,13 @@ pub enum ClaimJudgement {
 }
 
 impl ClaimJudgement {
-    /// Whether it counts as a failed claim.
+    /// `true` where it counts as a failed claim.
     pub(crate) fn is_failed_attempt(self) -> bool {
         matches!(self, Self::Failed | Self::ReviewWanted { again: true })
     }
 }
 
-/// What was found when a claim was checked.
+/// Findings when a claim was checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClaimFindings {
     /// The id of the files; `None` where they could not be read.
@@ -49,7 +49,7 @@ pub struct ClaimFindings {
     pub tree_changed: bool,
     /// One of them, where that is known.
     pub changed_path: Option<String>,
-    /// What git ignores now and did not when the run began, for the review.
+    /// Paths that git ignores since the start of the run, for the review.
     pub newly_ignored: Vec<String>,
     /// The digest of what the reviewer was given to read, as it is now.
     pub material: Option<String>,
@@ -61,7 +61,7 @@ pub struct ClaimFindings {
     pub review_notes: Vec<String>,
     /// Why the agreement that came does not count.
     pub refusal: Option<AgreementRefusal>,
-    /// What the checks say without the change.
+    /// Comparison of the checks with those without the change.
     pub counterfactual: Counterfactual,
     /// Seconds that the claim waited beside its own checks.
     pub waited_seconds: u64,
@@ -69,26 +69,25 @@ pub struct ClaimFindings {
     pub files_scope: Option<String>,
     /// Files that the checks write, and that are no part of the work.
     pub left_out: Vec<String>,
-    /// What the work that was verified changed, as a reviewer reads it, where that can be told.
+    /// Difference of the verified work, as a reviewer reads it, where that can be told.
     pub difference: Option<String>,
     /// The content of each file that was verified, as omo-git keeps it; empty where that is too much.
     pub files: Option<Vec<u8>>,
 }
 
 impl ClaimFindings {
-    /// Unusual facts about the checks and about the reviewer.
     fn unusual_facts(&self) -> Vec<UnusualFact> {
         let of_checks = self.counterfactual.unusual_facts();
         of_checks.into_iter().chain(self.reviewer_facts.iter().cloned()).collect()
     }
 }
 
-/// What a reviewer is given to read.
+/// Material of a reviewer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewMaterial {
     /// The file.
     pub path: String,
-    /// Its digest.
+    /// Digest of the material.
     pub digest: String,
 }
 
@@ -97,39 +96,39 @@ pub struct ReviewMaterial {
 pub struct CheckResult {
     /// The check.
     pub name: String,
-    /// Its command.
+    /// Command of the check.
     pub command: String,
-    /// What exactly was run: [`Check::definition`].
+    /// Exact definition: [`Check::definition`].
     pub definition: Vec<u8>,
-    /// What came of it.
+    /// Result of the check.
     pub record: CheckRecord,
-    /// It was not run again: the last result still holds.
+    /// `true` for an earlier result that still holds.
     pub is_reused: bool,
-    /// What is kept of its output.
+    /// Kept lines of the output.
     pub printed: PrintedOutput,
-    /// Its tests, by name.
+    /// Tests by name.
     pub tests: TestReport,
 }
 
 impl CheckResult {
-    /// It proves what it is for.
+    /// `true` for a proof.
     pub fn is_green(&self) -> bool {
         self.record.verdict == CheckVerdict::Green
     }
 }
 
-/// What became of a claim, and why.
+/// Result of a claim, with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimOutcome {
-    /// What it is worth.
+    /// Worth of the claim.
     pub judgement: ClaimJudgement,
-    /// What stands against it, and how it stands with the review.
+    /// Objections, and the state of the review.
     pub reason: ClaimReason,
-    /// What was found.
+    /// Findings.
     pub findings: ClaimFindings,
-    /// What the reviewer is to read, where a review is wanted.
+    /// Material for the reviewer, where a review is wanted.
     pub material: Option<ReviewMaterial>,
-    /// What a review that has come rejects.
+    /// Rejection of a review, if one came.
     pub rejection: Option<RejectedTree>,
 }
 
@@ -191,7 +190,7 @@ pub fn judge_claim(session: &Session, findings: ClaimFindings) -> ClaimOutcome {
     ClaimOutcome { judgement, reason, findings, material: None, rejection: verification.pending_rejection() }
 }
 
-/// What is said against the checks that have to be red without the change, one line each; `None` where all are.
+/// Objections to checks that have to be red without the change, one line each; `None` without any.
 fn unproved_checks(session: &Session, findings: &ClaimFindings) -> Option<Vec<String>> {
     let objection = |check: &Check| {
         let objection = findings.counterfactual.objection(&check.name)?;
@@ -202,7 +201,6 @@ fn unproved_checks(session: &Session, findings: &ClaimFindings) -> Option<Vec<St
     (!objections.is_empty()).then_some(objections)
 }
 
-/// The unusual facts that no reader looks at and the user has not accepted.
 fn unaccepted_facts(verification: &ClaimVerification, findings: &ClaimFindings) -> Option<Vec<UnusualFact>> {
     let is_open = |fact: &UnusualFact| verification.is_for_user(fact) && !verification.accepted.contains(fact);
     let facts: Vec<UnusualFact> = findings.unusual_facts().into_iter().filter(is_open).collect();
@@ -241,13 +239,12 @@ fn judge_review(verification: &ClaimVerification, findings: &ClaimFindings) -> (
     }
 }
 
-/// How often the failure that stands was told on this work tree, where nothing was claimed since.
+/// Number of times the failure that stands was told on this work tree, where nothing was claimed since.
 pub(super) fn count_standing_failure(session: &Session, tree: Option<&str>) -> u32 {
     let told = session.verification.failure.as_ref().filter(|told| told.tree.is_some() && told.tree.as_deref() == tree);
     told.map_or(0, |told| told.told)
 }
 
-/// Notes that the failure that stands was told once more.
 pub(super) fn note_standing_failure(session: &mut Session, tree: Option<String>) {
     let told = count_standing_failure(session, tree.as_deref());
     if let Some(failure) = &mut session.verification.failure {
@@ -255,7 +252,7 @@ pub(super) fn note_standing_failure(session: &mut Session, tree: Option<String>)
     }
 }
 
-/// Whether a review has ended that the run waits for.
+/// `true` where a review has ended that the run waits for.
 pub fn has_awaited_review(session: &Session) -> bool {
     let verification = &session.verification;
     let counts = |review: &Review| review.verdict != ReviewVerdict::Unclear;
@@ -288,7 +285,7 @@ impl ClaimOutcome {
         }
     }
 
-    /// What became of the claim in a few words of omo's own, for the log.
+    /// Result of the claim in a few words of omo's own, for the log.
     pub fn label(&self) -> &'static str {
         match self.reason {
             ClaimReason::None => "claimed and judged",
@@ -314,7 +311,7 @@ impl ClaimOutcome {
         Self { judgement: ClaimJudgement::Failed, reason: ClaimReason::NotShown(why), material: None, ..self }
     }
 
-    /// Whether everything that judges the run now was asked: checks may have been added meanwhile.
+    /// `true` where everything that judges the run now was asked: checks may have been added meanwhile.
     pub(super) fn covers_all_checks(&self, session: &Session) -> bool {
         let is_asked = |check: &Check| {
             self.findings.checks.iter().any(|it| it.name == check.name && it.definition == check.definition())
@@ -322,7 +319,7 @@ impl ClaimOutcome {
         self.judgement != ClaimJudgement::Verified || session.checks.iter().all(is_asked)
     }
 
-    /// How often this very failure was told already on these files.
+    /// Number of times this very failure was told already on these files.
     pub(super) fn times_reported(&self, session: &Session) -> u32 {
         match (&session.verification.failure, self.failure()) {
             (Some(told), Some(what)) if told.what == what && told.tree.is_some() && told.tree == self.findings.tree => {

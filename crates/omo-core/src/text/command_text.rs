@@ -8,10 +8,10 @@ use std::fmt::Write;
 
 use super::pluralize;
 
-/// How many characters of commands a session is asked about at once. The client cuts what a slash command printed at
+/// Number of characters of commands a session is asked about at once. The client cuts what a slash command printed at
 /// 30,000, and a person reads no more.
 pub(crate) const APPROVAL_CHARS: usize = 20_000;
-/// How many characters stand in one row.
+/// Number of characters stand in one row.
 const COLUMNS: usize = 72;
 /// A longer run of blanks is counted: it could push what follows out of sight.
 const MAX_BLANKS: usize = 16;
@@ -22,7 +22,7 @@ pub fn show_whole(text: &str, margin: &str) -> String {
     if is_plain_text(text) { format!("`{text}`") } else { number_rows(text, margin) }
 }
 
-/// Whether a text is short, and shows between backticks as what it is.
+/// `true` where a text is short, and shows between backticks as what it is.
 pub fn is_plain_text(text: &str) -> bool {
     text.len() <= COLUMNS && text.trim() == text && !text.contains(['`', '\n']) && !needs_escapes(text)
 }
@@ -64,7 +64,6 @@ pub fn typed_form(command: &str) -> String {
     format!("sh -c {}", escaped_word(command, has_tag))
 }
 
-/// A word in the form that has escapes, in which all of it is seen.
 fn escaped_word(word: &str, has_tag: bool) -> String {
     let mut out = "$'".to_owned();
     for char in word.chars() {
@@ -104,7 +103,7 @@ fn is_seen_whole(char: char) -> bool {
     is_visible(char) || is_pasteable(char)
 }
 
-/// Whether there is something like `</name`, `<!`, `<name>` or `<name key=` in a text. `<file >other` is none.
+/// `true` where there is something like `</name`, `<!`, `<name>` or `<name key=` in a text. `<file >other` is none.
 fn has_tag(text: &str) -> bool {
     let is_name = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | ':');
     text.split('<').skip(1).any(|rest| {
@@ -133,8 +132,8 @@ fn code_span(text: &str) -> String {
     format!("{fence}{gap}{text}{gap}{fence}")
 }
 
-/// Whether a character shows as itself, and as no other: what is invisible, or has a line read from right to left, does
-/// not, and neither does punctuation that only looks like that of a shell.
+/// `true` where a character shows as itself, and as no other: what is invisible, or has a line read from right to left,
+/// does not, and neither does punctuation that only looks like that of a shell.
 fn is_visible(char: char) -> bool {
     match char {
         ' '..='~' => true,

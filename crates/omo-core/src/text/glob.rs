@@ -1,6 +1,6 @@
 //! Patterns of file names, as a shell and as plans write them.
 
-/// Whether a part of a path is a pattern.
+/// `true` where a part of a path is a pattern.
 pub fn is_glob(part: &str) -> bool {
     part.contains(['*', '?', '[']) || has_alternatives(part)
 }
@@ -110,7 +110,6 @@ impl LetterSet<'_> {
 /// Letters of a set at most: no pattern costs more than its length and that of a name.
 const MAX_SET: usize = 64;
 
-/// The set that a pattern begins with; a bracket that is not closed is a letter.
 fn read_set(pattern: &[char]) -> Option<LetterSet<'_>> {
     let inside = pattern.strip_prefix(&['['])?;
     let inside = inside.get(..inside.len().min(MAX_SET))?;

@@ -29,7 +29,6 @@ impl MaskedText {
         &self.text
     }
 
-    /// Runs one pass over what is not covered yet, and covers what it finds.
     pub(crate) fn cover(&mut self, pass: impl FnOnce(&str) -> Vec<Range<usize>>) {
         let mut ranges = pass(&self.text);
         if ranges.is_empty() {
@@ -52,7 +51,6 @@ fn cover_bytes(text: &str, out: &mut String) {
     out.extend(text.bytes().map(|byte| if byte == b'\n' { '\n' } else { COVERED }));
 }
 
-/// The lines of a text with where they are, line breaks not included.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     let mut start = 0;
     text.split('\n').map(move |line| {
@@ -111,7 +109,7 @@ pub(crate) fn comments(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Where a text stands from an offset on.
+/// Place of a text behind an offset.
 pub(crate) fn find(text: &str, needle: &str, from: usize) -> Option<usize> {
     let rest = text.as_bytes().get(from..)?;
     memmem::find(rest, needle.as_bytes()).map(|at| from + at)
@@ -171,7 +169,6 @@ pub(crate) fn paragraphs(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Quoted text, in the marks of any script. An apostrophe is no quotation mark.
 pub(crate) fn quotations(text: &str) -> Vec<Range<usize>> {
     let mut open = [const { None::<usize> }; KINDS];
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! What a Stop is decided from.
+//! Facts of a Stop.
 
 use omo_core::check::counterfactual::ProveMode;
 use omo_core::limits::RunLimits;

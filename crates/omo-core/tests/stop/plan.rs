@@ -1,4 +1,4 @@
-//! What an open plan run changes about a Stop: it is what is left to do, and its question lets go.
+//! Effects of an open plan run on a Stop: its open tasks hold, and its question lets go.
 
 use omo_core::promise::Claim;
 use omo_core::session::plan_run::PlanRun;
@@ -7,7 +7,7 @@ use omo_core::stop::{BlockCause, StopAction, StopRow, needs_judgement};
 
 use super::{Case, Given, MINUTE, START, at, blocked, claim_done, last_block_before, spend_all, word};
 
-/// What a plan run changes, and which row that reaches.
+/// Changes by a plan run, and the expected row.
 const PLAN_CASES: &[Case] = &[
     ("a plan goes on", |_| {}, StopRow::Continue, "block"),
     ("a claim while it goes on is not judged", claim_done, StopRow::Continue, "block"),

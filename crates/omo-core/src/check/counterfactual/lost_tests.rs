@@ -8,27 +8,27 @@ use crate::check::session_check::TestCounts;
 use crate::check::test_report::{TestOutcome, TestReport};
 use crate::text::pluralize;
 
-/// Tests that ran as the run began, and do not pass now, by name.
+/// Tests that ran at the start of the run, and do not pass now, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LostTests {
-    /// Passed then, and not there now.
+    /// Passed then, absent now.
     pub gone: NamedTests,
-    /// Ran then, and skipped now, or expected to fail.
+    /// Ran then, skipped now, or expected to fail.
     pub skipped: NamedTests,
-    /// Failed then, and not run now.
+    /// Failed then, not run now.
     pub failing_not_run: NamedTests,
-    /// Failed then, and passes with the tests of now on the files of then.
+    /// Failed then, passes with the present tests on the old files.
     pub changed: NamedTests,
 }
 
-/// Tests, the first of them by name.
+/// Number of tests, with the first names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NamedTests {
-    /// All of them.
+    /// Number of all tests.
     pub count: usize,
-    /// At most [`MAX_NAMED_TESTS`].
+    /// Names, at most [`MAX_NAMED_TESTS`].
     pub names: Vec<String>,
 }
 
@@ -42,15 +42,15 @@ impl NamedTests {
 }
 
 impl LostTests {
-    /// More of them are there than are named.
+    /// `true` where `count` exceeds `names`.
     pub fn names_some_alone(&self) -> bool {
         [&self.gone, &self.skipped, &self.failing_not_run, &self.changed]
             .iter()
             .any(|tests| tests.count > tests.names.len())
     }
 
-    /// Compares the tests of a check as the run began with those of now. Names that a runner keeps to itself are not
-    /// guessed. A test that has another name now, by where it lies or by a number in it, is the same test.
+    /// Compares the tests of a check at the start of the run with those of now. Names that a runner keeps to itself are
+    /// not guessed. A test with another name now, by its place or by a number in the name, is the same test.
     pub fn compare(started: &TestReport, now: &TestReport) -> Self {
         let mut lost = Self::default();
         let names_all = now.names_passed_tests() && !now.is_cut;
@@ -71,7 +71,7 @@ impl LostTests {
         lost
     }
 
-    /// Notes the tests that failed at the start, and pass where only the tests changed.
+    /// Adds the tests that failed at the start, and pass where only the tests changed.
     #[must_use]
     pub fn with_changed<'a>(
         mut self,
@@ -97,8 +97,8 @@ impl LostTests {
     }
 }
 
-/// No more tests without a name than at the start: that of one that prints much may not be read. And no more names than
-/// tests: a name may be printed by a test.
+/// `true` for no more tests without a name than at the start, since much output may be cut, and no more names than
+/// tests, since a test may print a name.
 fn are_names_whole(started: &TestReport, now: &TestReport) -> bool {
     now.names_passed_tests()
         && !now.is_cut
@@ -106,7 +106,7 @@ fn are_names_whole(started: &TestReport, now: &TestReport) -> bool {
         && now.count_surplus() <= started.count_surplus()
 }
 
-/// Compares the numbers of tests of a check as the run began with those of now, where their names say nothing.
+/// Compares the numbers of tests, where their names say nothing.
 pub fn compare_counts(started: &TestReport, now: &TestReport) -> Option<String> {
     match (started.counts, now.counts) {
         (Some(first), None) => Some(format!("{first} at the start, and how many tests run now is not known")),
@@ -124,14 +124,14 @@ pub fn compare_counts(started: &TestReport, now: &TestReport) -> Option<String> 
     }
 }
 
-/// Compares the numbers of tests in the project itself with those in a private copy. Tests that are skipped in copies
-/// from the start on are known.
+/// Compares the numbers of tests in the project with those in a private copy. Tests that are skipped in copies from the
+/// start on are known.
 pub fn compare_places(here: TestCounts, copy: &TestReport, started: &TestReport) -> Option<String> {
     let counts = copy.counts?;
     let all = |counts: TestCounts| counts.run.saturating_add(counts.skipped);
     let skipped = started.counts.map_or(0, |started| started.skipped);
     let is_known = counts.skipped > here.skipped && counts.skipped <= skipped;
-    // A quiet Go counts packages, and none that is skipped.
+    // A quiet Go counts packages, and no skipped one.
     let is_other_unit = copy.is_of_go() && here.skipped == 0;
     let differs = !is_other_unit && (here.skipped != counts.skipped || all(here) != all(counts));
     (differs && !is_known).then(|| {

@@ -1,4 +1,4 @@
-//! Which checks can be, and what their ends are worth.
+//! Valid checks, and the worth of their ends.
 
 use super::*;
 

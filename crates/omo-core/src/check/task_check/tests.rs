@@ -1,4 +1,4 @@
-//! What ends of checks are worth, as a table.
+//! Worth of checks' ends, as a table.
 
 use super::*;
 
@@ -52,7 +52,7 @@ fn an_end_is_worth_what_was_expected_of_it() {
         (NonZero, seen(101), Green),
         (NonZero, seen(255), Green),
         (NonZero, counting(1, 3, 3), Green),
-        // A file of tests that cannot even be loaded: what it tests is not there yet.
+        // Tests that cannot even be loaded: their subject does not exist yet.
         (NonZero, counting(1, 0, 0), Green),
         (NonZero, counting(5, 0, 0), NothingRan),
         (NonZero, seen(5), Green),

@@ -5,7 +5,6 @@ use super::{add_counts, parse_numbered_words};
 use crate::check::session_check::TestCounts;
 use crate::check::test_report::{TestOutcome, TestReport};
 
-/// Whether the command runs tests with it.
 pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
     let is_nextest_run = || arguments.iter().any(|word| matches!(*word, "run" | "r"));
     match subcommand(arguments) {
@@ -15,17 +14,14 @@ pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
     }
 }
 
-/// What was read.
 #[derive(Debug, Default)]
 pub(super) struct Cargo {
     total: Option<TestCounts>,
-    /// The last summary of nextest since it started: what a test prints comes before it.
     nextest: Option<TestCounts>,
-    /// `running N tests` was read, and not yet how they ended.
+    /// Number of announced tests, until their end is read.
     running: Option<u64>,
-    /// nextest has started: it shows what failed tests printed, libtest's own summary among it.
+    /// `true` behind the start of nextest, which shows the output of failed tests, libtest's own summary among it.
     in_nextest: bool,
-    /// The program whose tests are named.
     program: String,
 }
 
@@ -59,7 +55,7 @@ impl Cargo {
             && let Some(counts) = libtest(line)
             && self.running == Some(counts.run.saturating_add(counts.skipped))
         {
-            // What a test printed does not fit to what was announced first.
+            // A test's output does not fit to the announcement.
             self.running = None;
             add_counts(&mut self.total, counts);
         }
@@ -106,7 +102,7 @@ fn libtest(line: &str) -> Option<TestCounts> {
                 counts.failed = number;
             }
             "ignored" => counts.skipped = number,
-            // What was filtered out was not asked for.
+            // Filtered tests were not asked for.
             _ => {}
         }
     }
@@ -151,7 +147,7 @@ fn libtest_line(line: &str) -> Option<(String, TestOutcome)> {
         "ignored" => TestOutcome::Skipped,
         _ => return None,
     };
-    // Where the line of a documentation test is does not tell it from another one: it moves with the code above it.
+    // The place of a documentation test does not identify it: it moves with the code above it.
     let name = name.trim_end_matches(" - should panic");
     let is_at_line = |(_, line): &(&str, &str)| line.split(')').next().is_some_and(|it| it.parse::<u32>().is_ok());
     let name = name.rsplit_once(" (line ").filter(is_at_line).map_or(name, |(name, _)| name);

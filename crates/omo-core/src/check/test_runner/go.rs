@@ -6,15 +6,13 @@ use super::test_commands::subcommand;
 use crate::check::session_check::TestCounts;
 use crate::check::test_report::{MAX_TESTS, TestOutcome, TestReport};
 
-/// So many tests may run at once; of more the rest is not counted.
+/// Maximum tests that may run at once; of more the rest is not counted.
 const MAX_RUNNING: usize = 100_000;
 
-/// Whether the command runs tests with it.
 pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
     program == "go" && subcommand(arguments) == "test"
 }
 
-/// What was read.
 #[derive(Debug, Default)]
 pub(super) struct Go {
     packages: Option<TestCounts>,

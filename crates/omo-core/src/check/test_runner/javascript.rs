@@ -4,20 +4,17 @@ use super::{add_counts, parse_numbered_words};
 use crate::check::session_check::TestCounts;
 use crate::check::test_report::{TestOutcome, TestReport};
 
-/// Whether the command runs tests with it.
 pub(super) fn is_test_run(program: &str, _arguments: &[&str]) -> bool {
     matches!(program, "jest" | "vitest")
 }
 
-/// What was read.
 #[derive(Debug, Default)]
 pub(super) struct JavaScript {
     total: Option<TestCounts>,
-    /// What the JSON form says, which may come beside the one for people.
+    /// Counts of the JSON form, which may come beside the one for people.
     json: Option<TestCounts>,
-    /// The line before was the one about files that stands above the one about tests.
+    /// `true` below the line about files, which stands above the one about tests.
     is_below_files: bool,
-    /// The file of Jest's whose tests follow; Vitest names it in the line of each test.
     jest_file: Option<String>,
     /// The suites above a test of Jest's, each with its indent.
     suites: Vec<(usize, String)>,
@@ -53,7 +50,7 @@ impl JavaScript {
     fn name_jest_test(&mut self, line: &str, report: &mut TestReport) {
         let text = line.trim_start();
         let indent = line.len() - text.len();
-        // What failed is told below in full, and the numbers of all of it.
+        // Failures are repeated below in full, with the numbers of all.
         if indent == 0 || text.starts_with('●') {
             self.jest_file = None;
             return;
@@ -111,7 +108,6 @@ fn listed(list: &str, separator: &str) -> Option<TestCounts> {
     Some(counts)
 }
 
-/// Neither of them found a file with tests.
 fn none(line: &str) -> Option<TestCounts> {
     let is_it = line.starts_with("No tests found, exiting with code")
         || line.starts_with("No tests found related to files")

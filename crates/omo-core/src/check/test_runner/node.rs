@@ -4,7 +4,6 @@ use super::{add_counts, tap};
 use crate::check::session_check::TestCounts;
 use crate::check::test_report::{TestOutcome, TestReport};
 
-/// Whether the command runs tests with it.
 pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
     program == "node" && arguments.contains(&"--test")
 }
@@ -14,23 +13,21 @@ pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
 struct OpenSuite {
     indent: usize,
     name: String,
-    /// A test was named in it.
+    /// `true` for a suite with a named test.
     has_tests: bool,
 }
 
-/// What was read.
 #[derive(Debug, Default)]
 pub(super) struct Node {
     total: Option<TestCounts>,
     /// The block that is being read.
     open: Option<TestCounts>,
-    /// Files that are reported as a test of their own: no test in them was run.
+    /// Number of files that are reported as a test of their own: no test in them was run.
     files: u64,
-    /// The suites that are open: a test that lies in others is named with them.
     suites: Vec<OpenSuite>,
-    /// Its form is TAP, in which each test is announced.
+    /// `true` for TAP, in which each test is announced.
     is_tap: bool,
-    /// What follows repeats the tests that failed.
+    /// `true` where failed tests are repeated.
     is_repeating: bool,
 }
 
@@ -41,7 +38,7 @@ impl Node {
             self.files = self.files.saturating_add(1);
         }
         let Some((word, number)) = entry(line) else {
-            // Nothing stands between the lines of a block; what a test printed is none.
+            // A block has no other lines between; output of a test is none.
             self.open = None;
             return;
         };
@@ -89,7 +86,7 @@ impl Node {
         report.add_test(&format!("{}{separator}{name}", above.join(" > ")), outcome);
     }
 
-    /// Closes what is not above a line with this indent; gives what was open with the same indent.
+    /// Closes suites that are not above a line with this indent; returns the one of the same indent.
     fn close(&mut self, indent: usize) -> Option<OpenSuite> {
         let mut closed = None;
         while self.suites.last().is_some_and(|suite| suite.indent >= indent) {

@@ -5,24 +5,23 @@ use super::test_commands::runs_python_module;
 use crate::check::session_check::TestCounts;
 use crate::check::test_report::{TestOutcome, TestReport};
 
-/// Whether the command runs tests with it.
 pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
     matches!(program, "pytest" | "py.test") || runs_python_module(program, arguments, "pytest")
 }
 
-/// The counts so far. Of one session the last summary counts: what a test prints comes before it, and what a session within
-/// a test says is no part of it.
+/// Counts so far. Of one session the last summary counts: output of a test comes before it, and a session within a test
+/// is no part of it.
 #[derive(Debug, Default)]
 pub(super) struct Pytest {
     before: Option<TestCounts>,
     last: Option<TestCounts>,
-    /// Sessions that were announced, one within the other, and have not been summed up.
+    /// Number of announced sessions, one within the other, without a summary.
     open: u64,
 }
 
 impl Pytest {
     pub(super) fn line(&mut self, line: &str, report: &mut TestReport) {
-        // What could not be imported is no test.
+        // A failed import is no test.
         if let Some((name, outcome)) = short_summary(line).or_else(|| verbose(line)) {
             report.add(name, outcome);
         }

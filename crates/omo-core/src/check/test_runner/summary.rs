@@ -9,11 +9,10 @@ const PASSED: [&str; 4] = ["passed", "passes", "pass", "passing"];
 const FAILED: [&str; 8] = ["failed", "failures", "failure", "fail", "failing", "errors", "error", "broken"];
 const SKIPPED: [&str; 5] = ["skipped", "skips", "skip", "pending", "incomplete"];
 
-/// Labelled numbers of one sum.
 #[derive(Clone, Copy, Debug, Default)]
 struct LabelledNumbers {
     total: Option<u64>,
-    /// The total says that it is one of tests.
+    /// `true` for a total of tests.
     is_of_tests: bool,
     passed: Option<u64>,
     failed: Option<u64>,
@@ -34,8 +33,8 @@ impl LabelledNumbers {
         true
     }
 
-    /// The counts, where a total of tests stands beside an outcome and is about any test. Failed ones count as run: what
-    /// is printed may be of other programs, and the exit status says whether a check is red.
+    /// The counts, where a total of tests stands beside an outcome and is about any test. Failed ones count as run: the
+    /// output may be of other programs, and the exit status decides about a check.
     fn counts(&self) -> Option<TestCounts> {
         let (failed, skipped) = (self.failed.unwrap_or_default(), self.skipped.unwrap_or_default());
         let run = match (self.passed, self.total.filter(|_| self.is_of_tests)) {
@@ -54,7 +53,6 @@ impl LabelledNumbers {
 #[derive(Debug, Default)]
 pub(super) struct SummaryLines {
     sum: Option<TestCounts>,
-    /// Numbers that stand on lines of their own.
     open: LabelledNumbers,
 }
 

@@ -3,7 +3,6 @@
 use crate::check::session_check::TestCounts;
 use crate::check::test_report::{TestOutcome, TestReport};
 
-/// Whether the command runs tests with it.
 pub(super) fn is_test_run(program: &str, _arguments: &[&str]) -> bool {
     matches!(program, "bats" | "prove")
 }
@@ -12,7 +11,7 @@ pub(super) fn is_test_run(program: &str, _arguments: &[&str]) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Tap {
     counts: TestCounts,
-    /// The number of tests in the plan, such as 3 in `1..3`; it stands above the tests or below them.
+    /// Number of tests in the plan, such as `3` in `1..3`; the plan stands above the tests or below them.
     planned: Option<u64>,
     has_ended_early: bool,
     is_of_node: bool,
@@ -40,7 +39,7 @@ impl Tap {
         }
     }
 
-    /// Without a plan it is no report. Tests that were planned and never came failed.
+    /// Counts of a report; `None` without a plan. Planned tests that never came failed.
     pub(super) fn counts(&self) -> Option<TestCounts> {
         let planned = self.planned.filter(|_| !self.is_of_node)?;
         let seen = self.counts.run.saturating_add(self.counts.skipped);

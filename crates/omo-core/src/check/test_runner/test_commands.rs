@@ -1,15 +1,16 @@
-//! Which commands run tests with a runner that is known here: one of them that gives no count has run nothing.
+//! Commands that run tests with a known runner: one of them without a count has run nothing.
 
 use super::runner_of;
 use crate::shell::programs::{Role, has_role, is_reader, program_name, without_wrappers};
 use crate::shell::split_commands;
 
-/// Whether a command runs tests with a runner whose summary is read here. The lines of shell within it are not read.
+/// `true` for a command that runs tests with a runner whose summary is read here. The lines of shell within it are not
+/// read.
 pub fn names_test_runner(words: &[String]) -> bool {
     test_runner(words).is_some()
 }
 
-/// The runner that a line of shell is, beside changes of folder; `None` where it may run several, or one several times.
+/// The runner of a line of shell, beside changes of folder; `None` where it may run several, or one several times.
 pub(super) fn only_runner(line: &str) -> Option<&'static str> {
     const REPEATS: [&str; 7] = ["for", "while", "until", "xargs", "find", "parallel", "watch"];
     let commands = split_commands(line);
@@ -23,14 +24,14 @@ fn test_runner(words: &[String]) -> Option<&'static str> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let runs = |at: usize| words.get(at..).and_then(<[&str]>::split_first);
     let runner_at = |at: usize| runs(at).and_then(|(program, arguments)| runner(program, arguments));
-    // It may run a program that it is given.
+    // The program may run another one from its arguments.
     let reach = if words.first().is_some_and(|program| may_run_another(program)) { words.len() } else { 1 };
     let is_asked = |word: &&str| !matches!(*word, "install" | "add" | "remove" | "uninstall" | "upgrade");
     (0..reach.min(words.iter().take_while(|word| is_asked(word)).count())).find_map(runner_at)
 }
 
-/// Whether a line of shell may run tests: something in it is neither known to only read files or to end processes, nor
-/// asked to only build.
+/// `true` for a line of shell that may run tests: some part is neither known to only read files or to end processes,
+/// nor asked to only build.
 pub fn may_run_tests(line: &str) -> bool {
     split_commands(line).iter().any(|words| {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -55,24 +56,24 @@ fn runs_no_tests(name: &str, arguments: &[&str]) -> bool {
     }
 }
 
-/// Whether a program may run another one that it is given: all but those that are known to do something else.
+/// `true` for a program that may run another one from its arguments: all but known ones.
 fn may_run_another(program: &str) -> bool {
     let name = program_name(program);
     let is_script = program.contains('/') && name.contains('.');
     !is_script && !has_role(name, Role::TaskRunner) && !is_reader(name) && !has_role(name, Role::Shell)
 }
 
-/// What a program is asked to do: the first word that is no option.
+/// Subcommand of a program: the first word that is no option.
 pub(super) fn subcommand<'a>(arguments: &[&'a str]) -> &'a str {
     arguments.iter().find(|word| !word.starts_with(['-', '+'])).copied().unwrap_or_default()
 }
 
-/// Whether Python is asked to run this module.
+/// `true` where Python runs this module.
 pub(super) fn runs_python_module(program: &str, arguments: &[&str], module: &str) -> bool {
     matches!(program, "python" | "pypy") && python_module(arguments) == Some(module)
 }
 
-/// The module that Python is asked to run: behind `-m`, which may stand behind other letters and before the name.
+/// Module behind Python's `-m`, which may stand behind other letters and before the name.
 pub fn python_module<'a>(arguments: &[&'a str]) -> Option<&'a str> {
     arguments.iter().enumerate().find_map(|(at, word)| {
         let (flags, name) = word.strip_prefix('-')?.split_once('m')?;
@@ -83,7 +84,7 @@ pub fn python_module<'a>(arguments: &[&'a str]) -> Option<&'a str> {
 }
 
 fn runner(program: &str, arguments: &[&str]) -> Option<&'static str> {
-    // It was asked to do something else than to run tests.
+    // The command has another task than to run tests.
     let is_other = arguments.iter().any(|word| matches!(*word, "--no-run" | "--version" | "--help" | "-h"));
     runner_of(program_name(program), arguments).filter(|_| !is_other)
 }

@@ -1,26 +1,24 @@
-//! Python's `unittest`. What it says ran includes what was skipped, but for version 3.12.1 alone.
+//! Python's `unittest`. Skipped tests are among those that ran, but for version 3.12.1 alone.
 
 use super::test_commands::runs_python_module;
 use super::{add_counts, parse_numbered_words};
 use crate::check::session_check::TestCounts;
 use crate::check::test_report::{TestOutcome, TestReport};
 
-/// Whether the command runs tests with it.
 pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
     program == "unittest" || runs_python_module(program, arguments, "unittest")
 }
 
-/// What was read.
 #[derive(Debug, Default)]
 pub(super) struct Unittest {
-    /// One run is all: the last summary is its own, and one before that comes from within a test.
+    /// `true` for a single run: the last summary is the runner's, and one before comes from within a test.
     pub(super) is_alone: bool,
     total: Option<TestCounts>,
-    /// The line before was the rule that stands above a summary.
+    /// `true` below the rule above a summary.
     is_below_rule: bool,
-    /// How many ran, where the line that says how they ended is still to come.
+    /// Number of executed tests, until the line about their end.
     ran: Option<u64>,
-    /// The name of a test whose outcome stands in a line below, behind its documentation string or what it prints.
+    /// Name of a test whose outcome stands in a line below, behind its documentation string or its output.
     named: Option<String>,
 }
 
@@ -45,7 +43,7 @@ impl Unittest {
             report.add(&name, TestOutcome::Failed);
             return;
         }
-        // What a test prints stands between its name and its outcome.
+        // A test's output stands between its name and its outcome.
         let (name, printed) = line.rsplit_once(" ... ").map_or((line, line), |(name, end)| (name, end));
         let name = test_name(name).or_else(|| self.named.take());
         match (name, outcome(printed)) {
@@ -61,7 +59,7 @@ impl Unittest {
         [self.total, open].into_iter().flatten().reduce(TestCounts::plus)
     }
 
-    /// What ran includes what was skipped and what failed as expected.
+    /// Executed tests include skipped ones and expected failures.
     fn end(&mut self, left: TestCounts) {
         if let Some(ran) = self.ran.take() {
             let run = ran.saturating_sub(left.skipped).max(left.failed);
@@ -122,7 +120,7 @@ fn outcome(end: &str) -> Option<TestOutcome> {
         "FAIL" | "ERROR" => TestOutcome::Failed,
         "expected failure" => TestOutcome::Skipped,
         _ if end.starts_with("skipped") => TestOutcome::Skipped,
-        // The test printed this without a line of its own. One that failed is told once more at the end.
+        // The test's output has no line of its own. A failed test is told once more at the end.
         _ if end.ends_with("ok") => TestOutcome::Passed,
         _ => return None,
     })

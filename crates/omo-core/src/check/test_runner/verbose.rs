@@ -1,6 +1,6 @@
 //! Commands of runners that would keep the names of tests to themselves, changed to tell them.
 
-/// A runner in a text, the word that follows it in some commands, and the option that has it name each test.
+/// A runner in a text, the word that follows it in some commands, and its option to name each test.
 const RUNNERS: [(&str, &str, &str); 5] = [
     ("m unittest", " discover", " -v"),
     ("jest", "", " --verbose"),
@@ -8,7 +8,7 @@ const RUNNERS: [(&str, &str, &str); 5] = [
     ("cargo test", "", ""),
     ("node", " --test", ""),
 ];
-/// Options behind a runner that have it say less, with what takes their place.
+/// Options behind a runner that have it say less, and their replacements.
 const QUIET: [(&str, &str); 7] = [
     (" --test-reporter=dot", " --test-reporter=spec"),
     (" --test-reporter dot", " --test-reporter spec"),

@@ -2,13 +2,13 @@
 
 use crate::keyword::sentence::{self, WordContext};
 
-/// Whether the clause talks about the keyword.
+/// `true` where the clause talks about the keyword.
 pub(super) fn is_mention(around: &WordContext) -> bool {
     let before = sentence::split_words(&around.before);
     let before = without_fillers(&before);
     let after = sentence::split_words(&around.after);
     let asks = matches!(around.end, '?' | '？');
-    // A comma or colon after the keyword ends what was said of it.
+    // A comma or colon after the keyword ends a statement about it.
     let joined =
         around.after.starts_with([' ', '\'', '\t']) && !around.after.trim_start().starts_with([',', ':', '-', '—']);
     is_question(before, asks)
@@ -20,7 +20,6 @@ pub(super) fn is_mention(around: &WordContext) -> bool {
         || after.is_empty() && before.len() > 1 && version_length(before) == before.len()
 }
 
-/// Whether a list of words holds this one.
 fn among(list: &str, word: &str) -> bool {
     list.split(' ').any(|other| other == word)
 }
@@ -203,7 +202,7 @@ fn is_subject(before: &[&str], after: &[&str], asks: bool) -> bool {
     }
 }
 
-/// How many words at the start are parts of a version: a dot parts words, so `v2.0` is two of them.
+/// Number of first words that are parts of a version: a dot parts words, so `v2.0` is two of them.
 fn version_length(words: &[&str]) -> usize {
     let is_part = |word: &&&str| {
         let digits = word.strip_prefix('v').unwrap_or(word);

@@ -54,7 +54,7 @@ pub(super) const REQUESTS: [&str; 15] = [
     "tolong|bisakah|bisa tolong|bisa kamu|mohon|coba|silakan",
 ];
 
-/// How an instruction ends where the verb stands last.
+/// Ends of an instruction whose verb stands last.
 pub(super) const REQUEST_END: [&str; 3] = [
     "좋겠어|좋겠어요|좋겠다|좋겠습니다|감사하겠습니다|세요|해요|래요|줘|줘요|줘라|주세요|주십시오|줄래|줄래요|주실래요|부탁|부탁해|부탁해요|부탁드려요|부탁드립니다|부탁합니다|하자|해라|하세요|하십시오|합시다|해봐|해 봐|가자|\
      고쳐|달려|고쳐라|진행해|시작해|돌려|시켜|바람|바랍니다|ㄱㄱ|고고|달라|해|하기|기|자",
@@ -63,12 +63,10 @@ pub(super) const REQUEST_END: [&str; 3] = [
     "करो|करें|कीजिए|दो|दें|दीजिए|कर|करना|लगाओ|बनाओ|चलाओ|जाओ|吧|一下|就行了|就好了|就可以了",
 ];
 
-/// Particles that make a keyword what is talked about, where they end its word.
 pub(super) const SUBJECT_PARTICLES: [&str; 2] =
     ["가|는|은|이|란|이란|의|랑|이랑|와|과|도|에|에서|에게|라|라는|라고|이라는|이라고", "が|は|も|って|と|の|か"];
 
-/// What a keyword goes on with where it is what is talked about. Behind a blank, or none where
-/// the script has none.
+/// Continuations of a keyword that is the topic. Behind a blank, or none where the script has none.
 pub(super) const REPORTS: [&str; 18] = [
     "안|못|자꾸|너무|또|혼자|갑자기|아직|이미|맨날|때문|켠|켜져|꺼진|꺼져|멈춤|멈췄|가|는|은|의|별로|최고|진짜|정말|비용|가격|버그 같|사용 후기|도대체|왜 이",
     "ありがとう|最高|遅|全然|便利|怖|止ま|動か|勝手|嫌|邪魔|使った|壊れ|すごい|うるさ|まだ|また|もう少し|もうちょっと",
@@ -95,7 +93,7 @@ pub(super) const REPORTS: [&str; 18] = [
     "vs|vs.|versus|restarts|hangs",
 ];
 
-/// How a statement ends where the verb stands last.
+/// Ends of a statement whose verb stands last.
 pub(super) const REPORT_END: [&str; 5] = [
     "안 해요|안해요|안 돼요|안돼요|에러 나|에러나|오류 나|오류나|다|야|요|궁금해|궁금해요|이상해|이상해요|불편해|불편해요|필요해|필요해요|안 해|네|네요|는데|는데요|더라|더라고|더라고요|거든|거든요|잖아|듯|듯요|같아|같아요|니다|돼|돼요|져|져요|려요|려|싫어|싫어요|좋아|좋아요|좋다|싫다|없어|없어요|있어|있어요|\
      됨|멈춤|느림|많음|없음|있음|않아|않아요|못해|ㅠㅠ|ㅠ|나와|났음|난다|한다|된다|간다|켜짐|꺼짐",
@@ -105,7 +103,7 @@ pub(super) const REPORT_END: [&str; 5] = [
     "ไม่ได้|ไม่ออก|ไม่ขึ้น|อีกแล้ว|ตลอด|มาก|เกินไป|แล้วนะ|เอง|ไม่จบ",
 ];
 
-/// What stands before a keyword where it is talked about or refused.
+/// Words before a keyword that is talked about or refused.
 pub(super) const TALK_BEFORE: [&str; 15] = [
     "什么是|什麼是|啥是|解释|解釋|解释一下|解釋一下|介绍|介紹|介绍一下|介紹一下|关于|關於|说明|說明|怎么用|怎麼用|怎么使用|如何使用|如何用|\
      什么时候用|什么时候使用|要不要用|是否使用|该用|应该用|关闭|文档里提到|提到|我的|这个|這個|那个|讨厌|喜欢|用过|用了|试了|试过|跑了|开了|删除|取消",
@@ -126,8 +124,7 @@ pub(super) const TALK_BEFORE: [&str; 15] = [
     "ไม่ต้องใช้|ไม่ใช้|อย่าใช้|ห้ามใช้|ไม่ต้อง|โดยไม่ใช้|อธิบาย|เกี่ยวกับ|เมื่อวานใช้|เพราะ|ของ|คำว่า|मेरा|बिना|मैंने|कल|हमारा|मेरे",
 ];
 
-/// What stands behind a keyword, or behind its particle and its `mode`, where it is talked about
-/// or refused.
+/// Words behind a keyword, or behind its particle and its `mode`, that is talked about or refused.
 pub(super) const TALK_AFTER: [&str; 8] = [
     "설명해|설명 좀|설명 부탁|설명을|설명이|설명하|소개해|소개 좀|소개 부탁|사용법|사용 법|사용방법|사용 방법|쓰는 |끄는 |끄고|끄지|끄자마자|켜는 |멈추는 |사용하는 방법|작동 방식|차이|의미|뜻|에 대해|에 대한|에대해|대해|기능|원리|\
      어떻게 써|어떻게 쓰|어떻게 사용|어떻게 동작|어떻게 작동|어떻게 켜|어떻게 돼|언제 써|언제 쓰|언제 사용|써야|써도|필요한가|필요해?|필요한지|켜진|와 랄프|발생했|쳤을|동작해|동작하|작동해|작동하|\
@@ -143,7 +140,6 @@ pub(super) const TALK_AFTER: [&str; 8] = [
     "없으면|덕분|써 본|써본|쓴 적",
 ];
 
-/// Words directly before a keyword that put it to use.
 pub(super) const USE_BEFORE: [&str; 17] = [
     "use|using|with|via|through|run|start|enable|activate|trigger|launch|engage|invoke|apply|do|try|go|have|let|let's|lets|please|pls|to|into|in|just|you|we|need|turn on|\
      switch on|switch to|time for|force|gonna|again|you to|keep|continue|can|could|should|by|lets|it's|want|kick off|fire up|ok|okay",
@@ -165,7 +161,7 @@ pub(super) const USE_BEFORE: [&str; 17] = [
     "gebruik|met|använd|med|bruk|użyj|z|použij|brug|käytä|használd|használj|folosește|cu|використай|використовуй|з|через|χρησιμοποίησε|με|با|از",
 ];
 
-/// What directly follows a keyword that is put to use.
+/// Words directly behind a keyword that is put to use.
 pub(super) const USE_AFTER: [&str; 6] = [
     "로|으로|를|을|해|하|써서|켜|돌려|사용해|시작|ㄱㄱ|부탁|좀|진행|적용|써",
     "で|を|に|して|お願い|頼|よろしく",
@@ -182,7 +178,7 @@ pub(super) const EXPLAINING: [&str; 3] = [
     "difference|unterschied|diferencia|différence|diferença|differenza|разниц|отлича|perbedaan|beda|fark|khác|ต่าง|अंतर|차이|違い|区别|區別|الفرق|비교|比较",
 ];
 
-/// Greetings, politeness and what else may open or close an instruction.
+/// Greetings, politeness and other words that may open or close an instruction.
 pub(super) const FILLERS: [&str; 8] = [
     "so|and|but|or|hey|hi|hello|ok|okay|well|also|then|now|wait|um|hmm|please|pls|plz|just|btw|oh|claude|quick|thx|thanks|thank|you|here|mode|style|again|go|yo|dear|right|yes|yeah|great|today|first|everyone|sir|buddy|guys|asap|\
      immediately|tonight|cheers",
@@ -195,11 +191,9 @@ pub(super) const FILLERS: [&str; 8] = [
     "xin|chào|đi|nhé|cảm|ơn|lütfen|merhaba|teşekkürler|selam|hadi|şimdi|tolong|halo|ya|dong|sekarang|terima|kasih|hai|makasih|alsjeblieft",
 ];
 
-/// How a Russian verb of the third person or of the past ends.
 pub(super) const RUSSIAN_REPORT_VERBS: [&str; 14] =
     ["ает", "яет", "ует", "ится", "ется", "лся", "лась", "лось", "лись", "ил", "ал", "ел", "ла", "ало"];
 
-/// How a Turkish one ends.
 pub(super) const TURKISH_REPORT_VERBS: [&str; 19] = [
     "iyor", "ıyor", "uyor", "üyor", "dı", "dü", "tı", "tü", "mış", "müş", "ldu", "rdu", "ndu", "ktu", "tti", "ldi",
     "rdi", "şti", "çti",
@@ -213,7 +207,7 @@ pub(super) const REFUSING: [&str; 4] = [
     "不要|别|別|勿|不想|我没|没让|没叫|没输入|不是让|不是叫|不必|无需|不用|不该|没有|ไม่|อย่า|ห้าม",
 ];
 
-/// What is refused is the opposite behind one of these (`don't forget to use …`).
+/// Words that turn a refusal into its opposite (`don't forget to use …`).
 pub(super) const FORGETTING: [&str; 1] =
     ["olvid|dud|vergiss|vergessen|oubli|hésit|esque|hesit|забуд|dimentic|lupa|quên|unut|忘|ลืม|भूल|تنس"];
 
@@ -223,7 +217,7 @@ pub(super) const PAST: [&str; 2] = [
     "어제|아까|지난|방금|예전|昨日|さっき|先週|先ほど|この前|今朝|昨天|刚才|刚刚|上次|之前|前天|我昨天|我刚|我之前|เมื่อวาน|เมื่อกี้",
 ];
 
-/// Pronouns of the first person: what follows a question is then no instruction.
+/// Pronouns of the first person: the text behind a question is then no instruction.
 pub(super) const SPEAKERS: [&str; 1] = [
     "i|i'm|my|it|we|나|나는|내|내가|저|저는|제|제가|我|私|私は|俺|yo|ich|je|j'ai|eu|я|मैं|ฉัน|ผม|saya|aku|ben|tôi|أنا|mi|mein|mon",
 ];

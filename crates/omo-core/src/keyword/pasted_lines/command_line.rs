@@ -3,16 +3,15 @@
 use super::{Line, among, is_name};
 use crate::shell::programs::{Role, has_role};
 
-/// What stands in sentences, and in no command.
 pub(super) const PROSE: &str = "the a an is are was were be been fails fail failed failing broken red green this that these those it its my your \
     our with until so please of not does doesn't don't didn't why how what when because still again always never should \
     must can could would i we you he they has have had but if there here and then to using errors warnings gives says \
     prints shows";
 
-/// So many words of a line are looked at: a longer one is no command.
+/// Maximum words of a line that are read: a longer one is no command.
 const MAX_WORDS: usize = 64;
 
-/// What an instruction goes on with.
+/// Words that continue an instruction.
 pub(super) const TASKS: &str = "fix do resolve repair solve implement refactor please pls make build write add update finish go now run \
     clean improve";
 

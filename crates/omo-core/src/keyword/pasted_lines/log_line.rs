@@ -109,7 +109,7 @@ fn has_level(line: &str) -> bool {
     bracketed.is_some_and(|label| among(LEVELS, label.trim())) || among(LEVELS, first) || line.starts_with("level=")
 }
 
-/// How many words the label of an error has at most (`Stop hook error: …`).
+/// Maximum words of an error's label (`Stop hook error: …`).
 const LABEL_WORDS: usize = 4;
 
 /// `error[E0425]: …`, `Uncaught TypeError: …`, `warning: …`, `make: *** …`, `npm ERR! …`.

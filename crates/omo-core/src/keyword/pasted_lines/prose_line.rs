@@ -1,4 +1,4 @@
-//! Lines of a document: headings, keys, rows, and what is handed on under a label.
+//! Lines of a document: headings, keys, rows, and text that is handed on under a label.
 
 use super::{Line, among, is_name};
 

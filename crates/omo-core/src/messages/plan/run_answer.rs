@@ -1,15 +1,15 @@
-//! What its user reads of a command about the run of a plan that `omo` has answered, or could not answer, for a prompt.
+//! Answers of `omo` to a command about the run of a plan in a prompt, or the lack of one.
 
 use crate::messages::refusal_line;
 use crate::run_command::RunCommand;
 use crate::text::inline_code;
 use crate::text::{sanitize, sanitize_line};
 
-/// So many lines are shown, and so many characters: a prompt's answer stands above the input, and does not scroll.
+/// Maximum lines of an answer: it stands above the input, and does not scroll.
 const LINES: usize = 60;
 const CHARS: usize = 6_000;
 
-/// What `omo` said, made harmless; where it is too long, with what shows all of it.
+/// Answer of `omo`, made harmless; where it is too long, with the command that shows all of it.
 pub fn answered(command: RunCommand, arguments: &str, said: &str) -> String {
     let lines: Vec<String> = said.trim_end().lines().map(|line| sanitize_line(line).trim_end().to_owned()).collect();
     let mut left = CHARS;
@@ -36,7 +36,7 @@ pub fn lines(said: &str) -> String {
     lines.join("\n")
 }
 
-/// It took longer than a prompt may wait.
+/// Answer where `omo` took longer than a prompt may wait.
 pub fn took_too_long(command: RunCommand) -> String {
     refusal_line(&format!(
         "that takes longer than a prompt may wait, and was ended; type `{}` in a terminal. `omo run show` says where the \
@@ -45,16 +45,16 @@ pub fn took_too_long(command: RunCommand) -> String {
     ))
 }
 
-/// What of a plan's run is at work.
+/// Running parts of a plan's run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AtWork {
-    /// A supervisor, with so many clients below it.
+    /// A supervisor, with this number of clients.
     Parallel(usize),
     /// The workers of these tasks, in the session that holds the run.
     Tasks(Vec<String>),
 }
 
-/// The command that its reader ends a run with.
+/// Command that its reader ends a run with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CancelledBy {
     /// In the session of the run.
@@ -65,10 +65,9 @@ pub enum CancelledBy {
     Terminal,
 }
 
-/// So many tasks are named.
 const NAMED_TASKS: usize = 5;
 
-/// What goes on whatever becomes of the session, and what ends it.
+/// Work that goes on without the session, and the command that ends it.
 pub fn still_at_work(run: &str, at_work: &AtWork, cancelled_by: CancelledBy) -> String {
     let run = inline_code(run, 64);
     let cancel = match cancelled_by {
@@ -90,7 +89,7 @@ pub fn still_at_work(run: &str, at_work: &AtWork, cancelled_by: CancelledBy) -> 
     format!("Still at work: {what} `{run}`. {cancel} ends {them}.")
 }
 
-/// Whether anything of a run goes on cannot be told.
+/// Line where running work is unknown.
 pub fn perhaps_at_work(run: &str) -> String {
     let run = inline_code(run, 64);
     format!(
@@ -98,7 +97,7 @@ pub fn perhaps_at_work(run: &str) -> String {
     )
 }
 
-/// What the user is told after Esc, which no hook hears, where the run of a plan goes on.
+/// Line for the user after Esc, which no hook hears, where the run of a plan goes on.
 pub fn after_esc(at_work: &str) -> String {
     format!("[omo] Esc ended the turn, and not the run of the plan.\n{at_work}")
 }
@@ -113,7 +112,7 @@ pub fn background_shells(count: usize) -> Option<String> {
     Some(format!("Perhaps still running: {many} of this session; the client's own list of tasks shows and ends them."))
 }
 
-/// There is no answer, because of this.
+/// Answer where `omo` gave none, with the reason.
 pub fn not_answered(command: RunCommand, why: &str) -> String {
     refusal_line(&format!("{}; in a terminal, `{}` does the same", sanitize_line(why).trim(), command.in_terminal()))
 }
