@@ -15,7 +15,7 @@ fn status_leaves_nothing_in_the_context() {
     terminal.ready().unwrap();
     terminal.say("/omo:status").unwrap();
     let screen = terminal.wait_for("to stop").unwrap();
-    for part in ["continued", &format!("1 of {MAX_BLOCKS}"), "last decision", "row 14", "Stop under a minute ago"] {
+    for part in ["continued", &format!("1 of {MAX_BLOCKS}"), "last decision", "warn on Stop", "Stop under a minute ago"] {
         assert!(screen.contains(part), "{part} is not on the screen:\n{screen}");
     }
     terminal.ready().unwrap();
@@ -33,7 +33,7 @@ fn the_menu_shows_the_commands_with_what_they_do() {
     terminal.type_text("/omo:").unwrap();
     for (typed, expected) in [
         ("s", ["/omo:status", "/omo:statusline", "/omo:stop-continuation", "Showwhereultraworkstandsinthissession"]),
-        ("e", ["/omo:execute", "Executeaplanfileintheway", "/omo:execute-plan", "Executeaverifiedplanfile"]),
+        ("e", ["/omo:execute", "Executeaplanfileintheway", "/omo:execute-plan", "Executeaverifiedplan,"]),
         ("ulw", ["/omo:ulw", "Workonatask", "/omo:", "ultrawork"]),
     ] {
         terminal.type_text(typed).unwrap();

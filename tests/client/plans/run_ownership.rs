@@ -54,7 +54,7 @@ fn in_ultrawork_a_turn_that_ends_early_goes_on_and_a_stop_passes() {
     assert_eq!(fixture.stops(), ["7: allow"]);
 
     let _ = type_prompt(&fixture, "/omo:execute-plan", &["--resume", id]);
-    let is_continued = |request: &&RecordedRequest| request.last_user_text().contains("Stop hook feedback:");
+    let is_continued = |request: &&RecordedRequest| request.last_user_text().contains("Stop hook additional context:");
     let requests = fixture.model.requests_of(RequestKind::Main);
     let continued: Vec<_> = requests.iter().filter(is_continued).collect();
     assert_eq!(continued.len(), 1);
