@@ -15,7 +15,8 @@ fn status_leaves_nothing_in_the_context() {
     terminal.ready().unwrap();
     terminal.say("/omo:status").unwrap();
     let screen = terminal.wait_for("to stop").unwrap();
-    for part in ["continued", &format!("1 of {MAX_BLOCKS}"), "last decision", "warn on Stop", "Stop under a minute ago"] {
+    for part in ["continued", &format!("1 of {MAX_BLOCKS}"), "last decision", "warn on Stop", "Stop under a minute ago"]
+    {
         assert!(screen.contains(part), "{part} is not on the screen:\n{screen}");
     }
     terminal.ready().unwrap();

@@ -44,7 +44,9 @@ fn opened(fixture: &ClientFixture) -> String {
     let shown = type_prompt(fixture, COMMAND, &[]);
     let shown = shown.result().unwrap();
     assert_eq!(fixture.requests(), 0, "no model reads what is to be approved");
-    for part in ["omo runs these 7 commands of docs/plan.md", "\n  7  grep -q seven words/7.txt\n", COMMAND] {
+    for part in
+        ["omo runs these 7 commands of docs/plan.md", "\n  7  grep -q seven words/7.txt\n", "/omo:execute --approve "]
+    {
         assert!(shown.contains(part), "{part} is not in:\n{shown}");
     }
     let run = type_prompt(fixture, &format!("{COMMAND} --approve {}", code(shown)), &[]);

@@ -85,14 +85,17 @@ pub(crate) fn dispatcher(request: &RecordedRequest) -> ModelTurn {
 
 /// The calls of the Agent tool that a block asks for.
 pub(crate) fn started(block: &str) -> impl Iterator<Item = serde_json::Value> {
-    let quoted = |line: &str| line.split('"').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
     let lines = block.lines().zip(block.lines().skip(1)).filter(|(line, _)| line.contains("subagent_type: "));
     lines.map(move |(line, prompt)| {
-        let (named, prompt) = (quoted(line), quoted(prompt));
-        json!({
-            "subagent_type": named[0], "model": named[1], "description": named[2], "prompt": prompt[0],
-            "run_in_background": false,
-        })
+        let mut call = json!({ "run_in_background": false });
+        let fields = [("subagent_type", line), ("model", line), ("description", line), ("prompt", prompt)];
+        for (name, line) in fields {
+            // A block names no model where the agent takes that of the session.
+            if let Some(value) = between(line, &format!("{name}: \""), "\"") {
+                call[name] = value.into();
+            }
+        }
+        call
     })
 }
 

@@ -127,10 +127,11 @@ impl RecordedRequest {
 }
 
 fn classify(request: &RecordedRequest) -> RequestKind {
-    let last = request.messages().last().map(text_of).unwrap_or_default();
+    // The client puts what a hook has said lately behind the request for a summary.
+    let last: Vec<String> = request.messages().iter().rev().take(3).map(text_of).collect();
     let system = request.system_text();
     let tools = request.tool_names();
-    if SUMMARY_WORDS.iter().any(|words| last.contains(words)) {
+    if SUMMARY_WORDS.iter().any(|words| last.iter().any(|text| text.contains(words))) {
         RequestKind::Compact
     } else if request.agent.is_some() {
         RequestKind::Agent
