@@ -38,8 +38,15 @@ const TOOLS: [&str; 4] = ["EnterWorktree", "ExitWorktree", "CronCreate", "Schedu
 
 /// Commands that a session needs in order to work on its group. `omo agent evidence run` is left
 /// out: it runs any command, so that it is for the user to allow.
-const NEEDED: [&str; 6] =
-    ["omo agent next", "omo agent start", "omo agent done", "omo agent fail", "omo agent brief", "omo agent verdict"];
+const NEEDED: [&str; 7] = [
+    "omo agent next",
+    "omo agent start",
+    "omo agent done",
+    "omo agent fail",
+    "omo agent note",
+    "omo agent brief",
+    "omo agent verdict",
+];
 
 /// Commands of a session without a ledger: its commits are all that is seen of it.
 const NEEDED_TO_COMMIT: [&str; 4] = ["git add", "git commit", "git rm", "git mv"];

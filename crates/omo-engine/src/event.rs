@@ -22,7 +22,7 @@ use crate::request::run_scope::RunScope;
 
 pub use self::actor::{EventActor, RecordedProcess};
 pub use self::copied_files::CopiedFiles;
-pub use self::evidence::{Evidence, PlanVerdict, UnfinishedLine};
+pub use self::evidence::{Evidence, PlanVerdict, TaskNote, UnfinishedLine};
 pub use self::memory_bound::MemoryBound;
 pub use self::run_ends::{AttemptEnd, HookChanges, ImportedStatus, MissingCommit, RunResult};
 pub use crate::question::{Question, QuestionKind, QuestionOption};
@@ -203,6 +203,8 @@ pub enum EventKind {
         /// The task.
         task: Box<Task>,
     },
+    /// A note for the workers of later tasks.
+    NoteLeft(TaskNote),
     /// The verifier has judged the whole.
     VerdictGiven {
         /// What was judged.

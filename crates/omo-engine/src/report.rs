@@ -10,4 +10,5 @@ pub mod taken_back;
 pub mod task_differences;
 pub mod task_list;
 pub mod ultraplan;
+pub(crate) mod worker_notes;
 pub mod workers;

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::commit_guard::KnownGuard;
 use crate::event::{
-    AttemptEnd, EventActor, Evidence, ImportedStatus, MissingCommit, PlanVerdict, Question, RunResult, UnfinishedLine,
+    AttemptEnd, EventActor, Evidence, ImportedStatus, MissingCommit, PlanVerdict, Question, RunResult, TaskNote,
+    UnfinishedLine,
 };
 use crate::execution_mode::ExecutionMode;
 use crate::parallel_state::{GroupState, ParallelState};
@@ -88,6 +89,9 @@ pub struct RunState {
     /// What was run to show something, in its order.
     #[serde(default)]
     pub evidence: Vec<Evidence>,
+    /// Notes for the workers of later tasks, oldest first.
+    #[serde(default)]
+    pub notes: Vec<TaskNote>,
     /// What was said about the whole, in its order.
     #[serde(default)]
     pub verdicts: Vec<PlanVerdict>,

@@ -9,6 +9,7 @@ mod evidence;
 mod fail;
 pub(crate) mod fence;
 pub(crate) mod next;
+mod note;
 mod open;
 mod start;
 mod supervise;
@@ -41,6 +42,7 @@ pub(crate) enum AgentCommand {
     Brief(brief::BriefOptions),
     Done(done::DoneOptions),
     Fail(fail::FailOptions),
+    Note(note::NoteOptions),
     #[command(subcommand)]
     Evidence(evidence::EvidenceCommand),
     Verdict(verdict::VerdictOptions),
@@ -65,6 +67,7 @@ pub(super) fn run(env: &ProcessEnv, command: AgentCommand) -> Result<(), Command
         AgentCommand::Brief(options) => brief::run(env, &options),
         AgentCommand::Done(options) => done::run(env, &options),
         AgentCommand::Fail(options) => fail::run(env, &options),
+        AgentCommand::Note(options) => note::run(env, &options),
         AgentCommand::Evidence(command) => evidence::run(env, command),
         AgentCommand::Verdict(options) => verdict::run(env, &options),
         AgentCommand::Tasks(command) => tasks::run(env, command).map_err(with_not_green),

@@ -24,6 +24,24 @@ pub struct Evidence {
     pub output_sha256: Option<String>,
 }
 
+/// A note of a worker for the workers of later tasks, in its own words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskNote {
+    /// The task that its worker was at.
+    pub task: String,
+    /// The attempt at that task.
+    pub attempt: u32,
+    /// One line of at most [`TaskNote::MAX_CHARS`] characters.
+    pub text: String,
+}
+
+impl TaskNote {
+    /// Characters of a note.
+    pub const MAX_CHARS: usize = 500;
+    /// Notes of a run.
+    pub const MAX_COUNT: usize = 32;
+}
+
 /// What the verifier says about the whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanVerdict {

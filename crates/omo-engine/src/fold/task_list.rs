@@ -5,7 +5,7 @@ use omo_plan::model::Task;
 use omo_plan::task_list::plan::tasks_digest;
 
 use super::{RunState, reopen_task};
-use crate::event::{AttemptEnd, EventKind, ImportedStatus, PlanVerdict, RunEvent};
+use crate::event::{AttemptEnd, EventKind, ImportedStatus, PlanVerdict, RunEvent, TaskNote};
 use crate::evidence_rules;
 use crate::state::{LedgerError, TaskState, TaskStatus};
 
@@ -37,6 +37,17 @@ impl RunState {
             }
             _ => {}
         }
+        Ok(())
+    }
+
+    /// A note is of a worker at work, and there are at most so many.
+    pub(super) fn add_note(&mut self, event: &RunEvent, note: &TaskNote) -> Result<(), LedgerError> {
+        let known = self.tasks.get(&note.task);
+        let is_at_work = known.is_some_and(|task| task.running.is_some() && task.attempts == note.attempt);
+        if !is_at_work || self.notes.len() >= TaskNote::MAX_COUNT {
+            return Err(LedgerError { seq: event.seq, problem: "has a note that no worker may leave".to_owned() });
+        }
+        self.notes.push(note.clone());
         Ok(())
     }
 

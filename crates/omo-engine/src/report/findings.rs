@@ -8,6 +8,7 @@ use omo_plan::model::{Plan, Task};
 use super::judged_with::judged_with;
 use super::taken_back;
 use super::ultraplan::short_commit;
+use super::worker_notes;
 use crate::event::{AttemptEnd, MissingCommit};
 use crate::state::{RunState, TaskState};
 use crate::task_counterfactual;
@@ -27,6 +28,7 @@ pub fn finding_lines<'a>(state: &RunState, tasks: impl IntoIterator<Item = &'a T
         let found = task_counterfactual::weakness(state, task).into_iter().chain(task_findings(&state.plan, known));
         lines.extend(found.map(|line| format!("{word} {}: {line}", sanitize(&task.id, 64))));
     }
+    lines.extend(worker_notes::note_lines(state));
     lines.extend(missing_commit_lines(state));
     lines.extend(state.displaced.iter().map(|kept| taken_back::displaced_line(kept)));
     let unfinished = unfinished_lines(state);

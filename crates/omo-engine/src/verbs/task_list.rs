@@ -8,7 +8,7 @@ use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_plan::task_list::criterion::criterion_text;
 
 use super::{VerbCaller, ended_refusal, find_task, task_of_ticket};
-use crate::event::{EventKind, Evidence, PlanVerdict};
+use crate::event::{EventKind, Evidence, PlanVerdict, TaskNote};
 use crate::evidence_rules;
 use crate::state::{MAX_REASON_CHARS, RunPhase, RunState, TaskStatus};
 
@@ -24,6 +24,29 @@ pub fn record_evidence(state: &RunState, ticket: &str, evidence: Evidence) -> Re
     let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
     let id = format!("e{}", state.evidence.len() + 1);
     Ok(EventKind::EvidenceRan { evidence: Evidence { id, task: task.id.clone(), attempt, ..evidence } })
+}
+
+/// The worker that has this ticket leaves a note for the workers of later tasks.
+///
+/// # Errors
+///
+/// As [`super::task_of_ticket`]; nothing is left of its text once it is made harmless, or the run has as many notes as it
+/// may.
+pub fn leave_note(state: &RunState, ticket: &str, text: &str) -> Result<EventKind, VerbRefusal> {
+    let task = task_of_ticket(state, ticket)?;
+    // Where it is cut a mark follows.
+    let text = sanitize(text, TaskNote::MAX_CHARS - 1);
+    if text.trim().is_empty() {
+        let hint = "say it in one line: `omo agent note --ticket … \"the parser is in src/parse.rs\"`";
+        return Err(VerbRefusal::new(VerbRefusalKind::Usage, "the note is empty", hint));
+    }
+    if state.notes.len() >= TaskNote::MAX_COUNT {
+        let message = format!("the run has {} notes, and takes no more", TaskNote::MAX_COUNT);
+        let hint = "`--note` of `omo agent done` still takes one line about this task";
+        return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, hint));
+    }
+    let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
+    Ok(EventKind::NoteLeft(TaskNote { task: task.id.clone(), attempt, text }))
 }
 
 /// Why a verdict that all is done would not count now, for the verifier that gives it: a task is not done, or evidence

@@ -91,6 +91,13 @@ impl Engine<'_> {
         Ok(RecordedEvidence { evidence, state })
     }
 
+    /// Keeps a note of the worker that has this ticket.
+    pub fn leave_note(&self, ticket: &str, text: &str) -> Result<RunState, EngineError> {
+        let digest = sha256_hex(ticket.as_bytes());
+        let ((), state) = self.transact(|state| Ok((vec![verbs::leave_note(state, &digest, text)?], ())))?;
+        Ok(state)
+    }
+
     /// The verifier judges the whole. That all is done counts only after the checks of the whole were run once more,
     /// each of them green.
     pub fn judge_run(

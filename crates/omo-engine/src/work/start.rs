@@ -20,6 +20,7 @@ use crate::event::EventKind;
 use crate::evidence_rules;
 use crate::execution_mode::ExecutionMode;
 use crate::report::ultraplan;
+use crate::report::worker_notes::worker_notes;
 use crate::request::run_scope::RunScope;
 use crate::state::{FINAL_CHECKS_ID, RunState, TaskStanding, TaskStatus, WorktreeBaseline};
 use crate::task_counterfactual;
@@ -231,6 +232,12 @@ fn guarded_test_files(state: &RunState, task: &Task) -> Vec<(String, String)> {
 
 /// What a worker has to know about its task, in Markdown.
 pub fn task_brief(state: &RunState, task: &Task) -> String {
+    let brief = brief_of_kind(state, task);
+    // A verifier judges by what it sees.
+    if task.is_verification() { brief } else { brief + &worker_notes(state, &task.id) }
+}
+
+fn brief_of_kind(state: &RunState, task: &Task) -> String {
     if state.is_task_list() || task.is_verification() {
         return crate::report::task_list::brief(state, task);
     }

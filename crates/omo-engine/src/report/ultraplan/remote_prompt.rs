@@ -10,6 +10,7 @@ use omo_plan::model::{Task, TaskGroup};
 use super::brief;
 use crate::report::ultraplan::task_lines::task_heading;
 use crate::report::ultraplan::worker_prompt::name_tasks;
+use crate::report::worker_notes::worker_notes;
 use crate::state::RunState;
 use crate::task_commits::commit_message;
 
@@ -79,7 +80,7 @@ later in the same step is a further commit with the same two lines.
     for task in tasks {
         describe_task(&mut text, state, run, group, task);
     }
-    text
+    text + &worker_notes(state, "")
 }
 
 fn describe_task(text: &mut String, state: &RunState, run: &str, group: &TaskGroup, task: &Task) {
