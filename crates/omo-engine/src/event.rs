@@ -7,6 +7,7 @@ mod copied_files;
 mod evidence;
 mod memory_bound;
 mod run_ends;
+mod run_event;
 
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
@@ -22,25 +23,12 @@ use crate::request::run_scope::RunScope;
 
 pub use self::actor::{EventActor, RecordedProcess};
 pub use self::copied_files::CopiedFiles;
-pub use self::evidence::{Evidence, PlanVerdict, TaskNote, UnfinishedLine};
+pub use self::evidence::{ClosedFinding, Evidence, PlanVerdict, TaskNote, UnfinishedLine};
 pub use self::memory_bound::MemoryBound;
 pub use self::run_ends::{AttemptEnd, HookChanges, ImportedStatus, MissingCommit, RunResult};
+pub use self::run_event::RunEvent;
 pub use crate::question::{Question, QuestionKind, QuestionOption};
 pub use omo_remote::peer::WorkerPeer;
-
-/// One event, as it stands in the ledger.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunEvent {
-    /// Its number, from 1, without gaps.
-    pub seq: u64,
-    /// When it was written.
-    pub ts: Timestamp,
-    /// Who caused it.
-    pub actor: EventActor,
-    /// What happened.
-    #[serde(flatten)]
-    pub kind: EventKind,
-}
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -211,6 +199,8 @@ pub enum EventKind {
         #[serde(flatten)]
         verdict: PlanVerdict,
     },
+    /// A person has dealt with a deferred finding.
+    FindingClosed(ClosedFinding),
     /// All lines that the run added were looked through, as the work tree is now.
     UnfinishedSearched {
         /// Those that say that something is not finished.

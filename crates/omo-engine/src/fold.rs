@@ -66,6 +66,7 @@ impl RunState {
             evidence: Vec::new(),
             notes: Vec::new(),
             verdicts: Vec::new(),
+            closed_findings: BTreeSet::new(),
             first_tree: None,
             unfinished: None,
             parallel: None,
@@ -120,6 +121,12 @@ impl RunState {
             EventKind::TasksProved { tasks, by } => self.apply_proof(event, tasks, by)?,
             EventKind::JudgesFound { judges } => self.guard.iter_mut().for_each(|guard| guard.learn(judges)),
             EventKind::UnfinishedSearched { unfinished } => self.unfinished = Some(unfinished.clone()),
+            EventKind::FindingClosed(closed) => {
+                if self.open_findings().all(|(number, _)| number != closed.number) {
+                    return Err(bad("closes a finding that is not open"));
+                }
+                self.closed_findings.insert(closed.number);
+            }
             EventKind::NoteLeft(note) => self.add_note(event, note)?,
             EventKind::VerdictGiven { verdict } => self.apply_verdict(event, verdict)?,
             EventKind::RoundStarted { round: iteration, reopened } => self.start_round(event, *iteration, reopened)?,

@@ -95,6 +95,9 @@ pub struct RunState {
     /// What was said about the whole, in its order.
     #[serde(default)]
     pub verdicts: Vec<PlanVerdict>,
+    /// The numbers of the deferred findings that were dealt with.
+    #[serde(default)]
+    pub closed_findings: BTreeSet<usize>,
     /// The work tree as it was when its first worker began.
     #[serde(default)]
     pub first_tree: Option<String>,
@@ -403,6 +406,13 @@ impl std::fmt::Display for LedgerError {
 impl std::error::Error for LedgerError {}
 
 impl RunState {
+    /// Deferred findings that nobody has dealt with, each with its number.
+    pub fn open_findings(&self) -> impl Iterator<Item = (usize, &str)> {
+        let all = self.verdicts.iter().flat_map(|verdict| &verdict.later);
+        let numbered = all.enumerate().map(|(place, text)| (place + 1, text.as_str()));
+        numbered.filter(|(number, _)| !self.closed_findings.contains(number))
+    }
+
     /// What is known of a session in a work tree.
     pub fn group_state(&self, id: &str) -> Option<&GroupState> {
         self.parallel.as_ref()?.groups.get(id)

@@ -29,7 +29,7 @@ pub use attempts::{
 pub(crate) use attempts::{asks_about_commit, has_done_task};
 pub use client_events::{client_end_events, lost_worktree_events, pause_event, running_task_in};
 pub(crate) use client_events::{is_unrecorded_client, limit_reset_at};
-pub use task_list::{add_task, give_verdict, leave_note, record_evidence, verdict_objection};
+pub use task_list::{add_task, close_finding, give_verdict, leave_note, record_evidence, verdict_objection};
 pub use user_actions::{
     accept_billing, answer_question, cancel_run, distrust_ticks, foreign_ticks_event, reopen_passed_task, replace_plan,
     retry_task, set_budget, set_time_limit, skip_task,

@@ -139,3 +139,44 @@ fn a_verdict_counts_when_the_verifier_has_shown_it_and_nothing_is_red() {
         }),
     ]);
 }
+
+#[test]
+fn what_a_reviewer_defers_outlives_its_run_until_a_person_has_dealt_with_it() {
+    play(&[("two findings", &[("1", &[], &[WORD])], |s| {
+        let later = |action: &[&str]| s.omo_at_terminal(&[&["run", "later"], action].concat());
+        ensure!(later(&[])?.exits_with(0)?.out == "No reviewer of a run here has deferred anything that is open.\n");
+        s.begin(&[])?;
+        s.next()?;
+        s.do_task("1")?;
+        s.next()?;
+        let (ticket, run) = (s.start("verify")?, s.run()?);
+        let id = s.show(&ticket, "true")?;
+        let verdict = ["agent", "verdict", "PASS", "--ticket", &ticket, "--evidence", &id];
+        let many: Vec<&str> = (0..17).flat_map(|_| ["--later", "x"]).collect();
+        s.omo_at_terminal(&[&verdict[..], &many].concat())?.refuses(2, "at most 16 findings", "--later")?;
+        let deferred = ["--later", "the cache\n\u{1b}[2Jgrows", "--later", "no limit", "--later", " "];
+        s.omo_at_terminal(&[&verdict[..], &deferred].concat())?.exits_with(0)?;
+        ensure!(s.next()?.exits_with(0)?.out.starts_with("DONE\n") && s.phase()? == "COMPLETE");
+        let said = s.omo_at_terminal(&["report"])?.out;
+        ensure!(said.contains("for later, says a reviewer: no limit (`omo run later`)"), "{said}");
+        let said = later(&[])?.exits_with(0)?.out;
+        ensure!(said.lines().count() == 3 && !said.contains('\u{1b}'), "{said}");
+        ensure!(said.contains(&format!("{run}/1")) && said.contains(&format!("{run}/2")), "{said}");
+        let kept = s.omo_at_terminal(&["run", "gc", "--days", "0"])?.exits_with(0)?.out;
+        ensure!(kept.contains(&format!("{run} stays: 2 deferred findings of it open")), "{kept}");
+        for (bad, status, part) in
+            [("1", 2, "is no finding"), ("x/1", 3, "no run `x`"), (&*format!("{run}/3"), 3, "no open finding 3")]
+        {
+            later(&["done", bad])?.refuses(status, part, "omo run")?;
+        }
+        ensure!(later(&["done", &format!("{run}/1")])?.exits_with(0)?.out == format!("{run}/1 is done.\n"));
+        later(&["done", &format!("{run}/1")])?.refuses(3, "no open finding 1", "omo run later")?;
+        let said = later(&["--json"])?.exits_with(0)?.out;
+        ensure!(said.contains(&format!("\"id\": \"{run}/2\"")) && !said.contains("/1\""), "{said}");
+        ensure!(s.phase()? == "COMPLETE" && s.omo_at_terminal(&["run", "list"])?.out.contains("Complete"));
+        later(&["done", &format!("{run}/2")])?.exits_with(0)?;
+        let kept = s.omo_at_terminal(&["run", "gc", "--days", "0"])?.exits_with(0)?.out;
+        ensure!(!kept.contains("deferred"), "{kept}");
+        Ok(())
+    })]);
+}

@@ -3,6 +3,7 @@
 pub(crate) mod cancel;
 mod gc;
 mod import;
+mod later;
 mod list;
 mod logs;
 mod pr;
@@ -40,6 +41,7 @@ pub(crate) enum RunCommand {
     Skip(skip::SkipOptions),
     Retry(retry::RetryOptions),
     Pr(pr::PrOptions),
+    Later(later::LaterOptions),
     Gc(gc::GcOptions),
     Import(import::ImportOptions),
 }
@@ -59,6 +61,7 @@ pub(super) fn run(env: &ProcessEnv, config: &UserConfig, command: RunCommand) ->
         RunCommand::Skip(options) => skip::run(env, &options),
         RunCommand::Retry(options) => retry::run(env, &options),
         RunCommand::Pr(options) => pr::run(env, &options),
+        RunCommand::Later(options) => later::run(env, &options),
         RunCommand::Gc(options) => gc::run(env, &options),
         RunCommand::Import(options) => import::run(env, &options),
     }

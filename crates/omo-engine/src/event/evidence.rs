@@ -56,9 +56,22 @@ pub struct PlanVerdict {
     /// What else was said, on one line.
     #[serde(default)]
     pub note: String,
+    /// Findings that no criterion needs and that can wait, each on one line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub later: Vec<String>,
+}
+
+/// A deferred finding that was dealt with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClosedFinding {
+    /// Number among the findings of all verdicts of the run, from 1.
+    pub number: usize,
 }
 
 impl PlanVerdict {
+    /// Deferred findings of a verdict.
+    pub const MAX_LATER: usize = 16;
+
     /// All of it on one line: how a verification ended.
     pub fn summary_line(&self) -> String {
         if self.passed {

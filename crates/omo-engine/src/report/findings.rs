@@ -29,6 +29,10 @@ pub fn finding_lines<'a>(state: &RunState, tasks: impl IntoIterator<Item = &'a T
         lines.extend(found.map(|line| format!("{word} {}: {line}", sanitize(&task.id, 64))));
     }
     lines.extend(worker_notes::note_lines(state));
+    let later = state.open_findings();
+    lines.extend(
+        later.map(|(_, text)| format!("for later, says a reviewer: {} (`omo run later`)", sanitize(text, 300))),
+    );
     lines.extend(missing_commit_lines(state));
     lines.extend(state.displaced.iter().map(|kept| taken_back::displaced_line(kept)));
     let unfinished = unfinished_lines(state);

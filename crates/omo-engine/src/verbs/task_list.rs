@@ -8,7 +8,7 @@ use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_plan::task_list::criterion::criterion_text;
 
 use super::{VerbCaller, ended_refusal, find_task, task_of_ticket};
-use crate::event::{EventKind, Evidence, PlanVerdict, TaskNote};
+use crate::event::{ClosedFinding, EventKind, Evidence, PlanVerdict, TaskNote};
 use crate::evidence_rules;
 use crate::state::{MAX_REASON_CHARS, RunPhase, RunState, TaskStatus};
 
@@ -110,7 +110,23 @@ const FAIL_HINT: &str = "`--reopen \"2: what is wrong\"` for each task, or `omo 
 /// A verdict as it is kept.
 fn sanitize_verdict(verdict: PlanVerdict) -> PlanVerdict {
     let reopen = verdict.reopen.into_iter().map(|(id, why)| (id, sanitize(&why, MAX_REASON_CHARS))).collect();
-    PlanVerdict { reopen, note: sanitize(&verdict.note, MAX_REASON_CHARS), ..verdict }
+    let later =
+        verdict.later.iter().map(|text| sanitize(text, MAX_REASON_CHARS)).filter(|text| !text.trim().is_empty());
+    let later = later.take(PlanVerdict::MAX_LATER).collect();
+    PlanVerdict { reopen, later, note: sanitize(&verdict.note, MAX_REASON_CHARS), ..verdict }
+}
+
+/// A person has dealt with a deferred finding.
+///
+/// # Errors
+///
+/// No such finding is open.
+pub fn close_finding(state: &RunState, number: usize) -> Result<EventKind, VerbRefusal> {
+    if state.open_findings().all(|(known, _)| known != number) {
+        let message = format!("the run has no open finding {number}");
+        return Err(VerbRefusal::new(VerbRefusalKind::NotFound, message, "`omo run later` lists those that are open"));
+    }
+    Ok(EventKind::FindingClosed(ClosedFinding { number }))
 }
 
 /// Adds a task that the plan did not have.

@@ -1,7 +1,9 @@
 //! Ledgers of task lists that no verb has written: refused, and nothing is folded.
 
 use omo_core::check::task_check::TaskCheckVerdict::{Green, Red};
-use omo_engine::event::{AttemptEnd, EventKind, Evidence, ImportedStatus, RunEvent, TaskNote};
+use omo_engine::event::{
+    AttemptEnd, ClosedFinding, EventKind, Evidence, ImportedStatus, PlanVerdict, RunEvent, TaskNote,
+};
 use omo_engine::verbs;
 use omo_engine::work::task_brief;
 use omo_plan::model::{Task, TaskKind};
@@ -30,7 +32,7 @@ fn at_work() -> Run {
     run
 }
 
-fn given(verdict: omo_engine::event::PlanVerdict) -> EventKind {
+fn given(verdict: PlanVerdict) -> EventKind {
     EventKind::VerdictGiven { verdict }
 }
 
@@ -64,6 +66,19 @@ fn full_of_notes() -> Run {
     run
 }
 
+fn closed(number: usize) -> EventKind {
+    EventKind::FindingClosed(ClosedFinding { number })
+}
+
+/// A verdict that has deferred two findings, of which the first is dealt with.
+fn deferred() -> Run {
+    let mut run = verifying();
+    run.finals(&Green);
+    let later = vec!["one".to_owned(), "two".to_owned()];
+    run.write([given(PlanVerdict { later, ..pass_by(&["e2"]) }), closed(1)]);
+    run
+}
+
 type Open = fn() -> Run;
 
 #[test]
@@ -71,8 +86,9 @@ fn what_no_verb_of_a_session_writes_is_refused() {
     let not_done = "says that all is done, and it is not";
     let unclaimed = "claims a task without green evidence of its own";
     let no_task = "adds a task that cannot be";
+    let not_open = "closes a finding that is not open";
     let no_note = "has a note that no worker may leave";
-    let table: [(Open, EventKind, &str); 26] = [
+    let table: [(Open, EventKind, &str); 30] = [
         (verifying, given(pass_by(&[])), not_done),
         (verifying, given(pass_by(&["e1"])), not_done),
         (verifying, given(pass_by(&["e9"])), not_done),
@@ -88,6 +104,10 @@ fn what_no_verb_of_a_session_writes_is_refused() {
         (at_work, evidence("e3", "1", 2), "has evidence that no worker had run"),
         (at_work, evidence("e3", "2", 0), "has evidence that no worker had run"),
         (at_work, evidence("e3", "9", 1), "is about a task that the plan does not have"),
+        (deferred, closed(0), not_open),
+        (deferred, closed(1), not_open),
+        (deferred, closed(3), not_open),
+        (verifying, closed(1), not_open),
         (at_work, note("2", 0), no_note),
         (at_work, note("1", 2), no_note),
         (at_work, note("9", 1), no_note),

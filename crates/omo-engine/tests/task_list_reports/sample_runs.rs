@@ -140,6 +140,7 @@ pub(crate) fn judge(state: &mut RunState, shown_by: &[&str], reopen: &[(&str, &s
         evidence_ids: shown_by.iter().map(|id| (*id).to_owned()).collect(),
         reopen: reopen.iter().map(|(id, why)| ((*id).to_owned(), (*why).to_owned())).collect(),
         note: note.to_owned(),
+        ..PlanVerdict::default()
     };
     let known = task_state_mut(state, "verify");
     known.status = if verdict.passed { TaskStatus::Passed } else { TaskStatus::Failed };

@@ -50,6 +50,9 @@ pub(crate) struct VerdictOptions {
     /// A task that is to be done again, and why: "2: the tests are missing"
     #[arg(long, value_name = "ID: WHY")]
     pub reopen: Vec<String>,
+    /// A finding that no criterion needs and that can wait: it is kept until a person has dealt with it
+    #[arg(long, value_name = "TEXT")]
+    pub later: Vec<String>,
     /// What else is to be known, in one line
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub note: String,
@@ -106,8 +109,18 @@ fn read_verdict(options: &VerdictOptions) -> Result<PlanVerdict, CommandError> {
         let hint = "say FAIL, or leave `--reopen` out";
         return Err(CommandError::usage("a PASS has nothing done again", hint));
     }
+    if options.later.len() > PlanVerdict::MAX_LATER {
+        let message = format!("a verdict defers at most {} findings", PlanVerdict::MAX_LATER);
+        return Err(CommandError::usage(message, "name those that matter most with `--later`"));
+    }
     let ids = options.evidence.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
-    Ok(PlanVerdict { passed, evidence_ids: ids.collect(), reopen, note: sanitize(&options.note, 500) })
+    Ok(PlanVerdict {
+        passed,
+        evidence_ids: ids.collect(),
+        reopen,
+        note: sanitize(&options.note, 500),
+        later: options.later.clone(),
+    })
 }
 
 /// `2: why`.

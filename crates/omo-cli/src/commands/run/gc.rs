@@ -51,6 +51,11 @@ pub(crate) fn run(env: &ProcessEnv, options: &GcOptions) -> Result<(), CommandEr
     let mut staying = Vec::new();
     let mut to_release = Vec::new();
     let removed = runs.gc(since, |id, state| match kept_work(id, state) {
+        _ if !options.discard_kept_work && state.open_findings().next().is_some() => {
+            let count = pluralize(state.open_findings().count(), "deferred finding");
+            staying.push(format!("{id} stays: {count} of it open, see `omo run later`."));
+            false
+        }
         _ if !options.discard_kept_work && copied_files(state).next().is_some() => {
             let lines: Vec<String> = copied_files(state).map(|copied| format!("  {copied}")).collect();
             staying.push(format!("{id} stays: files of its workers are nowhere else.\n{}", lines.join("\n")));
