@@ -9,7 +9,7 @@ use crate::promise::Claim;
 use crate::session::plan_run::{PlanRun, PlanRunStatus};
 use crate::session::rest::RestReason;
 use crate::session::{EntryProvenance, Interruption, PauseReason, Session, TokenUse, TranscriptMark, VerdictKind};
-use crate::text::sanitize;
+use crate::text::{pluralize, sanitize};
 use crate::timestamp::Timestamp;
 use claim::{ClaimJudgement, ClaimOutcome, count_standing_failure, note_standing_failure};
 
@@ -391,7 +391,7 @@ fn decide_bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
     let attempts = session.verification.attempts.saturating_add(u32::from(failed));
     let released = |row, why: String| Some(end(row, VerdictKind::Released, why));
     if attempts >= session.max_attempts() {
-        return released(StopRow::AttemptsSpent, format!("{attempts} failed claims"));
+        return released(StopRow::AttemptsSpent, pluralize(attempts as usize, "failed claim"));
     }
     let allowed = allowed_blocks(session, facts.client_block_cap);
     if session.ulw.stop_blocks >= allowed {

@@ -64,11 +64,16 @@ fn plays() -> Result<()> {
     said.refuses(5, "gh opened no request: run gh auth login first", "`omo run pr` opens the request")?;
 
     install(&programs, GH)?;
+    // No part of the run, as far as omo knows: it is named, and left out.
+    g.lab().write("notes.md", "later\n")?;
     let run = g.run()?;
     let said = g.omo_at_terminal(&["run", "pr", &run])?.exits_with(0)?;
     ensure!(
         said.out
-            == format!("https://example.org/pull/7\nIts branch is omo/{run} at origin; none of yours was moved.\n"),
+            == format!(
+                "https://example.org/pull/7\nIts branch is omo/{run} at origin; none of yours was moved.\n\
+                 Not in it, since it is not committed: notes.md\n"
+            ),
         "{}",
         said.out
     );

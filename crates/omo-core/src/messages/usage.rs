@@ -5,7 +5,7 @@ pub const ULW: &str = "\
 `ulw <task>` holds this session until the task is proved done: your checks are green and a reviewer agrees.
   `ulw`                    goes on with a run that is paused or was not proved, else begins one
   `ulw --new <task>`       another task in place of one that was not proved
-  `ulw --check \"COMMAND\"`  this command has to be green; also --no-review, --max-blocks N, --max-minutes N, --max-tokens N
+  `ulw --check \"COMMAND\"`  this command has to be green; also --no-review, --max-blocks N, --max-minutes N, --max-tokens N, --max-failed-claims N
   /omo:status              where the run stands
   /omo:check               what judges the run: list, add, remove, run
   `ulw off`                ends the run at once; Esc pauses it, and so does `stop`

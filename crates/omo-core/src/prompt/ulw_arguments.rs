@@ -10,7 +10,7 @@ use crate::check::session_check::{self, Check, CheckOrigin};
 use crate::limits::{LIMITS, LimitRow, RunLimits};
 
 /// Usage in one line.
-pub const USAGE: &str = "usage: /omo:ulw [--check \"COMMAND\"]... [--no-review] [--prove] [--new] [--max-blocks N] [--max-minutes N] [--max-tokens N] <task>  (or type `ulw` in any prompt)";
+pub const USAGE: &str = "usage: /omo:ulw [--check \"COMMAND\"]... [--no-review] [--prove] [--new] [--max-blocks N] [--max-minutes N] [--max-tokens N] [--max-failed-claims N] <task>  (or type `ulw` in any prompt)";
 
 /// Request of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -95,7 +95,12 @@ pub(crate) fn run(env: &ProcessEnv, options: &PrOptions) -> Result<(), CommandEr
         body: &body(&state, &report),
     };
     let said = service.open(root, &request)?;
-    Ok(writeln!(anstream::stdout(), "{said}\nIts branch is {branch} at {}; none of yours was moved.", options.remote)?)
+    let others = read_checkout(&state).map(|checkout| checkout.other_uncommitted).unwrap_or_default();
+    let names = sanitize(&list_some(others.iter().map(String::as_str), MAX_NAMED), 600);
+    let left =
+        if others.is_empty() { String::new() } else { format!("\nNot in it, since it is not committed: {names}") };
+    let remote = &options.remote;
+    Ok(writeln!(anstream::stdout(), "{said}\nIts branch is {branch} at {remote}; none of yours was moved.{left}")?)
 }
 
 fn remote_error(error: &RemoteError) -> CommandError {

@@ -45,7 +45,7 @@ impl Line<'_> {
     /// `ulw --version`, `ulw -V`: nothing but options, and none that the keyword takes. With more words it is an
     /// instruction, or a misspelt option that is answered.
     pub(super) fn is_run_of_keyword(&self) -> bool {
-        const OPTIONS: &str = "--check --no-review --prove --new --max-blocks --max-minutes --max-tokens --max-iterations --completion-promise -h --help";
+        const OPTIONS: &str = "--check --no-review --prove --new --max-blocks --max-minutes --max-tokens --max-failed-claims --max-iterations --completion-promise -h --help";
         let is_foreign = |word: &str| {
             word.starts_with('-')
                 && word.trim_start_matches('-').starts_with(|char: char| char.is_ascii_alphabetic())

@@ -59,7 +59,7 @@ pub(super) fn config(facts: &Facts) -> Vec<Finding> {
 pub(super) fn feedback(facts: &Facts) -> Vec<Finding> {
     let file = facts.config.0.as_ref().map_or_else(|| "config.toml".to_owned(), |file| file.display().to_string());
     let is_calm = match facts.feedback {
-        FeedbackMode::Auto => matches!(facts.client, Client::Found { version, .. } if version.is_calm()),
+        FeedbackMode::Auto => !matches!(facts.client, Client::Found { version, .. } if !version.is_calm()),
         FeedbackMode::Block => false,
         FeedbackMode::Context => true,
     };
