@@ -35,7 +35,7 @@ pub(super) const SPEC_KIT: Format = Format {
     tasks: &[("T001", Before), ("T002", Check), ("T003", Check), ("T004", Check), ("T005", Review)],
     words: &[("T002", "words/reader.txt"), ("T003", "words/finder.txt"), ("T005", "words/notes.txt")],
     ticks: &[("- [ ] T002", "- [x] T002"), ("- [ ] T003", "- [x] T003"), ("- [ ] T004", "- [x] T004")],
-    end: "3 of 5 tasks done, 1 done before, unchecked, 1 unproved.",
+    end: "3 of 5 tasks done, 1 done before, unchecked, 1 unproved and reviewed.",
 };
 
 pub(super) const OPENSPEC: Format = Format {
@@ -54,7 +54,7 @@ pub(super) const KIRO: Format = Format {
     words: &[("2.1", "words/greeting.txt"), ("2.2", "words/farewell.txt"), ("3", "words/notes.txt")],
     // The last one of a group ticks the group.
     ticks: &[("- [ ] 2. ", "- [x] 2. "), ("- [ ] 2.1", "- [x] 2.1"), ("- [ ] 2.2", "- [x] 2.2")],
-    end: "2 of 4 tasks done, 1 done before, unchecked, 1 unproved.",
+    end: "2 of 4 tasks done, 1 done before, unchecked, 1 unproved and reviewed.",
 };
 
 const GREETING: &str = "words/greeting.txt";

@@ -96,7 +96,7 @@ fn healthy_facts() -> Facts {
         git: GitFacts { is_there: true, in_work_tree: true, tracked: Some(FolderStatus { files: 0, ignores: true }) },
         user_folder: UserFolder::Open { path: PathBuf::from("/own"), open_to_others: Vec::new(), problems: Vec::new() },
         config: (Some(PathBuf::from("/c.toml")), Vec::new()),
-        feedback: FeedbackMode::Auto,
+        feedback: FeedbackMode::Context,
         repository_checks: RepositoryChecks::Approved(2),
         errors: None,
         live: seen([Some(1); 6]),
