@@ -23,12 +23,12 @@ use crate::config_problems::warn_about_config;
 use crate::error::CommandError;
 
 const HELP: &str = "\
-Example (in a session `/omo:execute docs/plan.md` starts a run and works on it):
+Example (in a session `/omo:execute docs/plan.md` does it):
   omo run start docs/plan.md";
 
 /// Run a plan, in a ledger that says what was proved
 #[derive(Debug, Subcommand)]
-#[command(after_help = HELP)]
+#[command(after_help = HELP, disable_help_subcommand = true)]
 pub(crate) enum RunCommand {
     Start(Box<start::StartPlanOptions>),
     List(list::ListOptions),
@@ -43,6 +43,8 @@ pub(crate) enum RunCommand {
     Pr(pr::PrOptions),
     Later(later::LaterOptions),
     Gc(gc::GcOptions),
+    // No room is left on a screen, and this one is typed once.
+    #[command(hide = true)]
     Import(import::ImportOptions),
 }
 

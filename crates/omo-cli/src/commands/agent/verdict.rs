@@ -44,13 +44,13 @@ pub(crate) struct VerdictOptions {
     /// What `omo agent start verify` gave
     #[arg(long)]
     pub ticket: String,
-    /// What a PASS rests on: ids that `omo agent evidence run` gave
+    /// Ids of the evidence that a PASS rests on
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub evidence: Vec<String>,
     /// A task that is to be done again, and why: "2: the tests are missing"
     #[arg(long, value_name = "ID: WHY")]
     pub reopen: Vec<String>,
-    /// A finding that no criterion needs and that can wait: it is kept until a person has dealt with it
+    /// A finding that can wait: kept for a person
     #[arg(long, value_name = "TEXT")]
     pub later: Vec<String>,
     /// What else is to be known, in one line

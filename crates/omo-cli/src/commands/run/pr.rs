@@ -40,7 +40,7 @@ const MAX_BODY_CHARS: usize = 60_000;
 /// A longer title is cut, in characters.
 const MAX_TITLE_CHARS: usize = 120;
 
-/// Open a pull request with the work of a run, and its report as the text
+/// Open a pull request with the work and the report of a run
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct PrOptions {
