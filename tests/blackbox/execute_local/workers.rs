@@ -133,7 +133,9 @@ fn a_bill_needs_a_question_before_it() {
                 said.out
             );
             ensure!(
-                said.out.contains("`/omo:answer 1` for the first: foreground, continue, stop; then, to go on: /omo:execute\n"),
+                said.out.contains(
+                    "`/omo:answer 1` for the first: foreground, continue, stop; then, to go on: /omo:execute\n"
+                ),
                 "{}",
                 said.out
             );
