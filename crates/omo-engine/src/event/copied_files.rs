@@ -14,7 +14,7 @@ const MAX_NAMES: usize = 3;
 pub struct CopiedFiles {
     /// The folder of the copies, absolute.
     pub folder: String,
-    /// Their paths below it.
+    /// Their paths below `folder`.
     pub files: Vec<String>,
 }
 
