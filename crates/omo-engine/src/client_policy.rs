@@ -1,4 +1,4 @@
-//! Options of the clients of a parallel run.
+//! `ClientPolicy` of the clients of a parallel run.
 
 pub use omo_claude::client_cost::ClientCost;
 use omo_claude::client_cost::time_limit_or_default;
@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 pub struct ClientPolicy {
     /// Full name of the user's branch, such as `refs/heads/main`, which moves to the result.
     pub branch: String,
-    /// Maximum number of clients at the same time; 0 for no bound.
+    /// Maximum number of clients at the same time; `0` for no bound.
     pub max_workers: u32,
     /// Budget of all clients together, in millionths of a US dollar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_micros: Option<u64>,
-    /// Time limit of a client, in seconds; 0 for the default.
+    /// Time limit of a client, in seconds; `0` for the default.
     pub time_limit_seconds: u32,
     /// Clients run without permission prompts; their user asked for that.
     pub skips_permissions: bool,

@@ -43,7 +43,7 @@ pub enum EventKind {
         /// Top of the work tree that the run changes.
         #[serde(default)]
         root: String,
-        /// Identity of that work tree, wherever it lies; `None` without git, or in an older ledger.
+        /// Identity of that work tree, wherever it lies; `None` without `git`, or in an older ledger.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         worktree: Option<WorktreeIdentity>,
         /// The commit that was checked out.
@@ -79,7 +79,7 @@ pub enum EventKind {
     },
     /// A person has to decide.
     QuestionOpened {
-        /// The question.
+        /// The `Question`.
         question: Question,
     },
     /// A person has decided.
@@ -102,13 +102,13 @@ pub enum EventKind {
     },
     /// A worker began.
     TaskStarted {
-        /// Id of the task.
+        /// Id of the `Task`.
         task: String,
-        /// Number of the attempt, from 1.
+        /// Number of the attempt, from `1`.
         attempt: u32,
         /// SHA-256 of its `ticket`.
         ticket: String,
-        /// Tree of git before the work.
+        /// Tree of `git` before the work.
         tree: Option<String>,
         /// Digests of files that the worker must not change, as `path` and `digest`.
         #[serde(default)]
@@ -125,11 +125,11 @@ pub enum EventKind {
     },
     /// A check of a task ran.
     CheckRan {
-        /// Id of the task; `final` for checks of the whole plan.
+        /// Id of the `Task`; `final` for checks of the whole plan.
         task: String,
-        /// Number of the attempt; 0 for checks of the whole plan, which have none.
+        /// Number of the attempt; `0` for checks of the whole plan, which have none.
         attempt: u32,
-        /// Position among the checks of the task, or of the plan, from 0.
+        /// Position among the checks of the task, or of the plan, from `0`.
         #[serde(default)]
         position: usize,
         /// The command.
@@ -139,7 +139,7 @@ pub enum EventKind {
     },
     /// A task was proved.
     TaskPassed {
-        /// Id of the task.
+        /// Id of the `Task`.
         task: String,
         /// Further facts.
         #[serde(flatten)]
@@ -147,7 +147,7 @@ pub enum EventKind {
     },
     /// An attempt at a task has failed.
     TaskFailed {
-        /// Id of the task.
+        /// Id of the `Task`.
         task: String,
         /// There is no further attempt, unless a person asks for one.
         is_final: bool,
@@ -157,7 +157,7 @@ pub enum EventKind {
     },
     /// A task was done, with nothing to prove it.
     TaskUnverified {
-        /// Id of the task.
+        /// Id of the `Task`.
         task: String,
         /// Further facts.
         #[serde(flatten)]
@@ -172,7 +172,7 @@ pub enum EventKind {
     },
     /// A task was done, and its evidence has to be judged: its worker cites commands that were run.
     TaskClaimed {
-        /// Id of the task.
+        /// Id of the `Task`.
         task: String,
         /// Ids of the cited evidence, such as `e1`.
         evidence_ids: Vec<String>,
@@ -195,7 +195,7 @@ pub enum EventKind {
     NoteLeft(TaskNote),
     /// The verifier has judged the whole.
     VerdictGiven {
-        /// The verdict.
+        /// The `PlanVerdict`.
         #[serde(flatten)]
         verdict: PlanVerdict,
     },
@@ -208,14 +208,14 @@ pub enum EventKind {
     },
     /// A further round over the tasks began.
     RoundStarted {
-        /// Number of the round, from 1.
+        /// Number of the round, from `1`.
         round: u32,
         /// Reopened tasks, each with its reason.
         reopened: Vec<(String, String)>,
     },
     /// Another program recorded the end of a task before omo knew of the run.
     TaskImported {
-        /// Id of the task.
+        /// Id of the `Task`.
         task: String,
         /// The end, as that program says.
         status: ImportedStatus,
@@ -227,7 +227,7 @@ pub enum EventKind {
     },
     /// The changes of an attempt were taken back.
     TaskRestored {
-        /// Id of the task.
+        /// Id of the `Task`.
         task: String,
         /// Paths that could not be put back, each with its reason; ignored files are not covered.
         #[serde(default)]
@@ -241,14 +241,14 @@ pub enum EventKind {
     },
     /// A task is left out.
     TaskSkipped {
-        /// Id of the task.
+        /// Id of the `Task`.
         task: String,
         /// Reason.
         reason: String,
     },
     /// A worker is gone, or its check could not be run: the attempt does not count.
     TaskHeld {
-        /// Id of the task.
+        /// Id of the `Task`.
         task: String,
         /// Number of the attempt.
         attempt: u32,
@@ -258,9 +258,9 @@ pub enum EventKind {
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         is_pause: bool,
     },
-    /// The work of an attempt is green, and git did not commit it: its user is asked, and the work stays where it is.
+    /// The work of an attempt is green, and `git` did not commit it: its user is asked, and the work stays where it is.
     TaskCommitRefused {
-        /// Id of the task.
+        /// Id of the `Task`.
         task: String,
         /// The reference that keeps the work, where it could be kept.
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -271,7 +271,7 @@ pub enum EventKind {
     },
     /// The commit of such an attempt is tried again.
     TaskCommitRetried {
-        /// Id of the task.
+        /// Id of the `Task`.
         task: String,
     },
     /// A commit of a task has displaced changes of the user, or was ended before its hooks had put them back.
@@ -281,7 +281,7 @@ pub enum EventKind {
     },
     /// A task that had ended is done again.
     TaskReopened {
-        /// Id of the task.
+        /// Id of the `Task`.
         task: String,
         /// Reason.
         reason: String,
@@ -306,7 +306,7 @@ pub enum EventKind {
     },
     /// A session is about to get a work tree and a branch, written first: leftovers of a kill are found by it.
     GroupPrepared {
-        /// Id of the session.
+        /// Id of the `TaskGroup`.
         group: String,
         /// Folder of the work tree.
         worktree: String,
@@ -317,7 +317,7 @@ pub enum EventKind {
     },
     /// The commits of a failed session were merged with the result of the run: the session begins again from there.
     GroupUpdated {
-        /// Id of the session.
+        /// Id of the `TaskGroup`.
         group: String,
         /// The commit that holds both.
         tip: String,
@@ -329,7 +329,7 @@ pub enum EventKind {
     },
     /// A client works on a session.
     WorkerStarted {
-        /// Id of the session.
+        /// Id of the `TaskGroup`.
         group: String,
         /// The client's process.
         process: RecordedProcess,
@@ -339,11 +339,11 @@ pub enum EventKind {
     },
     /// A worker is handed to a scheduler, written first: leftovers of a kill are found by it.
     WorkerSubmitted {
-        /// Id of the session.
+        /// Id of the `TaskGroup`.
         group: String,
         /// Name of the job there.
         job: String,
-        /// Number of this launch for the session, from 1.
+        /// Number of this launch for the session, from `1`.
         launch: u32,
         /// The commit that holds its brief.
         brief: String,
@@ -353,7 +353,7 @@ pub enum EventKind {
     },
     /// The scheduler refused the job.
     SubmissionRefused {
-        /// Id of the session.
+        /// Id of the `TaskGroup`.
         group: String,
         /// Reason, in words.
         how: String,
@@ -362,19 +362,19 @@ pub enum EventKind {
     },
     /// A queued worker has begun.
     WorkerBegan {
-        /// Id of the session.
+        /// Id of the `TaskGroup`.
         group: String,
         /// Host name of its machine, as that calls itself.
         host: String,
     },
     /// The scheduler has requeued a worker.
     WorkerRequeued {
-        /// Id of the session.
+        /// Id of the `TaskGroup`.
         group: String,
     },
     /// The cost of a worker by its last report, written before its push is fetched, which removes the report.
     WorkerReported {
-        /// Id of the session.
+        /// Id of the `TaskGroup`.
         group: String,
         /// The cost.
         #[serde(flatten)]
@@ -382,7 +382,7 @@ pub enum EventKind {
     },
     /// The scheduler could not cancel a job, which may still be at work.
     WorkerNotCancelled {
-        /// Id of the session.
+        /// Id of the `TaskGroup`.
         group: String,
         /// Name of the job there.
         job: String,
@@ -405,7 +405,7 @@ pub enum EventKind {
     },
     /// A work tree lacks files that it should have besides a checkout.
     GroupFilesMissing {
-        /// Id of the session.
+        /// Id of the `TaskGroup`.
         group: String,
         /// Paths of the first of them.
         files: Vec<String>,
@@ -415,7 +415,7 @@ pub enum EventKind {
     },
     /// A client has ended.
     WorkerEnded {
-        /// Id of the session.
+        /// Id of the `TaskGroup`.
         group: String,
         /// The exit, in words.
         how: String,
@@ -425,21 +425,21 @@ pub enum EventKind {
     },
     /// A usage limit was met: no client is started before its reset.
     LimitReached {
-        /// Id of the session that met it.
+        /// Id of the `TaskGroup` that met it.
         group: String,
         /// Time of the reset.
         until: Timestamp,
     },
     /// A stuck session: a person is asked.
     GroupStuck {
-        /// Id of the session.
+        /// Id of the `TaskGroup`.
         group: String,
         /// Reason.
         reason: String,
     },
     /// A session has ended, complete or with a reason.
     GroupEnded {
-        /// Id of the session.
+        /// Id of the `TaskGroup`.
         group: String,
         /// Last commit of its branch.
         tip: String,
@@ -449,20 +449,20 @@ pub enum EventKind {
     },
     /// A session was merged into the result of the run.
     GroupMerged {
-        /// Id of the session.
+        /// Id of the `TaskGroup`.
         group: String,
         /// Commit of the result.
         tip: String,
     },
     /// All of a wave that can be merged is, and the whole was checked before the next wave begins from it.
     WaveChecked {
-        /// Number of the wave, from 0.
+        /// Number of the wave, from `0`.
         wave: usize,
         /// The checked commit: the result of the run so far.
         tip: String,
         /// The tree.
         tree: String,
-        /// Outcome of each check of the whole, in the order of the plan.
+        /// `TaskCheckOutcome` of each check of the whole, in the order of the plan.
         outcomes: Vec<TaskCheckOutcome>,
         /// Positions of red checks that were green before: the other red ones may need a later wave.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -478,14 +478,14 @@ pub enum EventKind {
     },
     /// A session conflicts with the work of others.
     GroupRefused {
-        /// Id of the session.
+        /// Id of the `TaskGroup`.
         group: String,
         /// Conflicting files.
         files: Vec<String>,
     },
     /// A work tree was removed.
     GroupRemoved {
-        /// Id of the session.
+        /// Id of the `TaskGroup`.
         group: String,
         /// The reference that keeps unmerged work, where there was some.
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -499,12 +499,12 @@ pub enum EventKind {
     },
     /// Kept work of sessions is in the user's branch by now, and is released.
     KeptWorkReleased {
-        /// Ids of the sessions.
+        /// Ids of each `TaskGroup`.
         groups: Vec<String>,
     },
     /// A work tree stays in place: removal would lose something.
     WorktreeLeft {
-        /// Id of the session.
+        /// Id of the `TaskGroup`.
         group: String,
         /// Reason, with the folder.
         reason: String,

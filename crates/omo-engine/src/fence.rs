@@ -47,15 +47,15 @@ pub enum FenceRefusal {
     OutsideWorktree(String),
     /// A file that is never to be touched, with the pattern that says so.
     NeverTouch(String, String),
-    /// A file of git's own, below `.git`.
+    /// A file of `git`'s own, below `.git`.
     GitInternal(String),
     /// A folder outside, to go on in.
     LeavesWorktree(String),
     /// A path in the main checkout.
     MainCheckout(String),
-    /// A git command that reaches shared state.
+    /// A `git` command that reaches shared state.
     SharedGit(String),
-    /// A word that has git work elsewhere, such as `GIT_DIR`.
+    /// A word that has `git` work elsewhere, such as `GIT_DIR`.
     RedirectsGit(String),
     /// An agent that works somewhere else.
     SpawnsAgent,

@@ -83,7 +83,7 @@ pub(crate) fn edit_lines(edits: &EditFacts, top: &Path, is_at_top: bool) -> Vec<
     lines
 }
 
-/// Commands that have git hide edits again, or see them with `no-` for `negation`.
+/// Commands that have `git` hide edits again, or see them with `no-` for `negation`.
 fn hiding_commands(edits: &EditFacts, negation: &str, top: &Path, is_at_top: bool) -> Vec<String> {
     let quoted = |text: &str| sanitize(&quote_argument(text), MAX_CHARS);
     let place = if is_at_top { String::new() } else { format!("-C {} ", quoted(&top.to_string_lossy())) };
@@ -96,7 +96,7 @@ fn hiding_commands(edits: &EditFacts, negation: &str, top: &Path, is_at_top: boo
     flags.map(command).collect()
 }
 
-/// A path from the top of the work tree as a literal argument of git, whatever letters it has.
+/// A path from the top of the work tree as a literal argument of `git`, whatever letters it has.
 fn pathspec(path: &str, is_at_top: bool) -> String {
     let is_plain = is_at_top && !path.starts_with(':') && !path.contains(['*', '?', '[', '\\']);
     let text = if is_plain { path.to_owned() } else { format!(":(top,literal){path}") };

@@ -44,7 +44,7 @@ impl Default for LedgerPosition {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct BadLine {
-    /// Line number, from 1.
+    /// Line number, from `1`.
     pub line: u64,
     /// Fault of the line.
     pub what: &'static str,

@@ -28,7 +28,7 @@ pub struct ModeOptions {
     pub hub_k: u32,
     /// Tasks in a batch.
     pub batch_size: u32,
-    /// Workers of a wave at once; 0 for no bound.
+    /// Workers of a wave at once; `0` for no bound.
     pub max_workers: u32,
     /// Maximum rounds over the tasks.
     pub max_iterations: u32,

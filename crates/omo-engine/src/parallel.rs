@@ -262,7 +262,7 @@ fn workers_with_trees<'a>(state: &'a RunState, parallel: &ParallelState) -> Vec<
     state.plan.groups.iter().filter(has_tree).map(|group| group.id.as_str()).collect()
 }
 
-/// Work trees made or removed at the same time: each is a dozen calls of git, which wait for one another and for the
+/// Work trees made or removed at the same time: each is a dozen calls of `git`, which wait for one another and for the
 /// disk.
 const WORK_TREES_AT_ONCE: usize = 2;
 

@@ -21,7 +21,7 @@ pub struct ParallelState {
     /// it was moved back by its user.
     #[serde(default)]
     pub base: String,
-    /// Options of their clients.
+    /// `ClientPolicy` of their clients.
     #[serde(default)]
     pub policy: ClientPolicy,
     /// Each begun session, by its id.
@@ -75,7 +75,7 @@ pub struct LostContact {
 /// The check of the whole after a wave.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaveCheck {
-    /// Number of the wave, from 0.
+    /// Number of the wave, from `0`.
     pub wave: usize,
     /// The checked commit: the result of the run by then.
     pub tip: String,
@@ -83,7 +83,7 @@ pub struct WaveCheck {
     pub tree: String,
     /// The checks.
     pub checks: Vec<TaskCheck>,
-    /// Outcome of each check.
+    /// `TaskCheckOutcome` of each check.
     pub outcomes: Vec<TaskCheckOutcome>,
     /// Positions of checks that were green before and are no longer.
     pub broken: Vec<usize>,
@@ -140,7 +140,7 @@ pub struct GroupState {
     /// Jobs that may still run, since their scheduler could not cancel them, each with the reason.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub stray_workers: BTreeMap<String, String>,
-    /// It has to begin anew from the run's result, and not where it was.
+    /// The session has to begin anew from the run's result, and not where it was.
     #[serde(default)]
     pub is_to_redo: bool,
 }
@@ -239,7 +239,7 @@ impl ParallelState {
         self.groups.values().map(|group| group.cost_micros).fold(0, u64::saturating_add)
     }
 
-    /// Maximum cost of clients that ended without a report, in millionths of a US dollar; 0 where the run has no
+    /// Maximum cost of clients that ended without a report, in millionths of a US dollar; `0` where the run has no
     /// budget.
     pub fn untold_micros(&self) -> u64 {
         self.groups.values().map(|group| group.untold_micros).fold(0, u64::saturating_add)

@@ -27,7 +27,7 @@ pub struct PreflightFacts {
     pub leftovers: Vec<String>,
     /// The unfinished operation, such as a rebase.
     pub operation: Option<UnfinishedOperation>,
-    /// git has an identity of its user.
+    /// `git` has an identity of its user.
     pub has_identity: bool,
     /// The checked-out head.
     pub head: PreflightHead,
@@ -69,7 +69,7 @@ pub enum PreflightHead {
     Detached,
     /// A branch without a commit.
     Unborn,
-    /// None: git takes the repository for one without a work tree. Some have it so to keep a branch as it is.
+    /// None: `git` takes the repository for one without a work tree. Some have it so to keep a branch as it is.
     Bare,
 }
 
@@ -89,15 +89,15 @@ pub struct PreflightFinding {
 /// The rules, in the order of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PreflightRule {
-    /// git is new enough (`OLDEST_GIT`).
+    /// `git` is new enough (`OLDEST_GIT`).
     Git,
     /// No leftovers of a dead run.
     Leftovers,
     /// No unfinished operation.
     Operation,
-    /// git has an identity for commits.
+    /// `git` has an identity for commits.
     Identity,
-    /// git takes the checkout for a work tree.
+    /// `git` takes the checkout for a work tree.
     Bare,
     /// A branch with a commit is checked out.
     Head,
@@ -154,7 +154,7 @@ pub enum PreflightSeverity {
 
 /// Bytes kept free beside the work trees.
 const SPARE_BYTES: u64 = 256 * 1024 * 1024;
-/// The first version of git that merges without a checkout.
+/// The first version of `git` that merges without a checkout.
 const OLDEST_GIT: (u32, u32) = (2, 38);
 /// Maximum names listed; the rest is counted.
 const MAX_NAMES: usize = 8;
@@ -211,7 +211,7 @@ fn new_finding(
     PreflightFinding { rule, severity: weight, text: text.into(), hint: hint.into() }
 }
 
-/// Merges use `git merge-tree --write-tree`, which older versions lack. A git without a readable version may have it.
+/// Merges use `git merge-tree --write-tree`, which older versions lack. A `git` without a readable version may have it.
 fn check_git_version(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let version = facts.git.as_ref()?.trim().strip_prefix("git version ")?.split_whitespace().next()?;
     let mut numbers = version.split('.').map(|part| part.parse::<u32>().ok());
@@ -283,7 +283,7 @@ fn check_other_checkouts(facts: &PreflightFacts) -> Option<PreflightFinding> {
     Some(new_finding(PreflightRule::OtherCheckouts, PreflightSeverity::Warning, text, hint))
 }
 
-/// git keeps branches in folders: next to a branch `omo` there can be none below `omo/`.
+/// `git` keeps branches in folders: next to a branch `omo` there can be none below `omo/`.
 fn check_branches(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let name = sanitize(facts.branch_in_way.as_ref()?, 60);
     let text =

@@ -199,7 +199,7 @@ impl<'a> Projection<'a> {
         writing.write_output(&root, Output::of_part(path, key.clone(), root.read(path)?, &text, text.clone()))
     }
 
-    /// Folder and name of a file for other programs. Outside of the project it lies in the git folder, apart for each
+    /// Folder and name of a file for other programs. Outside of the project it lies in the `git` folder, apart for each
     /// work tree.
     fn place_of(&self, state: &RunState, path: &'static str) -> Result<(PathBuf, &'static str), ProjectionError> {
         if is_in_project(self.root, state.plan.dialect, path) {

@@ -11,7 +11,7 @@ pub struct Question {
     pub id: String,
     /// The subject.
     pub kind: QuestionKind,
-    /// The question.
+    /// The `Question`.
     pub text: String,
     /// The possible answers.
     pub options: Vec<QuestionOption>,
@@ -37,19 +37,19 @@ pub enum QuestionKind {
     },
     /// The end of a batch after which a person is asked.
     HardStop {
-        /// Position of the batch, from 0.
+        /// Position of the batch, from `0`.
         group: usize,
     },
     /// A check that could not be run here.
     CheckNotRunnable {
-        /// Id of the task.
+        /// Id of the `Task`.
         task: String,
         /// The missing program or file.
         missing: String,
     },
     /// A refused commit of green work.
     CommitRefused {
-        /// Id of the task.
+        /// Id of the `Task`.
         task: String,
         /// Reason of git.
         refusal: CommitRefusal,
@@ -74,14 +74,14 @@ pub enum QuestionKind {
     },
     /// A session in conflict with the work of others.
     Conflict {
-        /// Id of the session.
+        /// Id of the `TaskGroup`.
         group: String,
         /// Conflicting files.
         files: String,
     },
     /// A stuck session.
     Stuck {
-        /// Id of the session.
+        /// Id of the `TaskGroup`.
         group: String,
         /// Reason.
         reason: String,

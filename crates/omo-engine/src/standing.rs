@@ -14,7 +14,7 @@ impl RunState {
         self.questions.iter().find(|state| state.answer.is_none())
     }
 
-    /// The stop after a batch, by its position from 0, was passed.
+    /// The stop after a batch, by its position from `0`, was passed.
     pub fn is_stop_passed(&self, group: usize) -> bool {
         self.plan.groups.get(group).is_some_and(|group| group.tasks.iter().all(|id| self.reviewed_tasks.contains(id)))
     }

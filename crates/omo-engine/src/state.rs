@@ -38,7 +38,7 @@ pub struct RunState {
     /// Top of the work tree that it changes.
     #[serde(default)]
     pub root: String,
-    /// Identity of that work tree, wherever it lies; `None` without git, or in an older ledger.
+    /// Identity of that work tree, wherever it lies; `None` without `git`, or in an older ledger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<WorktreeIdentity>,
     /// The commit that was checked out at its start.
@@ -58,7 +58,7 @@ pub struct RunState {
     /// numbers its batches.
     #[serde(default)]
     pub reviewed_tasks: BTreeSet<String>,
-    /// Result of each final check since the last change, by position in the plan, from 0.
+    /// Result of each final check since the last change, by position in the plan, from `0`.
     pub final_checks: BTreeMap<usize, TaskCheckOutcome>,
     /// The commits of passed tasks that a branch of the user's lacked when the run would end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -168,7 +168,7 @@ pub struct TaskState {
     pub last_end: Option<AttemptEnd>,
     /// The running attempt.
     pub running: Option<RunningAttempt>,
-    /// Outcome of each check of the last attempt, in order, with its command.
+    /// `TaskCheckOutcome` of each check of the last attempt, in order, with its command.
     #[serde(default)]
     pub checks: Vec<(String, TaskCheckOutcome)>,
     /// Positions of checks that were green before the work began, among all commands of the task; of a task list's,
@@ -204,7 +204,7 @@ pub struct TaskState {
     /// The reference that keeps the changes taken back last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_back: Option<String>,
-    /// The attempt whose green work git did not commit.
+    /// The attempt whose green work `git` did not commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncommitted: Option<UncommittedAttempt>,
     /// Ids of the evidence that its last worker had run; of a claimed task the cited ones.
@@ -231,7 +231,7 @@ impl TaskState {
 /// The work tree before the first work on a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorktreeBaseline {
-    /// Tree of git, to compare with.
+    /// Tree of `git`, to compare with.
     pub tree: Option<String>,
     /// Snapshot, to restore.
     pub snapshot: Option<String>,
@@ -246,7 +246,7 @@ pub struct WorktreeBaseline {
 /// The base of comparison for the work on a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkBase {
-    /// Tree of git at the start.
+    /// Tree of `git` at the start.
     pub tree: Option<String>,
     /// Time of the start.
     pub since: Timestamp,
@@ -343,14 +343,14 @@ pub struct RunningAttempt {
     pub ticket: String,
     /// Time of the start.
     pub since: Timestamp,
-    /// Tree of git at the start.
+    /// Tree of `git` at the start.
     pub tree: Option<String>,
     /// Files that it must not change, with their digests.
     #[serde(default)]
     pub protected_files: Vec<(String, String)>,
 }
 
-/// An attempt with green checks whose commit git refused.
+/// An attempt with green checks whose commit `git` refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UncommittedAttempt {
     /// The attempt as it ran.
@@ -366,7 +366,7 @@ pub struct UncommittedAttempt {
 /// A question and its answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuestionState {
-    /// The question.
+    /// The `Question`.
     pub question: Question,
     /// Time of the opening.
     pub opened_at: Timestamp,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Maximum number of files named in a text.
 const MAX_NAMES: usize = 3;
 
-/// Copies of files that git ignores, and of repositories within a work tree, made before its removal.
+/// Copies of files that `git` ignores, and of repositories within a work tree, made before its removal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopiedFiles {
     /// The folder of the copies, absolute.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Evidence {
     /// Id, such as `e1`.
     pub id: String,
-    /// Id of the task.
+    /// Id of the `Task`.
     pub task: String,
     /// Number of the attempt.
     pub attempt: u32,
@@ -16,7 +16,7 @@ pub struct Evidence {
     pub command: String,
     /// The outcome.
     pub outcome: TaskCheckOutcome,
-    /// Tree of git that it was run in.
+    /// Tree of `git` that it was run in.
     #[serde(default)]
     pub tree: Option<String>,
     /// SHA-256 of the file that keeps its output.
@@ -27,7 +27,7 @@ pub struct Evidence {
 /// A note of a worker for the workers of later tasks, in its own words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskNote {
-    /// Id of the task that its worker was at.
+    /// Id of the `Task` that its worker was at.
     pub task: String,
     /// Number of the attempt.
     pub attempt: u32,
@@ -64,7 +64,7 @@ pub struct PlanVerdict {
 /// A deferred finding that was dealt with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClosedFinding {
-    /// Number among the findings of all verdicts of the run, from 1.
+    /// Number among the findings of all verdicts of the run, from `1`.
     pub number: usize,
 }
 
@@ -89,7 +89,7 @@ impl PlanVerdict {
 pub struct UnfinishedLine {
     /// Path of the file.
     pub file: String,
-    /// Line number, from 1.
+    /// Line number, from `1`.
     pub line: usize,
     /// The word found.
     pub word: String,

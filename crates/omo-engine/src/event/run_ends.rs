@@ -10,7 +10,7 @@ use crate::event::UnfinishedLine;
 /// `AttemptEnd`: the facts at the end of an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptEnd {
-    /// Number of the attempt; 0 where there was none.
+    /// Number of the attempt; `0` where there was none.
     pub attempt: u32,
     /// Proof or fault, on one line.
     pub evidence: String,
@@ -32,7 +32,7 @@ pub struct AttemptEnd {
     /// Digests of test files that the other half of the pair must not change, as `path` and `digest`.
     #[serde(default)]
     pub test_digests: Vec<(String, String)>,
-    /// Tree of git that the checks judged.
+    /// Tree of `git` that the checks judged.
     #[serde(default)]
     pub tree: Option<String>,
     /// Added lines that name unfinished work; `None` where they were not searched for.
@@ -59,7 +59,7 @@ pub struct AttemptEnd {
     /// Outcomes of checks with their steering files as before the work, a line for each that differs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judge_notes: Vec<String>,
-    /// Reason why git did not make that commit.
+    /// Reason why `git` did not make that commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<CommitRefusal>,
     /// Outcomes of its checks without the work, where that was asked.
@@ -96,7 +96,7 @@ pub enum ImportedStatus {
 /// The commit of a passed task that a branch of the user's lacks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingCommit {
-    /// Id of the task.
+    /// Id of the `Task`.
     pub task: String,
     /// Id of the commit.
     pub commit: String,

@@ -8,7 +8,7 @@ use super::{EventActor, EventKind};
 /// One event, as it stands in the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunEvent {
-    /// Number, from 1, without gaps.
+    /// Number, from `1`, without gaps.
     pub seq: u64,
     /// Time of writing.
     pub ts: Timestamp,

@@ -1,5 +1,5 @@
-//! The reach of git commands beyond the work tree of a session: the branches, the stash, the settings and the worktrees
-//! of the repository that it shares with everybody else.
+//! The reach of `git` commands beyond the work tree of a session: the branches, the stash, the settings and the
+//! worktrees of the repository that it shares with everybody else.
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Deed<'w> {
@@ -48,7 +48,7 @@ const LIST_OPTIONS: [&str; 8] =
 const CHANGE_OPTIONS: [&str; 7] =
     ["--delete", "--move", "--copy", "--force", "--edit-description", "--set-upstream-to", "--unset-upstream"];
 
-/// Remarkable actions of a git call with these arguments, in order.
+/// Remarkable actions of a `git` call with these arguments, in order.
 pub(super) fn git_actions(arguments: &[String]) -> Vec<Deed<'_>> {
     let mut deeds = Vec::new();
     let mut rest = arguments.iter();

@@ -1,4 +1,4 @@
-//! Green work whose commit git refused: held with its attempt, until its user has answered.
+//! Green work whose commit `git` refused: held with its attempt, until its user has answered.
 
 use omo_git::commit::CommitRefusal;
 use omo_plan::model::Task;

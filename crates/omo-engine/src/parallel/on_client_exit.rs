@@ -68,7 +68,7 @@ impl ParallelDriver<'_> {
         self.end_if_done(&group).map(drop)
     }
 
-    /// Retries the commit that git refused, in the session's work tree, and goes on with the session.
+    /// Retries the commit that `git` refused, in the session's work tree, and goes on with the session.
     pub(super) fn commit_again(&self, state: &RunState, group: &TaskGroup, task: &str) -> Result<(), DriveError> {
         let tree = worker_tree(state, self.engine.run.id(), &group.id);
         let failed = match tree.unwrap_or_else(|| Err(WorktreeGone::NoFolder(PathBuf::new()))) {
@@ -98,7 +98,7 @@ impl ParallelDriver<'_> {
     }
 }
 
-/// Number of tasks of a session that are not settled; 0 where the session as a whole is.
+/// Number of tasks of a session that are not settled; `0` where the session as a whole is.
 fn tasks_left(state: &RunState, group: &TaskGroup) -> u32 {
     if group_outcome(state, group).is_some() {
         return 0;

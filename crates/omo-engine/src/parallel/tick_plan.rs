@@ -8,7 +8,7 @@ use crate::parallel_state::{INTEGRATED, ParallelState};
 use crate::state::RunState;
 use crate::work::{path_in_repository, tick_merged};
 
-/// Index file of git for the commit.
+/// Index file of `git` for the commit.
 const INDEX_FILE: &str = "ticks.index";
 
 impl ParallelDriver<'_> {

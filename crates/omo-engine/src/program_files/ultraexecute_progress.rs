@@ -57,7 +57,7 @@ pub struct ProgressFile {
     pub mode: &'static str,
     /// Number of steps of the plan, or of the session that is run by itself.
     pub total_steps: usize,
-    /// Number of the running or last step; 0 before the first.
+    /// Number of the running or last step; `0` before the first.
     pub current_step: u64,
     /// `in-progress`, `completed`, `failed` or `stopped`.
     pub status: &'static str,
@@ -146,7 +146,7 @@ fn progress_step(known: Option<&TaskState>, status: ReportedStatus) -> ProgressS
     }
 }
 
-/// Number of the running step, or of the one with the last event; 0 where none was begun.
+/// Number of the running step, or of the one with the last event; `0` where none was begun.
 fn current_step(state: &RunState, reached: &OutcomeSummary) -> u64 {
     let running = reached.tasks.iter().find(|(_, status)| *status == ReportedStatus::Running).map(|(id, _)| id);
     let begun = reached.tasks.iter().filter_map(|(id, _)| {

@@ -11,7 +11,7 @@ pub const REPORT_PATH: &str = "docs/06-plans/execution-report.md";
 /// An ended task, as the checkpoint has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndedTask {
-    /// Id of the task.
+    /// Id of the `Task`.
     pub id: String,
     /// The title.
     pub title: String,

@@ -1,4 +1,4 @@
-//! The difference of each task of a run, as git prints it.
+//! The difference of each task of a run, as `git` prints it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::work::tree_from_text;
 ///
 /// # Errors
 ///
-/// git fails at the commits. Tasks without their work trees have no difference.
+/// `git` fails at the commits. Tasks without their work trees have no difference.
 pub fn task_differences(
     run_id: &str,
     repository: &GitRepository,

@@ -1,4 +1,4 @@
-//! Options of the clients of a parallel run, as requested and as typed once more.
+//! `ClientPolicy` of the clients of a parallel run, as requested and as typed once more.
 
 use omo_core::money::decimal_dollars;
 use omo_core::text::command_text::quote_shell_word;
@@ -12,7 +12,7 @@ const DECIMALS: usize = 6;
 /// The requested options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientPolicyRequest {
-    /// Options of the clients; `setup` and `payer` are never requested.
+    /// `ClientPolicy` of the clients; `setup` and `payer` are never requested.
     pub policy: ClientPolicy,
     /// The user accepts a payer other than a subscription.
     pub accepts_billing: bool,

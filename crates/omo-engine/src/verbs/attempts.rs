@@ -483,8 +483,8 @@ fn missing_commit(commit: Option<&CommitOutcome>, end: &AttemptEnd) -> Option<St
     }
 }
 
-/// Green work whose commit git refused. A fault that its worker can mend goes back to the worker once, as long as there
-/// are attempts; every other is a question to its user, and uses up none. No refusal has anything taken back.
+/// Green work whose commit `git` refused. A fault that its worker can mend goes back to the worker once, as long as
+/// there are attempts; every other is a question to its user, and uses up none. No refusal has anything taken back.
 fn refused_commit_events(
     state: &RunState,
     task: &Task,

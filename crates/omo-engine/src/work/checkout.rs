@@ -13,7 +13,7 @@ use crate::work::committed_work::without_omo_files;
 /// Maximum commits counted.
 const MAX_COMMITS: usize = 10_000;
 
-/// The checkout of a run; `None` where it is no work tree of git, or git cannot tell.
+/// The checkout of a run; `None` where it is no work tree of `git`, or `git` cannot tell.
 pub fn read_checkout(state: &RunState) -> Option<CheckoutView> {
     let repository = GitRepository::find(Path::new(&state.root))?;
     let uncommitted = without_omo_files(state, uncommitted_paths(&repository).ok()?);

@@ -25,7 +25,7 @@ use crate::task_commits::commit_message;
 use crate::verbs::CommitOutcome;
 use crate::work::attempt::WorkResult;
 
-/// Time limit of git and the hooks of its user.
+/// Time limit of `git` and the hooks of its user.
 const LIMIT: Duration = Duration::from_secs(600);
 const DETACHED: &str = "HEAD";
 /// Letters of the digest of a task's id in a name.

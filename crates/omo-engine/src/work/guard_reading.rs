@@ -15,7 +15,7 @@ use crate::state::{ANSWER_CONTINUE, RunState};
 use crate::verbs;
 
 impl CommitGuard {
-    /// The guard in the checkout of a project; `None` without a repository, or where git cannot tell.
+    /// The guard in the checkout of a project; `None` without a repository, or where `git` cannot tell.
     pub fn read(root: &Path) -> Option<Self> {
         let repository = GitRepository::find(root)?;
         let settings = GitSettings::from_environment(&repository).ok()?;

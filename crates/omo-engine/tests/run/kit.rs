@@ -115,11 +115,11 @@ pub(crate) fn session(id: &str, pid: u32) -> EventActor {
 /// A run in play.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
-    /// Where it stands.
+    /// The present `RunState`.
     pub state: RunState,
-    /// How it came there.
+    /// The events so far.
     pub events: Vec<RunEvent>,
-    /// Who plays, and when a person last typed something there.
+    /// The caller, with the time of the last input of a person.
     pub caller: VerbCaller,
     pub(crate) now: i64,
 }
