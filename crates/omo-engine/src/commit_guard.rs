@@ -17,7 +17,7 @@ const ABSENT: &str = "not used";
 /// `CommitGuard`: hooks and settings that judge commits, as a run begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitGuard {
-    /// Git settings from the user's environment.
+    /// `GitSettings` from the user's environment.
     pub settings: GitSettings,
     /// States in the checkout.
     pub judges: Judges,
@@ -27,7 +27,7 @@ pub struct CommitGuard {
 /// stand.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownGuard {
-    /// Git settings from the user's environment.
+    /// `GitSettings` from the user's environment.
     pub settings: GitSettings,
     judges: BTreeMap<String, BTreeSet<String>>,
 }

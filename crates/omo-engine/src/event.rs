@@ -51,7 +51,7 @@ pub enum EventKind {
         /// Full name of the branch that was checked out; `None` for none, or in an older ledger.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         branch: Option<String>,
-        /// The requested part of an ultraplan.
+        /// The `RunScope` of an ultraplan.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         scope: Option<RunScope>,
         /// The `ExecutionMode`; in a ledger that does not say, as its dialect was then.

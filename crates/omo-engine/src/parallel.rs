@@ -75,7 +75,7 @@ pub struct LaunchConfig {
 pub struct ParallelDriver<'a> {
     engine: &'a Engine<'a>,
     repository: GitRepository,
-    /// Git settings from the user's environment.
+    /// `GitSettings` from the user's environment.
     settings: GitSettings,
     /// `None` where no client is started, and work is only merged.
     launch_config: Option<LaunchConfig>,

@@ -11,7 +11,7 @@ pub struct Question {
     pub id: String,
     /// The subject.
     pub kind: QuestionKind,
-    /// The `Question`.
+    /// Text of the question.
     pub text: String,
     /// The possible answers.
     pub options: Vec<QuestionOption>,

@@ -108,7 +108,7 @@ pub struct RunState {
     /// State of its parallel workers, where it has any.
     #[serde(default)]
     pub parallel: Option<ParallelState>,
-    /// The requested part of an ultraplan.
+    /// The `RunScope` of an ultraplan.
     #[serde(default)]
     pub scope: Option<RunScope>,
     /// The mode of its tasks.

@@ -48,7 +48,7 @@ const COMMAND_COLUMNS: usize = 300;
 
 /// A run of a plan, and what was found beside its state.
 pub struct RunFacts<'a> {
-    /// Id of the run.
+    /// Id of the `Run`.
     pub run: &'a str,
     /// The state.
     pub state: &'a RunState,

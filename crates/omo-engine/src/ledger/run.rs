@@ -90,7 +90,7 @@ impl Run {
         Self { id: id.to_owned(), path: place.path(), place, key, known: Arc::default() }
     }
 
-    /// Id of the run.
+    /// Id of the `Run`.
     pub fn id(&self) -> &str {
         &self.id
     }

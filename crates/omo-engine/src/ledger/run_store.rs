@@ -35,7 +35,7 @@ pub struct RunStore {
 /// A run, as it is listed.
 #[derive(Debug)]
 pub struct ListedRun {
-    /// Id of the run.
+    /// Id of the `Run`.
     pub id: String,
     /// Present state, or the reason why it cannot be read.
     pub state: Result<RunState, RunStoreError>,

@@ -38,7 +38,7 @@ pub struct JudgedAttempt {
     pub restore_error: Option<String>,
     /// The task that its worker goes on with, which no other worker is given.
     pub next_task: Option<String>,
-    /// The present state of the run.
+    /// The present `RunState`.
     pub state: RunState,
 }
 

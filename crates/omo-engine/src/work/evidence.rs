@@ -24,7 +24,7 @@ const LETTERS: usize = 8;
 pub struct RecordedEvidence {
     /// The evidence, with its new id.
     pub evidence: Evidence,
-    /// The present state of the run.
+    /// The present `RunState`.
     pub state: RunState,
 }
 
@@ -39,7 +39,7 @@ pub enum VerdictOutcome {
         why: String,
         /// The checks of the whole that were run for it.
         outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
-        /// The present state of the run.
+        /// The present `RunState`.
         state: Box<RunState>,
     },
 }

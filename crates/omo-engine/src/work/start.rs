@@ -59,7 +59,7 @@ pub struct RunOpening {
     pub worktree: Option<WorktreeIdentity>,
     /// The position of `HEAD`.
     pub head: Option<CheckoutHead>,
-    /// The requested part of an ultraplan.
+    /// The `RunScope` of an ultraplan.
     pub scope: Option<RunScope>,
     /// The mode of its tasks.
     pub mode: ExecutionMode,
