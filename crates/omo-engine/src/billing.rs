@@ -1,7 +1,7 @@
-//! Who pays for clients that omo starts: before the first of them, a user who would pay other than by their
+//! The payer of clients that omo starts: before the first of them, a user who would pay other than by their
 //! subscription is asked or told.
 
-/// What is known of how a client is paid for.
+/// Environment and settings that decide who pays for a client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BillingFacts {
     /// `ANTHROPIC_API_KEY` is set.
@@ -10,15 +10,14 @@ pub struct BillingFacts {
     pub has_auth_token: bool,
     /// The user's settings name an `apiKeyHelper`.
     pub has_key_helper: bool,
-    /// The variable that has a cloud provider serve the client, where one is set.
+    /// The set variable that has a cloud provider serve the client, such as `CLAUDE_CODE_USE_BEDROCK`.
     pub provider: Option<String>,
 }
 
-/// Variables that have a cloud provider serve the client.
 const PROVIDERS: [&str; 3] = ["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"];
 
 impl BillingFacts {
-    /// What the environment, looked up by name, and the user's settings say. A variable without a value is not set.
+    /// Facts from the environment, looked up by name, and the user's settings. A variable without a value is not set.
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>, has_key_helper: bool) -> Self {
         let value = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
         let is_on = |name: &&&str| {
@@ -33,7 +32,7 @@ impl BillingFacts {
         }
     }
 
-    /// What pays other than the subscription, by its name.
+    /// Name of a payer other than the subscription, such as `ANTHROPIC_API_KEY`.
     pub(crate) fn payer(&self) -> Option<&str> {
         match self {
             Self { has_api_key: true, .. } => Some("ANTHROPIC_API_KEY"),
@@ -44,7 +43,7 @@ impl BillingFacts {
         }
     }
 
-    /// What a dry run says about it.
+    /// The line of a dry run about the payer.
     pub fn summary_line(&self) -> String {
         match self.payer() {
             Some("ANTHROPIC_API_KEY") => {
@@ -58,43 +57,43 @@ impl BillingFacts {
     }
 }
 
-/// What was asked for, as far as it matters who pays.
+/// The part of a request that matters for who pays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BillingRequest {
-    /// Clients will be started.
+    /// The run starts clients.
     pub starts_clients: bool,
-    /// There is a person who can be asked.
+    /// A person can be asked.
     pub can_ask: bool,
-    /// The command line accepts it.
+    /// The command line accepts the payer.
     pub is_accepted: bool,
 }
 
-/// What is done about it.
+/// The reaction to a payer: silence, a warning, a question or a stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BillingDecision {
-    /// Nothing.
+    /// No reaction.
     Silent,
-    /// It is told, and the run goes on.
+    /// A warning, after which the run goes on.
     Warn {
-        /// What is told.
+        /// The warning.
         text: String,
     },
     /// A person chooses before any client is started.
     Ask {
-        /// What they are asked.
+        /// The question.
         question: String,
     },
     /// No client is started.
     Stop {
-        /// Why.
+        /// Reason of the stop.
         text: String,
-        /// What to do.
+        /// The way out.
         hint: String,
     },
 }
 
-/// Decides what is done about who pays. A key that a terminal carries for something else is the trap: it is asked
-/// about. A user who set up any other way meant it, and is told.
+/// The reaction to `facts`. A key that a terminal carries for something else is the trap: it is asked about. A user who
+/// set up any other way meant it, and is told.
 pub fn decide_billing(facts: &BillingFacts, asked: BillingRequest) -> BillingDecision {
     let Some(payer) = facts.payer().filter(|_| asked.starts_clients) else { return BillingDecision::Silent };
     let told = format!("{payer} is set: the workers are billed to it and not to a subscription");

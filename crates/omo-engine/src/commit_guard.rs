@@ -8,26 +8,26 @@ use omo_git::commit_guard::{SCRIPT, SETTING};
 use omo_git::git_settings::GitSettings;
 use serde::{Deserialize, Serialize};
 
-/// The state of each setting and file that judges commits, by its name.
+/// State of each setting and file that judges commits, by its name.
 pub type Judges = BTreeMap<String, String>;
 
-/// The state of what is not there, or which nothing uses any more.
+/// State of a judge that is missing, or that nothing uses any more.
 const ABSENT: &str = "not used";
 
 /// `CommitGuard`: hooks and settings that judge commits, as a run begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitGuard {
-    /// Settings of git from the environment of the user.
+    /// `GitSettings` from the user's environment.
     pub settings: GitSettings,
     /// States in the checkout.
     pub judges: Judges,
 }
 
-/// The states in which what judges commits is known: as the run found it, as a passed task left it that lists it, or as
-/// its user let it stand.
+/// Known states of `Judges`: as the run found them, as a passed task left one that it lists, or as its user let one
+/// stand.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownGuard {
-    /// Settings of git from the environment of the user.
+    /// `GitSettings` from the user's environment.
     pub settings: GitSettings,
     judges: BTreeMap<String, BTreeSet<String>>,
 }
@@ -47,7 +47,7 @@ impl KnownGuard {
         }
     }
 
-    /// The changes of `Judges` since the run knows them; `is_listed` is asked about the path of a file.
+    /// Changes of `Judges` since the run knows them; `is_listed` is asked about the path of a file.
     pub fn changes(&self, now: &Judges, is_listed: impl Fn(&str) -> bool) -> GuardChanges {
         // A script that a hook runs only now guarded nothing before: the hook has changed.
         let is_new = |name: &str| name.starts_with(SCRIPT) && !self.judges.contains_key(name);
@@ -56,8 +56,8 @@ impl KnownGuard {
         GuardChanges { listed, others }
     }
 
-    /// The states that its user lets stand who had a commit tried again that was refused for this: those that the
-    /// question showed and that are still there. Whatever changed since is asked about by itself.
+    /// States that the user accepted by a retry of the refused commit: judges that the question showed and that are
+    /// still there. Any later change is a question of its own.
     pub fn answered(&self, now: &Judges, refusal: &CommitRefusal) -> Judges {
         let CommitRefusal::GuardChanged { files, .. } = refusal else { return Judges::new() };
         let GuardChanges { mut listed, others } = self.changes(now, |_| false);
@@ -65,7 +65,7 @@ impl KnownGuard {
         listed
     }
 
-    /// `Judges` of a new worktree alone: those that all work trees share are known of the checkout.
+    /// `Judges` that only a new worktree has: judges that all work trees share are known of the checkout.
     pub(crate) fn unknown_in_worktree(&self, now: &Judges) -> Judges {
         let mut unknown = self.unknown_states(now);
         unknown.retain(|name, _| {
@@ -95,7 +95,6 @@ fn name_judge(name: &str, state: &str) -> String {
     format!("{name} (now {state})")
 }
 
-/// The path in the name of a judge, which may be followed by a part of the file: `script package.json (scripts)`.
 fn path_of(name: &str) -> &str {
     let path = name.strip_prefix(SCRIPT).unwrap_or(name);
     path.split_once(" (").map_or(path, |(path, _)| path)
@@ -104,14 +103,14 @@ fn path_of(name: &str) -> &str {
 /// `GuardChanges`: judges of commits that are not as the run knows them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct GuardChanges {
-    /// Changed by the task that lists them, and scripts that hooks run since.
+    /// Changes by the task that lists them, and scripts that hooks run since.
     pub listed: Judges,
-    /// All others.
+    /// All other changes.
     pub others: Judges,
 }
 
 impl GuardChanges {
-    /// The refusal to commit in the folder of a project, where others have changed.
+    /// The `CommitRefusal` in the folder of a project, where others have changed.
     pub fn refusal(&self, folder: &Path) -> Option<CommitRefusal> {
         let files = name_judges(&self.others);
         (!files.is_empty()).then(|| CommitRefusal::GuardChanged { folder: folder.display().to_string(), files })

@@ -1,27 +1,26 @@
-//! Which tasks went to agents that have not begun: where the client starts its agents in the background, the
-//! session asks what comes next before any of them has said a word.
+//! Tasks that went to agents that have not begun: where the client starts its agents in the background, the session
+//! asks for the next step before any of them has reported.
 
 use omo_core::timestamp::Timestamp;
 
 use crate::event::{EventKind, RunEvent};
 use crate::state::RunState;
 
-/// How long an agent may take to begin, in milliseconds.
+/// Maximum time until an agent begins, in milliseconds.
 pub const BEGINS_WITHIN_MILLIS: i64 = 120_000;
 
-/// What is written down where a person types the command again: agents are started anew.
+/// The event for a command that is typed again: agents are started anew.
 pub fn forget_dispatched() -> EventKind {
     EventKind::TasksDispatched { tasks: Vec::new(), to_agents: true }
 }
 
-/// The same where a plan is gone on with, if anything was handed out.
+/// `forget_dispatched` for a plan that goes on, if anything was handed out.
 pub fn forget_dispatched_if_any(state: &RunState) -> Option<EventKind> {
     let out = state.dispatched.as_ref().filter(|out| !out.tasks.is_empty());
     out.map(|_| forget_dispatched())
 }
 
-/// Whether anything that went to agents may be out: what was handed out last is the newest of it. Without reading what
-/// has happened, which is long where a run is.
+/// A dispatched task may be out, by the time of the newest handout. The ledger, long in a long run, is not read.
 pub fn may_be_dispatched(state: &RunState, now: Timestamp) -> bool {
     state.dispatched.as_ref().is_some_and(|out| !out.tasks.is_empty() && is_recent(out.at, now))
 }
@@ -30,7 +29,7 @@ fn is_recent(at: Timestamp, now: Timestamp) -> bool {
     now.millis_since(at).is_none_or(|millis| millis < BEGINS_WITHIN_MILLIS)
 }
 
-/// The tasks that went to agents a moment ago and that no agent has begun since.
+/// Tasks that went to agents a moment ago and that no agent has begun since.
 pub fn dispatched_tasks(events: &[RunEvent], now: Timestamp) -> Vec<String> {
     let mut out: Vec<(String, Timestamp)> = Vec::new();
     for event in events {

@@ -1,4 +1,4 @@
-//! Why a run, or the place of all of them, could not be used.
+//! Errors of the run store.
 
 use std::path::PathBuf;
 
@@ -12,25 +12,25 @@ use omo_state::seal::KeyError;
 use crate::ledger::BadLine;
 use crate::state::LedgerError;
 
-/// Why a run, or the place of all of them, could not be used.
+/// Reason why a run, or the folder of all runs, could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RunStoreError {
-    /// A run belongs to a repository, and there is none.
+    /// No repository, to which a run must belong.
     #[error("{0} is in no git repository")]
     NoRepository(PathBuf),
-    /// The runs of this repository were begun in a place that cannot be used now. They are begun nowhere
-    /// else: two ledgers of one repository would each know half of what happened.
+    /// A folder of runs that cannot be used now. Runs are begun nowhere else: two ledgers of one repository would each
+    /// know half of what happened.
     #[error("the runs of this repository are in {path}, which cannot be used: {source}")]
     Location {
-        /// Which place.
+        /// The folder.
         path: PathBuf,
-        /// What is in the way.
+        /// Cause.
         source: FolderError,
     },
-    /// The note of where the runs of a repository are is none.
+    /// An unreadable record of where the runs of a repository are.
     #[error("{path} does not say where the runs of {repository} are; remove it to have that found out again")]
     LocationRecord {
-        /// The note.
+        /// The record.
         path: PathBuf,
         /// The repository.
         repository: PathBuf,
@@ -38,55 +38,55 @@ pub enum RunStoreError {
     /// A name from outside that no run can have.
     #[error(transparent)]
     Id(#[from] InvalidId),
-    /// There is no such run.
+    /// An unknown run.
     #[error("this repository has no run `{0}`")]
     NotFound(String),
-    /// A file could not be used.
+    /// An unusable file.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Another process is writing, and does not get done.
+    /// A lock that another process holds for too long.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// There is nothing to seal with.
+    /// No key to seal with.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// There are runs, and what they were sealed with is gone.
+    /// Runs without the key that sealed them.
     #[error("the runs in {0} are sealed with a key that is not there any more: none of them can be believed")]
     NoKey(PathBuf),
-    /// A line of a ledger is none that omo wrote there.
+    /// A ledger line that omo did not write there.
     #[error("{path} line {}: {}", .source.line, .source.what)]
     Line {
         /// The ledger.
         path: PathBuf,
-        /// Which line, and what is wrong with it.
+        /// The line and its fault.
         source: BadLine,
     },
-    /// The lines are omo's, and what they say cannot have happened.
+    /// Lines of omo whose events cannot have happened.
     #[error("{path}: {source}")]
     Ledger {
         /// The ledger.
         path: PathBuf,
-        /// Which event, and what is wrong with it.
+        /// The event and its fault.
         source: LedgerError,
     },
-    /// A ledger would become larger than what is read.
+    /// A ledger larger than the maximum that is read.
     #[error("the ledger {0} would become too large")]
     TooLarge(PathBuf),
-    /// A name that no file for output can have.
+    /// An invalid name of an output file.
     #[error("`{}` is no name for a log: letters, digits, `.`, `_` and `-`", sanitize(.0, 60))]
     LogName(String),
-    /// An event could not be put into words.
+    /// An event that does not serialize.
     #[error("write an event: {0}")]
     Json(#[from] serde_json::Error),
 }
 
-/// Why nothing was written down.
+/// Reason why no event was written.
 #[derive(Debug, thiserror::Error)]
 pub enum TransactError {
-    /// It may not happen now.
+    /// A verb that is refused now.
     #[error("{}", .0.message)]
     Refused(VerbRefusal),
-    /// It could not be done.
+    /// An error of the run store.
     #[error(transparent)]
     RunStore(#[from] RunStoreError),
 }

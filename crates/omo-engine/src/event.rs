@@ -1,4 +1,4 @@
-//! What happens in a run: one event is one line of its ledger.
+//! Events of a run: one event is one line of its ledger.
 //!
 //! Every later version can read an event: fields are added with a default and never change their meaning.
 
@@ -30,20 +30,20 @@ pub use self::run_event::RunEvent;
 pub use crate::question::{Question, QuestionKind, QuestionOption};
 pub use omo_remote::peer::WorkerPeer;
 
-/// What happened.
+/// The kind of an event, with its facts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum EventKind {
     /// The run began.
     RunOpened {
-        /// Its plan, whole.
+        /// The plan, whole.
         plan: Box<Plan>,
-        /// The digest of exactly the commands that its user approved.
+        /// Digest of exactly the commands that its user approved.
         approved: String,
-        /// The top of the work tree that it changes.
+        /// Top of the work tree that the run changes.
         #[serde(default)]
         root: String,
-        /// The same work tree, wherever it lies; `None` without git, or in an older ledger.
+        /// Identity of that work tree, wherever it lies; `None` without `git`, or in an older ledger.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         worktree: Option<WorktreeIdentity>,
         /// The commit that was checked out.
@@ -51,142 +51,142 @@ pub enum EventKind {
         /// Full name of the branch that was checked out; `None` for none, or in an older ledger.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         branch: Option<String>,
-        /// How much of an ultraplan was asked for, and in which way.
+        /// The `RunScope` of an ultraplan.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         scope: Option<RunScope>,
-        /// How its tasks are handed out; in a ledger that does not say, as its dialect was then.
+        /// The `ExecutionMode`; in a ledger that does not say, as its dialect was then.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         mode: Option<ExecutionMode>,
         /// `CommitGuard` of the checkout; `None` in a ledger of a version that compared nothing.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         guard: Option<CommitGuard>,
     },
-    /// The folder of the project was renamed, and the run goes on where it is now.
+    /// The folder of the project was renamed, and the run goes on there.
     RunMoved {
-        /// The top of the work tree that it changes.
+        /// Top of the work tree that the run changes.
         root: String,
-        /// The digest of the same commands there.
+        /// Digest of the same commands there.
         approved: String,
     },
     /// Another session took the run over, or the same one in another process.
     HolderChanged,
-    /// The plan's file was edited, and the run goes on with what it says now.
+    /// The plan's file was edited, and the run goes on with the edit.
     PlanChanged {
-        /// The plan as it is now.
+        /// The edited plan.
         plan: Box<Plan>,
-        /// The digest of exactly the commands that its user approved.
+        /// Digest of exactly the commands that its user approved.
         approved: String,
     },
-    /// A person has to decide something.
+    /// A person has to decide.
     QuestionOpened {
-        /// What.
+        /// The `Question`.
         question: Question,
     },
-    /// It was decided.
+    /// A person has decided.
     QuestionAnswered {
-        /// Which question.
+        /// Id of the question.
         question: String,
-        /// Which option of it.
+        /// Id of the chosen option.
         option: String,
-        /// The SHA-256 of the plan's file after the answer was written into it, where it was.
+        /// SHA-256 of the plan's file after the answer was written into it, where it was.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         plan_sha256: Option<String>,
     },
     /// Units were handed out; their workers have not begun yet.
     TasksDispatched {
-        /// Which ones; none where the workers that have them are not counted on any more.
+        /// Ids of the tasks; empty where their workers are not counted on any more.
         tasks: Vec<String>,
-        /// Whether an agent of the client got each of them, and not a workflow all of them.
+        /// An agent of the client got each of them; `false` where a workflow got all.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         to_agents: bool,
     },
     /// A worker began.
     TaskStarted {
-        /// On which task.
+        /// Id of the `Task`.
         task: String,
-        /// Which attempt it is, from 1.
+        /// Number of the attempt, from `1`.
         attempt: u32,
-        /// The SHA-256 of its ticket.
+        /// SHA-256 of its `ticket`.
         ticket: String,
-        /// The work tree as it was.
+        /// Tree of `git` before the work.
         tree: Option<String>,
-        /// The digests of the files that it must not change, each as `path` and `digest`.
+        /// Digests of files that the worker must not change, as `path` and `digest`.
         #[serde(default)]
         protected_files: Vec<(String, String)>,
-        /// The places of its checks that were green before the work began: they prove nothing about it.
+        /// Positions of checks that were green before the work began: they prove nothing about it.
         #[serde(default)]
         already_green: Vec<usize>,
-        /// What the work tree is put back to where the plan says so: kept before its first attempt.
+        /// Snapshot before the first attempt, to which the work tree goes back where the plan says so.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         snapshot: Option<String>,
-        /// The commit that was checked out before its first attempt, where what the worker commits itself is looked at.
+        /// Commit that was checked out before the first attempt, where commits of the worker itself are looked at.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         head: Option<String>,
     },
     /// A check of a task ran.
     CheckRan {
-        /// Of which task; `final` for those of the whole plan.
+        /// Id of the `Task`; `final` for checks of the whole plan.
         task: String,
-        /// In which attempt; 0 for those of the whole plan, which have none.
+        /// Number of the attempt; `0` for checks of the whole plan, which have none.
         attempt: u32,
-        /// Its place among the checks that prove the task, or the plan, from 0.
+        /// Position among the checks of the task, or of the plan, from `0`.
         #[serde(default)]
         position: usize,
-        /// Its command.
+        /// The command.
         command: String,
-        /// What came of it.
+        /// The `TaskCheckOutcome`.
         outcome: TaskCheckOutcome,
     },
     /// A task was proved.
     TaskPassed {
-        /// Which one.
+        /// Id of the `Task`.
         task: String,
-        /// What else is known about it.
+        /// Further facts.
         #[serde(flatten)]
         end: AttemptEnd,
     },
     /// An attempt at a task has failed.
     TaskFailed {
-        /// Which one.
+        /// Id of the `Task`.
         task: String,
         /// There is no further attempt, unless a person asks for one.
         is_final: bool,
-        /// What else is known about it.
+        /// Further facts.
         #[serde(flatten)]
         end: AttemptEnd,
     },
-    /// A task was done, and there was nothing to prove it with.
+    /// A task was done, with nothing to prove it.
     TaskUnverified {
-        /// Which one.
+        /// Id of the `Task`.
         task: String,
-        /// What else is known about it.
+        /// Further facts.
         #[serde(flatten)]
         end: AttemptEnd,
     },
-    /// Tasks that were done without a check of their own were proved by what judges their group.
+    /// Tasks without a check of their own were proved by the check of their group.
     TasksProved {
-        /// Which ones.
+        /// Ids of the tasks.
         tasks: Vec<String>,
-        /// What has proved them.
+        /// The proof.
         by: ProofSource,
     },
-    /// A task was done, and its evidence has to be judged: its worker has put forward commands that were run.
+    /// A task was done, and its evidence has to be judged: its worker cites commands that were run.
     TaskClaimed {
-        /// Which one.
+        /// Id of the `Task`.
         task: String,
-        /// The ids of the evidence that was put forward.
+        /// Ids of the cited evidence, such as `e1`.
         evidence_ids: Vec<String>,
-        /// What else is known about it.
+        /// Further facts.
         #[serde(flatten)]
         end: AttemptEnd,
     },
-    /// A command was run to show something.
+    /// A command was run as evidence.
     EvidenceRan {
-        /// What came of it.
+        /// The command and its outcome.
         #[serde(flatten)]
         evidence: Evidence,
     },
-    /// A task that the plan did not have was added.
+    /// A task that the plan lacked was added.
     TaskAdded {
         /// The task.
         task: Box<Task>,
@@ -195,396 +195,396 @@ pub enum EventKind {
     NoteLeft(TaskNote),
     /// The verifier has judged the whole.
     VerdictGiven {
-        /// What was judged.
+        /// The `PlanVerdict`.
         #[serde(flatten)]
         verdict: PlanVerdict,
     },
     /// A person has dealt with a deferred finding.
     FindingClosed(ClosedFinding),
-    /// All lines that the run added were looked through, as the work tree is now.
+    /// All lines that the run added were searched, in the present work tree.
     UnfinishedSearched {
-        /// Those that say that something is not finished.
+        /// Lines that name unfinished work.
         unfinished: Vec<UnfinishedLine>,
     },
-    /// The tasks are gone over once more.
+    /// A further round over the tasks began.
     RoundStarted {
-        /// Which time it is, from 1.
+        /// Number of the round, from `1`.
         round: u32,
-        /// The tasks that had ended and are done again, each with why.
+        /// Reopened tasks, each with its reason.
         reopened: Vec<(String, String)>,
     },
-    /// Another program wrote down how a task ended, before omo knew of the run.
+    /// Another program recorded the end of a task before omo knew of the run.
     TaskImported {
-        /// Which one.
+        /// Id of the `Task`.
         task: String,
-        /// How it ended, as that program says.
+        /// The end, as that program says.
         status: ImportedStatus,
-        /// What that program says about it, on one line.
+        /// The evidence, on one line.
         evidence: String,
-        /// The files that it says were written.
+        /// Files that it claims to have written.
         #[serde(default)]
         files: Vec<String>,
     },
-    /// What an attempt at a task has left was taken back.
+    /// The changes of an attempt were taken back.
     TaskRestored {
-        /// Which task.
+        /// Id of the `Task`.
         task: String,
-        /// What could not be put back, each with why; what git ignores is not covered.
+        /// Paths that could not be put back, each with its reason; ignored files are not covered.
         #[serde(default)]
         not_restored: Vec<String>,
-        /// Paths that changed meanwhile, and are none of the task's: they stay as they are.
+        /// Paths outside of the task that changed meanwhile: they stay as they are.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         left_alone: Vec<String>,
-        /// The reference that keeps what was taken back, such as `refs/omo/keep/r-1/step-2-attempt-3`.
+        /// The reference that keeps the removed changes, such as `refs/omo/keep/r-1/step-2-attempt-3`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kept: Option<String>,
     },
     /// A task is left out.
     TaskSkipped {
-        /// Which one.
+        /// Id of the `Task`.
         task: String,
-        /// Why.
+        /// Reason.
         reason: String,
     },
     /// A worker is gone, or its check could not be run: the attempt does not count.
     TaskHeld {
-        /// Which task.
+        /// Id of the `Task`.
         task: String,
-        /// Which attempt.
+        /// Number of the attempt.
         attempt: u32,
-        /// Why.
+        /// Reason.
         reason: String,
-        /// Nothing was wrong with its worker, which is not counted as lost.
+        /// The worker was healthy, and is not counted as lost.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         is_pause: bool,
     },
-    /// The work of an attempt is green, and git did not commit it: its user is asked, and the work stays where it is.
+    /// The work of an attempt is green, and `git` did not commit it: its user is asked, and the work stays where it is.
     TaskCommitRefused {
-        /// Id of the task.
+        /// Id of the `Task`.
         task: String,
         /// The reference that keeps the work, where it could be kept.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         kept: Option<String>,
-        /// Result of the attempt; `refusal` has the reason.
+        /// `AttemptEnd`; its `refusal` has the reason.
         #[serde(flatten)]
         end: AttemptEnd,
     },
     /// The commit of such an attempt is tried again.
     TaskCommitRetried {
-        /// Id of the task.
+        /// Id of the `Task`.
         task: String,
     },
     /// A commit of a task has displaced changes of the user, or was ended before its hooks had put them back.
     ChangesDisplaced {
-        /// The reference that keeps them.
+        /// The reference that keeps those changes.
         kept: String,
     },
     /// A task that had ended is done again.
     TaskReopened {
-        /// Which one.
+        /// Id of the `Task`.
         task: String,
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// Parallel workers do the sessions of the plan, each in its own work tree, or go on with what has landed.
+    /// Parallel workers do the sessions of the plan, each in its own work tree, or go on from what has landed.
     ParallelStarted {
         /// The commit that they begin from.
         base: String,
-        /// What they are started with.
+        /// The `ClientPolicy` of the workers.
         #[serde(flatten)]
         policy: ClientPolicy,
     },
-    /// All clients of the run together may cost so much from now on, what they have cost so far included.
+    /// A new budget for all clients of the run together, earlier costs included.
     BudgetSet {
-        /// In millionths of a US dollar.
+        /// Budget, in millionths of a US dollar.
         micros: u64,
     },
-    /// Each client that is started from now on may run for so long.
+    /// A new time limit for clients that start from now on.
     TimeLimitSet {
-        /// In seconds.
+        /// Limit, in seconds.
         seconds: u32,
     },
-    /// A session is about to get a work tree and a branch, written down first: what a kill leaves is found by it.
+    /// A session is about to get a work tree and a branch, written first: leftovers of a kill are found by it.
     GroupPrepared {
-        /// Which session.
+        /// Id of the `TaskGroup`.
         group: String,
-        /// The work tree.
+        /// Folder of the work tree.
         worktree: String,
-        /// The branch.
+        /// Name of the branch.
         branch: String,
         /// The commit that it begins from.
         base: String,
     },
-    /// What a failed session has is brought together with what the run has come to since: it begins again from there.
+    /// The commits of a failed session were merged with the result of the run: the session begins again from there.
     GroupUpdated {
-        /// Which session.
+        /// Id of the `TaskGroup`.
         group: String,
         /// The commit that holds both.
         tip: String,
     },
-    /// What judges commits and was not known: in a new worktree, or as its user lets it stand with an answer.
+    /// Unknown judges of commits: in a new worktree, or as its user lets them stand with an answer.
     JudgesFound {
-        /// The state of each, by name.
+        /// State of each judge, by name.
         judges: Judges,
     },
     /// A client works on a session.
     WorkerStarted {
-        /// Which session.
+        /// Id of the `TaskGroup`.
         group: String,
         /// The client's process.
         process: RecordedProcess,
-        /// What it may spend, in millionths of a US dollar; without one nothing bounds it.
+        /// The budget, in millionths of a US dollar; `None` for no bound.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         budget_micros: Option<u64>,
     },
-    /// A worker is handed to an engine, written down first: what a kill leaves is found by it.
+    /// A worker is handed to a scheduler, written first: leftovers of a kill are found by it.
     WorkerSubmitted {
-        /// Which session.
+        /// Id of the `TaskGroup`.
         group: String,
-        /// What the worker is called there.
+        /// Name of the job there.
         job: String,
-        /// So many times a worker was handed over for the session, this one included.
+        /// Number of this launch for the session, from `1`.
         launch: u32,
         /// The commit that holds its brief.
         brief: String,
-        /// What it may spend, in millionths of a US dollar.
+        /// The budget, in millionths of a US dollar.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         budget_micros: Option<u64>,
     },
-    /// The engine did not take it.
+    /// The scheduler refused the job.
     SubmissionRefused {
-        /// Which session.
+        /// Id of the `TaskGroup`.
         group: String,
-        /// Why, in words.
+        /// Reason, in words.
         how: String,
-        /// Other workers of the run are at work there, so that there may be room once they have ended.
+        /// Other workers of the run are at work there: room may come once they have ended.
         is_full: bool,
     },
-    /// A worker has begun that waited in the queue of its engine.
+    /// A queued worker has begun.
     WorkerBegan {
-        /// Which session.
+        /// Id of the `TaskGroup`.
         group: String,
-        /// The machine that it runs on, as that calls itself.
+        /// Host name of its machine, as that calls itself.
         host: String,
     },
-    /// The engine has put a worker back into its queue.
+    /// The scheduler has requeued a worker.
     WorkerRequeued {
-        /// Which session.
+        /// Id of the `TaskGroup`.
         group: String,
     },
-    /// What a worker has cost, by its last report. Written down before what it pushed is fetched, which removes the report.
+    /// The cost of a worker by its last report, written before its push is fetched, which removes the report.
     WorkerReported {
-        /// Which session.
+        /// Id of the `TaskGroup`.
         group: String,
-        /// What it has cost.
+        /// The cost.
         #[serde(flatten)]
         cost: ClientCost,
     },
-    /// The engine could not be made to end a worker that may still be at work there.
+    /// The scheduler could not cancel a job, which may still be at work.
     WorkerNotCancelled {
-        /// Which session.
+        /// Id of the `TaskGroup`.
         group: String,
-        /// What the worker is called there.
+        /// Name of the job there.
         job: String,
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// What the run asks about its workers has not answered for some minutes.
+    /// A `WorkerPeer` has not answered for some minutes.
     ContactLost {
-        /// Which of the two.
+        /// The silent peer.
         peer: WorkerPeer,
-        /// Since when.
+        /// Time of the first failure.
         since: Timestamp,
-        /// What was said instead of an answer.
+        /// The answer of the peer, or its error.
         reason: String,
     },
-    /// It answers again.
+    /// A `WorkerPeer` answers again.
     ContactRestored {
-        /// Which of the two.
+        /// The peer.
         peer: WorkerPeer,
     },
-    /// Something that a work tree should have besides a checkout is not in it.
+    /// A work tree lacks files that it should have besides a checkout.
     GroupFilesMissing {
-        /// Which session.
+        /// Id of the `TaskGroup`.
         group: String,
-        /// What, by its path: the first of them.
+        /// Paths of the first of them.
         files: Vec<String>,
-        /// How much more.
+        /// Number of further files.
         #[serde(default)]
         more: usize,
     },
-    /// That client has ended.
+    /// A client has ended.
     WorkerEnded {
-        /// Which session.
+        /// Id of the `TaskGroup`.
         group: String,
-        /// How, in words.
+        /// The exit, in words.
         how: String,
-        /// What it has cost.
+        /// The cost.
         #[serde(flatten)]
         cost: ClientCost,
     },
-    /// A limit of use was met: no client is started before then.
+    /// A usage limit was met: no client is started before its reset.
     LimitReached {
-        /// Which session met it.
+        /// Id of the `TaskGroup` that met it.
         group: String,
-        /// When it is reset.
+        /// Time of the reset.
         until: Timestamp,
     },
-    /// A session cannot go on by itself: a person is asked.
+    /// A stuck session: a person is asked.
     GroupStuck {
-        /// Which session.
+        /// Id of the `TaskGroup`.
         group: String,
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// A session has ended: all of it is done, or why not.
+    /// A session has ended, complete or with a reason.
     GroupEnded {
-        /// Which session.
+        /// Id of the `TaskGroup`.
         group: String,
-        /// The last commit of its branch.
+        /// Last commit of its branch.
         tip: String,
-        /// Why it has failed; `None` where it has not.
+        /// Reason of a failure; `None` for success.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         failed: Option<String>,
     },
-    /// A session is part of what the run has come to.
+    /// A session was merged into the result of the run.
     GroupMerged {
-        /// Which session.
+        /// Id of the `TaskGroup`.
         group: String,
-        /// The commit that the run has come to.
+        /// Commit of the result.
         tip: String,
     },
     /// All of a wave that can be merged is, and the whole was checked before the next wave begins from it.
     WaveChecked {
-        /// Which wave, from 0.
+        /// Number of the wave, from `0`.
         wave: usize,
-        /// The commit that was checked: what the run has come to.
+        /// The checked commit: the result of the run so far.
         tip: String,
-        /// Its tree.
+        /// The tree.
         tree: String,
-        /// What came of each check of the whole, in the order of the plan.
+        /// `TaskCheckOutcome` of each check of the whole, in the order of the plan.
         outcomes: Vec<TaskCheckOutcome>,
-        /// The red ones that were green before, by their places: with the others a later wave may be what they need.
+        /// Positions of red checks that were green before: the other red ones may need a later wave.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         broken: Vec<usize>,
-        /// The sessions that were merged since those were green.
+        /// Sessions that were merged since those were green.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         groups: Vec<String>,
     },
-    /// The whole has the tree that was checked behind its last wave, and all was green: it is not checked again.
+    /// The whole has the tree that was checked after its last wave, and all was green: no second check.
     WaveCheckReused {
         /// The tree.
         tree: String,
     },
-    /// A session cannot be brought together with what others did.
+    /// A session conflicts with the work of others.
     GroupRefused {
-        /// Which session.
+        /// Id of the `TaskGroup`.
         group: String,
-        /// The files that stand in the way.
+        /// Conflicting files.
         files: Vec<String>,
     },
-    /// The work tree of a session is gone.
+    /// A work tree was removed.
     GroupRemoved {
-        /// Which session.
+        /// Id of the `TaskGroup`.
         group: String,
-        /// The reference that keeps what was never merged, where something was not.
+        /// The reference that keeps unmerged work, where there was some.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         rescue_ref: Option<String>,
         /// Files that no commit can keep.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         copied: Option<CopiedFiles>,
-        /// The last commit of its branch, from which it goes on where it is begun again.
+        /// Last commit of its branch, from which a new attempt goes on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         tip: Option<String>,
     },
-    /// What was kept of sessions is in the user's branch by now, and is kept no longer.
+    /// Kept work of sessions is in the user's branch by now, and is released.
     KeptWorkReleased {
-        /// Which sessions.
+        /// Ids of each `TaskGroup`.
         groups: Vec<String>,
     },
-    /// The work tree of a session stays where it is: it could not be removed without losing something.
+    /// A work tree stays in place: removal would lose something.
     WorktreeLeft {
-        /// Which session.
+        /// Id of the `TaskGroup`.
         group: String,
-        /// Why, with the folder.
+        /// Reason, with the folder.
         reason: String,
     },
-    /// What its user committed meanwhile is part of what the run has come to.
+    /// Commits that the user made meanwhile were merged.
     UserCommitsMerged {
-        /// Where the user's branch is.
+        /// Tip of the user's branch.
         with: String,
-        /// The commit that the run has come to.
+        /// Commit of the result.
         tip: String,
     },
-    /// The user's branch cannot move to what the run has come to: a person is asked.
+    /// The user's branch cannot move to the result: a person is asked.
     LandingRefused {
-        /// Why, in one sentence without its end.
+        /// Reason, in one sentence without its full stop.
         reason: String,
-        /// The files that stand in the way.
+        /// Files in the way.
         files: Vec<String>,
-        /// Commands that get it on, each in a sentence.
+        /// Ways out, each a sentence with its command.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ways_out: Vec<String>,
-        /// What its hooks, or a change of them, have to do with it.
+        /// Refusal by hooks, or for a change of them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         refusal: Option<omo_git::commit::CommitRefusal>,
     },
-    /// The user's branch has moved to what the run has come to.
+    /// The user's branch has moved to the result.
     Landed {
-        /// The commit that it was at.
+        /// Commit before the move.
         from: String,
-        /// The commit that it is at.
+        /// Commit after the move.
         to: String,
-        /// Commits in between that are not signed, though its user's are to be.
+        /// Number of unsigned commits in between, though its user's are to be signed.
         #[serde(default)]
         unsigned: usize,
         /// Other work trees that have the branch checked out, whose user let it move all the same.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         other_checkouts: Vec<String>,
     },
-    /// The plan's file was made to say what is done: omo's own edit, which is no edit by its user.
+    /// omo ticked tasks in the plan's file: its own edit, and none by the user.
     PlanTicked {
-        /// The tasks that it says are done by now.
+        /// Ids of tasks ticked as done.
         ticked: Vec<String>,
-        /// The tasks that it says are open again.
+        /// Ids of tasks marked as open again.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         opened: Vec<String>,
-        /// The SHA-256 of the file after that, where it was as the run knew it.
+        /// SHA-256 of the file after the edit, where it was as the run knew it.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         plan_sha256: Option<String>,
-        /// The commit that the run has come to with it, where it was made to a commit and to no file.
+        /// The commit with the edit, where it was made to a commit and to no file.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         tip: Option<String>,
     },
-    /// The plan's file cannot be made to say what is done, and is left as it is.
+    /// The plan's file cannot be ticked, and is left as it is.
     PlanNotTicked {
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// The commits of passed tasks that a branch of the user's lacks, looked up when the run would end.
+    /// Commits of passed tasks that a branch of the user's lacks, looked up when the run would end.
     CommitsMissing {
-        /// The commits; empty where none is missing by now.
+        /// The commits; empty where none is missing any more.
         commits: Vec<MissingCommit>,
     },
     /// A file that omo writes for others was changed by something else.
     ProjectionChanged {
-        /// Which file.
+        /// The file.
         file: String,
-        /// Where the changed one was put.
+        /// Backup of the changed file.
         backup: Option<String>,
     },
-    /// The run was ended before its end.
+    /// The run was cancelled.
     RunCancelled {
-        /// Why.
+        /// Reason.
         reason: String,
     },
     /// Free memory bounds the workers.
     WorkersBounded(MemoryBound),
-    /// A run that had ended goes on.
+    /// An ended run goes on.
     RunResumed,
-    /// The run came to its end.
+    /// The run ended.
     RunEnded {
-        /// How.
+        /// The `RunResult`.
         result: RunResult,
     },
 }

@@ -1,4 +1,4 @@
-//! What evidence shows: commands that were run and were green, by the worker that had to run them. Why it does not, in
+//! Rules of evidence: commands that were run and were green, by the worker that had to run them. Each refusal is in
 //! words.
 
 use std::collections::HashSet;
@@ -12,7 +12,6 @@ use crate::event::{Evidence, PlanVerdict};
 use crate::standing::is_work_done;
 use crate::state::{RunState, TaskStatus};
 
-/// What is said of a task that was done and that has no check of its own.
 pub(crate) fn unproved_reason(plan: &Plan, task: &Task) -> String {
     match &task.proved_by {
         Some(ProofSource::Task(judge)) => format!("no check of its own: {judge} proves it, once that has passed"),
@@ -22,8 +21,7 @@ pub(crate) fn unproved_reason(plan: &Plan, task: &Task) -> String {
     }
 }
 
-/// The tasks that were done without a check of their own and that something has proved since, with what did; those that
-/// the same has proved together.
+/// Tasks without a check of their own that were proved since, with their common proof.
 pub(crate) fn newly_proved(state: &RunState) -> Option<(Vec<String>, ProofSource)> {
     let mut found: Option<(Vec<String>, ProofSource)> = None;
     for task in &state.plan.tasks {
@@ -41,8 +39,8 @@ pub(crate) fn newly_proved(state: &RunState) -> Option<(Vec<String>, ProofSource
     found
 }
 
-/// Whether what judges a task was run after the work on it had ended: an earlier green result says nothing about it. The
-/// checks of the whole are void as soon as anything is begun.
+/// The judge of a task has run after the last work on that task: an earlier green result says nothing about it. Checks
+/// of the whole are void as soon as anything begins.
 pub(crate) fn judged_since(state: &RunState, task: &str, source: &ProofSource) -> bool {
     let at = |id: &str| state.tasks.get(id).and_then(|known| known.updated_at);
     match source {
@@ -51,7 +49,6 @@ pub(crate) fn judged_since(state: &RunState, task: &str, source: &ProofSource) -
     }
 }
 
-/// Whether what judges tasks is green.
 pub(crate) fn is_green(state: &RunState, source: &ProofSource) -> bool {
     match source {
         ProofSource::Task(judge) => state.tasks.get(judge).is_some_and(|known| known.status == TaskStatus::Passed),
@@ -62,8 +59,7 @@ pub(crate) fn is_green(state: &RunState, source: &ProofSource) -> bool {
     }
 }
 
-/// Whether a check of a task that has not begun judges what was done before it: it may be green by then, and that says
-/// nothing against it.
+/// A check of a task that has not begun judges earlier work: green by then, it says nothing against the task.
 pub(crate) fn judges_earlier_work(state: &RunState, task: &Task, check: &TaskCheck) -> bool {
     if !state.plan.policy.unproved_continues {
         return false;
@@ -80,7 +76,6 @@ pub(crate) fn judges_earlier_work(state: &RunState, task: &Task, check: &TaskChe
     others.any(|other| is_judged(other) && is_begun(other)) || task.files.is_empty() && judges_others(task)
 }
 
-/// What has proved tasks, with the checks that did.
 pub(crate) fn describe_proof(state: &RunState, source: &ProofSource) -> String {
     let (name, checks): (String, Vec<&TaskCheck>) = match source {
         ProofSource::Task(judge) => {
@@ -93,7 +88,7 @@ pub(crate) fn describe_proof(state: &RunState, source: &ProofSource) -> String {
     format!("no check of its own; proved by {name}: {}", sanitize(&commands.join(", "), 300))
 }
 
-/// Whether evidence shows that a task is done: the worker that is at it has run all of it, and all is known and green.
+/// Evidence for a task counts: the worker at the task has run all of it, and all is known and green.
 pub(crate) fn check_worker_evidence(state: &RunState, task: &str, ids: &[String]) -> Result<(), String> {
     if ids.is_empty() {
         return Err("no evidence is named".to_owned());
@@ -110,8 +105,8 @@ pub(crate) fn check_worker_evidence(state: &RunState, task: &str, ids: &[String]
     Ok(())
 }
 
-/// Whether what is known of the whole lets a verdict say that all of it is done: every task is, everything that is
-/// cited was green, some of it was run by the verifier, and no check of the tasks is red or was not run since.
+/// Conditions of a passing verdict: every task is done, all cited evidence was green, the verifier ran some of it, and
+/// no check of the tasks is red or was not run since.
 pub(crate) fn check_passing_verdict(state: &RunState, verdict: &PlanVerdict) -> Result<(), String> {
     check_tasks_and_evidence(state, verdict)?;
     if !judges_the_whole(state) {
@@ -130,12 +125,12 @@ pub(crate) fn check_passing_verdict(state: &RunState, verdict: &PlanVerdict) -> 
     Ok(())
 }
 
-/// The same without the checks of the tasks.
+/// The conditions without the checks of the tasks.
 pub(crate) fn check_tasks_and_evidence(state: &RunState, verdict: &PlanVerdict) -> Result<(), String> {
     let review = running_review(state);
     let is_judged = |task: &&Task| review.is_none_or(|review| review.deps.contains(&task.id));
     for task in state.plan.work_tasks().filter(is_judged) {
-        // What no command proves the verifier only looks at, and it stays unproved.
+        // A task that no command proves the verifier only looks at, and it stays unproved.
         let known = state.tasks.get(&task.id);
         let is_done = known.is_some_and(|known| is_work_done(&state.plan.policy, known.status));
         if !is_done {
@@ -144,7 +139,7 @@ pub(crate) fn check_tasks_and_evidence(state: &RunState, verdict: &PlanVerdict) 
         }
     }
     if verdict.evidence_ids.is_empty() {
-        // What no command proves stays unproved after a good review too: a reviewer may judge it by reading.
+        // A task that no command proves stays unproved after a good review too: a reviewer may judge it by reading.
         let is_by_reading = state.plan.policy.unproved_continues;
         return if is_by_reading { Ok(()) } else { Err("no evidence is named".to_owned()) };
     }
@@ -157,25 +152,22 @@ pub(crate) fn check_tasks_and_evidence(state: &RunState, verdict: &PlanVerdict) 
     if has_own { Ok(()) } else { Err("none of the evidence was run by this verification".to_owned()) }
 }
 
-/// The verification or review that a worker is at.
 pub(crate) fn running_review(state: &RunState) -> Option<&Task> {
     let is_running = |task: &&Task| state.tasks.get(&task.id).is_some_and(|known| known.running.is_some());
     state.plan.tasks.iter().filter(|task| task.is_verification()).find(is_running)
 }
 
-/// Whether the verdict that is due is on all of the plan, and not on a part of it.
+/// The verdict that is due is on all of the plan, and not on a part.
 pub(crate) fn judges_the_whole(state: &RunState) -> bool {
     let Some(review) = running_review(state) else { return true };
     let judged: HashSet<&str> = review.deps.iter().map(String::as_str).collect();
     state.plan.tasks.iter().all(|task| task.is_verification() || judged.contains(task.id.as_str()))
 }
 
-/// Whether evidence was run by the worker that is at its task.
 fn is_of_current_worker(state: &RunState, evidence: &Evidence) -> bool {
     state.tasks.get(&evidence.task).is_some_and(|known| known.evidence_ids.contains(&evidence.id))
 }
 
-/// The evidence of this id, where it shows anything.
 fn green_evidence<'a>(state: &'a RunState, id: &str) -> Result<&'a Evidence, String> {
     let known = state.evidence.iter().find(|known| known.id == id);
     let known = known.ok_or_else(|| format!("there is no evidence `{}`", sanitize(id, 20)))?;

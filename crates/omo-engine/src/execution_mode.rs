@@ -1,24 +1,24 @@
-//! The four ways in which the tasks of a run can be handed out.
+//! The four modes of execution.
 
 use omo_plan::dialects::PlanKind;
 use serde::{Deserialize, Serialize};
 
-/// How the tasks of a run are handed out.
+/// The mode in which the tasks of a run are handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutionMode {
-    /// One after the other by agents, with stops at which a person is asked.
+    /// Agents, one task after the other, with stops at which a person is asked.
     Batches,
-    /// By workers at the same time in one work tree, and then verified as a whole.
+    /// Workers at the same time in one work tree, then a verification of the whole.
     Waves,
-    /// By clients of their own, each in a worktree, whose work is merged.
+    /// Clients of their own, each in a worktree, whose work is merged.
     Parallel,
-    /// One after the other by the session that was asked.
+    /// The session itself, one task after the other.
     StepByStep,
 }
 
 impl ExecutionMode {
-    /// The mode of a run whose ledger was begun before it said which.
+    /// The mode of a run whose ledger was begun before it recorded one.
     pub(crate) fn of_kind(kind: PlanKind) -> Self {
         match kind {
             PlanKind::Tasks => Self::Batches,
@@ -27,7 +27,7 @@ impl ExecutionMode {
         }
     }
 
-    /// The mode behind `run`.
+    /// Words for the mode behind `run`.
     pub fn words(self) -> &'static str {
         match self {
             Self::Batches => "in batches",
@@ -37,7 +37,7 @@ impl ExecutionMode {
         }
     }
 
-    /// The option that asks for it.
+    /// The command-line option for the mode.
     pub fn option(self) -> &'static str {
         match self {
             Self::Batches => "--batches",
@@ -52,8 +52,7 @@ impl ExecutionMode {
         matches!(self, Self::Batches | Self::Waves)
     }
 
-    /// Whether several workers share one work tree. What one of them leaves cannot be taken back without the others'
-    /// work.
+    /// Several workers share one work tree. The changes of one cannot be taken back without the others' work.
     pub(crate) fn shares_tree(self) -> bool {
         self == Self::Waves
     }

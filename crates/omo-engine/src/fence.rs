@@ -1,9 +1,9 @@
-//! What a session that works on one group of a plan is kept from, before it does it: files elsewhere than in its own
-//! worktree, files that its plan says are never to be touched, and commands that reach the rest of the repository.
+//! The fence of a session that works on one group of a plan: files outside of its worktree, files that its plan says
+//! are never to be touched, and commands that reach the rest of the repository are refused beforehand.
 //!
-//! It is a fence and no prison. It keeps a session that means well from what it would otherwise do by habit, and a
-//! program that it writes and runs is not looked into. What gets through is found afterwards, when the work tree is
-//! compared with what it was.
+//! A fence is no prison. It keeps a session that means well from what it would otherwise do by habit; a program that it
+//! writes and runs is not looked into. Whatever gets through is found afterwards, when the work tree is compared with
+//! its earlier state.
 
 mod commands;
 mod git;
@@ -18,55 +18,53 @@ use omo_plan::paths::path_covers;
 /// The fence around one session.
 #[derive(Clone, Copy, Debug)]
 pub struct WorktreeFence<'a> {
-    /// The top of its worktree: absolute, real, and written with `/`.
+    /// Top of its worktree: absolute, real, and written with `/`.
     pub root: &'a str,
-    /// What holds for it.
+    /// Rules of the fence.
     pub rules: &'a FenceRules,
-    /// The home of its user, which `~` stands for.
+    /// Home of its user, for `~`.
     pub home: Option<&'a str>,
 }
 
-/// What a session is about to do.
+/// A tool call that a session is about to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolAction<'a> {
-    /// Write this file: by the path that the client makes of what its model says, in which no `~` and no space around it
-    /// is left.
+    /// A file to write: the path that the client makes of its model's words, without `~` and spaces around it.
     Write(&'a str),
-    /// Have a shell run this.
+    /// A shell command to run.
     Run(&'a str),
-    /// Start an agent that works somewhere else.
+    /// An agent that works somewhere else.
     SpawnAgent,
 }
 
-/// Gives the place that a path means once every link on the way is followed, whether or not anything is there; `None`
-/// where that cannot be told.
+/// Resolves a path with all links followed, whether or not anything is there; `None` where that is unknown.
 pub type ResolvePath<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Why a session may not do something.
+/// Reason why the fence refuses an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FenceRefusal {
-    /// A file elsewhere.
+    /// A file outside of the worktree.
     OutsideWorktree(String),
-    /// A file that is never to be touched, and the pattern that says so.
+    /// A file that is never to be touched, with the pattern that says so.
     NeverTouch(String, String),
-    /// A file of git's own.
+    /// A file of `git`'s own, below `.git`.
     GitInternal(String),
-    /// A folder elsewhere, to go on in.
+    /// A folder outside, to go on in.
     LeavesWorktree(String),
-    /// Something in the main checkout.
+    /// A path in the main checkout.
     MainCheckout(String),
-    /// A command of git that reaches what is shared.
+    /// A `git` command that reaches shared state.
     SharedGit(String),
-    /// A word that has git work elsewhere.
+    /// A word that has `git` work elsewhere, such as `GIT_DIR`.
     RedirectsGit(String),
     /// An agent that works somewhere else.
     SpawnsAgent,
-    /// It cannot be told what is about to be done.
+    /// An action that cannot be understood.
     Unclear(&'static str),
 }
 
 impl fmt::Display for FenceRefusal {
-    /// For the model: what was wrong, and what to do instead.
+    /// Text for the model: the fault, and the way out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("This session works in a worktree of its own, and ")?;
         match self {
@@ -105,7 +103,7 @@ fn quoted_path(path: &str) -> String {
 }
 
 impl WorktreeFence<'_> {
-    /// Why a session that stands in `folder` may not do this; `None` where the fence has nothing against it.
+    /// The refusal for a session that stands in `folder`; `None` where the fence allows the action.
     pub fn refusal(&self, deed: ToolAction, folder: Option<&str>, real: ResolvePath) -> Option<FenceRefusal> {
         let folder = folder.and_then(real).unwrap_or_else(|| self.root.to_owned());
         match deed {
@@ -126,12 +124,11 @@ impl WorktreeFence<'_> {
         self.check_touch(&plain, path)
     }
 
-    /// Whether the session may write at a place.
     fn may_write(&self, place: &str) -> bool {
         path_text::path_below(place, self.root).is_some() || is_in_any(&self.rules.writable, place)
     }
 
-    /// Whether a place lies in the main checkout, and is none that the session may name.
+    /// The place lies in the main checkout, and is none that the session may name.
     fn is_in_main(&self, place: &str) -> bool {
         let (main, folded) = (self.rules.main_checkout.to_ascii_lowercase(), place.to_ascii_lowercase());
         // A file system may take both cases for one.
@@ -140,7 +137,6 @@ impl WorktreeFence<'_> {
             && !is_in_any(&self.rules.readable, place)
     }
 
-    /// What is in the worktree, and to be left alone even so.
     fn check_touch(&self, place: &str, path: &str) -> Result<(), FenceRefusal> {
         let Some(inner) = path_text::path_below(place, self.root) else { return Ok(()) };
         if inner.split('/').any(|part| part.eq_ignore_ascii_case(".git")) {
@@ -155,8 +151,7 @@ fn is_in_any(folders: &[String], place: &str) -> bool {
     folders.iter().any(|folder| path_text::path_below(place, folder).is_some())
 }
 
-/// Every place that a path may mean: `..` behind a link is taken in the one way by a shell, in the other by the
-/// client.
+/// All places that a path may mean: for `..` behind a link, a shell and the client differ.
 fn resolved_places(folder: &str, path: &str, real: ResolvePath) -> Result<Vec<String>, FenceRefusal> {
     let plain = path_text::resolve_path(folder, path);
     let written = if path_text::is_absolute(path) { path.to_owned() } else { format!("{folder}/{path}") };

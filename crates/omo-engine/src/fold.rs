@@ -1,7 +1,7 @@
-//! How the events of a ledger become the state of its run, one after the other.
+//! The fold of ledger events into the state of a run, one after the other.
 //!
-//! A ledger is written by verbs only, so what cannot be here is a ledger that something else wrote, or
-//! a newer omo: it is refused with the number of the event, never folded into a state that is wrong.
+//! A ledger is written by verbs only, so an event that cannot be here comes from another program, or a newer omo: it is
+//! refused with its number, never folded into a wrong state.
 
 mod parallel;
 mod questions;
@@ -32,7 +32,7 @@ impl RunState {
     ///
     /// # Errors
     ///
-    /// It opens none.
+    /// An event other than `RunOpened`.
     pub fn from_first_event(event: &RunEvent) -> Result<Self, LedgerError> {
         let EventKind::RunOpened { plan, approved, root, worktree, base, branch, scope: asked, mode, guard } =
             &event.kind
@@ -79,11 +79,11 @@ impl RunState {
         })
     }
 
-    /// The state after one more event. Where that is an error, nothing has changed.
+    /// The state after one more event; unchanged on an error.
     ///
     /// # Errors
     ///
-    /// The event cannot be the next one of this run.
+    /// An event that cannot be the next one of this run.
     pub fn apply(&mut self, event: &RunEvent) -> Result<(), LedgerError> {
         let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
         if self.seq.checked_add(1) != Some(event.seq) {
@@ -104,7 +104,7 @@ impl RunState {
                     self.plan_sha256.clone_from(sha256);
                 }
             }
-            // A task may be called so too; its attempts are counted from 1.
+            // A task may be called `final` too; its attempts are counted from 1.
             EventKind::CheckRan { task, attempt: 0, position: place, outcome, .. } if task == FINAL_CHECKS_ID => {
                 self.final_checks.insert(*place, outcome.clone());
             }
@@ -146,7 +146,7 @@ impl RunState {
         Ok(())
     }
 
-    /// All that lay in the folder of the project lies at the same place in the new one.
+    /// Paths below the old folder of the project move to the same place in the new one.
     fn follow_renamed_folder(&mut self, root: &str, approved: &str) {
         let old = std::mem::replace(&mut self.root, root.to_owned());
         approved.clone_into(&mut self.approved);
@@ -159,7 +159,7 @@ impl RunState {
         }
     }
 
-    /// What judges a group has passed: its tasks that were done without a check of their own have, too.
+    /// The judge of a group has passed, and with it the group's tasks without a check of their own.
     fn apply_proof(&mut self, event: &RunEvent, tasks: &[String], by: &ProofSource) -> Result<(), LedgerError> {
         let is_proved = |id: &String| {
             let known = self.tasks.get(id).is_some_and(|known| known.status == TaskStatus::Unverified);
@@ -179,8 +179,6 @@ impl RunState {
         Ok(())
     }
 
-    /// The plan's file, or the commit that the run has come to, says of some tasks that they are done, and of others that
-    /// they are not.
     fn apply_ticks(
         &mut self,
         event: &RunEvent,
@@ -205,8 +203,7 @@ impl RunState {
         Ok(())
     }
 
-    /// Has what judges tasks judge them anew where one of them is to be done again, and takes the proof back of those
-    /// whose judge is no longer green.
+    /// Reruns the judges of a reopened task, and withdraws proofs whose judge is no longer green.
     fn follow_proofs(&mut self, event: &RunEvent) {
         let is_due = |status| matches!(status, TaskStatus::Pending | TaskStatus::Held | TaskStatus::Running);
         let mut again: BTreeSet<&str> = BTreeSet::new();
@@ -249,7 +246,7 @@ impl RunState {
         let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
         self.check_task_list_event(event, what)?;
         let task = self.tasks.get_mut(id).ok_or_else(|| bad("is about a task that the plan does not have"))?;
-        // Verbs see to this. Here it holds for whatever else comes to write a ledger.
+        // Verbs see to this already; here it holds for any other writer of a ledger.
         if matches!(what, EventKind::TaskPassed { .. }) && !is_proved(task) {
             return Err(bad("passes a task whose checks were not seen to be green"));
         }
@@ -313,7 +310,7 @@ impl RunState {
                 task.checks.clear();
                 (task.proved_by, task.uncommitted) = (None, None);
                 task.evidence_ids.clear();
-                // A task that is done again finds what its last attempt has left: that is green by its own work.
+                // A task that is done again finds the work of its last attempt: that is green by its own work.
                 let is_gone_over = self.plan.dialect.kind() == PlanKind::TaskList || self.mode == ExecutionMode::Waves;
                 if *attempt == 1 || !is_gone_over {
                     task.already_green.clone_from(vacuous);
@@ -349,14 +346,13 @@ impl RunState {
         Ok(())
     }
 
-    /// Notes what the first attempt at a task begins with.
     fn note_work_base(&mut self, id: &str, event: &RunEvent, what: &EventKind) {
         let EventKind::TaskStarted { tree, .. } = what else { return };
         let Some(known) = self.tasks.get_mut(id).filter(|known| known.work_base.is_none()) else { return };
         known.work_base = Some(WorkBase { tree: tree.clone(), since: event.ts });
     }
 
-    /// Notes which task changed what checks run, and what judges commits since a task is done.
+    /// Notes the check files that a task changed, and judges of commits since a task is done.
     fn note_check_files(&mut self, id: &str, what: &EventKind) {
         let is_done = verbs::has_done_task(self, slice::from_ref(what));
         if let (true, Some(guard), Some(end)) = (is_done, &mut self.guard, end_of(what)) {
@@ -367,8 +363,8 @@ impl RunState {
         }
     }
 
-    /// Goes on with an edited plan: what passed and says the same now stays, all else is as it was or is new, and what
-    /// was done and says something else has to be done again.
+    /// Goes on with an edited plan: a passed task of the same text stays, a done task with another text has to be done
+    /// again, all else is as it was or new.
     fn replace_plan(&mut self, event: &RunEvent, plan: &Plan, approved: &str) {
         let texts = task_digests(&self.plan);
         let mut tasks = BTreeMap::new();
@@ -386,7 +382,7 @@ impl RunState {
                         attempts_before: state.attempts,
                         last_end: state.last_end.clone(),
                         updated_at: Some(event.ts),
-                        // What its attempts have left is still there, and is still theirs.
+                        // Changes of its attempts are still there, and are still theirs.
                         baseline: state.baseline.clone(),
                         is_to_restore: state.is_to_restore,
                         taken_back: state.taken_back.clone(),
@@ -410,18 +406,18 @@ impl RunState {
         approved.clone_into(&mut self.approved);
         self.invalidate_final_results();
         self.dispatched = None;
-        // What was asked was asked about the plan as it was. Where it is still open it is asked again.
+        // Questions were asked about the plan as it was. An open one is asked again.
         self.withdraw_questions(event, |_| true);
     }
 
-    /// No worker is at work in a run that is over: tickets that are out are worth nothing from then on.
+    /// Holds the tasks of a run that is over: no worker is at work, and its tickets are void.
     fn hold_running_tasks(&mut self, why: &str) {
         for task in self.tasks.values_mut().filter(|task| task.running.is_some()) {
             hold_task(task, task.attempts, why);
         }
     }
 
-    /// What was handed out in another session, or in an earlier process of this one, has no worker any more.
+    /// Tasks handed out in another session, or in an earlier process of this one, have no worker any more.
     fn change_holder(&mut self, event: &RunEvent) {
         self.holder = event.actor.clone();
         self.dispatched = None;
@@ -448,12 +444,11 @@ impl RunState {
     }
 }
 
-/// Whether a worker is at a task, and what its checks have shown since the worker began is green.
+/// A worker is at the task, and its checks since the start are green.
 fn is_proved(task: &TaskState) -> bool {
     task.running.is_some() && !task.checks.is_empty() && task.checks.iter().all(|(_, outcome)| outcome.is_green())
 }
 
-/// Whether what proved tasks may prove them no longer after an event.
 fn may_end_proofs(kind: &EventKind) -> bool {
     matches!(
         kind,
@@ -486,7 +481,6 @@ fn begun_attempt(
     }
 }
 
-/// Notes what was taken back of a task, and what was not.
 fn note_taken_back(task: &mut TaskState, not_restored: &[String], left_alone: &[String], kept: Option<&String>) {
     (task.baseline, task.is_to_restore) = (None, false);
     task.not_restored = not_restored.to_vec();
@@ -494,21 +488,19 @@ fn note_taken_back(task: &mut TaskState, not_restored: &[String], left_alone: &[
     task.taken_back = kept.cloned().or_else(|| task.taken_back.take());
 }
 
-/// Ends an attempt that does not count.
 fn hold_task(task: &mut TaskState, attempt: u32, why: &str) {
     (task.status, task.running, task.reason) = (TaskStatus::Held, None, Some(why.to_owned()));
     task.attempts = attempt.saturating_sub(1);
     task.evidence_ids.clear();
 }
 
-/// Has a task done again: the attempts that were are not held against it any more.
+/// Has a task done again: earlier attempts do not count against it any more.
 fn reopen_task(task: &mut TaskState, why: &str) {
     (task.status, task.running, task.reason) = (TaskStatus::Pending, None, Some(why.to_owned()));
     (task.lost_workers, task.attempts_before, task.judgment) = (0, task.attempts, None);
     task.uncommitted = None;
 }
 
-/// How an attempt ended, where an event says so.
 fn end_of(what: &EventKind) -> Option<&AttemptEnd> {
     match what {
         EventKind::TaskPassed { end, .. }

@@ -1,4 +1,4 @@
-//! Which task a worker goes on with that has just ended one. A worker that goes on reads no prompt, needs no message of
+//! The handover of a next task to a worker that has just ended one. Such a worker reads no prompt, needs no message of
 //! the session, and knows what it has done; its context grows, so that it gets few tasks.
 
 use omo_plan::model::Task;
@@ -8,12 +8,11 @@ use crate::schedule::{self, NextAction};
 use crate::state::{RunState, TaskStanding, TaskStatus};
 use crate::worker_model::choose_model;
 
-/// One worker of the session does so many tasks at most: a batch of the usual size.
+/// Maximum tasks of one worker of the session: a batch of the usual size.
 pub const TASKS_PER_WORKER: u32 = 5;
 
-/// The task that the worker of `ended` goes on with, where just one can begin, and a worker of the same kind and model does
-/// it.
-/// Behind a failure another worker takes over: this one has a work tree in its mind that its check refused.
+/// The task that the worker of `ended` goes on with, where just one can begin, and a worker of the same kind and model
+/// does it. After a failure another worker takes over: this one has a work tree in its mind that its check refused.
 /// `dispatched` went to others that have not begun yet.
 pub fn next_task_of_worker<'a>(state: &'a RunState, ended: &str, dispatched: &[String]) -> Option<&'a Task> {
     let is_by_agents = matches!(state.mode, ExecutionMode::Batches | ExecutionMode::Waves);

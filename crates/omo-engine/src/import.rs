@@ -1,7 +1,7 @@
-//! What other programs wrote down about a plan that they executed, as events of a run.
+//! Records of other programs about a plan that they executed, as events of a run.
 //!
-//! None of it was checked by omo. What was done is taken in as a claim: what depends on it goes on, and
-//! nothing shows it as passed.
+//! None of it was checked by omo. A done task is taken in as a claim: its dependents go on, and nothing shows it as
+//! passed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,46 +13,44 @@ use serde_json::{Map, Value};
 
 use crate::event::{EventKind, ImportedStatus};
 
-/// So many ids are named in a message.
+/// Maximum ids named in a message.
 const MAX_NAMED_IDS: usize = 10;
-/// The longest evidence that is taken in, in characters.
+/// Maximum characters of evidence taken in.
 const MAX_EVIDENCE: usize = 300;
 
-/// Why a file cannot be taken in.
+/// Reason why a file cannot be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// It is no JSON.
+    /// Invalid JSON.
     #[error("is no JSON: {0}")]
     Json(#[from] serde_json::Error),
-    /// It is JSON of something else.
+    /// JSON of another shape.
     #[error("is no checkpoint: {0}")]
     Shape(&'static str),
-    /// It says itself that it is of another plan.
+    /// A file of another plan.
     #[error("is of the plan `{}`, and not of `{}`", sanitize(.named, 200), sanitize(.plan, 200))]
     OtherPlan {
-        /// What it names.
+        /// The plan that it names.
         named: String,
         /// The plan that was given.
         plan: String,
     },
-    /// It says something of tasks that the plan does not have.
+    /// Tasks that the plan does not have.
     #[error("names what the plan does not have: {}", sanitize(&.0.join(", "), 300))]
     UnknownTasks(Vec<String>),
-    /// It says something of a task that cannot be understood.
+    /// A task with an unknown status.
     #[error("says of {} what cannot be understood: its status is to be `done`, `failed` or `blocked`", sanitize(.0, 64))]
     Status(String),
 }
 
-/// What is written down about one task.
 struct Entry {
     status: ImportedStatus,
     evidence: String,
     files: Vec<String>,
 }
 
-/// The events that stand for a checkpoint of `execute-plan`, in the order of the plan. What it has in
-/// `completed` may be a map of entries or of words, or a list of entries or of ids that were done: older
-/// runs left all of these.
+/// Events for a checkpoint of `execute-plan`, in the order of the plan. Its `completed` may be a map of entries or of
+/// words, or a list of entries or of ids that were done: older runs left all of these.
 ///
 /// A blocked task is only written down where the plan does not say what blocks it: otherwise it goes on by itself once
 /// that is done.
@@ -81,8 +79,8 @@ pub fn checkpoint(plan: &Plan, text: &str) -> Result<Vec<EventKind>, ImportError
     Ok(told.collect())
 }
 
-/// A checkpoint names its plan, as a path from wherever it was executed: the file's name has to be the
-/// same. One that names none is taken for what it is said to be.
+/// The checkpoint is of this plan: it names the plan as a path from wherever it was executed, so the file names have to
+/// be the same. One that names none is taken for this plan's.
 fn is_of_plan(plan: &Plan, top: &Map<String, Value>) -> Result<(), ImportError> {
     let Some(named) = top.get("plan_file").and_then(Value::as_str) else { return Ok(()) };
     if Path::new(named).file_name() == Path::new(&plan.source.path).file_name() {
@@ -95,7 +93,7 @@ fn completed(value: &Value) -> Result<BTreeMap<String, Entry>, ImportError> {
     let of_list = |item: &Value| {
         let id = item.get("task_id").or_else(|| item.get("id")).unwrap_or(item);
         let id = id_text(id).ok_or(ImportError::Shape("an entry of `completed` has no id"))?;
-        // A list of ids is one of what was done.
+        // Ids in a list were done.
         let entry = if item.is_object() { entry(&id, item)? } else { entry(&id, &Value::from("done"))? };
         Ok((id, entry))
     };
@@ -106,7 +104,7 @@ fn completed(value: &Value) -> Result<BTreeMap<String, Entry>, ImportError> {
     }
 }
 
-/// An id may have been written as a number.
+/// The id, which may have been written as a number.
 fn id_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -130,7 +128,7 @@ fn entry(id: &str, value: &Value) -> Result<Entry, ImportError> {
     Ok(Entry { status, evidence, files })
 }
 
-/// What was done before there was a run, as the files say: it is not done again, and nothing has proved it.
+/// Tasks done before there was a run, as the files say: they are not done again, and nothing has proved them.
 pub fn import_task_list(tasks: &[TaskFile]) -> Vec<EventKind> {
     let done = tasks.iter().filter(|task| task.id != VERIFY_TASK_ID && task.status == TaskFileStatus::Resolved);
     done.map(|task| EventKind::TaskImported {

@@ -1,4 +1,4 @@
-//! Commands that get a refused landing on, as they can be typed in the project's folder.
+//! Commands that resolve a refused landing, as they can be typed in the project's folder.
 
 use std::path::Path;
 
@@ -6,20 +6,18 @@ use omo_core::text::command_text::quote_argument;
 use omo_core::text::sanitize;
 use omo_git::integrate::{AbsentBranch, EditFacts, UnfinishedOperation};
 
-/// Longest path, or name of a branch, in characters.
+/// Maximum characters of a path, or of a branch name.
 const MAX_CHARS: usize = 300;
 
-/// Commands that end what is under way: `git rebase --continue` or `git rebase --abort`.
+/// Commands that end an unfinished operation: `git rebase --continue` or `git rebase --abort`.
 pub(crate) fn list_ending_commands(operation: UnfinishedOperation) -> String {
     operation.ending_commands().iter().map(|command| format!("`{command}`")).collect::<Vec<_>>().join(" or ")
 }
 
-/// The way out of an operation under way.
 pub(crate) fn operation_lines(operation: UnfinishedOperation) -> Vec<String> {
     vec![format!("{} ends it; then go on.", list_ending_commands(operation))]
 }
 
-/// The ways to the branch of a run, by its full name, that is not checked out.
 pub(crate) fn branch_lines(branch: &str, place: &AbsentBranch) -> Vec<String> {
     let short = |name: &str| sanitize(&quote_argument(name.strip_prefix("refs/heads/").unwrap_or(name)), MAX_CHARS);
     let name = short(branch);
@@ -39,7 +37,6 @@ pub(crate) fn branch_lines(branch: &str, place: &AbsentBranch) -> Vec<String> {
     }
 }
 
-/// The ways to a branch that other work trees have checked out.
 pub(crate) fn other_checkout_lines(folders: &[String]) -> Vec<String> {
     let quoted = folders.iter().map(|folder| sanitize(&quote_argument(folder), MAX_CHARS));
     let free = quoted.map(|folder| format!("`git -C {folder} switch --detach` frees it there; then go on."));
@@ -48,7 +45,7 @@ pub(crate) fn other_checkout_lines(folders: &[String]) -> Vec<String> {
     free.chain([anyway.to_owned()]).collect()
 }
 
-/// The ways around edits at paths from the top of the work tree. `is_at_top` says that the project's folder is that.
+/// The ways around edits at paths from the top of the work tree; `is_at_top`: the project's folder is that top.
 pub(crate) fn edit_lines(edits: &EditFacts, top: &Path, is_at_top: bool) -> Vec<String> {
     let paths = |paths: &[String]| paths.iter().map(|path| pathspec(path, is_at_top)).collect::<Vec<_>>().join(" ");
     let mut lines = Vec::new();
@@ -86,7 +83,7 @@ pub(crate) fn edit_lines(edits: &EditFacts, top: &Path, is_at_top: bool) -> Vec<
     lines
 }
 
-/// Commands that have git overlook edits again as it was told to, or see them, with `no-` for `negation`.
+/// Commands that have `git` hide edits again, or see them with `no-` for `negation`.
 fn hiding_commands(edits: &EditFacts, negation: &str, top: &Path, is_at_top: bool) -> Vec<String> {
     let quoted = |text: &str| sanitize(&quote_argument(text), MAX_CHARS);
     let place = if is_at_top { String::new() } else { format!("-C {} ", quoted(&top.to_string_lossy())) };
@@ -99,7 +96,7 @@ fn hiding_commands(edits: &EditFacts, negation: &str, top: &Path, is_at_top: boo
     flags.map(command).collect()
 }
 
-/// A path from the top of the work tree as an argument of git: it means itself, whatever letters it has.
+/// A path from the top of the work tree as a literal argument of `git`, whatever letters it has.
 fn pathspec(path: &str, is_at_top: bool) -> String {
     let is_plain = is_at_top && !path.starts_with(':') && !path.contains(['*', '?', '[', '\\']);
     let text = if is_plain { path.to_owned() } else { format!(":(top,literal){path}") };

@@ -1,11 +1,10 @@
-//! The text of a ledger: one event a line, each sealed and bound to the one before it, from text to
-//! events and back. No file is touched here.
+//! The text of a ledger: one event a line, each sealed and bound to the one before it, from text to events and back. No
+//! file is touched here.
 //!
-//! A line is the event's own JSON with four members behind it, in this order: `run`, the run that it was
-//! written for; `more`, how many lines of the same write follow; `prev`, how the seal of the line before
-//! begins; and `seal`, which is over everything before it. What omo did not write there, or wrote
-//! somewhere else, is found by that, and by which line. Only a write that came to its end counts: what a
-//! killed process left of one is not there for any reader.
+//! A line is the event's own JSON with four members behind it, in this order: `run`, the run that it was written for;
+//! `more`, the number of lines of the same write that follow; `prev`, the first characters of the seal of the line
+//! before; and `seal`, which is over everything before it. A line from elsewhere is found by that, with its number.
+//! Only a complete write counts: a torn one, as a killed process leaves it, is there for no reader.
 
 mod location;
 pub(crate) mod run;
@@ -16,52 +15,51 @@ use omo_state::seal::SealKey;
 
 use crate::event::RunEvent;
 
-/// What stands between what is sealed and its seal.
+/// Separator between the sealed text and its seal.
 const SEAL: &str = r#","seal":""#;
 const SEAL_CHARS: usize = 64;
-/// How long the seal is, with all that belongs to it and the end of its line.
+/// Bytes of a seal with its member and the end of the line.
 pub const SEALED_BYTES: usize = SEAL.len() + SEAL_CHARS + "\"}\n".len();
-/// How much of a seal the next line repeats.
+/// Characters of a seal that the next line repeats.
 const PREV_CHARS: usize = 12;
 
-/// Where a ledger has been read to, or written to.
+/// A position in a ledger, up to which it was read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerPosition {
-    /// So many bytes lie before it.
+    /// Bytes before the position.
     pub offset: u64,
-    /// So many lines lie before it, which is the number of the last event.
+    /// Lines before the position: the number of the last event.
     pub seq: u64,
-    /// How the seal of the line before it begins.
+    /// First characters of the seal of the line before.
     pub prev: String,
 }
 
 impl Default for LedgerPosition {
-    /// The beginning of a ledger.
     fn default() -> Self {
         Self { offset: 0, seq: 0, prev: "0".repeat(PREV_CHARS) }
     }
 }
 
-/// A line that is none that omo wrote there.
+/// A ledger line that omo did not write there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct BadLine {
-    /// Its number, from 1.
+    /// Line number, from `1`.
     pub line: u64,
-    /// What is wrong with it.
+    /// Fault of the line.
     pub what: &'static str,
 }
 
-/// What was read.
+/// The contents of a ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerContents {
-    /// The events of all writes that came to their end.
+    /// Events of all complete writes.
     pub events: Vec<RunEvent>,
-    /// Where they end. What lies behind it was being written when its writer ended.
+    /// The end of the last complete write. The bytes behind it were being written when their writer ended.
     pub end: LedgerPosition,
 }
 
-/// Reads the text of a ledger, from where its reader has come to.
+/// Reads the text of a ledger, from the `LedgerPosition` of its reader.
 pub fn read(text: &[u8], run: &str, key: &SealKey, start: LedgerPosition) -> Result<LedgerContents, BadLine> {
     let mut position = start.clone();
     let mut reading = LedgerContents { events: Vec::new(), end: start };
@@ -86,7 +84,7 @@ pub fn read(text: &[u8], run: &str, key: &SealKey, start: LedgerPosition) -> Res
     Ok(reading)
 }
 
-/// Puts events into words, as one write. Gives the text, and where it ends.
+/// The text of events as one write, with its end.
 pub fn write(
     events: &[RunEvent],
     run: &str,
@@ -97,7 +95,7 @@ pub fn write(
     let mut text = Vec::new();
     for (place, event) in events.iter().enumerate() {
         let mut line = serde_json::to_vec(event)?;
-        // The brace at the end: what follows belongs to the same object.
+        // The closing brace: the next members belong to the same object.
         line.pop();
         let more = events.len() - place - 1;
         line.extend(format!(r#","run":"{run}","more":{more},"prev":"{}""#, position.prev).bytes());
@@ -111,14 +109,12 @@ pub fn write(
     Ok((text, position))
 }
 
-/// Whether a ledger has a line that ends where a reader once came to: by the bytes before that place,
-/// [`SEALED_BYTES`] of them.
+/// The ledger still has a line end at a reader's position, by the [`SEALED_BYTES`] bytes before it.
 pub fn has_line_end_at(position: &LedgerPosition, before: &[u8]) -> bool {
     let seal = before.strip_prefix(SEAL.as_bytes()).and_then(|seal| seal.strip_suffix(b"\"}\n"));
     seal.is_some_and(|seal| seal.starts_with(position.prev.as_bytes()))
 }
 
-/// A line that bears its seal.
 struct Sealed<'a> {
     body: &'a [u8],
     seal: &'a str,
@@ -135,7 +131,7 @@ impl<'a> Sealed<'a> {
         self.seal.get(..PREV_CHARS).unwrap_or_default()
     }
 
-    /// Its event, and how many lines of the same write follow.
+    /// The event of the line, with the number of lines of the same write that follow.
     fn event(&self, run: &str, after: &LedgerPosition, json: &mut Vec<u8>) -> Result<(RunEvent, u64), &'static str> {
         let prev = format!(r#","prev":"{}""#, after.prev);
         let body = self.body.strip_suffix(prev.as_bytes()).ok_or("does not belong behind the line before it")?;
@@ -153,5 +149,5 @@ impl<'a> Sealed<'a> {
     }
 }
 
-/// The seal is right: another version of omo wrote it.
+/// The seal is right: another version of omo wrote the line.
 const UNKNOWN_VERSION: &str = "is nothing that this version of omo knows";

@@ -1,8 +1,7 @@
-//! Runs of plans: the ledger that says what happened, and the files that each way of writing plans
-//! names, which are made from it.
+//! Runs of plans: the ledger of their events, and the files that each dialect of plans names, which are made from it.
 //!
-//! All that is read here may be hostile, and nothing that was written is lost: an answer is given
-//! when what it says is on the disk.
+//! All that is read here may be hostile, and nothing that was written is lost: an answer is given once its events are
+//! on the disk.
 
 pub mod billing;
 pub mod client_policy;

@@ -1,9 +1,8 @@
-//! How the tasks of a run are handed out: its mode, chosen when the run is opened.
+//! The mode of a run, by which its tasks are handed out, chosen when the run is opened.
 //!
 //! Every mode takes every dialect. A mode arranges the plan as it was read (`batches`, `waves`, `parallel`,
-//! `step_by_step`): which tasks belong together, which may be worked on at the same time, and where a person is asked.
-//! What comes next (`schedule`) follows from that alone, and a plan that was arranged stays as it is where it is
-//! arranged once more.
+//! `step_by_step`): tasks that belong together, tasks at the same time, and stops at which a person is asked. The next
+//! step (`schedule`) follows from that alone, and a second arrangement changes nothing.
 
 mod batches;
 mod chosen;
@@ -22,22 +21,22 @@ use crate::state::RunState;
 
 pub use chosen::{ModeChoice, choose};
 
-/// The numbers that a mode arranges a plan by.
+/// Numbers by which a mode arranges a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModeOptions {
-    /// So many dependents make a task a hub.
+    /// Dependents that make a task a hub.
     pub hub_k: u32,
     /// Tasks in a batch.
     pub batch_size: u32,
-    /// Workers of a wave at once; 0 for no bound.
+    /// Workers of a wave at once; `0` for no bound.
     pub max_workers: u32,
-    /// How often the tasks are gone over at most.
+    /// Maximum rounds over the tasks.
     pub max_iterations: u32,
     /// No worker verifies the whole.
     pub skips_verification: bool,
 }
 
-/// How often tasks are gone over where nothing else is said.
+/// Maximum rounds by default.
 const DEFAULT_ITERATIONS: u32 = 5;
 
 impl Default for ModeOptions {
@@ -54,7 +53,6 @@ impl Default for ModeOptions {
 }
 
 impl From<&RunPolicy> for ModeOptions {
-    /// Those that an arranged plan was arranged by.
     fn from(policy: &RunPolicy) -> Self {
         let RunPolicy {
             hub_dependents: hub_k,
@@ -68,7 +66,7 @@ impl From<&RunPolicy> for ModeOptions {
     }
 }
 
-/// The plan as a mode hands its tasks out.
+/// The plan, arranged for a mode.
 pub fn arranged(plan: Plan, mode: ExecutionMode, options: &ModeOptions) -> Plan {
     match mode {
         ExecutionMode::Batches => batches::arranged(plan, options),
@@ -79,7 +77,7 @@ pub fn arranged(plan: Plan, mode: ExecutionMode, options: &ModeOptions) -> Plan 
 }
 
 impl RunState {
-    /// Another reading of the run's plan as the run would have it: narrowed to what was asked for, and arranged by its
+    /// Another reading of the run's plan as the run would have it: narrowed to the requested part, and arranged by its
     /// mode. Readings are compared, and taken in, after this.
     pub fn as_in_run(&self, plan: Plan) -> Plan {
         let plan = match self.scope {

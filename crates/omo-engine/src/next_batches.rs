@@ -1,12 +1,12 @@
-//! What is dispatched in one go: the batches up to the next stop at which a person is asked.
+//! The batches that are dispatched in one go, up to the next stop at which a person is asked.
 
 use std::collections::BTreeSet;
 
 use crate::schedule::group_order;
 use crate::state::RunState;
 
-/// The tasks of each batch that have not ended, in their order, up to and including the next batch with
-/// a stop that is not passed. Empty where everything has ended, and where a stop waits to be passed now.
+/// Open tasks of each batch, in order, up to and including the next batch with a stop that is not passed. Empty where
+/// everything has ended, and where a stop waits to be passed now.
 pub fn next_batches(state: &RunState) -> Vec<Vec<&str>> {
     let standings = state.standings();
     let left: BTreeSet<&str> =

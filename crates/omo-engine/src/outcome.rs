@@ -1,4 +1,4 @@
-//! What a run of an ultraplan came to, in the words of its progress file: each step, how many stand how, and the whole.
+//! The outcome of an ultraplan run in the words of its progress file: each step, counts by status, and the whole.
 
 use omo_plan::model::{Dialect, OnFailure};
 use serde::{Deserialize, Serialize};
@@ -7,22 +7,22 @@ use crate::request::arguments::PlanSelection;
 use crate::request::part;
 use crate::state::{RunState, TaskStanding, TaskStatus};
 
-/// Where a step stands.
+/// Status of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReportedStatus {
-    /// It was not begun, or will be begun again.
+    /// Not begun, or to be begun again.
     Pending,
-    /// A worker is at it.
+    /// A worker is at the step.
     Running,
-    /// Its checks were green.
+    /// The checks were green.
     Passed,
-    /// It has failed for good.
+    /// Failed for good.
     Failed,
-    /// It was left out.
+    /// Left out.
     Skipped,
-    /// It was done, and nothing could prove it. A progress file has no word for that: to its readers it
-    /// is pending, and why stands beside it.
+    /// Done, with nothing to prove it. A progress file has no word for that: to its readers the step is pending, with
+    /// the reason beside it.
     #[serde(rename = "pending", skip_deserializing)]
     Unverified,
 }
@@ -40,7 +40,7 @@ impl From<&TaskStanding> for ReportedStatus {
     }
 }
 
-/// What the checks behind all steps came to.
+/// Result of the checks after all steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FinalChecksResult {
     /// All of them were green.
@@ -49,16 +49,16 @@ pub enum FinalChecksResult {
     /// One of them was not.
     #[serde(rename = "fail")]
     Fail,
-    /// They were not run.
+    /// Not run.
     #[serde(rename = "skipped")]
     Skipped,
-    /// There are none.
+    /// No such checks.
     #[serde(rename = "n/a")]
     None,
 }
 
 impl FinalChecksResult {
-    /// What is known of the checks behind all steps of a run.
+    /// The result for a run, as far as known.
     pub fn for_run(state: &RunState) -> Self {
         let outcomes = || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
         match () {
@@ -70,22 +70,22 @@ impl FinalChecksResult {
     }
 }
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanOutcome {
-    /// Every step has passed, and so have the checks behind them.
+    /// Every step has passed, and so have the final checks.
     Completed,
-    /// A step or a check behind them has failed, or nothing is known of any step.
+    /// A step or a final check has failed, or no step is known.
     Failed,
     /// A person has to judge a step.
     Stopped,
-    /// Some of it was not done, or not proved.
+    /// Some steps were not done, or not proved.
     Partial,
 }
 
 impl PlanOutcome {
-    /// The word for it.
+    /// The word in the progress file.
     pub fn word(self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -96,25 +96,25 @@ impl PlanOutcome {
     }
 }
 
-/// How many steps stand how.
+/// Number of steps by status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReportedCounts {
-    /// All of them.
+    /// All steps.
     pub total: usize,
-    /// Proved.
+    /// Proved steps.
     pub passed: usize,
-    /// Failed for good.
+    /// Steps that failed for good.
     pub failed: usize,
-    /// Left out.
+    /// Steps left out.
     pub skipped: usize,
-    /// Done, and not proved.
+    /// Steps done, and not proved.
     pub unverified: usize,
-    /// Not done.
+    /// Steps not done.
     pub not_reached: usize,
 }
 
 impl ReportedCounts {
-    /// Counts steps of a plan that has so many. Those that are not among them were not reached.
+    /// Counts `steps` of a plan of `total`. The others were not reached.
     pub fn count(steps: &[ReportedStatus], total: usize) -> Self {
         let count = |wanted: ReportedStatus| steps.iter().filter(|status| **status == wanted).count();
         let counts = Self {
@@ -130,7 +130,7 @@ impl ReportedCounts {
     }
 }
 
-/// What steps came to, of which the first that has failed says this about its failure.
+/// The outcome of steps, with the `OnFailure` of the first that has failed.
 pub fn plan_outcome(counts: ReportedCounts, failed_one: Option<OnFailure>, closing: FinalChecksResult) -> PlanOutcome {
     match failed_one {
         Some(OnFailure::Escalate) => PlanOutcome::Stopped,
@@ -141,26 +141,26 @@ pub fn plan_outcome(counts: ReportedCounts, failed_one: Option<OnFailure>, closi
     }
 }
 
-/// What a run came to so far, as plain data.
+/// The outcome of a run so far, as plain data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutcomeSummary {
-    /// Each step of the part that was asked for, by its id, in the order in which they are done.
+    /// Each step of the requested part, by its id, in the order of work.
     pub tasks: Vec<(String, ReportedStatus)>,
-    /// How many stand how.
+    /// Numbers by status.
     pub counts: ReportedCounts,
-    /// The whole.
+    /// Outcome of the whole.
     pub outcome: PlanOutcome,
-    /// The first step that has failed.
+    /// Id of the first step that has failed.
     pub failed_at: Option<String>,
-    /// The checks behind all steps.
+    /// Result of the final checks.
     pub final_checks: FinalChecksResult,
     /// As [`RunState::is_outside_branch`].
     pub is_not_landed: bool,
 }
 
 impl OutcomeSummary {
-    /// What a run came to, of which this part was asked for. Of one step alone the others count as not reached; a
-    /// session is told about by itself, and the checks behind all steps are none of it.
+    /// The outcome of the requested part of a run. For one step alone the others count as not reached; a session is
+    /// reported by itself, without the final checks.
     pub fn for_run(state: &RunState, part: PlanSelection) -> Self {
         let mut units = part::selected_tasks(&state.plan, part);
         units.retain(|task| !task.is_verification());
@@ -179,19 +179,19 @@ impl OutcomeSummary {
         let failed = failed.map(|(unit, _)| unit);
         let is_not_landed = state.is_outside_branch();
         let outcome = match plan_outcome(counts, failed.map(|unit| unit.on_failure), final_checks) {
-            // Its user has nothing of it yet.
+            // The user has nothing of it yet.
             PlanOutcome::Completed if is_not_landed => PlanOutcome::Partial,
             other => other,
         };
         Self { tasks, counts, outcome, is_not_landed, failed_at: failed.map(|unit| unit.id.clone()), final_checks }
     }
 
-    /// What is said of the exit condition: a plan has none.
+    /// The exit condition of a report: a plan has none.
     pub fn exit_condition(&self, dialect: Dialect) -> FinalChecksResult {
         if dialect.rules().is_one_session() { self.final_checks } else { FinalChecksResult::None }
     }
 
-    /// `COMPLETED`, `FAILED at step 2` and so on.
+    /// Text such as `COMPLETED` or `FAILED at step 2`.
     pub fn describe(&self, dialect: Dialect) -> String {
         match (self.outcome, &self.failed_at) {
             (PlanOutcome::Completed, _) => "COMPLETED".to_owned(),

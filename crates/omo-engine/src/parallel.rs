@@ -1,6 +1,6 @@
-//! Does what a run needs with parallel workers: starts their clients (`start_workers`) or has a launcher start
-//! them elsewhere (`submit`, `elsewhere`), takes in what they did (`on_client_exit`, `remote_workers`), and brings it
-//! together (`integrate`, `final_checks`, `clean`). What comes next is decided elsewhere, as a pure function of the ledger; here each step is
+//! The driver of parallel workers: starts their clients (`start_workers`) or has a launcher start them elsewhere
+//! (`submit`, `elsewhere`), takes in their work (`on_client_exit`, `remote_workers`), and merges it (`integrate`,
+//! `final_checks`, `clean`). The next step is decided elsewhere, as a pure function of the ledger; here each step is
 //! done, and written down so that it can be done again after a kill at any point.
 
 mod clean;
@@ -48,78 +48,78 @@ pub use error::DriveError;
 pub(crate) use integrate::user_branch_base;
 pub use worker_log::read_worker_log;
 
-/// How often the ledger is looked at while clients are at work.
+/// Interval between reads of the ledger while clients are at work.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
-/// More sessions than this at once no machine is asked for; the run's own bound is kept by what comes next.
+/// Maximum clients of a machine at once; the run's own bound is kept by `parallel_schedule`.
 const MAX_CLIENTS: usize = 16;
-/// The name of the group in whose work tree the whole is checked: no session of a plan is called so.
+/// Name of the group in whose work tree the whole is checked: no session of a plan has it.
 const FINAL_CHECKS_WORKER: &str = "whole";
 
-/// What the clients are started with that no plan says.
+/// The part of the clients' options that no plan has.
 #[derive(Clone, Debug)]
 pub struct LaunchConfig {
-    /// The client.
+    /// Program of the client.
     pub client: PathBuf,
     /// This very program, which the clients call.
     pub own_program: PathBuf,
-    /// The environment of the process that had the run driven.
+    /// Environment of the process that had the run driven.
     pub variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
     /// The folder for temporary files.
     pub temp: PathBuf,
-    /// Memory that is kept for each client, in MiB.
+    /// Memory reserved for each client, in MiB.
     pub worker_mb: u64,
 }
 
-/// Drives a run.
+/// `ParallelDriver`: drives a run.
 #[derive(Debug)]
 pub struct ParallelDriver<'a> {
     engine: &'a Engine<'a>,
     repository: GitRepository,
-    /// Settings of git from the environment of the user.
+    /// `GitSettings` from the user's environment.
     settings: GitSettings,
-    /// What starts clients; `None` where only what they did is brought together.
+    /// `None` where no client is started, and work is only merged.
     launch_config: Option<LaunchConfig>,
     supervisor: Supervisor,
-    /// The sessions whose clients were started and have not ended.
+    /// Sessions whose clients have not ended.
     running: BTreeSet<String>,
-    /// How many of them free memory allows, found when none ran.
+    /// Number of clients that free memory allows, found when none ran.
     memory_bound: Option<MemoryBound>,
-    /// What each of those may spend, in millionths of a US dollar.
+    /// Budget granted to each session, in millionths of a US dollar.
     granted: BTreeMap<String, u64>,
-    /// The session of the client that goes on, for each group that is resumed.
+    /// The session of the client to resume, for each such group.
     to_resume: BTreeMap<String, String>,
-    /// The merge that was made last, and its tree.
+    /// The last merge, and its tree.
     last_merge: Option<(String, String)>,
-    /// The groups whose client was resumed already.
+    /// Groups whose client was resumed already.
     was_resumed: BTreeSet<String>,
-    /// What is known of workers elsewhere.
+    /// Known jobs of workers elsewhere.
     jobs: JobFollower,
-    /// Starts of workers elsewhere that are under way, and those that wait for room.
+    /// Starts of workers elsewhere: under way, and waiting for room.
     starts: Starts,
     pending: VecDeque<Submission>,
-    /// Why the remote repository does not answer, once the run is over and it was found out.
+    /// Reason why the remote repository is silent, once the run is over and the silence was found.
     silence: Silence,
 }
 
-/// Why a run is not driven any further.
+/// Reason why a run is not driven any further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DriveEnd {
-    /// It is over.
+    /// The run is over.
     Over,
     /// A person has to answer.
     NeedsAnswer,
     /// Clients would have to be started, and this driver starts none.
     NeedsClients,
-    /// It has no parallel workers.
+    /// The run has no parallel workers.
     NotParallel,
 }
 
 impl<'a> ParallelDriver<'a> {
-    /// One that drives this run. Without `means` no client is started.
+    /// A driver of this run. Without `means` no client is started.
     ///
     /// # Errors
     ///
-    /// The run lies in no repository.
+    /// A run outside of any repository.
     pub fn new(engine: &'a Engine<'a>, means: Option<LaunchConfig>) -> Result<Self, DriveError> {
         let repository =
             GitRepository::find(engine.root).ok_or_else(|| DriveError::NoRepository(engine.root.to_owned()))?;
@@ -150,8 +150,7 @@ impl<'a> ParallelDriver<'a> {
     ///
     /// # Errors
     ///
-    /// The ledger cannot be used, or something that cannot be put to a person has gone wrong. Clients that are at work
-    /// are ended when this is dropped.
+    /// An unusable ledger, or a fault that cannot be put to a person. Clients that are at work are ended on drop.
     pub fn drive(&mut self) -> Result<DriveEnd, DriveError> {
         reap_dead_supervisor(self.engine)?;
         loop {
@@ -191,7 +190,7 @@ impl<'a> ParallelDriver<'a> {
                 NextAction::Parallel(ParallelAction::Land) => self.land_on_user_branch(&state, parallel)?,
                 NextAction::Parallel(ParallelAction::Clean(ids)) => self.remove_workers(&state, parallel, &ids)?,
                 NextAction::Parallel(ParallelAction::CheckWave(wave)) => {
-                    // Without clients it would be checked for nothing.
+                    // Without clients the checks would be for nothing.
                     if self.launch_config.is_none() {
                         return Ok(DriveEnd::NeedsClients);
                     }
@@ -200,8 +199,8 @@ impl<'a> ParallelDriver<'a> {
                 NextAction::FinalChecks => self.run_final_checks(&state, parallel)?,
                 _ => {
                     if !self.wait_for_clients(&state)? {
-                        // This would wait for a client that another process has started, and whether it lives cannot be
-                        // told: `reap` has ended those of which it can.
+                        // A wait for a client that another process has started, and whose life is unknown, would not
+                        // end: `reap` has ended all others.
                         return Ok(DriveEnd::NeedsAnswer);
                     }
                 }
@@ -209,7 +208,7 @@ impl<'a> ParallelDriver<'a> {
         }
     }
 
-    /// Waits for something to happen to the clients, for a moment. `false` where none is at work.
+    /// Waits a moment for an event of the clients; `false` where none is at work.
     fn wait_for_clients(&mut self, state: &RunState) -> Result<bool, DriveError> {
         if self.look_at_jobs(state)? {
             std::thread::sleep(POLL_INTERVAL);
@@ -227,7 +226,7 @@ impl<'a> ParallelDriver<'a> {
         Ok(true)
     }
 
-    /// Takes in all that has become of the clients, and waits for at most that long for the first of it.
+    /// Takes in all events of the clients, with a wait of at most `at_most` for the first.
     fn handle_client_events(&mut self, at_most: Duration) -> Result<(), DriveError> {
         let mut event = self.supervisor.next_event(at_most);
         while let Some(happened) = event {
@@ -244,7 +243,6 @@ impl<'a> ParallelDriver<'a> {
         Ok(())
     }
 
-    /// Writes down what follows from the state as it is by then, if anything does.
     fn record(&self, decide: impl FnOnce(&RunState) -> Vec<EventKind>) -> Result<RunState, DriveError> {
         let ((), state) = self.engine.transact(|state| Ok((decide(state), ())))?;
         Ok(state)
@@ -255,22 +253,19 @@ impl<'a> ParallelDriver<'a> {
     }
 }
 
-/// Whether an engine has workers of the run.
 fn has_jobs(state: &RunState) -> bool {
     state.parallel.as_ref().is_some_and(|parallel| parallel.jobs().next().is_some())
 }
 
-/// The sessions whose work trees are still there.
 fn workers_with_trees<'a>(state: &'a RunState, parallel: &ParallelState) -> Vec<&'a str> {
     let has_tree = |group: &&TaskGroup| parallel.groups.get(&group.id).is_some_and(|known| known.worktree.is_some());
     state.plan.groups.iter().filter(has_tree).map(|group| group.id.as_str()).collect()
 }
 
-/// So many work trees are made or removed at the same time: each is a dozen calls of git, which wait for one another
-/// and for the disk.
+/// Work trees made or removed at the same time: each is a dozen calls of `git`, which wait for one another and for the
+/// disk.
 const WORK_TREES_AT_ONCE: usize = 2;
 
-/// A session of the plan.
 fn find_worker<'s>(state: &'s RunState, id: &str) -> Option<&'s TaskGroup> {
     state.plan.groups.iter().find(|group| group.id == id)
 }

@@ -1,8 +1,8 @@
-//! What comes next in a run with parallel workers: each in a worktree and on a branch of its own, a wave at a time, and
-//! brought together as they are done. A conflict holds back what needs the session in conflict, and nothing else.
+//! The next step of a run with parallel workers: each in a worktree and on a branch of its own, a wave at a time,
+//! merged as they are done. A conflict holds back sessions that need the one in conflict, and nothing else.
 //!
-//! It is one pure function of the state, as for tasks (`schedule`). The user's own branch is the last thing that moves,
-//! once, and everything before that can be done again or thrown away.
+//! The step is one pure function of the state, as for tasks (`schedule`). The user's own branch moves last, once, and
+//! everything before that can be done again or thrown away.
 
 use omo_plan::model::{Task, TaskGroup};
 
@@ -11,40 +11,40 @@ use crate::parallel_state::{GroupState, GroupStatus, ParallelState};
 use crate::state::{ANSWER_CONTINUE, MAX_LOST_WORKERS, QuestionState, RunPhase, RunState, TaskStatus};
 use crate::wave_rules::{self, group_outcome};
 
-/// More sessions than this at once no machine is asked for.
+/// Maximum sessions of a machine at once.
 const MAX_WORKERS: usize = 16;
 
-/// What comes next in such a run.
+/// The next step of such a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParallelAction<'a> {
-    /// A client has to be started for each of these sessions of one wave, from the run's tip.
+    /// Start a client for each of these sessions of one wave, from the run's tip.
     Start(Vec<&'a TaskGroup>),
-    /// Clients are at work on these, and nothing else can be begun.
+    /// Wait for the clients of these: nothing else can begin.
     Wait(Vec<&'a str>),
-    /// Git refused the commit of this task of a session, and its user has seen to that: it is tried again.
+    /// Retry a refused commit of this task of a session, which its user has seen to.
     CommitAgain(&'a TaskGroup, &'a Task),
-    /// This one has to be merged with what the run has come to.
+    /// Merge this session into the result of the run.
     Merge(&'a TaskGroup),
-    /// A person has to answer, and nothing else can be done before that.
+    /// Wait for the answer of a person.
     Ask(&'a QuestionState),
-    /// A question has to be asked that is not in the ledger yet.
+    /// Ask a question that is not in the ledger yet.
     Open(QuestionKind),
-    /// All of a wave that can be merged is; the checks of the whole have to be run before this wave begins from that.
+    /// Run the checks of the whole before this wave begins: all that can be merged is.
     CheckWave(usize),
-    /// All is merged; the checks of the whole have to be run on that.
+    /// Run the final checks: all is merged.
     FinalChecks,
-    /// All is merged and checked; the user's branch has to move there.
+    /// Move the user's branch: all is merged and checked.
     Land,
-    /// The work trees of these have to be removed, and what is in no branch of the user has to be kept.
+    /// Remove the work trees of these, and keep work that is in no branch of the user.
     Clean(Vec<&'a str>),
-    /// The run ends with this result.
+    /// End the run with this result.
     End(RunResult),
 }
 
-/// Why no client of a session can be started once all that its user lets them cost was spent.
+/// Reason why no client can start once the whole budget was spent.
 pub const BUDGET_SPENT: &str = "the budget of the run is spent; --resume --max-budget-usd X sets another one";
 
-/// Decides what comes next.
+/// The next step, by the state alone.
 pub fn next_action<'a>(state: &'a RunState, parallel: &'a ParallelState) -> ParallelAction<'a> {
     if parallel.landed.is_some() {
         let result = if state.lacks_a_task() { RunResult::CompletedWithFailures } else { RunResult::Complete };
@@ -63,21 +63,21 @@ pub fn next_action<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Para
     }
     let held = wave_rules::held_back(state, parallel);
     let is_open = |group: &TaskGroup| !view.is_merged(group) && !held.contains_key(group.id.as_str());
-    // The wave that is not behind us: the first with a session that can still be merged.
+    // The current wave: the first with a session that can still be merged.
     let Some(wave) = view.groups().filter(|group| is_open(group)).map(|group| group.wave).min() else {
         return if held.is_empty() { after_all_merged(state, parallel) } else { view.ask_or_end(running, false) };
     };
     let of_wave = || view.groups().filter(|group| group.wave == wave && is_open(group));
-    // Whatever else is at work, and whichever of them its plan names first.
+    // Whatever else is at work, and in any order of the plan.
     let done = of_wave().filter(|group| view.can_merge(group));
     if let Some(group) = done.min_by_key(|group| view.state_of(group).map(|known| known.ended_seq)) {
         return ParallelAction::Merge(group);
     }
-    // What came of the waves before is merged: their work trees would only take up room.
+    // Earlier waves are merged: their work trees would only take up room.
     if let Some(clean) = clean_worktrees(state, parallel, |group| group.wave < wave && view.is_merged(group)) {
         return clean;
     }
-    // Those at its side finish what they do; nothing more is begun once one of them has failed.
+    // Sessions at work go on; nothing more begins once one has failed.
     let has_failed = of_wave().any(|group| view.has_failed(group));
     let room = if has_failed { 0 } else { max_workers(parallel).saturating_sub(running.len()) };
     let ready: Vec<&TaskGroup> = of_wave().filter(|group| view.can_begin(group)).take(room).collect();
@@ -85,15 +85,15 @@ pub fn next_action<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Para
         if let Some(first) = view.before_wave(wave, &running) {
             return first;
         }
-        // What an earlier try has left is put away before it is begun anew.
+        // Leftovers of an earlier try go before it begins anew.
         let is_left = |group: &TaskGroup| ready.iter().any(|known| known.id == group.id) && view.has_ended(group);
         return clean_worktrees(state, parallel, is_left).unwrap_or(ParallelAction::Start(ready));
     }
     view.ask_or_end(running, has_failed)
 }
 
-/// What is known of the sessions of a run whose work its user's branch has, where there is more to do all the same: a
-/// step that was added, or is done again, or another check of the whole. It goes on from where that branch is by then.
+/// The sessions of a landed run with more to do: a step that was added, or is done again, or another check of the
+/// whole. The run goes on from the tip of the user's branch by then.
 pub fn landed_with_more_work(state: &RunState) -> Option<&ParallelState> {
     let parallel =
         state.parallel.as_ref().filter(|parallel| parallel.landed.is_some() && state.phase == RunPhase::Executing)?;
@@ -102,7 +102,7 @@ pub fn landed_with_more_work(state: &RunState) -> Option<&ParallelState> {
     (!is_checked || view.groups().any(|group| !view.is_merged(group))).then_some(parallel)
 }
 
-/// Whether a person has accepted that clients are billed to something else than a subscription.
+/// A person has accepted a payer other than a subscription.
 pub fn accepts_billing(state: &RunState) -> bool {
     let is_accepted = |known: &QuestionState| {
         matches!(known.question.kind, QuestionKind::Billing { .. })
@@ -112,7 +112,6 @@ pub fn accepts_billing(state: &RunState) -> bool {
         || state.questions.iter().any(is_accepted)
 }
 
-/// What the rules ask about a state again and again.
 struct View<'a> {
     state: &'a RunState,
     parallel: &'a ParallelState,
@@ -135,29 +134,28 @@ impl<'a> View<'a> {
         self.groups().filter(|group| is(group)).map(|group| group.id.as_str()).collect()
     }
 
-    /// Whether it is part of what the run has come to, and nothing in it was left out or has to be done again.
+    /// The group is part of the run's result, and nothing in it was left out or has to be done again.
     fn is_merged(&self, group: &TaskGroup) -> bool {
         self.status(group) == Some(GroupStatus::Merged) && group_outcome(self.state, group) == Some(GroupStatus::Done)
     }
 
-    /// Whether it has ended and something in it is not done: also where that came to it afterwards.
+    /// The group has ended with something not done, perhaps reopened afterwards.
     fn has_failed(&self, group: &TaskGroup) -> bool {
         self.has_ended(group) && group_outcome(self.state, group) == Some(GroupStatus::Failed)
     }
 
-    /// Whether it had ended: where it is begun all the same, something in it has to be done again.
+    /// The group had ended: begun again, it has something to do again.
     fn has_ended(&self, group: &TaskGroup) -> bool {
         self.status(group).is_some_and(GroupStatus::is_ended)
     }
 
-    /// Whether a client can be started for it now.
     fn can_begin(&self, group: &TaskGroup) -> bool {
         let is_open = match self.status(group) {
             None | Some(GroupStatus::Ready) => true,
             Some(GroupStatus::Running | GroupStatus::Done) => false,
             Some(GroupStatus::Failed) => !self.has_failed(group),
             Some(GroupStatus::Merged) => group_outcome(self.state, group).is_none(),
-            // Also where nothing in it is left to be done: the next one does not have what stood in the way.
+            // Also with nothing left to do: the next attempt meets no conflict.
             Some(GroupStatus::InConflict) => {
                 group_outcome(self.state, group).is_none() || self.state_of(group).is_some_and(|known| known.is_to_redo)
             }
@@ -167,7 +165,7 @@ impl<'a> View<'a> {
         is_open && self.why_stuck(group).is_none() && !self.waits_for_an_answer(group) && !is_uncommitted()
     }
 
-    /// A refused commit that is tried again, once its session has no client any more.
+    /// A retry of a refused commit, once its session has no client any more.
     fn commit_again(&self) -> Option<ParallelAction<'a>> {
         let task = self.state.refused_commit(Some(ANSWER_CONTINUE))?;
         let (_, group) = self.state.plan.group_of(&task.id)?;
@@ -175,12 +173,10 @@ impl<'a> View<'a> {
         may_begin.then_some(ParallelAction::CommitAgain(group, task))
     }
 
-    /// Whether it is done, and nothing has refused its merge.
     fn can_merge(&self, group: &TaskGroup) -> bool {
         self.state_of(group).is_some_and(|known| known.status == GroupStatus::Done && known.stuck_reason.is_none())
     }
 
-    /// Why a session cannot go on by itself.
     fn why_stuck(&self, group: &TaskGroup) -> Option<String> {
         let known = self.state_of(group)?;
         let idle = || match known.reason.as_deref().unwrap_or_default() {
@@ -190,7 +186,6 @@ impl<'a> View<'a> {
         known.stuck_reason.clone().or_else(|| (known.idle_exits >= MAX_LOST_WORKERS).then(idle))
     }
 
-    /// Whether a question about one of its tasks is open.
     fn waits_for_an_answer(&self, group: &TaskGroup) -> bool {
         self.state.questions.iter().filter(|question| question.answer.is_none()).any(|question| {
             match &question.question.kind {
@@ -202,7 +197,6 @@ impl<'a> View<'a> {
         })
     }
 
-    /// What has to be answered before any client is started.
     fn question_of_all(&self) -> Option<ParallelAction<'a>> {
         let of_all =
             |about: &QuestionKind| matches!(about, QuestionKind::Billing { .. } | QuestionKind::LandingRefused { .. });
@@ -214,8 +208,8 @@ impl<'a> View<'a> {
         Some(ParallelAction::Open(QuestionKind::Billing { payer: payer.clone() }))
     }
 
-    /// What a person has to decide once no client is at work any more. How a stuck session goes on is not asked where
-    /// one has failed: whatever the answer, it would be asked again.
+    /// A question to ask once no client is at work any more. A stuck session is not asked about where one has failed:
+    /// whatever the answer, the question would come again.
     fn question(&self, has_failed: bool) -> Option<ParallelAction<'a>> {
         if let Some(question) = self.state.open_question() {
             return Some(ParallelAction::Ask(question));
@@ -237,7 +231,7 @@ impl<'a> View<'a> {
         Some(ParallelAction::Open(QuestionKind::Conflict { group: group.id.clone(), files }))
     }
 
-    /// What has to be done before a session of this wave begins from what the run has come to. `None` where it can.
+    /// The step before a session of this wave begins from the run's result. `None` where it can begin.
     fn before_wave(&self, wave: usize, running: &[&'a str]) -> Option<ParallelAction<'a>> {
         if !running.is_empty() {
             return None;
@@ -251,7 +245,7 @@ impl<'a> View<'a> {
         Some(ask_about_landing(self.parallel).unwrap_or(ParallelAction::CheckWave(wave)))
     }
 
-    /// Nothing more can be begun: those at work finish, then a person is asked, and else the run ends.
+    /// The step when nothing more can begin: those at work finish, then a person is asked, and else the run ends.
     fn ask_or_end(&self, running: Vec<&'a str>, has_failed: bool) -> ParallelAction<'a> {
         if !running.is_empty() {
             return ParallelAction::Wait(running);
@@ -259,7 +253,6 @@ impl<'a> View<'a> {
         self.question(has_failed).unwrap_or_else(|| self.end_action(running))
     }
 
-    /// The run ends without having moved the user's branch.
     fn end_action(&self, running: Vec<&'a str>) -> ParallelAction<'a> {
         if !running.is_empty() {
             return ParallelAction::Wait(running);
@@ -268,12 +261,10 @@ impl<'a> View<'a> {
     }
 }
 
-/// The question that a refused landing raises.
 fn ask_about_landing<'a>(parallel: &ParallelState) -> Option<ParallelAction<'a>> {
     parallel.landing_question.clone().map(ParallelAction::Open)
 }
 
-/// Everything is merged.
 fn after_all_merged<'a>(state: &'a RunState, parallel: &'a ParallelState) -> ParallelAction<'a> {
     let outcomes = || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
     if outcomes().flatten().any(|outcome| !outcome.is_green()) {
@@ -286,7 +277,6 @@ fn after_all_merged<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Par
     }
 }
 
-/// The sessions of this kind whose work trees are still there.
 fn clean_worktrees<'a>(
     state: &'a RunState,
     parallel: &ParallelState,
@@ -299,7 +289,7 @@ fn clean_worktrees<'a>(
 }
 
 fn max_workers(parallel: &ParallelState) -> usize {
-    // Another machine is asked for as many as its launcher says.
+    // A machine elsewhere takes as many as its launcher says.
     let most = parallel.policy.profile.as_ref().and_then(|profile| usize::try_from(profile.at_once).ok());
     let most = most.unwrap_or(MAX_WORKERS);
     match usize::try_from(parallel.policy.max_workers) {
@@ -308,8 +298,8 @@ fn max_workers(parallel: &ParallelState) -> usize {
     }
 }
 
-/// The next task of a session: its first that is still to do, unless one of the others has ended in a way that lets
-/// nothing behind it begin. `None` where a worker is at one of them, or nothing is left.
+/// The next task of a session: its first that is still to do, unless another one has ended in a way that lets no later
+/// task begin. `None` where a worker is at one of them, or none is left.
 pub fn next_task_of<'a>(state: &'a RunState, group: &TaskGroup) -> Option<&'a Task> {
     let known = |id: &String| state.tasks.get(id).map(|known| known.status);
     if group.tasks.iter().any(|id| known(id) == Some(TaskStatus::Running)) {
@@ -324,7 +314,6 @@ pub fn next_task_of<'a>(state: &'a RunState, group: &TaskGroup) -> Option<&'a Ta
     task.deps.iter().all(|id| state.unblocks_dependents(id)).then_some(task)
 }
 
-/// The session that a client works on, of which a task is.
 pub(crate) fn running_group_of<'a>(state: &'a RunState, parallel: &ParallelState, task: &str) -> Option<&'a TaskGroup> {
     let group = state.plan.groups.iter().find(|group| group.tasks.iter().any(|id| id == task))?;
     parallel.has_status(&group.id, &[GroupStatus::Running]).then_some(group)

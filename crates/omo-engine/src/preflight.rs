@@ -1,5 +1,5 @@
-//! What has to hold in a repository before sessions are started in it: from facts to findings, in the order in which
-//! they are best fixed.
+//! The preflight of a repository before sessions are started in it: from facts to findings, in the order in which they
+//! are best fixed.
 
 mod protected_paths;
 
@@ -18,86 +18,86 @@ use crate::landing_hints::list_ending_commands;
 use crate::report::dev_workflow::{CHECKPOINT_PATH, REPORT_PATH};
 use protected_paths::is_protected;
 
-/// What is known of a repository.
+/// The facts about a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreflightFacts {
-    /// What `git version` says; `None` where it says nothing.
+    /// Output of `git version`; `None` without any.
     pub git: Option<String>,
-    /// What an earlier run that is dead has left: its work trees and branches, by name.
+    /// Work trees and branches of an earlier, dead run, by name.
     pub leftovers: Vec<String>,
-    /// What is under way.
+    /// The unfinished operation, such as a rebase.
     pub operation: Option<UnfinishedOperation>,
-    /// git knows who its user is.
+    /// `git` has an identity of its user.
     pub has_identity: bool,
-    /// What is checked out.
+    /// The checked-out head.
     pub head: PreflightHead,
     /// Other work trees that have the branch checked out.
     pub other_checkouts: Vec<String>,
-    /// The branch whose name leaves no room for those of the sessions.
+    /// The branch whose name leaves no room for those of the sessions, such as `omo`.
     pub branch_in_way: Option<String>,
-    /// The files that differ from what is checked out, untracked ones included, from the top.
+    /// Files that differ from the checked-out commit, untracked ones included, from the top.
     pub dirty: Vec<String>,
-    /// The plan's own file, from the top; `None` where it lies outside. What it says is taken from the ledger, so it
-    /// need not be committed.
+    /// The plan's own file, from the top; `None` where it lies outside. Its text is taken from the ledger, so it need
+    /// not be committed.
     pub plan_file: Option<String>,
     /// The folders of submodules, from the top.
     pub submodules: Vec<String>,
-    /// The files, from the top, that a filter stands before which the repository's own settings name.
+    /// Files, from the top, with a filter that the repository's own settings name.
     pub filtered: Vec<String>,
-    /// Those of the files that the plan names which git ignores.
+    /// Ignored files among those that the plan names.
     pub ignored: Vec<String>,
     /// Hooks, key and sparse set, as a commit in a new worktree meets them.
     pub commits: CommitConditions,
-    /// How the run would work.
+    /// Mode of the run.
     pub mode: ExecutionMode,
     /// Workers are started by a launcher.
     pub has_launcher: bool,
     /// The repository names a command that sets up each worktree.
     pub has_setup: bool,
-    /// How much room one checkout takes, in bytes.
+    /// Size of one checkout, in bytes.
     pub checkout_bytes: u64,
-    /// How much is free where the work trees go, in bytes; `None` where that is not known.
+    /// Free space where the work trees go, in bytes; `None` where unknown.
     pub free_bytes: Option<u64>,
 }
 
-/// What is checked out.
+/// The checked-out head.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PreflightHead {
     /// A branch.
     Branch,
-    /// A commit, and no branch.
+    /// A commit without a branch.
     Detached,
     /// A branch without a commit.
     Unborn,
-    /// Nothing: git takes the repository for one without a work tree. Some have it so to keep a branch as it is.
+    /// None: `git` takes the repository for one without a work tree. Some have it so to keep a branch as it is.
     Bare,
 }
 
-/// One thing that was found.
+/// One finding of the preflight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreflightFinding {
-    /// Which rule.
+    /// The rule.
     pub rule: PreflightRule,
-    /// What it means for the run.
+    /// The consequence for the run.
     pub severity: PreflightSeverity,
-    /// What was found, in one sentence without its end.
+    /// The finding, in one sentence without its full stop.
     pub text: String,
-    /// What fixes it, or what is done about it.
+    /// The fix, by the user or by omo.
     pub hint: String,
 }
 
-/// The rules, in the order in which they are looked at.
+/// The rules, in the order of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PreflightRule {
-    /// git is new enough.
+    /// `git` is new enough (`OLDEST_GIT`).
     Git,
-    /// Nothing of a dead run is left.
+    /// No leftovers of a dead run.
     Leftovers,
-    /// Nothing is under way.
+    /// No unfinished operation.
     Operation,
-    /// git knows who commits.
+    /// `git` has an identity for commits.
     Identity,
-    /// git takes the checkout for a work tree.
+    /// `git` takes the checkout for a work tree.
     Bare,
     /// A branch with a commit is checked out.
     Head,
@@ -105,17 +105,17 @@ pub enum PreflightRule {
     OtherCheckouts,
     /// There is room for the branches of the sessions.
     Branches,
-    /// What the plan touches is committed.
+    /// Files that the plan touches are committed.
     Dirty,
     /// The plan touches nothing in submodules.
     Submodules,
     /// Every file is the same without the programs that the repository names.
     Filters,
-    /// What the plan changes can be committed.
+    /// Files that the plan changes can be committed.
     Ignored,
-    /// What the plan changes lies in the repository.
+    /// Files that the plan changes lie in the repository.
     Outside,
-    /// What the plan touches lies in the sparse set.
+    /// Files that the plan touches lie in the sparse set.
     SparseSet,
     /// Commits can be signed.
     Signing,
@@ -125,41 +125,41 @@ pub enum PreflightRule {
     HookPrograms,
     /// Hooks and signing of commits hold where workers are.
     LauncherGuards,
-    /// Merges need no signature of what they merge.
+    /// Merges need no signature of the merged commits.
     MergeSettings,
     /// No setting of the environment turns hooks or signatures off.
     Environment,
-    /// The plan touches nothing that the client guards.
+    /// The plan touches no file that the client guards.
     Protected,
     /// The plan lies in the repository.
     PlanFile,
-    /// No two sessions of a wave touch the same.
+    /// No two sessions of a wave touch the same files.
     Overlap,
     /// There is room for the work trees.
     DiskSpace,
 }
 
-/// What a finding means for a run.
+/// The consequence of a finding for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PreflightSeverity {
-    /// It is worth knowing.
+    /// A remark.
     Note,
-    /// The run may have to stop for its user because of it.
+    /// A possible stop of the run for its user.
     Warning,
-    /// omo fixes it first.
+    /// A fault that omo fixes first.
     Fix,
-    /// No session is started.
+    /// A fault for which no session is started.
     Stop,
 }
 
-/// What is kept free beside the work trees, in bytes.
+/// Bytes kept free beside the work trees.
 const SPARE_BYTES: u64 = 256 * 1024 * 1024;
-/// The first version of git that merges without a checkout.
+/// The first version of `git` that merges without a checkout.
 const OLDEST_GIT: (u32, u32) = (2, 38);
-/// So many names are told; the rest is counted.
+/// Maximum names listed; the rest is counted.
 const MAX_NAMES: usize = 8;
 
-/// Looks at all rules.
+/// The findings of all rules.
 pub fn check_repository(plan: &Plan, facts: &PreflightFacts) -> Vec<PreflightFinding> {
     let found = [
         check_git_version(facts),
@@ -189,14 +189,15 @@ pub fn check_repository(plan: &Plan, facts: &PreflightFacts) -> Vec<PreflightFin
     found.into_iter().chain(check_dirty_files(plan, facts)).chain(more).flatten().collect()
 }
 
-/// What a plan changes outside of its repository, in every mode: nothing could be taken back there, and no commit holds it.
+/// Files that a plan changes outside of its repository, in every mode: no change could be taken back there, and no
+/// commit holds it.
 pub fn check_outside(paths: &[String]) -> Option<PreflightFinding> {
     let text = format!("the plan changes what lies outside of the repository: {}", list_names(paths)?);
     let hint = "name files of the repository from its top; a link that leads out of it leads out here, too";
     Some(new_finding(PreflightRule::Outside, PreflightSeverity::Stop, text, hint))
 }
 
-/// Whether sessions may be started, once omo has fixed what it can.
+/// Sessions may be started, once omo has made its fixes.
 pub fn can_start(findings: &[PreflightFinding]) -> bool {
     findings.iter().all(|finding| finding.severity != PreflightSeverity::Stop)
 }
@@ -210,8 +211,7 @@ fn new_finding(
     PreflightFinding { rule, severity: weight, text: text.into(), hint: hint.into() }
 }
 
-/// What the sessions did is merged by `git merge-tree --write-tree`, which older ones do not know. One that does not say
-/// which it is may know it.
+/// Merges use `git merge-tree --write-tree`, which older versions lack. A `git` without a readable version may have it.
 fn check_git_version(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let version = facts.git.as_ref()?.trim().strip_prefix("git version ")?.split_whitespace().next()?;
     let mut numbers = version.split('.').map(|part| part.parse::<u32>().ok());
@@ -283,7 +283,7 @@ fn check_other_checkouts(facts: &PreflightFacts) -> Option<PreflightFinding> {
     Some(new_finding(PreflightRule::OtherCheckouts, PreflightSeverity::Warning, text, hint))
 }
 
-/// git keeps branches in folders: where one is called `omo`, none is called `omo/…`.
+/// `git` keeps branches in folders: next to a branch `omo` there can be none below `omo/`.
 fn check_branches(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let name = sanitize(facts.branch_in_way.as_ref()?, 60);
     let text =
@@ -292,13 +292,13 @@ fn check_branches(facts: &PreflightFacts) -> Option<PreflightFinding> {
     Some(new_finding(PreflightRule::Branches, PreflightSeverity::Stop, text, hint))
 }
 
-/// What omo itself has written of an earlier run, or of this one, is in no worker's way.
+/// A file that omo itself has written, of this or an earlier run, is in no worker's way.
 fn is_written_by_omo(path: &str) -> bool {
     [CHECKPOINT_PATH, REPORT_PATH].contains(&path)
 }
 
-/// The files that are not committed: those that the plan touches, and the others. A work tree of a session is made of
-/// a commit, so the others are only not there.
+/// The uncommitted files: those that the plan touches, and the others. A work tree of a session is made of a commit, so
+/// the others are only not there.
 fn check_dirty_files(plan: &Plan, facts: &PreflightFacts) -> [Option<PreflightFinding>; 2] {
     let plan_file = facts.plan_file.as_deref().and_then(paths::normalize_path);
     let is_of_plan = |path: &String| {
@@ -328,7 +328,7 @@ fn check_dirty_files(plan: &Plan, facts: &PreflightFacts) -> [Option<PreflightFi
     [of_touched, of_others]
 }
 
-/// The command that puts edits aside, with their paths where these are few.
+/// The command that stashes edits, with their paths where these are few.
 fn put_aside(files: &[String]) -> String {
     let paths: Vec<String> = files.iter().map(|file| sanitize(&quote_argument(file), 200)).collect();
     let paths = if files.len() > MAX_NAMES { String::new() } else { format!(" -- {}", paths.join(" ")) };
@@ -347,8 +347,8 @@ fn check_submodules(plan: &Plan, facts: &PreflightFacts) -> Option<PreflightFind
     Some(new_finding(PreflightRule::Submodules, PreflightSeverity::Note, text, hint))
 }
 
-/// What is encrypted, say, would be seen by sessions as it lies in the repository, and be written so into its user's
-/// checkout in the end.
+/// An encrypted file, for example, would be seen by sessions as it lies in the repository, and be written so into its
+/// user's checkout in the end.
 fn check_filters(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let files = list_names(&facts.filtered)?;
     let text = format!("the repository's own settings name a filter, and omo runs none of those: {files}");
@@ -356,8 +356,8 @@ fn check_filters(facts: &PreflightFacts) -> Option<PreflightFinding> {
     Some(new_finding(PreflightRule::Filters, PreflightSeverity::Stop, text, hint))
 }
 
-/// Sessions hand on what they commit: anything else would stay behind, and its step would have passed. In the checkout
-/// it only is in no commit.
+/// Sessions hand on only commits: an ignored file would stay behind, and its step would have passed. In the checkout it
+/// only is in no commit.
 fn check_ignored(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let text = format!("the plan changes what git ignores, and no commit holds that: {}", list_names(&facts.ignored)?);
     let file = sanitize(&quote_argument(facts.ignored.first()?), 200);
@@ -464,7 +464,7 @@ fn check_disk_space(plan: &Plan, facts: &PreflightFacts) -> Option<PreflightFind
         *in_stage.entry(group.wave).or_default() += 1;
     }
     let at_once = in_stage.into_values().max().unwrap_or_default();
-    // One more is where what the sessions did is put together.
+    // One more is for the merged work.
     let needed = facts.checkout_bytes.saturating_mul((at_once as u64).saturating_add(1)).saturating_add(SPARE_BYTES);
     let free = facts.free_bytes.filter(|free| *free < needed)?;
     let workers = pluralize(at_once, "worker");
@@ -480,25 +480,23 @@ fn to_mebibytes(bytes: u64) -> u64 {
     bytes.div_ceil(1024 * 1024)
 }
 
-/// Whether some step may change any file at all: it names none, and neither does its session.
+/// Some step may change any file: it names none, and neither does its session.
 fn may_touch_anything(plan: &Plan) -> bool {
     let names_nothing = |id: &String| plan.task(id).is_none_or(|task| task.files.is_empty());
     plan.groups.iter().any(|group| group.may_touch.is_empty() && group.tasks.iter().any(names_nothing))
 }
 
-/// Whether the plan names something in a folder.
 fn names_below(plan: &Plan, folder: &str) -> bool {
     let folder = format!("{}/", folder.trim_end_matches('/'));
     planned_paths(plan).any(|known| paths::paths_overlap(known, &folder))
 }
 
-/// Every path and every pattern of what the plan changes.
 fn planned_paths(plan: &Plan) -> impl Iterator<Item = &str> {
     let files = plan.tasks.iter().flat_map(|task| &task.files).map(|file| file.path.as_str());
     files.chain(plan.groups.iter().flat_map(|group| &group.may_touch).map(String::as_str))
 }
 
-/// `a, b and 3 more`; `None` for none.
+/// Text such as `a, b and 3 more`; `None` for none.
 fn list_names(names: &[String]) -> Option<String> {
     let shown: Vec<String> = names.iter().take(MAX_NAMES).map(|name| sanitize(name, 120)).collect();
     let more = names.len() - shown.len();

@@ -1,8 +1,8 @@
-//! Writing the files that a dialect names: after each event that changes them, whole, and never over what another
-//! program wrote.
+//! The writer of the files that a dialect names: after each event that changes them, whole, and never over the text of
+//! another program.
 //!
-//! What was written last is remembered in the run's folder, before it is written: a file that is neither that nor what
-//! should be there now was edited by something else. The edited one is kept beside it.
+//! The last text is remembered in the run's folder, before it is written: a file with any other text than that or the
+//! new one was edited by another program. The edited one is kept beside it.
 
 pub(crate) mod stats;
 mod task_list;
@@ -25,8 +25,8 @@ use crate::report::dev_workflow::{CHECKPOINT_PATH, REPORT_PATH};
 use crate::report::ultraplan;
 use crate::state::{RunPhase, RunState};
 
-/// The file that remembers what was written in a work tree, beside the runs of its repository: each work
-/// tree has files of its own.
+/// The file that remembers texts written in a work tree, beside the runs of its repository: each work tree has files of
+/// its own.
 pub fn memory_path(runs: &Path, root: &Path) -> PathBuf {
     const DIGITS: usize = 16;
     let digest = sha256_hex(root.as_os_str().as_encoded_bytes());
@@ -40,42 +40,40 @@ pub fn is_in_project(root: &Path, dialect: Dialect, path: &str) -> bool {
     dialect == Dialect::DevWorkflow || has_folder()
 }
 
-/// A larger file is not one that omo wrote.
+/// Maximum bytes of a file that omo writes.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What was written last, by any run of the work tree: a later run of a plan finds what the one before it
-/// left.
+/// Texts written last by any run of the work tree: a later run of a plan finds those of the one before it.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectionMemory {
-    /// The run that wrote last, and the event up to which everything was written.
+    /// The run that wrote last, and its last event that was written.
     last: (String, u64),
-    /// For each file what may be in it by omo's own hand: what was written last, and what was about
-    /// to be.
+    /// Digests that a file may have by omo's own hand: the last text, and the next one.
     files: BTreeMap<String, Vec<String>>,
 }
 
-/// A file that something else had changed.
+/// A file that another program had changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileDrift {
-    /// Which one, from the project's top.
+    /// The path from the project's top.
     pub file: String,
-    /// Where what was in it is now.
+    /// Path of the backup.
     pub kept: Option<String>,
 }
 
-/// Why the files could not be written. The ledger is not changed by that.
+/// Reason why the files could not be written. The ledger is not changed by that.
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectionError {
-    /// A file could not be.
+    /// A file of the project.
     #[error(transparent)]
     File(#[from] ProjectFileError),
-    /// A file of a task list could not be.
+    /// A file of a task list.
     #[error(transparent)]
     TaskList(#[from] FolderError),
-    /// Another process writes the files of a task list all the time.
+    /// A lock on a task list that another process holds all the time.
     #[error("the session's files: {0}")]
     Lock(#[from] LockError),
-    /// What was written last could not be remembered, or looked up.
+    /// The memory of written texts.
     #[error("remember what was written: {0}")]
     Memory(#[from] std::io::Error),
 }
@@ -88,11 +86,9 @@ pub struct Projection<'a> {
     run: &'a str,
 }
 
-/// A folder that files for others are written into.
 trait OutputFolder {
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>, ProjectionError>;
     fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), ProjectionError>;
-    /// The path of a file in it, for people.
     fn shown(&self, name: &str) -> String;
 }
 
@@ -111,21 +107,18 @@ impl OutputFolder for &Path {
     }
 }
 
-/// A file and its new content.
 struct Output<'a> {
     name: &'a str,
-    /// Its key in [`ProjectionMemory`]: a report holds the sections of several plans.
+    /// Key in [`ProjectionMemory`]: a report holds the sections of several plans.
     key: String,
-    /// The digest of omo's part in the file as it is, and what is kept of it unless omo wrote that part.
+    /// The digest of omo's present part, and the text to keep unless omo wrote that part.
     before: Option<(String, Vec<u8>)>,
-    /// The digest of omo's part as it will be.
+    /// The digest of omo's new part.
     after: String,
-    /// All of the new file; `None` where nothing changes.
     whole: Option<Vec<u8>>,
 }
 
 impl<'a> Output<'a> {
-    /// A file of which this part is omo's, as it is and as it will be.
     fn of_part(name: &'a str, key: String, now: Option<Vec<u8>>, part: &[u8], whole: Vec<u8>) -> Self {
         let is_same = now.as_deref() == Some(part);
         let before = now.filter(|_| !is_same).map(|now| (sha256_hex(&now), now));
@@ -133,7 +126,6 @@ impl<'a> Output<'a> {
     }
 }
 
-/// The files of a run while they are written.
 struct Writing<'a> {
     memory_file: &'a Path,
     memory: ProjectionMemory,
@@ -141,12 +133,12 @@ struct Writing<'a> {
 }
 
 impl<'a> Projection<'a> {
-    /// Those of a project; `memory` is the file that remembers what was written, and `run` the run that they belong to.
+    /// Files of a project; `memory` is the file that remembers written texts, and `run` the run that they belong to.
     pub fn new(root: &'a Path, memory: &'a Path, run: &'a str) -> Self {
         Self { root, memory, run }
     }
 
-    /// Whether those of a plan of this dialect could all be written.
+    /// Fails unless all files of a plan of this dialect can be written.
     pub fn require_writable(&self, dialect: Dialect) -> Result<(), ProjectionError> {
         for path in [CHECKPOINT_PATH, REPORT_PATH].into_iter().filter(|path| is_in_project(self.root, dialect, path)) {
             if let Some(file) = ProjectFile::at(self.root, path) {
@@ -156,28 +148,27 @@ impl<'a> Projection<'a> {
         Ok(())
     }
 
-    /// The checkpoint that is there, whichever program wrote it.
+    /// The present checkpoint, by any program.
     pub fn checkpoint(&self) -> Result<Option<Vec<u8>>, ProjectionError> {
         self.root.read(CHECKPOINT_PATH)
     }
 
-    /// Whether omo wrote the checkpoint that is there, or there is none.
+    /// The present checkpoint is omo's, or there is none.
     pub fn owns_checkpoint(&self) -> Result<bool, ProjectionError> {
         let found = self.checkpoint()?;
         let memory = self.read_memory()?;
         Ok(found.is_none_or(|bytes| memory.is_known(CHECKPOINT_PATH, &sha256_hex(&bytes))))
     }
 
-    /// Whether no other run has written since this one did.
+    /// No other run has written since this one did.
     pub fn is_last(&self) -> Result<bool, ProjectionError> {
         let last = self.read_memory()?.last.0;
         Ok(last.is_empty() || last == self.run)
     }
 
-    /// Writes what differs: first how the run stands, then the report, and a checkpoint that is no longer
-    /// needed goes last.
+    /// Writes all files that differ: first the progress, then the report, and an unneeded checkpoint goes last.
     ///
-    /// What a later state of the run has written stays.
+    /// Texts of a later state of the run stay.
     pub fn write(&self, state: &RunState) -> Result<Vec<FileDrift>, ProjectionError> {
         let memory = self.read_memory()?;
         if memory.last.0 == self.run && memory.last.1 >= state.seq {
@@ -196,7 +187,8 @@ impl<'a> Projection<'a> {
         Ok(writing.drifts)
     }
 
-    /// The progress file of a plan in steps, beside its plan. A plan that lies outside of the project has an absolute path.
+    /// Writes the progress file of a plan in steps, beside its plan. A plan outside of the project has an absolute
+    /// path.
     fn write_progress(&self, state: &RunState, writing: &mut Writing<'_>) -> Result<(), ProjectionError> {
         let key = ultraexecute_progress::progress_path(state);
         let outside = Path::new(&key).is_absolute().then(|| Path::new(&key).parent()).flatten();
@@ -207,8 +199,8 @@ impl<'a> Projection<'a> {
         writing.write_output(&root, Output::of_part(path, key.clone(), root.read(path)?, &text, text.clone()))
     }
 
-    /// Folder and name of a file for other programs. Outside of the project it lies in the git folder, apart for each work
-    /// tree.
+    /// Folder and name of a file for other programs. Outside of the project it lies in the `git` folder, apart for each
+    /// work tree.
     fn place_of(&self, state: &RunState, path: &'static str) -> Result<(PathBuf, &'static str), ProjectionError> {
         if is_in_project(self.root, state.plan.dialect, path) {
             return Ok((self.root.to_owned(), path));
@@ -220,7 +212,6 @@ impl<'a> Projection<'a> {
         Ok((folder, path.rsplit('/').next().unwrap_or(path)))
     }
 
-    /// The checkpoint and the report of a plan of tasks.
     fn write_execution(&self, state: &RunState, writing: &mut Writing<'_>) -> Result<(), ProjectionError> {
         let (folder, name) = self.place_of(state, CHECKPOINT_PATH)?;
         let checkpoint = execute_plan_checkpoint::render(state).into_bytes();
@@ -247,7 +238,7 @@ impl<'a> Projection<'a> {
         Ok(())
     }
 
-    /// A memory that cannot be parsed names no file of omo's: then everything that is there is kept.
+    /// The memory; one that cannot be parsed names no file of omo's: then every present file is kept.
     fn read_memory(&self) -> Result<ProjectionMemory, ProjectionError> {
         match std::fs::read(self.memory) {
             Ok(text) => Ok(serde_json::from_slice(&text).unwrap_or_default()),
@@ -280,7 +271,7 @@ impl Writing<'_> {
     }
 }
 
-/// Keeps what something else wrote, under a name of its own beside the file; gives the path of that.
+/// Keeps the text of another program under a name of its own beside the file; gives the path of that.
 fn keep_edited(folder: &dyn OutputFolder, name: &str, edited: &[u8]) -> Result<Option<String>, ProjectionError> {
     const MOST: usize = 99;
     for number in 1..=MOST {
@@ -295,13 +286,12 @@ fn keep_edited(folder: &dyn OutputFolder, name: &str, edited: &[u8]) -> Result<O
     Ok(None)
 }
 
-/// A section without what parts it from the next one.
 fn with_one_newline(section: &[u8]) -> Vec<u8> {
     [section.trim_ascii_end(), b"\n"].concat()
 }
 
 impl ProjectionMemory {
-    /// Whether omo put what has this digest under this key.
+    /// omo wrote the text with this digest under this key.
     fn is_known(&self, key: &str, digest: &str) -> bool {
         self.files.get(key).is_some_and(|known| known.iter().any(|one| one == digest))
     }

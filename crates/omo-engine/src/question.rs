@@ -1,19 +1,19 @@
-//! The questions of a run as its ledger holds them: what is asked, and what can be answered.
+//! The questions of a run as its ledger holds them, with their options.
 
 use omo_git::commit::CommitRefusal;
 use omo_plan::model::PlanDecision;
 use serde::{Deserialize, Serialize};
 
-/// Something that a person has to decide before the run goes on.
+/// A question to a person, before the run goes on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
-    /// What it is called.
+    /// Id, such as `q1`.
     pub id: String,
-    /// What it is about.
+    /// The subject.
     pub kind: QuestionKind,
-    /// The question.
+    /// Text of the question.
     pub text: String,
-    /// What can be answered.
+    /// The possible answers.
     pub options: Vec<QuestionOption>,
 }
 
@@ -24,84 +24,84 @@ impl Question {
     }
 }
 
-/// What a question is about.
+/// The subject of a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "about", rename_all = "snake_case")]
 pub enum QuestionKind {
-    /// The plan has no verdict that it was verified.
+    /// A plan without a verdict that it was verified.
     Verification,
     /// Decisions of the plan: one, or all that may be asked about together.
     Decisions {
-        /// Which ones.
+        /// The decisions.
         decisions: Vec<PlanDecision>,
     },
-    /// The end of a batch behind which a person is asked.
+    /// The end of a batch after which a person is asked.
     HardStop {
-        /// The place of the batch, from 0.
+        /// Position of the batch, from `0`.
         group: usize,
     },
-    /// A check could not be run here.
+    /// A check that could not be run here.
     CheckNotRunnable {
-        /// Of which task.
+        /// Id of the `Task`.
         task: String,
-        /// What is missing.
+        /// The missing program or file.
         missing: String,
     },
-    /// Git refused the commit of green work.
+    /// A refused commit of green work.
     CommitRefused {
-        /// Of which task.
+        /// Id of the `Task`.
         task: String,
-        /// Why.
+        /// Reason of git.
         refusal: CommitRefusal,
         /// The reference that keeps the work.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         kept: Option<String>,
     },
-    /// A step asks for human judgment.
+    /// A step that asks for human judgment.
     Escalated {
-        /// Which one.
+        /// Id of the step.
         task: String,
     },
-    /// The clients of the sessions would not be paid for by their user's subscription.
+    /// Clients of the sessions with another payer than their user's subscription.
     Billing {
-        /// By what they would be.
+        /// The payer, such as `ANTHROPIC_API_KEY`.
         payer: String,
     },
-    /// What has to hold before a session is a sentence that no command decides.
+    /// An entry condition of a session: a sentence that no command decides.
     EntryCondition {
         /// The sentence.
         text: String,
     },
-    /// A session cannot be brought together with what others did.
+    /// A session in conflict with the work of others.
     Conflict {
-        /// Which one.
+        /// Id of the `TaskGroup`.
         group: String,
-        /// The files that stand in the way.
+        /// Conflicting files.
         files: String,
     },
-    /// A session cannot go on by itself.
+    /// A stuck session.
     Stuck {
-        /// Which one.
+        /// Id of the `TaskGroup`.
         group: String,
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// The user's branch cannot move to what the run has come to.
+    /// A user's branch that cannot move to the run's result.
     LandingRefused {
-        /// Why.
+        /// Reason.
         reason: String,
-        /// Commands that get it on, each in a sentence.
+        /// Ways out, each a sentence with its command.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ways_out: Vec<String>,
-        /// What its hooks, or a change of them, have to do with it.
+        /// Refusal by hooks, or for a change of them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         refusal: Option<CommitRefusal>,
     },
 }
 
 impl QuestionKind {
-    /// Whether a person passes it by having the run go on, without a word about it. What costs money, or is theirs to
-    /// judge, they have to answer.
+    /// Going on passes the question, without a word about it. Questions about money, or for the user's judgment, need
+    /// an answer.
     pub fn is_passed_by_going_on(&self) -> bool {
         match self {
             Self::Verification
@@ -119,11 +119,11 @@ impl QuestionKind {
     }
 }
 
-/// One answer of a question.
+/// One option of a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuestionOption {
-    /// What is typed for it.
+    /// The id that is typed.
     pub id: String,
-    /// What it means.
+    /// The meaning.
     pub text: String,
 }

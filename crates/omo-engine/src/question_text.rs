@@ -1,4 +1,4 @@
-//! The questions that a run puts to a person, and what they can answer.
+//! The texts of questions to a person, and their options.
 
 use omo_core::text::sanitize;
 use omo_git::commit::CommitRefusal;
@@ -13,7 +13,6 @@ use crate::state::{
 };
 use crate::wave_rules;
 
-/// A question as it is put to a person.
 pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question {
     let option = |id: &str, text: &str| QuestionOption { id: id.to_owned(), text: text.to_owned() };
     let (question, options) = match &about {
@@ -102,14 +101,15 @@ pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question 
     Question { id, kind: about, text: question, options }
 }
 
-/// Other tasks whose commits were refused for the same reason: an answer that it is seen to holds for them as well.
+/// Other tasks whose commits were refused for the same reason: an answer that the cause was seen to holds for them as
+/// well.
 fn refused_alike<'a>(state: &'a RunState, id: &str, refusal: &CommitRefusal) -> Vec<&'a str> {
     let is_alike =
         |other: &str, known: &TaskState| other != id && known.uncommitted.is_some() && known.is_refused_as(refusal);
     state.tasks.iter().filter(|(id, known)| is_alike(id, known)).map(|(id, _)| id.as_str()).collect()
 }
 
-/// What waits for a session that is in conflict. Everything else was merged before the question.
+/// The words for sessions that wait for one in conflict. All others were merged before the question.
 fn held_back_words(state: &RunState, group: &str) -> String {
     let held = wave_rules::held_back_by(state, group);
     if held.is_empty() {
@@ -119,7 +119,7 @@ fn held_back_words(state: &RunState, group: &str) -> String {
     format!("Held back until then, because of it: {}. ", sanitize(&names.join(", "), 400))
 }
 
-/// What could not go on: the last step of the run, or the check of the whole before another wave.
+/// The refused action: the last step of the run, or the check of the whole before another wave.
 fn refused_words(state: &RunState) -> &'static str {
     let is_left = |parallel: &ParallelState| {
         state.plan.groups.iter().any(|group| !parallel.has_status(&group.id, &[GroupStatus::Merged]))
@@ -131,7 +131,6 @@ fn refused_words(state: &RunState) -> &'static str {
     }
 }
 
-/// A session by its title.
 fn session_title(state: &RunState, id: &str) -> String {
     let group = state.plan.groups.iter().find(|group| group.id == id);
     let title = group.map(|group| sanitize(&group.title, 120)).filter(|title| !title.is_empty());

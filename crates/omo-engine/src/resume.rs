@@ -1,37 +1,37 @@
-//! Where an interrupted run goes on.
+//! The resume point of an interrupted run.
 
 use super::outcome::ReportedStatus;
 use crate::state::RunState;
 
-/// A step as an interrupted run has left it.
+/// A step of an interrupted run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterruptedTask {
-    /// What it is called.
+    /// Id of the step.
     pub id: String,
-    /// Where it stands.
+    /// Status of the step.
     pub status: ReportedStatus,
-    /// The plan says something else about it since it was done.
+    /// The text in the plan has changed since it was done.
     pub is_stale: bool,
 }
 
-/// Where a run goes on.
+/// The resume point of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResumePoint {
-    /// With this step.
+    /// This step.
     From {
-        /// What it is called.
+        /// Id of the step.
         step: String,
-        /// How many have passed, of how many.
+        /// Number of passed steps, and of all.
         passed: (usize, usize),
-        /// Why with this one, where that is more than that its turn has come.
+        /// Reason for this step, where that is more than that its turn has come.
         why: Option<&'static str>,
     },
-    /// There is nothing left to do.
+    /// Nothing left to do.
     Nothing,
 }
 
-/// Where these steps, in the order in which they are done, go on: with the first that has not passed, or says
-/// something else since. What was left out stays left out.
+/// The resume point of these steps, in the order of work: the first that has not passed, or whose text has changed
+/// since. Skipped steps stay skipped.
 pub fn find_resume_point(steps: &[InterruptedTask]) -> ResumePoint {
     let is_done = |step: &InterruptedTask| {
         !step.is_stale && matches!(step.status, ReportedStatus::Passed | ReportedStatus::Skipped)
@@ -50,7 +50,7 @@ pub fn find_resume_point(steps: &[InterruptedTask]) -> ResumePoint {
     ResumePoint::From { step: first.id.clone(), passed: (passed, steps.len()), why }
 }
 
-/// Where a run goes on, as its ledger has it.
+/// The resume point of a run, by its ledger.
 pub fn resume_point_of(state: &RunState) -> ResumePoint {
     let left = state.standings().into_iter().map(|(task, standing)| InterruptedTask {
         id: task.id.clone(),
@@ -61,7 +61,7 @@ pub fn resume_point_of(state: &RunState) -> ResumePoint {
 }
 
 impl ResumePoint {
-    /// `Resuming from step 3. 2/3 steps already completed.`
+    /// The line for the user, such as `Resuming from step 3. 2/3 steps already completed.`
     pub fn summary_line(&self) -> String {
         match self {
             Self::From { step, passed: (passed, total), why } => {

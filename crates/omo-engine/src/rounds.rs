@@ -1,4 +1,4 @@
-//! Which tasks of a session are done again when it is gone over once more, and why.
+//! The tasks that another round over a session does again, and the reason for each.
 
 use omo_core::check::task_check::TaskCheckVerdict;
 use omo_core::text::sanitize;
@@ -11,8 +11,8 @@ use crate::execution_mode::ExecutionMode;
 use crate::standing::lacks_contract;
 use crate::state::{MAX_REASON_CHARS, RunPhase, RunState, TaskState, TaskStatus};
 
-/// The tasks that have ended and have to be done again, each with why: what has failed or was not proved and can be, what
-/// a red check of the whole belongs to, and with any of them the verification.
+/// The ended tasks that have to be done again, each with its reason: failed or unproved ones that can be proved, those
+/// of a red check of the whole, and with any of them the verification.
 pub(crate) fn tasks_to_reopen(state: &RunState) -> Vec<(String, String)> {
     let red = red_checks(state);
     let of_unit = |task: &Task| {
@@ -42,24 +42,24 @@ pub(crate) fn tasks_to_reopen(state: &RunState) -> Vec<(String, String)> {
     reopened
 }
 
-/// Whether something may show one day that a task is done: a command, or the evidence of the worker of a task list.
+/// A proof of the task is possible: a command, or the evidence of the worker of a task list.
 fn can_be_proved(plan: &Plan, task: &Task) -> bool {
     plan.dialect.kind() == PlanKind::TaskList || TaskProof::from(task) != TaskProof::None
 }
 
-/// Whether the verifier said that the whole is not done, or could not say anything.
+/// The verifier found the whole not done, or gave no verdict.
 pub(crate) fn has_failed_verification(state: &RunState) -> bool {
     let reviews = state.plan.tasks.iter().filter(|task| task.is_verification());
     reviews.filter_map(|task| state.tasks.get(&task.id)).any(|known| known.status == TaskStatus::Failed)
 }
 
-/// Goes on with a run that is over. One that came to its end counts its iterations anew, and all that has to be done
-/// again is in the first one; `except` is done again for a reason of its own.
+/// Events that resume a run that is over. A complete run counts its rounds anew, and all that has to be done again is
+/// in the first one; `except` is done again for a reason of its own.
 pub(crate) fn resume_events(state: &RunState, except: Option<&str>) -> Vec<EventKind> {
     let mut events = vec![EventKind::RunResumed];
     let is_iterated = state.plan.policy.on_task_fail == OnTaskFail::NextRound;
     if !is_iterated && reopens_failed(state.mode) {
-        // What was left out stays left out.
+        // Skipped tasks stay skipped.
         let is_over = |status| matches!(status, TaskStatus::Failed | TaskStatus::Unverified);
         let over = state.tasks.iter().filter(|(id, task)| is_over(task.status) && Some(id.as_str()) != except);
         events.extend(
@@ -76,7 +76,7 @@ pub(crate) fn resume_events(state: &RunState, except: Option<&str>) -> Vec<Event
     events
 }
 
-/// Whether a run that goes on has what failed done again by itself: in batches a person names each of it.
+/// A resumed run redoes failed tasks by itself: in batches a person names each of them.
 fn reopens_failed(mode: ExecutionMode) -> bool {
     match mode {
         ExecutionMode::StepByStep | ExecutionMode::Parallel => true,
@@ -84,8 +84,7 @@ fn reopens_failed(mode: ExecutionMode) -> bool {
     }
 }
 
-/// The checks of the whole that are red, by their place, each with what came of it. One that could not be run says
-/// nothing about the tasks.
+/// Red checks of the whole by position, each with its outcome. One that could not be run says nothing about the tasks.
 fn red_checks(state: &RunState) -> Vec<(usize, String)> {
     let red = state.final_checks.iter().filter(|(_, outcome)| {
         !matches!(outcome.verdict, TaskCheckVerdict::Green | TaskCheckVerdict::Environment { .. })
@@ -97,7 +96,6 @@ fn red_checks(state: &RunState) -> Vec<(usize, String)> {
     red.map(|(place, outcome)| (*place, why(*place, outcome.describe()))).collect()
 }
 
-/// What was said last about a task that was not done.
 fn failure_reason(known: &TaskState) -> String {
     let end = || known.last_end.as_ref().map(|end| end.evidence.clone()).unwrap_or_default();
     sanitize(&known.reason.clone().unwrap_or_else(end), MAX_REASON_CHARS)

@@ -1,4 +1,4 @@
-//! What comes next in a run: one pure function from its state to an action.
+//! The next step of a run: one pure function from its state to an action.
 //!
 //! There is always an action or an end: the run is over where nothing can be begun, no worker is at work and no
 //! question is open.
@@ -19,35 +19,35 @@ use crate::state::{
 };
 use crate::{parallel_schedule, rounds};
 
-/// More workers than this at once no session can have.
+/// Maximum workers of a session at once.
 const MAX_WORKERS: usize = 64;
 
-/// What comes next.
+/// The next step of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NextAction<'a> {
-    /// A person has to answer; nothing else is begun until they did.
+    /// Wait for the answer of a person; nothing else is begun before.
     Ask(&'a QuestionState),
-    /// A question has to be asked that is not in the ledger yet.
+    /// Ask a question that is not in the ledger yet.
     AskNew(QuestionKind),
-    /// These tasks can be begun now, all of them at the same time.
+    /// Start these tasks, all at the same time.
     Start(Vec<&'a Task>),
-    /// Workers are at these, and nothing else can be begun before they are done.
+    /// Wait for the workers of these: nothing else can begin before they are done.
     Wait(Vec<&'a str>),
-    /// There are parallel workers, and this is the next step for them.
+    /// The next step for parallel workers.
     Parallel(ParallelAction<'a>),
-    /// Git refused the commit of this task, and its user has seen to that: it is tried again.
+    /// Retry a refused commit of this task, which its user has seen to.
     CommitAgain(&'a Task),
-    /// Everything was done; the checks of the whole plan have to be run.
+    /// Run the checks of the whole plan: everything was done.
     FinalChecks,
-    /// The tasks have to be gone over once more: these, each with why.
+    /// Begin another round with these tasks, each with its reason.
     NextRound(Vec<(String, String)>),
-    /// The run ends with this result.
+    /// End the run with this result.
     End(RunResult),
-    /// It has ended, or was cancelled.
+    /// None: the run has ended, or was cancelled.
     Over,
 }
 
-/// Decides what comes next.
+/// The next step, by the state alone.
 pub fn next_action(state: &RunState) -> NextAction<'_> {
     if state.phase != RunPhase::Executing {
         return NextAction::Over;
@@ -56,7 +56,7 @@ pub fn next_action(state: &RunState) -> NextAction<'_> {
         if let Some(action) = before_clients(state) {
             return action;
         }
-        // What one session waits for holds up no other: its questions are asked there.
+        // Questions of one session hold up no other: they are asked there.
         return match parallel_schedule::next_action(state, parallel) {
             ParallelAction::End(result) => NextAction::End(result),
             ParallelAction::FinalChecks => NextAction::FinalChecks,
@@ -83,7 +83,7 @@ pub fn next_action(state: &RunState) -> NextAction<'_> {
     if stops && running.is_empty() {
         return NextAction::End(RunResult::Failed);
     }
-    // Nothing more is begun behind a verification that has failed: whatever is left is done in the next iteration.
+    // Nothing more begins after a failed verification: open tasks are done in the next round.
     if running.is_empty()
         && rounds::has_failed_verification(state)
         && let Some(action) = next_round(state)
@@ -111,7 +111,7 @@ pub fn next_action(state: &RunState) -> NextAction<'_> {
     final_check_action(&view)
 }
 
-/// What a person decides before the first client is started: whether the plan is good, and what it leaves open.
+/// Questions before the first client is started: whether the plan is good, and its open decisions.
 fn before_clients(state: &RunState) -> Option<NextAction<'_>> {
     if state.is_stopped || state.running_attempts().next().is_some() {
         return None;
@@ -127,7 +127,7 @@ fn before_clients(state: &RunState) -> Option<NextAction<'_>> {
     state.questions.iter().find(is_it).map(NextAction::Ask).or_else(|| due_before_all(state).map(NextAction::AskNew))
 }
 
-/// Another iteration, or the end where there is none left. `None` where nothing has to be done again.
+/// Another round, or the end where there is none left. `None` where nothing has to be done again.
 fn next_round(state: &RunState) -> Option<NextAction<'_>> {
     let reopened = rounds::tasks_to_reopen(state);
     if state.plan.policy.on_task_fail != OnTaskFail::NextRound || reopened.is_empty() {
@@ -148,12 +148,11 @@ fn final_check_action<'a>(view: &View<'a>) -> NextAction<'a> {
     }
 }
 
-/// What has to be asked before anything else is begun, whatever else is done, and was not asked yet.
+/// A question, not asked yet, that comes before any further task, whatever else is done.
 fn due_question(state: &RunState) -> Option<QuestionKind> {
     due_before_all(state).or_else(|| state.due_commit_question()).or_else(|| due_judgment(state))
 }
 
-/// What of that has to be asked before the first task.
 fn due_before_all(state: &RunState) -> Option<QuestionKind> {
     let is_verified = |known: &Precondition| !matches!(known, Precondition::Verification { approved: false });
     if !state.plan.preconditions.iter().all(is_verified) && !was_answered(state, &QuestionKind::Verification) {
@@ -165,7 +164,6 @@ fn due_before_all(state: &RunState) -> Option<QuestionKind> {
     due_decisions(state)
 }
 
-/// An entry condition that no command decides.
 fn due_entry(state: &RunState) -> Option<QuestionKind> {
     state.plan.preconditions.iter().find_map(|known| match known {
         Precondition::EntryCondition { text, checks } if checks.is_empty() => {
@@ -182,8 +180,8 @@ fn was_answered(state: &RunState, about: &QuestionKind) -> bool {
     state.questions.iter().any(is_it)
 }
 
-/// Blocking decisions one by one, and those without a recommendation; then the others in one question, and
-/// if they were not taken together, one by one too.
+/// Blocking decisions one by one, and those without a recommendation; then the others in one question, and if they were
+/// not taken together, one by one too.
 fn due_decisions(state: &RunState) -> Option<QuestionKind> {
     let open = state.plan.preconditions.iter().filter_map(|precondition| match precondition {
         Precondition::Decision(decision) if !is_settled(state, decision) => Some(decision),
@@ -206,7 +204,7 @@ fn due_decisions(state: &RunState) -> Option<QuestionKind> {
     }
 }
 
-/// Whether there is nothing to ask about a decision: it was taken, or was answered without anything to choose from.
+/// A decision without a question: it was taken, or was answered without anything to choose from.
 fn is_settled(state: &RunState, decision: &PlanDecision) -> bool {
     let was_asked = || {
         state.questions.iter().any(|known| {
@@ -217,7 +215,7 @@ fn is_settled(state: &RunState, decision: &PlanDecision) -> bool {
     decision.chosen.is_some() || was_asked()
 }
 
-/// The first task that has failed, asks for human judgment, and has had none yet.
+/// The first failed task that asks for human judgment, and has had none yet.
 fn due_judgment(state: &RunState) -> Option<QuestionKind> {
     let waits = |task: &&Task| {
         let known = state.tasks.get(&task.id);
@@ -227,7 +225,7 @@ fn due_judgment(state: &RunState) -> Option<QuestionKind> {
     state.plan.tasks.iter().find(waits).map(|task| QuestionKind::Escalated { task: task.id.clone() })
 }
 
-/// The places of the groups in the order in which they are worked on: by stage, then as the plan has them.
+/// Positions of the groups in the order of work: by stage, then as the plan has them.
 pub(crate) fn group_order(plan: &Plan) -> Vec<usize> {
     let mut places: Vec<(usize, usize)> =
         plan.groups.iter().enumerate().map(|(place, group)| (group.wave, place)).collect();
@@ -235,13 +233,12 @@ pub(crate) fn group_order(plan: &Plan) -> Vec<usize> {
     places.into_iter().map(|(_, place)| place).collect()
 }
 
-/// What the rules below ask about a state again and again, looked up once.
+/// Facts of a state that the rules below ask for again and again, looked up once.
 struct View<'a> {
     state: &'a RunState,
     standings: Vec<(&'a Task, TaskStanding)>,
-    /// The tasks that have not ended.
     unfinished_tasks: BTreeSet<&'a str>,
-    /// The place of the group of each task.
+    /// Position of the group of each task.
     group_of: BTreeMap<&'a str, usize>,
 }
 
@@ -255,7 +252,7 @@ impl<'a> View<'a> {
         Self { state, unfinished_tasks, group_of: group_of.collect(), standings }
     }
 
-    /// The tasks that ended so that what depends on them cannot be done, and those.
+    /// Failed tasks: those that end so that their dependents cannot be done.
     fn failures(&self) -> impl Iterator<Item = &'a Task> {
         let failed = self.standings.iter().filter(|(task, standing)| match standing {
             TaskStanding::Is(status) => {
@@ -266,8 +263,7 @@ impl<'a> View<'a> {
         failed.map(|(task, _)| *task)
     }
 
-    /// Whether nothing more is begun because of a task that has failed: a person said so, or the policy does and no
-    /// person has said otherwise.
+    /// The failed task stops the run: a person said so, or the policy does and no person has said otherwise.
     fn stops_the_run(&self, task: &Task) -> bool {
         match self.state.tasks.get(&task.id).and_then(|known| known.judgment.as_deref()) {
             Some(ANSWER_STOP) => true,
@@ -276,7 +272,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Whether the task itself did, and not another that it waits for; nor did a person leave it out.
+    /// The task itself has failed, and not a dependency; nor did a person leave it out.
     fn has_failed(&self, task: &Task) -> bool {
         match self.state.tasks.get(&task.id).map(|known| known.status) {
             Some(TaskStatus::Unverified) => !self.state.plan.policy.unproved_continues,
@@ -288,7 +284,7 @@ impl<'a> View<'a> {
         group.tasks.iter().all(|id| !self.unfinished_tasks.contains(id.as_str()))
     }
 
-    /// The batch, by its place, after which a person has to be asked now: all of it has ended, and so has everything
+    /// Position of the batch after which a person has to be asked now: all of it has ended, and so has everything
     /// before it, while something is left to do.
     fn due_stop(&self) -> Option<usize> {
         let groups = &self.state.plan.groups;
@@ -297,12 +293,10 @@ impl<'a> View<'a> {
         over.find(|place| self.has_open_stop(*place)).filter(|_| !self.unfinished_tasks.is_empty())
     }
 
-    /// Whether a person has still to be asked behind a batch.
     fn has_open_stop(&self, place: usize) -> bool {
         self.state.plan.groups.get(place).is_some_and(|group| group.hard_stop) && !self.state.is_stop_passed(place)
     }
 
-    /// The tasks that can be begun now, all of them at the same time.
     fn startable_tasks(&self) -> Vec<&'a Task> {
         let policy = &self.state.plan.policy;
         let most = match (policy.parallel, policy.max_workers) {
@@ -335,8 +329,8 @@ impl<'a> View<'a> {
         ready
     }
 
-    /// The places of the groups that may be worked on: every group of an earlier stage has ended, and so has
-    /// every one that they depend on; and no stop before them waits to be passed.
+    /// Positions of the open groups: every group of an earlier stage has ended, and so has every one that they depend
+    /// on; and no stop before them waits to be passed.
     fn open_groups(&self) -> BTreeSet<usize> {
         let groups = &self.state.plan.groups;
         let order = group_order(&self.state.plan);
@@ -348,15 +342,14 @@ impl<'a> View<'a> {
         reached.filter(|place| groups.get(*place).is_some_and(is_open)).collect()
     }
 
-    /// Whether two tasks can be worked on at the same time: in work trees of their own, or in one where
-    /// they touch nothing that is the same.
+    /// Two tasks can run at the same time: in work trees of their own, or in one where they share no file.
     fn can_run_together(&self, one: &Task, other: &Task) -> bool {
         let group = |task: &Task| self.group_of.get(task.id.as_str()).copied();
         let is_own = |place: Option<usize>| {
             let group = place.and_then(|place| self.state.plan.groups.get(place));
             group.is_some_and(|group| group.isolation == GroupIsolation::Worktree)
         };
-        // What is being verified stays as it is.
+        // A work tree under verification stays as it is.
         if [one, other].iter().any(|task| task.is_verification()) {
             return false;
         }
@@ -371,8 +364,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Whether two tasks of one work tree can be worked on at the same time: both name their files, and none
-/// of them can be the same.
+/// Two tasks can share a work tree at the same time: both name their files, and none of them can be the same.
 pub fn have_disjoint_files(one: &Task, other: &Task) -> bool {
     let names_files = !one.files.is_empty() && !other.files.is_empty();
     names_files

@@ -1,5 +1,5 @@
-//! Where each task of a run stands, what it depends on included. That a task is blocked follows from
-//! the others each time anew and is written down nowhere.
+//! The standing of each task of a run, dependencies included. A blocked task follows from the others each time anew and
+//! is written down nowhere.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,24 +9,24 @@ use omo_view::run_view::{Standing, TaskCounts};
 use crate::state::{QuestionState, RunState, RunningAttempt, TaskStanding, TaskStatus};
 
 impl RunState {
-    /// The open question that the run waits at, if it does: the first one without an answer.
+    /// The first open question, at which the run waits.
     pub fn open_question(&self) -> Option<&QuestionState> {
         self.questions.iter().find(|state| state.answer.is_none())
     }
 
-    /// Whether the stop behind a batch, named by its place from 0, was let pass.
+    /// The stop after a batch, by its position from `0`, was passed.
     pub fn is_stop_passed(&self, group: usize) -> bool {
         self.plan.groups.get(group).is_some_and(|group| group.tasks.iter().all(|id| self.reviewed_tasks.contains(id)))
     }
 
-    /// Where a task stands; `None` where the plan does not have it.
+    /// The standing of a task; `None` for one outside of the plan.
     pub fn standing(&self, id: &str) -> Option<TaskStanding> {
         let status = self.tasks.get(id)?.status;
         let blocker = self.blocked_tasks().get(id).map(|by| (*by).to_owned());
         Some(blocker.map_or(TaskStanding::Is(status), |by| TaskStanding::Blocked { by }))
     }
 
-    /// Where every task stands, in the order of the plan.
+    /// The standing of every task, in the order of the plan.
     pub fn standings(&self) -> Vec<(&Task, TaskStanding)> {
         let blocked = self.blocked_tasks();
         let standing = |task: &Task| match blocked.get(task.id.as_str()) {
@@ -40,8 +40,6 @@ impl RunState {
         self.tasks.get(id).map(|state| state.status).unwrap_or_default()
     }
 
-    /// Every task that cannot be done because of what it depends on, with the one of those that it is
-    /// because of.
     fn blocked_tasks(&self) -> BTreeMap<&str, &str> {
         let mut dependents: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         let mut blocked = BTreeMap::new();
@@ -67,11 +65,11 @@ impl RunState {
         blocked
     }
 
-    /// Whether what depends on a task may be begun: it has passed, it is said to have been done before the
-    /// run, or the plan says itself that it may be left out.
+    /// Dependents of a task may begin: it has passed, another program reported it done before the run, or the plan
+    /// itself lets it be left out.
     pub fn unblocks_dependents(&self, id: &str) -> bool {
         match self.status_of(id) {
-            // Only here does the plan have a say: looking it up is not free.
+            // Only here does the plan have a say: a lookup is not free.
             TaskStatus::Skipped => {
                 self.plan.task(id).is_some_and(|task| unblocks_dependents(&self.plan.policy, task, TaskStatus::Skipped))
             }
@@ -80,18 +78,17 @@ impl RunState {
         }
     }
 
-    /// `true` for a task that the verdict of a review alone has failed.
     pub(crate) fn is_refused(&self, id: &str) -> bool {
         self.status_of(id) == TaskStatus::Failed && self.tasks.get(id).is_some_and(|task| task.refused_as.is_some())
     }
 
-    /// Whether a reviewer has judged the whole, what is unproved included.
+    /// A reviewer has judged the whole, unproved tasks included.
     pub fn is_reviewed(&self) -> bool {
         let verdict = self.plan.verification_task().and_then(|task| self.standing(&task.id));
         verdict == Some(TaskStanding::Is(TaskStatus::Passed))
     }
 
-    /// Whether a task was left out, or is unproved where its plan has checks for it.
+    /// A task was left out, or is unproved where its plan has checks for it.
     pub(crate) fn lacks_a_task(&self) -> bool {
         self.plan.tasks.iter().any(|task| match self.status_of(&task.id) {
             TaskStatus::Unverified => !self.plan.policy.unproved_continues,
@@ -100,18 +97,18 @@ impl RunState {
         })
     }
 
-    /// Whether work of the run is still to be brought into the user's branch: that of parallel workers, or a commit that
-    /// went to another branch.
+    /// Work of the run is still to be brought into the user's branch: that of parallel workers, or a commit that went
+    /// to another branch.
     pub(crate) fn is_outside_branch(&self) -> bool {
         self.parallel.as_ref().is_some_and(|parallel| parallel.landed.is_none()) || self.lacks_commits()
     }
 
-    /// Whether the branch that is checked out lacks the commit of a passed task.
+    /// The checked-out branch lacks the commit of a passed task.
     pub fn lacks_commits(&self) -> bool {
         self.missing_commits.iter().any(|missing| missing.lacking.is_none())
     }
 
-    /// How many tasks stand how. What verifies the others is no task to their reader.
+    /// Number of tasks by standing. A verification is no task to their reader.
     pub fn task_counts(&self) -> TaskCounts {
         let mut counts = TaskCounts::default();
         for (task, standing) in self.standings().into_iter().filter(|(task, _)| !task.is_verification()) {
@@ -134,7 +131,6 @@ impl RunState {
     }
 }
 
-/// State of a task as it is shown.
 pub(crate) fn view_standing(task: &Task, standing: &TaskStanding) -> Standing {
     match standing {
         TaskStanding::Blocked { .. } => Standing::Blocked,
@@ -150,7 +146,6 @@ pub(crate) fn view_standing(task: &Task, standing: &TaskStanding) -> Standing {
     }
 }
 
-/// Whether what depends on a task of this status may be begun.
 pub(crate) fn unblocks_dependents(policy: &RunPolicy, task: &Task, status: TaskStatus) -> bool {
     match status {
         TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Unverified => is_work_done(policy, status),
@@ -159,8 +154,8 @@ pub(crate) fn unblocks_dependents(policy: &RunPolicy, task: &Task, status: TaskS
     }
 }
 
-/// Whether the work on a task of this status is done as far as its worker goes: proved, or unproved where its plan lets
-/// it be.
+/// The work of a task with this status is done as far as its worker goes: proved, or unproved where its plan lets it
+/// be.
 pub(crate) fn is_work_done(policy: &RunPolicy, status: TaskStatus) -> bool {
     match status {
         TaskStatus::Passed | TaskStatus::Claimed => true,
@@ -169,7 +164,7 @@ pub(crate) fn is_work_done(policy: &RunPolicy, status: TaskStatus) -> bool {
     }
 }
 
-/// Whether a plan promises a Task Contract for every task, and this one has none: it is never begun.
+/// The plan promises a Task Contract for every task, and this one has none: it is never begun.
 pub(crate) fn lacks_contract(plan: &Plan, task: &Task) -> bool {
     plan.policy.requires_contracts && task.contract.is_none()
 }

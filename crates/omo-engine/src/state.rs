@@ -1,4 +1,4 @@
-//! Where a run stands, as plain data: what its ledger folds to (`fold`).
+//! `RunState`: the state of a run as plain data, folded from its ledger (`fold`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,25 +20,25 @@ use crate::execution_mode::ExecutionMode;
 use crate::parallel_state::{GroupState, ParallelState};
 use crate::request::run_scope::RunScope;
 
-/// The longest reason that is kept of what a worker or a person says, in characters.
+/// Maximum characters kept of a reason by a worker or a person.
 pub(crate) const MAX_REASON_CHARS: usize = 300;
-/// So often a worker may be lost before the task counts as failed: a session that dies at the same
-/// task again and again must not be fed to it for ever.
+/// Lost workers before a task counts as failed: a session that dies at the same task again and again must not be fed to
+/// it for ever.
 pub const MAX_LOST_WORKERS: u32 = 3;
-/// Where a run stands.
+/// The state of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunState {
-    /// Its plan, as the run knows it.
+    /// The plan, as the run knows it.
     pub plan: Plan,
-    /// The SHA-256 of the plan's file as the run knows it: an answer of a question may have been
-    /// written into it since it was read.
+    /// SHA-256 of the plan's file as the run knows it: an answer of a question may have been written into it since it
+    /// was read.
     pub plan_sha256: String,
-    /// The digest of exactly the commands that its user approved.
+    /// Digest of exactly the commands that its user approved.
     pub approved: String,
-    /// The top of the work tree that it changes.
+    /// Top of the work tree that it changes.
     #[serde(default)]
     pub root: String,
-    /// The same work tree, wherever it lies; `None` without git, or in an older ledger.
+    /// Identity of that work tree, wherever it lies; `None` without `git`, or in an older ledger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<WorktreeIdentity>,
     /// The commit that was checked out at its start.
@@ -46,211 +46,209 @@ pub struct RunState {
     /// Full name of the branch that was checked out at its start.
     #[serde(default)]
     pub branch: Option<String>,
-    /// Where the run as a whole stands.
+    /// Phase of the whole run.
     pub phase: RunPhase,
-    /// Who it belongs to.
+    /// The holder.
     pub holder: EventActor,
     /// Each task of the plan, by id.
     pub tasks: BTreeMap<String, TaskState>,
-    /// The questions, in the order in which they were opened.
+    /// The questions, in the order of their opening.
     pub questions: Vec<QuestionState>,
-    /// Units of batches behind which a person said that it goes on: a stop is passed as long as all of
-    /// its batch are among them, however an edited plan numbers its batches.
+    /// Tasks of passed stops: a stop is passed as long as all tasks of its batch are among them, however an edited plan
+    /// numbers its batches.
     #[serde(default)]
     pub reviewed_tasks: BTreeSet<String>,
-    /// The result of each final check since anything else was done, by its place in the plan, from 0.
+    /// Result of each final check since the last change, by position in the plan, from `0`.
     pub final_checks: BTreeMap<usize, TaskCheckOutcome>,
     /// The commits of passed tasks that a branch of the user's lacked when the run would end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_commits: Vec<MissingCommit>,
-    /// Files that omo writes for others and that something else had changed, with where that was put.
+    /// Edited files that omo writes for others, with the path of each backup.
     pub changed_files: Vec<(String, Option<String>)>,
     /// The references that keep changes of the user which commits of the run have displaced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub displaced: Vec<String>,
-    /// What judges commits, where that is compared.
+    /// Judges of commits, where they are compared.
     #[serde(default)]
     pub guard: Option<KnownGuard>,
-    /// The files that checks of the plan run and that were changed, with the task that was worked on.
+    /// Changed check files of the plan, with the task that was worked on.
     #[serde(default)]
     pub changed_check_files: BTreeMap<String, String>,
     /// The tasks that omo has ticked in the plan's file.
     #[serde(default)]
     pub ticked: BTreeSet<String>,
-    /// Why nothing more is ticked there.
+    /// Reason why nothing more is ticked there.
     #[serde(default)]
     pub tick_refusal: Option<String>,
-    /// What was handed out last.
+    /// The last handout.
     #[serde(default)]
     pub dispatched: Option<DispatchedTasks>,
-    /// How often its tasks were gone over, this time included.
+    /// Rounds over its tasks, this one included.
     #[serde(default = "first")]
     pub round: u32,
-    /// What was run to show something, in its order.
+    /// Commands that were run as evidence, in order.
     #[serde(default)]
     pub evidence: Vec<Evidence>,
     /// Notes for the workers of later tasks, oldest first.
     #[serde(default)]
     pub notes: Vec<TaskNote>,
-    /// What was said about the whole, in its order.
+    /// Verdicts on the whole, in order.
     #[serde(default)]
     pub verdicts: Vec<PlanVerdict>,
-    /// The numbers of the deferred findings that were dealt with.
+    /// Numbers of closed deferred findings.
     #[serde(default)]
     pub closed_findings: BTreeSet<usize>,
-    /// The work tree as it was when its first worker began.
+    /// The work tree at the start of its first worker.
     #[serde(default)]
     pub first_tree: Option<String>,
-    /// The lines that it added and that say that something is not finished, as they are since anything else was done;
-    /// `None` where they were not searched for since.
+    /// Added lines that name unfinished work, in the present work tree; `None` where they were not searched for since
+    /// the last change.
     #[serde(default)]
     pub unfinished: Option<Vec<UnfinishedLine>>,
-    /// What is known of its parallel workers, where it has any.
+    /// State of its parallel workers, where it has any.
     #[serde(default)]
     pub parallel: Option<ParallelState>,
-    /// How much of an ultraplan was asked for, and in which way.
+    /// The `RunScope` of an ultraplan.
     #[serde(default)]
     pub scope: Option<RunScope>,
-    /// How its tasks are handed out.
+    /// The mode of its tasks.
     pub mode: ExecutionMode,
-    /// A person had it stopped at a question: nothing more is begun.
+    /// A person stopped the run at a question: nothing more is begun.
     #[serde(default)]
     pub is_stopped: bool,
-    /// When it was opened.
+    /// Time of the opening.
     pub opened_at: Timestamp,
-    /// When the last event was written.
+    /// Time of the last event.
     pub updated_at: Timestamp,
-    /// The number of that event.
+    /// Number of the last event.
     pub seq: u64,
 }
 
-/// Units that were handed out together.
+/// Tasks that were handed out together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DispatchedTasks {
-    /// Which ones.
+    /// Ids of the tasks.
     pub tasks: Vec<String>,
-    /// When.
+    /// Time of the handout.
     pub at: Timestamp,
-    /// Whether an agent of the client got each of them, and not a workflow all of them.
+    /// An agent of the client got each of them; `false` where a workflow got all.
     #[serde(default)]
     pub to_agents: bool,
 }
 
-/// Where a run as a whole stands.
+/// The phase of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "phase", rename_all = "snake_case")]
 pub enum RunPhase {
-    /// Units are worked on, or wait for a question.
+    /// Tasks are worked on, or wait for a question.
     Executing,
-    /// It came to its end.
+    /// The end of the run.
     Ended {
-        /// How.
+        /// The result.
         result: RunResult,
     },
-    /// It was ended before its end.
+    /// A cancelled run.
     Cancelled {
-        /// Why.
+        /// Reason.
         why: String,
     },
 }
 
-/// Where one task stands.
+/// The state of one task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskState {
-    /// Where.
+    /// Status of the task.
     pub status: TaskStatus,
-    /// Attempts that were begun and count.
+    /// Begun attempts that count.
     pub attempts: u32,
-    /// Those of them that were over when a person, or an edited plan, last had it done again: they are
-    /// not held against it any more.
+    /// Attempts before a person, or an edited plan, last had it done again: they are not held against it any more.
     #[serde(default)]
     pub attempts_before: u32,
-    /// How the last attempt ended, where one has.
+    /// End of the last attempt.
     pub last_end: Option<AttemptEnd>,
-    /// The attempt that runs.
+    /// The running attempt.
     pub running: Option<RunningAttempt>,
-    /// What came of each check of the last attempt, in the order in which they ran.
+    /// `TaskCheckOutcome` of each check of the last attempt, in order, with its command.
     #[serde(default)]
     pub checks: Vec<(String, TaskCheckOutcome)>,
-    /// Checks that were green before the work began, by their place among all commands of the task; of a task
-    /// session's, before its first attempt. They were not run then where they are run without the work afterwards.
+    /// Positions of checks that were green before the work began, among all commands of the task; of a task list's,
+    /// before its first attempt. Where checks also run without the work afterwards, they were not run then.
     #[serde(default)]
     pub already_green: Vec<usize>,
-    /// Why it was left out, held or reopened.
+    /// Reason why it was left out, held or reopened.
     pub reason: Option<String>,
-    /// Status before the verdict of a review that refused it: what it is again where that review judges once more.
+    /// Status before the verdict of a review that refused it: restored where that review judges once more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused_as: Option<TaskStatus>,
-    /// The plan says something else about it since it was done.
+    /// The text in the plan has changed since it was done.
     #[serde(default)]
     pub is_stale: bool,
-    /// How often a worker of it was lost since it was last reopened.
+    /// Lost workers since it was last reopened.
     #[serde(default)]
     pub lost_workers: u32,
-    /// What a person answered when its failure was put to them.
+    /// Answer of a person about its failure.
     #[serde(default)]
     pub judgment: Option<String>,
-    /// The work tree as it was before the first of the attempts that still count.
+    /// The work tree before the first of the attempts that still count.
     #[serde(default)]
     pub baseline: Option<WorktreeBaseline>,
-    /// What its attempts have left has to be taken back before anything else is begun in its work tree.
+    /// Changes of its attempts have to be taken back before anything else begins in its work tree.
     #[serde(default)]
     pub is_to_restore: bool,
-    /// What could not be taken back of what its attempts have left, each with why.
+    /// Changes of its attempts that could not be taken back, each with its reason.
     #[serde(default)]
     pub not_restored: Vec<String>,
-    /// Paths that changed while it was worked on and are none of its own: they were not taken back.
+    /// Paths outside of the task that changed meanwhile: they were not taken back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_alone: Vec<String>,
-    /// The reference that keeps what was taken back last.
+    /// The reference that keeps the changes taken back last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_back: Option<String>,
-    /// The attempt whose green work git did not commit.
+    /// The attempt whose green work `git` did not commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncommitted: Option<UncommittedAttempt>,
-    /// The ids of the evidence that its last worker had run; of a claimed task those that were put forward.
+    /// Ids of the evidence that its last worker had run; of a claimed task the cited ones.
     #[serde(default)]
     pub evidence_ids: Vec<String>,
-    /// What proved it, where that was no check of its own. It is proved only as long as that is green.
+    /// Proof other than a check of its own, such as a check of its group. It holds only as long as that is green.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub proved_by: Option<ProofSource>,
-    /// What the first attempt in this run began with, where the checks are run without the work as well.
+    /// State at the start of the first attempt in this run, where the checks are run without the work as well.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub work_base: Option<WorkBase>,
-    /// When the last event about it was written.
+    /// Time of its last event.
     #[serde(default)]
     pub updated_at: Option<Timestamp>,
 }
 
 impl TaskState {
-    /// Whether git refused its last commit with the same complaint.
     pub(crate) fn is_refused_as(&self, refusal: &CommitRefusal) -> bool {
         let last = self.last_end.as_ref().and_then(|end| end.refusal.as_ref());
         last.is_some_and(|last| last.is_repeated_by(refusal))
     }
 }
 
-/// A work tree as it was before the first work on a task.
+/// The work tree before the first work on a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorktreeBaseline {
-    /// What tells what was changed since.
+    /// Tree of `git`, to compare with.
     pub tree: Option<String>,
-    /// What it can be put back to.
+    /// Snapshot, to restore.
     pub snapshot: Option<String>,
     /// The commit that was checked out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
-    /// When the first of those attempts began.
+    /// Start of the first of those attempts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
 }
 
-/// What the work on a task is compared with.
+/// The base of comparison for the work on a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkBase {
-    /// The work tree as it was.
+    /// Tree of `git` at the start.
     pub tree: Option<String>,
-    /// When that was.
+    /// Time of the start.
     pub since: Timestamp,
 }
 
@@ -258,33 +256,32 @@ fn first() -> u32 {
     1
 }
 
-/// What the ledger says of a task. That a task is blocked follows from what it depends on, and is not
-/// written down: [`RunState::standing`] tells.
+/// Status of a task by the ledger. A blocked task follows from its dependencies, and is not written down: see
+/// [`RunState::standing`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskStatus {
-    /// No worker has begun, or it has to be done again.
+    /// Not begun, or to be done again.
     #[default]
     Pending,
-    /// A worker is at it.
+    /// A worker is at the task.
     Running,
-    /// Its worker is gone: it is begun again, and that does not count as an attempt.
+    /// The worker is gone: the task is begun again, and that does not count as an attempt.
     Held,
-    /// Its checks were green.
+    /// The checks were green.
     Passed,
-    /// Something else than omo says that it was done: what depends on it may go on, and it is not shown as
-    /// passed.
+    /// Done by the word of another program: its dependents may go on, and it is not shown as passed.
     Claimed,
-    /// It was done, and nothing could prove it.
+    /// Done, with nothing to prove it.
     Unverified,
-    /// It has failed for good.
+    /// Failed for good.
     Failed,
-    /// It was left out.
+    /// Left out.
     Skipped,
 }
 
 impl TaskStatus {
-    /// Whether nothing more happens to it by itself.
+    /// Nothing more happens to the task by itself.
     pub fn is_ended(self) -> bool {
         matches!(self, Self::Passed | Self::Claimed | Self::Unverified | Self::Failed | Self::Skipped)
     }
@@ -300,20 +297,20 @@ impl From<ImportedStatus> for TaskStatus {
     }
 }
 
-/// Where a task stands, what it depends on included.
+/// Standing of a task, dependencies included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskStanding {
-    /// As the ledger says.
+    /// Status by the ledger.
     Is(TaskStatus),
-    /// Something that it depends on ended other than passed: this one.
+    /// A dependency ended other than passed.
     Blocked {
-        /// The nearest such task.
+        /// Id of the nearest such task.
         by: String,
     },
 }
 
 impl TaskStanding {
-    /// Whether nothing more happens to it by itself.
+    /// Nothing more happens to the task by itself.
     pub fn is_ended(&self) -> bool {
         match self {
             Self::Is(status) => status.is_ended(),
@@ -321,7 +318,7 @@ impl TaskStanding {
         }
     }
 
-    /// The word for it.
+    /// The word for it, such as `blocked`.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Is(TaskStatus::Pending) => "pending",
@@ -340,20 +337,20 @@ impl TaskStanding {
 /// An attempt that runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunningAttempt {
-    /// Who started it.
+    /// The actor that started it.
     pub by: EventActor,
-    /// The SHA-256 of its ticket.
+    /// SHA-256 of its `ticket`.
     pub ticket: String,
-    /// When it began.
+    /// Time of the start.
     pub since: Timestamp,
-    /// The work tree as it was.
+    /// Tree of `git` at the start.
     pub tree: Option<String>,
-    /// The files that it must not change, with their digests.
+    /// Files that it must not change, with their digests.
     #[serde(default)]
     pub protected_files: Vec<(String, String)>,
 }
 
-/// An attempt whose checks are green and whose commit git refused.
+/// An attempt with green checks whose commit `git` refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UncommittedAttempt {
     /// The attempt as it ran.
@@ -361,39 +358,39 @@ pub struct UncommittedAttempt {
     /// The reference that keeps its work.
     #[serde(default)]
     pub kept: Option<String>,
-    /// What its user answered.
+    /// Answer of its user.
     #[serde(default)]
     pub answer: Option<String>,
 }
 
-/// A question and what became of it.
+/// A question and its answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuestionState {
-    /// The question.
+    /// The `Question`.
     pub question: Question,
-    /// When it was opened.
+    /// Time of the opening.
     pub opened_at: Timestamp,
-    /// What was answered, by whom, and when.
+    /// The answer; `None` while the question is open.
     pub answer: Option<QuestionAnswer>,
 }
 
-/// What was answered at a question.
+/// The answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuestionAnswer {
-    /// Which option.
+    /// Id of the option.
     pub option: String,
-    /// Whose hand it was.
+    /// The actor that gave it.
     pub by: EventActor,
-    /// When.
+    /// Time of the answer.
     pub at: Timestamp,
 }
 
-/// A ledger that cannot be: what is wrong, and at which event.
+/// A ledger that cannot be: the event, and its fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerError {
-    /// The number of the event.
+    /// Number of the event.
     pub seq: u64,
-    /// What is wrong with it.
+    /// Fault of the event.
     pub problem: String,
 }
 
@@ -406,43 +403,42 @@ impl std::fmt::Display for LedgerError {
 impl std::error::Error for LedgerError {}
 
 impl RunState {
-    /// Deferred findings that nobody has dealt with, each with its number.
+    /// Open deferred findings, each with its number.
     pub fn open_findings(&self) -> impl Iterator<Item = (usize, &str)> {
         let all = self.verdicts.iter().flat_map(|verdict| &verdict.later);
         let numbered = all.enumerate().map(|(place, text)| (place + 1, text.as_str()));
         numbered.filter(|(number, _)| !self.closed_findings.contains(number))
     }
 
-    /// What is known of a session in a work tree.
+    /// The state of a session in a work tree.
     pub fn group_state(&self, id: &str) -> Option<&GroupState> {
         self.parallel.as_ref()?.groups.get(id)
     }
 
-    /// Whether this is the run of a task list.
+    /// `true` for the run of a task list.
     pub fn is_task_list(&self) -> bool {
         self.plan.dialect.kind() == PlanKind::TaskList
     }
 
-    /// The id of the task list that this run is of, which is the name of its folder.
+    /// Id of the run's task list: the name of its folder.
     pub fn task_list_id(&self) -> &str {
         self.plan.task_list_id()
     }
 
-    /// Whether nothing of it is worked on any more. In the user's checkout a task that is under way at a stop ends first.
+    /// No part of the run is worked on any more. In the user's checkout a task that is under way at a stop ends first.
     pub fn is_over(&self) -> bool {
         self.phase != RunPhase::Executing || self.is_stopped && self.parallel.is_some()
     }
 
-    /// Whether this is the run of an ultraplan or a session spec: its tasks are committed and can be restored.
+    /// `true` for the run of an ultraplan or a session spec: its tasks are committed and can be restored.
     pub fn is_ultraplan(&self) -> bool {
         self.plan.dialect.kind() == PlanKind::Steps
     }
 
-    /// What differs between the plan that the run knows and another reading of its file: the ids of the
-    /// tasks that say something else, that are new, and that are gone.
+    /// Differences between the run's plan and another reading of its file: ids of changed, new and removed tasks.
     pub fn compare_plan(&self, plan: &Plan) -> PlanDifferences {
         let (before, after) = (task_digests(&self.plan), task_digests(plan));
-        // A review is made of what the plan says, and nothing in the file.
+        // A review is made from the plan, and is not in the file.
         let is_in_file = |task: &&Task| !task.is_verification() || self.is_task_list();
         let ids_where = |tasks: &[Task], keep: &dyn Fn(&str) -> bool| -> Vec<String> {
             tasks.iter().filter(is_in_file).map(|task| &task.id).filter(|id| keep(id)).cloned().collect()
@@ -458,8 +454,8 @@ impl RunState {
         }
     }
 
-    /// Whether another reading of the plan has a task checked off which omo did not tick and which no worker was ever at:
-    /// a worker may tick its own, and that proves nothing.
+    /// Another reading of the plan has a task checked off which omo did not tick and which no worker was ever at: a
+    /// worker may tick its own, and that proves nothing.
     fn is_ticked_by_hand(&self, task: &Task) -> bool {
         let is_untouched = |known: &TaskState| {
             known.attempts == 0
@@ -472,7 +468,7 @@ impl RunState {
             && self.tasks.get(&task.id).is_some_and(is_untouched)
     }
 
-    /// Whether a reading of the plan's file is the plan that this run has, whatever is ticked in it.
+    /// A reading of the plan's file is the run's plan, whatever is ticked in it.
     pub fn has_plan(&self, plan: &Plan) -> bool {
         let open = |of: &Plan| of.source.sha256_without_state.clone();
         self.plan_sha256 == plan.source.sha256 || open(plan).is_some_and(|now| open(&self.plan) == Some(now))
@@ -484,41 +480,41 @@ pub(crate) fn task_digests(plan: &Plan) -> BTreeMap<&str, &str> {
     plan.tasks.iter().map(|task| (task.id.as_str(), task.body_sha256.as_str())).collect()
 }
 
-/// What differs between two readings of a plan, in the order of the plan.
+/// Differences between two readings of a plan, in the order of the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanDifferences {
-    /// Units that say something else.
+    /// Ids of changed tasks.
     pub changed: Vec<String>,
-    /// Units that are new.
+    /// Ids of new tasks.
     pub added: Vec<String>,
-    /// Units that are gone.
+    /// Ids of removed tasks.
     pub removed: Vec<String>,
-    /// Units that were checked off by hand.
+    /// Ids of tasks that were checked off by hand.
     pub ticked: Vec<String>,
 }
 
-/// Stands in the place of a task for the checks of the whole plan.
+/// Id of the checks of the whole plan, in place of a task's.
 pub const FINAL_CHECKS_ID: &str = "final";
 
-/// The label that an answer chooses for a decision; `None` where it chooses none.
+/// The label that an answer chooses for a decision; `None` without a choice.
 pub fn chosen_label(decision: &PlanDecision, option: &str) -> Option<String> {
     let named = decision.options.iter().find(|known| known.label == option).map(|known| known.label.clone());
     named.or_else(|| decision.recommended.clone().filter(|_| option == ANSWER_ACCEPT_ALL))
 }
 
-/// Takes the recommendation of every decision that is asked about.
+/// Takes the recommendation of every decision of the question.
 pub const ANSWER_ACCEPT_ALL: &str = "accept-all";
-/// Asks about each of them by itself.
+/// Asks about each decision by itself.
 pub const ANSWER_ONE_BY_ONE: &str = "one-by-one";
 /// Goes on.
 pub const ANSWER_CONTINUE: &str = "continue";
 /// Ends the run where it stands.
 pub const ANSWER_STOP: &str = "stop";
-/// Has all of it done where the user is, one step after the other.
+/// Has all of it done in the user's session, one step after the other.
 pub const ANSWER_FOREGROUND: &str = "foreground";
 /// Leaves out a task.
 pub const ANSWER_SKIP: &str = "skip";
-/// Has a session, or a task, done again, from where the run is by now.
+/// Has a session, or a task, done again from the present state of the run.
 pub const ANSWER_REDO: &str = "redo";
-/// Stands in the place of an answer where something else has made the question moot. No question offers it.
+/// Withdraws a question that has become moot. No question offers it.
 pub const ANSWER_WITHDRAWN: &str = "withdrawn";

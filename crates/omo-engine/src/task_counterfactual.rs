@@ -1,5 +1,5 @@
-//! What checks say without the work of a task: of a task whose test is written first, and of an implementation whose tests
-//! are a task of their own.
+//! Checks without the work of a task: of a task whose test is written first, and of an implementation whose tests are a
+//! task of their own.
 
 use omo_core::check::counterfactual::{CheckCounterfactual, Counterfactual, WithoutChange};
 use omo_core::check::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
@@ -8,7 +8,6 @@ use omo_plan::model::{Plan, Task, TaskKind};
 
 use crate::state::{RunState, TaskStatus};
 
-/// The check that has to fail without the work of a task: its own, or that of the tests that it implements.
 pub(crate) fn red_check<'a>(plan: &'a Plan, task: &'a Task) -> Option<&'a TaskCheck> {
     if !matches!(task.kind, TaskKind::Impl | TaskKind::Doc) {
         return None;
@@ -16,22 +15,21 @@ pub(crate) fn red_check<'a>(plan: &'a Plan, task: &'a Task) -> Option<&'a TaskCh
     task.red_check.as_ref().or_else(|| tests_of(plan, task)?.red_check.as_ref())
 }
 
-/// The tests that a task implements, where they are a task of their own.
 fn tests_of<'a>(plan: &'a Plan, task: &Task) -> Option<&'a Task> {
     plan.task(task.pair.as_deref()?).filter(|other| other.kind == TaskKind::Tests && task.kind == TaskKind::Impl)
 }
 
-/// Whether the checks of a task are run without its work as well, once they are green with it.
+/// The checks of a task also run without its work, once they are green with it.
 pub(crate) fn is_asked(plan: &Plan, task: &Task) -> bool {
     !task.checks.is_empty() && (red_check(plan, task).is_some() || tests_of(plan, task).is_some())
 }
 
-/// Whether a task fails whose checks are green without its work as well: an implementation whose tests are there.
+/// A task fails if its checks are green without its work as well: an implementation whose tests are there.
 pub(crate) fn must_be_red(plan: &Plan, task: &Task) -> bool {
     is_asked(plan, task) && tests_of(plan, task).is_some()
 }
 
-/// What is run without the work of a task: its checks, and the one that has to fail then.
+/// Checks that run without the work of a task: its own, and the one that has to fail then.
 pub(crate) fn checks_to_prove(plan: &Plan, task: &Task) -> Vec<TaskCheck> {
     let mut checks = task.checks.clone();
     if let Some(red) = red_check(plan, task)
@@ -43,7 +41,7 @@ pub(crate) fn checks_to_prove(plan: &Plan, task: &Task) -> Vec<TaskCheck> {
     checks
 }
 
-/// Why an implementation is not proved, though its checks are green: each of them is so without it, too.
+/// Reason why an implementation is not proved, though its checks are green: each of them is green without it, too.
 pub(crate) fn unproved_implementation(plan: &Plan, task: &Task, answers: &[CheckCounterfactual]) -> Option<String> {
     if !must_be_red(plan, task) {
         return None;
@@ -57,7 +55,7 @@ pub(crate) fn unproved_implementation(plan: &Plan, task: &Task, answers: &[Check
     describe(answers)
 }
 
-/// What weakens a task that has passed: the test that has to fail without its work does not, or that could not be told.
+/// Weakness of a passed task: the test that has to fail without its work does not, or the result is unknown.
 pub fn weakness(state: &RunState, task: &Task) -> Option<String> {
     let known = state.tasks.get(&task.id).filter(|known| known.status == TaskStatus::Passed)?;
     weakest_answer(&state.plan, task, &known.last_end.as_ref()?.without_work)
@@ -79,7 +77,7 @@ fn weakest_answer(plan: &Plan, task: &Task, answers: &[CheckCounterfactual]) -> 
     }
 }
 
-/// What says most about the work comes last.
+/// The most telling result comes last.
 fn rank(without: WithoutChange) -> u8 {
     match without {
         WithoutChange::Unknown => 0,
@@ -89,7 +87,7 @@ fn rank(without: WithoutChange) -> u8 {
     }
 }
 
-/// What is said of the checks, beside that they are green.
+/// Remark on checks, beside that they are green.
 pub fn describe(answers: &[CheckCounterfactual]) -> Option<String> {
     (!answers.is_empty()).then(|| Counterfactual::Known(answers.to_vec()).verdict_words()).flatten()
 }

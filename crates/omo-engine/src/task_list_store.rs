@@ -20,14 +20,11 @@ pub use folder::{LoadedTasks, LockedTaskList, SESSION_FILE, TASKS_FOLDER, TaskLi
 pub(crate) use run_ref::RUN_MEMBER;
 pub use run_ref::{RunRef, is_open, run_of};
 
-/// The folders from the client's own on.
 const PARTS: [&str; 2] = ["ultrawork", "sessions"];
-/// The folder of what explorers wrote.
 const EXPLORATION: &str = "exploration";
-/// What the name of a folder begins with that is being removed: no id does.
+/// Prefix of a folder that is being removed: no id begins with it.
 const REMOVAL_PREFIX: &str = ".going-";
-/// How long a verb waits for the others. Each of them is done within milliseconds, but for a disk that is
-/// very slow.
+/// Timeout for a lock. Each holder is done within milliseconds, but for a very slow disk.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// All sessions of a user.
@@ -37,25 +34,25 @@ pub struct TaskListStore {
 }
 
 impl TaskListStore {
-    /// Those below the folder of the client's own files.
+    /// Sessions below the folder of the client's own files.
     pub fn in_client_home(client_home: &Path) -> Self {
         Self { client_home: client_home.to_owned() }
     }
 
-    /// Where the folder of a session is, or would be.
+    /// Path of a session's folder, whether or not it exists.
     pub fn path(&self, id: &SessionId) -> PathBuf {
         self.client_home.join(PARTS.join("/")).join(id.as_str())
     }
 
-    /// What the folders are called that hold a session, sorted.
+    /// Ids of all sessions, sorted.
     pub fn ids(&self) -> Result<Vec<SessionId>, TaskListError> {
         let Some(base) = self.base()? else { return Ok(Vec::new()) };
         let ids = base.file_names("")?.into_iter().filter_map(|name| SessionId::parse(&name).ok());
-        // What is a link, or holds no session, is none of ours.
+        // A link, or a folder without a session, belongs to others.
         Ok(ids.filter(|id| self.open(id).is_ok()).collect())
     }
 
-    /// A session that is there.
+    /// An existing session.
     pub fn open(&self, id: &SessionId) -> Result<TaskListFolder, TaskListError> {
         let missing = || TaskListError::NotFound { session: id.clone(), file: self.path(id).join(SESSION_FILE) };
         let folder = self.base()?.map(|base| base.open_inner(id.as_str())).transpose()?.flatten();

@@ -1,23 +1,22 @@
-//! What a worker shows to say that it is the one who was given a task.
+//! Tickets: the proof of a worker that a task was given to it.
 
 use omo_plan::digest::sha256_hex;
 use omo_state::random_id;
 
 use crate::error::RunStoreError;
 
-/// So many letters are as hard to guess as a key of 128 bits.
+/// Letters of a ticket: as hard to guess as a key of 128 bits.
 const LETTERS: usize = 28;
 
 /// A new ticket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ticket {
-    /// What only the worker is told.
+    /// Text that only the worker is told.
     pub text: String,
-    /// Its SHA-256, which is what the ledger knows.
+    /// The SHA-256, as the ledger knows it.
     pub digest: String,
 }
 
-/// Makes a ticket that cannot be guessed.
 pub(crate) fn new_ticket() -> Result<Ticket, RunStoreError> {
     let text = random_id::random_letters(LETTERS)?;
     let digest = sha256_hex(text.as_bytes());

@@ -1,22 +1,22 @@
-//! Added lines that say themselves that something is not finished. They refuse nothing: the reviewer of the work is
-//! shown where they are.
+//! Added lines that say themselves that work is unfinished. They refuse nothing: the reviewer of the work is shown
+//! their places.
 //!
-//! Words for what is left to do count in their own spelling, in capitals, wherever they stand: in prose and in
-//! texts of programs too, since one that is missed costs more than one that is looked at. What is an honest word
-//! in code or in a test's name (`placeholder=`, `it("should work")`) counts in a comment only. "Temporary" alone
-//! is no such word: temporary files are finished work.
+//! Words such as `TODO` count in their own spelling, in capitals, wherever they stand: in prose and in texts of
+//! programs too, since one that is missed costs more than one that is looked at. A word that is honest in code or in a
+//! test's name (`placeholder=`, `it("should work")`) counts in a comment only. "Temporary" alone is no such word:
+//! temporary files are finished work.
 
 use std::collections::BTreeSet;
 
 use crate::event::UnfinishedLine;
 use crate::state::RunState;
 
-/// At most so many lines of one task are told: with more of them a longer list does not help the reader.
+/// Maximum lines told of one task: a longer list does not help the reader.
 pub const MAX_UNFINISHED_LINES: usize = 100;
 
-/// Read as they are written here.
+/// Words in exactly this spelling.
 const MARKS: [&str; 3] = ["TODO", "FIXME", "WIP"];
-/// Read in any case, wherever they stand.
+/// Words in any case, wherever they stand.
 const SAYINGS: [&str; 8] = [
     "not implemented",
     "basic implementation",
@@ -27,15 +27,15 @@ const SAYINGS: [&str; 8] = [
     "todo!",
     "unimplemented!",
 ];
-/// Read in any case, in comments.
+/// Words in any case, in comments.
 const REMARKS: [&str; 4] = ["placeholder", "should work", "probably works", "hack"];
-/// Where a comment begins, in most languages, behind a blank or at the beginning of a line.
+/// Starts of a comment in most languages, behind a blank or at the beginning of a line.
 const COMMENTS: [&str; 6] = ["//", "/*", "<!--", "#", "-- ", "* "];
-/// What stands around a word that is a name in code, and not a remark.
+/// Characters around a word that is a name in code, and not a remark.
 const OF_CODE: [char; 12] = ['-', '=', '.', ':', '$', '{', '}', '"', '\'', '`', '/', '\\'];
 
-/// The first [`MAX_UNFINISHED_LINES`] lines that hold such a word, each with the first of it. Each line is given as its
-/// file, its number and its text.
+/// The first [`MAX_UNFINISHED_LINES`] lines with such a word, each with its first. Each line is given as its file, its
+/// number and its text.
 pub(crate) fn find_unfinished_lines<Text: AsRef<str>>(
     added: impl IntoIterator<Item = (Text, usize, Text)>,
 ) -> Vec<UnfinishedLine> {
@@ -57,7 +57,7 @@ fn unfinished_word_in(text: &str) -> Option<&'static str> {
     mark.or_else(saying).or_else(remark)
 }
 
-/// Where a word stands in a text by itself: no letter, digit or `_` before it or behind it.
+/// Positions of a word by itself: no letter, digit or `_` before it or behind it.
 fn word_positions<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     let is_part = |char: char| char.is_alphanumeric() || char == '_';
     memchr::memmem::find_iter(text.as_bytes(), word).filter(move |at| {
@@ -72,13 +72,12 @@ fn characters_around(text: &str, at: usize, length: usize) -> (Option<char>, Opt
     (before, behind)
 }
 
-/// Whether it is the name of what a server answers: `501 Not Implemented`.
+/// The words are a server's answer: `501 Not Implemented`.
 fn is_http_status(text: &str, at: usize) -> bool {
     text.get(..at).is_some_and(|before| before.trim_end().ends_with("501"))
 }
 
-/// Whether a word in a comment names something of the code. A full stop ends a sentence, unless a name goes on
-/// behind it.
+/// The word in a comment is a name in code. A full stop ends a sentence, unless a name goes on behind it.
 fn is_code_name(text: &str, at: usize, length: usize) -> bool {
     let (before, behind) = characters_around(text, at, length);
     let goes_on = || characters_around(text, at + length, 1).1.is_some_and(char::is_alphanumeric);
@@ -89,7 +88,7 @@ fn is_code_name(text: &str, at: usize, length: usize) -> bool {
     before.is_some_and(|char| OF_CODE.contains(&char)) || behind.is_some_and(is_name_behind)
 }
 
-/// What stands in a line from the beginning of its first comment on.
+/// The rest of a line from its first comment on.
 fn comment_in(line: &str) -> Option<&str> {
     let starts = COMMENTS.into_iter().flat_map(|mark| {
         memchr::memmem::find_iter(line.as_bytes(), mark).filter(move |at| {
@@ -102,8 +101,7 @@ fn comment_in(line: &str) -> Option<&str> {
     line.get(starts.min()?..)
 }
 
-/// The added lines that look unfinished: as they were when all was looked through, or else as each task left them;
-/// each once.
+/// Added lines that look unfinished: of the last search of the whole, or else as each task left them; each once.
 pub(crate) fn unfinished_lines(state: &RunState) -> Vec<&UnfinishedLine> {
     if let Some(found) = &state.unfinished {
         return found.iter().collect();

@@ -1,6 +1,6 @@
-//! What each verb does to a run: from its state, and from what was measured, to events or to a refusal.
+//! The effect of each verb on a run: from its state, and from measurements, to events or to a refusal.
 //!
-//! A refusal changes nothing. It tells the caller what was wrong and what to do.
+//! A refusal changes nothing. It tells the caller the fault and the way out.
 
 mod attempts;
 mod client_events;
@@ -35,38 +35,38 @@ pub use user_actions::{
     retry_task, set_budget, set_time_limit, skip_task,
 };
 
-/// Who asks, and what is known about them.
+/// The caller of a verb, with the facts about it.
 #[derive(Clone, Debug, Default)]
 pub struct VerbCaller {
-    /// Who it is.
+    /// The actor.
     pub actor: EventActor,
-    /// When a person last typed something in that session; `None` where that is not known. Does not
-    /// matter for a terminal: a person is at it.
+    /// Time of the last input of a person in that session; `None` where unknown. For a terminal it does not matter: a
+    /// person is at it.
     pub prompted_at: Option<Timestamp>,
-    /// What a person answered in that session's question dialog, oldest first.
+    /// Answers of a person in that session's question dialog, oldest first.
     pub recorded_answers: Vec<RecordedAnswer>,
-    /// The session of the plan that it works on in parallel, as a client that the run itself has started.
+    /// Group of the plan that the caller works on, as a client that the run itself has started.
     pub group: Option<String>,
 }
 
 impl VerbCaller {
-    /// Whether a person has spoken since: at a terminal one always does.
+    /// A person has spoken since: at a terminal one always does.
     fn has_user_spoken_since(&self, at: Timestamp) -> bool {
         self.actor.session.is_none() || self.prompted_at.is_some_and(|prompted| prompted > at)
     }
 }
 
-/// Whether a process that was written down still lives; `None` where that cannot be told.
+/// Probe of a recorded process for life; `None` where unknown.
 pub type ProcessProbe<'a> = &'a dyn Fn(&crate::event::RecordedProcess) -> Option<bool>;
 
-/// Takes part in a run: what has to be written down before anything else that this caller does.
+/// Takes part in a run: the events that come before all others of this caller.
 ///
-/// A run belongs to one session at a time. It goes over to another one when the process of the first is
-/// gone, and its tasks that were at work are then given back.
+/// A run belongs to one session at a time. It goes over to another one when the process of the first is gone, and its
+/// running tasks are then given back.
 ///
 /// # Errors
 ///
-/// The session that the run belongs to lives.
+/// The holder of the run lives.
 pub fn join_run(state: &RunState, caller: &VerbCaller, is_alive: ProcessProbe) -> Result<Vec<EventKind>, VerbRefusal> {
     // A run that is over has no holder: the caller that goes on with it becomes the holder.
     if state.phase != RunPhase::Executing {
@@ -81,7 +81,7 @@ pub fn join_run(state: &RunState, caller: &VerbCaller, is_alive: ProcessProbe) -
     let is_terminal = caller.actor.session.is_none();
     let mut events = Vec::new();
     if !holder.is_same_holder(&caller.actor) && !is_terminal {
-        // A holder of whom nothing can be told is taken to live; `omo run resume` takes the run from it.
+        // A holder of unknown life is taken to live; `omo run resume` takes the run from it.
         if holder.session.is_some() && holder_lives != Some(false) {
             return Err(held_refusal(state));
         }
@@ -89,11 +89,11 @@ pub fn join_run(state: &RunState, caller: &VerbCaller, is_alive: ProcessProbe) -
     } else if !is_terminal
         && (holder_lives == Some(false) || holder.process.is_none() && caller.actor.process.is_some())
     {
-        // The same session in another process of the client, or one whose process was not known: without this event it
-        // could never be found out that this session is gone.
+        // The same session in another process of the client, or one whose process was not known: without this event a
+        // dead session could never be found.
         events.push(EventKind::HolderChanged);
     }
-    // Of a worker of whom nothing can be told, what is known of the holder that started it is true.
+    // A worker of unknown life is as alive as the holder that started it.
     let is_lost = |by: &EventActor| match by.process.as_ref().and_then(is_alive) {
         Some(lives) => !lives,
         None => holder_lives == Some(false) && by.is_same_holder(holder),
@@ -104,7 +104,7 @@ pub fn join_run(state: &RunState, caller: &VerbCaller, is_alive: ProcessProbe) -
     Ok(events)
 }
 
-/// Takes a run from its holder: what a person asks for with `omo run resume`.
+/// Takes a run from its holder, on `omo run resume` by a person.
 pub fn take_over_run(state: &RunState, caller: &VerbCaller) -> Vec<EventKind> {
     let mut events = Vec::new();
     match &state.phase {
@@ -126,7 +126,6 @@ fn held_refusal(state: &RunState) -> VerbRefusal {
     VerbRefusal::new(VerbRefusalKind::Contention, message, hint)
 }
 
-/// A worker is gone.
 fn lost_worker_event(state: &RunState, id: &str, why: &str) -> EventKind {
     let task = state.tasks.get(id);
     let attempt = task.map_or(1, |task| task.attempts);
@@ -138,8 +137,8 @@ fn lost_worker_event(state: &RunState, id: &str, why: &str) -> EventKind {
     EventKind::TaskHeld { task: id.to_owned(), attempt, reason: why.to_owned(), is_pause: false }
 }
 
-/// The event that follows by itself from where a run stands, if one does: a task that cannot be begun
-/// has failed, a question that is due, another iteration, or the end. Applied again and again until there is none.
+/// The event that follows by itself from a state, if any: the failure of a task that cannot be begun, a due question,
+/// another round, or the end. Applied again and again until there is none.
 pub fn automatic_event(state: &RunState) -> Option<EventKind> {
     if state.phase == RunPhase::Executing
         && let Some(task) = tasks_without_contract(&state.plan).find(|task| is_waiting(state, task))
@@ -167,15 +166,13 @@ pub fn automatic_event(state: &RunState) -> Option<EventKind> {
     }
 }
 
-/// What is written down right after a run was opened: tasks that the plan has checked off are not done again, and
-/// those without the contract that the plan promises are failed before they begin. Those of an edited plan are by
-/// [`automatic_event`].
+/// Events right after the opening: tasks that the plan has checked off are not done again, and those without the
+/// contract that the plan promises are failed before they begin. Those of an edited plan are by [`automatic_event`].
 pub fn opening_events(plan: &Plan) -> Vec<EventKind> {
     let known = plan.tasks.iter().filter_map(known_by_plan_event);
     known.chain(tasks_without_contract(plan).map(missing_contract_event)).collect()
 }
 
-/// The plan has a task checked off, or leaves it out.
 fn known_by_plan_event(task: &Task) -> Option<EventKind> {
     let (status, evidence) = match task.state {
         PlannedState::Open => return None,
@@ -214,7 +211,7 @@ fn unanswered_refusal(question: &QuestionState) -> VerbRefusal {
 ///
 /// # Errors
 ///
-/// The plan has none.
+/// An unknown id.
 pub fn find_task<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefusal> {
     state.plan.task(id).ok_or_else(|| {
         let ids: Vec<&str> = state.plan.tasks.iter().take(20).map(|task| task.id.as_str()).collect();

@@ -1,4 +1,4 @@
-//! A run of a plan as [`RunView`]: built here alone, from its state and what was found beside it.
+//! A run of a plan as [`RunView`]: built here alone, from its state and the findings beside it.
 
 pub(crate) mod checkout;
 mod history;
@@ -44,16 +44,15 @@ use crate::view::ways_out::way_out_lines;
 use crate::view::words::{how_to_go_on, is_complete, progress_words, run_subject};
 use crate::view::workers::worker_views;
 
-/// Columns of a command that stands before its result.
 const COMMAND_COLUMNS: usize = 300;
 
 /// A run of a plan, and what was found beside its state.
 pub struct RunFacts<'a> {
-    /// Id of the run.
+    /// Id of the `Run`.
     pub run: &'a str,
-    /// Its state.
+    /// The state.
     pub state: &'a RunState,
-    /// Its events; empty where they were not read.
+    /// The events; empty where they were not read.
     pub events: &'a [RunEvent],
     /// Time of the view.
     pub now: Timestamp,
@@ -78,7 +77,7 @@ pub struct FoundFacts {
     pub client_block_cap: Option<u32>,
     /// Processes at work on tasks that have ended, by the tasks.
     pub gone: BTreeMap<String, &'static str>,
-    /// Nothing is at work that should be.
+    /// Workers that should be at work are not.
     pub is_abandoned: bool,
     /// Writes to the ledger that were cut short.
     pub torn_writes: usize,
@@ -162,14 +161,13 @@ pub fn run_view(facts: &RunFacts<'_>) -> RunView {
     view
 }
 
-/// Has what gets older by itself as it is now.
+/// Updates the times that pass by themselves.
 pub fn update_times(view: &mut RunView, facts: &RunFacts<'_>) {
     view.workers = worker_views(facts.state, facts.now);
     view.bounds = bounds(facts);
     view.timeline.until = end_of_timeline(facts);
 }
 
-/// Time of the end; now, while the run goes on.
 fn end_of_timeline(facts: &RunFacts<'_>) -> Timestamp {
     let is_open = facts.state.phase == RunPhase::Executing;
     if is_open { facts.now.max(facts.state.opened_at) } else { facts.state.updated_at.max(facts.state.opened_at) }
@@ -249,7 +247,7 @@ fn task_view(facts: &RunFacts<'_>, task: &Task, standing: &TaskStanding) -> Task
         TaskStanding::Blocked { by } => Some(by.clone()),
         TaskStanding::Is(_) => None,
     };
-    // Why it was left out or given back is younger than how its last attempt ended.
+    // The reason of a skip or a pause is younger than the end of its last attempt.
     let evidence = match (&blocked_by, &known.reason) {
         (Some(by), _) => format!("{by}, which it depends on, has not passed"),
         (None, Some(reason)) => reason.clone(),
@@ -344,7 +342,6 @@ fn check_view(command: &str, outcome: Option<&TaskCheckOutcome>, tree: Option<&s
     }
 }
 
-/// Proof of a task other than a check of its own.
 fn proof_source(task: &Task, known: &TaskState) -> Option<String> {
     match &known.proved_by {
         Some(ProofSource::Task(id)) => Some(format!("task {id}, which is a check itself")),
@@ -356,12 +353,10 @@ fn proof_source(task: &Task, known: &TaskState) -> Option<String> {
     }
 }
 
-/// Worker of a task in a word or two.
 fn worker_of(state: &RunState, task: &str, running: &RunningAttempt) -> String {
     words::worker(state, task, running.by.session.as_deref())
 }
 
-/// Tasks and checks of the whole without a proof.
 pub(crate) fn unproved_items(tasks: &[TaskView], final_checks: &[CheckView]) -> Vec<UnprovedView> {
     let of_task = tasks.iter().filter_map(|task| {
         let reason = match task.standing {
@@ -402,14 +397,12 @@ fn question_view(known: &QuestionState, state: &RunState) -> QuestionView {
     }
 }
 
-/// Line about what has the run go on behind an answer.
 fn then_line(state: &RunState) -> String {
     let then =
         if state.parallel.is_some() { "`omo run watch`".to_owned() } else { format!("`{}`", how_to_go_on(state)) };
     format!("then, to go on: {then}")
 }
 
-/// Verdicts of the verifier.
 fn verdicts(events: &[RunEvent]) -> Vec<ReviewView> {
     let review = |event: &RunEvent| match &event.kind {
         EventKind::VerdictGiven { verdict } => Some(ReviewView {
@@ -424,7 +417,6 @@ fn verdicts(events: &[RunEvent]) -> Vec<ReviewView> {
     events.iter().filter_map(review).collect()
 }
 
-/// Failures that a person accepted, and changed files of checks.
 fn weakenings(state: &RunState) -> Vec<WeakeningView> {
     let judged = state.tasks.iter().filter_map(|(id, known)| Some((id, known, known.judgment.as_ref()?)));
     let judged = judged.map(|(id, known, answer)| WeakeningView {
@@ -496,7 +488,6 @@ pub fn session_bounds(session: &Session, client_block_cap: Option<u32>, now: Tim
     ]
 }
 
-/// The command that goes on from where a run stands.
 fn next_command(run: &str, state: &RunState) -> Option<String> {
     match &state.phase {
         RunPhase::Cancelled { .. } => return Some(format!("omo run resume --run {run}")),
@@ -504,7 +495,7 @@ fn next_command(run: &str, state: &RunState) -> Option<String> {
             if state.lacks_commits() {
                 return Some(format!("omo run resume --run {run}"));
             }
-            // What is tried again has failed itself: what it blocks follows.
+            // A retried task has failed itself: blocked tasks follow it.
             let may_retry = |standing: &TaskStanding| match standing {
                 TaskStanding::Is(TaskStatus::Failed) => true,
                 TaskStanding::Is(TaskStatus::Unverified) => !state.plan.policy.unproved_continues,
@@ -522,7 +513,7 @@ fn next_command(run: &str, state: &RunState) -> Option<String> {
         RunPhase::Executing => {}
     }
     match schedule::next_action(state) {
-        // Where there is something to choose, nothing that could be pasted chooses it.
+        // Where there is a choice, no pasted command makes it.
         NextAction::Ask(known) => match known.question.options.as_slice() {
             [only] => Some(format!("omo answer {} {}", known.question.id, only.id)),
             _ => Some("omo agent next".to_owned()),

@@ -1,5 +1,5 @@
-//! What a wave of parallel workers holds up: which sessions wait for one that is in conflict, when the whole is checked
-//! between two waves, and what a red check of it means there.
+//! Rules of a wave of parallel workers: the sessions that wait for one in conflict, the checks of the whole between two
+//! waves, and the meaning of a red one.
 //!
 //! All of it is decided from the state alone.
 
@@ -11,8 +11,8 @@ use omo_plan::model::{Plan, TaskGroup};
 use crate::parallel_state::{GroupState, GroupStatus, ParallelState, WaveCheck};
 use crate::state::{RunState, TaskStatus};
 
-/// The sessions that each session needs, as far as the plan says. One that says nothing needs all of the waves before
-/// it: it was written for what they come to.
+/// The sessions that each session needs by the plan. One without a word on it needs all of the waves before it: it was
+/// written for their result.
 fn needs_by_session(plan: &Plan) -> BTreeMap<&str, BTreeSet<&str>> {
     let groups = || plan.groups.iter();
     let group_of: BTreeMap<&str, &str> =
@@ -31,7 +31,6 @@ fn needs_by_session(plan: &Plan) -> BTreeMap<&str, BTreeSet<&str>> {
     needs
 }
 
-/// Whether a session could not be brought together with the others, and a person has not decided what becomes of it.
 pub(crate) fn awaits_decision(state: &RunState, parallel: &ParallelState, group: &TaskGroup) -> bool {
     let is_open = |known: &GroupState| {
         known.status == GroupStatus::InConflict && !known.is_to_redo && group_outcome(state, group).is_some()
@@ -85,38 +84,35 @@ pub fn held_back_by<'a>(state: &'a RunState, id: &str) -> Vec<&'a str> {
     state.plan.groups.iter().map(|group| group.id.as_str()).filter(is_held).collect()
 }
 
-/// Whether the whole has to be checked before a session of this wave begins: sessions of earlier waves are part of it
-/// that were not checked with the others.
+/// The whole has to be checked before a session of this wave begins: it has sessions of earlier waves that were not
+/// checked with the others.
 pub(crate) fn is_check_due(state: &RunState, parallel: &ParallelState, wave: usize) -> bool {
     !state.plan.final_checks.is_empty() && last_unchecked_wave(state, parallel, wave).is_some()
 }
 
-/// The last wave before this one of which something was merged since the whole was checked.
 pub(crate) fn last_unchecked_wave(state: &RunState, parallel: &ParallelState, wave: usize) -> Option<usize> {
     let unchecked = parallel.merged.get(parallel.checked..).unwrap_or_default();
     let waves = state.plan.groups.iter().filter(|group| unchecked.contains(&group.id)).map(|group| group.wave);
     waves.filter(|known| *known < wave).max()
 }
 
-/// The check of the whole after a wave that holds this wave back: what was green before is red in what the run has come
-/// to, and nothing was merged since.
+/// The check of the whole after a wave that holds this wave back: a check that was green before is red in the run's
+/// result, and nothing was merged since.
 pub(crate) fn broken_check(parallel: &ParallelState, wave: usize) -> Option<&WaveCheck> {
     let check = parallel.wave_check.as_ref()?;
     (!check.broken.is_empty() && check.tip == parallel.tip && check.wave < wave).then_some(check)
 }
 
-/// What the red checks of a wave mean.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RedChecks {
-    /// Those that were green before: what was merged since then has broken them. By their places.
+    /// Positions of checks that were green before: a merge since then has broken them.
     pub(crate) broken: Vec<usize>,
-    /// Those that are known to be red without all of the run's work: a later wave may make them green.
+    /// Positions of checks that are also red without all of the run's work: a later wave may make them green.
     pub(crate) not_yet: Vec<usize>,
-    /// Those of which it has to be found out.
+    /// Positions of checks that still have to be run without the work.
     pub(crate) unknown: Vec<usize>,
 }
 
-/// Sorts the red checks among these outcomes by what is known of them.
 pub(crate) fn judge_red(parallel: &ParallelState, outcomes: &[TaskCheckOutcome]) -> RedChecks {
     let mut found = RedChecks::default();
     for (place, _) in outcomes.iter().enumerate().filter(|(_, outcome)| !outcome.is_green()) {
@@ -130,18 +126,18 @@ pub(crate) fn judge_red(parallel: &ParallelState, outcomes: &[TaskCheckOutcome])
     found
 }
 
-/// The sessions that were merged since these checks were last green, in the order in which they were.
+/// The sessions that were merged since these checks were last green, in order.
 pub(crate) fn merged_since_green<'a>(parallel: &'a ParallelState, broken: &[usize]) -> &'a [String] {
     let green = broken.iter().map(|place| parallel.green_at.get(place).copied().unwrap_or(0)).min().unwrap_or(0);
     parallel.merged.get(green..).unwrap_or_default()
 }
 
-/// End of a group by its tasks alone: nothing that its client prints has a say in it. `None` where a task is still to be
-/// done.
+/// End of a group by its tasks alone: nothing that its client prints has a say in it. `None` where a task is still to
+/// be done.
 pub fn group_outcome(state: &RunState, group: &TaskGroup) -> Option<GroupStatus> {
     let has_failed = |id: &String| match state.tasks.get(id).map(|known| known.status) {
         Some(TaskStatus::Failed) => true,
-        // Nothing proves it, or a person left it out, and its plan does not let that be: nothing behind it can be begun.
+        // Unproved or left out by a person, and its plan does not let that be: nothing behind it can be begun.
         Some(TaskStatus::Skipped | TaskStatus::Unverified) => !state.unblocks_dependents(id),
         _ => false,
     };

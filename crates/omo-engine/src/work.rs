@@ -1,5 +1,4 @@
-//! What the verbs do with a run: each of them a transaction on its ledger, with the files and processes
-//! that it takes around that.
+//! `Engine`: each verb as a transaction on the ledger, with the files and processes around that.
 
 mod attempt;
 mod baseline;
@@ -53,29 +52,28 @@ pub(crate) use plan_ticks::{path_in_repository, tick_merged};
 pub(crate) use start::tree_from_text;
 pub use start::{RunOpening, StartedTask, planned_commands, task_brief};
 
-/// Why a verb did nothing, or not all of it.
+/// Reason why a verb did nothing, or not all of it.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// It is not to be done.
+    /// A refused verb.
     #[error("{}", .0.message)]
     Refused(VerbRefusal),
-    /// The ledger could not be used.
+    /// An unusable ledger.
     #[error(transparent)]
     RunStore(#[from] RunStoreError),
-    /// The files that are made from the ledger could not be written. What the verb did stands in the
-    /// ledger.
+    /// Files made from the ledger that could not be written. The verb stands in the ledger.
     #[error(transparent)]
     Projection(#[from] ProjectionError),
-    /// The plan's file could not be.
+    /// An unusable file of the plan.
     #[error(transparent)]
     PlanFile(#[from] PlanFileError),
-    /// The work tree could not be kept as it is, or not be put back.
+    /// A work tree that could not be kept, or not be restored.
     #[error(transparent)]
     Restore(#[from] RestoreError),
-    /// The work tree of the worker is not there, or no longer its own.
+    /// A work tree of the worker that is missing, or no longer its own.
     #[error(transparent)]
     WorktreeGone(#[from] WorktreeGone),
-    /// What ran for it was ended.
+    /// A cancelled command.
     #[error("its run was cancelled or stopped, or its attempt ended, before this was done, and nothing of it counts")]
     Cancelled,
 }
@@ -89,52 +87,52 @@ impl From<TransactError> for EngineError {
     }
 }
 
-/// A run, and the caller that does something with it.
+/// A run with its caller.
 #[derive(Debug)]
 pub struct Engine<'a> {
     /// The run.
     pub run: &'a Run,
-    /// The top of the project's work tree, in which the plan and the files for others are.
+    /// Top of the project's work tree, with the plan and the files for others.
     pub root: &'a Path,
-    /// The work tree that is worked in: the user's own, or that of a session.
+    /// The work tree of the work: the user's own, or that of a session.
     pub work_tree: ProvedWorktree,
     /// The user's own state folder.
     pub state_home: &'a Path,
-    /// Who asks.
+    /// Caller of the verbs.
     pub caller: VerbCaller,
-    /// What every check gets.
+    /// Environment of every check.
     pub environment: &'a CheckEnvironment,
-    /// Reads the clock.
+    /// The clock.
     pub now: fn() -> Timestamp,
-    /// The folder that the plugin keeps over its updates, where it is known.
+    /// The folder that the plugin keeps over its updates, where known.
     pub plugin_data: Option<&'a Path>,
-    /// What becomes of a task whose commit would lack files that it made.
+    /// Treatment of a task whose commit would lack files that it made.
     pub unlisted_files: UnlistedFiles,
-    /// Tells what holds nothing up.
+    /// Prints a warning that holds nothing up.
     pub warn: fn(&str),
 }
 
-/// What the user sees while a verb takes its time.
+/// Signs of life for the user while a verb takes its time.
 pub trait CommandWatcher {
-    /// A check begins.
+    /// Start of a check, by its place among `_of`.
     fn begins(&mut self, _command: &str, _place: usize, _of: usize) {}
-    /// So many files are copied for a run of the checks without the work.
+    /// Copy of files for a run of the checks without the work.
     fn copies(&mut self, _file_count: usize) {}
-    /// A check begins in a copy, with the work or without it.
+    /// Start of a check in a copy, with the work or without it.
     fn compares(&mut self, _command: &str, _with_work: bool) {}
-    /// Time goes by. `false` ends everything.
+    /// A moment of waiting; `false` ends everything.
     fn should_continue(&mut self) -> bool {
         true
     }
 }
 
-/// For those who show nothing.
+/// A watcher that shows nothing.
 #[derive(Debug)]
 pub struct SilentWatcher;
 
 impl CommandWatcher for SilentWatcher {}
 
-/// Whether a process that was written down still lives.
+/// The recorded process still lives; `None` where unknown.
 pub fn is_alive(process: &RecordedProcess) -> Option<bool> {
     let lives = process_identity::is_alive(process.pid)?;
     let same =
@@ -142,7 +140,7 @@ pub fn is_alive(process: &RecordedProcess) -> Option<bool> {
     Some(lives && same)
 }
 
-/// The work tree of a parallel worker; `None` where it has none.
+/// The work tree of a parallel worker; `None` without one.
 pub fn worker_tree(state: &RunState, run: &str, group: &str) -> Option<Result<ProvedWorktree, WorktreeGone>> {
     let folder = Path::new(state.parallel.as_ref()?.groups.get(group)?.worktree.as_ref()?);
     let repository = GitRepository::find(Path::new(&state.root)).zip(WorkerName::new(run, group).ok());
@@ -159,8 +157,8 @@ impl Engine<'_> {
 }
 
 impl Engine<'_> {
-    /// Does something to the run that its caller has a part in: what has to be written down before, what is
-    /// decided, and what follows by itself, all of it or nothing.
+    /// Runs a transaction of a caller with a part in the run: the events before, the decision, and those that follow by
+    /// themselves, all of them or none.
     pub fn transact<T>(
         &self,
         decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), VerbRefusal>,
@@ -168,8 +166,8 @@ impl Engine<'_> {
         self.transact_after(|state| verbs::join_run(state, &self.caller, &is_alive), decide)
     }
 
-    /// The run after what its caller has to write down before anything else, and what follows by itself. Where that is
-    /// nothing, this takes no lock and reads nothing again.
+    /// The run after the events that come before all others of its caller, and those that follow by themselves. Without
+    /// any, this takes no lock and reads nothing again.
     pub fn settle(&self, state: RunState) -> Result<RunState, EngineError> {
         let state = self.restored_if_possible(state)?;
         let before = verbs::join_run(&state, &self.caller, &is_alive).map_err(EngineError::Refused)?;
@@ -179,7 +177,7 @@ impl Engine<'_> {
         Ok(self.transact(|_| Ok((Vec::new(), ())))?.1)
     }
 
-    /// Takes the run from its holder, and does something to it.
+    /// Takes the run from its holder, and runs a transaction.
     pub fn take_over<T>(
         &self,
         decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), VerbRefusal>,
@@ -191,7 +189,7 @@ impl Engine<'_> {
         Ok((value, state))
     }
 
-    /// One transaction: what comes before, what is decided on that, and what follows by itself.
+    /// One transaction: the events before, the decision on them, and those that follow by themselves.
     fn transact_after<T>(
         &self,
         before: impl FnOnce(&RunState) -> Result<Vec<EventKind>, VerbRefusal>,
@@ -212,7 +210,7 @@ impl Engine<'_> {
             is_over = play.events.iter().any(|event| matches!(event, EventKind::RunEnded { .. }));
             Ok((play.events, value))
         })?;
-        // The caller that wrote down the end counts it, and no other caller does.
+        // The caller that wrote the end counts it, and no other caller does.
         if let (true, true, Some(folder)) = (is_over, state.is_ultraplan(), self.plugin_data) {
             crate::projection::stats::append_stats(
                 folder,
@@ -222,7 +220,7 @@ impl Engine<'_> {
         Ok((value, self.write_projections(state)?))
     }
 
-    /// Has sessions begin from where the user's branch is by now, as long as that has what was done before.
+    /// Has sessions begin from the present tip of the user's branch, as long as that has the earlier work.
     fn begin_parallel_anew(&self, parallel: &ParallelState) -> Result<EventKind, VerbRefusal> {
         let refusal = |message: &str, hint: &str| {
             let (message, hint) = (message.to_owned(), hint.to_owned());
@@ -247,7 +245,7 @@ impl Engine<'_> {
         }
     }
 
-    /// As [`Engine::write_projections`], for a run that is over: what another one has written since stays.
+    /// As [`Engine::write_projections`], for a run that is over: texts of a later run stay.
     pub fn write_projections_if_last(&self, state: RunState) -> Result<RunState, EngineError> {
         let state = self.restored_if_possible(state)?;
         let (folder, memory) = self.files_for_others(&state);
@@ -255,7 +253,8 @@ impl Engine<'_> {
         if is_last { self.write_projections(state) } else { Ok(state) }
     }
 
-    /// The folder of the files for others, and the file that remembers them: those of a task list lie in its own folder.
+    /// The folder of the files for others, and the file that remembers them: those of a task list lie in its own
+    /// folder.
     fn files_for_others<'s>(&'s self, state: &'s RunState) -> (&'s Path, PathBuf) {
         let runs = self.run.folder().parent().unwrap_or(self.run.folder());
         let folder = if state.is_task_list() { Path::new(&state.plan.source.path) } else { self.root };
@@ -264,15 +263,15 @@ impl Engine<'_> {
 
     fn write_files(&self, state: &RunState) -> Result<Vec<FileDrift>, ProjectionError> {
         if let (true, Some(tree)) = (state.is_ultraplan(), GitWorktree::find(self.root)) {
-            // Where it shows in `git status` it is omo's own all the same.
+            // Shown by `git status` or not, the file is omo's own.
             let _ = exclude::add_exclude_line(&tree, ultraexecute_progress::IGNORE_PATTERN);
         }
         let (folder, memory) = self.files_for_others(state);
         Projection::new(folder, &memory, self.run.id()).write(state)
     }
 
-    /// Makes the files for others, and the plan's own file, say what the ledger says, and notes whatever was changed in
-    /// them. Where the work tree is gone there is nothing to write them into.
+    /// Writes the files for others, and ticks the plan's own file, by the ledger; notes all edits by others. Without
+    /// the work tree there is no place to write them.
     pub fn write_projections(&self, state: RunState) -> Result<RunState, EngineError> {
         if moved_run::is_gone(&state) {
             return Ok(state);
@@ -299,8 +298,8 @@ impl Engine<'_> {
         Ok(state)
     }
 
-    /// Says that the progress file could not be written. A client of the run itself may be kept from it: then the
-    /// supervisor writes it.
+    /// Warns of an unwritten progress file. A client of the run itself may be kept from it: then the supervisor writes
+    /// it.
     fn warn_unwritten(&self, state: RunState, error: &ProjectionError) -> RunState {
         if self.caller.group.is_none() {
             (self.warn)(&format!("the progress file was not written, and the run goes on without it: {error}"));
@@ -308,7 +307,7 @@ impl Engine<'_> {
         state
     }
 
-    /// Refuses where the plan's file says something else than the run knows, and names what.
+    /// Refuses a plan file that differs from the run's plan, and names the differences.
     pub fn require_unedited_plan(&self, state: &RunState) -> Result<(), EngineError> {
         let Some(edit) = plan_file::find_edit(self.root, state)? else { return Ok(()) };
         Err(EngineError::Refused(VerbRefusal {
@@ -320,7 +319,7 @@ impl Engine<'_> {
     }
 }
 
-/// Events one after the other, each on the state that the one before leaves.
+/// Events one after the other, each on the state after the one before.
 struct Play<'a> {
     state: RunState,
     events: Vec<EventKind>,
@@ -341,12 +340,12 @@ impl<'a> Play<'a> {
 
     fn apply(&mut self, what: EventKind) {
         let event = RunEvent { seq: self.state.seq + 1, ts: self.now, actor: self.actor.clone(), kind: what };
-        // What cannot be is refused by the ledger, which applies every event again.
+        // An impossible event is refused by the ledger, which applies every event again.
         let _ = self.state.apply(&event);
         self.events.push(event.kind);
     }
 
-    /// What follows by itself: a question that is due, the end. Before an end the checkout is looked at once.
+    /// Events that follow by themselves: a due question, the end. Before an end the checkout is looked at once.
     fn advance(&mut self, missing_commits: impl FnOnce(&RunState) -> Vec<MissingCommit>) {
         let mut look = Some(missing_commits);
         while let Some(what) = verbs::automatic_event(&self.state) {
@@ -362,14 +361,14 @@ impl<'a> Play<'a> {
     }
 }
 
-/// Begins parallel work, from where the user's branch is; `None` where no branch with commits is checked out.
+/// Begins parallel work, from the tip of the user's branch; `None` where no branch with commits is checked out.
 pub fn begin_parallel(root: &Path, terms: ClientPolicy) -> Option<EventKind> {
     let facts = integrate::read_checkout_facts(&GitRepository::find(root)?).ok()?;
     let CheckoutHead::Branch { reference, commit } = facts.head else { return None };
     Some(EventKind::ParallelStarted { base: commit, policy: ClientPolicy { branch: reference, ..terms } })
 }
 
-/// The events of a run behind the one that opens it: what is known beforehand, and what follows by itself.
+/// The events of a run after the one that opens it: known ones, and those that follow by themselves.
 pub fn opening_events(opened: EventKind, known: Vec<EventKind>, actor: &EventActor, now: Timestamp) -> Vec<EventKind> {
     let failed = match &opened {
         EventKind::RunOpened { plan, .. } => verbs::opening_events(plan),

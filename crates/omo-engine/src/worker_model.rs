@@ -6,15 +6,15 @@ use omo_plan::model::{Dialect, Plan, Task, TaskComplexity};
 use crate::client_policy::ClientPolicy;
 use crate::execution_mode::ExecutionMode;
 
-/// The first attempt that the stronger model takes.
+/// Number of the first attempt with the stronger model.
 const ESCALATES_AT: u32 = 3;
 /// The model of most workers of a plan whose format names models.
 const USUAL_MODEL: &str = "sonnet";
-/// The one for what is hard, and for what has failed twice.
+/// The model for hard tasks, and for those that have failed twice.
 const STRONGER_MODEL: &str = "opus";
 
-/// The model for an attempt at a task, counted from 1; `None` for the session's own. What its user names goes before what
-/// the plan names, and that before the models of its format.
+/// The model for an attempt at a task, counted from `1`; `None` for the session's own. The user's choice goes before
+/// the plan's, and that before the models of its format.
 pub fn choose_model<'a>(plan: &'a Plan, task: &'a Task, attempt: u32) -> Option<&'a str> {
     let models = &plan.policy.models;
     let chosen = if task.is_verification() { &models.verifier } else { &models.tasks };
@@ -28,12 +28,11 @@ pub fn choose_model<'a>(plan: &'a Plan, task: &'a Task, attempt: u32) -> Option<
     named.or(usual)
 }
 
-/// Whether the format of a plan comes with models for its agents.
 fn has_models(dialect: Dialect) -> bool {
     matches!(dialect, Dialect::DevWorkflow | Dialect::TasksJson)
 }
 
-/// Who works on a plan, in a sentence; `None` where the session itself does.
+/// The workers of a plan, in a sentence; `None` where the session itself does the work.
 pub(crate) fn model_words(plan: &Plan, mode: ExecutionMode, clients: &ClientPolicy) -> Option<String> {
     const HOW: &str = "`--model NAME` takes another";
     let words = |model: Option<&str>, own: &str| model.map_or_else(|| own.to_owned(), ToOwned::to_owned);

@@ -30,7 +30,6 @@ fn main() -> ExitCode {
     main_tests::run(tests.iter().copied().filter(|_| cfg!(unix)))
 }
 
-/// A repository, and its user's state.
 struct CheckProject {
     temp: TempDir,
 }
@@ -57,7 +56,6 @@ fn now() -> Timestamp {
     plans::time(9)
 }
 
-/// A run of one task with this check, which its user approved.
 fn run_with(fixture: &CheckProject, check: &TaskCheck) -> Run {
     let mut plan = plans::plan(&[("1", &[])]);
     plan.tasks.iter_mut().for_each(|task| task.checks = vec![check.clone()]);
@@ -106,7 +104,7 @@ fn a_check_that_hangs_is_ended_with_its_children_and_proves_nothing() {
     let child: u32 = fs::read_to_string(root.join("child")).unwrap().trim().parse().unwrap();
     wait_until("the end of the check's child", || (process_identity::is_alive(child) != Some(true)).then_some(()))
         .unwrap();
-    // What it printed is kept.
+    // The output is kept.
     let log = fs::read_to_string(run.folder().join("logs/1-1-1.log")).unwrap();
     assert!(log.contains("begun"), "{log}");
 }

@@ -1,4 +1,4 @@
-//! The fence around a session of a plan: what it keeps it from, and that ordinary work goes through.
+//! The fence around a session of a plan: forbidden actions, and ordinary work that goes through.
 
 use omo_engine::fence::{FenceRefusal, FenceRules, RULES_VERSION, ToolAction, WorktreeFence};
 use proptest::prelude::*;
@@ -15,8 +15,8 @@ fn rules() -> FenceRules {
     }
 }
 
-/// Links lead out of the worktree from `out`, into what is never to be touched from `data`, out of that from `link`, and
-/// in a circle from `circle`. The rest is where it is.
+/// Links lead out of the worktree from `out`, into a forbidden folder from `data`, out of that from `link`, and in a
+/// circle from `circle`. The rest is in place.
 fn follow(path: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
@@ -367,7 +367,7 @@ fn what_cannot_be_looked_through_is_refused() {
     }
 }
 
-/// Where every word is held against every other, none of these comes to an end in the time of a test.
+/// A quadratic comparison of words would end none of these within a test.
 #[test]
 fn no_command_line_costs_more_than_its_length() {
     let root = format!("{ROOT}/=").repeat(1_000);
@@ -383,7 +383,7 @@ proptest! {
         let _ = refusal(ToolAction::Write(&command), &folder);
     }
 
-    /// Without the letters of `cd` and `popd`, behind which it may not be told where the shell stands.
+    /// Without the letters of `cd` and `popd`, behind which the folder of the shell is unknown.
     #[test]
     fn shell_signs_hide_nothing_before_a_line_of_its_own(before in "[e-o $&|;>(){}!=/.-]{0,60}", at in 0..REFUSED.len()) {
         let command = REFUSED[at];

@@ -1,4 +1,4 @@
-//! What other programs wrote down about a plan, as events of a run.
+//! Records of other programs about a plan, as events of a run.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail as a test does")]
 
@@ -13,7 +13,6 @@ use omo_plan::model::Plan;
 use omo_plan::task_list::TaskFile;
 use serde_json::json;
 
-/// Task 2 needs 1, 3 needs 2, and 4 needs nothing.
 fn plan() -> Plan {
     plans::plan(&[("1", &[]), ("2", &["1"]), ("3", &["2"]), ("4", &[])])
 }

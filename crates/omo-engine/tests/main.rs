@@ -1,4 +1,4 @@
-//! Runs of plans: their rules, their files, and what people read of them.
+//! Runs of plans: their rules, their files, and their reports.
 
 mod fence;
 mod import;

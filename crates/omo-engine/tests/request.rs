@@ -1,4 +1,4 @@
-//! What is asked of a run of an ultraplan, and what has to hold before it begins.
+//! The request of an ultraplan's run, and the conditions before its begin.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
@@ -13,13 +13,13 @@ use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::model::Plan;
 use serde_json::Value;
 
-/// Rows that were written down with what is to come of them.
+/// Rows of a table with their expected results.
 fn vectors(name: &str) -> Value {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/plans").join(name);
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// A step with all that it needs, and what happens where it fails.
+/// A step with all required lines, and its `On failure` clause.
 fn step(number: u64, on_failure: &str) -> String {
     format!(
         "### Step {number}: Part {number}\n\n- **Files:** `src/{number}.rs`\n- **Changes:** Do it.\n\
@@ -28,7 +28,6 @@ fn step(number: u64, on_failure: &str) -> String {
     )
 }
 
-/// A session of these steps.
 fn session(number: usize, steps: &[u64], wave: u64) -> String {
     let list = |item: &dyn Fn(&u64) -> String| steps.iter().map(item).collect::<Vec<_>>().join(", ");
     format!(
@@ -39,14 +38,13 @@ fn session(number: usize, steps: &[u64], wave: u64) -> String {
     )
 }
 
-/// Reads a text as a plan that can be run.
 fn read(text: &str) -> Plan {
     let plan = dialects::read("plan.md", text.as_bytes(), BatchOptions::default());
     assert!(plan.can_run(), "{:?}", plan.diagnostics);
     plan
 }
 
-/// A plan of these steps and of these sessions: the numbers of the steps of each, and its wave.
+/// A plan of these steps and sessions: the numbers of the steps of each, and its wave.
 fn plan(steps: u64, sessions: &[(&[u64], u64)]) -> Plan {
     let steps = (1..=steps).map(|number| step(number, "revert"));
     let heading = if sessions.is_empty() { "" } else { "## Execution Strategy\n\n" };

@@ -1,4 +1,4 @@
-//! The rules of a run, played: small plans, verbs in every order, and what may never happen.
+//! The rules of a run, played: small plans, verbs in every order, and forbidden results.
 
 #![expect(
     clippy::unwrap_used,

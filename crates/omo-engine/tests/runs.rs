@@ -1,5 +1,4 @@
-//! Runs as files: what is written is read again, what was not written whole is not there, and what omo
-//! did not write is noticed.
+//! Runs as files: whole writes are read again, torn ones are not there, and foreign lines are noticed.
 
 #[cfg(test)]
 mod hostile_ledgers;

@@ -1,4 +1,4 @@
-//! What people and workers read of a task list's run.
+//! Texts about a task list's run for people and workers.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! What people and machines read of a run of an ultraplan.
+//! Reports of an ultraplan's run for people and machines.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers fail as a test does")]
 

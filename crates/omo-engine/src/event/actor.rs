@@ -2,24 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Who is at work: a session of the client, or a person at a terminal.
+/// `EventActor`: a session of the client, or a person at a terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventActor {
-    /// The session; `None` for a terminal of its user.
+    /// Id of the session; `None` for a terminal of its user.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub session: Option<String>,
-    /// The process that stands for it as long as it lives: the client's, where that is known.
+    /// The process that stands for the actor as long as it lives: the client's, where that is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub process: Option<RecordedProcess>,
 }
 
 impl EventActor {
-    /// Whether both are the same session, or both a terminal.
+    /// Both actors are the same session, or both a terminal.
     pub fn is_same_holder(&self, other: &Self) -> bool {
         self.session == other.session
     }
 
-    /// Which one, for people.
+    /// The actor, for people.
     pub fn describe(&self) -> String {
         self.session.as_ref().map_or_else(|| "a terminal".to_owned(), |id| format!("session {id}"))
     }
@@ -28,9 +28,9 @@ impl EventActor {
 /// A process of this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedProcess {
-    /// Its number.
+    /// Process id.
     pub pid: u32,
-    /// What tells it from a later one with the same number, where that can be had.
+    /// Mark that tells it from a later process with the same `pid`, where that can be had.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mark: Option<String>,
 }

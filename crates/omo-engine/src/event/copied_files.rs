@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 /// Maximum number of files named in a text.
 const MAX_NAMES: usize = 3;
 
-/// Copies of files that git ignores, and of repositories within a work tree, made before its removal.
+/// Copies of files that `git` ignores, and of repositories within a work tree, made before its removal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopiedFiles {
     /// The folder of the copies, absolute.
     pub folder: String,
-    /// Their paths below it.
+    /// Their paths below `folder`.
     pub files: Vec<String>,
 }
 

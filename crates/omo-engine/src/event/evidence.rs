@@ -1,25 +1,25 @@
-//! What shows that something is done, and what is said about it.
+//! Evidence, notes and verdicts of workers.
 
 use omo_core::check::task_check::TaskCheckOutcome;
 use serde::{Deserialize, Serialize};
 
-/// A command that was run to show something, and what came of it.
+/// A command that was run as evidence, and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// What it is called: `e1` and so on.
+    /// Id, such as `e1`.
     pub id: String,
-    /// The task that it was run for.
+    /// Id of the `Task`.
     pub task: String,
-    /// The attempt at that task.
+    /// Number of the attempt.
     pub attempt: u32,
     /// The command.
     pub command: String,
-    /// What came of it.
+    /// The outcome.
     pub outcome: TaskCheckOutcome,
-    /// The work tree that it was run in.
+    /// Tree of `git` that it was run in.
     #[serde(default)]
     pub tree: Option<String>,
-    /// The SHA-256 of the file that keeps what it printed.
+    /// SHA-256 of the file that keeps its output.
     #[serde(default)]
     pub output_sha256: Option<String>,
 }
@@ -27,36 +27,36 @@ pub struct Evidence {
 /// A note of a worker for the workers of later tasks, in its own words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskNote {
-    /// The task that its worker was at.
+    /// Id of the `Task` that its worker was at.
     pub task: String,
-    /// The attempt at that task.
+    /// Number of the attempt.
     pub attempt: u32,
     /// One line of at most [`TaskNote::MAX_CHARS`] characters.
     pub text: String,
 }
 
 impl TaskNote {
-    /// Characters of a note.
+    /// Maximum characters of a note.
     pub const MAX_CHARS: usize = 500;
-    /// Notes of a run.
+    /// Maximum notes of a run.
     pub const MAX_COUNT: usize = 32;
 }
 
-/// What the verifier says about the whole.
+/// The verdict of a verifier on the whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanVerdict {
-    /// All of it is done.
+    /// The whole is done.
     pub passed: bool,
-    /// The ids of the evidence that it rests on.
+    /// Ids of the evidence behind it.
     #[serde(default)]
     pub evidence_ids: Vec<String>,
-    /// The tasks that have to be done again, each with why.
+    /// Tasks to do again, each with its reason.
     #[serde(default)]
     pub reopen: Vec<(String, String)>,
-    /// What else was said, on one line.
+    /// Further remarks, on one line.
     #[serde(default)]
     pub note: String,
-    /// Findings that no criterion needs and that can wait, each on one line.
+    /// Deferred findings: no criterion needs them, and they can wait. Each on one line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later: Vec<String>,
 }
@@ -64,15 +64,15 @@ pub struct PlanVerdict {
 /// A deferred finding that was dealt with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClosedFinding {
-    /// Number among the findings of all verdicts of the run, from 1.
+    /// Number among the findings of all verdicts of the run, from `1`.
     pub number: usize,
 }
 
 impl PlanVerdict {
-    /// Deferred findings of a verdict.
+    /// Maximum deferred findings of a verdict.
     pub const MAX_LATER: usize = 16;
 
-    /// All of it on one line: how a verification ended.
+    /// The verdict on one line.
     pub fn summary_line(&self) -> String {
         if self.passed {
             return format!("PASS, shown by {}", self.evidence_ids.join(", "));
@@ -84,13 +84,13 @@ impl PlanVerdict {
     }
 }
 
-/// An added line of a work tree that says that something is not finished.
+/// An added line of a work tree that names unfinished work, such as `TODO`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnfinishedLine {
-    /// The file.
+    /// Path of the file.
     pub file: String,
-    /// The line, from 1.
+    /// Line number, from `1`.
     pub line: usize,
-    /// The word that was found.
+    /// The word found.
     pub word: String,
 }

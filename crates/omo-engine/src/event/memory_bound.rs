@@ -1,20 +1,20 @@
-//! The number of workers at the same time, where free memory bounds it.
+//! The bound of workers by free memory.
 
 use serde::{Deserialize, Serialize};
 
-/// Free memory allows fewer workers at the same time than could begin.
+/// A bound by free memory, lower than the number of workers that could begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryBound {
-    /// Workers at the same time.
+    /// Maximum workers at the same time.
     pub at_once: usize,
     /// Free memory, in MiB.
     pub free_mb: u64,
-    /// Memory that is kept for a worker, in MiB.
+    /// Memory reserved for a worker, in MiB.
     pub worker_mb: u64,
 }
 
 impl MemoryBound {
-    /// The bound for so many free bytes; one worker can always begin.
+    /// The bound for `free_bytes`; one worker can always begin.
     pub fn new(free_bytes: u64, worker_mb: u64) -> Self {
         let free_mb = free_bytes / (1024 * 1024);
         let at_once = usize::try_from(free_mb / worker_mb.max(1)).unwrap_or(usize::MAX).max(1);

@@ -1,4 +1,4 @@
-//! How attempts at tasks and whole runs end, as their events say it.
+//! Ends of attempts and runs, as their events say it.
 
 use omo_core::check::counterfactual::CheckCounterfactual;
 use omo_git::commit::CommitRefusal;
@@ -7,117 +7,117 @@ use serde::{Deserialize, Serialize};
 use crate::commit_guard::Judges;
 use crate::event::UnfinishedLine;
 
-/// How an attempt at a task ended.
+/// `AttemptEnd`: the facts at the end of an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptEnd {
-    /// Which attempt it was; 0 where there was none.
+    /// Number of the attempt; `0` where there was none.
     pub attempt: u32,
-    /// What shows it, or what was wrong, on one line.
+    /// Proof or fault, on one line.
     pub evidence: String,
-    /// The files that differ from the work tree at its start.
+    /// Files that differ from the work tree at its start.
     #[serde(default)]
     pub files: Vec<String>,
-    /// Those of them that the task does not name.
+    /// Changed files that the task does not name.
     #[serde(default)]
     pub out_of_scope: Vec<String>,
-    /// Files that it had to make, and that are not there.
+    /// Files that the task had to make, and that are not there.
     #[serde(default)]
     pub missing: Vec<String>,
-    /// Files that checks of the plan run or obey, that the task does not list, and that it changed.
+    /// Files that checks of the plan run or obey, that the task does not list, and that the attempt changed.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub changed_check_files: Vec<String>,
-    /// What the worker left for those who come after it.
+    /// A note for later workers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub note: Option<String>,
-    /// The digests of test files that the other half of the pair must not change.
+    /// Digests of test files that the other half of the pair must not change, as `path` and `digest`.
     #[serde(default)]
     pub test_digests: Vec<(String, String)>,
-    /// The work tree that the checks judged.
+    /// Tree of `git` that the checks judged.
     #[serde(default)]
     pub tree: Option<String>,
-    /// Lines that it added and that say that something is not finished; `None` where they were not searched for.
+    /// Added lines that name unfinished work; `None` where they were not searched for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<Vec<UnfinishedLine>>,
-    /// The id of the commit that holds its work, where it was committed.
+    /// Id of the commit that holds its work, where it was committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// Full name of the branch that was checked out when it was made, such as `refs/heads/main`; `HEAD` for none.
+    /// Full name of the branch at that commit, such as `refs/heads/main`; `HEAD` for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// Commits that others made meanwhile in a checkout that they work in, too, with files that the task does not list.
+    /// Commits that others made meanwhile in a shared checkout, with files that the task does not list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign_commits: Vec<String>,
-    /// What judges commits and was changed by the task, which lists it, with its state now.
+    /// New states of `Judges` that the task lists and changed.
     #[serde(default, skip_serializing_if = "Judges::is_empty")]
     pub judges: Judges,
     /// Changes of hooks in the commits of the task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hook_changes: Option<HookChanges>,
-    /// Files that git ignores, and without which its checks are red.
+    /// Ignored files without which its checks are red.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needed_ignored: Vec<String>,
-    /// What its checks are with what may steer them as it was before the work, on one line for each that differs.
+    /// Outcomes of checks with their steering files as before the work, a line for each that differs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judge_notes: Vec<String>,
-    /// Why git did not make that commit.
+    /// Reason why `git` did not make that commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<CommitRefusal>,
-    /// What its checks say without the work, where that was asked.
+    /// Outcomes of its checks without the work, where that was asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_work: Vec<CheckCounterfactual>,
-    /// What keeps the work tree as the attempt left it, where that is taken back: what differs by then goes, and what
-    /// is changed afterwards stays.
+    /// Snapshot of the work tree at the end of an attempt that is taken back: differences up to it go, later changes
+    /// stay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
 }
 
-/// Changes of hooks of the repository in a commit, which is not what was checked before.
+/// Changes by hooks of the repository in a commit, which is not what was checked before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookChanges {
-    /// Files that they changed, or added.
+    /// Paths of files that they changed, or added.
     pub files: Vec<String>,
     /// Reason why the checks could not be judged on that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unjudged: Option<String>,
 }
 
-/// How a task ended, as another program says. omo has checked none of it.
+/// The end of a task according to another program. omo has checked none of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportedStatus {
-    /// It was done.
+    /// A finished task.
     Done,
-    /// It has failed.
+    /// A failed task.
     Failed,
-    /// It was never begun.
+    /// A task that was never begun.
     Blocked,
 }
 
-/// The commit of a passed task that a branch of the user's does not have.
+/// The commit of a passed task that a branch of the user's lacks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingCommit {
-    /// Id of the task.
+    /// Id of the `Task`.
     pub task: String,
     /// Id of the commit.
     pub commit: String,
-    /// The reference that has it: a branch or one below `refs/omo/keep`, or its own id where no reference does.
+    /// The reference that has the commit: a branch or one below `refs/omo/keep`, or its own id where no reference does.
     pub holder: String,
-    /// Full name of the branch that lacks it, where that is not the one that is checked out: the run began on it.
+    /// Full name of the branch that lacks the commit, where another is checked out: the run began on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lacking: Option<String>,
-    /// Its history has no commit in common with that of the branch that lacks it.
+    /// The commit shares no history with the branch that lacks it.
     #[serde(default)]
     pub is_unrelated: bool,
 }
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunResult {
     /// Every task has passed, was done before the run as another program says, is left out by the plan, or is unproved
     /// where the plan lets it be; and the final checks are green.
     Complete,
-    /// Some did not.
+    /// A run with failed or open tasks.
     CompletedWithFailures,
     /// A final check is red, or a step stopped the run.
     Failed,

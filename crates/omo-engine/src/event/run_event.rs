@@ -1,4 +1,4 @@
-//! A line of the ledger.
+//! `RunEvent`: a line of the ledger.
 
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -8,13 +8,13 @@ use super::{EventActor, EventKind};
 /// One event, as it stands in the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunEvent {
-    /// Its number, from 1, without gaps.
+    /// Number, from `1`, without gaps.
     pub seq: u64,
-    /// When it was written.
+    /// Time of writing.
     pub ts: Timestamp,
-    /// Who caused it.
+    /// The cause of the event.
     pub actor: EventActor,
-    /// What happened.
+    /// The kind of the event.
     #[serde(flatten)]
     pub kind: EventKind,
 }

@@ -1,4 +1,4 @@
-//! What a command line would do, as far as its words tell.
+//! The effects of a command line, as far as its words tell.
 
 use omo_core::git_variables::is_repository_variable;
 use omo_core::shell::programs::{Role, has_role, is_wrapper, program_name};
@@ -8,13 +8,12 @@ use super::git::{self, Deed};
 use super::{FenceRefusal, ResolvePath, WorktreeFence, resolved_places};
 use crate::fence::path_text::{is_absolute, leads_up, resolve_path};
 
-/// At most so many bytes of commands are read, those within others counted again.
+/// Maximum bytes of commands read, nested ones counted again.
 const MAX_BYTES: usize = 256 * 1024;
-/// No system has a longer path, in bytes.
+/// Maximum bytes of a path on any system.
 const MAX_PATH: usize = 4_096;
 const TOO_COMPLEX: FenceRefusal = FenceRefusal::Unclear("the command is too long, or nested too deeply");
 
-/// Judges a command line that a shell runs in `folder`.
 pub(super) fn check_command_line(
     fence: &WorktreeFence,
     text: &str,
@@ -31,7 +30,7 @@ struct Judge<'a> {
     bytes_left: usize,
 }
 
-/// The folder that a shell stands in; `None` where that cannot be told any more.
+/// The folder that a shell stands in; `None` once that is unknown.
 type Folder = Option<String>;
 
 impl Judge<'_> {
@@ -40,7 +39,7 @@ impl Judge<'_> {
         self.check_parts(&parse_shell(text).ok_or(TOO_COMPLEX)?, folder)
     }
 
-    /// What is read again and again, behind a program that runs others, counts each time.
+    /// Counts text each time, also where it is read again behind a program that runs others.
     fn charge(&mut self, bytes: usize) -> Result<(), FenceRefusal> {
         self.bytes_left = self.bytes_left.checked_sub(bytes).ok_or(TOO_COMPLEX)?;
         Ok(())
@@ -72,7 +71,7 @@ impl Judge<'_> {
             }
             words = rest;
         }
-        // What begins with an option is that of a word before the program: `time -p`, `exec -a name`.
+        // An option first belongs to a word before the program: `time -p`, `exec -a name`.
         let runs_another = words.split_first().is_some_and(|(first, arguments)| {
             let name = program_name(first);
             first.starts_with('-') || has_role(name, Role::Runner) || is_wrapper(name, arguments)
@@ -80,7 +79,7 @@ impl Judge<'_> {
         if !runs_another {
             return self.check_program(words, folder);
         }
-        // Which of its words is the program depends on its options: each of them may be.
+        // The options decide which word is the program: each of them may be.
         for start in 1..words.len() {
             let from = words.get(start..).unwrap_or_default();
             from.first().map_or(Ok(()), |first| check_git_redirection(first))?;
@@ -89,7 +88,6 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// A program with its arguments.
     fn check_program(&mut self, words: &[String], folder: &mut Folder) -> Result<(), FenceRefusal> {
         let [program, arguments @ ..] = words else { return Ok(()) };
         let name = program_name(program);
@@ -104,7 +102,7 @@ impl Judge<'_> {
                 Ok(())
             }
             "eval" => self.check_text(&arguments.join(" "), folder),
-            // What runs later, wherever the shell stands by then: here is as good a guess as any.
+            // A trap runs later, wherever the shell stands by then: here is as good a guess as any.
             "trap" => arguments.iter().try_for_each(|word| self.check_text(word, &mut folder.clone())),
             "alias" => arguments
                 .iter()
@@ -133,13 +131,13 @@ impl Judge<'_> {
     fn change_folder(&self, arguments: &[String], folder: &mut Folder) -> Result<(), FenceRefusal> {
         let is_option = |word: &&String| word.len() > 1 && word.starts_with('-');
         let place = arguments.iter().find(|word| !is_option(word)).map_or("~", String::as_str);
-        // Where it was before, which was in the worktree.
+        // `cd -`: the folder before, which was in the worktree.
         let entered = if place == "-" { None } else { self.enter_folder(place, folder.as_deref())? };
         *folder = entered;
         Ok(())
     }
 
-    /// The folder that is gone to; `None` where that cannot be told.
+    /// The folder that is entered; `None` where it is unknown.
     fn enter_folder(&self, place: &str, folder: Option<&str>) -> Result<Folder, FenceRefusal> {
         let Some(path) = self.expand_word(place, folder) else { return Ok(None) };
         let from = if is_absolute(&path) { Some("/") } else { folder };
@@ -151,7 +149,6 @@ impl Judge<'_> {
         Ok(places.into_iter().next())
     }
 
-    /// A file that output goes to.
     fn check_target(&self, target: &str, folder: Option<&str>) -> Result<(), FenceRefusal> {
         let Some(path) = self.expand_word(target, folder) else { return Ok(()) };
         let from = if is_absolute(&path) { Some("/") } else { folder };
@@ -165,7 +162,7 @@ impl Judge<'_> {
         self.fence.check_touch(&resolve_path(from, &path), target)
     }
 
-    /// What a word names, by itself or behind an option, in the main checkout or further up than the worktree.
+    /// Refuses a word, or the value of an option, that names the main checkout or a folder above the worktree.
     fn check_names(&self, word: &str, folder: Option<&str>) -> Result<(), FenceRefusal> {
         if let Some(named) = self.main_path_in(word) {
             return Err(FenceRefusal::MainCheckout(named));
@@ -186,13 +183,11 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// By its name, or by a link.
     fn leads_to_main(&self, place: &str) -> bool {
         let of_main = |place: &str| self.fence.is_in_main(place);
         of_main(place) || (self.real)(place).is_some_and(|place| of_main(&place))
     }
 
-    /// A path in the main checkout that stands somewhere in a word.
     fn main_path_in(&self, word: &str) -> Option<String> {
         let (main, folded) = (self.fence.rules.main_checkout.to_ascii_lowercase(), word.to_ascii_lowercase());
         let is_of_name = |char: char| char.is_alphanumeric() || "_-.".contains(char);
@@ -212,7 +207,7 @@ impl Judge<'_> {
         named.map(str::to_owned).find(|path| self.fence.is_in_main(&resolve_path("/", path)))
     }
 
-    /// A path with the variables put in that are known; `None` where one is not.
+    /// A path with known variables expanded; `None` where one is unknown.
     fn expand_word(&self, word: &str, folder: Option<&str>) -> Option<String> {
         let (home, root) = (self.fence.home, Some(self.fence.root));
         let known = [
@@ -233,7 +228,6 @@ impl Judge<'_> {
     }
 }
 
-/// Refuses a variable that has git, or the git of omo, work elsewhere.
 fn check_git_redirection(word: &str) -> Result<(), FenceRefusal> {
     let name = word.split_once('=').map(|(name, _)| name.trim_end_matches('+'));
     if name.is_some_and(is_repository_variable) { Err(FenceRefusal::RedirectsGit(word.to_owned())) } else { Ok(()) }

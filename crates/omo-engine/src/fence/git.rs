@@ -1,18 +1,16 @@
-//! What of git reaches beyond the work tree of a session: the branches, the stash, the settings and the worktrees of
-//! the repository that it shares with everybody else.
+//! The reach of `git` commands beyond the work tree of a session: the branches, the stash, the settings and the
+//! worktrees of the repository that it shares with everybody else.
 
-/// What a call of git is about to do.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Deed<'w> {
-    /// It works in this folder.
+    /// Work in this folder.
     InFolder(&'w str),
-    /// It takes another repository or work tree than that of its folder, by this word.
+    /// This word takes another repository or work tree than that of its folder.
     RedirectsGit(&'w str),
-    /// It reaches what is shared, by these words.
+    /// These words reach shared state.
     ReachesShared(String),
 }
 
-/// What is always shared, whatever comes after it.
 const SHARED_COMMANDS: [&str; 24] = [
     "bisect",
     "clean",
@@ -39,18 +37,18 @@ const SHARED_COMMANDS: [&str; 24] = [
     "update-ref",
     "worktree",
 ];
-/// What of it only tells, by the first word behind the command; nothing at all where that is empty. Those that the
-/// rules of the session's settings deny as a whole, `git stash` say, are not among them.
+/// Read-only subcommands, by the first word behind the command; empty for the bare command. Commands that the session's
+/// settings deny as a whole, such as `git stash`, are not among them.
 const READ_ONLY: [(&str, &[&str]); 3] =
     [("notes", &["", "list", "show"]), ("remote", &["", "-v", "--verbose", "get-url"]), ("sparse-checkout", &["list"])];
-/// What has `git branch` and `git tag` show names instead of making one.
+/// Options with which `git branch` and `git tag` list names instead of making one.
 const LIST_OPTIONS: [&str; 8] =
     ["--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "--sort", "--format"];
-/// What has them change what is there, whether or not they list as well.
+/// Options with which they change something, whether or not they list as well.
 const CHANGE_OPTIONS: [&str; 7] =
     ["--delete", "--move", "--copy", "--force", "--edit-description", "--set-upstream-to", "--unset-upstream"];
 
-/// What is remarkable about a call of git with these arguments, in its order.
+/// Remarkable actions of a `git` call with these arguments, in order.
 pub(super) fn git_actions(arguments: &[String]) -> Vec<Deed<'_>> {
     let mut deeds = Vec::new();
     let mut rest = arguments.iter();
@@ -62,7 +60,7 @@ pub(super) fn git_actions(arguments: &[String]) -> Vec<Deed<'_>> {
             let setting = if word.contains('=') { word.split_once('=').map(|(_, setting)| setting) } else { None };
             let setting = setting.or_else(|| rest.next().map(String::as_str)).unwrap_or_default();
             let name = setting.to_ascii_lowercase();
-            // Another name for anything at all, and another work tree.
+            // An alias can be any command; `core.worktree` is another work tree.
             if name.starts_with("alias.") || name.starts_with("core.worktree") {
                 deeds.push(Deed::RedirectsGit(setting));
             }
@@ -76,7 +74,6 @@ pub(super) fn git_actions(arguments: &[String]) -> Vec<Deed<'_>> {
     deeds
 }
 
-/// The words by which a command of git reaches what is shared.
 fn shared_command(command: &str, arguments: &[String]) -> Option<String> {
     let culprit = match command {
         _ if only_tells(command, arguments) => None,
@@ -91,7 +88,6 @@ fn shared_command(command: &str, arguments: &[String]) -> Option<String> {
     culprit.map(|culprit| format!("{command} {culprit}"))
 }
 
-/// Whether a command that could change what is shared tells of it instead.
 fn only_tells(command: &str, arguments: &[String]) -> bool {
     let first = arguments.first().map(String::as_str).unwrap_or_default();
     // `git remote -v` takes a command behind it all the same.
@@ -100,7 +96,7 @@ fn only_tells(command: &str, arguments: &[String]) -> bool {
         && !(is_more && arguments.len() > 1)
 }
 
-/// What `git checkout` would switch to. After `--`, and where it begins with a dot, only files are meant.
+/// The switch target of `git checkout`. After `--`, and behind a leading dot, only files are meant.
 fn switches_to(arguments: &[String]) -> Option<&String> {
     let before: Vec<&String> = arguments.iter().take_while(|word| *word != "--").collect();
     let names_files = before.len() + 1 < arguments.len();
@@ -114,7 +110,7 @@ fn switches_to(arguments: &[String]) -> Option<&String> {
     before.iter().find(is_option).or_else(|| before.iter().find(is_name)).copied()
 }
 
-/// What `git branch` or `git tag` would make or change; these letters change something.
+/// The name that `git branch` or `git tag` would make or change; the letters `changing` are the options that change.
 fn changed_name<'w>(arguments: &'w [String], changing: &str) -> Option<&'w String> {
     let changes = |word: &&String| {
         option_letters(word).contains(|letter| changing.contains(letter)) || is_one_of(word, &CHANGE_OPTIONS)
@@ -124,12 +120,12 @@ fn changed_name<'w>(arguments: &'w [String], changing: &str) -> Option<&'w Strin
     arguments.iter().find(changes).or_else(named)
 }
 
-/// The letters of a word that is options of one letter each.
+/// The letters of combined options, such as `vd` of `-vd`.
 fn option_letters(word: &str) -> &str {
     word.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default()
 }
 
-/// Whether a word is one of these options, or so much of one as git needs to know it.
+/// The word is one of `options`, or a prefix long enough for git.
 fn is_one_of(word: &str, options: &[&str]) -> bool {
     let word = word.split('=').next().unwrap_or_default();
     word.len() > 3 && options.iter().any(|option| option.starts_with(word))

@@ -1,11 +1,10 @@
-//! Places on the disk as texts: absolute paths with `/` between their parts.
+//! Places on the disk as text: absolute paths with `/` between their parts.
 
-/// Whether a path begins at the top of a file system.
 pub(super) fn is_absolute(path: &str) -> bool {
     path.starts_with('/') || path.as_bytes().get(1) == Some(&b':')
 }
 
-/// The place that a path names, without `.`, `..` and double signs; a relative one is taken from `folder`.
+/// The absolute place of a path, without `.`, `..` and double separators; relative to `folder`.
 pub(super) fn resolve_path(folder: &str, path: &str) -> String {
     let (top, rest) = if is_absolute(path) { ("", path) } else { (folder, path) };
     let mut parts: Vec<&str> = Vec::new();
@@ -20,13 +19,12 @@ pub(super) fn resolve_path(folder: &str, path: &str) -> String {
     format!("{}{}", if is_of_a_drive { "" } else { "/" }, parts.join("/"))
 }
 
-/// What of a place lies below a folder: nothing for the folder itself, `None` for what is elsewhere.
+/// The rest of a place below a folder: empty for the folder itself, `None` for places elsewhere.
 pub(super) fn path_below<'p>(place: &'p str, folder: &str) -> Option<&'p str> {
     let rest = place.strip_prefix(folder.trim_end_matches('/'))?;
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
 
-/// Whether some part of a path leads up.
 pub(super) fn leads_up(path: &str) -> bool {
     path.split('/').any(|part| part == "..")
 }

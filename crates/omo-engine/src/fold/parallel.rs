@@ -1,4 +1,4 @@
-//! How the events of parallel workers are folded.
+//! The fold of events of parallel workers.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::state::{LedgerError, TaskStatus};
 use crate::wave_rules::group_outcome;
 
 impl RunState {
-    /// Folds what only such a run knows. What no verb writes down is refused.
+    /// Folds events that only a parallel run has. Any event that no verb writes is refused.
     pub(super) fn apply_to_group(&mut self, event: &RunEvent) -> Result<(), LedgerError> {
         let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
         match &event.kind {
@@ -79,7 +79,7 @@ impl RunState {
             | EventKind::WorkerNotCancelled { .. }
             | EventKind::WorkerEnded { .. } => apply_to_worker(known, event),
             EventKind::LimitReached { until, .. } => {
-                // Nothing was wrong with it.
+                // The worker was healthy.
                 known.idle_exits = known.idle_exits.saturating_sub(1);
                 parallel.limited_until = Some(*until);
             }
@@ -117,7 +117,7 @@ impl RunState {
         let is_begun = self.tasks.values().any(|task| task.attempts > 0);
         let (groups, landed_before) = match &self.parallel {
             None if !is_begun => (BTreeMap::new(), None),
-            // What was merged is in the user's branch, and it goes on from there.
+            // Merged work is in the user's branch, and the run goes on from there.
             Some(parallel) if parallel.landed.is_some() => (parallel.groups.clone(), parallel.landed.clone()),
             _ => {
                 return Err(LedgerError {
@@ -134,7 +134,6 @@ impl RunState {
         Ok(())
     }
 
-    /// The clients that are started from now on may run for so long.
     fn set_time_limit(&mut self, event: &RunEvent, seconds: u32) -> Result<(), LedgerError> {
         self.workers_of(event)?.policy.time_limit_seconds = seconds;
         Ok(())
@@ -146,7 +145,7 @@ impl RunState {
         self.parallel.as_mut().ok_or_else(bad)
     }
 
-    /// A session that could not go on for want of budget can now.
+    /// Sets the budget, and lets a session go on that was stuck without one.
     fn set_budget(&mut self, event: &RunEvent, micros: u64) -> Result<(), LedgerError> {
         let parallel = self.workers_of(event)?;
         parallel.policy.budget_micros = Some(micros);
@@ -160,7 +159,6 @@ impl RunState {
         Ok(())
     }
 
-    /// A client of the session that a task is of has begun with it.
     pub(super) fn reset_idle_exits(&mut self, task: &str) {
         let group = self.plan.group_of(task).map(|(_, group)| group.id.clone());
         let known = self.parallel.as_mut().zip(group).and_then(|(parallel, id)| parallel.groups.get_mut(&id));
@@ -169,7 +167,7 @@ impl RunState {
         }
     }
 
-    /// All of it is done where the user is, one step after the other: nothing was begun in parallel.
+    /// The user's own session does all of it, one step after the other: nothing was begun in parallel.
     pub(super) fn switch_to_foreground(&mut self) {
         (self.parallel, self.mode) = (None, ExecutionMode::StepByStep);
         if let Some(asked) = &mut self.scope {
@@ -178,7 +176,6 @@ impl RunState {
         self.plan = self.as_in_run(self.plan.clone());
     }
 
-    /// A session is done again from where the run is by now.
     pub(super) fn redo_group(&mut self, id: &str) {
         let Some(group) = self.plan.groups.iter().find(|group| group.id == id) else { return };
         for task in &group.tasks {
@@ -191,7 +188,7 @@ impl RunState {
         }
     }
 
-    /// What the attempts of a session have left went with its work tree: the next one begins without it.
+    /// Forgets the baselines of a session's attempts: they went with its work tree.
     fn forget_baselines(&mut self, id: &str) {
         let Some(group) = self.plan.groups.iter().find(|group| group.id == id) else { return };
         for task in &group.tasks {
@@ -201,8 +198,7 @@ impl RunState {
         }
     }
 
-    /// Of a session that an edited plan does not have any more only what it has cost still counts: one of the same name
-    /// begins anew.
+    /// Drops sessions that an edited plan lacks. Only their cost still counts: one of the same name begins anew.
     pub(super) fn drop_removed_groups(&mut self) {
         let Some(parallel) = &mut self.parallel else { return };
         for (id, known) in &mut parallel.groups {
@@ -212,7 +208,6 @@ impl RunState {
         }
     }
 
-    /// A session may go on.
     pub(super) fn unstick_group(&mut self, id: &str) {
         if let Some(known) = self.parallel.as_mut().and_then(|parallel| parallel.groups.get_mut(id)) {
             (known.stuck_reason, known.idle_exits) = (None, 0);
@@ -226,7 +221,7 @@ impl RunState {
     }
 }
 
-/// What an event says of all sessions together; `false` where it is about one of them.
+/// Applies an event about all sessions; `false` where it is about one of them.
 fn apply_to_all_groups(parallel: &mut ParallelState, what: &EventKind) -> bool {
     match what {
         EventKind::KeptWorkReleased { groups } => parallel.forget_kept_work(groups),
@@ -248,7 +243,6 @@ fn apply_to_all_groups(parallel: &mut ParallelState, what: &EventKind) -> bool {
     true
 }
 
-/// Whether an event is about parallel workers, and no other run has it.
 pub(super) fn is_about_workers(what: &EventKind) -> bool {
     matches!(
         what,
@@ -285,7 +279,6 @@ pub(super) fn is_about_workers(what: &EventKind) -> bool {
     )
 }
 
-/// What an event says of the worker of a session.
 fn apply_to_worker(known: &mut GroupState, event: &RunEvent) {
     match &event.kind {
         EventKind::WorkerStarted { process, budget_micros, .. } => {
@@ -331,11 +324,11 @@ fn apply_to_worker(known: &mut GroupState, event: &RunEvent) {
     }
 }
 
-/// The session that an event is about, and where that has to stand before it.
+/// The session of an event, and the statuses that it must have before it.
 fn required_statuses(what: &EventKind) -> (&str, &'static [GroupStatus]) {
     use GroupStatus::{Done, Failed, InConflict, Merged, Ready, Running};
     match what {
-        // What has failed, or cannot be merged, is begun anew from where the run is by then.
+        // A failed or conflicting session begins anew from the result of the run by then.
         EventKind::GroupPrepared { group, .. } => (group, &[Ready, Failed, InConflict, Merged]),
         EventKind::WorkerStarted { group, .. }
         | EventKind::WorkerSubmitted { group, .. }

@@ -10,8 +10,7 @@ use crate::state::{
 };
 
 impl RunState {
-    /// A decision that its user took stays taken where the edited plan asks just the same: the answer may
-    /// not have got into the file.
+    /// Keeps decisions of the user where the edited plan asks just the same: the answer may not have got into the file.
     pub(super) fn keep_choices(&mut self, before: &Plan) {
         for decision in open_decisions(&mut self.plan) {
             let known = before.preconditions.iter().find_map(|known| match known {
@@ -81,7 +80,6 @@ impl RunState {
         Ok(())
     }
 
-    /// What a decision became is part of the plan that workers read.
     fn apply_choices(&mut self, asked: &[PlanDecision], option: &str) {
         for decision in open_decisions(&mut self.plan) {
             let of_it = asked.iter().find(|asked| asked.id == decision.id);
@@ -91,7 +89,6 @@ impl RunState {
         }
     }
 
-    /// Takes back every open question of this kind: something has made it moot.
     pub(super) fn withdraw_questions(&mut self, event: &RunEvent, is_moot: impl Fn(&QuestionKind) -> bool) {
         for question in
             self.questions.iter_mut().filter(|known| known.answer.is_none() && is_moot(&known.question.kind))
@@ -101,7 +98,6 @@ impl RunState {
         }
     }
 
-    /// Takes back every open question about a task.
     pub(super) fn withdraw_questions_about(&mut self, event: &RunEvent, id: &str) {
         let is_about = |about: &QuestionKind| matches!(about, QuestionKind::Escalated { task } | QuestionKind::CheckNotRunnable { task, .. } | QuestionKind::CommitRefused { task, .. } if task == id);
         self.withdraw_questions(event, is_about);

@@ -1,4 +1,4 @@
-//! Green work whose commit git refused: held with its attempt, until its user has answered.
+//! Green work whose commit `git` refused: held with its attempt, until its user has answered.
 
 use omo_git::commit::CommitRefusal;
 use omo_plan::model::Task;
@@ -21,7 +21,7 @@ pub(super) fn apply(task: &mut TaskState, event: &RunEvent, what: &EventKind) ->
         EventKind::TaskCommitRetried { .. } => {
             let known = task.uncommitted.take().ok_or_else(|| bad("commits what was not refused"))?;
             (task.status, task.running, task.reason) = (TaskStatus::Running, Some(known.attempt), None);
-            // Whatever it comes to, it is no further attempt.
+            // Whatever the retry comes to, it is no further attempt.
             task.attempts_before = task.attempts_before.max(task.attempts.saturating_sub(1));
             task.checks.clear();
         }
@@ -31,7 +31,6 @@ pub(super) fn apply(task: &mut TaskState, event: &RunEvent, what: &EventKind) ->
 }
 
 impl RunState {
-    /// The first task with a refused commit that this was answered about.
     pub(crate) fn refused_commit(&self, answer: Option<&str>) -> Option<&Task> {
         self.plan.tasks.iter().find(|task| {
             let known = self.tasks.get(&task.id).and_then(|known| known.uncommitted.as_ref());
@@ -39,7 +38,6 @@ impl RunState {
         })
     }
 
-    /// The question about the first refused commit of green work that its user has said nothing about.
     pub(crate) fn due_commit_question(&self) -> Option<QuestionKind> {
         let task = self.refused_commit(None)?;
         let known = self.tasks.get(&task.id)?;
@@ -48,8 +46,8 @@ impl RunState {
         Some(QuestionKind::CommitRefused { task: task.id.clone(), refusal, kept })
     }
 
-    /// Has the commit of a task tried again, and with it those that were refused for the same reason; or the task left
-    /// out, or its work gone on with.
+    /// Has the commit of a task retried, with all that were refused for the same reason; or the task left out, or its
+    /// work gone on with.
     pub(super) fn answer_refused_commit(&mut self, id: &str, refusal: &CommitRefusal, option: &str) {
         for (other, task) in &mut self.tasks {
             let is_same = || task.uncommitted.is_some() && task.is_refused_as(refusal);

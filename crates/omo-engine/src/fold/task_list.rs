@@ -1,4 +1,4 @@
-//! How the events that only a task list knows are folded.
+//! The fold of events that only a task list has.
 
 use omo_plan::id::is_id;
 use omo_plan::model::Task;
@@ -10,7 +10,7 @@ use crate::evidence_rules;
 use crate::state::{LedgerError, TaskState, TaskStatus};
 
 impl RunState {
-    /// Refuses what no verb of a session writes down.
+    /// Refuses events that no verb of a session writes.
     pub(super) fn check_task_list_event(&self, event: &RunEvent, what: &EventKind) -> Result<(), LedgerError> {
         let bad = |what: &str| Err(LedgerError { seq: event.seq, problem: what.to_owned() });
         match what {
@@ -40,7 +40,7 @@ impl RunState {
         Ok(())
     }
 
-    /// A note is of a worker at work, and there are at most so many.
+    /// Adds a note of a worker at work, up to `TaskNote::MAX_COUNT`.
     pub(super) fn add_note(&mut self, event: &RunEvent, note: &TaskNote) -> Result<(), LedgerError> {
         let known = self.tasks.get(&note.task);
         let is_at_work = known.is_some_and(|task| task.running.is_some() && task.attempts == note.attempt);
@@ -78,7 +78,7 @@ impl RunState {
         Ok(())
     }
 
-    /// A verdict ends the verification. One that the whole is not done has failed what it names, too.
+    /// Ends the verification by its verdict; a refusal fails the tasks that it names, too.
     pub(super) fn apply_verdict(&mut self, event: &RunEvent, verdict: &PlanVerdict) -> Result<(), LedgerError> {
         let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
         let id = evidence_rules::running_review(self).map(|task| task.id.clone());
@@ -111,7 +111,6 @@ impl RunState {
         Ok(())
     }
 
-    /// A review judges once more: what it has refused is as it was before its verdict.
     pub(super) fn withdraw_verdict(&mut self, review: &str) {
         let Some(review) = self.plan.task(review).filter(|task| task.is_verification()) else { return };
         for id in &review.deps {
@@ -150,7 +149,6 @@ impl RunState {
         Ok(())
     }
 
-    /// What was found of the whole before something of it changed says nothing any more.
     pub(super) fn invalidate_final_results(&mut self) {
         self.final_checks.clear();
         self.unfinished = None;

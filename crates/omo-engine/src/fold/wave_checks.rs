@@ -1,4 +1,4 @@
-//! How the checks of the whole between two waves are folded.
+//! The fold of checks of the whole between two waves.
 
 use omo_core::check::task_check::TaskCheckOutcome;
 
@@ -8,8 +8,8 @@ use crate::parallel_state::WaveCheck;
 use crate::state::LedgerError;
 
 impl RunState {
-    /// Folds what the checks of the whole came to behind a wave. Only what was broken stands for the whole meanwhile:
-    /// what is not green yet says nothing against it, and what is green has to be so at the end.
+    /// Folds the outcomes of the checks of the whole after a wave. Only broken checks stand for the whole meanwhile:
+    /// one not green yet says nothing against it, and a green one has to be so at the end.
     pub(super) fn apply_wave_check(&mut self, event: &RunEvent) -> Result<(), LedgerError> {
         let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
         let (Some(parallel), EventKind::WaveChecked { wave, tip, tree, outcomes, broken, groups }) =
@@ -44,7 +44,7 @@ impl RunState {
         Ok(())
     }
 
-    /// What the checks of the whole came to behind the last wave is what they come to at the end: the tree is the same.
+    /// Takes the outcomes after the last wave as the final ones: the tree is the same.
     pub(super) fn reuse_wave_check(&mut self, event: &RunEvent, tree: &str) -> Result<(), LedgerError> {
         let known = self.parallel.as_ref().and_then(|parallel| parallel.wave_check.as_ref());
         let is_it = |check: &&WaveCheck| {
@@ -59,7 +59,7 @@ impl RunState {
         Ok(())
     }
 
-    /// The run goes on: what was broken is checked again, and nothing that was checked before stands for the whole.
+    /// Checks broken ones again in a run that goes on; no earlier outcome stands for the whole.
     pub(super) fn check_wave_again(&mut self) {
         let Some(parallel) = &mut self.parallel else { return };
         if parallel.wave_check.take().is_some_and(|check| !check.broken.is_empty()) {
@@ -67,7 +67,6 @@ impl RunState {
         }
     }
 
-    /// Other checks than those that were run are the checks of the whole.
     pub(super) fn forget_wave_checks(&mut self) {
         let Some(parallel) = &mut self.parallel else { return };
         (parallel.wave_check, parallel.checked) = (None, 0);

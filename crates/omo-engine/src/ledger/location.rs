@@ -1,7 +1,7 @@
-//! Where the runs of a repository are: below the folder that all of its work trees share, so that each of
-//! them sees the same runs, or below the user's own state where that folder cannot be written.
+//! The location of a repository's runs: below the folder that all of its work trees share, so that each of them sees
+//! the same runs, or below the user's own state where that folder cannot be written.
 //!
-//! The place is chosen once. A caller that cannot use it later gets an error, and does not begin a second one.
+//! The location is chosen once. A caller that cannot use it later gets an error, and does not begin a second one.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -14,20 +14,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::RunStoreError;
 
-/// The folder of the runs below the folder that a repository's work trees share.
 const IN_REPOSITORY: [&str; 2] = ["omo", "runs"];
-/// The folder of what is known of repositories, below the user's state.
 const PROJECTS: [&str; 2] = ["omo", "projects"];
-/// The folder of the runs in that of a repository.
 const RUNS: &str = "runs";
-/// The note of the place.
 const RECORD: &str = "place.json";
 const RECORD_LIMIT: u64 = 16 * 1024;
 const VERSION: u32 = 1;
-/// Of a repository's digest so many digits are in its folder's name.
 const DIGITS: usize = 32;
 
-/// A folder, as the part of its path that is its user's affair and the names below that.
+/// A folder: the user's part of its path, and the names below that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FolderLocation {
     top: PathBuf,
@@ -39,12 +34,10 @@ impl FolderLocation {
         Self { top: top.to_owned(), parts: parts.iter().map(|part| (*part).to_owned()).collect() }
     }
 
-    /// Its path.
     pub(crate) fn path(&self) -> PathBuf {
         self.parts.iter().fold(self.top.clone(), |path, part| path.join(part))
     }
 
-    /// A folder in it.
     #[must_use]
     pub(crate) fn subfolder(&self, name: &str) -> Self {
         let mut parts = self.parts.clone();
@@ -52,12 +45,11 @@ impl FolderLocation {
         Self { top: self.top.clone(), parts }
     }
 
-    /// Opens it; `None` where there is none.
+    /// The open folder; `None` where there is none.
     pub(crate) fn open(&self) -> Result<Option<GuardedFolder>, FolderError> {
         GuardedFolder::open_below(&self.top, &self.folder_names())
     }
 
-    /// Opens it, making it where there is none.
     pub(crate) fn create(&self) -> Result<GuardedFolder, FolderError> {
         GuardedFolder::create_below(&self.top, &self.folder_names())
     }
@@ -67,7 +59,6 @@ impl FolderLocation {
     }
 }
 
-/// One of the two places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Choice {
@@ -75,7 +66,6 @@ enum Choice {
     Home,
 }
 
-/// The note of the place.
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
     version: u32,
@@ -83,15 +73,13 @@ struct Record {
     runs: Choice,
 }
 
-/// A repository, and where its runs could be.
 struct Repository<'a> {
     common: PathBuf,
     state_home: Option<&'a Path>,
     id: String,
 }
 
-/// Where the runs of the repository of this folder are; `None` where there is no repository, or none of
-/// its plans was ever run. Writes nothing.
+/// The location of the runs of a folder's repository; `None` without a repository, or without any run. Writes nothing.
 pub(super) fn find(root: &Path, state_home: Option<&Path>) -> Result<Option<FolderLocation>, RunStoreError> {
     match Repository::of(root, state_home) {
         Some(repository) => repository.chosen_location().map(|known| known.map(|(place, _)| place)),
@@ -99,7 +87,7 @@ pub(super) fn find(root: &Path, state_home: Option<&Path>) -> Result<Option<Fold
     }
 }
 
-/// As [`find`], making the place where there is none.
+/// As [`find`], with the location made where there is none.
 pub(super) fn create(root: &Path, state_home: Option<&Path>) -> Result<FolderLocation, RunStoreError> {
     let repository = Repository::of(root, state_home).ok_or_else(|| RunStoreError::NoRepository(root.to_owned()))?;
     repository.create()
@@ -114,7 +102,6 @@ impl<'a> Repository<'a> {
         Some(Self { common, state_home, id })
     }
 
-    /// The folder of what is known of this repository.
     fn project(&self, home: &Path) -> FolderLocation {
         FolderLocation::new(home, &PROJECTS).subfolder(&self.id)
     }
@@ -138,7 +125,7 @@ impl<'a> Repository<'a> {
         }
     }
 
-    /// The place that was chosen, if one was and is there. What was not noted down is known by its folder.
+    /// The chosen location, where it exists. Without a record, the folder itself tells the choice.
     fn chosen_location(&self) -> Result<Option<(FolderLocation, Choice)>, RunStoreError> {
         let choices = match self.read_record()? {
             Some(choice) => vec![choice],
@@ -158,7 +145,7 @@ impl<'a> Repository<'a> {
     fn create(&self) -> Result<FolderLocation, RunStoreError> {
         let home = self.state_home.ok_or(KeyError::NoHome)?;
         let project = GuardedFolder::create_user(home).and_then(|_| self.project(home).create());
-        // Two processes may begin at the same time, one of them in a sandbox: both have to be in one place.
+        // Two processes may begin at the same time, one of them in a sandbox: both need the same location.
         let _lock = project.as_ref().ok().map(|folder| StateLock::take(folder, DEADLINE)).transpose()?;
         let chosen = match self.read_record()? {
             None => self.chosen_location()?.map(|(_, choice)| choice),
@@ -171,7 +158,7 @@ impl<'a> Repository<'a> {
         let in_repository = FolderLocation::new(&self.common, &IN_REPOSITORY);
         match (in_repository.create(), project) {
             (Ok(_), project) => {
-                // Where it cannot be noted down, the folder says by being there what was chosen.
+                // Without a record, the folder by its presence tells the choice.
                 let _ = project.map(|project| self.write_record(&project, Choice::Repository));
                 Ok(in_repository)
             }
@@ -191,7 +178,7 @@ impl<'a> Repository<'a> {
     }
 }
 
-/// Whether it is the whole place that is not for writing, and not one file in it that is wrong.
+/// The whole location is read-only, and not just one file in it faulty.
 fn cannot_be_written(error: &FolderError) -> bool {
     let kinds = [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem];
     matches!(error, FolderError::Io { source, .. } if kinds.contains(&source.kind()))

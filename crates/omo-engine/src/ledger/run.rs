@@ -1,4 +1,4 @@
-//! One run: its ledger, read and added to.
+//! A run: its ledger, read and added to.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -19,52 +19,51 @@ use crate::ledger::snapshot;
 use crate::ledger::{self, LedgerContents, LedgerPosition, SEALED_BYTES};
 use crate::state::{LedgerError, RunState};
 
-/// The ledger's name.
 pub(crate) const LEDGER: &str = "events.jsonl";
-/// Says that a folder is that of a run, and of which one.
+/// Marker file of a run's folder, with the id of the run.
 pub(crate) const MARKER: &str = "omo-run";
-/// Says that a run is being removed: no process may add to it any more.
+/// Marker file of a run that is being removed: no process may add to it any more.
 pub(crate) const REMOVAL_MARKER: &str = "going";
-/// The lock of the process that writes the files that are made from the run.
+/// Lock of the process that writes the files made from the run.
 const FILES_LOCK: &str = "files.lock";
-/// The lock of the process that commits in the user's checkout, or lands there.
+/// Lock of the process that commits in the user's checkout, or lands there.
 const BRANCH_LOCK: &str = "commit.lock";
 const SNAPSHOT: &str = "snapshot.json";
 const TORN_PREFIX: &str = "torn-";
 const LOGS: &str = "logs";
-/// A larger ledger is neither read nor written. A plan of the greatest size fits in several times.
+/// Maximum bytes of a ledger that is read or written. A plan of the greatest size fits in several times.
 pub(crate) const MAX_LEDGER: u64 = 256 * 1024 * 1024;
-/// A larger snapshot is not read.
+/// Maximum bytes of a snapshot that is read.
 const MAX_SNAPSHOT: u64 = 64 * 1024 * 1024;
-/// So many events that no snapshot covers are folded again and again before one is written.
+/// Events beyond the last snapshot that are folded before a new one is written.
 const SNAPSHOT_EVERY: u64 = 64;
-/// The longest name of a file for output: an id, and what tells its logs apart.
+/// Maximum bytes of a log's name: an id, and a suffix.
 pub(crate) const MAX_LOG_NAME: usize = 128;
-/// How long a writer waits for the others. Each of them is done within milliseconds, but for a disk that
-/// is very slow.
+/// Timeout for a lock. Each holder is done within milliseconds, but for a very slow disk.
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A run.
+/// One run, with its folder and its ledger.
 #[derive(Clone, Debug)]
 pub struct Run {
     id: String,
     place: FolderLocation,
     path: PathBuf,
     key: SealKey,
-    /// What this process has folded last: a supervisor asks again and again, and the state of a run grows with its plan.
+    /// State that this process has folded last: a supervisor asks again and again, and the state of a run grows with
+    /// its plan.
     known: Arc<Mutex<Option<KnownState>>>,
 }
 
-/// A state that was folded up to a place of the ledger.
+/// A state, folded up to a position of the ledger.
 #[derive(Clone, Debug)]
 struct KnownState {
     position: LedgerPosition,
     state: RunState,
-    /// What a snapshot knows already, as the number of its last event.
+    /// Number of the last event in the snapshot.
     covered: u64,
 }
 
-/// Something that only one process does at a time; dropping it lets the next one.
+/// An exclusive lock of the process, released on drop.
 #[derive(Debug)]
 pub struct ExclusiveGuard {
     _lock: StateLock,
@@ -76,14 +75,13 @@ impl ExclusiveGuard {
     }
 }
 
-/// A ledger that was folded.
 struct Folded {
     state: RunState,
-    /// Where its last whole write ends.
+    /// End of the last whole write.
     end: LedgerPosition,
-    /// What a snapshot knows already, as the number of its last event.
+    /// Number of the last event in the snapshot.
     covered: u64,
-    /// How long the file is: longer where a write did not come to its end.
+    /// Bytes of the file: more than `end` after a torn write.
     size: u64,
 }
 
@@ -92,22 +90,22 @@ impl Run {
         Self { id: id.to_owned(), path: place.path(), place, key, known: Arc::default() }
     }
 
-    /// What it is called.
+    /// Id of the `Run`.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Where its files are.
+    /// Folder of its files.
     pub fn folder(&self) -> &Path {
         &self.path
     }
 
-    /// Where it stands. Waits for no lock.
+    /// The present state. Waits for no lock.
     pub fn state(&self) -> Result<RunState, RunStoreError> {
         self.read_or_retry_locked(|folder| self.state_in(folder))
     }
 
-    /// All that happened in it.
+    /// All events of the ledger.
     pub fn events(&self) -> Result<Vec<RunEvent>, RunStoreError> {
         let reading = self.read_or_retry_locked(|folder| {
             let text = self.ledger_text(folder, 0)?.1;
@@ -116,18 +114,17 @@ impl Run {
         if reading.events.is_empty() { Err(self.bad_ledger(empty_ledger())) } else { Ok(reading.events) }
     }
 
-    /// How often a write of it did not come to its end, and what was left of that was put aside.
+    /// Number of torn writes, whose remains were put aside.
     pub fn count_torn_writes(&self) -> Result<usize, RunStoreError> {
         Ok(self.open()?.file_names(TORN_PREFIX)?.len())
     }
 
-    /// Writes down what follows from where the run stands: all of it, or nothing. It is on the disk when
-    /// this returns.
+    /// Writes the events that follow from the present state: all of them, or none. They are on the disk when this
+    /// returns.
     ///
     /// # Errors
     ///
-    /// What was decided is a refusal, an event cannot happen in that state, or a file cannot be used. The
-    /// ledger is then as it was.
+    /// A refusal, an event that cannot happen in that state, or an unusable file. The ledger is then as it was.
     pub fn transact<T>(
         &self,
         actor: &EventActor,
@@ -149,7 +146,7 @@ impl Run {
         }
         let is_snapshot_due = state.seq - covered >= SNAPSHOT_EVERY;
         if is_snapshot_due {
-            // A snapshot is believed by every process: what it covers is read once more, whatever this one remembers.
+            // A snapshot is believed by every process: its events are read once more, whatever this one remembers.
             self.fold_from_disk(&folder)?;
         }
         let (text, after) = ledger::write(&events, &self.id, &self.key, &end).map_err(RunStoreError::Json)?;
@@ -167,12 +164,11 @@ impl Run {
         Ok((answer, state))
     }
 
-    /// A new file for the output of something that the run starts, in the place of one of that name, and
-    /// where it is.
+    /// A new file for the output of a process of the run, in place of one of that name, with its path.
     ///
     /// # Errors
     ///
-    /// The name is not made as an id is, or has too many bytes.
+    /// A name that is not made as an id is, or has too many bytes.
     pub fn log_file(&self, name: &str) -> Result<(File, PathBuf), RunStoreError> {
         let (start, rest) = name.split_at_checked(1).unwrap_or_default();
         let may_follow = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
@@ -183,13 +179,13 @@ impl Run {
         Ok((logs.create_file(name)?, self.log_path(name)))
     }
 
-    /// Where [`Run::log_file`] puts a file of that name.
+    /// The path of a file of [`Run::log_file`].
     pub(crate) fn log_path(&self, name: &str) -> PathBuf {
         self.path.join(LOGS).join(name)
     }
 
-    /// Makes this process the one supervisor of the run, for as long as it holds what this gives; `None` where
-    /// there is another one.
+    /// Makes this process the one supervisor of the run, as long as it holds the guard; `None` where there is another
+    /// one.
     pub fn try_supervise(&self) -> Result<Option<ExclusiveGuard>, RunStoreError> {
         match omo_claude::supervisor::claim_supervision(&self.open()?) {
             Ok(lock) => Ok(Some(ExclusiveGuard::new(lock))),
@@ -198,17 +194,15 @@ impl Run {
         }
     }
 
-    /// Whether it has a supervisor that lives.
+    /// The run has a living supervisor.
     pub fn is_supervised(&self) -> Result<bool, RunStoreError> {
         Ok(omo_claude::supervisor::is_supervised(&self.open()?)?)
     }
 
-    /// Whether there is a file of that name in which something was kept of what it printed.
     pub(crate) fn has_log(&self, name: &str) -> bool {
         self.place.subfolder(LOGS).open().ok().flatten().is_some_and(|logs| logs.contains(name))
     }
 
-    /// Removes such a file, where there is one.
     pub(crate) fn remove_log(&self, name: &str) -> Result<(), RunStoreError> {
         match self.place.subfolder(LOGS).open()? {
             Some(logs) if logs.contains(name) => Ok(logs.remove(name)?),
@@ -216,13 +210,13 @@ impl Run {
         }
     }
 
-    /// Lets one process at a time check a task; `None` where another one does. The system lets the next
-    /// one when this one has died.
+    /// Lets one process at a time check a task; `None` where another one does. The system frees the lock of a dead
+    /// process.
     pub fn try_lock_check(&self, task: &str) -> Result<Option<ExclusiveGuard>, RunStoreError> {
         self.lock_check(task, Duration::ZERO)
     }
 
-    /// As [`Run::try_lock_check`], but waits so long for the other process.
+    /// As [`Run::try_lock_check`], with a wait of `patience` for the other process.
     pub(crate) fn lock_check(&self, task: &str, patience: Duration) -> Result<Option<ExclusiveGuard>, RunStoreError> {
         self.lock_named(&format!("check-{}.lock", id::parse_id(task)?), patience)
     }
@@ -236,23 +230,21 @@ impl Run {
         }
     }
 
-    /// As [`Run::state`], for a caller that has the lock.
     pub(crate) fn state_in(&self, folder: &GuardedFolder) -> Result<RunState, RunStoreError> {
         Ok(self.fold(folder)?.state)
     }
 
-    /// Lets one process at a time write the files that are made from this run.
+    /// Lets one process at a time write the files made from this run.
     pub(crate) fn lock_files(&self) -> Result<ExclusiveGuard, RunStoreError> {
         Ok(ExclusiveGuard::new(StateLock::take_named(&self.open()?, FILES_LOCK, LOCK_TIMEOUT)?))
     }
 
-    /// Lets one process at a time move the user's branch; `None` where another one does all the time. Its holder has to
-    /// see first that the run goes on: a run that is over moves no branch once this lock was free.
+    /// Lets one process at a time move the user's branch; `None` where another one holds the lock all the time. Its
+    /// holder has to see first that the run goes on: a run that is over moves no branch once this lock was free.
     pub(crate) fn lock_branch(&self, patience: Duration) -> Result<Option<ExclusiveGuard>, RunStoreError> {
         self.lock_named(BRANCH_LOCK, patience)
     }
 
-    /// The run, for a caller that adds to it or removes it: no other process does so meanwhile.
     pub(crate) fn lock(&self, folder: &GuardedFolder) -> Result<StateLock, RunStoreError> {
         let lock = StateLock::take(folder, LOCK_TIMEOUT)?;
         if folder.contains(REMOVAL_MARKER) {
@@ -265,7 +257,7 @@ impl Run {
         self.place.open()?.ok_or_else(|| RunStoreError::NotFound(self.id.clone()))
     }
 
-    /// Where its ledger is.
+    /// Path of its ledger, `events.jsonl`.
     pub fn ledger_path(&self) -> PathBuf {
         self.path.join(LEDGER)
     }
@@ -274,8 +266,8 @@ impl Run {
         RunStoreError::Ledger { path: self.ledger_path(), source }
     }
 
-    /// Reads without the lock. An error may then come from a ledger that was just being put right: it is read once more
-    /// with the lock, where that can be had.
+    /// Reads without the lock. An error may then come from a ledger under repair: it is read once more with the lock,
+    /// where that can be had.
     fn read_or_retry_locked<T>(
         &self,
         read: impl Fn(&GuardedFolder) -> Result<T, RunStoreError>,
@@ -290,7 +282,7 @@ impl Run {
         }
     }
 
-    /// The ledger from there on, and where it begins: at its start, where it is shorter than that.
+    /// The ledger from an offset on, and that offset: 0 where the ledger is shorter.
     fn ledger_text(&self, folder: &GuardedFolder, from: u64) -> Result<(u64, Vec<u8>), RunStoreError> {
         let missing = || FolderError::Io {
             action: "read",
@@ -314,7 +306,7 @@ impl Run {
         Ok(result)
     }
 
-    /// As [`Run::fold`], whatever this process remembers.
+    /// As [`Run::fold`], without the memory of this process.
     fn fold_from_disk(&self, folder: &GuardedFolder) -> Result<Folded, RunStoreError> {
         let known = self.read_snapshot(folder).map(|known| self.fold_from(folder, known)).transpose()?.flatten();
         known.map_or_else(|| self.fold_whole(folder), Ok)
@@ -330,7 +322,7 @@ impl Run {
         Ok(Folded { state, end: reading.end, covered: 0, size: text.len() as u64 })
     }
 
-    /// Folds what lies behind a state that is known; `None` where the ledger is another one than it was folded from.
+    /// Folds the events after a known state; `None` where the ledger is another one than it was folded from.
     fn fold_from(&self, folder: &GuardedFolder, known: KnownState) -> Result<Option<Folded>, RunStoreError> {
         let KnownState { position, mut state, covered } = known;
         let from = position.offset.saturating_sub(SEALED_BYTES as u64);
@@ -366,7 +358,7 @@ impl Run {
         Ok(folder.replace(SNAPSHOT, &snapshot::write(&self.id, end, state, &self.key)?)?)
     }
 
-    /// Cuts off what a write left that did not come to its end. It is kept, for a person who looks into it.
+    /// Cuts off a torn write, and keeps it for a person who looks into it.
     fn put_torn_aside(&self, folder: &GuardedFolder, whole: u64, size: u64) -> Result<(), RunStoreError> {
         if size == whole {
             return Ok(());

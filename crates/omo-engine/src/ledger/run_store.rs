@@ -1,4 +1,4 @@
-//! All runs of a repository: found, listed, begun and removed.
+//! `RunStore`: all runs of a repository, found, listed, begun and removed.
 
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -17,15 +17,15 @@ use crate::ledger::run::{ExclusiveGuard, LEDGER, LOCK_TIMEOUT, MARKER, MAX_LEDGE
 use crate::ledger::{self, LedgerPosition};
 use crate::state::{RunPhase, RunState};
 
-/// What the name of a run's folder begins with until all that belongs there is in it: no id does.
+/// Prefix of a run's folder until it is complete: no id begins with it.
 const UNFINISHED: &str = ".new-";
-/// The lock of the process that opens a run.
+/// Lock of the process that opens a run.
 const OPENING: &str = "opening.lock";
 const LETTERS: usize = 4;
-/// A marker holds an id and nothing else.
+/// Maximum bytes of a marker, which holds an id and nothing else.
 const MAX_MARKER: u64 = 256;
 
-/// The runs of a repository.
+/// All runs of a repository, in `RunStore::path`.
 #[derive(Clone, Debug)]
 pub struct RunStore {
     place: FolderLocation,
@@ -35,37 +35,37 @@ pub struct RunStore {
 /// A run, as it is listed.
 #[derive(Debug)]
 pub struct ListedRun {
-    /// What it is called.
+    /// Id of the `Run`.
     pub id: String,
-    /// Where it stands, or why that cannot be told.
+    /// Present state, or the reason why it cannot be read.
     pub state: Result<RunState, RunStoreError>,
 }
 
 impl RunStore {
-    /// The runs of the repository of this folder; `None` where it never had one. Writes nothing.
+    /// The runs of a folder's repository; `None` where it never had one. Writes nothing.
     pub fn find(root: &Path, state_home: Option<&Path>) -> Result<Option<Self>, RunStoreError> {
         let Some(place) = location::find(root, state_home)? else { return Ok(None) };
         let key = SealKey::find(state_home)?.ok_or_else(|| RunStoreError::NoKey(place.path()))?;
         Ok(Some(Self { place, key }))
     }
 
-    /// As [`RunStore::find`], making the place of them where there is none.
+    /// As [`RunStore::find`], with the location made where there is none.
     pub fn create(root: &Path, state_home: Option<&Path>) -> Result<Self, RunStoreError> {
         let place = location::create(root, state_home)?;
         Ok(Self { place, key: SealKey::load(state_home)? })
     }
 
-    /// Lets one process at a time open a run: what it has seen of the others is true until it is done.
+    /// Lets one process at a time open a run: its view of the others holds until it is done.
     pub fn lock_opening(&self) -> Result<ExclusiveGuard, RunStoreError> {
         Ok(ExclusiveGuard::new(StateLock::take_named(&self.place.create()?, OPENING, LOCK_TIMEOUT)?))
     }
 
-    /// The folder that they are in.
+    /// The folder of all runs.
     pub fn path(&self) -> PathBuf {
         self.place.path()
     }
 
-    /// All of them, the newest first. One that cannot be read is listed with why.
+    /// All runs, the newest first. An unreadable one is listed with its error.
     pub fn list(&self) -> Result<Vec<ListedRun>, RunStoreError> {
         let listed = self.ids()?.into_iter().map(|id| {
             let state = self.run(&id).state();
@@ -80,7 +80,7 @@ impl RunStore {
         Ok(listed)
     }
 
-    /// The ids of all of them, the newest first.
+    /// Ids of all runs, the newest first.
     pub fn ids(&self) -> Result<Vec<String>, RunStoreError> {
         let Some(base) = self.place.open()? else { return Ok(Vec::new()) };
         Ok(self.proved_ids(&base)?.into_iter().filter(|id| self.exists(id)).collect())
@@ -92,7 +92,7 @@ impl RunStore {
         if self.exists(id) { Ok(self.run(id)) } else { Err(RunStoreError::NotFound(id.to_owned())) }
     }
 
-    /// Begins a run with what happened first. It is there whole, or not at all.
+    /// Begins a run with its first event. It is there whole, or not at all.
     pub fn begin(
         &self,
         actor: &EventActor,
@@ -114,16 +114,16 @@ impl RunStore {
             base.sync_names()
         });
         if placed.is_err() {
-            // Where even this fails, `gc` clears it.
+            // A failure here leaves the folder to `gc`.
             let _ = base.remove_folder(&unfinished);
         }
         placed?;
         Ok((self.run(&id), state))
     }
 
-    /// Removes the runs that ended before `keep_since`, and what was left of runs whose beginning or removal
-    /// did not come to its end. Gives the ids of those that it removed. What cannot be read stays, and so
-    /// does whatever is no run. `may_remove` is asked about each that ended so long ago.
+    /// Removes the runs that ended before `keep_since`, and remains of runs whose beginning or removal was cut short;
+    /// gives the ids of removed runs. Unreadable runs stay, and so does any other folder. `may_remove` is asked about
+    /// each run that ended so long ago.
     pub fn gc(
         &self,
         keep_since: Timestamp,
@@ -144,7 +144,6 @@ impl RunStore {
         Ok(removed)
     }
 
-    /// Closes a run that will be removed; no process can add to it from then on.
     fn mark_for_removal(
         &self,
         id: &str,
@@ -169,20 +168,19 @@ impl RunStore {
         Run::new(id, self.place.subfolder(id), self.key.clone())
     }
 
-    /// Whether there is such a run, and it is not being removed.
     fn exists(&self, id: &str) -> bool {
         self.open_proved(id).is_some_and(|folder| !folder.contains(REMOVAL_MARKER))
     }
 
-    /// The folder of a run, if it can be proved to be one: it lies here without a link, and says itself
-    /// which run it is of.
+    /// The folder of a run, if it can be proved to be one: it lies here without a link, and its marker has the id of
+    /// the run.
     fn open_proved(&self, id: &str) -> Option<GuardedFolder> {
         let folder = id::is_id(id).then(|| self.place.subfolder(id).open().ok().flatten()).flatten()?;
         let marker = folder.read(MARKER, MAX_MARKER).ok()??;
         (marker == id.as_bytes()).then_some(folder)
     }
 
-    /// The ids of what is proved to be a run, the newest first: the time is at their beginning.
+    /// Ids of proved runs, the newest first: the time is at their beginning.
     fn proved_ids(&self, base: &GuardedFolder) -> Result<Vec<String>, RunStoreError> {
         let mut ids = base.file_names("")?;
         ids.retain(|id| self.open_proved(id).is_some());
@@ -225,10 +223,10 @@ impl RunStore {
     }
 }
 
-/// How much of an id is the time.
+/// Characters of the time in an id.
 const SECOND_CHARS: usize = "20260101-000000".len();
 
-/// An id that no run has: the time to the second, and letters.
+/// A free id: the time to the second, and letters.
 fn new_id(base: &GuardedFolder, now: Timestamp) -> Result<String, RunStoreError> {
     let digits: String = now.to_string().chars().filter(char::is_ascii_digit).collect();
     let (day, time) = digits.split_at_checked(8).unwrap_or_default();

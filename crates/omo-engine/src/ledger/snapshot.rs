@@ -1,5 +1,5 @@
-//! A ledger that was folded already, so that the next command need not do it again: only a cache, sealed
-//! so that nothing else than omo can say where a run stands. No file is touched here.
+//! Snapshots: a folded ledger, which saves the next command the fold. It is only a cache, sealed so that no other
+//! program can forge the state of a run. No file is touched here.
 
 use omo_state::seal::SealKey;
 use omo_state::sealed_json;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::ledger::LedgerPosition;
 use crate::state::RunState;
 
-/// The version of what is written here. One of another version is not used.
+/// Format version. A snapshot of another version is not used.
 const VERSION: u32 = 2;
 
 #[derive(Serialize)]
@@ -29,13 +29,13 @@ struct Read {
     state: RunState,
 }
 
-/// The text of a snapshot: its seal, and on the next line what is sealed.
+/// The text of a snapshot: its seal, and on the next line the sealed text.
 pub fn write(run: &str, end: &LedgerPosition, state: &RunState, key: &SealKey) -> serde_json::Result<Vec<u8>> {
     let written = Written { snapshot: VERSION, run, offset: end.offset, prev: &end.prev, state };
     sealed_json::write(key, "", &written)
 }
 
-/// Where a ledger had been folded to, and to what; `None` where the text is no snapshot of this run.
+/// The position and the state of a snapshot; `None` where the text is no snapshot of this run.
 pub fn read(text: &[u8], run: &str, key: &SealKey) -> Option<(LedgerPosition, RunState)> {
     let read: Read = sealed_json::read(key, "", text)?;
     let is_ours = read.snapshot == VERSION && read.run == run;

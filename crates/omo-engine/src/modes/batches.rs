@@ -6,8 +6,8 @@ use super::ModeOptions;
 use super::graph::{dependents, flattened, group};
 use super::review::add_reviews;
 
-/// A plan that was read in batches keeps them. Any other one is put into batches: a person is asked behind the first,
-/// behind one with a task that many others need, and behind one with a task that the plan marks.
+/// A plan that was read in batches keeps them. Any other one is put into batches: a person is asked after the first,
+/// after one with a task that many others need, and after one with a task that the plan marks.
 pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
     if plan.groups.iter().any(|group| group.hard_stop) {
         return plan;

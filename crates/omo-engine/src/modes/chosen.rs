@@ -1,4 +1,4 @@
-//! Which mode a plan asks for, and why.
+//! The mode that a plan asks for, and the reason.
 
 use omo_plan::model::{Plan, Precondition};
 use omo_plan::plan_summary::session_groups;
@@ -9,13 +9,13 @@ use super::ExecutionMode;
 /// The mode that a plan asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModeChoice {
-    /// Which one.
+    /// The mode.
     pub mode: ExecutionMode,
-    /// What of the plan asks for it.
+    /// The part of the plan that asks for it.
     pub reason: String,
 }
 
-/// Chooses by what the plan says: sessions ask for parallel clients, stops for batches, dependencies allow waves.
+/// The mode by the plan: sessions ask for parallel clients, stops for batches, dependencies allow waves.
 pub fn choose(plan: &Plan) -> ModeChoice {
     let (mode, reason) = if RunStrategy::for_plan(plan).starts_clients() {
         let count = session_groups(plan).count();
@@ -33,7 +33,8 @@ pub fn choose(plan: &Plan) -> ModeChoice {
 }
 
 impl ModeChoice {
-    /// `docs/plan.md: tasks with dependencies, run in waves; --batches or --parallel choose another way`.
+    /// The line for the user, such as `docs/plan.md: tasks with dependencies, run in waves; --batches or --parallel
+    /// choose another way`.
     pub fn line(&self, name: &str) -> String {
         let all = [ExecutionMode::Batches, ExecutionMode::Waves, ExecutionMode::Parallel];
         let others: Vec<&str> = all.into_iter().filter(|mode| *mode != self.mode).map(ExecutionMode::option).collect();

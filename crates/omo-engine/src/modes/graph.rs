@@ -1,4 +1,4 @@
-//! The tasks of a plan as one graph: what a plan says with sessions is said with dependencies alone.
+//! The tasks of a plan as one graph: sessions become dependencies.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use omo_plan::paths;
 use omo_plan::plan_summary::SESSION_PREFIX;
 use omo_plan::task_graph;
 
-/// The plan without its groups: each task names all that has to be done before it, what its session lets it change, and
-/// stands behind everything that it needs.
+/// The plan without its groups: each task names all tasks that have to be done before it, has its session's
+/// permissions, and stands after all that it needs.
 pub(super) fn flattened(mut plan: Plan) -> Plan {
     let groups = std::mem::take(&mut plan.groups);
     let has_sessions = groups.iter().any(|group| group.id.starts_with(SESSION_PREFIX));
@@ -36,25 +36,24 @@ pub(super) fn flattened(mut plan: Plan) -> Plan {
     plan
 }
 
-/// Whether a session, or the steps behind all sessions, waits for another one: it says so, or a wave lies between.
+/// A session, or the steps after all sessions, waits for another one: it says so, or a wave lies between.
 fn comes_before(groups: &[TaskGroup], other: &TaskGroup, group: &TaskGroup) -> bool {
     let last_wave = groups.iter().map(|known| known.wave).filter(|stage| *stage < group.wave).max();
     group.deps.contains(&other.id) || Some(other.wave) == last_wave
 }
 
-/// The tasks, each behind those that it needs, and else as they stand.
+/// Tasks after all that they need, otherwise in the order of the plan.
 fn in_order(tasks: Vec<Task>) -> Vec<Task> {
     let places: BTreeMap<String, usize> =
         tasks.iter().enumerate().map(|(place, task)| (task.id.clone(), place)).collect();
     let needs: Vec<Vec<usize>> =
         tasks.iter().map(|task| task.deps.iter().filter_map(|id| places.get(id).copied()).collect()).collect();
-    // A plan with a circle is never run: it stays as it stands.
+    // A plan with a circle is never run: its order stays.
     let Ok(order) = task_graph::order_by_needs(&needs) else { return tasks };
     let mut left: Vec<Option<Task>> = tasks.into_iter().map(Some).collect();
     order.into_iter().filter_map(|place| left.get_mut(place).and_then(Option::take)).collect()
 }
 
-/// So many tasks name each task as what they need.
 pub(super) fn dependents(tasks: &[Task]) -> BTreeMap<&str, u32> {
     let mut counts = BTreeMap::new();
     for id in tasks.iter().filter(|task| !task.is_verification()).flat_map(|task| &task.deps) {
@@ -63,8 +62,8 @@ pub(super) fn dependents(tasks: &[Task]) -> BTreeMap<&str, u32> {
     counts
 }
 
-/// Whether two tasks may change the same file. One that names none may change any, unless `are_free` says that the
-/// plan's tasks were made for workers at the same time.
+/// Two tasks may change the same file. A task that names none may change any, unless `are_free`: the plan's tasks were
+/// made for workers at the same time.
 pub(super) fn may_collide(one: &Task, other: &Task, are_free: bool) -> bool {
     if one.files.is_empty() || other.files.is_empty() {
         return !are_free;
@@ -72,7 +71,6 @@ pub(super) fn may_collide(one: &Task, other: &Task, are_free: bool) -> bool {
     one.files.iter().any(|file| other.files.iter().any(|known| paths::paths_overlap(&file.path, &known.path)))
 }
 
-/// A group of these tasks in the user's own work tree.
 pub(super) fn group(id: String, title: String, tasks: Vec<String>, stage: usize) -> TaskGroup {
     TaskGroup {
         id,

@@ -12,11 +12,11 @@ use omo_plan::strategy::RunStrategy;
 use super::graph::{dependents, flattened, group, may_collide};
 use super::review::add_reviews;
 
-/// What the id of a worker begins with that this mode has made.
+/// Prefix of the ids of workers that this mode has made.
 pub(crate) const WORKER_PREFIX: &str = "worker-";
 
-/// A plan with sessions keeps them. Of any other one the tasks that follow each other stay with one worker, and all else
-/// is apart: in the same wave where nothing of it changes the same file.
+/// A plan with sessions keeps them. In any other one a chain of tasks stays with one worker, and all else is apart: in
+/// the same wave where no two workers change the same file.
 pub(super) fn arranged(plan: Plan) -> Plan {
     let has_workers = plan.groups.iter().any(|group| group.id.starts_with(WORKER_PREFIX));
     if has_workers || RunStrategy::for_plan(&plan).starts_clients() {
@@ -34,8 +34,8 @@ pub(super) fn arranged(plan: Plan) -> Plan {
     plan
 }
 
-/// The tasks of each worker, by their places. A task goes on where another one ended if it needs that one alone, and is
-/// the only one that does. What verifies the whole is a worker of its own.
+/// The tasks of each worker, by their positions. A task continues a chain if it needs the chain's last task alone, and
+/// is its only dependent. A verification of the whole is a worker of its own.
 fn chains(tasks: &[Task]) -> Vec<Vec<usize>> {
     let needed = dependents(tasks);
     let mut chain_of: BTreeMap<&str, usize> = BTreeMap::new();
@@ -55,7 +55,7 @@ fn chains(tasks: &[Task]) -> Vec<Vec<usize>> {
     chains
 }
 
-/// The workers as groups: each behind the wave of all that it needs, and in none with another one that may change the
+/// The workers as groups: each after the wave of all that it needs, and in none with another one that may change the
 /// same file.
 fn in_waves(tasks: &[Task], chains: &[Vec<usize>], are_free: bool) -> Vec<TaskGroup> {
     let of = |chain: &[usize]| -> Vec<&Task> { chain.iter().filter_map(|place| tasks.get(*place)).collect() };
@@ -83,8 +83,8 @@ fn in_waves(tasks: &[Task], chains: &[Vec<usize>], are_free: bool) -> Vec<TaskGr
     made.into_iter().map(worker).collect()
 }
 
-/// What a worker is called: by its first task, so that it keeps its name where the plan is edited around it. Its branch
-/// is called after it, which not every id can be a part of.
+/// Id of a worker, from its first task, so that it stays the same where the plan is edited around it. Its branch has
+/// the name, which not every id can be a part of.
 fn worker_id(first: &str) -> String {
     let name = format!("{WORKER_PREFIX}{first}");
     if name.len() <= MAX_ID_BYTES && is_worker_name(&name) {
@@ -94,7 +94,6 @@ fn worker_id(first: &str) -> String {
     format!("{WORKER_PREFIX}{}", digest.get(..16).unwrap_or(&digest))
 }
 
-/// The tasks in the order of their workers.
 fn by_worker(mut tasks: Vec<Task>, groups: &[TaskGroup]) -> Vec<Task> {
     let order: BTreeMap<&str, usize> =
         groups.iter().flat_map(|group| &group.tasks).enumerate().map(|(place, id)| (id.as_str(), place)).collect();

@@ -8,12 +8,12 @@ use omo_plan::proof::unproved_tasks;
 use omo_plan::task_graph;
 use omo_plan::{id, task_list::VERIFY_TASK_ID};
 
-/// So many tasks are named in the title of a review.
+/// Maximum tasks named in the title of a review.
 const MAX_NAMED: usize = 8;
 
-/// Puts a review behind each part of a plan that has work which no command proves, or one behind all of it, as the
-/// plan's policy says. The parts are those of its groups. What is reviewed has ended before; in a plan whose tasks are
-/// worked on at the same time what comes later waits for the review.
+/// Puts a review after each part of a plan that has work which no command proves, or one after all of it, as the plan's
+/// policy says. The parts are those of its groups. Reviewed tasks have ended before; in a plan whose tasks are worked
+/// on at the same time later tasks wait for the review.
 pub(super) fn add_reviews(plan: &mut Plan, makes_others_wait: bool) {
     let unproved: BTreeSet<String> = unproved_tasks(plan).map(|task| task.id.clone()).collect();
     if unproved.is_empty() || !plan.policy.unproved_continues || plan.verification_task().is_some() {
@@ -35,14 +35,13 @@ pub(super) fn add_reviews(plan: &mut Plan, makes_others_wait: bool) {
     }
 }
 
-/// The id of the next review: the usual one of a verification, unless a task is called so.
+/// The id of the next review: the usual one of a verification, unless a task has it.
 pub(super) fn free_id(plan: &Plan) -> Option<String> {
     let names = std::iter::once(VERIFY_TASK_ID.to_owned())
         .chain((1..=plan.tasks.len() + 1).map(|number| format!("{VERIFY_TASK_ID}-{number}")));
     names.into_iter().find(|name| id::is_id(name) && plan.task(name).is_none())
 }
 
-/// The tasks by the level at which their dependencies let them begin.
 fn levels(tasks: &[Task]) -> Vec<Vec<String>> {
     let places: BTreeMap<&str, usize> =
         tasks.iter().enumerate().map(|(place, task)| (task.id.as_str(), place)).collect();
@@ -62,7 +61,6 @@ fn levels(tasks: &[Task]) -> Vec<Vec<String>> {
     levels
 }
 
-/// Has what needs one of these tasks wait for their review.
 fn hold_later_tasks(plan: &mut Plan, part: &[String], review: &str) {
     for task in plan.tasks.iter_mut().filter(|task| !part.contains(&task.id) && !task.is_verification()) {
         if task.deps.iter().any(|id| part.contains(id)) {
@@ -88,7 +86,7 @@ fn insert_review(plan: &mut Plan, part: &[String], unproved: &BTreeSet<String>, 
     let is_of_part = |id: &str| part.iter().any(|known| known == id);
     let place = plan.tasks.iter().rposition(|task| is_of_part(&task.id)).map_or(plan.tasks.len(), |place| place + 1);
     plan.tasks.insert(place, review);
-    // It belongs to the group of the last of them: a stop behind that group comes after the review.
+    // The review belongs to the group of the last of them: a stop after that group comes after the review.
     let holds = |group: &&mut TaskGroup| group.tasks.iter().any(|id| is_of_part(id));
     if let Some(group) = plan.groups.iter_mut().rev().find(holds) {
         let place = group.tasks.iter().rposition(|id| is_of_part(id)).map_or(group.tasks.len(), |place| place + 1);

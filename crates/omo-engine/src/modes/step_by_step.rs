@@ -5,7 +5,7 @@ use omo_plan::model::{GroupIsolation, Parallelism, Plan, RunPolicy, TaskGroup};
 use super::graph::{flattened, group};
 use super::review::add_reviews;
 
-/// Everything is done in the user's own work tree, in its order. Only the stops that the plan itself marks are kept.
+/// All tasks in the user's own work tree, in order. Only the stops that the plan itself marks are kept.
 pub(super) fn arranged(plan: Plan) -> Plan {
     let has_stops = plan.groups.iter().any(|group| group.hard_stop) || plan.tasks.iter().any(|task| task.stop_after);
     if has_stops || plan.policy.parallel == Parallelism::Tasks {

@@ -1,5 +1,5 @@
-//! Waves: all tasks that can be begun are worked on at the same time, in one work tree. At the end the whole is verified,
-//! and what has failed is done again.
+//! Waves: all tasks that can begin are worked on at the same time, in one work tree. At the end the whole is verified,
+//! and failed tasks are done again.
 
 use omo_plan::model::{
     OnFailure, OnTaskFail, Parallelism, Plan, ReviewTime, RunPolicy, Task, TaskComplexity, TaskKind,
@@ -16,7 +16,8 @@ pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
     }
     let mut plan = flattened(plan);
     for task in &mut plan.tasks {
-        // What one worker leaves cannot be taken back without the work of the others; another round does it again.
+        // The changes of one worker cannot be taken back without the work of the others; another round does the task
+        // again.
         task.on_failure = match task.on_failure {
             OnFailure::Escalate => OnFailure::Escalate,
             OnFailure::Revert | OnFailure::Retry | OnFailure::Skip | OnFailure::Hold => OnFailure::Hold,

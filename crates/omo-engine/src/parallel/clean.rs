@@ -1,5 +1,5 @@
-//! Removes work trees and branches that are no longer needed, keeps elsewhere all that only they hold, and finds what a
-//! dead supervisor has left.
+//! Cleanup: removes work trees and branches that are no longer needed, keeps elsewhere all that only they hold, and
+//! finds leftovers of a dead supervisor.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,6 @@ use crate::verbs;
 use crate::work::{Engine, is_preview_worker};
 
 impl ParallelDriver<'_> {
-    /// Removes the work trees and branches of these sessions.
     pub(super) fn remove_workers(
         &self,
         state: &RunState,
@@ -43,7 +42,7 @@ impl ParallelDriver<'_> {
     }
 }
 
-/// Removes the work tree and the branch of a session: what will be removed is written down first.
+/// Removes the work tree and the branch of a session; the removal is written down first.
 fn remove_worker(
     engine: &Engine,
     repository: &GitRepository,
@@ -61,7 +60,7 @@ fn remove_worker(
         |what: EventKind| if is_of_plan { engine.transact(|_| Ok((vec![what], ()))).map(drop) } else { Ok(()) };
     let removal = match worktree::prepare_removal(repository, name, Some(&parallel.tip), &files) {
         Ok(removal) => removal,
-        // It stays, and holds up nothing else.
+        // The work tree stays, and holds up nothing else.
         Err(error) => {
             if has_tree {
                 record(EventKind::WorktreeLeft { group, reason: sanitize(&error.to_string(), 500) })?;
@@ -72,16 +71,16 @@ fn remove_worker(
     if has_tree {
         record(removal_event(&removal, &files, removal.branch_at.clone()))?;
     }
-    // It holds no work, and the system clears the folder that it lies in.
+    // The folder holds no work, and the system clears its parent.
     let _ = worker_resources::remove_temp_folder(&std::env::temp_dir(), engine.run.id(), removed);
     if let Some(why) = remote_branches::clear_remote(engine, repository, parallel, name, silence)? {
         record(EventKind::WorktreeLeft { group: removed.to_owned(), reason: why })?;
     }
     match worktree::carry_out_removal(repository, &removal) {
-        // Where it stays, the next cleanup tries again.
+        // A folder that stays is removed by the next cleanup.
         Ok(())
         | Err(WorktreeError::InUse { .. } | WorktreeError::Changed { .. } | WorktreeError::StillThere { .. }) => Ok(()),
-        // As with files of another user. It is told once, and holds up nothing else.
+        // As with files of another user: told once, and no obstacle to anything else.
         Err(_) if parallel.groups.get(removed).is_some_and(|known| known.leftover_reason.is_some()) => Ok(()),
         Err(error) => {
             record(EventKind::WorktreeLeft { group: removed.to_owned(), reason: sanitize(&error.to_string(), 500) })?;
@@ -90,12 +89,11 @@ fn remove_worker(
     }
 }
 
-/// The folder for copies of a worker's files that no commit can keep.
 pub(super) fn copies_folder(engine: &Engine, name: &WorkerName) -> PathBuf {
     engine.run.folder().join("kept").join(name.worker())
 }
 
-/// The event of a prepared removal, with all that was kept for it; `tip` is the commit that its work goes on from.
+/// The event of a prepared removal, with all that was kept; `tip` is the commit that its work goes on from.
 pub(super) fn removal_event(removal: &WorktreeRemoval, folder: &Path, tip: Option<String>) -> EventKind {
     let kept = removal.kept.as_ref();
     let copied = kept
@@ -105,8 +103,8 @@ pub(super) fn removal_event(removal: &WorktreeRemoval, folder: &Path, tip: Optio
     EventKind::GroupRemoved { group: removal.name.worker().to_owned(), rescue_ref, copied, tip }
 }
 
-/// Gives up what is kept of sessions that were merged since, where the user's branch has it. A session that is not merged
-/// goes on from what is kept of it.
+/// Releases kept work of sessions that were merged since, where the user's branch has it. A session that is not merged
+/// goes on from its kept work.
 pub(super) fn release_merged_work(engine: &Engine, repository: &GitRepository) -> Result<(), DriveError> {
     let state = engine.run.state()?;
     let Some(parallel) = &state.parallel else { return Ok(()) };
@@ -124,33 +122,31 @@ pub(super) fn release_merged_work(engine: &Engine, repository: &GitRepository) -
     Ok(())
 }
 
-/// Looks again at what is kept of a run: what its user's branch has by now is no work that a report has to speak of, and
-/// neither is what is kept no longer.
+/// Looks again at the kept work of a run: a report names neither work in the user's branch nor released work.
 pub fn refresh_kept_work(run: &str, repository: &GitRepository, state: &mut RunState) {
     let Some(parallel) = &mut state.parallel else { return };
-    // Where git cannot tell, the report says what the ledger knows.
+    // Without an answer of git, the report follows the ledger.
     let Ok(kept) = read_kept_work(repository, run, &parallel.policy.branch) else { return };
     let is_elsewhere = |id: &&String| kept.iter().all(|kept| kept.name != **id || kept.is_in_branch);
     let gone: Vec<String> = parallel.groups.keys().filter(is_elsewhere).cloned().collect();
     parallel.forget_kept_work(&gone);
 }
 
-/// What was found of a dead supervisor.
+/// The findings about a dead supervisor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReapReport {
     /// Clients that were still at work, and were ended.
     pub ended_clients: Vec<String>,
-    /// Work trees and branches that were removed.
+    /// Removed work trees and branches.
     pub removed_branches: Vec<String>,
 }
 
-/// Puts right what a supervisor has left that is gone: clients that are still at work are ended, and work trees that
-/// nothing in the ledger needs are removed. Does nothing while the run has a supervisor, this process excepted where it
-/// is that.
+/// Cleans up after a dead supervisor: clients still at work are ended, and work trees that nothing in the ledger needs
+/// are removed. Does nothing while the run has another living supervisor than this process.
 ///
 /// # Errors
 ///
-/// The ledger or the repository cannot be used.
+/// An unusable ledger or repository.
 pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
     let mut reaped = ReapReport::default();
     let state = engine.run.state()?;
@@ -192,7 +188,7 @@ pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
             continue;
         }
         if is_for_checks {
-            // It holds no work. Where something still works there, the next cleanup tries again.
+            // The work tree holds no work. One in use is removed by the next cleanup.
             let _ = worktree::discard_worktree(&repository, &name);
             continue;
         }
@@ -204,7 +200,7 @@ pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
     Ok(reaped)
 }
 
-/// Ends the workers that an engine still has of a run that is over: no supervisor asks about them any more.
+/// Cancels jobs of a run that is over: no supervisor asks about them any more.
 fn end_workers_of_over_run(engine: &Engine) -> Result<(), DriveError> {
     let state = engine.run.state()?;
     let is_over = state.is_over();

@@ -1,4 +1,4 @@
-//! Workers elsewhere are looked at, and what follows is written down.
+//! The watch of workers elsewhere, and its events.
 
 use omo_core::text::sanitize;
 use omo_remote::contact::ContactNews;
@@ -17,14 +17,14 @@ use crate::parallel_state::ParallelState;
 use crate::state::RunState;
 
 impl ParallelDriver<'_> {
-    /// Looks at the workers elsewhere, where it is time to; `true` where there are any.
+    /// Looks at the workers elsewhere, when it is time to; `true` where there are any.
     pub(super) fn look_at_jobs(&mut self, state: &RunState) -> Result<bool, DriveError> {
         let Some(parallel) = state.parallel.as_ref().filter(|parallel| parallel.jobs().next().is_some()) else {
             return Ok(false);
         };
         let Some(launcher) = self.launcher(&parallel.policy, String::new()) else { return Ok(false) };
         let is_over = state.is_over();
-        // What is being started is neither asked about nor ended before that has come to its end.
+        // A job that is being started is neither asked about nor ended before its start is complete.
         let jobs = parallel.jobs().filter(|(_, job)| !self.starts.is_under_way(&job.name));
         let jobs: Vec<_> = jobs.map(|(group, job)| (self.job_values(group, job), job)).collect();
         let is_cancelling = is_over && !self.jobs.are_cancelled(jobs.iter().map(|(_, job)| *job));
@@ -47,7 +47,7 @@ impl ParallelDriver<'_> {
         Ok(true)
     }
 
-    /// Writes down where the remote repository or the scheduler has been silent for long, and where it answers again.
+    /// Writes events about a remote repository or scheduler that is silent for long, or answers again.
     fn follow_contacts(&mut self, parallel: &ParallelState, look: &JobLook) -> Result<(), DriveError> {
         let reports = look.reports.as_ref().map(|&()| ()).map_err(ToString::to_string);
         let mut events = Vec::new();
@@ -66,7 +66,8 @@ impl ParallelDriver<'_> {
         Ok(())
     }
 
-    /// Waits for the workers of a run that is over, which are cancelled with the first look: a minute and a half at most.
+    /// Waits for the workers of a run that is over, which are cancelled with the first look: a minute and a half at
+    /// most.
     pub(super) fn end_jobs(&mut self) -> Result<(), DriveError> {
         while self.look_at_jobs(&self.engine.run.state()?)? {
             std::thread::sleep(POLL_INTERVAL);
@@ -90,11 +91,11 @@ impl ParallelDriver<'_> {
             JobDecision::End(outcome) => outcome,
         };
         let Some(known) = find_worker(state, &group).cloned() else { return Ok(()) };
-        // One that its scheduler has lost sight of may still be at work.
+        // A worker that its scheduler has lost may still be at work.
         if !matches!(outcome, JobOutcome::Reported(..)) {
             self.jobs.cancel(launcher, vec![values.clone()]);
             if seen.may_be_there && self.jobs.is_cancel_to_repeat(&job.name) {
-                // With the next look, which comes to the same end.
+                // The next look comes to the same end.
                 return Ok(());
             }
             if let Some(why) = self.jobs.cancel_failure(&job.name).filter(|_| seen.may_be_there) {

@@ -1,4 +1,4 @@
-//! What keeps a run from being driven that cannot be put to a person as a question.
+//! Errors that keep a run from being driven, and that no person can be asked about.
 
 use std::path::PathBuf;
 
@@ -10,36 +10,36 @@ use omo_git::worktree::WorktreeError;
 use crate::RunStoreError;
 use crate::work::EngineError;
 
-/// Why a run cannot be driven. Everything that was done stands in the ledger.
+/// Reason why a run cannot be driven. All done steps stand in the ledger.
 #[derive(Debug, thiserror::Error)]
 pub enum DriveError {
-    /// The ledger, or what is made from it.
+    /// An error of the ledger, or of files made from it.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The ledger.
+    /// An error of the ledger.
     #[error(transparent)]
     RunStore(#[from] RunStoreError),
-    /// A work tree of omo.
+    /// An error of a work tree of omo.
     #[error(transparent)]
     Worktree(#[from] WorktreeError),
-    /// Bringing two branches together.
+    /// A failed merge.
     #[error(transparent)]
     Merge(#[from] MergeError),
-    /// A step of git.
+    /// A failed step of git.
     #[error(transparent)]
     Git(#[from] GitFailed),
-    /// A remote repository.
+    /// An error of a remote repository.
     #[error(transparent)]
     Remote(#[from] RemoteError),
-    /// It lies in no repository any more.
+    /// A run that lies in no repository any more.
     #[error("{} is in no git repository", .0.display())]
     NoRepository(PathBuf),
-    /// A file of a session could not be written.
+    /// A file of a session that could not be written.
     #[error("{}: {source}", path.display())]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
 }

@@ -1,5 +1,5 @@
-//! The checks of the whole, on what all sessions together have come to: before a wave begins from it, and before the
-//! user's branch moves there. They run in a work tree of their own that holds no work of a session or of the user.
+//! The checks of the whole, on the merged work of all sessions: before a wave begins from it, and before the user's
+//! branch moves there. They run in a work tree of their own that holds no work of a session or of the user.
 
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_git::proved_worktree::ProvedWorktree;
@@ -16,7 +16,7 @@ use crate::work::{EngineError, SilentWatcher};
 
 impl ParallelDriver<'_> {
     pub(super) fn run_final_checks(&self, state: &RunState, parallel: &ParallelState) -> Result<(), DriveError> {
-        // What its user has committed meanwhile may be what fixes it.
+        // A commit that the user made meanwhile may be the fix.
         if let Some(at) = self.user_branch_ahead(parallel)? {
             return self.catch_up(state, parallel, &at);
         }
@@ -29,11 +29,11 @@ impl ParallelDriver<'_> {
         self.in_tree_of(&parallel.policy, &parallel.tip, check).map(drop)
     }
 
-    /// Checks the whole as it is before a wave begins from it. What is red and was green before holds that wave back;
-    /// what was red before as well may need what later waves do.
+    /// Checks the whole before a wave begins from it. A red check that was green before holds that wave back; one that
+    /// was red before as well may need later waves.
     pub(super) fn check_wave(&self, state: &RunState, parallel: &ParallelState, next: usize) -> Result<(), DriveError> {
-        // What its user has committed meanwhile may be what fixes it. What cannot be brought together with that is asked
-        // about at the end, and holds up no work before.
+        // A commit that the user made meanwhile may be the fix. A conflict with it is asked about at the end, and holds
+        // up no work before.
         if let Some(at) = self.user_branch_ahead(parallel)?
             && self.merge_user_commits(state, parallel, &at)?.is_ok()
         {
@@ -51,7 +51,7 @@ impl ParallelDriver<'_> {
                 let Some(before) = self.check_commit(parallel, base, "before-waves", &unknown)? else { return Ok(()) };
                 broken.extend(before.into_iter().filter(|(_, outcome)| outcome.is_green()).map(|(place, _)| place));
             }
-            // What cannot be found out counts against the wave.
+            // An unknown outcome counts against the wave.
             None => broken.extend(unknown),
         }
         broken.sort_unstable();
@@ -67,8 +67,8 @@ impl ParallelDriver<'_> {
         self.record(|now| if is_asked(now) { vec![checked] } else { Vec::new() }).map(drop)
     }
 
-    /// What these checks of the whole come to on a commit, each by its place. `None` where a person has to see to the
-    /// work tree, or the run is over.
+    /// Outcomes of checks of the whole on a commit, each by its position. `None` where a person has to see to the work
+    /// tree, or the run is over.
     fn check_commit(
         &self,
         parallel: &ParallelState,
@@ -81,8 +81,8 @@ impl ParallelDriver<'_> {
         self.in_tree_of(&parallel.policy, commit, check)
     }
 
-    /// Does something in a work tree of its own that holds a commit. `None` where that could not be made, which a person
-    /// is asked about, or where what is done there is no longer needed.
+    /// Runs a closure in a work tree of its own that holds a commit. `None` where that could not be made, which a
+    /// person is asked about, or where the result is no longer needed.
     fn in_tree_of<T>(
         &self,
         policy: &ClientPolicy,
@@ -101,7 +101,7 @@ impl ParallelDriver<'_> {
         }
     }
 
-    /// Does something in a work tree of its own that holds a commit; in words why that could not be made.
+    /// Runs a closure in a work tree of its own that holds a commit, or gives the reason why that could not be made.
     pub(super) fn in_scratch_tree<T>(
         &self,
         policy: &ClientPolicy,
@@ -109,7 +109,7 @@ impl ParallelDriver<'_> {
         work: impl FnOnce(ProvedWorktree) -> T,
     ) -> Result<Result<T, String>, DriveError> {
         let name = self.worker_name(FINAL_CHECKS_WORKER)?;
-        // One that an earlier try has left may be of an earlier tip.
+        // The leftover of an earlier try may have an earlier tip.
         let fresh = worktree::discard_worktree(&self.repository, &name);
         let created = match fresh.and_then(|()| worktree::create_worktree(&self.repository, &name, commit)) {
             Ok(created) => created,
@@ -122,13 +122,13 @@ impl ParallelDriver<'_> {
         }
         let proved = ProvedWorktree::of_worker(&self.repository, &name, &created.path);
         let done = proved.map(work).map_err(|error| error.to_string());
-        // Where something that a check has started still works there, the next cleanup removes it.
+        // A work tree still in use by a process of a check is removed by the next cleanup.
         let _ = worktree::discard_worktree(&self.repository, &name);
         Ok(done)
     }
 
-    /// The tree that the run has come to, where the ledger says that exactly these checks were green on it, run as they
-    /// would be now.
+    /// The tree of the run's tip, where the ledger says that exactly these checks were green on it, run as they would
+    /// be now.
     fn tree_checked_behind_wave(
         &self,
         state: &RunState,

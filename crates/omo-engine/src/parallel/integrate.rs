@@ -1,4 +1,4 @@
-//! What sessions did is brought together, and the user's branch moves there: the last thing of all, once.
+//! The merge of the sessions' work, and the move of the user's branch: the last thing of all, once.
 
 use omo_core::text::sanitize;
 use omo_git::commit::CommitRefusal;
@@ -24,7 +24,7 @@ use crate::state::{ANSWER_CONTINUE, MAX_REASON_CHARS, RunState};
 use crate::work::guard_reading::guard_changes;
 
 impl ParallelDriver<'_> {
-    /// Brings a session together with what the run has come to. Nothing that is checked out changes.
+    /// Merges a session into the result of the run. Nothing that is checked out changes.
     pub(super) fn merge_worker(
         &mut self,
         state: &RunState,
@@ -54,7 +54,7 @@ impl ParallelDriver<'_> {
                         return self.report_stuck::<()>(group, &why).map(drop);
                     }
                 };
-                // No branch names it, and it must not be lost.
+                // No branch names the commit, and it must not be lost.
                 keep_commit(&self.repository, &self.worker_name(INTEGRATED)?, &made)?;
                 self.last_merge = Some((made.clone(), tree));
                 EventKind::GroupMerged { group: id, tip: made }
@@ -63,7 +63,7 @@ impl ParallelDriver<'_> {
         self.record(|_| vec![what]).map(drop)
     }
 
-    /// Moves the user's branch to what the run has come to, where nothing of its user's is in the way.
+    /// Moves the user's branch to the result of the run, where no change of its user is in the way.
     pub(super) fn land_on_user_branch(&self, state: &RunState, parallel: &ParallelState) -> Result<(), DriveError> {
         let checkout = read_checkout_facts(&self.repository)?;
         // A rebase leaves no branch checked out until it ends.
@@ -115,7 +115,7 @@ impl ParallelDriver<'_> {
 
     fn on_land_error(&self, error: LandError) -> Result<(), DriveError> {
         match error {
-            // It has moved this very moment: what comes next looks again.
+            // The branch has moved this very moment: the next step looks again.
             LandError::Moved { .. } | LandError::Cancelled => Ok(()),
             LandError::Dirty { paths } => {
                 let is_at_top = self.engine.root.canonicalize().is_ok_and(|root| root == self.repository.top());
@@ -135,7 +135,6 @@ impl ParallelDriver<'_> {
         }
     }
 
-    /// The run's branch, by its full name, is not the one that is checked out.
     fn refuse_absent_branch(&self, why: &str, branch: &str) -> Result<(), DriveError> {
         let ways_out = match branch {
             "" => Vec::new(),
@@ -144,7 +143,7 @@ impl ParallelDriver<'_> {
         self.refuse_landing(why, Vec::new(), ways_out)
     }
 
-    /// Where the user's branch is, while it is checked out and has what the run has not come to yet.
+    /// Tip of the user's branch, while it is checked out and has commits that the run lacks.
     pub(super) fn user_branch_ahead(&self, parallel: &ParallelState) -> Result<Option<String>, DriveError> {
         let CheckoutHead::Branch { reference, commit } = read_checkout_facts(&self.repository)?.head else {
             return Ok(None);
@@ -154,8 +153,8 @@ impl ParallelDriver<'_> {
         Ok(is_behind.then_some(commit))
     }
 
-    /// Why the user's branch cannot follow where its user has taken something out of it: that is part of what the run has
-    /// come to, and would come back.
+    /// Reason why the user's branch cannot follow where its user has removed commits: they are part of the run's
+    /// result, and would come back.
     fn rewritten_history(
         &self,
         state: &RunState,
@@ -172,7 +171,7 @@ impl ParallelDriver<'_> {
         Ok(Some(format!("it does not hold {base} {text} `git merge {option}{base}`")))
     }
 
-    /// Its user has committed meanwhile: the run's own work goes on top of that, and is checked again.
+    /// Merges the user's new commits: the run's own work goes on top of them, and is checked again.
     pub(super) fn catch_up(&self, state: &RunState, parallel: &ParallelState, at: &str) -> Result<(), DriveError> {
         match self.merge_user_commits(state, parallel, at)? {
             Ok(()) => Ok(()),
@@ -187,8 +186,7 @@ impl ParallelDriver<'_> {
         }
     }
 
-    /// Brings what its user has committed together with what the run has come to; why that cannot be done, and the files
-    /// that stand in the way.
+    /// Merges the user's commits with the result of the run; the reason of a failure, and the files in the way.
     pub(super) fn merge_user_commits(
         &self,
         state: &RunState,
@@ -199,7 +197,7 @@ impl ParallelDriver<'_> {
             return Ok(Err((why, Vec::new())));
         }
         let tip = match preview_merge(&self.repository, at, None, &parallel.tip)? {
-            // Its user has all of it already, and more.
+            // The user's branch has all of it already, and more.
             MergePreview::UpToDate => at.to_owned(),
             MergePreview::Conflict { files } => {
                 return Ok(Err(("what was committed on it meanwhile changes the same".to_owned(), files)));
@@ -232,7 +230,6 @@ impl ParallelDriver<'_> {
         self.record(|_| vec![refused]).map(drop)
     }
 
-    /// What judges commits keeps the branch from moving.
     fn refuse_by_guard(&self, why: &str, refusal: CommitRefusal) -> Result<(), DriveError> {
         let reason = sanitize(why, MAX_REASON_CHARS);
         let (files, ways_out) = (Vec::new(), Vec::new());
@@ -241,12 +238,11 @@ impl ParallelDriver<'_> {
     }
 }
 
-/// Where the user's branch was when sessions began, or when what was committed on it was last merged with.
+/// Tip of the user's branch when sessions began, or at the last merge of its commits.
 pub(crate) fn user_branch_base<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Option<&'a str> {
     Some(parallel.base.as_str()).filter(|base| !base.is_empty()).or(state.base.as_deref())
 }
 
-/// The reason to ask before a branch moves, by its full name, that other work trees have checked out.
 fn checked_out_twice(branch: &str, folders: &[String]) -> Option<String> {
     let folders: Vec<String> = folders.iter().map(|folder| sanitize(folder, 200)).collect();
     let branch = sanitize(branch.trim_start_matches("refs/heads/"), 100);
@@ -255,7 +251,6 @@ fn checked_out_twice(branch: &str, folders: &[String]) -> Option<String> {
     (!folders.is_empty()).then(|| sanitize(&why, MAX_REASON_CHARS))
 }
 
-/// The reason to ask before links that lead out of the repository are merged; `None` where there is none.
 fn links_reason(links: &[(String, String)]) -> Option<String> {
     let [path, target] = links.first().map(|(path, target)| [path, target].map(|text| sanitize(text, 60)))?;
     let more = match links.len() {
@@ -270,7 +265,7 @@ fn links_reason(links: &[(String, String)]) -> Option<String> {
     ))
 }
 
-/// Whether a person was asked about this very reason, and had the run go on.
+/// A person was asked about this very reason, and had the run go on.
 fn is_accepted(state: &RunState, why: &str) -> bool {
     state.questions.iter().any(|known| {
         matches!(&known.question.kind, QuestionKind::LandingRefused { reason, .. } | QuestionKind::Stuck { reason, .. } if reason == why)
@@ -278,7 +273,7 @@ fn is_accepted(state: &RunState, why: &str) -> bool {
     })
 }
 
-/// What the merge of a worker is called. That of a session has the words of such plans.
+/// Message of a worker's merge. A session's has the words of such plans.
 fn merge_message(state: &RunState, group: &TaskGroup) -> String {
     let name = match group.id.strip_prefix(SESSION_PREFIX) {
         Some(number) => format!("ultraplan session {number}"),

@@ -1,5 +1,5 @@
-//! What of a session's branch is brought together with the others: the commits of its steps, each of which was judged,
-//! and nothing that its client put beside them.
+//! The part of a session's branch that is merged: the commits of its steps, each of which was judged, without anything
+//! that its client put beside them.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +15,8 @@ use crate::program_files::ultraexecute_progress;
 use crate::state::{RunState, TaskState};
 
 impl ParallelDriver<'_> {
-    /// The commit that the steps of a session come to; why there is none, where a person has to see to it. What its
-    /// client committed after the last of its steps is not in it, and is kept with its branch.
+    /// The commit of the steps of a session, or the reason why there is none, for a person. Commits of its client after
+    /// the last of its steps are not in it, and are kept with its branch.
     pub(super) fn judged_tip(
         &self,
         state: &RunState,
@@ -25,7 +25,7 @@ impl ParallelDriver<'_> {
     ) -> Result<Result<String, String>, DriveError> {
         let name = self.worker_name(&group.id)?;
         let good = self.last_good_commit(state, group, &known.base)?;
-        // Work that was done before, and was left out when its step was done again, is in no branch of the session.
+        // Earlier work that was left out when its step was done again is in no branch of the session.
         let committed = passed_tasks(state, group).filter_map(|task| task.last_end.as_ref()?.commit.clone());
         let commits: Vec<String> = committed.chain([good.clone()]).collect();
         let tip = self.repository.commit_of(&name.branch_reference())?;
@@ -47,7 +47,7 @@ impl ParallelDriver<'_> {
         if since.iter().all(|file| !judged.contains(file)) && of_tip.iter().all(|file| judged.contains(file)) {
             return Ok(Ok(tip));
         }
-        // Short: what to do stands behind it, and a display shows only a few lines.
+        // Short: the way out stands behind it, and a display shows only a few lines.
         let (named, place) = (sanitize(&strays.join(", "), 80), known.worktree.as_deref().unwrap_or_default());
         Ok(Err(format!(
             "no step of it was judged with what its branch changes in {named}; take that back there with a commit, in {}, \
@@ -56,8 +56,7 @@ impl ParallelDriver<'_> {
         )))
     }
 
-    /// The commit that the steps of a session that have passed come to. It may begin from a later one, which has been
-    /// merged with what the run came to meanwhile.
+    /// The commit of the passed steps of a session, which may begin from a later one with merged work of the run.
     pub(super) fn last_good_commit(
         &self,
         state: &RunState,
@@ -68,14 +67,13 @@ impl ParallelDriver<'_> {
     }
 }
 
-/// The steps of a session that have passed.
 fn passed_tasks<'s>(state: &'s RunState, group: &'s TaskGroup) -> impl Iterator<Item = &'s TaskState> {
     let tasks = group.tasks.iter().filter_map(|id| state.tasks.get(id));
     tasks.filter(|task| is_done(state, task.status))
 }
 
-/// The files that the steps of a session had changed when they passed, but for those that they do not list: their
-/// commits do not hold these. A hook of its user may have added to them.
+/// Files that the steps of a session had changed when they passed, but for unlisted ones: their commits do not hold
+/// these. A hook of its user may have added to them.
 fn judged_files(state: &RunState, group: &TaskGroup) -> BTreeSet<String> {
     let ends = passed_tasks(state, group).filter_map(|task| task.last_end.as_ref());
     ends.flat_map(|end| {

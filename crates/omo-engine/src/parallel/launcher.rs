@@ -1,5 +1,3 @@
-//! The launcher of a run.
-
 use omo_git::repository::GitRepository;
 use omo_remote::launcher::ProfileLauncher;
 use omo_state::env;
@@ -8,7 +6,6 @@ use crate::client_policy::ClientPolicy;
 use crate::parallel::LaunchConfig;
 use crate::work::Engine;
 
-/// The launcher that a policy names.
 pub(super) fn find_launcher(
     engine: &Engine,
     repository: &GitRepository,
@@ -27,7 +24,7 @@ pub(super) fn find_launcher(
     })
 }
 
-/// The file of the run that may take what a worker prints.
+/// Path of the log for a worker's output, such as `S2-worker-1.log`.
 pub(super) fn log_path(engine: &Engine, group: &str, launch: u32) -> String {
     engine.run.log_path(&format!("{group}-worker-{launch}.log")).display().to_string()
 }

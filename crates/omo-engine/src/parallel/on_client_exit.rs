@@ -1,4 +1,4 @@
-//! The client of a session has ended: what it said about its end, and what the ledger says, decide what follows.
+//! The exit of a session's client: its last message and the ledger decide the next step.
 
 use std::path::PathBuf;
 
@@ -68,7 +68,7 @@ impl ParallelDriver<'_> {
         self.end_if_done(&group).map(drop)
     }
 
-    /// Tries the commit again that git refused, where its session works, and goes on with the session.
+    /// Retries the commit that `git` refused, in the session's work tree, and goes on with the session.
     pub(super) fn commit_again(&self, state: &RunState, group: &TaskGroup, task: &str) -> Result<(), DriveError> {
         let tree = worker_tree(state, self.engine.run.id(), &group.id);
         let failed = match tree.unwrap_or_else(|| Err(WorktreeGone::NoFolder(PathBuf::new()))) {
@@ -85,7 +85,6 @@ impl ParallelDriver<'_> {
         self.end_if_done(group).map(drop)
     }
 
-    /// The files that the task that is under way in a session has changed.
     fn files_changed_by(&self, state: &RunState, group: &TaskGroup) -> Result<Vec<String>, WorktreeGone> {
         let tree = state.group_state(&group.id).and_then(|known| known.worktree.clone());
         let (Some(tree), Some((id, running))) = (tree, verbs::running_task_in(state, group)) else {
@@ -99,7 +98,7 @@ impl ParallelDriver<'_> {
     }
 }
 
-/// The tasks of a session that the ledger does not call settled; none where the session as a whole is.
+/// Number of tasks of a session that are not settled; `0` where the session as a whole is.
 fn tasks_left(state: &RunState, group: &TaskGroup) -> u32 {
     if group_outcome(state, group).is_some() {
         return 0;
@@ -108,7 +107,6 @@ fn tasks_left(state: &RunState, group: &TaskGroup) -> u32 {
     u32::try_from(left.count()).unwrap_or(u32::MAX).max(1)
 }
 
-/// How a client ended, in words.
 fn describe_client_end(end: &ClientEnd) -> String {
     match end {
         ClientEnd::Ended => "it ended by itself".to_owned(),
@@ -131,7 +129,6 @@ fn describe_client_end(end: &ClientEnd) -> String {
     }
 }
 
-/// What a person has to know about an end beside what follows from it.
 fn client_end_detail(end: &ClientEnd) -> String {
     match end {
         ClientEnd::ApiError { detail, .. } | ClientEnd::NeverBegan(detail) | ClientEnd::Garbage(detail) => {

@@ -5,18 +5,17 @@ use omo_plan::model::TaskGroup;
 use crate::standing::is_work_done;
 use crate::state::{RunState, TaskStatus};
 
-/// The commit that the steps of a session that have passed come to: of the one that passed last, or the one it began
-/// from. A step that is done again may pass after those that follow it.
+/// The commit of the passed steps of a session: of the one that passed last, or the one it began from. A step that is
+/// done again may pass after those that follow it.
 pub(crate) fn last_passed_commit<'s>(state: &'s RunState, group: &TaskGroup, base: &'s str) -> &'s str {
     let commit = |id: &String| {
         let known = state.tasks.get(id).filter(|known| is_done(state, known.status))?;
         Some((known.updated_at, known.last_end.as_ref()?.commit.as_deref()?))
     };
-    // The last of those that are equal.
+    // The last of equal ones.
     group.tasks.iter().filter_map(commit).max_by_key(|(at, _)| *at).map_or(base, |(_, commit)| commit)
 }
 
-/// Whether the work on a step is done as far as its worker goes.
 pub(crate) fn is_done(state: &RunState, status: TaskStatus) -> bool {
     is_work_done(&state.plan.policy, status)
 }

@@ -1,4 +1,4 @@
-//! What a session has on a remote repository, put away once its command has ended.
+//! Cleanup of a session's branches on a remote repository, once its command has ended.
 
 use std::sync::OnceLock;
 
@@ -15,14 +15,14 @@ use crate::parallel::launcher::find_launcher;
 use crate::parallel_state::ParallelState;
 use crate::work::Engine;
 
-/// No session is begun with more often than this.
+/// Maximum launches of a session.
 const MAX_LAUNCHES: u32 = 10_000;
-/// Why a remote repository does not answer, once it was found out. A cleanup that puts away what several sessions have
-/// left there asks it for each of them. It would be silent as long every time, while the user may be waiting.
+/// Reason why a remote repository is silent, once found. A cleanup after several sessions asks the remote for each of
+/// them, and it would be silent as long every time, while the user may be waiting.
 pub(super) type Silence = OnceLock<String>;
 
-/// Fetches what is still on the remote of a session whose command has ended or was lost, keeps it, and deletes it there.
-/// What could not be deleted is told.
+/// Fetches the branches of a session whose command has ended or was lost, keeps them, and deletes them on the remote. A
+/// failed deletion is told.
 pub(super) fn clear_remote(
     engine: &Engine,
     repository: &GitRepository,
@@ -51,7 +51,7 @@ pub(super) fn clear_remote(
     Ok((!told.is_empty()).then(|| told.join("; ")))
 }
 
-/// What a supervisor has fetched of a launch before, and what keeps it.
+/// A launch that a supervisor has fetched before, with the reference that keeps it.
 pub(super) fn find_kept_launch(
     run: &Run,
     repository: &GitRepository,
@@ -62,7 +62,6 @@ pub(super) fn find_kept_launch(
     Ok(repository.commit_of(&keeper.keep_reference())?.map(|tip| (tip, keeper)))
 }
 
-/// How often a session was begun with somewhere else.
 pub(super) fn count_launches(run: &Run, group: &str) -> u32 {
     (1..=MAX_LAUNCHES).take_while(|launch| run.has_log(&launch_name(group, *launch))).last().unwrap_or(0)
 }

@@ -1,5 +1,5 @@
-//! The work of workers elsewhere: what they pushed is fetched and judged here, one step after the other, as if each of
-//! them had been worked on in the work tree of the session.
+//! The work of workers elsewhere: their pushes are fetched and judged here, one step after the other, as if each step
+//! had been worked on in the work tree of the session.
 
 use omo_claude::client_end::FollowUp;
 use omo_core::text::sanitize;
@@ -20,25 +20,24 @@ use crate::state::{RunPhase, RunState, TaskStatus};
 use crate::work::{CompletionReport, Engine, EngineError, SilentWatcher, WorkerCommit};
 use crate::{parallel_schedule, verbs};
 
-/// What became of what a session has pushed.
 enum Judgement {
-    /// Every step of it that was judged is settled, and the rest is begun anew.
+    /// Every judged step is settled, and the rest begins anew.
     Settled,
-    /// Nothing was pushed of this step.
+    /// A step without a push.
     Missing(String),
-    /// It cannot be judged.
+    /// A push that cannot be judged.
     Refused(String),
 }
 
 impl ParallelDriver<'_> {
-    /// A worker somewhere else is over: what it pushed is fetched, deleted there and judged here.
+    /// Takes in a finished worker elsewhere: its push is fetched, deleted there and judged here.
     pub(super) fn take_in_remote_work(&self, group: &TaskGroup, end: RemoteEnd) -> Result<(), DriveError> {
         self.pause_unfinished_judgement(group)?;
         let state = self.engine.run.state()?;
         let Some(terms) = state.parallel.as_ref().map(|parallel| parallel.policy.clone()) else { return Ok(()) };
         let goes_on = !state.is_over();
         let (number, name) = (count_launches(self.engine.run, &group.id), self.worker_name(&group.id)?);
-        // Behind the end of a run its user waits: a remote that was silent once is not asked for each of its workers.
+        // At the end of a run its user waits: a remote that was silent once is not asked for each of its workers.
         let Some(launcher) = self.launcher(&terms, String::new()) else { return Ok(()) };
         let collected = match self.silence.get().filter(|_| !goes_on) {
             Some(why) => Err(why.clone()),
@@ -59,13 +58,13 @@ impl ParallelDriver<'_> {
         if collected.tips.iter().all(|(launch, ..)| *launch != number)
             && let Some((tip, keeper)) = find_kept_launch(self.engine.run, &self.repository, &name, number)?
         {
-            // A supervisor that did not live to judge it has fetched it, and deleted it and its report there.
+            // A supervisor that died before the judgement has fetched the push, and deleted it and its report there.
             "what it pushed was fetched before its supervisor ended".clone_into(&mut how);
             (stuck, collected.fetch_error) = (None, None);
             collected.tips.push((number, tip, keeper));
         }
         let pushed = collected.tips.iter().find(|(launch, ..)| *launch == number).map(|(_, tip, _)| tip.as_str());
-        // What is there and did not come is not nothing: no attempt is used for it.
+        // A push that exists and did not arrive is not nothing: no attempt is used for it.
         stuck = stuck.or_else(|| collected.fetch_error.clone().filter(|_| pushed.is_none()));
         if goes_on && stuck.is_none() {
             match self.judge_pushed(group, &name, pushed)? {
@@ -101,15 +100,14 @@ impl ParallelDriver<'_> {
         self.end_if_done(group).map(drop)
     }
 
-    /// A step that is at work before anything was judged is one that a supervisor began to judge and did not live to end:
-    /// no worker somewhere else begins one here.
+    /// Pauses a step whose judgement a dead supervisor began: no worker elsewhere begins one here.
     fn pause_unfinished_judgement(&self, group: &TaskGroup) -> Result<(), DriveError> {
         let is_judged = |state: &RunState| state.phase == RunPhase::Executing;
         let pause = |state: &RunState| verbs::pause_event(state, group, "its supervisor ended while it was judged");
         self.record(|state| pause(state).filter(|_| is_judged(state)).into_iter().collect()).map(drop)
     }
 
-    /// Judges each step in its order, up to the first that does not pass.
+    /// Judges each step in order, up to the first that does not pass.
     fn judge_pushed(
         &self,
         group: &TaskGroup,
@@ -163,7 +161,7 @@ impl ParallelDriver<'_> {
         }
     }
 
-    /// Judges one step: what differs between the commit before it and its own, and its checks on its own.
+    /// Judges one step: the difference between the commit before it and its own, and its checks on its own.
     fn judge_pushed_task(
         &self,
         engine: &Engine,
@@ -180,7 +178,7 @@ impl ParallelDriver<'_> {
         Ok(judged.state.tasks.get(task).is_some_and(|known| known.status == TaskStatus::Passed))
     }
 
-    /// Begins with a step that nothing was pushed of, so that its end can be written down. Why that cannot be done.
+    /// Begins a step without a push, so that its end can be written down; gives the reason of a failure.
     fn start_missing_task(
         &self,
         group: &TaskGroup,
@@ -203,7 +201,7 @@ impl ParallelDriver<'_> {
         }
     }
 
-    /// Gives up what keeps a commit that the branch of its session has; gives the names of the others.
+    /// Releases references to commits that the branch of its session has; gives the names of the others.
     fn release_kept_commits(
         &self,
         name: &WorkerName,

@@ -1,4 +1,4 @@
-//! A session begins: its work tree, what its client is started with, and the client.
+//! The start of a session: its work tree, its options, and its client.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -33,13 +33,12 @@ use crate::state::{RunState, TaskStatus};
 use crate::verbs;
 use crate::wave_rules::group_outcome;
 
-/// So many files that could not be copied are named.
+/// Maximum files named that could not be copied.
 const MAX_NAMED_FILES: usize = 8;
-/// So many workers are handed over to an engine with one push.
+/// Workers handed to a scheduler with one push.
 const SUBMISSIONS_AT_ONCE: usize = 16;
 
 impl ParallelDriver<'_> {
-    /// Begins with these sessions, as far as nothing keeps them from it.
     pub(super) fn start_workers(
         &mut self,
         state: &RunState,
@@ -56,7 +55,7 @@ impl ParallelDriver<'_> {
         let has_failed = |group: &&&TaskGroup| parallel.has_status(&group.id, &[GroupStatus::Failed]);
         let failed: Vec<&TaskGroup> = groups.iter().filter(has_failed).copied().collect();
         if !failed.is_empty() && self.update_failed_sessions(state, parallel, &failed)? {
-            // What comes next is decided by what that came to.
+            // The outcome decides the next step.
             return Ok(());
         }
         let waiting: Vec<&TaskGroup> =
@@ -79,7 +78,7 @@ impl ParallelDriver<'_> {
         Ok(())
     }
 
-    /// Those of the sessions for whose clients this machine has the memory. One can always begin.
+    /// The sessions for whose clients this machine has the memory. One can always begin.
     fn within_memory<'g>(
         &mut self,
         parallel: &ParallelState,
@@ -142,8 +141,8 @@ impl ParallelDriver<'_> {
         Ok(())
     }
 
-    /// Brings what failed sessions have together with what the run and its user's branch have come to since, where what
-    /// was in their way may have been repaired. `true` where anything was written down.
+    /// Merges failed sessions with the result of the run and its user's branch since, which may have repaired the
+    /// cause. `true` where any event was written.
     fn update_failed_sessions(
         &self,
         state: &RunState,
@@ -170,11 +169,11 @@ impl ParallelDriver<'_> {
                             CommitDraft { tip: own, merged: Some(&parallel.tip), tree: &tree, message: &message };
                         match self.commit_for_user(&parallel.policy, &draft)? {
                             Ok(made) => made,
-                            // It is asked about once its steps are done.
+                            // A question follows once its steps are done.
                             Err(_) => continue,
                         }
                     }
-                    // It is asked about once its steps are done.
+                    // A question follows once its steps are done.
                     MergePreview::UpToDate | MergePreview::Conflict { .. } => continue,
                 }
             };
@@ -187,7 +186,6 @@ impl ParallelDriver<'_> {
         Ok(is_updated)
     }
 
-    /// The work trees of some sessions, those that could be made.
     fn prepare_work_trees<'g>(
         &mut self,
         parallel: &ParallelState,
@@ -201,7 +199,6 @@ impl ParallelDriver<'_> {
         groups.iter().zip(made).filter_map(with_path).collect()
     }
 
-    /// Starts the clients of sessions whose work trees are ready.
     fn start_clients(
         &mut self,
         parallel: &ParallelState,
@@ -227,7 +224,6 @@ impl ParallelDriver<'_> {
         Ok(())
     }
 
-    /// Has a session run here, which may spend so much.
     pub(super) fn add_session(
         &mut self,
         group: &TaskGroup,
@@ -237,11 +233,11 @@ impl ParallelDriver<'_> {
         self.supervisor.add_session(&group.id, spec);
         self.running.insert(group.id.clone());
         self.granted.extend(micros.map(|micros| (group.id.clone(), micros)));
-        // Making the next work tree may take long; meanwhile a reader of the ledger should see what has begun.
+        // The next work tree may take long; meanwhile a reader of the ledger should see the begun session.
         self.handle_client_events(Duration::ZERO)
     }
 
-    /// The work tree of a session, ready to be worked in. `None` where it could not be made; a person is asked then.
+    /// The prepared work tree of a session. `None` where it could not be made; a person is asked then.
     fn prepare_work_tree(&self, parallel: &ParallelState, group: &TaskGroup) -> Result<Option<PathBuf>, DriveError> {
         let name = self.worker_name(&group.id)?;
         let known = parallel.groups.get(&group.id).filter(|known| known.worktree.is_some());
@@ -258,7 +254,7 @@ impl ParallelDriver<'_> {
             return self.report_stuck(group, &gone.to_string());
         }
         if (created.was_there || known.is_some()) && !self.branch_contains(&name, &base)? {
-            // What could not be removed of an earlier try: this one does not begin in it.
+            // Leftovers of an earlier try that could not be removed: this one does not begin in them.
             return match self.remove_earlier_attempt(parallel, &name, &base)? {
                 Ok(parallel) => self.prepare_work_tree(&parallel, group),
                 Err(error) => self.report_stuck(group, &format!("its work tree could not be made: {error}")),
@@ -280,7 +276,7 @@ impl ParallelDriver<'_> {
         Ok(Some(created.path))
     }
 
-    /// Writes down what judges commits in a new worktree, before a worker can change it.
+    /// Writes the judges of commits in a new worktree, before a worker can change them.
     fn note_judges(&self, name: &WorkerName, path: &Path) -> Result<(), DriveError> {
         let tree = ProvedWorktree::of_worker(&self.repository, name, path).ok();
         let Some((guard, repository)) = self.engine.run.state()?.guard.zip(tree.and_then(|tree| tree.repository()))
@@ -294,7 +290,7 @@ impl ParallelDriver<'_> {
         self.record(|_| found.into_iter().collect()).map(drop)
     }
 
-    /// Writes down where a session gets its work tree before that is made: what a kill leaves behind is found by this.
+    /// Writes the place of a session's work tree before that is made: leftovers of a kill are found by it.
     fn note_prepared(&self, name: &WorkerName, base: &str) -> Result<(), DriveError> {
         let prepared = EventKind::GroupPrepared {
             group: name.worker().to_owned(),
@@ -305,7 +301,7 @@ impl ParallelDriver<'_> {
         self.record(|_| vec![prepared]).map(drop)
     }
 
-    /// Removes what an earlier try of a session has left, so that the session can begin from this commit.
+    /// Removes leftovers of an earlier try, so that the session can begin from this commit.
     fn remove_earlier_attempt(
         &self,
         parallel: &ParallelState,
@@ -323,13 +319,12 @@ impl ParallelDriver<'_> {
         Ok(carried_out.map(|()| state.parallel.unwrap_or_default()))
     }
 
-    /// Whether the branch of a session has the commit that it should begin from.
     fn branch_contains(&self, name: &WorkerName, base: &str) -> Result<bool, DriveError> {
         let Some(tip) = self.repository.commit_of(&name.branch_reference())? else { return Ok(false) };
         Ok(tip == base || self.repository.contains(&tip, &[base.to_owned()])?)
     }
 
-    /// Runs the command that makes a work tree ready, once for each; why it could not, where it could not.
+    /// Runs the command that prepares a work tree, once for each; gives the reason of a failure.
     pub(super) fn run_setup_command(
         &self,
         group: &str,
@@ -353,14 +348,13 @@ impl ParallelDriver<'_> {
         }
     }
 
-    /// A person has to see to a session.
     pub(super) fn report_stuck<T>(&self, group: &TaskGroup, why: &str) -> Result<Option<T>, DriveError> {
         let what = EventKind::GroupStuck { group: group.id.clone(), reason: sanitize(why, 500) };
         self.record(|_| vec![what])?;
         Ok(None)
     }
 
-    /// Writes down that a session has ended, where every task of it has. `true` where it has, or cannot go on.
+    /// Writes the end of a session whose tasks all have ended. `true` where it has ended, or cannot go on.
     pub(super) fn end_if_done(&self, group: &TaskGroup) -> Result<bool, DriveError> {
         let state = self.engine.run.state()?;
         let Some(status) = group_outcome(&state, group) else { return Ok(false) };
@@ -379,7 +373,7 @@ impl ParallelDriver<'_> {
         Ok(true)
     }
 
-    /// What the client of a session is started with. `None` where it may not be.
+    /// Options of a session's client. `None` where it may not be started.
     fn client_spec(
         &mut self,
         terms: &ClientPolicy,
@@ -406,7 +400,7 @@ impl ParallelDriver<'_> {
         };
         let order = self.worker_spec(&group.id, worktree, means)?;
         let order = WorkerSpec {
-            // One that was taken meanwhile is no worse than none.
+            // A port that was taken meanwhile is no worse than none.
             port: worker_resources::find_free_ports(1).ok().and_then(|ports| ports.first().copied()),
             settings: Some(self.write_settings(group, &order.temp_folder, means)?),
             max_turns: MAX_TURNS,
@@ -419,7 +413,7 @@ impl ParallelDriver<'_> {
         self.minder_spec(&order, terms, means, prompt).map(Some)
     }
 
-    /// A session in this folder, with a folder for temporary files.
+    /// Options of a session in this folder, with a folder for temporary files.
     pub(super) fn worker_spec(
         &self,
         group: &str,
@@ -431,7 +425,6 @@ impl ParallelDriver<'_> {
         Ok(WorkerSpec::new(self.engine.run.id(), group, worktree, temp, &means.own_program))
     }
 
-    /// The client of a session, which reads this prompt.
     pub(super) fn minder_spec(
         &self,
         order: &WorkerSpec,
@@ -454,7 +447,7 @@ impl ParallelDriver<'_> {
         })
     }
 
-    /// The file with the settings of a session, beside the one with the rules of its fence.
+    /// Writes the settings file of a session, beside the file with the rules of its fence.
     fn write_settings(&self, group: &TaskGroup, temp: &Path, means: &LaunchConfig) -> Result<PathBuf, DriveError> {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string();
         let rules = FenceRules {
@@ -478,7 +471,6 @@ impl ParallelDriver<'_> {
         Ok(path)
     }
 
-    /// A client runs.
     pub(super) fn note_started(&self, group: &str, mark: &ProcessIdentity) -> Result<(), DriveError> {
         let process = RecordedProcess { pid: mark.pid, mark: mark.start.clone() };
         let budget_micros = self.granted.get(group).copied();
@@ -487,7 +479,6 @@ impl ParallelDriver<'_> {
     }
 }
 
-/// Which task of a session has failed, and why.
 fn failed_task_reason(state: &RunState, group: &TaskGroup) -> String {
     let failed = |id: &&String| {
         state.tasks.get(*id).is_some_and(|task| matches!(task.status, TaskStatus::Failed | TaskStatus::Unverified))

@@ -1,5 +1,5 @@
-//! Workers are started elsewhere: their branches, and their briefs where they get any, go to the remote repository in one
-//! request, and each worker is started there by its launcher, beside the run.
+//! Workers elsewhere: their branches, and their briefs where they get any, go to the remote repository in one request,
+//! and each worker is started there by its launcher, beside the run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,10 +24,9 @@ use crate::report::ultraplan::remote_prompt::{Pusher, remote_worker_prompt, task
 use crate::schedule::{NextAction, next_action};
 use crate::state::RunState;
 
-/// A push that failed so often, one time after the other, is put to a person.
+/// Failed pushes in a row before a person is asked.
 const MAX_PUSH_FAILURES: u32 = 4;
 
-/// A worker that is about to be started by its launcher.
 #[derive(Debug)]
 pub(super) struct Submission {
     launcher: Arc<ProfileLauncher>,
@@ -37,8 +36,8 @@ pub(super) struct Submission {
 }
 
 impl ParallelDriver<'_> {
-    /// Begins to start workers for these sessions, whose work trees are ready. Each may spend `micros`. `false` where the
-    /// remote repository refused one: the rest waits as long as what was refused.
+    /// Begins to start workers for these sessions, whose work trees are ready, each with a budget of `micros`. `false`
+    /// where the remote repository refused one: the rest waits as long as the refused one.
     pub(super) fn submit_workers(
         &mut self,
         parallel: &ParallelState,
@@ -90,7 +89,7 @@ impl ParallelDriver<'_> {
         Ok(true)
     }
 
-    /// Takes in the starts that have ended, and begins others. Once one was refused, the rest waits as long.
+    /// Takes in finished starts, and begins others. After a refusal, the rest waits as long.
     pub(super) fn take_in_starts(&mut self) -> Result<(), DriveError> {
         while let Some((job, started)) = self.starts.next_ended() {
             let Err(refusal) = started else {
@@ -116,7 +115,7 @@ impl ParallelDriver<'_> {
             return Ok(());
         }
         let next: Vec<Submission> = self.pending.drain(..next).collect();
-        // Written down first: what is started and not written down would be started a second time.
+        // Written first: an unrecorded worker would be started a second time.
         let handed_over = |submission: &Submission| EventKind::WorkerSubmitted {
             group: submission.values.group.clone(),
             job: submission.values.job.clone(),
@@ -131,7 +130,7 @@ impl ParallelDriver<'_> {
         Ok(())
     }
 
-    /// Has the command of a worker run here for as long as the worker does.
+    /// Runs the command of a worker here for as long as the worker runs.
     fn attach(
         &mut self,
         policy: &ClientPolicy,
@@ -148,7 +147,7 @@ impl ParallelDriver<'_> {
             is_interrupted_first: false,
             ..self.minder_spec(&order, policy, &means, values.prompt_file.clone().into())?
         };
-        // It is not told of a budget.
+        // The worker is told of no budget.
         self.add_session(group, spec, None)
     }
 
@@ -165,7 +164,6 @@ impl ParallelDriver<'_> {
         .map(drop)
     }
 
-    /// The number of the launch of a worker, and what its commands are filled with.
     fn prepare_worker(
         &self,
         policy: &ClientPolicy,
@@ -183,7 +181,7 @@ impl ParallelDriver<'_> {
         let branch = launch_branch(&name.branch(), launch);
         let pusher = if is_attached { Pusher::Session } else { Pusher::Worker };
         let prompt = remote_worker_prompt(&state, run, group, &branch, pusher);
-        // Before anything is pushed: a process that looks for the branch finds by this that there may be one.
+        // Before any push: a process that looks for the branch finds by this that there may be one.
         let prompt_file = self.write_worker_file(&launch_name(&group.id, launch), prompt.as_bytes())?;
         let mut values = JobValues { branch, base, group: group.id.clone(), ..JobValues::default() };
         if is_attached {
@@ -232,7 +230,7 @@ impl ParallelDriver<'_> {
     }
 }
 
-/// Pushes the branches of some workers, with their briefs where they have any, and finds out the address of the remote
+/// Pushes the branches of some workers, with their briefs where they have any, and looks up the address of the remote
 /// repository.
 fn push_branches<'v>(
     launcher: &mut ProfileLauncher,

@@ -1,4 +1,4 @@
-//! What has passed is ticked in the plan's file as a commit of omo's own, once all is merged: so that the user's branch
+//! Ticks for passed tasks in the plan's file as a commit of omo's own, once all is merged: so that the user's branch
 //! has it with the work.
 
 use omo_git::integrate::{CommitDraft, committed_file, keep_commit, tree_with_file, uncommitted_paths};
@@ -8,13 +8,12 @@ use crate::parallel_state::{INTEGRATED, ParallelState};
 use crate::state::RunState;
 use crate::work::{path_in_repository, tick_merged};
 
-/// The file that git writes while it makes the commit.
+/// Index file of `git` for the commit.
 const INDEX_FILE: &str = "ticks.index";
 
 impl ParallelDriver<'_> {
-    /// The commit that the user's branch has to move to: what the run has come to, with what has passed ticked in the
-    /// plan's file. Where git does not know that file, or its user has edits in it that are not committed, it is ticked
-    /// in the user's work tree afterwards.
+    /// The commit that the user's branch has to move to: the result of the run, with passed tasks ticked in the plan's
+    /// file. An untracked file, or one with uncommitted edits, is ticked in the user's work tree afterwards.
     pub(super) fn ticked_tip(&self, state: &RunState, parallel: &ParallelState) -> Result<String, DriveError> {
         let unticked = || Ok(parallel.tip.clone());
         let path = path_in_repository(&self.repository, self.engine.root, &state.plan.source.path);
@@ -25,13 +24,13 @@ impl ParallelDriver<'_> {
             return unticked();
         }
         let (_, index) = self.engine.run.log_file(INDEX_FILE)?;
-        // git takes an empty one for a broken one.
+        // An empty index is a broken one to git.
         let _ = std::fs::remove_file(&index);
         file.bytes = ticked.text.clone().into_bytes();
         let message = format!("omo: tick what has passed in {path}\n\nOmo-Run: {}\n", self.engine.run.id());
         let tree = tree_with_file(&self.repository, &parallel.tip, &file, &index);
         let _ = std::fs::remove_file(&index);
-        // The work is what matters: it lands all the same.
+        // The work matters most: it lands without ticks.
         let Ok(tree) = tree else { return unticked() };
         let draft = CommitDraft { tip: &parallel.tip, merged: None, tree: &tree, message: &message };
         let Ok(Ok(made)) = self.commit_for_user(&parallel.policy, &draft) else { return unticked() };

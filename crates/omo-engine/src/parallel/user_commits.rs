@@ -1,4 +1,4 @@
-//! Commits that are made for the user: merges, and the ticks in the plan's file. Their hooks are asked first.
+//! Commits made for the user: merges, and the ticks in the plan's file. Their hooks are asked first.
 
 use std::time::Duration;
 
@@ -8,16 +8,14 @@ use omo_git::user_git::UserGit;
 use super::{DriveError, ParallelDriver};
 use crate::client_policy::ClientPolicy;
 
-/// Time for git and one hook.
 pub(super) const LIMIT: Duration = Duration::from_secs(600);
 
 impl ParallelDriver<'_> {
-    /// git as the user of this run runs it.
     pub(super) fn user_git(&self) -> UserGit<'_> {
         UserGit { environment: self.engine.environment, settings: &self.settings, limit: LIMIT }
     }
 
-    /// Makes a commit of its user; in words why a hook refused that, or why it could not be signed.
+    /// Makes a commit of the user, or gives the reason: a hook refused it, or it could not be signed.
     pub(super) fn commit_for_user(
         &self,
         policy: &ClientPolicy,

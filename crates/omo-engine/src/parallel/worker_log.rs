@@ -1,4 +1,4 @@
-//! What the worker of a group has said, as its engine has it.
+//! Output of a group's worker, as its scheduler has it.
 
 use omo_core::text::sanitize;
 use omo_git::repository::GitRepository;
@@ -13,12 +13,12 @@ use crate::parallel::remote_branches::count_launches;
 use crate::state::RunState;
 use crate::work::Engine;
 
-/// Output of the last worker that was started for a group; why its launcher does not tell it, where it does not. `name` is
-/// the group's id, `S2`, or `2`.
+/// Output of the last worker of a group, or the reason why its launcher has none. `name` is the group's id, `S2`, or
+/// `2`.
 ///
 /// # Errors
 ///
-/// There is no such worker, or nobody to ask.
+/// An unknown worker, or no launcher to ask.
 pub fn read_worker_log(engine: &Engine, state: &RunState, name: &str) -> Result<Result<String, String>, VerbRefusal> {
     let groups = || state.plan.groups.iter().map(|group| group.id.as_str());
     let number =

@@ -1,11 +1,10 @@
-//! What the client lets no session change that has no person at it, whatever it was allowed otherwise.
+//! Paths that the client protects from every session without a person, whatever permissions it has.
 
 use omo_plan::paths;
 
-/// Folders in which the client lets no session write that has no person at it, wherever they are. Seen in 2.1.328.
+/// Folders that the client protects from a session without a person, wherever they are. Seen in 2.1.328.
 const PROTECTED_FOLDERS: &[&str] =
     &[".cargo", ".claude", ".devcontainer", ".git", ".husky", ".idea", ".mvn", ".vscode", ".yarn"];
-/// The same for files.
 const PROTECTED_FILES: &[&str] = &[
     ".bash_aliases",
     ".bash_login",
@@ -46,7 +45,6 @@ const PROTECTED_FILES: &[&str] = &[
     "pyrightconfig.json",
 ];
 
-/// Whether a path leads to such a file, or into such a folder.
 pub(super) fn is_protected(path: &str) -> bool {
     let path = paths::normalize_path(path).unwrap_or_default().to_lowercase();
     let name = path.rsplit('/').next().unwrap_or_default();

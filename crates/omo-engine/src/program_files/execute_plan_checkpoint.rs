@@ -1,4 +1,4 @@
-//! `.claude/execute-plan-checkpoint.json`: which tasks have ended, and how.
+//! `.claude/execute-plan-checkpoint.json`: the ended tasks, each with its status.
 
 use std::num::NonZeroU32;
 
@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use crate::report::dev_workflow::{EndedTask, ended_tasks, run_status};
 use crate::state::RunState;
 
-/// The checkpoint, in the shape and the order that its readers expect.
 #[derive(Debug, Serialize)]
 struct Checkpoint<'a> {
     plan_file: &'a str,
@@ -55,13 +54,13 @@ pub fn render(state: &RunState) -> String {
     text
 }
 
-/// What is read of a checkpoint that something else left.
+/// The part of a checkpoint of another program that is read.
 #[derive(Debug, Deserialize)]
 pub struct ForeignCheckpoint {
-    /// Whose it is.
+    /// Path of its plan.
     #[serde(default)]
     pub plan_file: String,
-    /// So many direct dependents made a task a hub.
+    /// Direct dependents that made a task a hub.
     #[serde(default = "default_k")]
     pub k: NonZeroU32,
     /// Tasks in a batch.
@@ -70,11 +69,11 @@ pub struct ForeignCheckpoint {
 }
 
 impl ForeignCheckpoint {
-    /// Reads what of it opens a run.
+    /// Reads the values that open a run.
     ///
     /// # Errors
     ///
-    /// It is no JSON object, or one of these has a value that it cannot have.
+    /// Text that is no JSON object, or a value out of range.
     pub fn read(text: &str) -> serde_json::Result<Self> {
         // A list would be taken for the values in their order.
         let object: serde_json::Map<_, _> = serde_json::from_str(text)?;

@@ -16,10 +16,10 @@ use crate::task_counterfactual;
 
 const HEADING: &str = "## Execution Report";
 
-/// The section of this plan, without what stands around it.
+/// The section of this plan, without the text around it.
 pub fn section(state: &RunState) -> String {
     let counts = state.task_counts();
-    // Each in a paragraph of its own: rendered, lines that follow each other run into one.
+    // A paragraph each: rendered, consecutive lines run into one.
     let mut text = format!("{HEADING}\n\n{}\n\n", plan_line(&state.plan.source.path));
     let _ = write!(text, "**Status:** {}\n\n", report_status(state));
     let _ = write!(text, "**Tasks:** {}\n\n", tally(counts, state.plan.policy.unproved_continues));
@@ -40,7 +40,7 @@ pub fn section(state: &RunState) -> String {
     text
 }
 
-/// The status in the words of such a report, which have none for a run that was cancelled: it does not go on.
+/// The status in the words of such a report, which have none for a cancelled run: it does not go on.
 fn report_status(state: &RunState) -> &'static str {
     match state.phase {
         RunPhase::Cancelled { .. } => "cancelled",
@@ -48,7 +48,6 @@ fn report_status(state: &RunState) -> &'static str {
     }
 }
 
-/// What a person was asked, and what they answered.
 fn answers(text: &mut String, state: &RunState) {
     let answered = state.questions.iter().filter_map(|known| Some((&known.question, known.answer.as_ref()?)));
     for (place, (question, answer)) in answered.enumerate() {
@@ -87,7 +86,6 @@ fn row(task: &EndedTask) -> String {
     format!("- Task {}: {title} {} — {evidence}", task.id, task.status.mark())
 }
 
-/// What else a reader has to know about a task.
 fn remarks(state: &RunState, id: &str) -> Vec<String> {
     let Some(task) = state.tasks.get(id) else { return Vec::new() };
     let mut remarks = Vec::new();
@@ -123,12 +121,11 @@ fn listed(files: &[String]) -> String {
     names.join(", ")
 }
 
-/// On one line, with nothing in it that a terminal or a reader of Markdown would take for more.
 fn one_line(text: &str) -> String {
     sanitize(text, 300).replace("<!--", "<! --")
 }
 
-/// Where the section of a plan stands in a file; `None` where it has none.
+/// The range of a plan's section in a file; `None` where it has none.
 ///
 /// A section begins with its heading and ends before the next heading of its level, or of the first one.
 pub(crate) fn find_section(file: &[u8], plan: &str) -> Option<Range<usize>> {
@@ -151,8 +148,7 @@ pub(crate) fn find_section(file: &[u8], plan: &str) -> Option<Range<usize>> {
     found.map(|start| start..offset)
 }
 
-/// The file with the section of a plan put in the place of the old one, or behind everything. Its other
-/// bytes may be anything.
+/// The file with the section of a plan replaced or appended. Its other bytes may be anything.
 pub(crate) fn with_section(file: &[u8], plan: &str, section: &str) -> Vec<u8> {
     let Some(range) = find_section(file, plan) else {
         let gap: &[u8] = match file {

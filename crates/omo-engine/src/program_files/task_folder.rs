@@ -1,5 +1,5 @@
-//! What the files of a task list say of its run: each of them from what it says already, of which all
-//! that no rule of a run sets is kept.
+//! The files of a task list, as its run has them: each is made from its present text, of which all values that no rule
+//! of a run sets are kept.
 
 use omo_core::check::printed_output::QUOTED_LINES;
 use omo_core::check::task_check::TaskCheckOutcome;
@@ -13,10 +13,9 @@ use crate::schedule::{self, NextAction};
 use crate::state::{RunPhase, RunState, TaskStanding, TaskState, TaskStatus};
 use crate::task_list_store::{RUN_MEMBER, RunRef};
 
-/// The member of a piece of evidence that names the run that it is from.
 const EVIDENCE_RUN_MEMBER: &str = "run";
 
-/// Where the session stands.
+/// The phase of the session.
 pub fn phase_of_run(state: &RunState) -> TaskListPhase {
     match &state.phase {
         RunPhase::Cancelled { .. } => TaskListPhase::Cancelled,
@@ -27,14 +26,13 @@ pub fn phase_of_run(state: &RunState) -> TaskListPhase {
     }
 }
 
-/// Whether a verifier is at work, or can begin.
 fn is_verifying(state: &RunState) -> bool {
     let running = state.standing(VERIFY_TASK_ID) == Some(TaskStanding::Is(TaskStatus::Running));
     running
         || matches!(schedule::next_action(state), NextAction::Start(ready) if ready.iter().any(|task| task.is_verification()))
 }
 
-/// `session.json` of a run, from what it says; `before` is `None` where the file is not there or cannot be read.
+/// `session.json` of a run, from its present text; `before` is `None` where the file is missing or unreadable.
 pub fn session_file(before: Option<TaskListFile>, state: &RunState, run: &str) -> TaskListFile {
     let mut file = before.unwrap_or_else(|| {
         let (id, goal) = (state.task_list_id().to_owned(), state.plan.goal.clone());
@@ -59,13 +57,13 @@ pub fn session_file(before: Option<TaskListFile>, state: &RunState, run: &str) -
     file
 }
 
-/// What of `session.json` a run sets, to be compared: when it was written is no part of that.
+/// Values of `session.json` that a run sets, for a comparison: its time of writing is not among them.
 pub(crate) fn session_values_of_run(file: &TaskListFile) -> Value {
     let options = [file.options.max_iterations, file.options.max_workers];
     json!([file.phase, file.iteration, options, file.verifier_passed, file.extra.get(RUN_MEMBER)])
 }
 
-/// `tasks/<id>.json` of a task, from what it says; `before` is `None` where the file is not there or cannot be read.
+/// `tasks/<id>.json` of a task, from its present text; `before` is `None` where the file is missing or unreadable.
 pub fn task_file(before: Option<TaskFile>, task: &Task, state: &RunState, run: &str) -> TaskFile {
     let known = state.tasks.get(&task.id);
     let mut file = before.unwrap_or_else(|| new_task_file(task, state));
@@ -100,12 +98,11 @@ fn new_task_file(task: &Task, state: &RunState) -> TaskFile {
     }
 }
 
-/// What of a task's file a run sets, to be compared.
 pub(crate) fn task_values_of_run(file: &TaskFile) -> Value {
     json!([file.id, file.status, file.dependencies(), file.retry_count, file.evidence])
 }
 
-/// The word of the files for where a task stands.
+/// The word of the files for the standing of a task.
 pub fn task_status(standing: &TaskStanding) -> TaskFileStatus {
     match standing {
         TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) => TaskFileStatus::Open,
@@ -116,7 +113,7 @@ pub fn task_status(standing: &TaskStanding) -> TaskFileStatus {
     }
 }
 
-/// What shows a task: the checks of its last attempt, and what was put forward for it.
+/// Evidence of a task: the checks of its last attempt, and the cited commands.
 fn task_evidence(known: &TaskState, state: &RunState, run: &str) -> Vec<Value> {
     let checks = known.checks.iter().map(|(command, outcome)| evidence_value(None, command, outcome, run));
     let named = known.evidence_ids.iter().filter_map(|id| state.evidence.iter().find(|one| one.id == *id));

@@ -1,4 +1,4 @@
-//! `.ultraexecute-progress-{slug}.json`: where a run stands, for people and for tools that know this file.
+//! `.ultraexecute-progress-{slug}.json`: the progress of a run, for people and for tools that know this file.
 
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
@@ -12,15 +12,14 @@ use crate::request::arguments::PlanSelection;
 use crate::request::run_scope::RunScope;
 use crate::state::{RunPhase, RunState, TaskState};
 
-/// The longest error that is written, in characters.
+/// Maximum characters of an error.
 const ERROR_CHARS: usize = 1_000;
 
-/// What the name of every such file begins with.
 const FILE_PREFIX: &str = ".ultraexecute-progress-";
 /// The line that hides all of them from `git status`, with the copies of those that were edited by hand.
 pub(crate) const IGNORE_PATTERN: &str = "*.ultraexecute-progress-*";
 
-/// The file of a plan, beside it; a session that runs by itself has one of its own.
+/// Path of a plan's progress file, beside the plan; a session that runs by itself has one of its own.
 pub fn progress_file_path(plan: &str, part: PlanSelection) -> String {
     let name = file_name(plan);
     let folder = plan.strip_suffix(name).unwrap_or_default();
@@ -32,7 +31,6 @@ pub fn progress_file_path(plan: &str, part: PlanSelection) -> String {
     format!("{folder}{FILE_PREFIX}{slug}{session}.json")
 }
 
-/// Path of the file of a run, from the top of the project.
 pub(crate) fn progress_path(state: &RunState) -> String {
     progress_file_path(&state.plan.source.path, scope_of(state).selection)
 }
@@ -42,50 +40,50 @@ pub(crate) fn is_progress_file(path: &str) -> bool {
     file_name(path).starts_with(FILE_PREFIX)
 }
 
-/// What stands in the file.
+/// The contents of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProgressFile {
-    /// The version of its shape.
+    /// Version of its shape.
     pub schema_version: &'static str,
-    /// The path of the plan.
+    /// Path of the plan.
     pub plan: String,
     /// `plan` or `session-spec`.
     pub plan_type: &'static str,
-    /// When the run was opened.
+    /// Time of the run's opening.
     pub started_at: Timestamp,
-    /// When anything last happened in it.
+    /// Time of the run's last event.
     pub updated_at: Timestamp,
-    /// In which way it is run.
+    /// The `RunMode`, as a word.
     pub mode: &'static str,
-    /// How many steps the plan has, or the session that is run by itself.
+    /// Number of steps of the plan, or of the session that is run by itself.
     pub total_steps: usize,
-    /// The step that is worked on, or was last; 0 before the first.
+    /// Number of the running or last step; `0` before the first.
     pub current_step: u64,
     /// `in-progress`, `completed`, `failed` or `stopped`.
     pub status: &'static str,
-    /// Each step by its number, in the order in which they are done.
+    /// Each step by its number, in the order of work.
     #[serde(serialize_with = "as_map")]
     pub steps: Vec<(String, ProgressStep)>,
     /// The entry condition was found to hold.
     pub entry_condition_checked: bool,
-    /// The exit condition was.
+    /// The exit condition was found to hold.
     pub exit_condition_checked: bool,
-    /// What the run came to; `None` before its end.
+    /// The outcome; `None` before the end.
     pub summary: Option<String>,
 }
 
 /// One step in the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProgressStep {
-    /// Where it stands.
+    /// Status of the step.
     pub status: ReportedStatus,
-    /// How often it was begun.
+    /// Number of attempts.
     pub attempts: u32,
-    /// What was wrong with its last attempt, or why it was left out.
+    /// Fault of its last attempt, or the reason why it was left out.
     pub error: Option<String>,
-    /// When it passed.
+    /// Time of its pass.
     pub completed_at: Option<Timestamp>,
-    /// The commit that holds its work.
+    /// Id of the commit that holds its work.
     pub commit: Option<String>,
 }
 
@@ -97,7 +95,7 @@ fn as_map<S: Serializer>(steps: &[(String, ProgressStep)], serializer: S) -> Res
     map.end()
 }
 
-/// Where a run stands.
+/// The progress of a run.
 pub fn progress_file(state: &RunState, asked: RunScope) -> ProgressFile {
     let reached = OutcomeSummary::for_run(state, asked.selection);
     let is_over = state.phase != RunPhase::Executing;
@@ -127,7 +125,7 @@ pub fn progress_file(state: &RunState, asked: RunScope) -> ProgressFile {
         current_step: current_step(state, &reached),
         status,
         steps: reached.tasks.iter().map(step).collect(),
-        // No step is begun before it was.
+        // No step is begun before that.
         entry_condition_checked: is_one_session && has_entry && has_begun,
         exit_condition_checked: is_one_session && reached.final_checks == FinalChecksResult::Pass,
         summary: (is_over || is_waiting).then(|| reached.describe(state.plan.dialect)),
@@ -148,7 +146,7 @@ fn progress_step(known: Option<&TaskState>, status: ReportedStatus) -> ProgressS
     }
 }
 
-/// The number of the step that is worked on, or that something last happened to; 0 where none was begun.
+/// Number of the running step, or of the one with the last event; `0` where none was begun.
 fn current_step(state: &RunState, reached: &OutcomeSummary) -> u64 {
     let running = reached.tasks.iter().find(|(_, status)| *status == ReportedStatus::Running).map(|(id, _)| id);
     let begun = reached.tasks.iter().filter_map(|(id, _)| {

@@ -1,4 +1,4 @@
-//! What a machine reads of a run that is over: the block `ultraexecute_summary`, and one line of statistics.
+//! The summary of an ended run for machines: the block `ultraexecute_summary`, and one line of statistics.
 
 use omo_core::timestamp::Timestamp;
 use serde::Serialize;
@@ -9,33 +9,33 @@ use crate::report::ultraplan::file_name;
 use crate::request::run_scope::RunScope;
 use crate::state::RunState;
 
-/// What the block says.
+/// The contents of the block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunSummary {
-    /// The path of the plan.
+    /// Path of the plan.
     pub plan: String,
     /// `plan` or `session-spec`.
     pub plan_type: &'static str,
-    /// What the run came to.
+    /// Outcome of the run.
     pub result: PlanOutcome,
     /// All steps.
     pub steps_total: usize,
-    /// Those that were proved.
+    /// Proved steps.
     pub steps_passed: usize,
-    /// Those that have failed for good.
+    /// Steps that failed for good.
     pub steps_failed: usize,
-    /// Those that were left out.
+    /// Steps left out.
     pub steps_skipped: usize,
-    /// Those that were done and that nothing could prove.
+    /// Steps done without proof.
     #[serde(skip_serializing_if = "is_none")]
     pub steps_unverified: usize,
-    /// Those that were not done.
+    /// Steps not done.
     pub steps_not_reached: usize,
     /// The first step that has failed.
     pub failed_at_step: Option<u64>,
-    /// What the exit condition came to.
+    /// Result of the exit condition.
     pub exit_condition: FinalChecksResult,
-    /// Where the progress file is.
+    /// Path of the progress file.
     pub progress_file: String,
 }
 
@@ -49,7 +49,6 @@ struct Block {
     ultraexecute_summary: RunSummary,
 }
 
-/// What a run came to, for a machine.
 pub(crate) fn run_summary(state: &RunState, asked: RunScope) -> RunSummary {
     let reached = OutcomeSummary::for_run(state, asked.selection);
     let counts = reached.counts;
@@ -69,12 +68,11 @@ pub(crate) fn run_summary(state: &RunState, asked: RunScope) -> RunSummary {
     }
 }
 
-/// The block as JSON, whose one key is what it is found by.
+/// The block as JSON, found by its one key `ultraexecute_summary`.
 pub fn summary_block(state: &RunState, asked: RunScope) -> String {
     serde_json::to_string_pretty(&Block { ultraexecute_summary: run_summary(state, asked) }).unwrap_or_default()
 }
 
-/// The file of statistics in the plugin's folder of data.
 pub(crate) const STATS_FILE: &str = "ultraexecute-stats.jsonl";
 
 #[derive(Serialize)]

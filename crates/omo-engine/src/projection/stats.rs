@@ -1,4 +1,4 @@
-//! One line for each run that has come to its end, in the plugin's folder of data.
+//! One line of statistics for each ended run, in the plugin's folder of data.
 
 use std::path::Path;
 
@@ -6,13 +6,13 @@ use omo_state::files::folder::GuardedFolder;
 
 use crate::program_files::ultraexecute_summary::STATS_FILE;
 
-/// At so many bytes the file is moved aside, and another one begun.
+/// Bytes at which the file is moved aside, and another one begun.
 const ROTATE_AT: u64 = 16 * 1024 * 1024;
 
 /// Adds the line of a run, with its end, to [`STATS_FILE`] in a folder. A failure is ignored: statistics hold up no
 /// run.
 pub(crate) fn append_stats(folder: &Path, line: &str) {
-    // In one write: several runs may end at the same time.
+    // A single write: several runs may end at the same time.
     if let Ok(Some(folder)) = GuardedFolder::open_below(folder, &[]) {
         let _ = folder.append(STATS_FILE, line.as_bytes(), ROTATE_AT);
     }

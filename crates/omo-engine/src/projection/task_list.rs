@@ -1,5 +1,5 @@
-//! The files of a task list, written from its run: under the session's own lock, whole, and never over what another
-//! program has put where a run says what stands there.
+//! The files of a task list, written from its run: under the session's own lock, whole, and never over another
+//! program's text in the run's part.
 
 use std::path::Path;
 
@@ -16,7 +16,6 @@ use crate::projection::{Output, OutputFolder, ProjectionError, Writing};
 use crate::state::RunState;
 use crate::task_list_store::{LOCK_FILE, MAX_BYTES, SESSION_FILE, TASKS_FOLDER};
 
-/// The folder of a session, and that of its tasks.
 struct SessionFolders {
     session: GuardedFolder,
     tasks: GuardedFolder,
@@ -44,13 +43,13 @@ impl OutputFolder for SessionFolders {
     }
 }
 
-/// Makes the files of a session say what its run does. `false` where its folder was removed: then they stay away, and
-/// the ledger has everything.
+/// Writes the files of a session. `false` where its folder was removed: then they stay away, and the ledger has
+/// everything.
 pub(super) fn write(state: &RunState, run: &str, writing: &mut Writing<'_>) -> Result<bool, ProjectionError> {
     let Some(session) = GuardedFolder::open_below(Path::new(&state.plan.source.path), &[])? else { return Ok(false) };
     let _lock = StateLock::take_named(&session, LOCK_FILE, LOCK_TIMEOUT)?;
     let folders = SessionFolders { tasks: session.create_folder(TASKS_FOLDER)?, session };
-    // What is there before the run has written anything is what it was opened with.
+    // Text from before the run's first write is the text that it was opened with.
     let is_first = writing.memory.last.0 != run;
     let name = SESSION_FILE;
     let of = |before| task_folder::session_file(before, state, run);
@@ -65,7 +64,7 @@ pub(super) fn write(state: &RunState, run: &str, writing: &mut Writing<'_>) -> R
     Ok(true)
 }
 
-/// A file that says what `of` makes of it as it is `now`; `values_of_run` are those that a run sets.
+/// A file with the text that `of` makes of its present one, `now`; `values_of_run` are those that a run sets.
 fn output<T: Serialize + DeserializeOwned>(
     name: &str,
     now: Option<Vec<u8>>,

@@ -1,5 +1,5 @@
-//! The files of a dev-workflow plan, made from the ledger for people and for other tools: the checkpoint
-//! and the execution report. Nothing of them is ever read back as truth.
+//! The files of a dev-workflow plan, made from the ledger for people and for other tools: the checkpoint and the
+//! execution report. They are never read back as truth.
 
 use crate::state::{RunState, TaskStanding, TaskState, TaskStatus};
 
@@ -8,31 +8,31 @@ pub const CHECKPOINT_PATH: &str = ".claude/execute-plan-checkpoint.json";
 /// The report's path from the project's top.
 pub const REPORT_PATH: &str = "docs/06-plans/execution-report.md";
 
-/// How a task ended, as the checkpoint says it.
+/// An ended task, as the checkpoint has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndedTask {
-    /// The task.
+    /// Id of the `Task`.
     pub id: String,
-    /// Its title.
+    /// The title.
     pub title: String,
-    /// How it ended.
+    /// Status at the end.
     pub status: EndedStatus,
-    /// The files that it changed.
+    /// Changed files.
     pub files_written: Vec<String>,
-    /// What shows it.
+    /// Proof, or the fault.
     pub evidence: String,
 }
 
 /// The ends of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndedStatus {
-    /// Its checks were green, or another program said that it was done before omo knew of it.
+    /// The checks were green, or another program reported it done before omo knew of it.
     Done,
-    /// They were not, or there was none where the plan needs one.
+    /// Red checks, or none where the plan needs one.
     Failed,
-    /// It was done, and nothing proves it.
+    /// Done without proof.
     Unproved,
-    /// It was not begun, because of another one.
+    /// Not begun, because of another task.
     Blocked,
 }
 
@@ -95,7 +95,6 @@ fn task_end(
     }
 }
 
-/// The status of the run, as the checkpoint says it.
 pub(crate) fn run_status(state: &RunState, running: &'static str) -> &'static str {
     use crate::event::RunResult;
     use crate::state::RunPhase;

@@ -1,5 +1,5 @@
-//! What a report tells beside how each task stands: what its checks do not show, what was changed that no task names, what
-//! looks unfinished, and what is not as it was before.
+//! Findings of a report beside the standing of each task: gaps of its checks, changes that no task names, unfinished
+//! work, and lasting differences.
 
 use omo_core::text::command_text::quote_argument;
 use omo_core::text::{list_some, sanitize};
@@ -14,9 +14,9 @@ use crate::state::{RunState, TaskState};
 use crate::task_counterfactual;
 use crate::unfinished_lines::unfinished_lines;
 
-/// So many files of one finding are named.
+/// Maximum files named in a finding.
 const NAMED_FILES: usize = 8;
-/// So many lines that look unfinished are.
+/// Maximum lines named that look unfinished.
 const NAMED_LINES: usize = 10;
 
 /// The findings of these tasks, each on one line.
@@ -84,12 +84,12 @@ pub fn merge_commands(missing: &MissingCommit) -> Vec<String> {
     switch.into_iter().chain([merge]).collect()
 }
 
-/// The name of a branch as its user types it; `no branch` for another reference.
+/// Name of a branch as its user types it; `no branch` for another reference.
 pub fn branch_words(reference: &str) -> String {
     sanitize(reference.strip_prefix("refs/heads/").unwrap_or("no branch"), 200)
 }
 
-/// Where the commit of a task went, if that is not the branch that the run began on.
+/// The branch of a task's commit, where it is not the one that the run began on.
 pub fn commit_place(state: &RunState, end: &AttemptEnd) -> Option<String> {
     let (began_on, branch) = (state.branch.as_deref()?, end.branch.as_deref()?);
     let is_elsewhere = began_on != branch && end.commit.is_some() && state.parallel.is_none();

@@ -1,5 +1,5 @@
-//! The words that head every report of a run: whether it goes on, and how it ended. They are decided here, for every mode
-//! and every format, and "Complete" alone is said only where each task has passed.
+//! The words that head every report of a run: its progress, or its end. They are decided here, for every mode and every
+//! format, and "Complete" alone is said only where each task has passed.
 
 use omo_core::text::sanitize;
 use omo_plan::model::Task;
@@ -17,13 +17,13 @@ use crate::state::{RunPhase, RunState, TaskStanding, TaskStatus};
 /// The heading of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunHeading {
-    /// In short.
+    /// The kind of end.
     pub kind: RunEnd,
-    /// In words, such as `Complete, 2 of 5 tasks unproved` or `Failed at task 2`.
+    /// Text such as `Complete, 2 of 5 tasks unproved` or `Failed at task 2`.
     pub text: String,
 }
 
-/// What heads the reports of a run.
+/// The heading of a run's reports.
 pub fn run_heading(state: &RunState) -> RunHeading {
     let heading = |kind, text: &str| RunHeading { kind, text: text.to_owned() };
     match &state.phase {
@@ -74,7 +74,6 @@ fn ended_heading(state: &RunState, result: RunResult) -> RunHeading {
     RunHeading { kind, text: text + &elsewhere.unwrap_or_default() }
 }
 
-/// Tasks that were asked for, without what verifies them.
 struct AskedTasks<'a>(Vec<(&'a Task, Standing)>);
 
 impl<'a> AskedTasks<'a> {
@@ -92,7 +91,7 @@ impl<'a> AskedTasks<'a> {
     }
 }
 
-/// What has failed of a run that has ended; `None` where nothing has.
+/// The failed part of an ended run; `None` without any.
 fn failed_part(state: &RunState, tasks: &AskedTasks<'_>) -> Option<String> {
     if let Some((first, _)) = tasks.0.iter().find(|(_, standing)| *standing == Standing::Failed) {
         let more = tasks.count(&[Standing::Failed]) - 1;

@@ -4,11 +4,11 @@ use omo_core::text::{list_some, sanitize};
 
 use crate::state::{RunState, TaskState, TaskStatus};
 
-/// So many files are named.
+/// Maximum files named.
 const NAMED_FILES: usize = 8;
 
-/// The notes on what a task that was judged is judged by: what hooks changed in its commits, what git
-/// ignores, and what may steer its checks.
+/// Notes on the judgement of a task: changes by hooks in its commits, ignored files, and files that may steer its
+/// checks.
 pub fn judged_with(known: &TaskState) -> Vec<String> {
     let is_judged = matches!(known.status, TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Unverified);
     let Some(end) = known.last_end.as_ref().filter(|_| is_judged) else { return Vec::new() };
@@ -26,7 +26,7 @@ pub fn judged_with(known: &TaskState) -> Vec<String> {
     hooks.into_iter().chain(ignored).chain(judges).collect()
 }
 
-/// As [`judged_with`], of all tasks.
+/// [`judged_with`] of all tasks.
 pub fn judged_with_lines(state: &RunState) -> Vec<String> {
     let word = state.plan.dialect.unit_word();
     let known = state.plan.tasks.iter().filter_map(|task| Some((&task.id, state.tasks.get(&task.id)?)));

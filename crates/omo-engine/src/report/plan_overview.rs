@@ -1,5 +1,5 @@
-//! What a plan is, for the person who is asked whether it may run: its tasks in the order in which they are worked on,
-//! those that cannot begin, and what the run may cost.
+//! The overview of a plan, for the person who is asked whether it may run: its tasks in the order of work, those that
+//! cannot begin, and the possible cost.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,9 +16,9 @@ use crate::standing::lacks_contract;
 use crate::state::FINAL_CHECKS_ID;
 use crate::worker_model::model_words;
 
-/// So many tasks are listed; the rest is counted.
+/// Maximum tasks listed; the rest is counted.
 const MAX_TASKS: usize = 60;
-/// So many names stand in one line.
+/// Maximum names in one line.
 const MAX_NAMES: usize = 12;
 
 /// The overview of a plan that is arranged for a mode.
@@ -52,7 +52,7 @@ pub fn plan_overview(plan: &Plan, mode: ExecutionMode, clients: &ClientPolicy, b
     text
 }
 
-/// Which tasks cannot begin and which no check proves, in a line each; none where there are none.
+/// Tasks that cannot begin and tasks without a check, a line each; empty without any.
 pub fn unable_lines(plan: &Plan) -> Vec<String> {
     let unable: Vec<&str> =
         plan.tasks.iter().filter(|task| lacks_contract(plan, task)).map(|task| task.id.as_str()).collect();
@@ -89,7 +89,7 @@ fn wait_words(word: &str, ids: &[&str]) -> String {
     format!("{} {verb}", name_some(word, ids, MAX_NAMES))
 }
 
-/// The tasks that need one of these, or one that does; those themselves are left out.
+/// The tasks that need one of these, directly or not; those themselves are left out.
 fn dependents_of<'a>(plan: &'a Plan, ids: &[&str]) -> Vec<&'a str> {
     let mut found: Vec<&str> = Vec::new();
     // A dependency may stand behind the task that needs it.
@@ -116,7 +116,6 @@ fn way(mode: ExecutionMode) -> &'static str {
     }
 }
 
-/// The tasks as they are handed out, each part with its heading.
 fn sections(plan: &Plan, mode: ExecutionMode) -> Vec<(String, Vec<&Task>)> {
     let tasks_of = |group: &TaskGroup| group.tasks.iter().filter_map(|id| plan.task(id)).collect::<Vec<_>>();
     match mode {
@@ -150,7 +149,7 @@ fn sections(plan: &Plan, mode: ExecutionMode) -> Vec<(String, Vec<&Task>)> {
     }
 }
 
-/// The tasks with the wave in which their dependencies let them begin at the earliest.
+/// Each task with the earliest wave by its dependencies.
 fn waves_by_dependency(plan: &Plan) -> Vec<(usize, &Task)> {
     let mut waves: BTreeMap<&str, usize> = BTreeMap::new();
     // Each pass settles at least one task of a chain; a circle is no plan that can run.
@@ -175,7 +174,7 @@ fn task_row(plan: &Plan, task: &Task) -> String {
     format!("{}  {}{after}  [{}]", sanitize(&task.id, 64), sanitize(&task.title, 80), proof_words(plan, task))
 }
 
-/// What proves a task, in a few words.
+/// The proof of a task, in a few words.
 pub fn proof_words(plan: &Plan, task: &Task) -> String {
     let is_reviewed = || {
         let mut reviews = plan.tasks.iter().filter(|review| review.is_verification());
@@ -193,7 +192,7 @@ pub fn proof_words(plan: &Plan, task: &Task) -> String {
     }
 }
 
-/// The commands that the plan names as checks and that are not run, each with why; none where there are none.
+/// The commands that the plan names as checks and that are not run, each with its reason; empty without any.
 pub fn refused_lines(plan: &Plan) -> Vec<String> {
     let heading = "Not run as checks; a check ends by itself, and its status says something:".to_owned();
     let row = |refused: &RefusedCheck| {
@@ -207,7 +206,6 @@ pub fn refused_lines(plan: &Plan) -> Vec<String> {
     has_one.then_some(heading).into_iter().chain(rows).chain(more).collect()
 }
 
-/// What becomes of the tasks that no command proves.
 fn unproved_line(plan: &Plan, unproved: &[&str]) -> String {
     let word = plan.dialect.unit_word();
     let review = match plan.policy.review {

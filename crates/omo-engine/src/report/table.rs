@@ -1,4 +1,4 @@
-//! Tables in Markdown whose columns stand in line in a terminal, too.
+//! Tables in Markdown whose columns are aligned in a terminal, too.
 
 use omo_core::text::command_text::paste_form;
 use omo_core::text::sanitize;
@@ -18,7 +18,7 @@ pub(crate) fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> S
     lines.chain(["\n".to_owned()]).collect()
 }
 
-/// The same with so many rows at most; the others are counted below it.
+/// A table of at most `most` rows; the others are counted below it.
 pub(crate) fn truncated_table<const N: usize>(heads: [&str; N], rows: &[[String; N]], most: usize) -> String {
     let shown = rows.get(..most).unwrap_or(rows);
     let more = rows.len() - shown.len();
@@ -34,12 +34,12 @@ fn line(cells: &[String], widths: &[usize]) -> String {
     padded.chain(["|\n".to_owned()]).collect()
 }
 
-/// Text of a task in a cell; what is behind so many characters is cut off.
+/// Text of a task in a cell, cut at `most` characters.
 pub(crate) fn cell(text: &str, most: usize) -> String {
     escape_cell(&sanitize(text, most))
 }
 
-/// A command in a cell, as code; cut as well.
+/// A command in a cell, as code, cut at `most` characters.
 pub(crate) fn code_cell(command: &str, most: usize) -> String {
     escape_cell(&paste_form(command, most))
 }

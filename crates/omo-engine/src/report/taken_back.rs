@@ -1,13 +1,13 @@
-//! Words about what was taken back after a step: what stays, and how the rest is had again.
+//! Words about changes that were taken back after a step: remaining ones, and the command that restores the others.
 
 use omo_core::text::{list_some, sanitize};
 use omo_git::kept_work::split_reference;
 use omo_plan::model::Plan;
 
-/// Paths named in one line.
+/// Maximum paths named in one line.
 const NAMED_PATHS: usize = 8;
 
-/// The command that brings again what a reference keeps.
+/// The command that restores the changes of a reference.
 pub fn restore_command(reference: &str) -> Option<String> {
     let (run, id) = split_reference(reference)?;
     Some(format!("omo run restore {} --run {}", sanitize(id, 80), sanitize(run, 80)))
@@ -19,7 +19,7 @@ pub fn displaced_line(reference: &str) -> String {
     format!("a commit displaced changes of yours, which are kept: `{command}` brings them again")
 }
 
-/// The paths that changed meanwhile and stay as they are; `None` where there are none.
+/// The paths that changed meanwhile and stay as they are; `None` without any.
 pub(crate) fn left_alone(plan: &Plan, paths: &[String]) -> Option<String> {
     let named = list_some(paths.iter().map(String::as_str), NAMED_PATHS);
     let word = plan.dialect.unit_word();

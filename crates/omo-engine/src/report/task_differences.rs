@@ -1,4 +1,4 @@
-//! What each task of a run changed, as git prints a difference.
+//! The difference of each task of a run, as `git` prints it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,12 +13,12 @@ use crate::event::{AttemptEnd, EventKind, RunEvent};
 use crate::state::RunState;
 use crate::work::tree_from_text;
 
-/// The difference of the last attempt at each task that has ended one, by its id: that of its commit, else that between
-/// the work tree as the attempt found it and as its checks judged it.
+/// The difference of the last ended attempt at each task, by its id: that of its commit, else that between the work
+/// trees at its start and at its checks.
 ///
 /// # Errors
 ///
-/// git fails at the commits. Where the work trees are gone, their tasks have no difference.
+/// `git` fails at the commits. Tasks without their work trees have no difference.
 pub fn task_differences(
     run_id: &str,
     repository: &GitRepository,
@@ -48,7 +48,7 @@ pub fn task_differences(
     Ok(of_commits.chain(of_trees).collect())
 }
 
-/// The work tree that each attempt at a task found, by the task's id and the attempt's number.
+/// The work tree at the start of each attempt, by the task's id and the attempt's number.
 fn trees_at_start(events: &[RunEvent]) -> BTreeMap<(&str, u32), &str> {
     let mut trees = BTreeMap::new();
     for event in events {

@@ -1,8 +1,8 @@
-//! What people and workers read of a task list's run, made from its state alone: the screens, and the
-//! briefs of workers and of the verifier.
+//! Texts about a task list's run for people and workers, made from its state alone: the screens, and the briefs of
+//! workers and of the verifier.
 //!
-//! All of it is Markdown that can be read in a terminal as it is. What stands in a task is data: it is neutralised,
-//! cut, and never ends the cell or the line that it stands in. What no command decided is never shown as checked.
+//! All of it is Markdown that can be read in a terminal as it is. Text of a task is data: it is neutralised, cut, and
+//! never ends the cell or the line that it stands in. A result that no command decided is never shown as checked.
 
 pub mod brief;
 mod evidence;
@@ -18,12 +18,12 @@ use crate::state::RunState;
 pub use final_report::{final_report, final_report_block};
 pub use progress::progress_screen;
 
-/// The greatest length of a screen, in bytes: the block that it is shown in has at most 2 KiB, and words of its own.
+/// Maximum bytes of a screen: the block that it is shown in has at most 2 KiB, and words of its own.
 pub const SCREEN_BYTES: usize = 1_900;
-/// The greatest length of a brief, in bytes.
+/// Maximum bytes of a brief.
 pub const BRIEF_BYTES: usize = 8_192;
 
-/// What a worker of a task, or the verifier of them all, has to know, in Markdown.
+/// The brief of a worker of a task, or of the verifier of them all, in Markdown.
 pub fn brief(state: &RunState, task: &Task) -> String {
     if task.is_verification() { verifier::brief(state, task) } else { brief::brief(state, task) }
 }

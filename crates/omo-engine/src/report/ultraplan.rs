@@ -1,5 +1,5 @@
-//! The files and the screens of an ultraplan, made from a run's state alone: the progress file, the final report
-//! with its summary, the line of statistics, and the report of a dry run. Nothing of them is read back as truth.
+//! The files and the screens of an ultraplan, made from a run's state alone: the progress file, the final report with
+//! its summary, the line of statistics, and the report of a dry run. They are never read back as truth.
 
 pub mod brief;
 pub mod dry_run;
@@ -19,15 +19,15 @@ use crate::state::RunState;
 
 pub use crate::request::run_scope::RunScope;
 
-/// What the user types to run a plan of steps.
+/// Slash command for a plan of steps.
 pub const COMMAND: &str = "/omo:execute-local";
 
-/// What the user types to run a plan that is worked on in steps or in parallel.
+/// Slash command for a plan of this dialect, in steps or in parallel.
 pub fn command_for(plan: &Plan) -> &'static str {
     if plan.dialect.kind() == PlanKind::Steps { COMMAND } else { "/omo:execute" }
 }
 
-/// How much of a plan a run was asked for: all of it, where nothing else was said.
+/// The requested part of a plan: all of it by default.
 pub fn scope_of(state: &RunState) -> RunScope {
     state.scope.unwrap_or(RunScope {
         mode: RunMode::Execute,
@@ -37,7 +37,6 @@ pub fn scope_of(state: &RunState) -> RunScope {
     })
 }
 
-/// The word of what happens on a failure.
 fn on_failure_word(on_failure: OnFailure) -> &'static str {
     match on_failure {
         OnFailure::Revert => "revert",
@@ -48,7 +47,6 @@ fn on_failure_word(on_failure: OnFailure) -> &'static str {
     }
 }
 
-/// The name of a file at the end of a path.
 pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }

@@ -7,7 +7,7 @@ use omo_core::text::{inline_code, sanitize};
 use crate::event::TaskNote;
 use crate::state::RunState;
 
-/// Characters of all notes in a brief.
+/// Maximum characters of all notes in a brief.
 const BRIEF_CHARS: usize = 4_000;
 
 /// Section of a brief with the notes about other tasks than its own, newest first; empty without any.
@@ -32,7 +32,6 @@ pub(crate) fn worker_notes(state: &RunState, own: &str) -> String {
     text
 }
 
-/// Notes of a run as its report has them, a line each.
 pub(super) fn note_lines(state: &RunState) -> impl Iterator<Item = String> {
     let word = state.plan.dialect.unit_word();
     let line = move |note: &TaskNote| {

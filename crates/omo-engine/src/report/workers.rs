@@ -1,5 +1,5 @@
-//! What the report says of parallel workers: what became of each of them, where the user's branch
-//! is, and how to get at what is in no branch of the user's.
+//! The report on parallel workers: the outcome of each, the place of the user's branch, and the way to work that is in
+//! no branch of the user's.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ use crate::report::ultraplan::short_commit;
 use crate::state::{RunState, TaskStatus};
 use crate::wave_rules;
 
-/// Folders named in one line.
+/// Maximum folders named in one line.
 const NAMED_FOLDERS: usize = 3;
 
 /// The section of the sessions; empty for a run without any.
@@ -32,7 +32,7 @@ pub(super) fn workers_section(state: &RunState) -> String {
     text + "\n"
 }
 
-/// Where the user's branch is, and what else has to be known of each worker, each on one line; none without workers.
+/// The place of the user's branch, and remarks on each worker, a line each; empty without workers.
 pub fn worker_result_lines(state: &RunState) -> Vec<String> {
     let Some(parallel) = &state.parallel else { return Vec::new() };
     let mut lines = user_branch_lines(parallel);
@@ -56,7 +56,7 @@ pub fn worker_result_lines(state: &RunState) -> Vec<String> {
     lines
 }
 
-/// What the clients of a run have cost; `None` where nothing is known to have cost anything.
+/// The cost of a run's clients; `None` where none is known.
 pub fn cost_text(parallel: &ParallelState) -> Option<String> {
     let (told, untold) = (parallel.cost_micros(), parallel.untold_micros());
     let said = format!("{}, as far as the clients said", format_dollars(told));
@@ -66,8 +66,7 @@ pub fn cost_text(parallel: &ParallelState) -> Option<String> {
     }
 }
 
-/// What a person should know of workers somewhere else at once: what does not answer, and which of them may still be at
-/// work though they were to end.
+/// Urgent warnings about workers elsewhere: silent peers, and jobs that may still run though they were to end.
 pub fn worker_warnings(state: &RunState) -> Vec<String> {
     let Some(parallel) = &state.parallel else { return Vec::new() };
     let lost = parallel.lost_contacts().map(|(peer, lost)| lost_contact_text(peer, &lost.reason));
@@ -100,7 +99,6 @@ pub(crate) fn is_left_out(state: &RunState, group: &TaskGroup) -> bool {
     group.tasks.iter().all(is_skipped)
 }
 
-/// State of a worker that works no more.
 pub(crate) fn status_word(state: &RunState, group: &TaskGroup, known: Option<&GroupState>) -> &'static str {
     let Some(known) = known else { return "not started" };
     match known.status {
@@ -114,7 +112,6 @@ pub(crate) fn status_word(state: &RunState, group: &TaskGroup, known: Option<&Gr
     }
 }
 
-/// Where the user's branch is.
 fn user_branch_lines(parallel: &ParallelState) -> Vec<String> {
     let name = parallel.policy.branch.strip_prefix("refs/heads/").unwrap_or(&parallel.policy.branch);
     let name =
@@ -159,7 +156,6 @@ fn elsewhere_line(parallel: &ParallelState) -> Option<String> {
     (!folders.is_empty()).then(|| format!("{} {text} `{update}`", sanitize(&folders, 300)))
 }
 
-/// The lines about one session that stand below its row.
 fn worker_notes(id: &str, known: &GroupState) -> Vec<String> {
     let mut lines = Vec::new();
     let why = known.reason.as_deref().map(|why| sanitize(why, 300));
@@ -187,7 +183,6 @@ fn worker_notes(id: &str, known: &GroupState) -> Vec<String> {
     lines
 }
 
-/// What is said of a worker that could not be ended.
 pub(crate) fn stray_worker_text(job: &str, why: &str) -> String {
     format!(
         "its worker may still be at work, and could not be ended: {}; end `{}` by hand at its engine",
@@ -196,7 +191,7 @@ pub(crate) fn stray_worker_text(job: &str, why: &str) -> String {
     )
 }
 
-/// Checks that are red and were green before, and what was merged since then.
+/// The words for checks that are red and were green before, with the sessions merged since.
 pub(crate) fn broken_check_text(state: &RunState, wave: usize, broken: &[usize], groups: &[String]) -> String {
     let command = |place: &usize| {
         let command = state.plan.final_checks.get(*place).map_or("", |check| check.command.as_str());
@@ -213,7 +208,6 @@ pub(crate) fn broken_check_text(state: &RunState, wave: usize, broken: &[usize],
     )
 }
 
-/// What is said where something does not answer that a run asks about its workers.
 pub(crate) fn lost_contact_text(peer: WorkerPeer, reason: &str) -> String {
     let next = match peer {
         WorkerPeer::Remote => "workers go on, and what they have pushed is taken in once it answers",
@@ -222,17 +216,15 @@ pub(crate) fn lost_contact_text(peer: WorkerPeer, reason: &str) -> String {
     format!("For some minutes {} does not answer: {}; {next}", peer.describe(), sanitize(reason, 300))
 }
 
-/// The command that makes a branch of what a reference keeps, each of its own.
 fn recovery_command(what: &str, reference: &str) -> String {
     format!("`git branch rescued-{} {}`", inline_code(what, 60), inline_code(reference, 200))
 }
 
-/// The run that a session's branch is of.
 fn run_of(branch: &str) -> Option<&str> {
     branch.strip_prefix("omo/")?.split('/').next()
 }
 
-/// What a worker is called: by the session of the plan that it does, or by its first task.
+/// Name of a worker: by the session of the plan that it does, or by its first task.
 pub fn worker_name(id: &str) -> String {
     let named = |prefix, name: &str| id.strip_prefix(prefix).map(|rest| format!("{name} {}", sanitize(rest, 40)));
     named(SESSION_PREFIX, "Session").or_else(|| named(WORKER_PREFIX, "Worker")).unwrap_or_else(|| sanitize(id, 40))

@@ -1,18 +1,18 @@
-//! How much of a plan is asked for, and in which way.
+//! The requested part of a plan, and the `RunMode`.
 
 use serde::{Deserialize, Serialize};
 
-/// In which way a plan is run.
+/// The mode of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunMode {
     /// As the plan allows.
     Execute,
-    /// One step after the other, where the user is.
+    /// One step after the other, in the user's session.
     Foreground,
-    /// Where an earlier run stands.
+    /// From the last state of an earlier run.
     Resume,
-    /// Not at all: it is looked at and told about.
+    /// A look at the plan, without a run.
     DryRun,
     /// One step alone.
     Step,
@@ -21,7 +21,7 @@ pub enum RunMode {
 }
 
 impl RunMode {
-    /// The word for it.
+    /// The word for it, such as `dry-run`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Execute => "execute",
@@ -34,11 +34,11 @@ impl RunMode {
     }
 }
 
-/// How much of a plan is meant.
+/// The selected part of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanSelection {
-    /// All of it.
+    /// The whole plan.
     Whole,
     /// The step of this number.
     Step(u64),
@@ -56,14 +56,14 @@ impl PlanSelection {
     }
 }
 
-/// Why nothing can be done with what was typed.
+/// Reason why typed arguments cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentError {
-    /// What is wrong, in one sentence without its end.
+    /// The fault, in one sentence without its full stop.
     pub message: String,
-    /// What to do.
+    /// The way out.
     pub hint: String,
-    /// What was named is not there; otherwise what was typed cannot be understood.
+    /// The named file or part is missing; otherwise the arguments cannot be understood.
     pub is_missing: bool,
 }
 
@@ -73,16 +73,16 @@ impl ArgumentError {
     }
 }
 
-/// How much of a plan is asked for, and in which way: what the options of a command say.
+/// The requested part of a plan and mode, from the options of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunRequest {
-    /// Everything is done where the user is, one step after the other.
+    /// All steps run in the user's session, one after the other.
     pub is_foreground: bool,
     /// An earlier run goes on.
     pub is_resume: bool,
-    /// Nothing is run: the plan is looked at and told about.
+    /// Nothing is run: only a report on the plan.
     pub is_dry_run: bool,
-    /// How much of it.
+    /// The selected part.
     pub selection: PlanSelection,
 }
 
@@ -93,7 +93,7 @@ impl Default for RunRequest {
 }
 
 impl RunRequest {
-    /// In which way.
+    /// The mode of the request.
     pub fn mode(&self) -> RunMode {
         match (self.is_resume, self.is_dry_run, self.selection) {
             (true, ..) => RunMode::Resume,

@@ -1,4 +1,4 @@
-//! Whether what was asked for is there: the file of the plan, and the step or the session in it.
+//! Checks of a request: the plan's file exists, and so does the step or the session in it.
 
 use omo_core::text::sanitize;
 use omo_plan::model::Plan;
@@ -6,24 +6,24 @@ use omo_plan::plan_summary::{SESSION_PREFIX, session_groups};
 
 use super::arguments::{ArgumentError, PlanSelection};
 
-/// What a path that was typed leads to.
+/// The target of a typed path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathTarget {
     /// A file.
     File,
     /// A folder, which may be a plan.
     Folder,
-    /// Something that is neither, such as a device.
+    /// Anything else, such as a device.
     Other,
-    /// Nothing.
+    /// A missing path.
     Nothing,
 }
 
-/// Whether a path is one of a plan at all.
+/// Checks that a path can be a plan.
 ///
 /// # Errors
 ///
-/// It leads to nothing, or to what is neither a file nor a folder.
+/// A missing path, or one that is neither a file nor a folder.
 pub fn check_file(path: &str, found: PathTarget) -> Result<(), ArgumentError> {
     let shown = sanitize(path, 200);
     match found {
@@ -36,11 +36,11 @@ pub fn check_file(path: &str, found: PathTarget) -> Result<(), ArgumentError> {
     }
 }
 
-/// Whether a plan has the part that was asked for.
+/// Checks that a plan has the requested part.
 ///
 /// # Errors
 ///
-/// It has no such step or session, or no sessions at all.
+/// An unknown step or session, or a plan without sessions.
 pub fn check_selection(plan: &Plan, part: PlanSelection) -> Result<(), ArgumentError> {
     let (word, number, known) = match part {
         PlanSelection::Whole => return Ok(()),
@@ -70,7 +70,7 @@ fn sorted_numbers<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<u64> {
     numbers
 }
 
-/// `1..5`, or `1..3, 7` where some are missing.
+/// Text such as `1..5`, or `1..3, 7` where some are missing.
 fn format_ranges(numbers: &[u64]) -> String {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
     for number in numbers {

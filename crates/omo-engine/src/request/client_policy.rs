@@ -1,32 +1,32 @@
-//! What the clients of a parallel run are started with, as it is asked for and as it is typed once more.
+//! `ClientPolicy` of the clients of a parallel run, as requested and as typed once more.
 
 use omo_core::money::decimal_dollars;
 use omo_core::text::command_text::quote_shell_word;
 
 use crate::client_policy::ClientPolicy;
 
-/// The most that a budget can be, in US dollars.
+/// Maximum budget, in US dollars.
 const MAX_BUDGET: u64 = 1_000_000;
-/// Digits of a dollar behind its point that are counted.
+/// Maximum digits after the point of an amount.
 const DECIMALS: usize = 6;
-/// What was asked for with them.
+/// The requested options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientPolicyRequest {
-    /// What the clients are started with; `setup` and `payer` are never asked for.
+    /// `ClientPolicy` of the clients; `setup` and `payer` are never requested.
     pub policy: ClientPolicy,
-    /// The user accepts that something else than a subscription pays.
+    /// The user accepts a payer other than a subscription.
     pub accepts_billing: bool,
 }
 
 impl ClientPolicyRequest {
-    /// Whether more was asked for with them than a model, which every way of a run takes.
+    /// The request has more options than a model, which every mode takes.
     pub fn has_more_than_model(&self) -> bool {
         let policy = ClientPolicy { model: None, ..self.policy.clone() };
         Self { policy, ..self.clone() } != Self::default()
     }
 
-    /// Whether a run that is gone on with does all that is said here of its clients: what they may cost and how long they
-    /// may run can be set anew, and how they are started stays as it was.
+    /// A resumed run keeps to all these options: cost and time limits can be set anew, and the start of clients stays
+    /// as it was.
     pub fn keeps_policy(&self) -> bool {
         let rest = ClientPolicy { budget_micros: None, time_limit_seconds: 0, ..self.policy.clone() };
         rest == ClientPolicy::default()
@@ -66,7 +66,7 @@ impl ClientPolicyRequest {
 ///
 /// # Errors
 ///
-/// It is none, is nothing, or is more than a budget can be.
+/// Text that is no amount, zero, or an amount above the maximum.
 pub fn parse_budget(value: &str) -> Result<u64, String> {
     let wrong = || "needs an amount in US dollars, such as 5 or 0.50".to_owned();
     let (whole, part) = value.split_once('.').unwrap_or((value, "0"));

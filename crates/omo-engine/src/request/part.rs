@@ -1,5 +1,4 @@
-//! How a plan is worked on: all of it in one session, or each of its sessions by a client of its own; and which of
-//! its steps that takes in.
+//! The strategy of a plan, all of it in one session or each session by a client of its own, and the steps of its parts.
 
 use omo_plan::model::{Plan, Task, TaskGroup};
 use omo_plan::plan_summary::{SESSION_PREFIX, sessions_per_wave};
@@ -8,15 +7,15 @@ use omo_plan::strategy::RunStrategy;
 use super::arguments::{PlanSelection, RunMode, RunRequest};
 use crate::execution_mode::ExecutionMode;
 
-/// How a plan is worked on where this is asked for: in sessions only by a run of the whole without `--fg`. A
-/// resumed run that was begun in sessions goes on as its ledger has it; this is for one without.
+/// The strategy of a request: in sessions only by a run of the whole without `--fg`. A resumed run that was begun in
+/// sessions goes on as its ledger has it; this is for one without.
 pub fn requested_strategy(plan: &Plan, request: &RunRequest) -> RunStrategy {
     let takes_all =
         matches!(request.mode(), RunMode::Execute | RunMode::DryRun) && request.selection == PlanSelection::Whole;
     if takes_all && !request.is_foreground { RunStrategy::for_plan(plan) } else { RunStrategy::SingleSession }
 }
 
-/// How a plan is worked on that a mode has arranged: only where it is parallel by clients, one for each group.
+/// The strategy of an arranged plan: parallel clients only in `ExecutionMode::Parallel`, one for each group.
 pub fn strategy_of_mode(plan: &Plan, mode: ExecutionMode) -> RunStrategy {
     if mode != ExecutionMode::Parallel {
         return RunStrategy::SingleSession;
@@ -36,7 +35,7 @@ pub fn selected_groups(plan: &Plan, part: PlanSelection) -> Vec<&TaskGroup> {
     plan.groups.iter().filter(holds).collect()
 }
 
-/// The steps of a part of a plan, in the order in which they are done.
+/// The steps of a part of a plan, in the order of work.
 pub fn selected_tasks(plan: &Plan, part: PlanSelection) -> Vec<&Task> {
     let is_meant = |task: &&Task| match part {
         PlanSelection::Whole => true,

@@ -1,4 +1,4 @@
-//! How much of a plan a run was asked for, and in which way: what of the plan it is bound to.
+//! The scope of a run: the requested part of a plan, and the mode.
 
 use omo_plan::model::{GroupIsolation, Parallelism, Plan, RunPolicy, TaskGroup};
 use serde::{Deserialize, Serialize};
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 use super::arguments::{PlanSelection, RunMode, RunRequest};
 use crate::request::part;
 
-/// How much of a plan was asked for, and in which way.
+/// The requested part of a plan, and the mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunScope {
-    /// In which way.
+    /// The mode.
     pub mode: RunMode,
-    /// How much of it.
+    /// The selected part.
     pub selection: PlanSelection,
-    /// All of it is done where the user is, whatever its Execution Strategy says.
+    /// All of it runs in the user's session, whatever its Execution Strategy says.
     #[serde(default)]
     pub is_foreground: bool,
-    /// How many steps the whole plan has, where it is known: the run itself has only those of its part.
+    /// Number of steps of the whole plan, where known: the run itself has only those of its part.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub total_tasks: Option<usize>,
 }
@@ -29,7 +29,7 @@ impl From<&RunRequest> for RunScope {
 }
 
 impl RunScope {
-    /// In which way, with the number that belongs to it.
+    /// The mode, with its number.
     pub fn describe(self) -> String {
         let number = self.selection.session_or_task_number().map(|number| format!(" {number}")).unwrap_or_default();
         match self.mode {
@@ -38,9 +38,9 @@ impl RunScope {
         }
     }
 
-    /// What a run that was asked for like this is bound to: the steps of its part alone, which wait for nothing outside
-    /// of it, and no checks of the whole where it is not the whole. Other readings of the plan's file are compared after
-    /// they were made the same way.
+    /// The plan of a run with this scope: the steps of its part alone, which wait for nothing outside of it, and no
+    /// checks of the whole where it is not the whole. Other readings of the plan's file are compared after they were
+    /// narrowed the same way.
     pub fn narrow_plan(self, plan: Plan) -> Plan {
         let meant: Vec<String> =
             part::selected_tasks(&plan, self.selection).into_iter().map(|task| task.id.clone()).collect();

@@ -1,4 +1,4 @@
-//! What is asked without the work of a task, and what follows from the answers.
+//! Questions without the work of a task, and the consequences of their answers.
 
 use super::*;
 
@@ -16,7 +16,6 @@ fn red(command: &str) -> TaskCheck {
     TaskCheck { expect, ..TaskCheck::new(command) }
 }
 
-/// Tests and their implementation, and a task whose test is written first.
 fn plan() -> Plan {
     let mut plan = omo_plan::dialects::read("docs/plans/a.md", b"", omo_plan::dialects::BatchOptions::default());
     let tests = Task { kind: TaskKind::Tests, red_check: Some(red("test")), ..Task::new("1-tests", "Tests") };

@@ -1,4 +1,4 @@
-//! Why a task list could not be used.
+//! Errors of task lists.
 
 use std::path::PathBuf;
 
@@ -9,25 +9,25 @@ use omo_state::files::lock::LockError;
 
 use crate::RunStoreError;
 
-/// Why a task list could not be used.
+/// Reason why a task list could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskListError {
-    /// There is no such session.
+    /// An unknown session.
     #[error("there is no session {session}: {} is not there", .file.display())]
     NotFound {
-        /// Which one.
+        /// Id of the session.
         session: SessionId,
-        /// Where it would be.
+        /// Path where it would be.
         file: PathBuf,
     },
-    /// The session has no such task.
+    /// An unknown task of a session.
     #[error("session {session} has no task {}: {} is not there", sanitize(.task, 60), .file.display())]
     NoTask {
-        /// The session.
+        /// Id of the session.
         session: SessionId,
-        /// Which one.
+        /// Id of the task.
         task: String,
-        /// Where it would be.
+        /// Path where it would be.
         file: PathBuf,
     },
     /// The content or the name of a file is not that of a task list.
@@ -41,10 +41,10 @@ pub enum TaskListError {
     /// A file could not be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Another process is writing, and does not get done.
+    /// A lock that another process holds for too long.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// The run that the session has could not be looked at.
+    /// An error of the session's run.
     #[error(transparent)]
     Run(#[from] RunStoreError),
 }

@@ -1,4 +1,4 @@
-//! The folder of one session: what its files say, and what they are made to say.
+//! The folder of one session: reads and writes of its files.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -17,16 +17,15 @@ use crate::ledger::run::ExclusiveGuard;
 pub const SESSION_FILE: &str = "session.json";
 /// The folder of its tasks.
 pub const TASKS_FOLDER: &str = "tasks";
-/// The file of its lock. It is never removed by itself.
+/// Lock file. It is never removed by itself.
 pub(crate) const LOCK_FILE: &str = ".lock";
 const CONTEXT: &str = "context.json";
 const DESIGN: &str = "design.md";
 const EVIDENCE: &str = "evidence";
 const EVIDENCE_LOG: &str = "log.jsonl";
-/// The refusal of another file in the folder of tasks.
 const INVALID_NAME: &str = "its name is no task's: a whole number, or `verify`";
 const SUMMARY: &str = "summary.md";
-/// A larger file is none of a session.
+/// Maximum bytes of a session's file.
 pub(crate) const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The folder of a session.
@@ -39,11 +38,11 @@ pub struct TaskListFolder {
 /// The tasks of a session.
 #[derive(Debug, Default)]
 pub struct LoadedTasks {
-    /// Those that can be read, by their number, and the one that verifies them last.
+    /// Readable tasks by number, the one that verifies them last.
     pub tasks: Vec<TaskFile>,
-    /// Why the others cannot be.
+    /// Errors of the others.
     pub unreadable: Vec<TaskListError>,
-    /// What all of them are called.
+    /// Ids of all tasks.
     pub ids: Vec<String>,
 }
 
@@ -52,27 +51,27 @@ impl TaskListFolder {
         Self { id, folder }
     }
 
-    /// Which session it is of.
+    /// Id of its session.
     pub fn id(&self) -> &SessionId {
         &self.id
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Whether a session is in it, whatever its file says.
+    /// A session is in the folder, whatever its file says.
     pub fn is_task_list(&self) -> bool {
         self.folder.contains(SESSION_FILE)
     }
 
-    /// When its own file was last written, in seconds since 1970.
+    /// Time of the last write to `session.json`, in seconds since 1970.
     pub fn written_at(&self) -> Option<i64> {
         self.folder.written_at(SESSION_FILE)
     }
 
-    /// What is in the session's own file, as it is.
+    /// Bytes of `session.json`.
     pub fn session_bytes(&self) -> Result<Vec<u8>, TaskListError> {
         self.folder.read(SESSION_FILE, MAX_BYTES)?.ok_or_else(|| self.not_found())
     }
@@ -83,19 +82,19 @@ impl TaskListFolder {
         read_session(self.id.as_str(), &bytes).map_err(|problem| file_error(&self.folder, SESSION_FILE, &problem))
     }
 
-    /// What its explorers found; `None` where none has said anything.
+    /// Findings of its explorers; `None` without any.
     pub fn context(&self) -> Result<Option<ContextFile>, TaskListError> {
         let Some(bytes) = self.folder.read(CONTEXT, MAX_BYTES)? else { return Ok(None) };
         let context = serde_json::from_slice(&bytes).map(Some);
         context.map_err(|error| file_error(&self.folder, CONTEXT, &error))
     }
 
-    /// Where that is.
+    /// Path of those findings.
     pub fn context_path(&self) -> PathBuf {
         self.path().join(CONTEXT)
     }
 
-    /// The session with its tasks. A task that cannot be read is an error, and not left out.
+    /// The session with its tasks. An unreadable task is an error, and not left out.
     pub fn load(&self) -> Result<TaskList, TaskListError> {
         let file = self.session()?;
         let LoadedTasks { tasks, unreadable, .. } = self.tasks()?.unwrap_or_default();
@@ -103,7 +102,7 @@ impl TaskListFolder {
         unreadable.into_iter().next().map_or(Ok(TaskList { id, folder, file, tasks }), Err)
     }
 
-    /// Its tasks; `None` where nothing was ever made for them.
+    /// The tasks; `None` where none was ever made.
     pub fn tasks(&self) -> Result<Option<LoadedTasks>, TaskListError> {
         let Some(folder) = self.folder.open_inner(TASKS_FOLDER)? else { return Ok(None) };
         let mut found = LoadedTasks::default();
@@ -135,7 +134,7 @@ impl TaskListFolder {
         read_task_in(&folder, id, &name)?.ok_or_else(missing)
     }
 
-    /// So many pieces of evidence other programs have written down beside the tasks: lines that are objects.
+    /// Number of pieces of evidence that other programs have written beside the tasks: lines that are objects.
     pub fn count_logged_evidence(&self) -> Result<usize, TaskListError> {
         let Some(folder) = self.folder.open_inner(EVIDENCE)? else { return Ok(0) };
         let bytes = folder.read(EVIDENCE_LOG, MAX_BYTES)?.unwrap_or_default();
@@ -144,7 +143,7 @@ impl TaskListFolder {
         Ok(bytes.split(|byte| *byte == b'\n').filter(is_object).count())
     }
 
-    /// Keeps other processes from changing anything of the session until the answer is dropped.
+    /// Locks the session against other processes until the guard is dropped.
     pub fn lock(self) -> Result<LockedTaskList, TaskListError> {
         let guard = ExclusiveGuard::new(StateLock::take_named(&self.folder, LOCK_FILE, LOCK_TIMEOUT)?);
         Ok(LockedTaskList { session: self, _guard: guard })
@@ -176,7 +175,7 @@ impl LockedTaskList {
         write(&self.session.folder, SESSION_FILE, session)
     }
 
-    /// Writes what its explorers found.
+    /// Writes the findings of its explorers.
     pub fn write_context(&self, context: &ContextFile) -> Result<(), TaskListError> {
         write(&self.session.folder, CONTEXT, context)
     }
@@ -188,27 +187,27 @@ impl LockedTaskList {
         write(&tasks, &name, task)
     }
 
-    /// Writes its design, and says where.
+    /// Writes its design, and gives the path.
     pub fn write_design(&self, text: &str) -> Result<PathBuf, TaskListError> {
         self.session.folder.replace(DESIGN, text.as_bytes())?;
         Ok(self.session.path().join(DESIGN))
     }
 
-    /// Takes a task away that was just written, and that cannot be.
+    /// Removes a task that was just written, and that cannot be.
     pub fn remove_task(&self, id: &str) -> Result<(), TaskListError> {
         let tasks = self.session.folder.create_folder(TASKS_FOLDER)?;
         Ok(task_file_name(id).map_or(Ok(()), |name| tasks.remove(&name))?)
     }
 
-    /// Writes a summary of the tasks beside them, and says where.
+    /// Writes a summary of the tasks beside them, and gives the path.
     pub fn write_summary(&self, text: &str) -> Result<PathBuf, TaskListError> {
         let tasks = self.session.folder.create_folder(TASKS_FOLDER)?;
         tasks.replace(SUMMARY, text.as_bytes())?;
         Ok(tasks.path().join(SUMMARY))
     }
 
-    /// Puts what an earlier session of this id has left beside what a new one makes, under names that end
-    /// with a number. The session's own file stays as well, until the new one takes its place.
+    /// Sets files of an earlier session of this id aside, under names that end with a number. The session's own file
+    /// stays as well, until the new one takes its place.
     pub fn set_earlier_files_aside(&self) -> Result<(), TaskListError> {
         let folder = &self.session.folder;
         let names = folder.file_names("")?;

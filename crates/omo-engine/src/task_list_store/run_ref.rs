@@ -1,4 +1,4 @@
-//! Whose word counts for a session: that of its files, or that of the run that was opened for it.
+//! The authority over a session: its files, or the run that was opened for it.
 
 use std::path::{Path, PathBuf};
 
@@ -8,24 +8,23 @@ use serde::{Deserialize, Serialize};
 use crate::state::RunPhase;
 use crate::{RunStore, RunStoreError};
 
-/// The member of a session's file that names its run.
 pub(crate) const RUN_MEMBER: &str = "omo_run";
 
 /// The run of a session, as its file names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRef {
-    /// What it is called.
+    /// Id of the `Run`.
     pub id: String,
-    /// The top of the work tree that it is in.
+    /// Top of its work tree.
     pub root: PathBuf,
 }
 
-/// The run that was opened for a session, whatever has become of it; `None` where none was.
+/// The run that was opened for a session, in any state; `None` without one.
 pub fn run_of(session: &TaskListFile) -> Option<RunRef> {
     RunRef::deserialize(session.extra.get(RUN_MEMBER)?).ok()
 }
 
-/// Whether a run has not come to its end: until then what happens to the session is written down there.
+/// The run has not ended: until then events of the session are written there.
 pub fn is_open(run: &RunRef, state_home: Option<&Path>) -> Result<bool, RunStoreError> {
     let found = match RunStore::find(&run.root, state_home) {
         // The work tree is gone, and no session can go on with the run in there.

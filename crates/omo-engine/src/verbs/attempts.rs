@@ -1,4 +1,4 @@
-//! A worker begins with a task, is judged by what was measured, gives up, or is gone.
+//! Attempts: a worker begins with a task, is judged by measurements, gives up, or is gone.
 
 use std::collections::BTreeSet;
 
@@ -19,31 +19,31 @@ use crate::schedule::{self, NextAction};
 use crate::state::{FINAL_CHECKS_ID, MAX_REASON_CHARS, RunState, TaskStanding, TaskStatus};
 use crate::{evidence_rules, parallel_schedule, task_counterfactual};
 
-/// So many files are named in a reason.
+/// Maximum files named in a reason.
 const MAX_NAMED_FILES: usize = 5;
 
-/// What the edge found out before a worker begins.
+/// Measurements before a worker begins.
 #[derive(Clone, Debug, Default)]
 pub struct AttemptStart {
-    /// The SHA-256 of the new ticket.
+    /// SHA-256 of the new ticket.
     pub ticket: String,
-    /// The work tree as it is.
+    /// The present tree of git.
     pub tree: Option<String>,
-    /// The files that this worker must not change, with their digests.
+    /// Files that this worker must not change, with their digests.
     pub protected_files: Vec<(String, String)>,
-    /// The places of the checks that are green already.
+    /// Positions of checks that are green already.
     pub already_green: Vec<usize>,
-    /// What the work tree can be put back to.
+    /// Snapshot to which the work tree can go back.
     pub snapshot: Option<String>,
-    /// The commit that is checked out.
+    /// The checked-out commit.
     pub head: Option<String>,
 }
 
-/// Whether a worker may begin with a task now.
+/// Checks that a worker may begin with a task now.
 ///
 /// # Errors
 ///
-/// It is not there, not its turn, another worker is at it, or a person has to answer first.
+/// An unknown task, one out of turn, one with another worker, or an open question.
 pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefusal> {
     let task = find_task(state, id)?;
     let precondition = |message: String| {
@@ -74,7 +74,6 @@ pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefu
     }
 }
 
-/// Whether a task is what comes next of its parallel worker.
 fn is_next_in_group(state: &RunState, task: &Task) -> bool {
     if state.is_over() {
         return false;
@@ -83,7 +82,7 @@ fn is_next_in_group(state: &RunState, task: &Task) -> bool {
     group.and_then(|group| parallel_schedule::next_task_of(state, group)).is_some_and(|next| next.id == task.id)
 }
 
-/// A worker begins.
+/// The event of a worker that begins.
 ///
 /// # Errors
 ///
@@ -104,11 +103,11 @@ pub fn start_attempt(state: &RunState, id: &str, start: AttemptStart) -> Result<
     })
 }
 
-/// The task that a ticket was given for, by the ticket's SHA-256.
+/// The task of a ticket, by the ticket's SHA-256.
 ///
 /// # Errors
 ///
-/// The ticket was used, belongs to an earlier attempt, or is none of this run.
+/// A used ticket, one of an earlier attempt, or one of another run.
 pub fn task_of_ticket<'a>(state: &'a RunState, ticket: &str) -> Result<&'a Task, VerbRefusal> {
     let id = state.running_attempts().find(|(_, running)| running.ticket == ticket).map(|(id, _)| id);
     id.and_then(|id| state.plan.task(id)).ok_or_else(|| {
@@ -121,95 +120,95 @@ pub fn task_of_ticket<'a>(state: &'a RunState, ticket: &str) -> Result<&'a Task,
     })
 }
 
-/// What the verify runner and the comparison of the work trees found of one attempt.
+/// Measurements of one attempt, by its checks and the comparison of the work trees.
 #[derive(Clone, Debug, Default)]
 pub struct AttemptMeasurement {
-    /// Each check that ran, with what came of it. After a red one no further is run.
+    /// Each check that ran, with its outcome. After a red one no further is run.
     pub outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
-    /// The files that differ from the work tree at the start.
+    /// Files that differ from the work tree at the start.
     pub files: Vec<String>,
-    /// Those of them that the task does not name.
+    /// Changed files that the task does not name.
     pub out_of_scope: Vec<String>,
-    /// Files that the worker must not have changed, and did.
+    /// Changed files that the worker must not change.
     pub tampered: Vec<String>,
     /// Files that the task had to make, and that are not there.
     pub missing: Vec<String>,
-    /// Files that checks of the plan run, and that were changed.
+    /// Changed files that checks of the plan run.
     pub changed_check_files: Vec<String>,
-    /// What the worker left for those who come after it.
+    /// A note for later workers.
     pub note: Option<String>,
-    /// The digests of the test files, where this is the tests half of a pair.
+    /// Digests of the test files, where this is the tests half of a pair.
     pub test_digests: Vec<(String, String)>,
     /// The work tree that the checks judged.
     pub tree: Option<String>,
-    /// Lines that it added and that say that something is not finished; `None` where they were not searched for.
+    /// Added lines that name unfinished work; `None` where they were not searched for.
     pub unfinished: Option<Vec<UnfinishedLine>>,
-    /// The ids of the evidence that the worker puts forward for what no check can show.
+    /// Ids of the evidence that the worker cites where no check can prove.
     pub evidence_ids: Vec<String>,
-    /// What its checks say without the work, where that was asked.
+    /// Outcomes of its checks without the work, where that was asked.
     pub without_work: Vec<CheckCounterfactual>,
-    /// The files that its checks were run without: its commit would not hold them.
+    /// Files that its checks were run without: its commit would not hold them.
     pub left_out: Vec<String>,
     /// As [`AttemptEnd::judge_notes`].
     pub judge_notes: Vec<String>,
     /// As [`AttemptEnd::needed_ignored`].
     pub needed_ignored: Vec<String>,
-    /// The commits since its start that change what the task does not list.
+    /// Commits since its start that change unlisted files.
     pub stray_commits: Vec<StrayCommit>,
-    /// What came of committing it, where its checks were green and that was tried.
+    /// Outcome of the commit, where its checks were green and that was tried.
     pub commit: Option<CommitOutcome>,
     /// As [`AttemptEnd::judges`].
     pub judges: Judges,
 }
 
-/// A commit that omo did not make, and that changes what a task does not list.
+/// A commit, not by omo, that changes files that the task does not list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StrayCommit {
-    /// Its name.
+    /// Id of the commit.
     pub commit: String,
-    /// The files that the task does not list.
+    /// Files that the task does not list.
     pub files: Vec<String>,
 }
 
-/// What came of committing an attempt.
+/// The outcome of committing an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommitOutcome {
-    /// There is a commit.
+    /// A commit.
     Made {
-        /// Its id.
+        /// Id of the commit.
         id: String,
         /// As [`AttemptEnd::branch`].
         branch: Option<String>,
         /// Changes of hooks in it. The outcomes are those of the checks on that, where they could be judged.
         hooks: Option<HookChanges>,
     },
-    /// There was nothing to commit.
+    /// No change to commit.
     Nothing,
-    /// It holds files that the task does not list.
+    /// A commit with files that the task does not list.
     HoldsUnlisted {
         /// The files.
         files: Vec<String>,
     },
-    /// It was made elsewhere, and could not be checked here.
+    /// A commit from elsewhere that could not be checked here.
     Unchecked {
-        /// Why.
+        /// Reason.
         why: String,
     },
-    /// A hook of the repository refused it, or git did.
+    /// A refusal by a hook of the repository, or by git.
     Refused {
-        /// Why.
+        /// Reason.
         refusal: CommitRefusal,
         /// The reference that keeps the work.
         kept: Option<String>,
     },
 }
 
-/// Judges an attempt by what was measured: the only way to a task that has passed.
+/// Judges an attempt by its measurements: the only way to a passed task.
 ///
 /// # Errors
 ///
-/// As [`task_of_ticket`]; it is the verifier's, whose word is a verdict; or nothing shows what no check can, where the
-/// task has criteria that are judged. The ticket stays valid.
+/// As [`task_of_ticket`]; the ticket is the verifier's, whose word is a verdict; or evidence is missing where the task
+/// has criteria that are judged. The ticket stays valid.
 pub fn judge_attempt(
     state: &RunState,
     ticket: &str,
@@ -227,7 +226,7 @@ pub fn judge_attempt(
     }
     let id = task.id.clone();
     let wanted: Vec<&TaskCheck> = task.proving_checks().collect();
-    // What is none of its checks proves nothing about it, and refutes nothing.
+    // Any other check proves nothing about the task, and refutes nothing.
     let outcomes: Vec<(usize, &(TaskCheck, TaskCheckOutcome))> = measured
         .outcomes
         .iter()
@@ -245,7 +244,7 @@ pub fn judge_attempt(
     // Every one of its checks, each green each time that it ran: as many green results of one prove nothing.
     let is_green = wanted.iter().all(|check| outcomes.iter().any(|(_, (ran, _))| ran == *check))
         && outcomes.iter().all(|(_, (_, outcome))| outcome.is_green());
-    // In a checkout that its user works in, nothing tells whose commit it is, and what others commit is theirs.
+    // In a shared checkout the author of a commit is unknown, and commits of others are theirs.
     let (foreign, stray_commits): (Vec<_>, Vec<_>) =
         measured.stray_commits.into_iter().partition(|_| state.parallel.is_none());
     let (commit, branch, hooks) = match &measured.commit {
@@ -319,7 +318,7 @@ pub fn judge_attempt(
     Ok(events)
 }
 
-/// A check cannot be run here: a person is asked about that, and the attempt does not count.
+/// The question about a check that cannot be run here; the attempt does not count.
 fn not_runnable_events(state: &RunState, task: String, attempt: u32, missing: String) -> [EventKind; 2] {
     let reason = format!("its check could not be run: {missing}");
     let held = EventKind::TaskHeld { task: task.clone(), attempt, reason, is_pause: false };
@@ -327,7 +326,6 @@ fn not_runnable_events(state: &RunState, task: String, attempt: u32, missing: St
     [held, EventKind::QuestionOpened { question }]
 }
 
-/// The program that a check could not run here, or what was said instead.
 fn missing_program(outcome: &TaskCheckOutcome) -> Option<String> {
     match &outcome.verdict {
         TaskCheckVerdict::Environment { command } => Some(command.clone().unwrap_or_else(|| outcome.detail.clone())),
@@ -335,7 +333,7 @@ fn missing_program(outcome: &TaskCheckOutcome) -> Option<String> {
     }
 }
 
-/// The reason of a check that is red on what the commit would hold; folders among the paths end with `/`.
+/// The reason of a check that is red on the content of the commit; folders among the paths end with `/`.
 fn incomplete_commit_reason(left_out: &[String], unit_word: &str, evidence: &str) -> String {
     let (folders, files): (Vec<String>, Vec<String>) = left_out.iter().cloned().partition(|path| path.ends_with('/'));
     let unlisted = format!("{}, which the {unit_word} does not list", name_files(&files));
@@ -353,14 +351,12 @@ fn all_hook_changes(state: &RunState, task: &str, now: Option<&HookChanges>) -> 
     (!files.is_empty()).then(|| HookChanges { files: files.into_iter().collect(), unjudged })
 }
 
-/// The reason of a check that is red on what hooks made of a commit.
 fn changed_commit_reason(hooks: &HookChanges, end: &AttemptEnd) -> String {
     let (files, commit) = (name_files(&hooks.files), short_commit(end.commit.as_deref().unwrap_or_default()));
     format!("hooks of the repository changed {files} in its commit {commit}, which stays, and on that {}", end.evidence)
 }
 
-/// Whether events end a task as done: it has passed, what is left of it is judged with the whole, or its plan lets it be
-/// unproved.
+/// The events end a task as done: it has passed, the rest is judged with the whole, or its plan lets it be unproved.
 pub(crate) fn has_done_task(state: &RunState, events: &[EventKind]) -> bool {
     events.iter().any(|event| match event {
         EventKind::TaskPassed { .. } | EventKind::TaskClaimed { .. } => true,
@@ -369,7 +365,7 @@ pub(crate) fn has_done_task(state: &RunState, events: &[EventKind]) -> bool {
     })
 }
 
-/// Whether events end a task of this state for good, and have what it left taken back.
+/// The events end a task of this state for good, and have its changes taken back.
 pub fn reverts_changes(state: &RunState, events: &[EventKind]) -> bool {
     let is_kept = |id: &str| {
         let ground = state.tasks.get(id).and_then(|known| known.baseline.as_ref());
@@ -383,7 +379,7 @@ pub fn reverts_changes(state: &RunState, events: &[EventKind]) -> bool {
     })
 }
 
-/// The same events, of which the one that ends a task for good knows what keeps the work tree as it is then.
+/// The same events, with the snapshot `left` in the one that ends a task for good.
 pub fn with_snapshot(events: Vec<EventKind>, left: Option<&String>) -> Vec<EventKind> {
     let with = |event| match event {
         EventKind::TaskFailed { task, is_final: true, end } => {
@@ -394,12 +390,11 @@ pub fn with_snapshot(events: Vec<EventKind>, left: Option<&String>) -> Vec<Event
     events.into_iter().map(with).collect()
 }
 
-/// Whether there is more to a task than its checks can show.
 fn needs_verdict(state: &RunState, task: &Task) -> bool {
     state.is_task_list() && !task.criteria.is_empty()
 }
 
-/// What becomes of an attempt whose checks are green, where the verifier has to judge the rest of it.
+/// The end of an attempt with green checks, where the verifier has to judge the rest.
 fn claim_event(
     state: &RunState,
     task: &Task,
@@ -421,7 +416,6 @@ fn claim_event(
     Ok(EventKind::TaskClaimed { task: task.id.clone(), evidence_ids, end })
 }
 
-/// What the checks showed, on one line.
 fn summarize_outcomes(outcomes: &[(usize, &(TaskCheck, TaskCheckOutcome))]) -> String {
     let of = |(_, (check, outcome)): &(usize, &(TaskCheck, TaskCheckOutcome))| {
         let reason = outcome.printed.reason().filter(|_| !outcome.is_green());
@@ -436,8 +430,8 @@ fn summarize_outcomes(outcomes: &[(usize, &(TaskCheck, TaskCheckOutcome))]) -> S
     red.map_or_else(|| outcomes.iter().map(of).collect::<Vec<_>>().join("; "), of)
 }
 
-/// What is wrong with an attempt that changed what the fence of its step or its session forbids. No further attempt is
-/// made and nothing is left out because of it: a worker that has crossed a fence once is not sent back alone.
+/// The fault of an attempt that changed files against the fence of its step or its session. No further attempt is made
+/// and nothing is left out because of it: a worker that has crossed a fence once is not sent back alone.
 fn scope_violation<'f>(state: &RunState, task: &Task, mut files: impl Iterator<Item = &'f String>) -> Option<String> {
     let of_group = state.plan.group_of(&task.id).map(|(_, group)| group.never_touch.as_slice()).unwrap_or_default();
     let never = PlannedPaths::new(task.never_touch.iter().chain(of_group).map(String::as_str));
@@ -445,8 +439,8 @@ fn scope_violation<'f>(state: &RunState, task: &Task, mut files: impl Iterator<I
     Some(format!("SCOPE VIOLATION: Step {} changed {file} which is in the never-touch list.", task.id))
 }
 
-/// What is wrong with an attempt whose worker committed what its task does not list: the user's branch would get that
-/// with the rest, also where a later commit takes it out again.
+/// The fault of an attempt whose worker committed files that its task does not list: the user's branch would get them
+/// with the rest, also where a later commit removes them again.
 fn stray_commit_reason(task: &Task, stray: &[StrayCommit], state: &RunState) -> Option<String> {
     let StrayCommit { commit, files, .. } = stray.first()?;
     let (commit, word) = (short_commit(commit), state.plan.dialect.unit_word());
@@ -460,7 +454,6 @@ fn stray_commit_reason(task: &Task, stray: &[StrayCommit], state: &RunState) -> 
     ))
 }
 
-/// Files by their names, the first of them.
 fn name_files(files: &[String]) -> String {
     let shown: Vec<String> = files.iter().take(MAX_NAMED_FILES).map(|file| sanitize(file, 100)).collect();
     let more = files.len() - shown.len();
@@ -468,8 +461,8 @@ fn name_files(files: &[String]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// What is wrong with an attempt whose checks are green and whose work is in no commit: left like that it would be
-/// lost with its work tree. Where it has changed nothing there is nothing to lose.
+/// The fault of an attempt with green checks whose work is in no commit: left like that it would be lost with its work
+/// tree. Without changes there is nothing to lose.
 fn missing_commit(commit: Option<&CommitOutcome>, end: &AttemptEnd) -> Option<String> {
     match commit? {
         // A refusal has an end of its own.
@@ -490,8 +483,8 @@ fn missing_commit(commit: Option<&CommitOutcome>, end: &AttemptEnd) -> Option<St
     }
 }
 
-/// Green work whose commit git refused. What its worker can change goes back to the worker once, as long as there are
-/// attempts; everything else is a question to its user, and uses up none. No refusal has anything taken back.
+/// Green work whose commit `git` refused. A fault that its worker can mend goes back to the worker once, as long as
+/// there are attempts; every other is a question to its user, and uses up none. No refusal has anything taken back.
 fn refused_commit_events(
     state: &RunState,
     task: &Task,
@@ -510,12 +503,10 @@ fn refused_commit_events(
     vec![EventKind::TaskCommitRefused { task: task.id.clone(), kept, end }]
 }
 
-/// Whether events have a person asked about a refused commit.
 pub(crate) fn asks_about_commit(events: &[EventKind]) -> bool {
     events.iter().any(|event| matches!(event, EventKind::TaskCommitRefused { .. }))
 }
 
-/// What becomes of an attempt that has failed.
 fn failure_events(task: &Task, end: AttemptEnd, state: &RunState) -> Vec<EventKind> {
     let id = task.id.clone();
     let before = state.tasks.get(&task.id).map_or(0, |known| known.attempts_before);
@@ -528,7 +519,7 @@ fn failure_events(task: &Task, end: AttemptEnd, state: &RunState) -> Vec<EventKi
                 EventKind::TaskSkipped { task: id, reason },
             ]
         }
-        // The question that asks about it follows by itself.
+        // The question about it follows by itself.
         OnFailure::Escalate => vec![EventKind::TaskFailed { task: id, is_final: true, end }],
         OnFailure::Hold | OnFailure::Revert | OnFailure::Retry => {
             vec![EventKind::TaskFailed { task: id, is_final: is_last, end }]
@@ -536,7 +527,7 @@ fn failure_events(task: &Task, end: AttemptEnd, state: &RunState) -> Vec<EventKi
     }
 }
 
-/// A worker says itself that it cannot be done.
+/// A worker gives up on its task.
 ///
 /// # Errors
 ///
@@ -550,7 +541,7 @@ pub fn give_up_attempt(
     end_unjudged_attempt(state, ticket, &format!("given up: {}", sanitize(why, MAX_REASON_CHARS)), files)
 }
 
-/// An attempt has ended and was not judged; `why` says so.
+/// Ends an attempt without a judgement, for the reason `why`.
 pub(super) fn end_unjudged_attempt(
     state: &RunState,
     ticket: &str,
@@ -567,11 +558,11 @@ pub(super) fn end_unjudged_attempt(
     Ok(failure_events(task, AttemptEnd { attempt, evidence, files, ..AttemptEnd::default() }, state))
 }
 
-/// The worker of a task is gone: it is begun again.
+/// Gives a task with a lost worker back.
 ///
 /// # Errors
 ///
-/// No worker is at it.
+/// A task without a worker.
 pub fn report_lost_worker(state: &RunState, id: &str) -> Result<EventKind, VerbRefusal> {
     let task = find_task(state, id)?;
     if state.tasks.get(&task.id).is_some_and(|task| task.running.is_some()) {
@@ -581,8 +572,7 @@ pub fn report_lost_worker(state: &RunState, id: &str) -> Result<EventKind, VerbR
     Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, "`omo agent next` says what comes next"))
 }
 
-/// The final checks have run: what came of each, in the order of the plan, up to the first that was red or
-/// further.
+/// Outcomes of the final checks, in the order of the plan, up to the first red one or further.
 pub fn final_check_events(measured: Vec<(TaskCheck, TaskCheckOutcome)>) -> Vec<EventKind> {
     let ran = measured.into_iter().enumerate().map(|(place, (check, outcome))| EventKind::CheckRan {
         task: FINAL_CHECKS_ID.to_owned(),

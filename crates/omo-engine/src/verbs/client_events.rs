@@ -1,5 +1,5 @@
-//! What becomes of the tasks of a parallel worker when its client has ended. The supervisor of the
-//! clients decides with this, and with nothing that a client or its model says.
+//! The tasks of a parallel worker whose client has ended. The supervisor of the clients decides with this, and with
+//! nothing that a client or its model says.
 
 use omo_claude::client_end::FollowUp;
 use omo_core::text::sanitize;
@@ -12,7 +12,7 @@ use crate::parallel_state::GroupStatus;
 use crate::state::{MAX_LOST_WORKERS, MAX_REASON_CHARS, RunState, RunningAttempt};
 use crate::verbs::attempts;
 
-/// Whether the caller is a client of a session, and the ledger does not say yet that this session has a client.
+/// The caller is a client of a session, and the ledger has no client of this session yet.
 pub(crate) fn is_unrecorded_client(state: &RunState, caller: &VerbCaller) -> bool {
     let group = state.parallel.as_ref().zip(caller.group.as_ref());
     group.is_some_and(|(parallel, group)| {
@@ -28,15 +28,15 @@ pub fn running_task_in<'a>(state: &'a RunState, group: &'a TaskGroup) -> Option<
     })
 }
 
-/// The client that was at a session is gone, and nothing was wrong with it: the task that it was at is begun again.
+/// The event for a lost client that was healthy: its running task is begun again.
 pub fn pause_event(state: &RunState, group: &TaskGroup, why: &str) -> Option<EventKind> {
     let (id, _) = running_task_in(state, group)?;
     let attempt = state.tasks.get(id).map_or(1, |task| task.attempts);
     Some(EventKind::TaskHeld { task: id.to_owned(), attempt, reason: sanitize(why, MAX_REASON_CHARS), is_pause: true })
 }
 
-/// What follows for a session from the end of its client, apart from starting the client again. `files` are those that
-/// the task it was at has changed; `detail` is what the client said about its end.
+/// The events after the end of a client, apart from a new start. `files` are those that its running task has changed;
+/// `detail` is the client's word about its end.
 pub fn client_end_events(
     state: &RunState,
     group: &TaskGroup,
@@ -74,8 +74,8 @@ pub fn client_end_events(
     events.into_iter().flatten().collect()
 }
 
-/// The worktree of a session is gone, and with it what the task that was under way in it had done: there is nothing to
-/// judge and nothing to take back.
+/// The events for a lost worktree, and with it the work of its running task: there is nothing to judge and nothing to
+/// take back.
 pub fn lost_worktree_events(state: &RunState, group: &TaskGroup, why: &str) -> Vec<EventKind> {
     let Some((id, _)) = running_task_in(state, group) else { return Vec::new() };
     let restored = EventKind::TaskRestored {
@@ -89,13 +89,12 @@ pub fn lost_worktree_events(state: &RunState, group: &TaskGroup, why: &str) -> V
     ended.into_iter().chain(reverts.then_some(restored)).collect()
 }
 
-/// The attempt that is under way has failed, where one is.
 fn failed_attempt_events(state: &RunState, group: &TaskGroup, why: &str, files: Vec<String>) -> Vec<EventKind> {
     let Some((_, running)) = running_task_in(state, group) else { return Vec::new() };
     attempts::end_unjudged_attempt(state, &running.ticket, why, files).unwrap_or_default()
 }
 
-/// Whether no client may be started yet, because a limit of use was met.
+/// Time before which no client may be started, because a limit of use was met.
 pub(crate) fn limit_reset_at(state: &RunState, now: Timestamp) -> Option<Timestamp> {
     let until = state.parallel.as_ref()?.limited_until?;
     (until > now).then_some(until)

@@ -1,5 +1,4 @@
-//! What only a run of a task list knows: commands that show something, a verdict on the whole, and tasks that
-//! come later.
+//! Verbs of a task list's run alone: evidence, a verdict on the whole, and later tasks.
 
 use omo_core::text::sanitize;
 use omo_plan::id;
@@ -14,7 +13,7 @@ use crate::state::{MAX_REASON_CHARS, RunPhase, RunState, TaskStatus};
 
 const NEXT_HINT: &str = "`omo agent next` says what comes next";
 
-/// A command was run by the worker that has this ticket, to show something. Its id is given here.
+/// Records a command that the worker with this ticket ran as evidence, under a new id.
 ///
 /// # Errors
 ///
@@ -26,15 +25,14 @@ pub fn record_evidence(state: &RunState, ticket: &str, evidence: Evidence) -> Re
     Ok(EventKind::EvidenceRan { evidence: Evidence { id, task: task.id.clone(), attempt, ..evidence } })
 }
 
-/// The worker that has this ticket leaves a note for the workers of later tasks.
+/// Leaves a note of the worker with this ticket for the workers of later tasks.
 ///
 /// # Errors
 ///
-/// As [`super::task_of_ticket`]; nothing is left of its text once it is made harmless, or the run has as many notes as it
-/// may.
+/// As [`super::task_of_ticket`]; an empty text once it is made harmless, or a run with `TaskNote::MAX_COUNT` notes.
 pub fn leave_note(state: &RunState, ticket: &str, text: &str) -> Result<EventKind, VerbRefusal> {
     let task = task_of_ticket(state, ticket)?;
-    // Where it is cut a mark follows.
+    // A mark follows where the text is cut.
     let text = sanitize(text, TaskNote::MAX_CHARS - 1);
     if text.trim().is_empty() {
         let hint = "say it in one line: `omo agent note --ticket … \"the parser is in src/parse.rs\"`";
@@ -49,21 +47,21 @@ pub fn leave_note(state: &RunState, ticket: &str, text: &str) -> Result<EventKin
     Ok(EventKind::NoteLeft(TaskNote { task: task.id.clone(), attempt, text }))
 }
 
-/// Why a verdict that all is done would not count now, for the verifier that gives it: a task is not done, or evidence
-/// is not there, was red, or was not run since the verification began. `None` where the verdict would count. The checks
-/// of the tasks are not looked at here: they are run next, and [`give_verdict`] looks at them. Also `None` where the ticket
-/// is not the verifier's: that, too, is for [`give_verdict`] to say.
+/// Objection to a passing verdict by its verifier: a task is not done, or evidence is missing, was red, or was not run
+/// since the verification began. `None` without an objection. The checks of the tasks are not looked at here: they are
+/// run next, and [`give_verdict`] looks at them. Also `None` for a ticket that is not the verifier's: that, too, is for
+/// [`give_verdict`] to say.
 pub fn verdict_objection(state: &RunState, ticket: &str, verdict: &PlanVerdict) -> Option<String> {
     let is_verifier = task_of_ticket(state, ticket).is_ok_and(Task::is_verification);
     if is_verifier && verdict.passed { evidence_rules::check_tasks_and_evidence(state, verdict).err() } else { None }
 }
 
-/// The verifier judges the whole.
+/// The verdict of the verifier on the whole.
 ///
 /// # Errors
 ///
-/// It is not the verifier's ticket; it says that all is done where [`verdict_objection`] tells why not, or a check of the tasks
-/// was not green since the verification began; it says that it is not, and names nothing that has to be done again.
+/// Another ticket than the verifier's; a passing verdict against a [`verdict_objection`], or with a check of the tasks
+/// that was not green since the verification began; a refusing one that names no task to do again.
 pub fn give_verdict(state: &RunState, ticket: &str, verdict: PlanVerdict) -> Result<Vec<EventKind>, VerbRefusal> {
     let task = task_of_ticket(state, ticket)?;
     if !task.is_verification() {
@@ -74,7 +72,7 @@ pub fn give_verdict(state: &RunState, ticket: &str, verdict: PlanVerdict) -> Res
         let refused =
             |why| VerbRefusal::new(VerbRefusalKind::NotGreen, format!("PASS does not count: {why}"), PASS_HINT);
         evidence_rules::check_passing_verdict(state, &verdict).map_err(refused)?;
-        // What is done again is nothing that a verdict that all is done could name.
+        // A task that is done again is none that a passing verdict could name.
         return Ok(vec![EventKind::VerdictGiven {
             verdict: PlanVerdict { reopen: Vec::new(), ..sanitize_verdict(verdict) },
         }]);
@@ -107,7 +105,6 @@ pub fn give_verdict(state: &RunState, ticket: &str, verdict: PlanVerdict) -> Res
 const PASS_HINT: &str = "put it right, or `omo agent verdict FAIL --ticket … --reopen \"ID: why\"` has it done again; the ticket stays valid";
 const FAIL_HINT: &str = "`--reopen \"2: what is wrong\"` for each task, or `omo agent task create` for what is missing";
 
-/// A verdict as it is kept.
 fn sanitize_verdict(verdict: PlanVerdict) -> PlanVerdict {
     let reopen = verdict.reopen.into_iter().map(|(id, why)| (id, sanitize(&why, MAX_REASON_CHARS))).collect();
     let later =
@@ -116,11 +113,11 @@ fn sanitize_verdict(verdict: PlanVerdict) -> PlanVerdict {
     PlanVerdict { reopen, later, note: sanitize(&verdict.note, MAX_REASON_CHARS), ..verdict }
 }
 
-/// A person has dealt with a deferred finding.
+/// Closes a deferred finding that a person has dealt with.
 ///
 /// # Errors
 ///
-/// No such finding is open.
+/// An unknown or closed finding.
 pub fn close_finding(state: &RunState, number: usize) -> Result<EventKind, VerbRefusal> {
     if state.open_findings().all(|(known, _)| known != number) {
         let message = format!("the run has no open finding {number}");
@@ -136,7 +133,7 @@ pub fn close_finding(state: &RunState, number: usize) -> Result<EventKind, VerbR
 ///
 /// # Errors
 ///
-/// The run has ended or is of a plan file, the id is taken, or it waits for what is not there.
+/// A run that has ended or is of a plan file, a taken id, or an unknown dependency.
 pub fn add_task(state: &RunState, _caller: &VerbCaller, task: Task) -> Result<EventKind, VerbRefusal> {
     let refused =
         |message: String, hint: &str| Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, hint.to_owned()));

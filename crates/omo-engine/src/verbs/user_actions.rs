@@ -1,4 +1,4 @@
-//! What a person decides about a run: an answer, a task left out or done again, an edited plan, the end.
+//! Decisions of a person about a run: an answer, a task left out or done again, an edited plan, the end.
 
 use std::collections::BTreeSet;
 
@@ -18,11 +18,11 @@ use crate::state::{
     ANSWER_CONTINUE, MAX_REASON_CHARS, QuestionState, RunPhase, RunState, TaskStanding, TaskState, TaskStatus,
 };
 
-/// A person leaves a task out.
+/// Leaves a task out, by the word of a person.
 ///
 /// # Errors
 ///
-/// It was done or left out, a worker is at it, the run has ended, or no person said so.
+/// A task that was done or left out, or has a worker; an ended run; or no person said so.
 pub fn skip_task(state: &RunState, caller: &VerbCaller, id: &str, why: &str) -> Result<EventKind, VerbRefusal> {
     let task = find_task(state, id)?;
     if state.phase != RunPhase::Executing {
@@ -46,11 +46,11 @@ pub fn skip_task(state: &RunState, caller: &VerbCaller, id: &str, why: &str) -> 
     Ok(EventKind::TaskSkipped { task: task.id.clone(), reason: sanitize(why, MAX_REASON_CHARS) })
 }
 
-/// A person has a task done again that failed, was left out, or could not be proved.
+/// Has a task done again that failed, was left out, or could not be proved.
 ///
 /// # Errors
 ///
-/// It is not in such a state, or no person said so.
+/// Another status, or no person said so.
 pub fn retry_task(state: &RunState, caller: &VerbCaller, id: &str) -> Result<Vec<EventKind>, VerbRefusal> {
     let task = find_task(state, id)?;
     let standing = state.standing(id);
@@ -78,11 +78,11 @@ pub fn retry_task(state: &RunState, caller: &VerbCaller, id: &str) -> Result<Vec
     reopen(state, caller, task)
 }
 
-/// A person has a task done again that has passed, and with it all that depends on it.
+/// Has a passed task done again, and with it all that depends on it.
 ///
 /// # Errors
 ///
-/// It has not passed, a worker is at something that depends on it, or no person said so.
+/// Another status, a dependent with a worker, or no person said so.
 pub fn reopen_passed_task(state: &RunState, caller: &VerbCaller, id: &str) -> Result<Vec<EventKind>, VerbRefusal> {
     let task = find_task(state, id)?;
     if state.standing(id) != Some(TaskStanding::Is(TaskStatus::Passed)) {
@@ -105,7 +105,6 @@ pub fn reopen_passed_task(state: &RunState, caller: &VerbCaller, id: &str) -> Re
     Ok(events)
 }
 
-/// Whether events have a task done again.
 fn is_done_again(events: &[EventKind], id: &str) -> bool {
     events.iter().any(|event| match event {
         EventKind::TaskReopened { task, .. } => task == id,
@@ -114,7 +113,7 @@ fn is_done_again(events: &[EventKind], id: &str) -> bool {
     })
 }
 
-/// What is done again with a task that has passed, and how a person says so.
+/// The tasks that are done again with a passed one, and the command of a person for it.
 fn passed_retry_hint(state: &RunState, id: &str) -> String {
     let dependents = ended_dependents(state, id);
     let with = match dependents.as_slice() {
@@ -124,8 +123,8 @@ fn passed_retry_hint(state: &RunState, id: &str) -> String {
     format!("{with}; `omo run retry {id} --passed` has it done all the same")
 }
 
-/// The tasks that depend on one, also through others or through their sessions, as far as they were begun: in the order
-/// of the plan, the verification of the whole last. What was left out stays so.
+/// The begun dependents of a task, also through others or through their sessions: in the order of the plan, the
+/// verification of the whole last. Skipped tasks stay so.
 fn ended_dependents<'a>(state: &'a RunState, id: &str) -> Vec<&'a str> {
     let mut found: BTreeSet<&str> = BTreeSet::from([id]);
     let has_one = |group: &&TaskGroup, found: &BTreeSet<&str>| group.tasks.iter().any(|id| found.contains(id.as_str()));
@@ -153,7 +152,6 @@ fn ended_dependents<'a>(state: &'a RunState, id: &str) -> Vec<&'a str> {
     state.plan.tasks.iter().filter(is_meant).filter(is_dependent).map(|task| task.id.as_str()).collect()
 }
 
-/// Has a task done again, in a run that goes on where it was over.
 fn reopen(state: &RunState, caller: &VerbCaller, task: &Task) -> Result<Vec<EventKind>, VerbRefusal> {
     let id = task.id.as_str();
     require_user(state, caller, id, "retry")?;
@@ -168,7 +166,7 @@ fn reopen(state: &RunState, caller: &VerbCaller, task: &Task) -> Result<Vec<Even
     Ok(events)
 }
 
-/// Refuses to have a review judge again what ended without being done. What the review itself has refused is as it was
+/// Refuses a review of tasks that ended without being done. Tasks that the review itself has refused are as they were
 /// before.
 fn require_judgeable(state: &RunState, review: &Task) -> Result<(), VerbRefusal> {
     let is_undone =
@@ -194,12 +192,12 @@ fn require_user(state: &RunState, caller: &VerbCaller, id: &str, verb: &str) -> 
     ))
 }
 
-/// A question is answered. `plan_sha256` is the plan's file after the answer was written into it.
+/// Answers a question. `plan_sha256` is the plan's file after the answer was written into it.
 ///
 /// # Errors
 ///
-/// It is not there, was answered, has no such option, the run has ended, or no person has answered since the
-/// question was opened.
+/// An unknown or answered question, an unknown option, an ended run, or no answer of a person since the question was
+/// opened.
 pub fn answer_question(
     state: &RunState,
     caller: &VerbCaller,
@@ -230,7 +228,7 @@ pub fn answer_question(
 }
 
 /// Refuses an answer that no person gave. A decision may be put to them within the turn: then the client's dialog has
-/// recorded what they chose. Everything else ends the turn.
+/// recorded their choice. Everything else ends the turn.
 fn require_recorded_answer(caller: &VerbCaller, known: &QuestionState, option: &str) -> Result<(), VerbRefusal> {
     let question = &known.question;
     let id = &question.id;
@@ -264,7 +262,7 @@ fn require_recorded_answer(caller: &VerbCaller, known: &QuestionState, option: &
     Err(VerbRefusal::new(VerbRefusalKind::Human, message, "answer with what they chose, or end the turn and ask again"))
 }
 
-/// A person accepts, before the question was asked, that this pays for the clients.
+/// Accepts a payer for the clients before the question was asked.
 ///
 /// # Errors
 ///
@@ -283,12 +281,11 @@ pub fn accept_billing(state: &RunState, caller: &VerbCaller, payer: &str) -> Res
     Ok(vec![EventKind::QuestionOpened { question }, answered])
 }
 
-/// A person lets the clients of a run cost so much, in millionths of a US dollar: another sum than before, of a run that
-/// has clients.
+/// Sets a new budget of a run with clients, in millionths of a US dollar.
 ///
 /// # Errors
 ///
-/// It is more than before, and no person has spoken since the open question was asked, or since the run was opened.
+/// A higher budget, and no person has spoken since the open question was asked, or since the run was opened.
 pub fn set_budget(state: &RunState, caller: &VerbCaller, micros: u64) -> Result<Option<EventKind>, VerbRefusal> {
     let Some(parallel) = state.parallel.as_ref().filter(|parallel| parallel.policy.budget_micros != Some(micros))
     else {
@@ -300,12 +297,11 @@ pub fn set_budget(state: &RunState, caller: &VerbCaller, micros: u64) -> Result<
     Ok(Some(EventKind::BudgetSet { micros }))
 }
 
-/// A person lets each client of a run that has clients work for so long, in seconds: another time than before. It holds
-/// for the clients that are started from then on.
+/// Sets a new time limit of each client, in seconds, for clients that are started from then on.
 ///
 /// # Errors
 ///
-/// It is more than before, and no person has spoken since the open question was asked, or since the run was opened.
+/// A longer limit, and no person has spoken since the open question was asked, or since the run was opened.
 pub fn set_time_limit(state: &RunState, caller: &VerbCaller, seconds: u32) -> Result<Option<EventKind>, VerbRefusal> {
     let Some(before) = state.parallel.as_ref().map(|parallel| parallel.policy.time_limit_seconds()) else {
         return Ok(None);
@@ -320,8 +316,8 @@ pub fn set_time_limit(state: &RunState, caller: &VerbCaller, seconds: u32) -> Re
     Ok((seconds != before).then_some(EventKind::TimeLimitSet { seconds }))
 }
 
-/// Refuses what only a person decides, unless one has spoken since the open question was asked, or since the run was
-/// opened.
+/// Refuses a decision that only a person makes, unless one has spoken since the open question was asked, or since the
+/// run was opened.
 fn require_person(state: &RunState, caller: &VerbCaller, message: &str) -> Result<(), VerbRefusal> {
     let since = state.open_question().map_or(state.opened_at, |question| question.opened_at);
     if caller.has_user_spoken_since(since) {
@@ -330,11 +326,11 @@ fn require_person(state: &RunState, caller: &VerbCaller, message: &str) -> Resul
     Err(VerbRefusal::new(VerbRefusalKind::Human, message.to_owned(), "show them the question and end the turn"))
 }
 
-/// The run is ended before its end.
+/// Ends the run before its end.
 ///
 /// # Errors
 ///
-/// It has ended.
+/// An ended run.
 pub fn cancel_run(state: &RunState, why: &str) -> Result<EventKind, VerbRefusal> {
     if state.phase == RunPhase::Executing {
         return Ok(EventKind::RunCancelled { reason: sanitize(why, MAX_REASON_CHARS) });
@@ -342,11 +338,11 @@ pub fn cancel_run(state: &RunState, why: &str) -> Result<EventKind, VerbRefusal>
     Err(VerbRefusal::new(VerbRefusalKind::Precondition, "the run has ended already", "`omo run show` says how"))
 }
 
-/// Goes on with an edited plan. What its user has checked off in it meanwhile counts as done.
+/// Goes on with an edited plan. Tasks that its user has checked off meanwhile count as done.
 ///
 /// # Errors
 ///
-/// It is of another dialect, a worker is at a task that changed or is gone, or a session loses what it has.
+/// A plan of another dialect, a changed or removed task with a worker, or a session that loses its work.
 pub fn replace_plan(state: &RunState, plan: Plan, approved: String) -> Result<Vec<EventKind>, VerbRefusal> {
     if plan.dialect != state.plan.dialect {
         let word = |dialect: Dialect| dialect.word();
@@ -373,8 +369,8 @@ pub fn replace_plan(state: &RunState, plan: Plan, approved: String) -> Result<Ve
     Ok([vec![EventKind::PlanChanged { plan: Box::new(plan), approved }], done].concat())
 }
 
-/// Takes what is checked off in an edited plan for open where omo has not ticked it: a worker, or the session that has
-/// the run go on, may have done so. Gives the ids of these tasks.
+/// Reopens tasks that are checked off in an edited plan without a tick of omo: a worker, or the session that has the
+/// run go on, may have done so. Gives the ids of these tasks.
 pub fn distrust_ticks(state: &RunState, plan: &mut Plan) -> Vec<String> {
     let was_done: BTreeSet<&str> = state
         .plan
@@ -393,14 +389,14 @@ pub fn distrust_ticks(state: &RunState, plan: &mut Plan) -> Vec<String> {
     opened
 }
 
-/// What is written down about ticks that do not count: they are known as if omo had made them, and so are opened again
-/// in the file with what omo ticked and is not done.
+/// The event of ticks that do not count: they are treated as omo's, and so are opened again in the file with omo's
+/// ticks of tasks that are not done.
 pub fn foreign_ticks_event(tasks: Vec<String>) -> Option<EventKind> {
     let has_one = !tasks.is_empty();
     has_one.then_some(EventKind::PlanTicked { ticked: tasks, opened: Vec::new(), plan_sha256: None, tip: None })
 }
 
-/// Refuses a plan that parts sessions from what they have: the client that works on one, or the commits on its branch,
+/// Refuses a plan that parts sessions from their work: the client that works on one, or the commits on its branch,
 /// which no other session's branch has.
 fn require_kept_sessions(state: &RunState, parallel: &ParallelState, plan: &Plan) -> Result<(), VerbRefusal> {
     let name = |id: &str| format!("session {}", id.strip_prefix(SESSION_PREFIX).unwrap_or(id));
@@ -418,7 +414,7 @@ fn require_kept_sessions(state: &RunState, parallel: &ParallelState, plan: &Plan
         let has_commit = || task.last_end.as_ref().is_some_and(|end| end.commit.is_some());
         task.running.is_some() || task.baseline.is_some() || task.status == TaskStatus::Passed && has_commit()
     };
-    // What is merged is where every session begins from that has not begun yet.
+    // Merged work is the start of every session that has not begun yet.
     let is_merged = |id: &str| parallel.has_status(id, &[GroupStatus::Merged]);
     let may_move = |from: &str, to: &str| is_merged(from) && (is_merged(to) || !parallel.groups.contains_key(to));
     for (id, _) in state.tasks.iter().filter(|(_, task)| has_work(task)) {

@@ -6,7 +6,6 @@ use omo_view::run_view::CheckoutView;
 
 use crate::state::{RunState, TaskState};
 
-/// Tells the files of the run among all that are not committed.
 pub(crate) fn checkout_view(state: &RunState, commits: Option<usize>, uncommitted: Vec<String>) -> CheckoutView {
     let changed_by = |task: &TaskState| {
         let files = task.last_end.iter().flat_map(|end| &end.files);

@@ -7,7 +7,6 @@ use omo_view::run_view::AttemptView;
 
 use crate::event::{EventKind, RunEvent};
 
-/// The attempts at each task, in their order.
 pub(super) fn attempts_by_task(events: &[RunEvent]) -> BTreeMap<&str, Vec<AttemptView>> {
     let mut attempts: BTreeMap<&str, Vec<AttemptView>> = BTreeMap::new();
     for event in events {

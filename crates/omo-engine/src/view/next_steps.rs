@@ -12,10 +12,8 @@ use crate::state::RunState;
 use crate::view::words::how_to_go_on;
 use crate::view::{FoundFacts, RunFacts, run_view};
 
-/// Tasks named in one line.
 const NAMED_TASKS: usize = 5;
 
-/// Next steps of a person, the first thing first.
 pub(super) fn next_steps(state: &RunState, view: &RunView) -> Vec<String> {
     let mut steps = Vec::new();
     let go_on = how_to_go_on(state);
@@ -44,12 +42,11 @@ fn after_failure(state: &RunState, view: &RunView, go_on: &str) -> Vec<String> {
     }
 }
 
-/// The commands that bring the commits in which a branch of the user's lacks, each once.
+/// The merge commands for commits that a branch of the user's lacks, each once.
 fn merge_steps(state: &RunState) -> BTreeSet<String> {
     state.missing_commits.iter().map(|missing| format!("`{}`", merge_commands(missing).join("` and `"))).collect()
 }
 
-/// Steps of a person before the work is finished.
 fn before_finishing(state: &RunState, view: &RunView) -> Vec<String> {
     let mut steps = Vec::new();
     let unproved: Vec<&str> = view.not_verified.iter().filter_map(|item| item.task.as_deref()).collect();
@@ -74,7 +71,7 @@ fn before_finishing(state: &RunState, view: &RunView) -> Vec<String> {
     steps
 }
 
-/// Lines about uncommitted work and what comes next, for the end of a run.
+/// Lines about uncommitted work and the next steps, for the end of a run.
 pub fn end_lines(state: &RunState, checkout: Option<CheckoutView>) -> Vec<String> {
     let view = run_view(&RunFacts {
         found: FoundFacts { checkout, ..FoundFacts::default() },

@@ -8,9 +8,7 @@ use crate::event::{EventKind, RunEvent};
 use crate::state::{FINAL_CHECKS_ID, RunPhase, RunState};
 use crate::view::words;
 
-/// The lane of what judges the whole.
 const WHOLE: &str = "the whole";
-/// The lane of what a person does.
 const USER: &str = "you";
 
 /// Lanes of a run with these tasks.
@@ -50,7 +48,6 @@ pub fn plan_lanes(state: &RunState, events: &[RunEvent], tasks: &[TaskView]) -> 
     lanes.lanes
 }
 
-/// The task that an event is about, and what is marked there.
 fn mark_of(kind: &EventKind) -> Option<(&str, MarkKind, String)> {
     let colour = |is_green: bool| if is_green { MarkKind::Green } else { MarkKind::Red };
     match kind {
@@ -63,7 +60,6 @@ fn mark_of(kind: &EventKind) -> Option<(&str, MarkKind, String)> {
     }
 }
 
-/// Lanes in the order in which something first happened in them.
 #[derive(Default)]
 struct Lanes {
     lanes: Vec<Lane>,

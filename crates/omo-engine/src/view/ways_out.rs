@@ -12,10 +12,10 @@ use crate::parallel_state::ParallelState;
 use crate::report::ultraplan::command_for;
 use crate::state::{QuestionState, RunState};
 
-/// A command with its paths has to be whole to be of use.
+/// Maximum characters of a line: a command with its paths has to be whole to be of use.
 const MAX_LINE_CHARS: usize = 4_000;
 
-/// What gets the run on, in lines; none where the options of the question say all of it.
+/// Lines with the ways out; none where the options of the question say all of it.
 pub fn way_out_lines(question: &QuestionState, state: &RunState) -> Vec<String> {
     let Some(parallel) = &state.parallel else { return Vec::new() };
     match &question.question.kind {
@@ -29,7 +29,7 @@ pub fn way_out_lines(question: &QuestionState, state: &RunState) -> Vec<String> 
     }
 }
 
-/// Where to read what the worker of a session came to. One that an engine had may have said why on its own machine alone.
+/// Commands to read the output of a session's worker. One on another machine may have given its reason there alone.
 fn worker_lines(group: &str, parallel: &ParallelState) -> Vec<String> {
     let has_logs = parallel.policy.profile.as_ref().is_some_and(|profile| profile.logs.is_some());
     let log = has_logs.then(|| format!("`omo run logs {}` shows what its worker has said.", sanitize(group, 60)));

@@ -12,7 +12,7 @@ use crate::report::ultraplan::command_for;
 use crate::report::workers::worker_name;
 use crate::state::{RunPhase, RunState};
 
-/// `true` where all of it went well.
+/// `true` for a run with full success.
 pub fn is_complete(state: &RunState) -> bool {
     state.phase == RunPhase::Ended { result: RunResult::Complete }
 }
@@ -54,7 +54,6 @@ pub fn how_to_go_on(state: &RunState) -> String {
     }
 }
 
-/// Worker of a task: the one that has its group, or the session that began it.
 pub(super) fn worker(state: &RunState, task: &str, session: Option<&str>) -> String {
     let group = state.parallel.as_ref().and_then(|_| state.plan.group_of(task));
     match (group, session) {

@@ -86,7 +86,6 @@ fn worker_status(
     }
 }
 
-/// State of a worker that works no more; `unproved` where none of its tasks has failed.
 fn ended_word(state: &RunState, group: &TaskGroup, known: Option<&GroupState>) -> &'static str {
     let statuses = || group.tasks.iter().filter_map(|id| state.tasks.get(id)).map(|task| task.status);
     match status_word(state, group, known) {

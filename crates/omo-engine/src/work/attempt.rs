@@ -1,4 +1,4 @@
-//! A worker is done: what it changed is found out, the checks are run, and what they say decides.
+//! The end of an attempt: its changes are found, the checks are run, and their outcomes decide.
 
 use omo_checks::task_check::{self, CheckLog};
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
@@ -25,45 +25,45 @@ use crate::unfinished_lines::find_unfinished_lines;
 use crate::verbs::{self, AttemptMeasurement, CommitOutcome};
 use crate::work::baseline::files_written_by_omo;
 
-/// An attempt was judged.
+/// A judged attempt.
 #[derive(Debug)]
 pub struct JudgedAttempt {
-    /// Which task.
+    /// The task.
     pub task: Task,
-    /// The checks that ran, with what came of them.
+    /// The checks that ran, with their outcomes.
     pub outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
-    /// What was written down about it.
+    /// The events of the judgement.
     pub events: Vec<EventKind>,
-    /// Why what it has left could not be taken back yet, where its plan asks for that.
+    /// Reason why its changes could not be taken back yet, where its plan asks for that.
     pub restore_error: Option<String>,
     /// The task that its worker goes on with, which no other worker is given.
     pub next_task: Option<String>,
-    /// The run as it is now.
+    /// The present `RunState`.
     pub state: RunState,
 }
 
-/// What a worker says beside that it is done.
+/// The report of a worker beside that it is done.
 #[derive(Clone, Debug, Default)]
 pub struct CompletionReport {
-    /// What those who come after it should know.
+    /// A note for later workers.
     pub note: Option<String>,
-    /// The ids of the evidence that it puts forward for what no check can show.
+    /// Ids of the evidence that it cites where no check can prove.
     pub evidence_ids: Vec<String>,
-    /// Whether it goes on with another task, where there is one for it.
+    /// The worker goes on with another task, where there is one for it.
     pub takes_next: bool,
 }
 
-/// The commit that holds what a worker changed somewhere else.
+/// The commit of a worker elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerCommit {
-    /// Its name.
+    /// Id of the commit.
     pub commit: String,
-    /// The files that differ from the commit that the worker began with.
+    /// Files that differ from the commit that the worker began with.
     pub files: Vec<String>,
 }
 
 impl WorkerCommit {
-    /// What came of it. A commit is taken as a whole or not at all.
+    /// The outcome. A commit is taken as a whole or not at all.
     fn to_commit_outcome(&self, out_of_scope: &[String]) -> CommitOutcome {
         match out_of_scope {
             [] => CommitOutcome::Made { id: self.commit.clone(), branch: None, hooks: None },
@@ -72,41 +72,39 @@ impl WorkerCommit {
     }
 }
 
-/// What a worker changed.
+/// The changes of a worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkResult {
-    /// The files that differ from the work tree at its start.
+    /// Files that differ from the work tree at its start.
     pub files: Vec<String>,
     /// Changed files that the task does not name.
     pub out_of_scope: Vec<String>,
-    /// Files that had to stay as they were, and did not.
+    /// Changed files that had to stay as they were.
     pub tampered: Vec<String>,
     /// Files that the task had to make, and that are not there.
     pub missing: Vec<String>,
-    /// The work tree as it is.
+    /// The present tree of git.
     pub tree: Option<String>,
-    /// Whether all of that could be told.
+    /// All of that could be found.
     pub is_known: bool,
 }
 
 impl WorkResult {
-    /// What the task names of the files that differ.
     pub(super) fn own_files(&self) -> Vec<&str> {
         self.files.iter().filter(|file| !self.out_of_scope.contains(file)).map(String::as_str).collect()
     }
 }
 
-/// An attempt, and the run in which it is judged.
 struct AttemptToJudge {
     running: RunningAttempt,
     state: RunState,
-    /// What is written down before its end, and in `state` already.
+    /// Events before its end, in `state` already.
     before: Vec<EventKind>,
 }
 
 impl Engine<'_> {
-    /// Judges the attempt that a ticket was given for. Where its work was committed somewhere else, that commit is what is
-    /// checked out here, and nothing more is committed.
+    /// Judges the attempt of a ticket. Work that was committed elsewhere is the checked-out commit here, and nothing
+    /// more is committed.
     pub fn done(
         &self,
         ticket: &str,
@@ -123,8 +121,8 @@ impl Engine<'_> {
         })
     }
 
-    /// Tries the commit of a task again that git refused, and judges it as before. It is no further attempt, and no
-    /// worker has a part in it.
+    /// Retries a refused commit of a task, and judges it as before. It is no further attempt, and no worker has a part
+    /// in it.
     pub fn commit_again(&self, id: &str, watcher: &mut impl CommandWatcher) -> Result<JudgedAttempt, EngineError> {
         let state = self.run.state()?;
         self.require_approval(&state)?;
@@ -142,7 +140,7 @@ impl Engine<'_> {
         })
     }
 
-    /// A state after more events, of which nothing is written down yet.
+    /// A state after more events, none of which is written yet.
     fn state_after(&self, state: RunState, events: &[EventKind]) -> RunState {
         let mut play = Play::new(state, &self.caller.actor, (self.now)());
         play.apply_all(events.to_vec());
@@ -213,7 +211,7 @@ impl Engine<'_> {
             match left_out {
                 Ok(left_out) if left_out.is_empty() && ignored.is_empty() => {}
                 Ok(left_out) => match self.check_without(&state, task, &left_out, ignored, watcher)? {
-                    // What lies in the work tree is what counts: a private copy may lack what the checks need.
+                    // The work tree decides: a private copy may lack files that the checks need.
                     Ok(checked) if left_out.is_empty() => measured.needed_ignored = checked.needed_ignored,
                     Ok(checked) => {
                         (measured.outcomes, measured.needed_ignored) = (checked.outcomes, checked.needed_ignored);
@@ -228,7 +226,7 @@ impl Engine<'_> {
         if refused.is_none() && passes(&measured) && is_compared {
             (measured.without_work, measured.judge_notes) = self.prove_task(&state, task, &running, watcher)?;
         }
-        // Only what has passed but for that is committed; whether it is in a commit is then judged with the rest.
+        // A commit follows only a pass of all else; the commit is then judged with the rest.
         if passes(&measured) {
             measured.commit = match (refused, elsewhere) {
                 (Some(why), Some(_)) => Some(CommitOutcome::Unchecked { why }),
@@ -262,19 +260,19 @@ impl Engine<'_> {
         Ok(self.judged_attempt(task.clone(), measured.outcomes, events, state))
     }
 
-    /// Has the worker that ends a task keep the next one that it may do. That is written down with the end of the first:
-    /// a session that waits for work would give it to another worker otherwise.
+    /// Hands the next task to the worker that ends one, in the same write: a session that waits for work would give it
+    /// to another worker otherwise.
     fn handover_event(&self, state: &RunState, ended: &str, events: &[EventKind]) -> Option<EventKind> {
         let mut play = Play::new(state.clone(), &self.caller.actor, (self.now)());
         play.apply_all(events.to_vec());
         play.advance(|_| Vec::new());
-        // Where the ledger cannot be read, the worker ends and the session goes on.
+        // With an unreadable ledger, the worker ends and the session goes on.
         let dispatched = dispatched_tasks(&self.run.events().ok()?, (self.now)());
         let next = next_task_of_worker(&play.state, ended, &dispatched)?;
         Some(EventKind::TasksDispatched { tasks: vec![next.id.clone()], to_agents: true })
     }
 
-    /// A worker says itself that it cannot be done.
+    /// Gives up on a task, by the word of its worker.
     pub fn give_up(&self, ticket: &str, why: &str) -> Result<JudgedAttempt, EngineError> {
         let digest = sha256_hex(ticket.as_bytes());
         let (task, running, state) = self.attempt_of_ticket(&digest)?;
@@ -285,8 +283,7 @@ impl Engine<'_> {
         Ok(self.judged_attempt(task, Vec::new(), events, state))
     }
 
-    /// Writes down how an attempt has ended. Where what it left will be taken back, the work tree is kept as it is by
-    /// then.
+    /// Writes the end of an attempt, with a snapshot of the work tree where its changes will be taken back.
     fn end_attempt(
         &self,
         state: &RunState,
@@ -307,8 +304,8 @@ impl Engine<'_> {
         })
     }
 
-    /// What became of an attempt, once what it left is taken back where its plan says so. How it ended stands in the
-    /// ledger by then: what cannot be taken back now is before anything else is begun.
+    /// The judged attempt, once its changes are taken back where its plan says so. Its end stands in the ledger by
+    /// then: changes that cannot be taken back now are before anything else is begun.
     fn judged_attempt(
         &self,
         task: Task,
@@ -333,7 +330,6 @@ impl Engine<'_> {
         JudgedAttempt { task, outcomes, events, restore_error: not_put_back, next_task, state }
     }
 
-    /// The task that a ticket was given for, and the attempt.
     pub(super) fn attempt_of_ticket(&self, digest: &str) -> Result<(Task, RunningAttempt, RunState), EngineError> {
         let (task, state) = self.transact(|state| Ok((Vec::new(), verbs::task_of_ticket(state, digest)?.clone())))?;
         let running = state.tasks.get(&task.id).and_then(|known| known.running.clone());
@@ -342,7 +338,7 @@ impl Engine<'_> {
         Ok((task, running, state))
     }
 
-    /// Runs the checks of a task, up to the first that is not green. `attempt` keeps what they print.
+    /// Runs the checks of a task, up to the first that is not green. Logs are named after `attempt`.
     pub fn check_task(
         &self,
         task: &Task,
@@ -390,8 +386,8 @@ impl Engine<'_> {
         Ok(state)
     }
 
-    /// Runs these checks of the whole plan, named by their places, each of them whatever the others come to. Nothing is
-    /// written down but what they print.
+    /// Runs these checks of the whole plan, named by their positions, each of them regardless of the others. Only their
+    /// output is written.
     pub(crate) fn run_each_final_check(
         &self,
         name: &str,
@@ -410,12 +406,12 @@ impl Engine<'_> {
         Ok(found)
     }
 
-    /// The files that a worker has changed since it began.
+    /// Files that a worker has changed since it began.
     pub fn changed_files(&self, state: &RunState, task: &Task, running: &RunningAttempt) -> Vec<String> {
         self.work_result(state, task, running).files
     }
 
-    /// What a worker changed since it began, or, of a step, all its workers so far.
+    /// The changes of a worker since it began, or, of a step, of all its workers so far.
     pub(super) fn work_result(&self, state: &RunState, task: &Task, running: &RunningAttempt) -> WorkResult {
         let now = self.snapshots().take_tree();
         let before = running.tree.as_deref().and_then(tree_from_text);
@@ -431,7 +427,7 @@ impl Engine<'_> {
         let is_of_other = |file: &str| others.iter().any(|named| paths::path_covers(named, file));
         let scope = allowed_paths(self.unlisted_files, state, task);
         let is_own = |file: &str| scope.iter().any(|named| paths::path_covers(named, file));
-        // Its user may edit the plan meanwhile, and what differs in it is named as an edit: it is no work of a task.
+        // Its user may edit the plan meanwhile, and differences in it are named as an edit: they are no work of a task.
         let is_plan_here = |file: &str| self.work_tree.root() == self.root && is_of_plan(state, file);
         let files: Vec<String> = files
             .filter(|file| is_own(file) || !is_plan_here(file))
@@ -453,7 +449,7 @@ impl Engine<'_> {
         }
     }
 
-    /// What was found of the whole: what its checks came to, and which lines of it look unfinished.
+    /// Events of the whole: outcomes of its checks, and lines that look unfinished.
     pub(super) fn final_check_events(
         &self,
         state: &RunState,
@@ -464,15 +460,15 @@ impl Engine<'_> {
         verbs::final_check_events(outcomes).into_iter().chain(searched).collect()
     }
 
-    /// The lines that all workers together added, as they are in this work tree, looked through. `None` where they
-    /// could not be.
+    /// Unfinished lines among all that the workers together added, in this work tree. `None` where they could not be
+    /// searched for.
     pub(super) fn search_unfinished_of_run(&self, state: &RunState, tree: Option<&str>) -> Option<EventKind> {
         let unfinished = self.find_unfinished_lines(state, state.first_tree.as_deref(), tree)?;
         Some(EventKind::UnfinishedSearched { unfinished })
     }
 
-    /// The lines that are new in a work tree and that say that something is not finished: in a task list the
-    /// verifier looks at them. `None` where they were not searched for.
+    /// New lines of a work tree that name unfinished work: in a task list the verifier looks at them. `None` where they
+    /// were not searched for.
     fn find_unfinished_lines(
         &self,
         state: &RunState,
@@ -483,13 +479,13 @@ impl Engine<'_> {
             .and_then(tree_from_text)
             .zip(now.and_then(tree_from_text))
             .filter(|_| state.is_task_list() || state.plan.verification_task().is_some())?;
-        // What a plan says is still to be done is no unfinished work.
+        // Open work in the text of a plan is no unfinished work.
         let plan = (!state.is_task_list()).then_some(state.plan.source.path.as_str());
         let added = Snapshots { own: plan.as_slice(), ..self.snapshots() }.added_lines(&before, &now)?;
         Some(find_unfinished_lines(added.iter().map(|line| (line.file, line.line, line.text))))
     }
 
-    /// The test files of a task with their digests: those that it names and those that it changed.
+    /// Digests of a task's test files: named and changed ones.
     fn test_file_digests(&self, task: &Task, worked: &WorkResult) -> Vec<(String, String)> {
         let named = task.files.iter().filter_map(|file| paths::normalize_path(&file.path));
         let mut paths: Vec<String> = named.chain(worked.files.iter().cloned()).collect();
@@ -499,7 +495,7 @@ impl Engine<'_> {
         paths.into_iter().filter_map(digest).collect()
     }
 
-    /// Events that only a person asks for, and that need nothing but the ledger.
+    /// Writes events that only a person asks for, and that need nothing but the ledger.
     pub fn decide(
         &self,
         decide: impl FnOnce(&RunState) -> Result<Vec<EventKind>, VerbRefusal>,

@@ -1,7 +1,7 @@
-//! The work tree of a step: kept before the first work on it, and put back where its plan says so.
+//! The work tree of a step: kept before the first work on it, and restored where its plan says so.
 //!
-//! What is taken back is what differed when the last attempt was judged, and what is changed afterwards stays. In a work
-//! tree that others use, too, only the task's own paths are (`own_files`). All of it is kept below `refs/omo/keep` first.
+//! Only differences up to the judgement of the last attempt are taken back; later changes stay. In a shared work tree,
+//! only the task's own paths are (`own_files`). All of it is kept below `refs/omo/keep` first.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,10 +21,9 @@ use crate::program_files::ultraexecute_progress;
 use crate::report::dev_workflow::{CHECKPOINT_PATH, REPORT_PATH};
 use crate::state::{RunState, TaskState, WorktreeBaseline};
 
-/// How long a worker that wants to begin waits for another process that takes back what was before.
+/// Timeout of a worker that wants to begin, for another process that restores the work tree.
 const RESTORE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Paths from the project's top that omo itself writes for a run.
 pub(super) fn files_written_by_omo(state: &RunState) -> Vec<String> {
     if state.is_ultraplan() {
         return vec![ultraexecute_progress::progress_path(state)];
@@ -33,13 +32,12 @@ pub(super) fn files_written_by_omo(state: &RunState) -> Vec<String> {
 }
 
 impl Engine<'_> {
-    /// The work tree as it is before the first of the attempts at a task that count.
     pub(super) fn baseline(&self, state: &RunState, task: &Task) -> Result<WorktreeBaseline, EngineError> {
         if let Some(known) = state.tasks.get(&task.id).and_then(|known| known.baseline.clone()) {
             return Ok(known);
         }
         let tree = self.snapshots().take_tree().as_ref().and_then(tree_to_text);
-        // Where there is no work tree nothing can be taken back, and nothing is where that is not asked for.
+        // Without a work tree nothing can be taken back, and nothing is unless the plan asks for it.
         let is_kept = state.is_ultraplan()
             && !state.mode.shares_tree()
             && (self.work_tree.has_git() || task.on_failure.reverts_changes());
@@ -48,18 +46,16 @@ impl Engine<'_> {
         Ok(WorktreeBaseline { tree, snapshot: kept, head, since: None })
     }
 
-    /// Keeps the work tree as it is.
     pub(super) fn keep_work_tree(&self, state: &RunState) -> Result<String, EngineError> {
         let kept = self.with_snapshots(state, |snapshots| snapshots.take_bytes())?;
         serde_json::to_string(&kept).map_err(|error| EngineError::RunStore(error.into()))
     }
 
-    /// The snapshots of the run in this work tree.
     pub(super) fn snapshots(&self) -> Snapshots<'_> {
         Snapshots { worktree: &self.work_tree, state_home: self.state_home, run_id: self.run.id(), own: &[] }
     }
 
-    /// Calls a function with them, where what omo itself writes is left out.
+    /// Calls a function with the snapshots, without files that omo itself writes.
     pub(super) fn with_snapshots<T>(
         &self,
         state: &RunState,
@@ -70,8 +66,7 @@ impl Engine<'_> {
         Ok(act(Snapshots { own: &own, ..self.snapshots() })?)
     }
 
-    /// Refuses where a task is worked on in another work tree than this one: what is changed and checked here
-    /// would say nothing about it.
+    /// Refuses a task of another work tree: changes and checks here would say nothing about it.
     pub(super) fn require_own_tree(&self, state: &RunState, task: &str) -> Result<(), EngineError> {
         if self.is_tree_of(state, task) {
             return Ok(());
@@ -81,15 +76,14 @@ impl Engine<'_> {
         Err(EngineError::Refused(VerbRefusal { kind: VerbRefusalKind::Precondition, message, hint: hint.to_owned() }))
     }
 
-    /// Whether a task is worked on in this work tree.
     fn is_tree_of(&self, state: &RunState, task: &str) -> bool {
         let Some(parallel) = &state.parallel else { return self.work_tree.root() == self.root };
         let group = state.plan.group_of(task).and_then(|(_, group)| parallel.groups.get(&group.id));
         group.and_then(|group| group.worktree.as_ref()).is_some_and(|tree| Path::new(tree) == self.work_tree.root())
     }
 
-    /// Takes back what attempts in this work tree have left and should not have: a kill may have come between.
-    /// Where another process is at it this waits for that one.
+    /// Takes back due changes of attempts in this work tree: a kill may have come between. Waits for another process
+    /// that does so.
     pub(crate) fn restore_due_tasks(&self, state: RunState) -> Result<RunState, EngineError> {
         self.restore_due_tasks_within(state, RESTORE_TIMEOUT)
     }
@@ -106,10 +100,10 @@ impl Engine<'_> {
         Ok(state)
     }
 
-    /// As [`Engine::put_back`], for callers that only look: what cannot be taken back now causes a warning, and is
-    /// taken back before anything else is begun.
+    /// As [`Engine::put_back`], for callers that only look: a failure causes a warning, and is made up for before
+    /// anything else is begun.
     pub(super) fn restored_if_possible(&self, state: RunState) -> Result<RunState, EngineError> {
-        // Nearly always nothing is due. A plan may have a thousand tasks, and copying where they all stand takes time.
+        // Nearly always nothing is due. A plan may have a thousand tasks, and a copy of all their standings takes time.
         if !state.tasks.values().any(|task| task.is_to_restore) {
             return Ok(state);
         }
@@ -124,8 +118,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Takes back what the attempts at one task have left. The caller has the lock of its checks: no other process
-    /// takes it back meanwhile, or begins with anything that follows it.
+    /// Takes back the changes of one task's attempts. The caller has the lock of its checks: no other process takes
+    /// them back meanwhile, or begins with anything that follows.
     pub(super) fn restore_task(&self, id: &str) -> Result<(Option<EventKind>, RunState), EngineError> {
         let state = self.run.state()?;
         let Some(known) = state.tasks.get(id).filter(|known| known.is_to_restore) else { return Ok((None, state)) };
@@ -139,7 +133,7 @@ impl Engine<'_> {
         });
         let event = match taken_back {
             Ok(event) => event,
-            // It will be no different the next time.
+            // The next try would fail alike.
             Err(EngineError::Restore(error @ (RestoreError::SnapshotGone(_) | RestoreError::NoWorkTree(_)))) => {
                 EventKind::TaskRestored {
                     task: id.to_owned(),
@@ -154,8 +148,8 @@ impl Engine<'_> {
         Ok((Some(event), state))
     }
 
-    /// Keeps what the attempts at a task have left, and then takes it back: in the work tree of its worker all of it, in
-    /// one that others use, too, what lies at the paths of the task.
+    /// Keeps the changes of a task's attempts, and then takes them back: in the work tree of its worker all of them, in
+    /// a shared one those at the paths of the task.
     fn take_back(
         &self,
         state: &RunState,
@@ -183,17 +177,16 @@ impl Engine<'_> {
         })
     }
 
-    /// The files in which the commit that is checked out differs from the one at the start of a task: put back, they
-    /// would be a staged reversal of what was committed meanwhile.
+    /// Files that differ between the checked-out commit and the one at the start of a task: put back, they would be a
+    /// staged reversal of commits made meanwhile.
     fn committed_meanwhile(&self, known: &TaskState) -> BTreeSet<String> {
         let before = known.baseline.as_ref().and_then(|ground| ground.head.clone());
         let (Some(before), Some(now)) = (before, head_commit(&self.work_tree)) else { return BTreeSet::new() };
-        // Where git has lost one of the two, nothing is known of what lies between them.
+        // With one of the two lost to git, nothing is known of their difference.
         differing_files(&self.work_tree, &before, &now).unwrap_or_default()
     }
 }
 
-/// What is not as it was before, each with why.
 fn unrestored_files(restored: RestoreResult) -> Vec<String> {
     let RestoreResult { left_alone, uncovered, failed, head_moved, .. } = restored;
     let changed_again = left_alone.into_iter().map(|path| format!("{path}: it was changed again since"));

@@ -1,4 +1,4 @@
-//! Looking at the user's checkout for the report of a run.
+//! The user's checkout in the report of a run.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::state::RunState;
 use crate::view::checkout::checkout_view;
 use crate::work::committed_work::without_omo_files;
 
-/// More commits are not counted.
+/// Maximum commits counted.
 const MAX_COMMITS: usize = 10_000;
 
-/// What the checkout of a run is like; `None` where it is no work tree of git, or git cannot tell.
+/// The checkout of a run; `None` where it is no work tree of `git`, or `git` cannot tell.
 pub fn read_checkout(state: &RunState) -> Option<CheckoutView> {
     let repository = GitRepository::find(Path::new(&state.root))?;
     let uncommitted = without_omo_files(state, uncommitted_paths(&repository).ok()?);

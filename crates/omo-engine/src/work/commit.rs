@@ -1,4 +1,4 @@
-//! Committing what a step has changed, where its plan says so or its work would be lost.
+//! Commits of a step's changes, where its plan says so or its work would be lost.
 
 use std::path::Path;
 use std::time::Duration;
@@ -25,15 +25,14 @@ use crate::task_commits::commit_message;
 use crate::verbs::CommitOutcome;
 use crate::work::attempt::WorkResult;
 
-/// How long git and the hooks of its user may take.
+/// Time limit of `git` and the hooks of its user.
 const LIMIT: Duration = Duration::from_secs(600);
-/// The checked out commit, and the name of no branch.
 const DETACHED: &str = "HEAD";
 /// Letters of the digest of a task's id in a name.
 const NAME_LETTERS: usize = 12;
 
 impl Engine<'_> {
-    /// Commits exactly what a step has changed of what it names, unless its guard refuses that; `None` where there is
+    /// Commits exactly the changes of a step at paths that it names, unless its guard refuses; `None` where there is
     /// nothing to commit.
     pub(super) fn commit_task(
         &self,
@@ -94,7 +93,7 @@ impl Engine<'_> {
             !is_cut
         });
         let [aside, staged] = kept;
-        // Hooks that come to their end may have formatted what is not committed.
+        // Complete hooks may have formatted uncommitted files.
         let is_strict = is_cut || matches!(end, CommitEnd::Refused(_));
         let is_of_others = |path: &String| !own.contains(&path.as_str());
         let is_displaced =
@@ -122,8 +121,8 @@ impl Engine<'_> {
         }))
     }
 
-    /// What judges commits and was changed by the task that lists it; and the settings that its commit obeys, or a
-    /// refusal where anything else of that is not as it is known to the run and its user.
+    /// Judges of commits that the task lists and changed; and the settings that its commit obeys, or a refusal where
+    /// any other judge is not as the run and its user know it.
     pub(super) fn judge_guard(&self, state: &RunState, task: &Task) -> (Judges, Result<GitSettings, CommitRefusal>) {
         let touch = state.plan.group_of(&task.id).into_iter().flat_map(|(_, group)| group.may_touch.iter());
         let listed: Vec<&String> = task.files.iter().map(|file| &file.path).chain(touch).collect();
@@ -152,22 +151,22 @@ impl Engine<'_> {
         }
     }
 
-    /// The branch that a commit was just made on. One that is not on the branch on which the run began is kept: once its
-    /// user goes back and deletes the other one, no reference has it.
+    /// The branch of a new commit. A commit outside of the run's first branch is kept: once its user goes back and
+    /// deletes the other one, no reference has it.
     fn branch_of_commit(&self, state: &RunState, task: &Task, commit: &str) -> Option<String> {
         let repository = self.work_tree.repository()?;
         let head = checkout_head(&repository).ok()?;
         let began_on = state.branch.as_deref().filter(|_| state.parallel.is_none());
         let is_elsewhere = head.reference().is_none_or(|now| began_on.is_some_and(|began_on| began_on != now));
         if let Some(name) = self.kept_name(state, &task.id, "").filter(|_| is_elsewhere) {
-            // Where it cannot be kept, git's reflog still has it.
+            // Without the reference, git's reflog still has it.
             let _ = keep_commit(&repository, &name, commit);
         }
         Some(branch_name(&head).to_owned())
     }
 
-    /// The commits of passed tasks that the user's checkout lacks, or the branch that the run began on. What its user
-    /// made of the branch that such a commit went to is theirs, and so is one that they amended, squashed or picked.
+    /// Commits of passed tasks that the user's checkout lacks, or the branch that the run began on. The user's own
+    /// changes of such a commit's branch are theirs, and so is a commit that they amended, squashed or picked.
     pub(super) fn missing_commits(&self, state: &RunState) -> Vec<MissingCommit> {
         let repository = GitRepository::find(self.root).filter(|_| state.parallel.is_none());
         let Some((repository, head)) =
@@ -214,8 +213,8 @@ impl Engine<'_> {
         missing
     }
 
-    /// The name under which work of a task is kept, such as `step-2` or, with the suffix `-attempt-3`,
-    /// `step-2-attempt-3`. An id that is none of a name has its digest in it.
+    /// Name of a task's kept work, such as `step-2` or, with the suffix `-attempt-3`, `step-2-attempt-3`. An id that is
+    /// none of a name has its digest in it.
     pub(super) fn kept_name(&self, state: &RunState, task: &str, suffix: &str) -> Option<WorkerName> {
         let word = state.plan.dialect.unit_word();
         let digest = || sha256_hex(task.as_bytes()).chars().take(NAME_LETTERS).collect();
@@ -224,8 +223,8 @@ impl Engine<'_> {
             .find_map(|id| WorkerName::new(self.run.id(), &format!("{word}-{id}{suffix}")).ok())
     }
 
-    /// Keeps the files of a task whose commit was refused, and gives the reference. Where they cannot be kept they are
-    /// still in the work tree.
+    /// Keeps the files of a task whose commit was refused, and gives the reference. Without one they are still in the
+    /// work tree.
     pub(super) fn keep_uncommitted(&self, state: &RunState, task: &Task, worked: &WorkResult) -> Option<String> {
         let name = self.kept_name(state, &task.id, "")?;
         let kept = self.with_snapshots(state, |snapshots| snapshots.keep_paths(&name, &worked.own_files()));

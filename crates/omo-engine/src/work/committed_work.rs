@@ -1,5 +1,5 @@
-//! What the commit of a task is worth: its checks run once more on what that commit would hold, where files beside it
-//! could be why they are green; and what the worker committed itself is looked at commit by commit.
+//! The value of a task's commit: its checks run once more on the content of that commit, where files beside it could be
+//! why they are green; and commits of the worker itself are looked at one by one.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -35,42 +35,39 @@ use crate::program_files::ultraexecute_progress;
 use crate::state::{RunState, TaskState};
 use crate::verbs::{AttemptMeasurement, CommitOutcome, StrayCommit};
 
-/// What the names of the worktrees begin with in which the commit of a task is checked: no session of a plan is called
-/// so.
+/// Prefix of worktrees in which the commit of a task is checked: no session of a plan has it.
 const PREVIEW_WORKER: &str = "commit-";
-/// So many letters tell the tasks of a run apart.
+/// Letters that tell the tasks of a run apart.
 const PREVIEW_LETTERS: usize = 12;
 
-/// Bytes of ignored files that are copied beside a commit.
+/// Maximum bytes of ignored files that are copied beside a commit.
 const MAX_COPIED_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Whether a worktree of omo's is one in which a commit was checked: it holds no work.
+/// The worktree of omo's was made to check a commit: it holds no work.
 pub(crate) fn is_preview_worker(worker: &str) -> bool {
     worker.strip_prefix(PREVIEW_WORKER).is_some_and(|id| id.len() == PREVIEW_LETTERS)
 }
 
-/// The clock of a file system may be behind by this much.
+/// Maximum lag of a file system's clock.
 const CLOCK_LAG: Duration = Duration::from_secs(2);
 
-/// Checks that ran on the work tree without some of its files.
 pub(super) struct CheckedWithout {
     /// Their outcomes.
     pub outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
-    /// The files that git ignores, where they are green only with those.
+    /// Ignored files, where the checks are green only with those.
     pub needed_ignored: Vec<String>,
 }
 
-/// A file that git ignores, with the time of its last change.
 pub(super) type IgnoredInput = (String, Option<SystemTime>);
 
 impl Engine<'_> {
-    /// The files that are in the work tree and would not be in the commit of a task: of a session's own worktree all, with
-    /// those that git ignores, elsewhere those that tasks of this run changed and do not list. What an earlier task left
-    /// and this one lists becomes its own.
+    /// Files of the work tree that the commit of a task would lack: of a session's own worktree all, ignored ones
+    /// included, elsewhere those that tasks of this run changed and do not list. Leftovers of an earlier task that this
+    /// one lists become its own.
     ///
     /// # Errors
     ///
-    /// Why they cannot be told.
+    /// The reason why they are unknown.
     pub(super) fn take_left_out_files(
         &self,
         state: &RunState,
@@ -105,12 +102,12 @@ impl Engine<'_> {
         Ok(left_out)
     }
 
-    /// The files that git ignores in a session's own worktree and that the user's checkout has not or otherwise: no
-    /// commit takes them, and they go with the worktree.
+    /// Ignored files of a session's own worktree that the user's checkout lacks or has otherwise: no commit takes them,
+    /// and they go with the worktree.
     fn own_ignored_files(&self, state: &RunState) -> Result<Vec<String>, String> {
         let mut files = ignored_paths(&self.work_tree).map_err(|error| error.to_string())?;
         files.retain(|path| !path.ends_with('/'));
-        // What was copied from there is in every worktree.
+        // Copies from there are in every worktree.
         let is_copy = |file: &str| {
             let there = file_digest(self.root, file);
             there.is_some() && there == file_digest(self.work_tree.root(), file)
@@ -118,15 +115,14 @@ impl Engine<'_> {
         Ok(without_omo_files(state, files).into_iter().filter(|file| !is_copy(file)).collect())
     }
 
-    /// What differs from the commit that is checked out, but for what omo itself writes.
     fn uncommitted_files(&self, state: &RunState) -> Result<Vec<String>, String> {
         Ok(without_omo_files(state, uncommitted_paths(&self.work_tree).map_err(|error| error.to_string())?))
     }
 
-    /// The files that git ignores in the user's checkout and that the checks of a task may be green by: those that they
-    /// or their scripts name, and those that were written since. What is built or installed is left out.
+    /// Ignored files of the user's checkout that may make the checks of a task green: those that they or their scripts
+    /// name, and those that were written since. Built and installed files are left out.
     pub(super) fn ignored_inputs(&self, state: &RunState, task: &Task, since: Timestamp) -> Vec<IgnoredInput> {
-        // In a worktree of omo's own they are left out with what else no commit takes.
+        // A worktree of omo's own leaves them out with all else that no commit takes.
         if state.parallel.is_some() || !self.work_tree.has_git() {
             return Vec::new();
         }
@@ -150,7 +146,6 @@ impl Engine<'_> {
         files.map(|file| (file.clone(), self.changed_at(&file))).collect()
     }
 
-    /// Those of some files that no check has written since.
     pub(super) fn unwritten_files(&self, files: Vec<IgnoredInput>) -> Vec<String> {
         let unwritten = files.into_iter().filter(|(file, at)| self.changed_at(file) == *at);
         unwritten.map(|(file, _)| file).collect()
@@ -161,7 +156,7 @@ impl Engine<'_> {
         meta.modified().ok().filter(|_| meta.is_file())
     }
 
-    /// Judges an attempt by its commit, where that is not what was checked.
+    /// Judges an attempt by its commit, where that differs from the checked work tree.
     pub(super) fn judge_commit(
         &self,
         state: &RunState,
@@ -177,8 +172,8 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Runs the checks of a task on its commit, which is not what was checked: hooks changed these files in it. The
-    /// reason why they could not be judged there.
+    /// Runs the checks of a task on its commit, in which hooks changed these files; gives the reason why they could not
+    /// be judged there.
     fn check_committed(
         &self,
         state: &RunState,
@@ -204,7 +199,7 @@ impl Engine<'_> {
             Ok(checked) => checked.outcomes,
             Err(why) => return Ok(Err(why)),
         };
-        // A private copy may lack what they need.
+        // A private copy may lack files that they need.
         if is_red(&committed)
             && self.check_without(state, task, left_out, Vec::new(), watcher)?.is_ok_and(|with| is_red(&with.outcomes))
         {
@@ -213,9 +208,9 @@ impl Engine<'_> {
         Ok(Ok(committed))
     }
 
-    /// Runs the checks of a task on the work tree without the files that are left out and those that git ignores: in a
-    /// worktree that is set up as those of parallel workers are, or has a copy of what is installed here. Where they are
-    /// red, those that git ignores are put back, they run again, and that outcome counts.
+    /// Runs the checks of a task on the work tree without the left-out files and ignored ones: in a worktree that is
+    /// set up as those of parallel workers are, or has a copy of the installed packages here. Where they are red,
+    /// ignored files are put back, they run again, and that outcome counts.
     pub(super) fn check_without(
         &self,
         state: &RunState,
@@ -250,7 +245,7 @@ impl Engine<'_> {
             }
             Err(why) => Ok(Err(why)),
         });
-        // Where something that a check has started still works there, the next check of this task removes it.
+        // A worktree still in use by a process of a check is removed by the next check of this task.
         let _ = worktree::discard_worktree(&repository, &name);
         checked
     }
@@ -267,8 +262,7 @@ impl Engine<'_> {
         Ok(self.judge_tests_first(task, outcomes))
     }
 
-    /// Copies files of the work tree into another one, up to a bound. A check says whether one that is not copied is
-    /// missing.
+    /// Copies files of the work tree into another one, up to `MAX_COPIED_BYTES`. A missing one shows in a check.
     fn copy_files(&self, files: &[String], to: &Path) {
         let options = CopyOptions { max_bytes: MAX_COPIED_BYTES, ..CopyOptions::all(CopyKind::Noted) };
         if let Ok(mut copier) = FileCopier::open(self.work_tree.root(), &[to], options) {
@@ -278,7 +272,6 @@ impl Engine<'_> {
         }
     }
 
-    /// The project's folder in a new worktree of what the commit would hold.
     fn make_preview_worktree(
         &self,
         state: &RunState,
@@ -290,7 +283,7 @@ impl Engine<'_> {
         let dirty = self.uncommitted_files(state)?;
         let held: Vec<&str> = dirty.iter().filter(|file| !left_out.contains(file)).map(String::as_str).collect();
         let commit = self.snapshots().preview_commit(&held).map_err(|error| error.to_string())?;
-        // One that a kill has left is of an earlier attempt.
+        // The leftover of a kill is of an earlier attempt.
         let fresh = worktree::discard_worktree(repository, name);
         let created = fresh.and_then(|()| worktree::create_worktree(repository, name, &commit));
         let created = created.map_err(|error| error.to_string())?;
@@ -311,7 +304,7 @@ impl Engine<'_> {
             let ignored = ignored.iter().map(|path| PathBuf::from(path.trim_end_matches('/'))).collect();
             return match copy_installed(self.work_tree.root(), folder, ignored, self.is_wanted(watcher)) {
                 Err(CopyError::Cancelled) => Err(EngineError::Cancelled),
-                // A check says what is missing.
+                // A missing file shows in a check.
                 _ => Ok(Ok(())),
             };
         };
@@ -324,18 +317,18 @@ impl Engine<'_> {
         }
     }
 
-    /// The commits since the start of a task that omo did not make and that change files which the task does not list,
-    /// each with those files: also what a later commit takes out again. In a worker's own worktree they are the worker's.
+    /// Commits since the start of a task, not by omo, that change unlisted files, each with those files: also changes
+    /// that a later commit removes again. In a worker's own worktree they are the worker's.
     ///
     /// # Errors
     ///
-    /// Why they cannot be told, in a worker's own worktree.
+    /// The reason why they are unknown, in a worker's own worktree.
     pub(super) fn stray_commits(&self, state: &RunState, task: &Task) -> Result<Vec<StrayCommit>, String> {
         let at_start = || state.tasks.get(&task.id).and_then(|known| known.baseline.as_ref()?.head.clone());
         let known = state.plan.group_of(&task.id).zip(state.parallel.as_ref());
         let known = known.and_then(|((_, group), parallel)| Some((group, parallel.groups.get(&group.id)?)));
         let base = match known {
-            // What a step that was left out has committed is none of this one's: its user is asked about that.
+            // Commits of a skipped step are none of this one's: its user is asked about that.
             Some((group, _)) if has_unjudged_commits(state, group, task) => at_start(),
             Some((group, known)) => {
                 Some(self.later_commit_of(&known.base, last_passed_commit(state, group, &known.base))?)
@@ -380,7 +373,6 @@ pub(super) fn without_omo_files(state: &RunState, mut files: Vec<String>) -> Vec
     files
 }
 
-/// Whether another step of a session was worked on and has not passed.
 fn has_unjudged_commits(state: &RunState, group: &TaskGroup, task: &Task) -> bool {
     let is_unjudged = |known: &TaskState| known.attempts > 0 && !is_done(state, known.status);
     group.tasks.iter().any(|id| *id != task.id && state.tasks.get(id).is_some_and(is_unjudged))

@@ -1,4 +1,4 @@
-//! What only the run of a task list does: a command is run to show something, and the whole is judged.
+//! Evidence and verdicts of a task list's run: a command is run as evidence, and the whole is judged.
 
 use omo_checks::task_check::{self, CheckLog};
 use omo_core::check::session_check::DEFAULT_TIMEOUT_SECONDS;
@@ -16,36 +16,36 @@ use crate::state::{FINAL_CHECKS_ID, RunState};
 use crate::verbs::{self, VerbCaller};
 use crate::work::attempt::checked_elsewhere;
 
-/// So many letters tell the outputs of one attempt apart.
+/// Letters that tell the outputs of one attempt apart.
 const LETTERS: usize = 8;
 
-/// Something was run to show something.
+/// A command that was run as evidence.
 #[derive(Debug)]
 pub struct RecordedEvidence {
-    /// What came of it, with the id that it is known by from now on.
+    /// The evidence, with its new id.
     pub evidence: Evidence,
-    /// The run as it is now.
+    /// The present `RunState`.
     pub state: RunState,
 }
 
-/// What became of a verdict.
+/// The outcome of a verdict.
 #[derive(Debug)]
 pub enum VerdictOutcome {
-    /// It counts.
+    /// The verdict counts.
     Accepted(Box<RunState>),
-    /// It does not, and the verifier may go on: this is why.
+    /// The verdict does not count, and the verifier may go on.
     Refused {
-        /// Why.
+        /// Reason.
         why: String,
         /// The checks of the whole that were run for it.
         outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
-        /// The run as it is now.
+        /// The present `RunState`.
         state: Box<RunState>,
     },
 }
 
 impl Engine<'_> {
-    /// Runs a command for the worker that has this ticket, and keeps what it printed.
+    /// Runs a command for the worker with this ticket, and keeps its output.
     pub fn run_evidence(
         &self,
         ticket: &str,
@@ -84,22 +84,22 @@ impl Engine<'_> {
         };
         let (evidence, state) = self.transact(|state| {
             let what = verbs::record_evidence(state, &digest, evidence.clone())?;
-            // It was given its id under the lock.
+            // The id was given under the lock.
             let known = if let EventKind::EvidenceRan { evidence } = &what { evidence.clone() } else { evidence };
             Ok((vec![what], known))
         })?;
         Ok(RecordedEvidence { evidence, state })
     }
 
-    /// Keeps a note of the worker that has this ticket.
+    /// Keeps a note of the worker with this ticket.
     pub fn leave_note(&self, ticket: &str, text: &str) -> Result<RunState, EngineError> {
         let digest = sha256_hex(ticket.as_bytes());
         let ((), state) = self.transact(|state| Ok((vec![verbs::leave_note(state, &digest, text)?], ())))?;
         Ok(state)
     }
 
-    /// The verifier judges the whole. That all is done counts only after the checks of the whole were run once more,
-    /// each of them green.
+    /// Judges the whole by the word of the verifier. A pass counts only after the checks of the whole were run once
+    /// more, each of them green.
     pub fn judge_run(
         &self,
         ticket: &str,
@@ -116,7 +116,7 @@ impl Engine<'_> {
         self.require_approval(&state)?;
         let _guard = self.run.try_lock_check(&task.id)?.ok_or_else(|| checked_elsewhere(&task.id))?;
         let refused = |why, outcomes, state| Ok(VerdictOutcome::Refused { why, outcomes, state: Box::new(state) });
-        // What can be told without running anything is told first.
+        // Objections that need no check come first.
         if let Some(why) = verbs::verdict_objection(&state, &digest, verdict) {
             return refused(why, Vec::new(), state);
         }
@@ -147,7 +147,6 @@ impl Engine<'_> {
     }
 }
 
-/// The tasks of a plan are proved by their checks alone.
 fn no_evidence_in_plans(task: &Task) -> EngineError {
     EngineError::Refused(VerbRefusal {
         kind: VerbRefusalKind::Precondition,

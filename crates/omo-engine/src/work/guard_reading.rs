@@ -1,4 +1,4 @@
-//! Reading what judges the commits of a work tree, before a commit and with the answer to a question about it.
+//! Reads of the judges of a work tree's commits, before a commit and with the answer to a question about one.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::state::{ANSWER_CONTINUE, RunState};
 use crate::verbs;
 
 impl CommitGuard {
-    /// Reads it in the checkout of a project; `None` where that lies in no repository, or git cannot tell.
+    /// The guard in the checkout of a project; `None` without a repository, or where `git` cannot tell.
     pub fn read(root: &Path) -> Option<Self> {
         let repository = GitRepository::find(root)?;
         let settings = GitSettings::from_environment(&repository).ok()?;
@@ -24,7 +24,7 @@ impl CommitGuard {
     }
 }
 
-/// What judges commits in a repository and is not as the run knows it; `is_listed` is asked about the path of a file.
+/// Judges of a repository's commits that are not as the run knows them; `is_listed` is asked about the path of a file.
 pub(crate) fn guard_changes(
     state: &RunState,
     repository: &GitRepository,
@@ -41,7 +41,7 @@ impl Engine<'_> {
         GitRepository::find(self.root).map_or_else(|| Ok(given.clone()), |checkout| given.over_files_of(&checkout))
     }
 
-    /// A question is answered. What judges commits and is part of it stands from then on as the answer finds it.
+    /// Answers a question. Judges of commits that are part of it stand from then on as the answer finds them.
     ///
     /// # Errors
     ///
@@ -60,7 +60,6 @@ impl Engine<'_> {
         Ok(found.into_iter().chain([answered]).collect())
     }
 
-    /// The states of the judges that are part of a question, in the work tree that it is about.
     fn judges_let_stand(&self, state: &RunState, about: &QuestionKind) -> Option<Judges> {
         let (tree, refusal) = match about {
             QuestionKind::CommitRefused { task, refusal, .. } => {

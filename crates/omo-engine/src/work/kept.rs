@@ -1,4 +1,4 @@
-//! What is kept of a run below `refs/omo/keep`, and how its user has it again.
+//! Kept work of a run below `refs/omo/keep`, and its return to the user.
 
 use omo_git::commit_preview::uncommitted_paths;
 use omo_git::git_settings::GitSettings;
@@ -13,28 +13,28 @@ use crate::event::EventKind;
 use crate::report::taken_back::displaced_line;
 use crate::state::RunState;
 
-/// Begins the name under which files are kept before kept work is written over them.
+/// Prefix of files that are kept before kept work is written over them.
 const OVERWRITTEN: &str = "before-";
-/// Begins the name under which all is kept that is not committed, while hooks of a commit may put it aside.
+/// Prefix of all uncommitted files, kept while hooks of a commit may put them aside.
 const ASIDE: &str = "aside-";
-/// Begins the name under which is kept what was staged of files that a commit takes from the work tree.
+/// Prefix of staged content, kept for files that a commit takes from the work tree.
 const STAGED: &str = "staged-";
-/// A larger file is not kept beside a commit: that would take longer than its hooks.
+/// Maximum bytes of a file kept beside a commit: a larger one would take longer than its hooks.
 const MAX_ASIDE_BYTES: u64 = 64 * 1024 * 1024;
-/// Characters of the name of kept work in that name.
+/// Maximum characters of the name of kept work in that name.
 const MAX_NAME_CHARS: usize = 66;
-/// Highest number behind such a name that is taken. Beyond it the last one keeps those before.
+/// Highest number behind such a name. Beyond it the last one keeps those before.
 const MAX_NUMBER: usize = 999;
 
 impl Engine<'_> {
-    /// All that is kept of the run; nothing where the project lies in no repository.
+    /// All kept work of the run; empty where the project lies in no repository.
     pub fn kept_work(&self, state: &RunState) -> Result<Vec<KeptWork>, EngineError> {
         let Some(repository) = GitRepository::find(self.root) else { return Ok(Vec::new()) };
         Ok(read_kept_work(&repository, self.run.id(), state.work_branch()).map_err(RestoreError::from)?)
     }
 
-    /// Writes kept work into the work tree. Paths that hold something newer are left as they are, or, where they are to
-    /// be overwritten, kept first.
+    /// Writes kept work into the work tree. Paths with newer content are left as they are, or, where they are to be
+    /// overwritten, kept first.
     pub fn bring_back(
         &self,
         state: &RunState,
@@ -45,7 +45,7 @@ impl Engine<'_> {
         self.with_snapshots(state, |snapshots| snapshots.bring_back(kept, overwrites_newer.then_some(&name)))
     }
 
-    /// A name for more that is kept, with a number behind it where that is needed.
+    /// A free name for further kept work, with a number behind it where needed.
     fn free_name(&self, state: &RunState, prefix: &str, name: &str) -> Result<WorkerName, EngineError> {
         let name: String = prefix.chars().chain(name.chars().take(MAX_NAME_CHARS)).collect();
         let known = self.kept_work(state)?;
@@ -55,9 +55,8 @@ impl Engine<'_> {
         Ok(WorkerName::new(self.run.id(), &name).map_err(|error| RestoreError::Unnamed(error.to_string()))?)
     }
 
-    /// Keeps what the commit of a task's `own` files may displace: what is staged otherwise of them, and, where hooks
-    /// run, all that is not committed. The caller holds the lock of the branch, and ends that with
-    /// [`Engine::settle_kept`].
+    /// Keeps files that the commit of a task's `own` files may displace: their staged content, and, where hooks run,
+    /// all uncommitted files. The caller holds the lock of the branch, and ends that with [`Engine::settle_kept`].
     pub(super) fn keep_beside_commit(
         &self,
         state: &RunState,
@@ -80,8 +79,8 @@ impl Engine<'_> {
         Ok([Some(self.with_snapshots(state, |snapshots| snapshots.keep_paths(&name, &paths))?), staged])
     }
 
-    /// Gives up what was kept beside a commit, or records it, where the commit has displaced it, or nothing can say; gives
-    /// what to tell its user then.
+    /// Releases work kept beside a commit, or records it, where the commit has displaced it, or nothing can say; gives
+    /// the line for its user then.
     pub(super) fn settle_kept(
         &self,
         state: &RunState,
@@ -90,7 +89,7 @@ impl Engine<'_> {
     ) -> Option<String> {
         let now = self.with_snapshots(state, |snapshots| snapshots.compare_kept(kept));
         if now.is_ok_and(|now| !is_displaced(&now)) {
-            // One that stays is settled with the next commit.
+            // A leftover is settled with the next commit.
             let _ = GitRepository::find(self.root).map(|repository| release_kept_work(&repository, kept));
             return None;
         }
@@ -99,8 +98,8 @@ impl Engine<'_> {
         Some(displaced_line(&kept.reference))
     }
 
-    /// Settles what was kept beside a commit whose process is gone, and what that left in the index; gives what to tell.
-    /// The caller holds the lock of the branch.
+    /// Settles work kept beside the commit of a dead process, and its leftovers in the index; gives the lines for the
+    /// user. The caller holds the lock of the branch.
     pub(super) fn settle_commit(&self, state: &RunState) -> Vec<String> {
         let is_unsettled = |kept: &KeptWork| {
             let is_beside = [ASIDE, STAGED].iter().any(|prefix| kept.name.starts_with(prefix));
@@ -113,14 +112,14 @@ impl Engine<'_> {
             let _ = forget_intents(&repository, kept);
             self.settle_kept(state, kept, |now| !now.restored.is_empty() || !now.differing.is_empty())
         };
-        // What cannot be read stays kept.
+        // Unreadable work stays kept.
         let kept = self.kept_work(state).unwrap_or_default();
         kept.iter().filter(|kept| is_unsettled(kept)).filter_map(settle).collect()
     }
 }
 
 impl RunState {
-    /// The branch that the work of the run is for, by its full name, or `HEAD`.
+    /// Full name of the branch that the work of the run is for, or `HEAD`.
     pub fn work_branch(&self) -> &str {
         self.parallel.as_ref().map_or("HEAD", |parallel| parallel.policy.branch.as_str())
     }

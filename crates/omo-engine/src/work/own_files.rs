@@ -1,4 +1,5 @@
-//! Owners of the files that changed while a task was worked on: the task, another task, or something outside of the run.
+//! Owners of the files that changed while a task was worked on: the task, another task, or a process outside of the
+//! run.
 
 use std::collections::BTreeSet;
 
@@ -11,18 +12,18 @@ use omo_state::config::UnlistedFiles;
 
 use crate::state::RunState;
 
-/// The files of a task in a work tree that its user, other sessions and other tasks change, too. Who wrote a file cannot
-/// be seen, so it goes by its path.
+/// The files of a task in a work tree that its user, other sessions and other tasks change, too. The writer of a file
+/// is unknown, so its path decides.
 pub(super) struct OwnFiles<'a> {
     state: &'a RunState,
-    /// What the task and its session list; `None` where neither lists anything, and all may be of the task.
+    /// Paths that the task and its session list; `None` where neither lists any, and all may be of the task.
     listed: Option<PlannedPaths>,
-    /// What tasks list that were worked on at the same time.
+    /// Paths of tasks that were worked on at the same time.
     of_others: PlannedPaths,
 }
 
 impl<'a> OwnFiles<'a> {
-    /// Those of a task on which work began at that time.
+    /// The files of a task whose work began at `since`.
     pub(super) fn new(state: &'a RunState, task: &'a Task, since: Option<Timestamp>) -> Self {
         let touch = state.plan.group_of(&task.id).into_iter().flat_map(|(_, group)| group.may_touch.iter());
         let listed: Vec<&str> = task.files.iter().map(|file| &file.path).chain(touch).map(String::as_str).collect();
@@ -30,7 +31,6 @@ impl<'a> OwnFiles<'a> {
         Self { state, listed: (!listed.is_empty()).then(|| paths_within(&listed)), of_others: paths_within(&others) }
     }
 
-    /// Whether a changed file is the task's.
     pub(super) fn covers(&self, file: &str) -> bool {
         let is_listed = match &self.listed {
             Some(listed) => listed.covers(file),
@@ -45,13 +45,12 @@ fn paths_within(paths: &[&str]) -> PlannedPaths {
     PlannedPaths::new(paths.iter().copied().filter(|path| normalize_path(path).is_some()))
 }
 
-/// Whether a file is the plan's own, or one of those of a folder that is one plan.
+/// The file is the plan's own, or one of those of a folder that is one plan.
 pub(super) fn is_of_plan(state: &RunState, file: &str) -> bool {
     let plan = &state.plan.source.path;
     file == plan || path_covers(plan, file) && Dialect::of_place(file) == Some(state.plan.dialect)
 }
 
-/// Those of the files that a task does not name.
 pub(super) fn files_out_of_scope(
     unlisted: UnlistedFiles,
     state: &RunState,
@@ -79,8 +78,8 @@ pub(super) fn steers_checks(file: &str, words: &BTreeSet<String>) -> bool {
     !is_manifest(file) && (may_steer(file) || is_shell_script(file) && is_named(file, words))
 }
 
-/// What a task may change: what it names, and, where it names nothing or its user lets it, what its session lists.
-/// Nothing stands for anything.
+/// The paths that a task may change: its own, and, where it names none or its user lets it, those of its session. An
+/// empty list stands for all.
 pub(super) fn allowed_paths<'a>(unlisted: UnlistedFiles, state: &'a RunState, task: &'a Task) -> Vec<&'a str> {
     let named = task.files.iter().map(|file| file.path.as_str());
     let is_widened = task.files.is_empty() || unlisted == UnlistedFiles::Include;
@@ -88,8 +87,8 @@ pub(super) fn allowed_paths<'a>(unlisted: UnlistedFiles, state: &'a RunState, ta
     named.chain(group.into_iter().flat_map(|(_, group)| group.may_touch.iter().map(String::as_str))).collect()
 }
 
-/// What the tasks may change that other workers were at in the same work tree while this attempt ran. Which of them wrote
-/// a file cannot be told, so a file that one of them names is taken for its own.
+/// The paths of tasks that other workers were at in the same work tree during this attempt. The writer of a file is
+/// unknown, so a file that one of them names is taken for its own.
 pub(super) fn concurrent_paths<'a>(
     unlisted: UnlistedFiles,
     state: &'a RunState,

@@ -1,5 +1,4 @@
-//! The plan's file: read once and whole, compared with what a run knows of it, and edited where a
-//! decision is written into it.
+//! `PlanFile`: read once and whole, compared with the run's plan, and edited where a decision is written into it.
 
 mod plan_folder;
 mod plan_goal;
@@ -17,38 +16,38 @@ use omo_state::files::project_file::{ProjectFile, ProjectFileError};
 use crate::state::{PlanDifferences, RunState};
 use plan_folder::FolderParts;
 
-/// Why a plan's file could not be used.
+/// Reason why a plan's file could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanFileError {
-    /// It is not there.
+    /// A missing file.
     #[error("there is no file {0}")]
     Missing(PathBuf),
-    /// Something else has its name, such as a FIFO or a device.
+    /// A special file, such as a FIFO or a device.
     #[error("{0} is no regular file")]
     NotRegular(PathBuf),
-    /// It is, and cannot be read.
+    /// An unreadable file.
     #[error("read {path}: {source}")]
     Read {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: std::io::Error,
     },
-    /// It is a folder, and not one plan.
+    /// A folder that is not one plan.
     #[error("not a file: {path}; the folder {path} is not one plan: it holds {holds}")]
     Folder {
-        /// Which folder.
+        /// The folder.
         path: String,
-        /// What is in it, for people.
+        /// The contents, for people.
         holds: String,
     },
-    /// The plans of a folder are too large together.
+    /// Plans of a folder that are too large together.
     #[error("the plans of the folder {0} have more than {MAX_PLAN_BYTES} bytes together")]
     TooLarge(String),
-    /// It lies outside of the project.
+    /// A file outside of the project.
     #[error("{0} lies outside of the project")]
     Outside(PathBuf),
-    /// It could not be written.
+    /// A failed write.
     #[error(transparent)]
     Write(#[from] ProjectFileError),
 }
@@ -56,11 +55,11 @@ pub enum PlanFileError {
 /// A plan's file as it was read, or the files of a folder that are one plan.
 #[derive(Debug)]
 pub struct PlanFile {
-    /// Its path from the project's top, with `/` between its parts. That of the folder, where it is one.
+    /// Path of the file, or of the folder, from the project's top, with `/` between its parts.
     pub path: String,
-    /// Its content; empty for a folder.
+    /// The content; empty for a folder.
     pub bytes: Vec<u8>,
-    /// What else is known of it.
+    /// The place of the bytes.
     surroundings: PlanSurroundings,
 }
 
@@ -69,7 +68,7 @@ impl PlanFile {
     ///
     /// # Errors
     ///
-    /// It is not there, lies elsewhere, cannot be read, or is a folder that is not one plan.
+    /// A missing or unreadable plan, one outside of the project, or a folder that is not one plan.
     pub fn read(root: &Path, current: &Path, given: &Path) -> Result<Self, PlanFileError> {
         let absolute = current.join(given);
         let real = absolute.canonicalize().map_err(|source| read_error(&absolute, source))?;
@@ -95,17 +94,17 @@ impl PlanFile {
         }
     }
 
-    /// Reads the plan at a path, which is called otherwise.
+    /// Reads the plan at a path, under another name.
     ///
     /// # Errors
     ///
-    /// It is not there, cannot be read, or is a folder that is not one plan.
+    /// A missing or unreadable plan, or a folder that is not one plan.
     pub fn load(at: &Path, path: String) -> Result<Self, PlanFileError> {
         if !at.is_dir() {
             let folder = at.parent().unwrap_or(Path::new("")).to_owned();
             return Ok(Self { path, bytes: read_plan_bytes(at)?, surroundings: PlanSurroundings::Beside(folder) });
         }
-        // The top of the project.
+        // Top of the project.
         let path = if path.is_empty() { ".".to_owned() } else { path };
         match plan_folder::find(at, &path)? {
             PlanFolder::File(name) => Self::load(&at.join(&name), format!("{}/{name}", path.trim_end_matches('/'))),
@@ -117,12 +116,12 @@ impl PlanFile {
         }
     }
 
-    /// Its bytes as they were read from elsewhere, such as stdin.
+    /// A plan of bytes from elsewhere, such as stdin.
     pub fn from_bytes(path: String, bytes: Vec<u8>) -> Self {
         Self { path, bytes, surroundings: PlanSurroundings::Nothing }
     }
 
-    /// The plan that it holds, with what it is for, as the files beside it say.
+    /// The plan that it holds, with its goal by the files beside it.
     pub fn plan(&self, reading: impl Into<PlanReading>) -> Plan {
         match &self.surroundings {
             PlanSurroundings::Joined(parts) => parts.plan(&self.path, reading.into()),
@@ -137,7 +136,7 @@ impl PlanFile {
         }
     }
 
-    /// What stands for its content: that of [`Plan::source`].
+    /// Digest of its content: that of [`Plan::source`].
     fn digest(&self) -> String {
         match &self.surroundings {
             PlanSurroundings::Joined(parts) => parts.digest(),
@@ -145,12 +144,12 @@ impl PlanFile {
         }
     }
 
-    /// Whether it is a folder of plans.
+    /// `true` for a folder of plans.
     pub fn is_folder(&self) -> bool {
         matches!(self.surroundings, PlanSurroundings::Joined(_))
     }
 
-    /// The path and the bytes of each file that it is of.
+    /// The path and the bytes of each file.
     pub fn files(&self) -> Vec<(&str, &[u8])> {
         match &self.surroundings {
             PlanSurroundings::Joined(parts) => parts.files().collect(),
@@ -159,14 +158,14 @@ impl PlanFile {
     }
 }
 
-/// What stands around the bytes of a plan.
+/// The place of a plan's bytes.
 #[derive(Debug)]
 enum PlanSurroundings {
-    /// The folder that it lies in.
+    /// A file in this folder.
     Beside(PathBuf),
-    /// It is a folder, of these plans.
+    /// A folder of these plans.
     Joined(FolderParts),
-    /// It is in no folder.
+    /// No folder, as for stdin.
     Nothing,
 }
 
@@ -181,25 +180,25 @@ fn read_error(path: &Path, source: std::io::Error) -> PlanFileError {
 ///
 /// # Errors
 ///
-/// There is no such file, or it cannot be read.
+/// A missing or unreadable file.
 pub fn read_plan_bytes(path: &Path) -> Result<Vec<u8>, PlanFileError> {
     use std::io::Read;
     let failed = |source| read_error(path, source);
     let file = omo_state::files::regular_file::open(path).map_err(failed)?;
     let file = file.ok_or_else(|| PlanFileError::NotRegular(path.to_owned()))?;
-    // As long as it says, and one byte for its end: a buffer that has to grow is copied each time.
+    // As long as its metadata says, and one byte for its end: a buffer that has to grow is copied each time.
     let length = file.metadata().map_err(failed)?.len().min(MAX_PLAN_BYTES) + 1;
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
     file.take(MAX_PLAN_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
 
-/// What became of a plan's file.
+/// The edit of a plan's file.
 #[derive(Debug)]
 pub enum PlanEdit {
-    /// Units say something else, are new, or are gone.
+    /// Changed, new or removed tasks.
     Tasks(PlanDifferences),
-    /// Something beside the tasks, which are called so.
+    /// Another part than the tasks, by its name.
     OtherText(&'static str),
 }
 
@@ -224,9 +223,8 @@ impl fmt::Display for PlanEdit {
     }
 }
 
-/// What is different in a plan's file from what a run knows of it; `None` where nothing is. A file that
-/// is gone says nothing: the run has the whole plan. The files of a task list are made from its run, and
-/// what something else writes into them is no plan.
+/// The difference between a plan's file and the run's plan; `None` without any. A missing file says nothing: the run
+/// has the whole plan. The files of a task list are made from its run, and edits of them are no plan.
 pub fn find_edit(root: &Path, state: &RunState) -> Result<Option<PlanEdit>, PlanFileError> {
     if state.is_task_list() {
         return Ok(None);
@@ -247,8 +245,8 @@ pub fn find_edit(root: &Path, state: &RunState) -> Result<Option<PlanEdit>, Plan
     Ok(describe_edit(state, file.plan(&state.plan)))
 }
 
-/// What is different in another reading of the plan's file from what a run knows of it. What omo ticks is no
-/// difference, and neither is a tick at a task that a worker is or was at.
+/// The difference between another reading of the plan's file and the run's plan. Ticks of omo are no difference, and
+/// neither is a tick at a task that a worker is or was at.
 pub(super) fn describe_edit(state: &RunState, plan: Plan) -> Option<PlanEdit> {
     let is_same = state.has_plan(&plan);
     let differences = state.compare_plan(&state.as_in_run(plan));
@@ -258,8 +256,8 @@ pub(super) fn describe_edit(state: &RunState, plan: Plan) -> Option<PlanEdit> {
     (!is_same).then(|| PlanEdit::OtherText(state.plan.dialect.unit_word()))
 }
 
-/// Writes what was chosen into the plan's file, and gives the digest of it as it is then. Nothing is
-/// written where the file is gone or is no text.
+/// Writes the choices into the plan's file, and gives its new digest. Nothing is written where the file is gone or is
+/// no text.
 ///
 /// The file is read anew: an answer before this one has moved the places of all that stand behind it.
 pub fn write_choices(
@@ -284,7 +282,7 @@ pub fn write_choices(
         _ => None,
     });
     let mut known: Vec<(&PlanDecision, &String)> = known.collect();
-    // From the end on: what stands before keeps its place.
+    // From the end on: earlier text keeps its place.
     known.sort_by_key(|(decision, _)| std::cmp::Reverse(decision.choice_range.as_ref().map(|range| range.start)));
     for (decision, label) in known {
         let change = PlanChange::Choice { decision, option: label };

@@ -1,7 +1,7 @@
-//! What is done, written into the plan's file: omo's own edit, of one character for each checkbox.
+//! Ticks for done tasks in the plan's file: omo's own edit, of one character for each checkbox.
 //!
 //! A task is ticked once it has passed, and opened again where it is done again. The file is read as it is by then, and
-//! found in it is the task by its id. What comes in between is made up for by the next command.
+//! the task is found in it by its id. A kill in between is made up for by the next command.
 
 use std::fs;
 use std::path::Path;
@@ -20,20 +20,16 @@ use super::{Engine, EngineError};
 use crate::event::EventKind;
 use crate::state::{RunState, TaskStatus};
 
-/// Another program may save the file at the same moment: then it is read and ticked once more.
+/// Reads of the file before giving up: another program may save it at the same moment.
 const ATTEMPTS: usize = 2;
 
-/// What the plan's file does not say yet.
 #[derive(Debug, Default)]
 struct DueTicks<'s> {
-    /// The tasks that have passed.
     done: Vec<&'s Task>,
-    /// The tasks that were ticked and are done again.
     open: Vec<&'s Task>,
 }
 
 impl<'s> DueTicks<'s> {
-    /// Of all tasks.
     fn of(state: &'s RunState) -> Self {
         if state.plan.source.sha256_without_state.is_none() || state.tick_refusal.is_some() {
             return Self::default();
@@ -48,7 +44,7 @@ impl<'s> DueTicks<'s> {
         }
     }
 
-    /// Of those whose work is where the user's files are: that of parallel workers is only once their branch has moved.
+    /// Ticks of tasks whose work is in the user's files: that of parallel workers is only once their branch has moved.
     fn of_checkout(state: &'s RunState) -> Self {
         let is_there = state.parallel.as_ref().is_none_or(|parallel| parallel.landed.is_some());
         if is_there { Self::of(state) } else { Self::default() }
@@ -59,19 +55,18 @@ impl<'s> DueTicks<'s> {
     }
 }
 
-/// A plan's file with its ticks.
 #[derive(Debug)]
 pub(crate) struct TickedPlan {
-    /// What it says.
+    /// The new text.
     pub text: String,
     ticked: Vec<String>,
     opened: Vec<String>,
-    /// But for ticks it was as the run knows it.
+    /// But for ticks the file was as the run knows it.
     is_known: bool,
 }
 
 impl TickedPlan {
-    /// What is written down about it. `tip` is the commit that it was made to, where it was.
+    /// The event of the ticks. `tip` is the commit that has them, where they were made to one.
     pub(crate) fn to_event(&self, tip: Option<String>) -> EventKind {
         EventKind::PlanTicked {
             ticked: self.ticked.clone(),
@@ -82,14 +77,12 @@ impl TickedPlan {
     }
 }
 
-/// Ticks in the text of a plan what has passed, once the work of all tasks is brought together; `None` where nothing is
-/// to be ticked.
+/// Ticks passed tasks in the text of a plan, once the work of all tasks is merged; `None` where none is to be ticked.
 pub(crate) fn tick_merged(state: &RunState, bytes: &[u8]) -> Option<TickedPlan> {
     tick_text(state, bytes, &DueTicks { open: Vec::new(), ..DueTicks::of(state) })
 }
 
-/// A plan's text with what is due. A task that says something else than the run knows is left as it is, and so is one
-/// that the file does not have.
+/// A plan's text with the due ticks. A task with another text than the run's is left as it is, and so is a missing one.
 fn tick_text(state: &RunState, bytes: &[u8], due: &DueTicks<'_>) -> Option<TickedPlan> {
     let mut text = std::str::from_utf8(bytes).ok()?.to_owned();
     let now = dialects::read(&state.plan.source.path, bytes, &state.plan);
@@ -118,11 +111,11 @@ fn is_known(state: &RunState, now: Plan) -> bool {
     state.plan_sha256 == now.source.sha256 || describe_edit(state, now).is_none()
 }
 
-/// Writes what is due into the plan's file. `None` where nothing was: the file is gone, or has no such task.
+/// Writes due ticks into the plan's file. `None` where nothing was written: the file is gone, or has no such task.
 ///
 /// # Errors
 ///
-/// Why the file has to be left as it is.
+/// The reason why the file has to be left as it is.
 fn tick_file(engine: &Engine<'_>, state: &RunState, due: &DueTicks<'_>) -> Result<Option<EventKind>, String> {
     let outside = || "it lies outside of the project".to_owned();
     let file = ProjectFile::at(engine.root, &state.plan.source.path).ok_or_else(outside)?;
@@ -144,7 +137,7 @@ fn tick_file(engine: &Engine<'_>, state: &RunState, due: &DueTicks<'_>) -> Resul
 }
 
 impl Engine<'_> {
-    /// Has the plan's file say what is done. The caller holds the lock of the files.
+    /// Ticks the plan's file. The caller holds the lock of the files.
     pub(super) fn tick_plan(&self, state: RunState) -> Result<RunState, EngineError> {
         if DueTicks::of_checkout(&state).is_empty() {
             return Ok(state);
@@ -168,8 +161,8 @@ impl Engine<'_> {
         Ok(state)
     }
 
-    /// What is written down where a worker has ticked its own task in the user's work tree and has not passed: the file
-    /// says that it is done, and has to be opened again.
+    /// The event for a worker's own tick of a task that has not passed, in the user's work tree: the file says that it
+    /// is done, and has to be opened again.
     pub(super) fn worker_tick(&self, state: &RunState, task: &Task) -> Option<EventKind> {
         state
             .plan
@@ -184,11 +177,11 @@ impl Engine<'_> {
         Some(EventKind::PlanTicked { ticked, opened: Vec::new(), plan_sha256: None, tip: None })
     }
 
-    /// Takes back what a parallel worker has ticked itself in its own worktree: omo ticks what has passed once all is
-    /// merged, and ticks of several branches in neighbouring lines would be a conflict.
+    /// Takes back ticks of a parallel worker in its own worktree: omo ticks passed tasks once all is merged, and ticks
+    /// of several branches in neighbouring lines would be a conflict.
     pub(super) fn take_back_worker_ticks(&self, state: &RunState) {
         if state.parallel.is_some() && self.work_tree.root() != self.root {
-            // What is not taken back is judged like every other change.
+            // A tick that stays is judged like every other change.
             let _ = self.restore_plan_of_worker(state);
         }
     }
@@ -203,14 +196,14 @@ impl Engine<'_> {
         if open_text(state, now.clone())? != open_text(state, committed.bytes.clone())? {
             return None;
         }
-        // git may have checked it out with other ends of its lines.
+        // git may have checked it out with other line ends.
         let text = String::from_utf8(committed.bytes).ok()?;
         let has_returns = now.windows(2).any(|pair| pair == b"\r\n") && !text.contains('\r');
         let text = if has_returns { text.replace('\n', "\r\n") } else { text };
         file.replace_unchanged(&now, text.as_bytes()).ok().map(drop)
     }
 
-    /// What differs between two looks at the work tree, without the plan's file where that differs in ticks alone.
+    /// Differences between two looks at the work tree, without the plan's file where that differs in ticks alone.
     pub(super) fn without_ticked_plan(
         &self,
         state: &RunState,
@@ -231,7 +224,7 @@ impl Engine<'_> {
     }
 }
 
-/// Where a file of the project is, from the top of the repository; `None` where that is outside of it.
+/// Path of a project's file from the top of the repository; `None` outside of it.
 pub(crate) fn path_in_repository(repository: &GitRepository, root: &Path, path: &str) -> Option<String> {
     let root = root.canonicalize().ok()?;
     let inner = root.strip_prefix(repository.top()).ok()?.join(path);

@@ -1,4 +1,4 @@
-//! The end of everything that a run has started: once the run is over, what still works for it is ended.
+//! The end of all processes of a run: once the run is over, those still at work for it are ended.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -18,12 +18,12 @@ use crate::report::ultraplan::short_commit;
 use crate::state::{RunState, TaskState};
 use crate::{Run, RunStoreError, verbs};
 
-/// How often the ledger is looked at.
+/// Interval between reads of the ledger.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// Time for a commit to end before its user is told that it is waited for.
+/// Time for a commit to end before its user is told of the wait.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Looks every now and then whether a run goes on so that something is still needed for it.
+/// A lookout, every now and then, for a run that no longer needs its processes.
 struct RunLookout<'a, N> {
     run: &'a Run,
     is_needed: N,
@@ -50,13 +50,13 @@ impl<'a, N: Fn(&RunState) -> bool> RunLookout<'a, N> {
 }
 
 impl Engine<'_> {
-    /// Tells, asked again and again, whether the run still needs what was started for it.
+    /// A closure that tells, asked again and again, whether the run still needs a process.
     pub(crate) fn is_needed(&self) -> impl FnMut() -> bool {
         let mut lookout = RunLookout::new(self.run, |state: &RunState| !state.is_over());
         move || lookout.goes_on()
     }
 
-    /// As [`Engine::is_needed`], unless who looks on ends it.
+    /// As [`Engine::is_needed`], until the watcher ends it.
     pub(super) fn is_wanted(&self, watcher: &mut impl CommandWatcher) -> impl FnMut() -> bool {
         self.is_wanted_while(watcher, |state| !state.is_over())
     }
@@ -81,16 +81,16 @@ impl Engine<'_> {
     /// Reports that the worker of a task is gone, as [`Engine::end_commits`].
     pub fn lose_worker(&self, task: &str, patience: Duration) -> Result<(String, RunState), EngineError> {
         let is_judged = match self.run.try_lock_check(task) {
-            // Refused below as a task that the plan does not have.
+            // Refused below as an unknown task.
             Err(RunStoreError::Id(_)) => false,
             lock => lock?.is_none(),
         };
         self.end_commits(is_judged, patience, |state| verbs::report_lost_worker(state, task))
     }
 
-    /// Ends the run or an attempt, and gives what to tell of a commit or a landing that was under way for it. Behind that
-    /// nothing moves the user's branch for it any more, but for a commit that does not end for so long. Without
-    /// `may_commit` a commit that is under way is that of another task.
+    /// Ends the run or an attempt, and gives the lines about its commit or landing under way. After that nothing moves
+    /// the user's branch for it any more, but for a commit that outlasts `patience`. Without `may_commit` a commit
+    /// under way is that of another task.
     fn end_commits(
         &self,
         may_commit: bool,
@@ -153,7 +153,6 @@ impl Engine<'_> {
         Ok((words, state))
     }
 
-    /// The task of an attempt that was ended whose commit this is and is not recorded.
     fn unrecorded_commit<'a>(&self, state: &RunState, ended: &'a [String], commit: &str) -> Option<&'a String> {
         let is_recorded =
             |known: &TaskState| known.last_end.as_ref().is_some_and(|end| end.commit.as_deref() == Some(commit));
@@ -162,7 +161,6 @@ impl Engine<'_> {
         ended.iter().find(|task| find_task_commit(&last, self.run.id(), task) == Some(commit))
     }
 
-    /// Records with the end of an attempt that its commit was made.
     fn note_commit(&self, state: &RunState, task: &str, commit: &str) -> Result<(), EngineError> {
         let Some(known) = state.tasks.get(task) else { return Ok(()) };
         let reason = known.reason.as_deref().unwrap_or_default();
@@ -181,8 +179,7 @@ impl Engine<'_> {
     }
 }
 
-/// The move of the user's branch that was made and that the ledger does not have: from where, and to the commit that is
-/// checked out.
+/// The unrecorded move of the user's branch: its old tip, and the checked-out commit.
 fn unrecorded_landing(state: &RunState, commit: &str) -> Option<[String; 2]> {
     let parallel = state.parallel.as_ref().filter(|parallel| parallel.landed.is_none())?;
     let from = user_branch_base(state, parallel).filter(|from| *from != commit && parallel.tip == commit)?;

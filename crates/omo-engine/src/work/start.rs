@@ -1,4 +1,4 @@
-//! A run begins, and a worker begins with a task.
+//! The start of a run, and of a worker's task.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -27,45 +27,43 @@ use crate::task_counterfactual;
 use crate::ticket::new_ticket;
 use crate::verbs::{self, AttemptStart};
 
-/// How long a check may take that is tried before the work begins. One that takes longer is not known to
-/// be green already.
+/// Time limit of a check before the work begins, in seconds. One that takes longer is not known to be green already.
 const BASELINE_CHECK_SECONDS: u32 = 10;
-/// How long the supervisor that has started a client may take to write that down, and how often a client that is faster
-/// looks.
+/// Timeout for the supervisor's record of a client's start, which a fast client waits for.
 const NOTE_TIMEOUT: Duration = Duration::from_secs(10);
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// A worker has begun.
+/// A started attempt.
 #[derive(Debug)]
 pub struct StartedTask {
-    /// On which task.
+    /// The task.
     pub task: Task,
-    /// Which attempt it is.
+    /// Number of the attempt.
     pub attempt: u32,
-    /// What it shows when it is done.
+    /// The ticket that it shows when it is done.
     pub ticket: String,
-    /// What it has to know.
+    /// The brief, in Markdown.
     pub brief: String,
 }
 
-/// What a run begins with.
+/// The facts that a run begins with.
 #[derive(Debug)]
 pub struct RunOpening {
     /// The plan.
     pub plan: Plan,
-    /// The digest of exactly its commands, which its user approved.
+    /// Digest of exactly its commands, which its user approved.
     pub commands_digest: String,
-    /// The top of the project.
+    /// Top of the project.
     pub root: String,
-    /// The work tree that it lies in.
+    /// Identity of its work tree.
     pub worktree: Option<WorktreeIdentity>,
-    /// Where HEAD stands.
+    /// The position of `HEAD`.
     pub head: Option<CheckoutHead>,
-    /// How much of an ultraplan was asked for, and in which way.
+    /// The `RunScope` of an ultraplan.
     pub scope: Option<RunScope>,
-    /// How its tasks are handed out.
+    /// The mode of its tasks.
     pub mode: ExecutionMode,
-    /// What judges commits in the checkout.
+    /// Judges of commits in the checkout.
     pub guard: Option<CommitGuard>,
 }
 
@@ -78,8 +76,8 @@ impl From<RunOpening> for EventKind {
     }
 }
 
-/// The commands of a plan as its user is asked about them. One that is run for a task, and at the end once more,
-/// is asked about once.
+/// The commands of a plan as its user is asked about them. One that is run for a task, and at the end once more, is
+/// asked about once.
 pub fn planned_commands(plan: &Plan) -> Vec<PlannedCommand> {
     let is_same = |one: &TaskCheck, other: &TaskCheck| one.command == other.command && one.cwd == other.cwd;
     let is_of_a_task =
@@ -96,7 +94,7 @@ pub fn planned_commands(plan: &Plan) -> Vec<PlannedCommand> {
 }
 
 impl Engine<'_> {
-    /// Refuses where the commands of the run are not exactly those that its user approved.
+    /// Refuses commands of the run that are not exactly those that its user approved.
     pub fn require_approval(&self, state: &RunState) -> Result<(), EngineError> {
         let commands = planned_commands(&state.plan);
         let is_same = pending_approval::commands_digest(self.root, &commands) == state.approved;
@@ -110,10 +108,10 @@ impl Engine<'_> {
         }))
     }
 
-    /// Begins with a task: remembers the work tree, and gives what the worker has to know.
+    /// Begins with a task: remembers the work tree, and gives the worker's brief.
     pub fn start(&self, id: &str, watcher: &mut impl CommandWatcher) -> Result<StartedTask, EngineError> {
         let state = self.wait_until_noted(self.run.state()?)?;
-        // A client of the run itself works on what the ledger says, whatever becomes of the file meanwhile.
+        // A client of the run itself works by the ledger, whatever becomes of the file meanwhile.
         if self.caller.group.is_none() {
             self.require_unedited_plan(&state)?;
         }
@@ -133,7 +131,7 @@ impl Engine<'_> {
         if let (true, Some(known)) = (state.is_ultraplan(), state.tasks.get_mut(id)) {
             known.already_green.clone_from(&vacuous);
         }
-        // What the attempt before came to is known until the next one has begun.
+        // The end of the attempt before is known until the next one has begun.
         let brief = task_brief(&state, &task);
         let made = new_ticket()?;
         let start = AttemptStart {
@@ -151,8 +149,7 @@ impl Engine<'_> {
         Ok(StartedTask { brief, task, attempt, ticket: made.text })
     }
 
-    /// The run once it knows of the client that asks, which may be faster than the supervisor that writes down its
-    /// start.
+    /// The run once it has the record of the calling client, which may be faster than the supervisor that writes it.
     fn wait_until_noted(&self, state: RunState) -> Result<RunState, EngineError> {
         let deadline = Instant::now() + NOTE_TIMEOUT;
         let mut state = state;
@@ -166,7 +163,7 @@ impl Engine<'_> {
         Ok(state)
     }
 
-    /// The checks that are green before the work begins, by their place among all commands of the task.
+    /// Positions of checks that are green before the work begins, among all commands of the task.
     fn find_green_checks(
         &self,
         state: &RunState,
@@ -199,13 +196,12 @@ impl Engine<'_> {
     }
 }
 
-/// The checks of a step that were green before its first attempt: what is green now may be by its own work.
+/// The checks of a step that were green before its first attempt: one that is green now may be by its own work.
 fn known_green_checks(state: &RunState, task: &Task) -> Option<Vec<usize>> {
     let known = state.tasks.get(&task.id).filter(|known| state.is_ultraplan() && known.baseline.is_some())?;
     Some(known.already_green.clone())
 }
 
-/// The command that opens a run of such a plan.
 fn open_command(state: &RunState) -> String {
     if state.is_task_list() {
         return format!("omo run start --tasks --session {}", state.task_list_id());
@@ -213,27 +209,24 @@ fn open_command(state: &RunState) -> String {
     format!("omo run start {}", quote_argument(&state.plan.source.path))
 }
 
-/// A work tree as the ledger holds it.
 pub(super) fn tree_to_text(tree: &TreeSnapshot) -> Option<String> {
     serde_json::to_string(tree).ok()
 }
 
-/// A work tree that the ledger holds.
 pub(crate) fn tree_from_text(tree: &str) -> Option<TreeSnapshot> {
     serde_json::from_str(tree).ok()
 }
 
-/// The test files that the implementation of a pair must leave as they are.
 fn guarded_test_files(state: &RunState, task: &Task) -> Vec<(String, String)> {
     let tests = task.pair.as_ref().filter(|_| task.kind != TaskKind::Tests).and_then(|pair| state.tasks.get(pair));
     let passed = tests.filter(|tests| tests.status == TaskStatus::Passed);
     passed.and_then(|tests| tests.last_end.as_ref()).map(|end| end.test_digests.clone()).unwrap_or_default()
 }
 
-/// What a worker has to know about its task, in Markdown.
+/// The brief of a worker about its task, in Markdown.
 pub fn task_brief(state: &RunState, task: &Task) -> String {
     let brief = brief_of_kind(state, task);
-    // A verifier judges by what it sees.
+    // A verifier judges by its own look.
     if task.is_verification() { brief } else { brief + &worker_notes(state, &task.id) }
 }
 
@@ -307,7 +300,6 @@ fn describe_checks(text: &mut String, task: &Task) {
     }
 }
 
-/// What happened before: what those have left that it depends on, and how the last attempt ended.
 fn describe_earlier_work(text: &mut String, state: &RunState, task: &Task) {
     let end = |id: &str| state.tasks.get(id).and_then(|known| known.last_end.as_ref());
     for id in &task.deps {

@@ -1,4 +1,4 @@
-//! Runs the checks of a task without its work: in a private copy that has its files as they were when its first attempt
+//! The checks of a task without its work, in a private copy that has its files as they were when its first attempt
 //! began, but for the test files.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,13 +32,14 @@ use super::{CommandWatcher, Engine, EngineError};
 use crate::state::{RunState, RunningAttempt};
 use crate::task_counterfactual;
 
-/// All runs of all checks of a task without its work share this time: `omo agent done` waits for them.
+/// Time limit of all runs of all checks of a task without its work: `omo agent done` waits for them.
 const PROOF_LIMIT: Duration = Duration::from_secs(240);
-/// The log of a check is read so far.
+/// Maximum bytes read of a check's log.
 const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
 
 impl Engine<'_> {
-    /// `true` for a task whose checks run in private copies as well: without its work, or as they were judged before it.
+    /// `true` for a task whose checks run in private copies as well: without its work, or as they were judged before
+    /// it.
     pub(super) fn is_compared(&self, state: &RunState, task: &Task, files: &[String]) -> bool {
         let words: BTreeSet<String> = task.proving_checks().flat_map(|check| file_words(&check.command)).collect();
         let steers = |file: &String| steers_checks(file, &words);
@@ -46,8 +47,8 @@ impl Engine<'_> {
             || task.proving_checks().next().is_some() && self.work_tree.has_git() && files.iter().any(steers)
     }
 
-    /// What the checks of a task say without its work, where that is asked, and with what may steer them as it was. What
-    /// cannot be found out is said.
+    /// Outcomes of a task's checks without its work, where that is asked, and with their steering files as before. An
+    /// unknown outcome is told.
     pub(super) fn prove_task(
         &self,
         state: &RunState,
@@ -85,7 +86,7 @@ impl Engine<'_> {
         checks: &[TaskCheck],
         watcher: &mut impl ProofWatcher,
     ) -> Result<(Vec<CheckCounterfactual>, Vec<String>), String> {
-        // What an earlier attempt has left is work of the task as well.
+        // Leftovers of an earlier attempt are work of the task as well.
         let began = first_attempt(state, task, running).unwrap_or_else(|| running.clone());
         let snapshot: TreeSnapshot = began
             .tree
@@ -132,8 +133,8 @@ impl Engine<'_> {
         Ok((answers, notes.collect()))
     }
 
-    /// The outcomes of the checks of a task. Tests that are written first are red only by a failure that says that what
-    /// they test is not there: the work tree is the side without it, and judged as that.
+    /// The outcomes of the checks of a task. Tests that are written first are red only by a failure that names a
+    /// missing subject: the work tree is the side without it, and judged as that.
     pub(super) fn judge_tests_first(
         &self,
         task: &Task,
@@ -156,14 +157,14 @@ impl Engine<'_> {
     }
 }
 
-/// An attempt with the beginning of the first one at its task; `None` where that is not another one.
+/// An attempt with the start of the first one at its task; `None` where that is the same one.
 pub(super) fn first_attempt(state: &RunState, task: &Task, running: &RunningAttempt) -> Option<RunningAttempt> {
     let base = state.tasks.get(&task.id)?.work_base.clone()?;
     let is_other = (&base.tree, base.since) != (&running.tree, running.since);
     is_other.then(|| RunningAttempt { tree: base.tree, since: base.since, ..running.clone() })
 }
 
-/// Whether a check runs tests with a runner whose count is known, by itself or by a script of `package.json`.
+/// The check runs tests with a runner whose count is known, by itself or by a script of `package.json`.
 fn runs_tests(check: &TaskCheck, root: &Path) -> bool {
     let folder = check.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
     let mut scripts = scripts_of(&folder.join(PACKAGE));
@@ -178,7 +179,7 @@ fn runs_tests(check: &TaskCheck, root: &Path) -> bool {
     false
 }
 
-/// What a check printed: its log, or what is kept of it.
+/// The output of a check: its log, or the kept part.
 fn printed_output(outcome: &TaskCheckOutcome) -> Vec<u8> {
     let mut output = Vec::new();
     let log = outcome.log.as_ref().and_then(|log| File::open(log).ok());
@@ -194,7 +195,6 @@ fn planned_test_files(task: &Task) -> impl Iterator<Item = String> {
     tests.filter_map(|file| paths::normalize_path(&file.path))
 }
 
-/// A check of a plan as one of a run, as far as it has one.
 fn check_of_task(place: usize, check: &TaskCheck) -> Check {
     Check {
         name: format!("check {}", place + 1),
@@ -206,7 +206,7 @@ fn check_of_task(place: usize, check: &TaskCheck) -> Check {
     }
 }
 
-/// Ends the runs without the work when their time is up, or the run is over.
+/// A watcher that ends the runs without the work when their time is up, or the run is over.
 struct TaskProofWatcher<'a, W, N> {
     inner: &'a mut W,
     is_needed: N,

@@ -1,4 +1,4 @@
-//! What a run came to, and where it goes on.
+//! The outcome of a run, and its resume point.
 
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::{EventActor, EventKind, RunEvent};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::request::{plan, vectors};
 
-/// A run that was asked for a part of a plan, whose steps have all passed.
+/// A run of a part of a plan, whose steps have all passed.
 fn passed(plan: &Plan, part: PlanSelection) -> RunState {
     let asked =
         RunScope { mode: RunMode::Step, selection: part, is_foreground: true, total_tasks: Some(plan.tasks.len()) };
@@ -102,7 +102,7 @@ fn every_row_of_where_a_run_goes_on_holds() {
     let vectors = vectors("ultraplan-progress_report_preflight.json");
     let rows = vectors["progress"]["resume"].as_array().unwrap();
     let mut seen = 0;
-    // The others have no steps, or are about who reads what.
+    // The others have no steps, or are about their readers.
     for row in rows.iter().filter(|row| row["steps"].is_array() && row["multi_session"].is_null()) {
         seen += 1;
         let mut known = statuses(&row["steps"]);
@@ -118,7 +118,7 @@ fn every_row_of_where_a_run_goes_on_holds() {
                 is_stale: is_edited && number == 2,
             })
             .collect();
-        // Stricter than the table: what the plan lets be left out stays so, and what was edited is done again.
+        // Stricter than the table: steps that the plan lets be left out stay so, and edited ones are done again.
         let expected = match row["start_at"].as_u64() {
             _ if is_edited => Some(2),
             _ if known.contains(&ReportedStatus::Skipped) => Some(3),

@@ -1,4 +1,4 @@
-//! What has to hold before sessions are started, and who pays for them.
+//! Conditions before sessions are started, and their payer.
 
 use omo_engine::billing::{BillingDecision, BillingFacts, BillingRequest, decide_billing};
 use omo_engine::execution_mode::ExecutionMode;
@@ -13,7 +13,7 @@ use omo_plan::model::Plan;
 
 use crate::request::{plan, session, step, vectors};
 
-/// A repository in which nothing is in the way.
+/// A repository without findings.
 fn clean() -> PreflightFacts {
     PreflightFacts {
         git: Some("git version 2.47.3".to_owned()),
@@ -150,7 +150,7 @@ fn what_the_plan_does_not_touch_is_only_named() {
     );
 }
 
-/// Commits that meet everything that is looked for.
+/// Commits without findings.
 fn conditions() -> CommitConditions {
     CommitConditions {
         absent_hooks: names(&[".husky/_/pre-commit"]),

@@ -1,4 +1,4 @@
-//! How a plan is worked on, and which of its steps.
+//! The strategy of a plan, and the steps of its parts.
 
 use omo_engine::request::arguments::{PlanSelection, RunRequest};
 use omo_engine::request::part::{requested_strategy, selected_groups, selected_tasks};

@@ -1,4 +1,4 @@
-//! Whether what was asked for is there.
+//! Targets of a request: existing and missing ones.
 
 use omo_engine::request::arguments::PlanSelection;
 use omo_engine::request::check_target::{PathTarget, check_file, check_selection};

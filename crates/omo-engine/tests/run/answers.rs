@@ -1,4 +1,4 @@
-//! Questions: what is asked in which order, what counts as an answer, and what follows from it.
+//! Questions: their order, valid answers, and the consequences.
 
 use omo_core::recorded_answer::RecordedAnswer;
 use omo_core::timestamp::Timestamp;
@@ -10,13 +10,13 @@ use omo_plan::refusal::VerbRefusalKind;
 
 use crate::run::kit::{Run, all, decision, in_batches, needs, no_tool, plan, task};
 
-/// One task behind these decisions.
+/// One task after these decisions.
 fn deciding(decisions: Vec<PlanDecision>) -> Plan {
     let preconditions = decisions.into_iter().map(Precondition::Decision).collect();
     Plan { preconditions, ..plan(vec![task("1")]) }
 }
 
-/// The ids of the decisions that are asked about now.
+/// Ids of the decisions in the open question.
 fn asked_about(run: &Run) -> Vec<String> {
     match run.state.open_question().map(|known| &known.question.kind) {
         Some(QuestionKind::Decisions { decisions }) => decisions.iter().map(|one| one.id.clone()).collect(),
@@ -24,7 +24,7 @@ fn asked_about(run: &Run) -> Vec<String> {
     }
 }
 
-/// What was chosen, decision by decision.
+/// Choices, decision by decision.
 fn chosen(run: &Run) -> Vec<Option<&str>> {
     let of = |known: &'_ Precondition| match known {
         Precondition::Decision(decision) => decision.chosen.clone(),

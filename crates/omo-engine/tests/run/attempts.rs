@@ -1,4 +1,4 @@
-//! What a step of an ultraplan becomes: by what it says about a failure, the attempt, and what was measured.
+//! The end of an ultraplan's step: by its `On failure` clause, the attempt, and the measurements.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::run::kit::{Run, all};
 
-/// What a step may say about its failure.
+/// Clauses of a step about its failure.
 const CLAUSES: [&str; 4] = ["revert", "retry", "skip", "escalate"];
 
 fn rows() -> Vec<Value> {
@@ -24,7 +24,7 @@ fn rows() -> Vec<Value> {
     all["rows"].as_array().unwrap().clone()
 }
 
-/// A plan of two steps that say this about their failure, with a check or without one.
+/// A plan of two steps with this clause, with a check or without one.
 fn tasks_that(on_failure: &str, verify: &str) -> Plan {
     let clause = match on_failure {
         "(missing)" => String::new(),
@@ -41,14 +41,14 @@ fn steps(on_failure: &str) -> Plan {
     tasks_that(on_failure, "- **Verify:** `prove`\n")
 }
 
-/// What a check is worth that ends like this; where a text is wanted, it is in the output or is not.
+/// The verdict on a check with this end; a wanted text is in the output or is not.
 fn verdict(end: CheckEnd, wants_text: bool, has_text: bool, complaint: Option<ShellComplaint>) -> TaskCheckVerdict {
     let expect = ExpectedResult { exit: ExpectedExit::Zero, stdout_has: wants_text.then(|| "text".to_owned()) };
     let heard = HeardOutput { has_text, complaint, ..HeardOutput::default() };
     judge_task_check(&expect, &ObservedResult { end, counts: None, heard, pipefail_matters: false }).0
 }
 
-/// What the check of a row is worth.
+/// The verdict on the check of a row.
 fn of_row(verify: &str) -> TaskCheckVerdict {
     let exited = |status, wants_text, has_text| verdict(CheckEnd::Exited(status), wants_text, has_text, None);
     match verify {
@@ -85,7 +85,7 @@ fn played(
     run
 }
 
-/// That the first step stands as a row says, and that what follows is what follows from that.
+/// Asserts the first step's status of a row, and its consequences.
 fn assert_stands(run: &Run, status: &str, on_failure: &str, row: &Value) {
     let asked = run.asked().map(|(_, about)| about);
     match status {
@@ -112,7 +112,7 @@ fn every_row_of_checks_holds() {
         seen += 1;
         let attempt = row["attempt"].as_u64().unwrap();
         let run = played(steps(on_failure), attempt - 1, |measured| measured, &of_row(verify));
-        // That a time-out is one more failed attempt is ours.
+        // A timeout as one more failed attempt is our rule.
         let status = row["step_status"].as_str().filter(|status| *status != "?").unwrap_or("running");
         assert_stands(&run, status, on_failure, &row);
         assert_eq!(u64::from(run.state.tasks["1"].attempts), attempt, "{row}");
@@ -238,7 +238,7 @@ fn what_is_taken_back_is_what_was_there_when_it_failed_for_good() {
         assert_eq!(known.is_to_restore, is_taken_back, "{on_failure}");
         assert_eq!(known.last_end.as_ref().unwrap().snapshot, Some(left), "{on_failure}");
     }
-    // What is tried again is not taken back, nor is what was never kept.
+    // A retried step is not taken back, nor is one without a snapshot.
     let (run, ticket) = begun_on_kept_ground("revert");
     let red = all(run.state.plan.task("1").unwrap(), &TaskCheckVerdict::Red);
     assert!(!verbs::reverts_changes(&run.state, &verbs::judge_attempt(&run.state, &ticket, red).unwrap()));

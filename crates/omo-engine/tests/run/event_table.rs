@@ -1,4 +1,4 @@
-//! What each event makes of a run.
+//! The effect of each event on a run.
 
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::{self, Green, Red};

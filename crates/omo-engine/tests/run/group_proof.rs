@@ -1,4 +1,4 @@
-//! Tasks without a check of their own: what judges their group proves them, or a reviewer judges them.
+//! Tasks without a check of their own: the check of their group proves them, or a reviewer judges them.
 
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::{Green, Red};
@@ -84,7 +84,7 @@ fn a_ledger_that_proves_a_task_by_what_does_not_is_refused() {
     }
 }
 
-/// Each review of an arranged plan with what it judges, in the order of the plan.
+/// Each review of an arranged plan with its subjects, in the order of the plan.
 fn reviews(plan: &Plan, mode: ExecutionMode, review: ReviewTime) -> Vec<String> {
     let mut plan = plan.clone();
     plan.policy.review = review;

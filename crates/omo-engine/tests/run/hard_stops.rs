@@ -1,4 +1,4 @@
-//! Hard stops: who is asked when, what may not be begun before, and what is dispatched in one go.
+//! Hard stops: the questions, the tasks behind them, and dispatches in one go.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use omo_plan::refusal::VerbRefusalKind;
 
 use crate::run::kit::{Run, in_batches, needs, plan, task};
 
-/// Seven tasks in batches of two, with a stop behind the batches named.
+/// Seven tasks in batches of two, with stops after the named batches.
 fn seven(stops: &[usize]) -> Plan {
     let tasks = (1..=7).map(|number| task(&number.to_string())).collect();
     in_batches(plan(tasks), &[&["1", "2"], &["3", "4"], &["5", "6"], &["7"]], stops)
@@ -110,7 +110,7 @@ fn an_empty_batch_with_a_stop_asks_nothing() {
     assert_eq!((run.asked(), run.result()), (None, Some(RunResult::Complete)));
 }
 
-/// Records how a task ended before the run, as an imported checkpoint does.
+/// Records the end of a task before the run, as an imported checkpoint does.
 fn record(run: &mut Run, id: &str, status: ImportedStatus) {
     let task = id.to_owned();
     run.write([EventKind::TaskImported { task, status, evidence: String::new(), files: Vec::new() }]);
@@ -154,7 +154,7 @@ fn what_failed_and_what_it_blocks_is_in_no_batch() {
     assert_eq!(next_batches(&run.state), [["5"]]);
 }
 
-/// What was dispatched, and how each task ended, with a stop answered whenever it asks.
+/// The dispatches, and the end of each task, with each stop answered.
 fn dispatched(plan: Plan, failing: &[&str]) -> (Vec<String>, BTreeMap<String, String>) {
     let ids: Vec<String> = plan.tasks.iter().map(|task| task.id.clone()).collect();
     let mut run = Run::open(plan);

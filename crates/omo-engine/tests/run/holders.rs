@@ -1,4 +1,4 @@
-//! Who a run belongs to, and what becomes of it when a session is gone.
+//! The holder of a run, and its tasks when a session is gone.
 
 use omo_core::check::task_check::TaskCheckVerdict::Green;
 use omo_engine::event::{EventActor, EventKind, RecordedProcess};
@@ -19,7 +19,7 @@ fn at_work() -> Run {
     run
 }
 
-/// What a caller has to write down first, where these processes live; nothing is known of process 0.
+/// First events of a caller, where these processes live; process 0 is unknown.
 fn taken(run: &Run, actor: EventActor, living: &[u32]) -> Result<Vec<EventKind>, VerbRefusal> {
     let is_alive = |process: &RecordedProcess| (process.pid != 0).then(|| living.contains(&process.pid));
     verbs::join_run(&run.state, &caller(actor), &is_alive)
@@ -36,13 +36,11 @@ fn a_run_belongs_to_the_session_that_lives() {
     };
     for (who, living, expected) in [
         (session("s1", 100), vec![100], Some(vec![])),
-        // A call whose process cannot be told is the session's all the same.
+        // A call of an unknown process is the session's all the same.
         (unknown, vec![100], Some(vec![])),
         (session("s2", 200), vec![100, 200], None),
         (session("s2", 200), vec![200], Some(vec![EventKind::HolderChanged, lost.clone()])),
-        // The same session in another process of the client.
         (session("s1", 101), vec![101], Some(vec![EventKind::HolderChanged, lost.clone()])),
-        // A person at a terminal.
         (EventActor::default(), vec![100], Some(vec![])),
         (EventActor::default(), vec![], Some(vec![lost])),
     ] {
@@ -70,7 +68,7 @@ fn a_holder_of_unknown_state_is_taken_to_live() {
     run.caller.actor.process = None;
     run.write([EventKind::HolderChanged]);
     assert_eq!(taken(&run, session("s2", 200), &[]).unwrap_err().kind, VerbRefusalKind::Contention);
-    // Its own process is taken in as soon as it is known: others can then find that it is gone.
+    // The known process is taken in at once: others can then find that it is gone.
     assert_eq!(taken(&run, session("s1", 100), &[100]).unwrap(), [EventKind::HolderChanged]);
 }
 

@@ -1,4 +1,4 @@
-//! Watches a run from its events alone, without the rules that it judges, and says what may never be.
+//! A witness of a run: watches its events alone, without the rules that it judges, and tells impossible ones.
 
 mod task_list;
 
@@ -9,23 +9,22 @@ use omo_engine::state::ANSWER_WITHDRAWN;
 use omo_plan::model::{Dialect, GroupIsolation, OnFailure, Parallelism, Plan, Task, TaskKind};
 use omo_plan::paths;
 
-/// What was seen of one task.
+/// Facts about one task.
 #[derive(Clone, Debug, Default)]
 struct Seen {
     word: &'static str,
-    /// Attempts since it was last asked for, those that do not count left out.
+    /// Attempts since the task was last asked for, those that do not count left out.
     attempts: u32,
     attempt: u32,
     is_running: bool,
     green: BTreeSet<usize>,
     is_refuted: bool,
-    /// How it stood before a verdict refused it.
+    /// Status before a verdict refused the task.
     refused_as: Option<&'static str>,
-    /// Evidence that its worker had run.
     shown: BTreeSet<String>,
 }
 
-/// Everything that was seen of a run.
+/// Facts about a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Witness {
     plan: Option<Plan>,
@@ -35,13 +34,13 @@ pub(crate) struct Witness {
     was_edited: bool,
     end: Option<End>,
     round: u32,
-    /// Whether a run that was over goes on, and nothing was begun since.
+    /// A run that was over goes on, and nothing was begun since.
     is_resumed: bool,
-    /// Whether each evidence was green.
+    /// Evidence by its id: green or not.
     evidence: BTreeMap<String, bool>,
 }
 
-/// How a run came to be over.
+/// The ways in which a run is over.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum End {
     Cancelled,
@@ -49,7 +48,7 @@ enum End {
 }
 
 impl Witness {
-    /// Takes in one event. `prompted` is when a person last typed something, in milliseconds.
+    /// Takes in one event. `prompted` is the time of the last input of a person, in milliseconds.
     pub(crate) fn see(&mut self, event: &RunEvent, prompted: Option<i64>) {
         let plan = self.plan.clone();
         let task = |id: &str| plan.as_ref().unwrap().task(id).unwrap().clone();
@@ -176,7 +175,7 @@ impl Witness {
         seen.green.clear();
     }
 
-    /// Every stop before a task was answered by a person.
+    /// Asserts that a person answered every stop before a task.
     fn stops_before(&self, plan: &Plan, task: &Task) {
         let (place, group) = plan.group_of(&task.id).unwrap();
         let before = plan.groups.iter().enumerate().filter(|(other, known)| (known.wave, *other) < (group.wave, place));
@@ -223,7 +222,7 @@ impl Witness {
         }
     }
 
-    /// Takes back what was asked about a task that was left out or is done again.
+    /// Withdraws questions about a task that was left out or is done again.
     fn withdraw(&mut self, id: &str) {
         for (about, _, answer) in self.questions.values_mut().filter(|(_, _, answer)| answer.is_none()) {
             if matches!(about, QuestionKind::Escalated { task } | QuestionKind::CheckNotRunnable { task, .. } if task == id)

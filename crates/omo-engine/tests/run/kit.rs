@@ -1,4 +1,4 @@
-//! Plans of small shape, and a run that makes verbs into events and folds them at once.
+//! Plans of small shape, and a run that turns verbs into events and folds them at once.
 
 use omo_core::check::printed_output::PrintedOutput;
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
@@ -13,7 +13,6 @@ use omo_plan::model::{
 };
 use omo_plan::refusal::VerbRefusal;
 
-/// A task with one check of its own that fails once and stays failed.
 pub(crate) fn task(id: &str) -> Task {
     Task {
         body_sha256: format!("text of {id}"),
@@ -24,17 +23,14 @@ pub(crate) fn task(id: &str) -> Task {
     }
 }
 
-/// A task that needs others.
 pub(crate) fn needs(id: &str, deps: &[&str]) -> Task {
     Task { deps: deps.iter().map(|dep| (*dep).to_owned()).collect(), ..task(id) }
 }
 
-/// A file that is changed.
 pub(crate) fn file(path: &str) -> FileUse {
     FileUse::new(path, FileAction::Modify)
 }
 
-/// A plan that is done one task after the other, all of them in one batch.
 pub(crate) fn plan(tasks: Vec<Task>) -> Plan {
     let all: Vec<String> = tasks.iter().map(|task| task.id.clone()).collect();
     let source = PlanSource::new("plan.md", "plan", 1);
@@ -47,7 +43,6 @@ pub(crate) fn plan(tasks: Vec<Task>) -> Plan {
     }
 }
 
-/// A batch without tasks.
 pub(crate) fn group(place: usize) -> TaskGroup {
     TaskGroup {
         id: format!("batch-{}", place + 1),
@@ -63,7 +58,7 @@ pub(crate) fn group(place: usize) -> TaskGroup {
     }
 }
 
-/// The same plan in these batches, with a stop behind those whose place is named.
+/// The plan in these batches, with stops after the named positions.
 pub(crate) fn in_batches(plan: Plan, batches: &[&[&str]], stops: &[usize]) -> Plan {
     let groups = batches.iter().enumerate().map(|(place, ids)| TaskGroup {
         tasks: ids.iter().map(|id| (*id).to_owned()).collect(),
@@ -87,7 +82,6 @@ pub(crate) fn decision(id: &str, blocking: bool) -> PlanDecision {
     }
 }
 
-/// What came of a check.
 pub(crate) fn outcome(verdict: TaskCheckVerdict) -> TaskCheckOutcome {
     let exit = i32::from(verdict != TaskCheckVerdict::Green);
     TaskCheckOutcome {
@@ -103,36 +97,35 @@ pub(crate) fn outcome(verdict: TaskCheckVerdict) -> TaskCheckOutcome {
     }
 }
 
-/// It could not be run: `tool` is not there.
+/// The verdict on a check whose program, `tool`, is missing.
 pub(crate) fn no_tool() -> TaskCheckVerdict {
     TaskCheckVerdict::Environment { command: Some("tool".to_owned()) }
 }
 
-/// Every check of a task, each with this result.
+/// All checks of a task, each with this result.
 pub(crate) fn all(task: &Task, verdict: &TaskCheckVerdict) -> AttemptMeasurement {
     let outcomes = task.proving_checks().map(|check| (check.clone(), outcome(verdict.clone()))).collect();
     AttemptMeasurement { outcomes, ..AttemptMeasurement::default() }
 }
 
-/// A session of the client with a process.
 pub(crate) fn session(id: &str, pid: u32) -> EventActor {
     EventActor { session: Some(id.to_owned()), process: Some(RecordedProcess { pid, mark: None }) }
 }
 
-/// A run as it is played.
+/// A run in play.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
-    /// Where it stands.
+    /// The present `RunState`.
     pub state: RunState,
-    /// How it came there.
+    /// The events so far.
     pub events: Vec<RunEvent>,
-    /// Who plays, and when a person last typed something there.
+    /// The caller, with the time of the last input of a person.
     pub caller: VerbCaller,
     pub(crate) now: i64,
 }
 
 impl Run {
-    /// Opens a run by session `s1`, and writes down what follows by itself.
+    /// Opens a run by session `s1`, with the events that follow by themselves.
     pub(crate) fn open(plan: Plan) -> Self {
         let actor = session("s1", 100);
         let more = verbs::opening_events(&plan);
@@ -156,7 +149,6 @@ impl Run {
         run
     }
 
-    /// Writes events down.
     pub(crate) fn write(&mut self, events: impl IntoIterator<Item = EventKind>) {
         for what in events {
             self.now += 1_000;
@@ -167,7 +159,6 @@ impl Run {
         }
     }
 
-    /// Writes down what follows by itself.
     pub(crate) fn advance(&mut self) {
         for _ in 0..1_000 {
             let Some(what) = verbs::automatic_event(&self.state) else { return };
@@ -176,20 +167,19 @@ impl Run {
         panic!("what follows by itself never ends: {:?}", self.events.last());
     }
 
-    /// Writes down what a verb says and what follows; a refusal writes nothing.
+    /// Writes the events of a verb and those that follow; a refusal writes nothing.
     pub(crate) fn take(&mut self, said: Result<Vec<EventKind>, VerbRefusal>) -> Result<(), VerbRefusal> {
         self.write(said?);
         self.advance();
         Ok(())
     }
 
-    /// A person types something.
     pub(crate) fn types(&mut self) {
         self.now += 1_000;
         self.caller.prompted_at = Some(Timestamp::from_millis(self.now));
     }
 
-    /// A worker begins; its ticket is of the task and the number of the event.
+    /// Begins an attempt; its ticket is of the task and the number of the event.
     pub(crate) fn start(&mut self, id: &str) -> Result<String, VerbRefusal> {
         let ticket = format!("{id}#{}", self.state.seq);
         let start = AttemptStart { ticket: ticket.clone(), ..AttemptStart::default() };
@@ -197,57 +187,48 @@ impl Run {
         Ok(ticket)
     }
 
-    /// The worker of a ticket says that it is done.
     pub(crate) fn done(&mut self, ticket: &str, measured: AttemptMeasurement) -> Result<(), VerbRefusal> {
         self.take(verbs::judge_attempt(&self.state, ticket, measured))
     }
 
-    /// A worker begins and ends, each check of the task with this result.
+    /// Begins and ends an attempt, each check of the task with this result.
     pub(crate) fn work(&mut self, id: &str, verdict: &TaskCheckVerdict) {
         let ticket = self.start(id).unwrap();
         let measured = all(self.state.plan.task(id).unwrap(), verdict);
         self.done(&ticket, measured).unwrap();
     }
 
-    /// A worker begins and its checks are green.
     pub(crate) fn pass(&mut self, id: &str) {
         self.work(id, &TaskCheckVerdict::Green);
     }
 
-    /// A worker begins and its first check is red.
     pub(crate) fn fail(&mut self, id: &str) {
         self.work(id, &TaskCheckVerdict::Red);
     }
 
-    /// A person types something, and a question is answered.
     pub(crate) fn answer(&mut self, question: &str, option: &str) -> Result<(), VerbRefusal> {
         self.types();
         self.take(verbs::answer_question(&self.state, &self.caller, question, option, None).map(|what| vec![what]))
     }
 
-    /// A person types something, and a task is done again.
     pub(crate) fn retry(&mut self, id: &str) -> Result<(), VerbRefusal> {
         self.types();
         self.take(verbs::retry_task(&self.state, &self.caller, id))
     }
 
-    /// A person types something, and a task is left out.
     pub(crate) fn skip(&mut self, id: &str) -> Result<(), VerbRefusal> {
         self.types();
         self.take(verbs::skip_task(&self.state, &self.caller, id, "not wanted").map(|what| vec![what]))
     }
 
-    /// The run goes on with an edited plan.
     pub(crate) fn replan(&mut self, plan: Plan) -> Result<(), VerbRefusal> {
         self.take(verbs::replace_plan(&self.state, plan, "approved again".to_owned()))
     }
 
-    /// Where a task stands, in a word.
     pub(crate) fn standing(&self, id: &str) -> &'static str {
         self.state.standing(id).map_or("missing", |standing| standing.word())
     }
 
-    /// The ids that can be begun now.
     pub(crate) fn ready(&self) -> Vec<&str> {
         match next_action(&self.state) {
             NextAction::Start(tasks) => tasks.iter().map(|task| task.id.as_str()).collect(),
@@ -255,14 +236,13 @@ impl Run {
         }
     }
 
-    /// The question that waits for an answer: its id and the word of what it is about.
+    /// Id of the open question, with the word for its subject.
     pub(crate) fn asked(&self) -> Option<(String, String)> {
         let known = self.state.open_question()?;
         let about = serde_json::to_value(&known.question.kind).unwrap();
         Some((known.question.id.clone(), about["about"].as_str().unwrap().to_owned()))
     }
 
-    /// How it ended, where it has.
     pub(crate) fn result(&self) -> Option<RunResult> {
         match self.state.phase {
             RunPhase::Ended { result } => Some(result),

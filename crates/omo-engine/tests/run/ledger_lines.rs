@@ -1,4 +1,4 @@
-//! One event as one line: its shape, which stays, and what a newer omo may have written.
+//! One event as one line: its shape, which stays, and lines of a newer omo.
 
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::{AttemptEnd, EventActor, EventKind, RunEvent};

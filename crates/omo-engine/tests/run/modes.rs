@@ -1,4 +1,4 @@
-//! How each mode arranges the tasks of a plan, whatever its dialect.
+//! The arrangement of a plan's tasks by each mode, whatever its dialect.
 
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::modes::{ModeOptions, arranged, choose};
@@ -12,7 +12,7 @@ fn read(text: &str) -> Plan {
     plan
 }
 
-/// Tasks with their files and what they need.
+/// Tasks as `(id, file, dependencies)`.
 fn tasks(all: &[(&str, &str, &str)]) -> Plan {
     let task = |(id, file, needs): &(&str, &str, &str)| {
         let needs = if needs.is_empty() { String::new() } else { format!("**Depends on:** {needs}\n\n") };
@@ -26,7 +26,6 @@ fn tasks(all: &[(&str, &str, &str)]) -> Plan {
     ))
 }
 
-/// Steps, in sessions of these numbers and waves.
 fn steps(count: u32, sessions: &[(&str, u32)]) -> Plan {
     let step = |number: u32| {
         format!(
@@ -49,7 +48,7 @@ fn steps(count: u32, sessions: &[(&str, u32)]) -> Plan {
     read(&format!("# A plan\n\n## Implementation Plan\n\n{steps}{heading}{sessions}"))
 }
 
-/// `wave: task task` for each group, in the order of the plan.
+/// Lines such as `wave: task task`, one for each group, in the order of the plan.
 fn groups(plan: &Plan) -> Vec<String> {
     plan.groups.iter().map(|group| format!("{}: {}", group.wave, group.tasks.join(" "))).collect()
 }

@@ -1,4 +1,4 @@
-//! What comes next: what may be done at the same time, what a failure stops, and how a run ends.
+//! The next step: tasks at the same time, the effect of a failure, and the end of a run.
 
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::{Green, Red};
@@ -130,7 +130,6 @@ fn a_plan_without_tasks_is_complete_at_once() {
     assert_eq!(Run::open(plan(Vec::new())).result(), Some(RunResult::Complete));
 }
 
-/// A run whose only task has passed, with two final checks of one command in two folders.
 fn at_its_finals() -> (Run, Vec<TaskCheck>) {
     let checks = vec![TaskCheck::new("make"), TaskCheck { cwd: Some("sub".to_owned()), ..TaskCheck::new("make") }];
     let mut run = Run::open(Plan { final_checks: checks.clone(), ..plan(vec![task("1")]) });

@@ -34,7 +34,7 @@ pub(crate) fn parallel_run(max_at_once: u32) -> Run {
     run
 }
 
-/// What comes next, in a word and the sessions that it is about.
+/// The next step, in a word with its sessions.
 pub(crate) fn step(run: &Run) -> String {
     let named = |groups: &[&TaskGroup]| groups.iter().map(|group| group.id.as_str()).collect::<Vec<_>>().join(" ");
     match next_action(&run.state) {
@@ -141,7 +141,7 @@ fn waves_are_done_merged_checked_and_landed_in_this_order() {
     assert_eq!(run.result(), Some(RunResult::Complete));
     assert!(landed_with_more_work(&run.state).is_none());
 
-    // What is done again after that begins from where the user's branch is by then, and what was merged stays so.
+    // Work that is done again after that begins from the tip of the user's branch by then, and merged sessions stay so.
     run.write([
         EventKind::RunResumed,
         EventKind::TaskReopened { task: "3".to_owned(), reason: "asked for by its user".to_owned() },
@@ -169,7 +169,7 @@ fn a_session_that_failed_lets_its_siblings_finish_and_nothing_reaches_the_user()
     run.pass("1");
     run.pass("2");
     end(&mut run, "a", None);
-    // Whether it was done before its sibling failed or after makes no difference.
+    // Done before its sibling failed or after: no difference.
     assert_eq!(step(&run), "merge a");
     merge(&mut run, "a");
     assert_eq!(step(&run), "clean a b");
@@ -185,7 +185,7 @@ fn no_more_sessions_are_at_work_than_there_may_be() {
     assert_eq!(step(&run), "start a");
     begin(&mut run, "a");
     assert_eq!(step(&run), "wait a");
-    // Its client died: it is begun again, from where it was.
+    // Its client died: it is begun again, from its earlier state.
     let how = "it was killed".to_owned();
     run.write([EventKind::WorkerEnded { group: "a".to_owned(), how, cost: ClientCost { told: Some(5), untold: 0 } }]);
     assert_eq!(step(&run), "start a");
@@ -382,7 +382,7 @@ fn no_client_is_started_for_a_worker_whose_next_task_a_person_skipped() {
     end(&mut run, "b", None);
     merge(&mut run, "b");
     assert_eq!(step(&run), "clean a b");
-    // What its plan lets be left out holds nothing up.
+    // A step that its plan lets be left out holds nothing up.
     let mut plan = waves();
     plan.tasks[1].on_failure = OnFailure::Skip;
     let mut run = Run::open(plan);

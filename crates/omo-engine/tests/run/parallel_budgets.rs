@@ -1,4 +1,4 @@
-//! What the clients of a run may cost, and for how long each of them may run.
+//! Limits of a run's clients: cost and time.
 
 use omo_engine::client_policy::ClientCost;
 use omo_engine::event::EventKind;

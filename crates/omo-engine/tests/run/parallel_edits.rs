@@ -1,4 +1,4 @@
-//! What its author changes of a plan while a run of it goes on.
+//! Edits of a plan by its author while a run of it goes on.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,6 @@ use proptest::prelude::*;
 
 use crate::run::kit::{group, task};
 
-/// One change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Edit {
     Text(usize),
@@ -42,7 +41,6 @@ pub(crate) fn in_order(mut plan: Plan) -> Plan {
     plan
 }
 
-/// The plan after a change.
 pub(crate) fn edited(plan: &Plan, edit: Edit) -> Plan {
     let mut plan = plan.clone();
     let tasks = plan.tasks.len();
@@ -101,7 +99,6 @@ pub(crate) fn edited(plan: &Plan, edit: Edit) -> Plan {
     in_order(plan)
 }
 
-/// Any of them.
 pub(crate) fn any_edit() -> impl Strategy<Value = Edit> {
     let number = || 0..6_usize;
     prop_oneof![

@@ -1,6 +1,6 @@
-//! Runs with parallel workers, played with every verb, every end of a client and every edit of the plan:
-//! whatever has happened, nothing that was not done is called done, nothing that was done is missing from the user's
-//! branch, and the run comes to an end once all goes well.
+//! Runs with parallel workers, played with every verb, every end of a client and every edit of the plan: whatever has
+//! happened, no undone work is called done, no done work is missing from the user's branch, and the run comes to an end
+//! once all goes well.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,47 +22,43 @@ use proptest::prelude::*;
 use crate::run::kit::{Run, all, group, no_tool, outcome as checked, plan, task};
 use crate::run::parallel_edits::{Edit, any_edit, edited, in_order};
 
-/// One thing that happens. Numbers are taken round by what there is, and say how well it goes: 0 is well.
+/// One move. Numbers are taken modulo the candidates, and say how well it goes: 0 is well.
 #[derive(Clone, Debug)]
 enum Move {
-    /// What comes next is done.
+    /// The next step is taken.
     Follow(usize),
     /// A client at work takes its next step, or ends.
     Client {
         which: usize,
         how: usize,
     },
-    /// The supervisor of the clients is gone, and the next one finds what is left.
+    /// The supervisor of the clients dies, and the next one finds the leftovers.
     Dies,
     Skip(usize),
     Retry(usize),
     Answer(usize),
     Cancel,
-    /// The run goes on, with an edited plan where there is one.
     Resume(Option<Edit>),
 }
 
-/// A run with the commits that its branches hold: each is known by what was done in it.
+/// A run with the commits of its branches: each is known by the work in it.
 #[derive(Clone)]
 struct World {
     run: Run,
-    /// What each commit comes to, by its name.
+    /// Content of each commit, by its name.
     commits: BTreeMap<String, BTreeSet<String>>,
-    /// The branch of each session.
     branches: BTreeMap<String, BTreeSet<String>>,
-    /// The user's branch.
     theirs: String,
     made: usize,
 }
 
-/// What a session says about those that it needs.
+/// Words of a session about its needs.
 #[derive(Clone, Copy, Debug)]
 enum Needs {
-    /// Nothing.
+    /// No word.
     Unsaid,
-    /// That there are none.
+    /// No needs.
     Nothing,
-    /// The first session of an earlier wave.
     First,
 }
 
@@ -102,7 +98,7 @@ fn sessions(of: &[(usize, Vec<OnFailure>, Needs)], finals: usize, max_at_once: u
 }
 
 impl World {
-    /// Records what was done, and what follows by itself.
+    /// Records events, and those that follow by themselves.
     fn play(&mut self, events: Vec<EventKind>) {
         self.run.write(events);
         if let Some(parallel) = landed_with_more_work(&self.run.state) {
@@ -113,7 +109,7 @@ impl World {
         self.look();
     }
 
-    /// Holds the run to what was really done.
+    /// Holds the run to the work that was really done.
     fn look(&self) {
         let state = &self.run.state;
         if state.phase != (RunPhase::Ended { result: RunResult::Complete }) {
@@ -144,7 +140,7 @@ impl World {
         self.run.state.plan.groups.iter().find(|group| group.id == id).cloned()
     }
 
-    /// Does what comes next; whether there was anything to do.
+    /// Takes the next step; `false` where there was none.
     fn follow(&mut self, how: usize) -> bool {
         let state = self.run.state.clone();
         let parallel = state.parallel.clone();
@@ -163,7 +159,7 @@ impl World {
                 self.play(verbs::final_check_events(ran));
             }
             NextAction::Parallel(step) => self.step(&step, how),
-            // Its user had it brought together: the rules of that are played elsewhere.
+            // Its user had it merged: the rules of that are played elsewhere.
             NextAction::Start(tasks) => {
                 let ids: Vec<String> = tasks.iter().map(|task| task.id.clone()).collect();
                 self.run.start(&ids[0]).unwrap();
@@ -240,7 +236,7 @@ impl World {
         }
     }
 
-    /// As the one who looks after the clients does it.
+    /// Begins a session as the supervisor of the clients does.
     fn begin(&mut self, group: &TaskGroup) {
         let parallel = self.run.state.parallel.clone().unwrap();
         if parallel.groups.get(&group.id).is_none_or(|known| known.worktree.is_none()) {
@@ -258,7 +254,7 @@ impl World {
         }
     }
 
-    /// A session begins from all that it needs.
+    /// Asserts that a session begins from all that it needs.
     fn holds_what_is_needed(&self, group: &TaskGroup, base: &str) {
         let state = &self.run.state;
         let is_needed = |other: &&TaskGroup| {
@@ -275,7 +271,6 @@ impl World {
         }
     }
 
-    /// Writes down that a session has ended where it has.
     fn end_if_done(&mut self, group: &TaskGroup) -> bool {
         let Some(status) = group_outcome(&self.run.state, group) else { return false };
         let known = &self.run.state.parallel.as_ref().unwrap().groups[&group.id];
@@ -298,7 +293,6 @@ impl World {
         true
     }
 
-    /// A client at work takes its next step, or ends.
     fn client(&mut self, id: &str, how: usize) {
         let Some(group) = self.group(id) else { return };
         let state = self.run.state.clone();
@@ -340,7 +334,6 @@ impl World {
         }
     }
 
-    /// A worker says that a task is done.
     fn judge(&mut self, id: &str, how: usize) {
         let task = self.run.state.plan.task(id).unwrap().clone();
         let ticket = self.run.state.tasks[id].running.as_ref().unwrap().ticket.clone();
@@ -360,7 +353,7 @@ impl World {
         self.play(events);
     }
 
-    /// What a dead supervisor has left is put right.
+    /// Cleans up after a dead supervisor.
     fn reap(&mut self) {
         let Some(parallel) = self.run.state.parallel.clone() else { return };
         for (id, known) in &parallel.groups {
@@ -415,7 +408,7 @@ impl World {
             Move::Cancel => {
                 if let Ok(what) = verbs::cancel_run(&self.run.state, "why") {
                     self.play(vec![what]);
-                    // The supervisor of the clients ends them, and puts away what is left.
+                    // The supervisor of the clients ends them, and clears the leftovers.
                     self.reap();
                     let parallel = self.run.state.parallel.clone();
                     let trees =
@@ -431,7 +424,7 @@ impl World {
         }
     }
 
-    /// As `--resume` does it.
+    /// Resumes as `--resume` does.
     fn resume(&mut self, edit: Option<Edit>) {
         self.run.types();
         let before = verbs::take_over_run(&self.run.state, &self.run.caller);
@@ -447,13 +440,13 @@ impl World {
         }
     }
 
-    /// How it came to where it is, for the reader of a failure.
+    /// The history of the run, for the reader of a failure.
     fn shown(&self) -> String {
         let cut = |text: String| text.chars().take(160).collect::<String>();
         self.run.events.iter().map(|event| cut(format!("{:?}", event.kind))).collect::<Vec<_>>().join("\n")
     }
 
-    /// From here on all goes well: the run comes to its end.
+    /// Ends the run: from here on all goes well.
     fn finish(mut self) {
         if self.run.state.phase != RunPhase::Executing {
             self.resume(None);

@@ -1,5 +1,5 @@
-//! What a wave of parallel workers holds up: a conflict only what needs the session in conflict, and a check of the whole
-//! that was green before and is red behind a wave the next one.
+//! Waves of parallel workers: a conflict holds up only sessions that need the one in conflict, and a check of the whole
+//! that was green before and is red after a wave the next one.
 
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::{Green, Red};
@@ -12,10 +12,10 @@ use omo_plan::model::{OnTaskFail, Parallelism, Plan, RunPolicy, TaskGroup};
 use crate::run::kit::{Run, group, outcome, plan, task};
 use crate::run::parallel::{begin, check_wave, end, merge, remove, step};
 
-/// What a session says about those that it needs.
+/// Needs of a session, where it names them.
 type Needs = Option<&'static [&'static str]>;
 
-/// Sessions of one step each: their ids, their waves from 0, and what they say that they need.
+/// Sessions of one step each, as `(id, wave from 0, needs)`.
 fn run_of(sessions: &[(&str, usize, Needs)], has_check: bool) -> Run {
     let group_of = |(id, wave, needs): &(&str, usize, Needs)| TaskGroup {
         id: (*id).to_owned(),
@@ -32,7 +32,7 @@ fn run_of(sessions: &[(&str, usize, Needs)], has_check: bool) -> Run {
     run
 }
 
-/// A session is begun and done, and is not merged yet.
+/// A session is begun and done, and not merged yet.
 fn done(run: &mut Run, id: &str) {
     begin(run, id);
     run.pass(&format!("step-{id}"));
@@ -144,7 +144,7 @@ fn what_was_green_and_is_red_behind_a_wave_holds_the_next_one_back() {
     assert_eq!(step(&run), "check before 1");
     check_wave(&mut run, Green, &[]);
     assert_eq!(step(&run), "start c");
-    // What was checked had not what its user has committed since.
+    // The checked commit lacked later commits of its user.
     run.write([EventKind::UserCommitsMerged { with: "more".to_owned(), tip: "all".to_owned() }]);
     assert_eq!(step(&run), "check before 1");
 }
@@ -234,7 +234,7 @@ fn a_ledger_counts_no_check_that_was_not_run_on_what_the_run_has_come_to() {
 
 #[test]
 fn a_ledger_of_an_earlier_omo_is_merged_and_checked_as_any_other() {
-    // What it has of groups and of what the run knows of them are defaults.
+    // Groups and their states in it are defaults.
     let mut run = run_of(&[("a", 0, None), ("b", 0, None), ("c", 1, None)], true);
     begin(&mut run, "a");
     let plan: serde_json::Value = serde_json::to_value(&run.state.plan).unwrap();

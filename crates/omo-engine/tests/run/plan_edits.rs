@@ -1,4 +1,4 @@
-//! A plan that is edited under its run: what stays, what is done again, and what is refused.
+//! A plan that is edited under its run: kept, repeated, and refused tasks.
 
 use omo_core::check::task_check::TaskCheckVerdict::Green;
 use omo_engine::client_policy::ClientCost;
@@ -229,7 +229,7 @@ fn what_is_checked_off_meanwhile_counts_as_done_where_no_worker_was() {
     let standings: Vec<&str> = ["1", "2", "3", "4", "5", "6"].iter().map(|id| run.standing(id)).collect();
     assert_eq!(standings, ["passed", "failed", "running", "claimed", "pending", "claimed"]);
     run.done(&ticket, crate::run::kit::all(&task("3"), &omo_core::check::task_check::TaskCheckVerdict::Green)).unwrap();
-    // What was taken in once is not taken in again.
+    // A change is taken in once.
     run.caller.prompted_at = None;
     run.retry("4").unwrap();
     run.replan(all).unwrap();
@@ -280,7 +280,7 @@ fn an_edited_plan_leaves_each_session_what_it_has() {
     let mut gone = waves();
     gone.groups.remove(0);
     gone.tasks.drain(..2);
-    // Nothing could be recorded about its client any more, and the run could not go on.
+    // Its client could not be recorded any more, and the run could not go on.
     assert!(why(run.replan(gone.clone())).contains("a client works on session a"));
     run.write([EventKind::WorkerEnded { group: "a".to_owned(), how: String::new(), cost: ClientCost::default() }]);
     run.replan(gone).unwrap();

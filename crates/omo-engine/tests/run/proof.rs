@@ -1,4 +1,4 @@
-//! How a task comes to pass, and how it does not: only what was measured counts.
+//! Proof of a task: only measurements count.
 
 use omo_core::check::task_check::TaskCheckVerdict::{self, Green, NothingRan, Red, TimedOut};
 use omo_core::check::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
@@ -10,18 +10,16 @@ use omo_plan::refusal::VerbRefusalKind;
 
 use crate::run::kit::{Run, all, needs, no_tool, outcome, plan, task};
 
-/// A task with these checks.
 fn checked(commands: &[&str]) -> Task {
     Task { checks: commands.iter().map(|command| TaskCheck::new(command)).collect(), ..task("1") }
 }
 
-/// These results of these commands.
 fn measured(results: &[(&str, TaskCheckVerdict)]) -> AttemptMeasurement {
     let outcomes = results.iter().map(|(command, verdict)| (TaskCheck::new(command), outcome(verdict.clone())));
     AttemptMeasurement { outcomes: outcomes.collect(), ..AttemptMeasurement::default() }
 }
 
-/// Where the only task stands after one attempt at it, and what is said about it.
+/// Standing and evidence of the only task after one attempt.
 fn judge(task: Task, measured: AttemptMeasurement) -> (&'static str, String) {
     let mut run = Run::open(plan(vec![task]));
     let ticket = run.start("1").unwrap();
@@ -66,7 +64,7 @@ fn a_task_is_judged_by_its_commit_as_hooks_left_it() {
     let why = "hooks of the repository changed x, y in its commit abcdef0, which stays, and on that `a` exit 1";
     assert_eq!((run.standing("1"), end.evidence.as_str(), end.commit.is_some()), ("pending", why, true));
     assert_eq!(judged_with_lines(&run.state), [""; 0]);
-    // What they changed in the first commit is in the branch all the same.
+    // Changes in the first commit are in the branch all the same.
     let ticket = run.start("1").unwrap();
     let needed_ignored = vec!["secret".to_owned()];
     run.done(&ticket, AttemptMeasurement { needed_ignored, ..seen(Green, commit(&["z"], Some("no copy"))) }).unwrap();
@@ -142,7 +140,6 @@ fn a_task_that_its_plan_leaves_out_is_not_begun_and_what_needs_it_is() {
     assert_eq!(run.result(), Some(RunResult::Complete));
 }
 
-/// Tests for something that is not there yet, and its implementation.
 fn pair() -> Vec<Task> {
     let red = TaskCheck {
         expect: ExpectedResult { exit: ExpectedExit::NonZero, stdout_has: None },
@@ -157,7 +154,7 @@ fn pair() -> Vec<Task> {
 #[test]
 fn tests_are_proved_by_their_failure_and_an_implementation_is_not() {
     let mut run = Run::open(plan(pair()));
-    // Whether the failure was the expected one is the verdict of the check itself.
+    // The verdict of the check itself says whether the failure was the expected one.
     run.pass("1-tests");
     assert_eq!(run.standing("1-tests"), "passed");
     run.pass("1-impl");

@@ -1,4 +1,4 @@
-//! Verbs that are refused: what is said, what is to be done, and that nothing changes.
+//! Refused verbs: the message, the hint, and an unchanged run.
 
 use omo_core::check::task_check::TaskCheckVerdict::Green;
 use omo_engine::event::EventKind;

@@ -91,7 +91,7 @@ fn hook(state: &str) -> Judges {
     Judges::from([("hooks/pre-commit".to_owned(), state.to_owned())])
 }
 
-/// The judges in this state that a commit would be refused for.
+/// Judges in this state for which a commit would be refused.
 fn changed(run: &Run, now: &Judges) -> Judges {
     run.state.guard.as_ref().unwrap().changes(now, |_| false).others
 }

@@ -1,4 +1,4 @@
-//! What a report says.
+//! Texts of reports.
 
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::Green;

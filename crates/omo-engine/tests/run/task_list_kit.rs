@@ -1,4 +1,4 @@
-//! Runs of task lists: their plans, and what only they know.
+//! Runs of task lists: their plans, and their own verbs.
 
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::{self, Green};
@@ -39,7 +39,6 @@ pub(crate) fn without_verification(tasks: Vec<Task>) -> Plan {
     plan
 }
 
-/// What a run of a command is worth as evidence.
 pub(crate) fn ran(command: &str, verdict: &TaskCheckVerdict) -> Evidence {
     Evidence {
         id: String::new(),
@@ -68,26 +67,24 @@ pub(crate) fn fail_for(ids: &[&str]) -> PlanVerdict {
 }
 
 impl Run {
-    /// The owner of a ticket runs a command; its id.
+    /// The owner of a ticket runs a command; gives its id.
     pub(crate) fn shows(&mut self, ticket: &str, verdict: &TaskCheckVerdict) -> Result<String, VerbRefusal> {
         let said = verbs::record_evidence(&self.state, ticket, ran("look at it", verdict));
         self.take(said.map(|what| vec![what]))?;
         Ok(self.state.evidence.last().unwrap().id.clone())
     }
 
-    /// The checks of the tasks are run, each with this result.
     pub(crate) fn finals(&mut self, verdict: &TaskCheckVerdict) {
         let checks: Vec<TaskCheck> = self.state.plan.final_checks.clone();
         let outcomes = checks.into_iter().map(|check| (check, outcome(verdict.clone()))).collect();
         self.take(Ok(verbs::final_check_events(outcomes))).unwrap();
     }
 
-    /// The owner of a ticket gives a verdict on the whole.
     pub(crate) fn judges(&mut self, ticket: &str, verdict: PlanVerdict) -> Result<(), VerbRefusal> {
         self.take(verbs::give_verdict(&self.state, ticket, verdict))
     }
 
-    /// A worker begins, and claims that what is judged is done.
+    /// A worker begins, and claims that the judged criteria are met.
     pub(crate) fn claim(&mut self, id: &str) {
         let ticket = self.start(id).unwrap();
         let evidence = self.shows(&ticket, &Green).unwrap();
@@ -95,7 +92,6 @@ impl Run {
         self.done(&ticket, AttemptMeasurement { evidence_ids: vec![evidence], ..measured }).unwrap();
     }
 
-    /// A verifier begins, finds everything green and says so.
     pub(crate) fn verify(&mut self) {
         let ticket = self.start(VERIFY_TASK_ID).unwrap();
         let evidence = self.shows(&ticket, &Green).unwrap();
@@ -103,24 +99,20 @@ impl Run {
         self.judges(&ticket, pass_by(&[&evidence])).unwrap();
     }
 
-    /// A verifier begins and has these done again.
     pub(crate) fn refute(&mut self, ids: &[&str]) {
         let ticket = self.start(VERIFY_TASK_ID).unwrap();
         self.judges(&ticket, fail_for(ids)).unwrap();
     }
 
-    /// A task is added.
     pub(crate) fn adds(&mut self, task: Task) -> Result<(), VerbRefusal> {
         let said = verbs::add_task(&self.state, &self.caller, task);
         self.take(said.map(|what| vec![what]))
     }
 
-    /// The last event.
     pub(crate) fn last(&self) -> &EventKind {
         &self.events.last().unwrap().kind
     }
 
-    /// How each task stands, in the order of the plan.
     pub(crate) fn all_standings(&self) -> Vec<(&str, &'static str)> {
         let standings = self.state.standings();
         standings.into_iter().map(|(task, standing)| (task.id.as_str(), standing.word())).collect()

@@ -1,4 +1,4 @@
-//! What is refused in a run of a task list: what is said, what is to be done, and that nothing changes.
+//! Refusals in a run of a task list: the message, the hint, and an unchanged run.
 
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::{Green, Red};

@@ -15,21 +15,21 @@ use proptest::prelude::*;
 use crate::run::task_list_kit::{checked_task, criteria_task, ran, session_plan, without_verification};
 use crate::run::walk::{Move, VERDICTS, Walk, any_move, any_task, descend, verdict};
 
-/// One thing that is done in a session. Numbers are taken round by what there is.
+/// One move in a session. Numbers are taken modulo the candidates.
 #[derive(Clone, Debug)]
 pub(crate) enum Session {
     /// A command is run by the owner of a ticket.
     Show { ticket: usize, verdict: usize },
-    /// The owner of a ticket says that all is done, by some of the evidence.
+    /// The owner of a ticket gives a passing verdict, by some of the evidence.
     Pass { ticket: usize, cites: usize },
-    /// The owner of a ticket says that it is not, because of some tasks.
+    /// The owner of a ticket gives a refusing verdict, because of some tasks.
     Fail { ticket: usize, names: Vec<usize> },
     /// A task is added that waits for another one.
     Add { dep: usize, id: usize },
 }
 
 impl Walk {
-    /// Makes a move of a session; whether anything came of it.
+    /// Makes a move of a session; `false` without an effect.
     pub(crate) fn make_session(&mut self, step: &Session) -> bool {
         match step {
             Session::Show { ticket, verdict: of } => {
@@ -54,7 +54,7 @@ impl Walk {
             }
             Session::Add { dep, id } => {
                 let tasks = &self.run.state.plan.tasks;
-                // More of them than this make no other run.
+                // More tasks than this lead to no other run.
                 if tasks.len() > 8 {
                     return false;
                 }
@@ -64,7 +64,7 @@ impl Walk {
         }
     }
 
-    /// The ids of evidence that is put forward with a ticket: what its worker had run, or with something amiss.
+    /// Ids of evidence that is cited with a ticket: its worker's own, or with a fault.
     pub(crate) fn cited(&self, ticket: &str, amiss: usize) -> Vec<String> {
         let all = self.run.state.evidence.iter().map(|evidence| evidence.id.clone());
         let own = verbs::task_of_ticket(&self.run.state, ticket)
@@ -78,12 +78,12 @@ impl Walk {
         }
     }
 
-    /// The owner of a ticket runs something that is green; its id.
+    /// The owner of a ticket runs a green command; gives its id.
     pub(crate) fn show(&mut self, ticket: &str) -> Vec<String> {
         vec![self.run.shows(ticket, &Green).unwrap()]
     }
 
-    /// A verifier does what it is there for.
+    /// A verifier does its work.
     pub(crate) fn follow_verification(&mut self, ticket: &str, of: usize) {
         let evidence_ids = self.show(ticket);
         self.run.finals(&verdict(of));
@@ -106,7 +106,7 @@ fn any_session_move() -> impl Strategy<Value = Move> {
         1 => (number, 0..3_usize).prop_map(|(dep, id)| Session::Add { dep, id }),
     ];
     let known = any_move().prop_map(|step| match step {
-        // What a task says may change; which tasks there are is for the session to say.
+        // The text of a task may change; the set of tasks is the session's.
         Move::Edit { task, .. } => Move::Edit { task, how: 0 },
         step => step,
     });
@@ -129,7 +129,7 @@ fn any_session() -> impl Strategy<Value = Plan> {
     })
 }
 
-/// What may never be in a session, whatever led there.
+/// Asserts rules that hold in any session.
 fn holds(state: &RunState) {
     assert!(state.round >= 1 && state.round <= state.plan.policy.max_rounds);
     let status = |id: &str| state.tasks[id].status;
@@ -177,7 +177,7 @@ proptest! {
     }
 }
 
-/// A task with a check and a sentence, one with a check behind it, and a verification; gone over twice at most.
+/// A task with a check and a sentence, one with a check after it, and a verification; two rounds at most.
 fn small() -> Plan {
     let first = Task { checks: vec![TaskCheck::new("a")], ..criteria_task("1", &[]) };
     let mut plan = session_plan(vec![first, checked_task("2", &["1"])]);

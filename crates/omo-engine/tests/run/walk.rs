@@ -1,5 +1,5 @@
-//! Every sequence of verbs, played well and badly: what may never happen does not, every run can be
-//! brought to its end, and its ledger says where it stands.
+//! Every sequence of verbs, played well and badly: no forbidden result, an end of every run, and a ledger that tells
+//! the state.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::run::invariants::Witness;
 use crate::run::kit::{Run, all, decision, in_batches, needs, no_tool, outcome, plan, session, task};
 use crate::run::task_list_walk::Session;
 
-/// One thing that is done. Numbers are taken round by what there is.
+/// One move. Numbers are taken modulo the candidates.
 #[derive(Clone, Debug)]
 pub(crate) enum Move {
     Start(usize),
@@ -47,9 +47,9 @@ pub(crate) enum Move {
         task: usize,
         how: usize,
     },
-    /// What only a run of a session knows.
+    /// A move that only a run of a session has.
     Session(Session),
-    /// Whatever comes next, with this verdict where there is one.
+    /// The next step, with this verdict where there is one.
     Follow(usize),
 }
 
@@ -81,7 +81,7 @@ impl Walk {
         walk
     }
 
-    /// Shows the witness what happened since it last looked, and holds the state to it.
+    /// Shows the witness new events, and holds the state to it.
     fn look(&mut self) {
         let prompted = self.run.caller.prompted_at.map(omo_core::timestamp::Timestamp::as_millis);
         for event in &self.run.events[self.seen..] {
@@ -113,7 +113,7 @@ impl Walk {
         }
     }
 
-    /// Makes a move; whether anything came of it. What is refused writes nothing.
+    /// Makes a move; `false` without an effect. A refused one writes nothing.
     pub(crate) fn run(&mut self, step: &Move) -> bool {
         let before = (self.run.state.seq, self.run.events.len());
         let is_done = self.make(step);
@@ -221,7 +221,7 @@ impl Walk {
         self.run.take(Ok(events)).is_ok()
     }
 
-    /// What came of the checks of a ticket's task: of all of them, or with something amiss.
+    /// Outcomes of a ticket's checks: all of them, or with a fault.
     fn outcomes(&self, ticket: &str, verdict: &TaskCheckVerdict, amiss: usize) -> Vec<(TaskCheck, TaskCheckOutcome)> {
         let Ok(task) = verbs::task_of_ticket(&self.run.state, ticket) else { return Vec::new() };
         let mut outcomes = all(task, verdict).outcomes;
@@ -235,7 +235,7 @@ impl Walk {
         outcomes
     }
 
-    /// Does what comes next; whether there was anything to do.
+    /// Takes the next step; `false` where there was none.
     fn follow(&mut self, of: usize) -> bool {
         match next_action(&self.run.state) {
             NextAction::Ask(known) => {
@@ -275,8 +275,8 @@ impl Walk {
         true
     }
 
-    /// Follows what comes next to the end of the run. Every task is begun and ended so often at most, and
-    /// every question comes from one of those, from a decision or from a batch.
+    /// Follows the next steps to the end of the run. Every task is begun and ended so often at most, and every question
+    /// comes from one of those, from a decision or from a batch.
     pub(crate) fn finish(mut self, of: usize) {
         let plan = &self.run.state.plan;
         let attempts: usize = plan.tasks.iter().map(|task| usize::try_from(task.max_attempts).unwrap()).sum();
@@ -296,7 +296,7 @@ impl Walk {
         panic!("it never ends: {:?}", next_action(&self.run.state));
     }
 
-    /// The ledger, written down and read again, says the same as the state does.
+    /// Asserts that the ledger, written and read again, has the same state.
     pub(crate) fn replay(&self) {
         let lines = self.run.events.iter().map(|event| serde_json::to_string(event).unwrap());
         let events: Vec<RunEvent> = lines.map(|line| serde_json::from_str(&line).unwrap()).collect();
@@ -311,7 +311,7 @@ impl Walk {
     }
 }
 
-/// The same plan with one task edited, taken out together with what needs it, or another one added.
+/// The plan with one task edited, removed together with its dependents, or another one added.
 fn edited(plan: &Plan, number: usize, how: usize) -> Plan {
     let mut plan = plan.clone();
     let place = number % plan.tasks.len();
@@ -492,8 +492,8 @@ fn every_sequence_of_five_verbs_holds_the_rules() {
     assert_eq!(words, ["cancelled", "complete", "completed_with_failures", "executing", "failed"]);
 }
 
-/// Makes every move that is not refused, and from there again. One that is refused changes nothing: what
-/// follows it is what follows without it.
+/// Makes every move that is not refused, and from there again. A refused one changes nothing: later moves are the same
+/// without it.
 pub(crate) fn descend(from: &Walk, moves: &[Move], depth: u32, ends: &mut BTreeSet<String>, count: &mut u32) {
     ends.insert(match &from.run.state.phase {
         RunPhase::Executing => "executing".to_owned(),

@@ -1,4 +1,4 @@
-//! Ledgers that something else than omo wrote, or moved about in: each is an error that says where.
+//! Ledgers that another program wrote, or moved lines in: each is an error with its place.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use omo_engine::Run;
 
 use crate::runs::run_lab::{RunLab, add_events, ledger, ledger_problem};
 
-/// What is done to the lines of a ledger; those of another run are there too.
+/// An edit of a ledger's lines; those of another run are there too.
 type Edit = fn(&mut Vec<String>, &[String]);
 
 /// Makes something else in the place of a ledger.
@@ -51,7 +51,7 @@ fn a_line_that_omo_did_not_write_there_is_named() {
         let mut edited = good.clone();
         edit(&mut edited, &foreign);
         fs::write(ledger(&run), edited.concat()).unwrap();
-        // Of what a process has read once it reads only what was added.
+        // After a first read a process reads only new lines.
         let said = ledger_problem(&scene.runs().get(run.id()).unwrap());
         assert!(said.contains(wanted), "{what}: {said}");
     }
@@ -67,7 +67,7 @@ fn an_edit_behind_the_back_of_a_process_gets_into_no_snapshot() {
     let mut edited = lines(&run);
     edited[2] = edited[2].replace("\"file\":\"1\"", "\"file\":\"9\"");
     fs::write(ledger(&run), edited.concat()).unwrap();
-    // It reads only what was added, and adds to that, until the next snapshot would cover the edit.
+    // It reads only new lines, and adds to them, until the next snapshot would cover the edit.
     let refused = (0..100).find_map(|number| add_events(&run, &[&number.to_string()]).err()).expect("it is not found");
     assert!(refused.to_string().contains("line 3: was not written by omo"), "{refused}");
     assert!(!snapshot.exists(), "the edit is sealed over");

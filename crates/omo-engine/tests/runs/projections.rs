@@ -1,5 +1,4 @@
-//! The files for others: whose they are is remembered, what is not omo's is kept, and nothing older is
-//! written over something newer.
+//! The files for others: their writer is remembered, foreign text is kept, and no older text replaces a newer one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +29,6 @@ fn kept(path: &str, number: u32) -> FileDrift {
     FileDrift { file: path.to_owned(), kept: Some(format!("{path}.edited-{number}")) }
 }
 
-/// The run after one more event, in batches of another size, so that the files say something else.
 fn later(run: &Run, name: &str) -> Result<RunState, TransactError> {
     let mut state = add_events(run, &[name])?;
     state.plan.policy.batch_size += u32::try_from(state.seq).unwrap_or(0);

@@ -9,7 +9,6 @@ use omo_engine::{Run, RunStore, RunStoreError, TransactError};
 use omo_testkit::plans;
 use tempfile::TempDir;
 
-/// A repository, and its user's state.
 pub(crate) struct RunLab {
     pub temp: TempDir,
 }
@@ -39,13 +38,11 @@ impl RunLab {
         RunStore::create(&self.project(), Some(&self.home())).unwrap()
     }
 
-    /// A run of two tasks, with one event.
     pub(crate) fn run(&self) -> Run {
         let plan = plans::plan(&[("1", &[]), ("2", &["1"])]);
         self.runs().begin(&actor(), plans::time(0), plans::run_opened(plan), Vec::new()).unwrap().0
     }
 
-    /// A run, after as many writes of one event each.
     pub(crate) fn run_with(&self, count: usize) -> Run {
         let run = self.run();
         for number in 0..count {
@@ -59,13 +56,11 @@ pub(crate) fn actor() -> EventActor {
     EventActor { session: Some("a-session".to_owned()), process: None }
 }
 
-/// Adds events to a run, all of them in one write.
 pub(crate) fn add_events(run: &Run, names: &[&str]) -> Result<RunState, TransactError> {
     let events: Vec<EventKind> = names.iter().map(|name| plans::marker_event(name)).collect();
     run.transact(&actor(), plans::time(1), |_| Ok((events, ()))).map(|((), state)| state)
 }
 
-/// The names of the events that were added.
 pub(crate) fn added_events(state: &RunState) -> Vec<&str> {
     state.changed_files.iter().map(|(name, _)| name.as_str()).collect()
 }
@@ -74,7 +69,7 @@ pub(crate) fn ledger(run: &Run) -> PathBuf {
     run.folder().join("events.jsonl")
 }
 
-/// What is wrong with a run, which must not be able to be added to either.
+/// The fault of a run, which must refuse further events, too.
 pub(crate) fn ledger_problem(run: &Run) -> String {
     let before = text(run);
     let error = run.state().unwrap_err();
@@ -86,7 +81,6 @@ pub(crate) fn ledger_problem(run: &Run) -> String {
     error.to_string()
 }
 
-/// The text of a ledger, where it is one that a test can read.
 fn text(run: &Run) -> Option<Vec<u8>> {
     let meta = fs::symlink_metadata(ledger(run)).ok()?;
     (meta.is_file() && meta.len() < 1_000_000).then(|| fs::read(ledger(run)).unwrap())

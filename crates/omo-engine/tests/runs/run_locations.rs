@@ -1,4 +1,4 @@
-//! Where the runs of a repository are, and that there is only one such place.
+//! The location of a repository's runs, and that there is only one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,6 @@ fn listed(root: &Path, scene: &RunLab) -> usize {
     RunStore::find(root, Some(&scene.home())).unwrap().map_or(0, |runs| runs.list().unwrap().len())
 }
 
-/// As a repository that cannot be written to leaves it.
 fn record(scene: &RunLab, runs: &str) -> PathBuf {
     let projects = scene.home().join("omo/projects");
     let id = fs::read_dir(&projects).unwrap().next().unwrap().unwrap().path();

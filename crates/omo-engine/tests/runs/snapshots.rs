@@ -1,4 +1,4 @@
-//! The folded ledger that is kept: it makes nothing true.
+//! The snapshot of a ledger: no state is true because of it.
 
 use std::fs;
 
@@ -36,7 +36,7 @@ fn with_a_snapshot_a_run_stands_where_it_stands_without_one() {
 fn a_snapshot_is_really_used() {
     let scene = RunLab::new();
     let run = scene.run_with(70);
-    // What it covers is not read again: a line that was changed there is not noticed by its reader.
+    // Covered lines are not read again: a change there is not noticed.
     let text = fs::read_to_string(ledger(&run)).unwrap();
     fs::write(ledger(&run), text.replacen("\"file\":\"3\"", "\"file\":\"4\"", 1)).unwrap();
     assert_eq!(added_events(&run.state().unwrap()), names(70));

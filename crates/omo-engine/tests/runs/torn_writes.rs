@@ -1,4 +1,4 @@
-//! A writer that is cut off at any byte of what it writes.
+//! A writer that is cut off at any byte of its write.
 
 use std::fs;
 

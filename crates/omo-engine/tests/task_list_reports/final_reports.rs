@@ -1,4 +1,4 @@
-//! What is shown at the end of a run.
+//! The screen at the end of a run.
 
 use omo_engine::event::{RunResult, UnfinishedLine};
 use omo_engine::report::task_list::{final_report, final_report_block};
@@ -10,12 +10,10 @@ use crate::task_list_reports::sample_runs::{
     claim, end, ended, evidence, fail, file, judge, outcome, pass, shown, small, task_mut, task_state_mut,
 };
 
-/// The heads of what a command decides.
 const CHECKED: [&str; 3] = ["Task", "Command", "Exit"];
-/// The heads of what a verifier judges.
 const JUDGED: [&str; 3] = ["Task", "Criterion", "Evidence"];
 
-/// What the commands of two tasks have shown.
+/// Evidence of two tasks by commands.
 const OF_COMMANDS: &str = "\
 #### Checked by command
 
@@ -25,7 +23,7 @@ const OF_COMMANDS: &str = "\
 | 3    | `npm test -- 3` | 0    |
 
 ";
-/// What is put forward for the third.
+/// Claimed evidence of the third.
 const OF_CLAIMS: &str = "
 | Task | Criterion                | Evidence |
 | ---- | ------------------------ | -------- |
@@ -37,7 +35,7 @@ const OF_CLAIMS: &str = "
 
 ";
 
-/// Three tasks that are done, the second as its worker claims.
+/// Three done tasks, the second by its worker's claim.
 fn done() -> RunState {
     let mut state = small();
     for (id, path) in [("1", "db/schema.sql"), ("2", "src/api.ts"), ("3", "src/pages")] {
@@ -54,7 +52,7 @@ fn done() -> RunState {
     state
 }
 
-/// The same, and the verifier says that all is done.
+/// The same with a passing verdict.
 fn complete() -> RunState {
     let mut state = done();
     let id = evidence(&mut state, "verify", "npm test");
@@ -129,7 +127,7 @@ fn without_a_verification_nothing_is_said_to_be_verified() {
     assert!(text.contains("- Success criteria: 2 by command\n"), "{text}");
 }
 
-/// The last verdict is that two tasks are not done.
+/// The same with a verdict against two tasks.
 fn refuted() -> RunState {
     let mut state = done();
     state.round = 5;
@@ -178,7 +176,7 @@ Session ID: 37b6a60f
 ";
     let state = refuted();
     assert_eq!(shown(&final_report_block(&state)), expected);
-    // The whole report has what was seen of the work, too.
+    // The whole report has findings about the work, too.
     let whole = final_report(&state);
     assert!(whole.contains("### Evidence\n\n#### Checked by command\n"), "{whole}");
     assert!(whole.contains("#### Claimed, and not confirmed: the verdict is FAIL\n"), "{whole}");
@@ -350,7 +348,7 @@ fn lines_that_look_unfinished_are_named_once_each() {
     task_state_mut(&mut state, "3").last_end.as_mut().unwrap().unfinished = Some(many.collect());
     let text = final_report_block(&state);
     assert!(text.contains("- At least 100 added lines look unfinished\n"), "{text}");
-    // What was found when the whole was judged is what still stands there.
+    // Findings at the last judgement still stand there.
     task_state_mut(&mut state, "2").last_end.as_mut().unwrap().unfinished = None;
     for (lines, says) in
         [(vec![], "- No blocked patterns detected\n"), (vec![found], "- 1 added line looks unfinished\n")]

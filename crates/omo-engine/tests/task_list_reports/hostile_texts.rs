@@ -1,4 +1,4 @@
-//! Sessions of any size, and texts that want to be something else than text.
+//! Sessions of any size, and hostile texts.
 
 use omo_core::check::task_check::TaskCheck;
 use omo_engine::event::{RunResult, UnfinishedLine};
@@ -29,7 +29,8 @@ const TEXTS: [&str; 12] = [
     "\0\t\u{85}\u{2028}",
 ];
 
-/// A run in which everything that a person or an agent could write says this: two tasks are done, one has failed and waits.
+/// A run with this text in every place that a person or an agent could write: two tasks are done, one has failed and
+/// waits.
 fn all_say(text: &str) -> RunState {
     let mut state = run(&[("1", text, &[]), ("2", text, &["1"]), ("3", text, &[])]);
     text.clone_into(&mut state.plan.goal);
@@ -62,7 +63,7 @@ fn all_say(text: &str) -> RunState {
     state
 }
 
-/// All that is shown of such a run, as it goes on and as it ends.
+/// All screens of such a run, as it goes on and as it ends.
 fn screens(text: &str) -> Vec<String> {
     let state = all_say(text);
     let complete = ended(state.clone(), RunResult::Complete);
@@ -113,7 +114,7 @@ fn a_brief_keeps_its_parts_whatever_is_in_them() {
     }
 }
 
-/// A session of so many tasks, each behind the one before it: half of them done, the other half failed.
+/// A session of `count` tasks, each after the one before it: half of them done, the other half failed.
 fn long(count: usize, text: &str) -> RunState {
     let ids: Vec<String> = (1..=count).map(|number| number.to_string()).collect();
     let deps: Vec<Vec<&str>> =
@@ -191,7 +192,7 @@ fn what_is_left_out_is_counted() {
     assert_eq!(whole.table(&["Task", "Command", "Exit"]).len(), 750);
     assert_eq!(whole.table(&["Task", "Criterion", "Evidence"]).len(), 750);
 
-    // What has failed is shown before what waits, and what waits before what is done.
+    // Failed tasks come before waiting ones, and those before done ones.
     for place in 0..990 {
         let id = (place + 1).to_string();
         task_state_mut(&mut failed, &id).status = TaskStatus::Passed;

@@ -2,19 +2,19 @@
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// What a text consists of, without what stands in it.
+/// The structure of a text, without its words.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Outline {
     /// The text of every heading.
     pub headings: Vec<String>,
     /// Every table: its rows of cells, the heads among them.
     pub tables: Vec<Vec<Vec<String>>>,
-    /// Whether there is anything that is passed on as HTML.
+    /// Some part would be passed on as HTML.
     pub has_html: bool,
 }
 
 impl Outline {
-    /// What Markdown says that a text consists of.
+    /// The structure by the rules of Markdown.
     pub(crate) fn of(text: &str) -> Self {
         let mut outline = Self::default();
         let mut said = String::new();
@@ -37,18 +37,16 @@ impl Outline {
         self.tables.last_mut().unwrap().last_mut().unwrap()
     }
 
-    /// The rows of the table with these heads.
     pub(crate) fn table(&self, heads: &[&str]) -> &[Vec<String>] {
         let is_it = |table: &&Vec<Vec<String>>| table.first().unwrap() == heads;
         self.tables.iter().find(is_it).unwrap_or_else(|| panic!("{heads:?} in {self:?}")).get(1..).unwrap()
     }
 
-    /// The rows of all tables, without their heads.
     pub(crate) fn rows(&self) -> impl Iterator<Item = &Vec<String>> {
         self.tables.iter().flat_map(|table| table.iter().skip(1))
     }
 
-    /// How many rows and columns each table has.
+    /// Numbers of rows and columns of each table.
     pub(crate) fn sizes(&self) -> Vec<(usize, usize)> {
         self.tables.iter().map(|table| (table.len(), table.first().unwrap().len())).collect()
     }

@@ -9,10 +9,9 @@ use omo_plan::model::{
 };
 use omo_testkit::plans::{plan, run_opened, time};
 
-/// The folder of the session.
 pub(crate) const FOLDER: &str = "/home/ana/.claude/ultrawork/sessions/37b6a60f";
 
-/// What a run of these tasks begins with, each with what it depends on; all of them are verified.
+/// The opening of a run with these tasks and their dependencies; all of them are verified.
 pub(crate) fn run(tasks: &[(&str, &str, &[&str])]) -> RunState {
     let names: Vec<(&str, &[&str])> = tasks.iter().map(|(id, _, deps)| (*id, *deps)).collect();
     let mut plan = plan(&names);
@@ -41,30 +40,26 @@ pub(crate) fn run(tasks: &[(&str, &str, &[&str])]) -> RunState {
     opened_as(plan)
 }
 
-/// A run of a plan.
 pub(crate) fn opened_as(plan: Plan) -> RunState {
     RunState::from_first_event(&RunEvent { seq: 1, ts: time(0), actor: EventActor::default(), kind: run_opened(plan) })
         .unwrap()
 }
 
-/// The task list of the published examples: a schema, and what needs it.
+/// The task list of the published examples: a schema, and its dependent.
 pub(crate) fn small() -> RunState {
     let mut state = run(&[("1", "Setup schema", &[]), ("2", "Build API", &["1"]), ("3", "Add pages", &["2"])]);
     task_mut(&mut state, "2").complexity = TaskComplexity::Complex;
     state
 }
 
-/// A task of the plan, to be changed.
 pub(crate) fn task_mut<'a>(state: &'a mut RunState, id: &str) -> &'a mut Task {
     state.plan.tasks.iter_mut().find(|task| task.id == id).unwrap()
 }
 
-/// Where a task stands, to be changed.
 pub(crate) fn task_state_mut<'a>(state: &'a mut RunState, id: &str) -> &'a mut TaskState {
     state.tasks.get_mut(id).unwrap()
 }
 
-/// What came of a command.
 pub(crate) fn outcome(exit: i32) -> TaskCheckOutcome {
     TaskCheckOutcome {
         verdict: if exit == 0 { TaskCheckVerdict::Green } else { TaskCheckVerdict::Red },
@@ -79,7 +74,7 @@ pub(crate) fn outcome(exit: i32) -> TaskCheckOutcome {
     }
 }
 
-/// How an attempt ended whose changes were looked through.
+/// The end of an attempt whose changes were searched.
 pub(crate) fn end(evidence: &str) -> AttemptEnd {
     AttemptEnd { attempt: 1, evidence: evidence.to_owned(), unfinished: Some(Vec::new()), ..AttemptEnd::default() }
 }
@@ -98,7 +93,6 @@ pub(crate) fn pass(state: &mut RunState, id: &str) {
     known.last_end = Some(end("exit 0"));
 }
 
-/// A task fails.
 pub(crate) fn fail(state: &mut RunState, id: &str) {
     let command = task_mut(state, id).checks.first().unwrap().command.clone();
     let known = task_state_mut(state, id);
@@ -108,7 +102,6 @@ pub(crate) fn fail(state: &mut RunState, id: &str) {
     known.checks = vec![(command, outcome(1))];
 }
 
-/// A task is said to be done, and commands were run to show it.
 pub(crate) fn claim(state: &mut RunState, id: &str, commands: &[&str]) {
     let ids: Vec<String> = commands.iter().map(|command| evidence(state, id, command)).collect();
     let known = task_state_mut(state, id);
@@ -118,7 +111,7 @@ pub(crate) fn claim(state: &mut RunState, id: &str, commands: &[&str]) {
     known.evidence_ids = ids;
 }
 
-/// A command was run to show something; its id.
+/// A command was run as evidence; gives its id.
 pub(crate) fn evidence(state: &mut RunState, task: &str, command: &str) -> String {
     let id = format!("e{}", state.evidence.len() + 1);
     state.evidence.push(Evidence {
@@ -133,7 +126,7 @@ pub(crate) fn evidence(state: &mut RunState, task: &str, command: &str) -> Strin
     id
 }
 
-/// The verifier says that all is done, by this evidence, or what is to be done again.
+/// The verdict of the verifier: all is done, by this evidence, or these tasks are to be done again.
 pub(crate) fn judge(state: &mut RunState, shown_by: &[&str], reopen: &[(&str, &str)], note: &str) {
     let verdict = PlanVerdict {
         passed: reopen.is_empty(),
@@ -148,17 +141,14 @@ pub(crate) fn judge(state: &mut RunState, shown_by: &[&str], reopen: &[(&str, &s
     state.verdicts.push(verdict);
 }
 
-/// The run is over.
 pub(crate) fn ended(state: RunState, result: RunResult) -> RunState {
     RunState { phase: RunPhase::Ended { result }, ..state }
 }
 
-/// A file that a task names.
 pub(crate) fn file(path: &str) -> FileUse {
     FileUse::new(path, FileAction::Modify)
 }
 
-/// A worker begins.
 pub(crate) fn begin(state: &mut RunState, id: &str) {
     let known = task_state_mut(state, id);
     known.status = TaskStatus::Running;
@@ -173,7 +163,7 @@ pub(crate) fn begin(state: &mut RunState, id: &str) {
     });
 }
 
-/// A screen as it is typed in a test: what is at the end of a line is not seen there.
+/// A screen as it is typed in a test: without blanks at the ends of lines.
 pub(crate) fn shown(text: &str) -> String {
     text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
 }

@@ -1,4 +1,4 @@
-//! What a worker reads, and what the verifier does.
+//! The briefs of workers and of the verifier.
 
 use omo_engine::event::UnfinishedLine;
 use omo_engine::report::task_list::{BRIEF_BYTES, brief};
@@ -109,7 +109,7 @@ fn another_attempt_begins_with_what_came_of_the_last_one() {
     assert!(text.contains(expected), "{text}");
     assert!(text.contains("      line 20\n\n## WHAT COUNTS\n"), "{text}");
 
-    // What a verifier says of a claim is another thing than how it ended.
+    // A verifier's word on a claim is apart from its end.
     let again = task_state_mut(&mut state, "2");
     again.reason = Some("the verifier says: logout answers 500".to_owned());
     again.last_end.as_mut().unwrap().evidence = "e1 `curl`".to_owned();

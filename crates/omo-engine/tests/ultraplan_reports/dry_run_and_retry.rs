@@ -1,4 +1,4 @@
-//! What is shown before anything runs, and the brief of a second attempt.
+//! The report of a dry run, and the brief of a second attempt.
 
 use std::collections::BTreeSet;
 

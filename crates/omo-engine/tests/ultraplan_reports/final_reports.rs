@@ -1,4 +1,4 @@
-//! The progress file, the final report, and what machines read.
+//! The progress file, the final report, and the block for machines.
 
 use std::path::PathBuf;
 

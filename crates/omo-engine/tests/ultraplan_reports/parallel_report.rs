@@ -15,7 +15,6 @@ use crate::ultraplan_reports::sample_runs::{ALL, fails, happens, open, over, pas
 const BASE: &str = "1111111111111111111111111111111111111111";
 const TIP: &str = "2222222222222222222222222222222222222222";
 
-/// Three sessions, the first two of them in one wave.
 fn three(more: &str) -> Plan {
     let session = |number: u32, wave: u32| {
         format!("### Session {number}: Part | {number}\n\n- **Steps:** {number}\n- **Wave:** {wave}\n\n")
@@ -187,7 +186,7 @@ fn a_moved_branch_of_the_user_is_reported() {
     for number in 1..=3 {
         done_and_merged(&mut state, number);
     }
-    // What is in no branch is not done.
+    // Work that is in no branch is not done.
     assert!(final_report(&state, ALL).contains("**Result:** IN PROGRESS (3/3 passed)\n"));
     let mut stopped = state.clone();
     over(&mut stopped, RunResult::CompletedWithFailures);

@@ -1,4 +1,4 @@
-//! Runs of ultraplans, played by what happens in them.
+//! Runs of ultraplans, played by their events.
 
 use omo_core::check::printed_output::PrintedOutput;
 use omo_core::check::task_check::{TaskCheckOutcome, TaskCheckVerdict};
@@ -11,14 +11,12 @@ use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::model::Plan;
 use omo_testkit::plans::{run_opened, time};
 
-/// Where the plan is.
 pub(crate) const PATH: &str = ".claude/plans/demo.md";
 
-/// A run of the whole.
 pub(crate) const ALL: RunScope =
     RunScope { mode: RunMode::Execute, selection: PlanSelection::Whole, is_foreground: false, total_tasks: None };
 
-/// A step that says this about its failure.
+/// A step with this `On failure` clause.
 pub(crate) fn step(number: u64, title: &str, on_failure: &str) -> String {
     format!(
         "### Step {number}: {title}\n\n- **Files:** `src/{number}.rs`\n- **Changes:** Do it.\n\
@@ -27,13 +25,12 @@ pub(crate) fn step(number: u64, title: &str, on_failure: &str) -> String {
     )
 }
 
-/// A plan with these parts behind its heading.
+/// A plan with these parts after its heading.
 pub(crate) fn plan(parts: &[String]) -> Plan {
     let text = format!("# Demo\n\n## Implementation Plan\n\n{}", parts.concat());
     dialects::read(PATH, text.as_bytes(), BatchOptions::default())
 }
 
-/// A session spec of these steps.
 pub(crate) fn spec(parts: &[String]) -> Plan {
     let text = format!(
         "# Session\n\n## Dependencies\n\n- **Entry condition:** `git diff --quiet` is clean\n\n## Scope Fence\n\n\
@@ -43,24 +40,22 @@ pub(crate) fn spec(parts: &[String]) -> Plan {
     dialects::read("s1.md", text.as_bytes(), BatchOptions::default())
 }
 
-/// A run that has just begun.
 pub(crate) fn open(plan: Plan) -> RunState {
     RunState::from_first_event(&RunEvent { seq: 1, ts: time(0), actor: EventActor::default(), kind: run_opened(plan) })
         .unwrap()
 }
 
-/// When the last thing happened that is so many events behind the first.
+/// Time of the event that is so many after the first.
 pub(crate) fn at(events: u64) -> Timestamp {
     time(events)
 }
 
-/// Something happens, a second after what happened last.
+/// Applies an event, a second after the last one.
 pub(crate) fn happens(state: &mut RunState, what: EventKind) {
     let event = RunEvent { seq: state.seq + 1, ts: time(state.seq), actor: EventActor::default(), kind: what };
     state.apply(&event).unwrap();
 }
 
-/// A worker begins with a step.
 pub(crate) fn begins(state: &mut RunState, id: &str) {
     let attempt = state.tasks[id].attempts + 1;
     let (task, ticket) = (id.to_owned(), "t".to_owned());
@@ -79,12 +74,10 @@ pub(crate) fn begins(state: &mut RunState, id: &str) {
     );
 }
 
-/// How its last attempt ended.
 pub(crate) fn end(state: &RunState, id: &str, evidence: &str) -> AttemptEnd {
     AttemptEnd { attempt: state.tasks[id].attempts, evidence: evidence.to_owned(), ..AttemptEnd::default() }
 }
 
-/// A step is done and proved, and its work is in this commit.
 pub(crate) fn passes(state: &mut RunState, id: &str, commit: &str) {
     begins(state, id);
     ran(state, id, TaskCheckOutcome { verdict: TaskCheckVerdict::Green, ..red(&[]) });
@@ -92,7 +85,6 @@ pub(crate) fn passes(state: &mut RunState, id: &str, commit: &str) {
     happens(state, EventKind::TaskPassed { task: id.to_owned(), end });
 }
 
-/// A step fails, for good or not.
 pub(crate) fn fails(state: &mut RunState, id: &str, is_final: bool) {
     begins(state, id);
     ran(state, id, red(&["error: no such function", "`done`"]));
@@ -100,20 +92,18 @@ pub(crate) fn fails(state: &mut RunState, id: &str, is_final: bool) {
     happens(state, EventKind::TaskFailed { task: id.to_owned(), is_final, end });
 }
 
-/// The check of a step was run.
+/// Applies the outcome of a step's check.
 fn ran(state: &mut RunState, id: &str, outcome: TaskCheckOutcome) {
     let attempt = state.tasks[id].attempts;
     let (task, command) = (id.to_owned(), "make check".to_owned());
     happens(state, EventKind::CheckRan { task, attempt, position: 0, command, outcome });
 }
 
-/// A step fails and is left out.
 pub(crate) fn is_left_out(state: &mut RunState, id: &str) {
     fails(state, id, true);
     happens(state, EventKind::TaskSkipped { task: id.to_owned(), reason: "`make check` exit 2".to_owned() });
 }
 
-/// A check that is not green, with what it printed.
 pub(crate) fn red(lines: &[&str]) -> TaskCheckOutcome {
     TaskCheckOutcome {
         verdict: TaskCheckVerdict::Red,
@@ -132,7 +122,6 @@ pub(crate) fn red(lines: &[&str]) -> TaskCheckOutcome {
     }
 }
 
-/// The run ends.
 pub(crate) fn over(state: &mut RunState, result: RunResult) {
     happens(state, EventKind::RunEnded { result });
 }

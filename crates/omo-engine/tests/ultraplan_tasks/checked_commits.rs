@@ -1,4 +1,4 @@
-//! Checks on what was committed: where hooks changed the commit, and where git ignores a file that makes them green.
+//! Checks on a commit: where hooks changed it, and where git ignores a file that makes them green.
 
 use std::fs;
 use std::time::SystemTime;
@@ -17,7 +17,7 @@ pub(crate) const ALL: &[Named] = &[
 ];
 
 const GREEN: &str = "0\ndone\n";
-/// Stages another content than the work tree has.
+/// Stages other content than the work tree has.
 const STAGE: &str = "git update-index --cacheinfo 100644,$(printf 'CONTENT' | git hash-object -w --stdin),src/1.rs";
 
 fn staged(content: &str) -> String {
@@ -28,7 +28,6 @@ fn last_end(lab: &UltraplanLab) -> AttemptEnd {
     lab.state().tasks["1"].last_end.clone().unwrap()
 }
 
-/// Number of runs of the checks, each of which leaves a line.
 fn count_runs(lab: &UltraplanLab) -> usize {
     fs::read_to_string(lab.data().join("runs")).unwrap_or_default().lines().count()
 }
@@ -48,7 +47,7 @@ fn the_checks_run_on_what_hooks_made_of_a_commit() {
         (usual, "echo 1 > src/1.rs; git add src/1.rs".to_owned(), "src/1.rs", "pending", red, 2),
         (usual, staged("0\\nother\\n"), "src/1.rs", "passed", green, 2),
         (usual, staged("1\\nbroken\\n"), "src/1.rs", "pending", red, 3),
-        // The check is red in every private copy. That it needs a file shows before.
+        // The check is red in every private copy. Its need of a file shows before.
         (bound, staged("1\\nbroken\\n"), "src/1.rs", "passed", unjudged, 5),
     ] {
         let lines = ["**Files:** `src/1.rs`", check, "**On failure:** revert", checkpoint];
@@ -104,18 +103,18 @@ fn a_commit_that_a_hook_broke_stays_and_is_tried_again() {
 
 fn a_check_that_needs_an_ignored_file_is_named() {
     let checkpoint = "**Checkpoint:** `git commit -m \"one\"`";
-    // Each with the files that are there before, that the attempt writes, what is named, and how often the check runs.
+    // Columns: script, files before, files of the attempt, named files, and runs of the check.
     for (script, before, written, needed, runs) in [
         ("cat secret.txt", "secret.txt", "", &["secret.txt"][..], 3),
         ("cat secrets/key", "secrets/key", "", &["secrets/key"], 3),
         ("cat *.key", "", "a.key", &["a.key"], 3),
         ("cat *.key || true", "", "a.key", &[], 2),
         ("cat *.key", "a.key", "", &["a.key"], 3),
-        // It was there before, and nothing names it.
+        // The file was there before, and nothing names it.
         ("cat src/*", "a.key", "", &[], 1),
         ("cat target/built", "", "target/built", &[], 1),
         ("cat node_modules/a/index.js", "", "node_modules/a/index.js", &[], 1),
-        // The check makes it itself.
+        // The check makes the file itself.
         ("cat src/1.rs > a.key; cat *.key", "", "a.key", &[], 1),
     ] {
         for commit in [checkpoint, "**Risk:** low"] {

@@ -1,4 +1,4 @@
-//! Sessions in work trees of their own, at the same time: none of them sees what another one does.
+//! Sessions in work trees of their own, at the same time: none of them sees the work of another one.
 
 use std::path::{Path, PathBuf};
 use std::{fs, thread};
@@ -73,7 +73,7 @@ fn files_of_a_wave_count_for_the_task_that_names_them() {
     for file in ["src/1.rs", "src/2.rs"] {
         fixture.write(file, "0\ndone\n");
     }
-    // What no task names is held against the worker that is judged first.
+    // A file that no task names is held against the worker that is judged first.
     fixture.write("stray.txt", "stray\n");
     let files = |judged: JudgedAttempt| {
         judged.events.into_iter().find_map(|event| match event {

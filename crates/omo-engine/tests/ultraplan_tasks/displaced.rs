@@ -25,7 +25,7 @@ pub(crate) const ALL: &[Named] = &[
 ];
 
 const GREEN: &str = "0\ndone\n";
-/// Looks of a watcher after which nothing else has ended what it watches.
+/// Looks of a watcher after which nothing else has ended its command.
 const MAX_LOOKS: u32 = 100;
 const STASH: &str = "rm \"$GIT_INDEX_FILE\"; git read-tree HEAD; git stash -q";
 
@@ -33,7 +33,7 @@ fn one() -> UltraplanLab {
     UltraplanLab::new(&plan_text(&[usual_step(1, "revert"), usual_step(2, "revert")], ""))
 }
 
-/// Acts once a file is there, and ends what it watches or not.
+/// Acts once a file is there, and ends its command or not.
 struct Watcher<F> {
     asked: PathBuf,
     act: F,
@@ -86,7 +86,7 @@ fn what_a_hook_that_is_cut_has_put_aside_is_named() {
     assert!(WARNINGS.lock().unwrap().iter().any(|line| line.contains(&command)));
     assert_eq!(bring_back(&lab, "aside-step-1").restored, ["notes.txt", "src/1.rs", "user.txt"]);
     assert_eq!((lab.file("user.txt").unwrap(), lab.file("notes.txt").unwrap()), ("an hour\n".into(), "notes\n".into()));
-    // What is kept once is not moved to another state.
+    // Kept work is not moved to another state.
     fs::remove_file(lab.home().join("asked")).unwrap();
     lab.write("user.txt", "another hour\n");
     done_while(&lab, &started.ticket, || false).unwrap_err();

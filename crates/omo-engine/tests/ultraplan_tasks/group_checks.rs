@@ -1,5 +1,5 @@
-//! The check of a group, which judges what was done before it, and is therefore green before its own task begins; and
-//! workers that change what judges them.
+//! The check of a group, which judges earlier work, and is therefore green before its own task begins; and workers that
+//! change their judges.
 
 use omo_engine::report::findings::finding_lines;
 use omo_engine::verbs;

@@ -1,4 +1,4 @@
-//! A process that is ended between two steps of a verb: the next process finds it out, and no work is lost.
+//! A process that is killed between two steps of a verb: the next process finds it out, and no work is lost.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub(crate) const ALL: &[Named] = &[
 const GREEN: &str = "0\ndone\n";
 const RED: &str = "1\nhalf\n";
 
-/// The commit of the first step, whose process was ended before it could record that.
+/// The commit of the first step, whose process was killed before it could record that.
 pub(crate) fn commit_unrecorded(fixture: &UltraplanLab) -> String {
     fixture.write("src/1.rs", GREEN);
     let (worktree, home) = (ProvedWorktree::of_project(&fixture.root()), fixture.home());
@@ -63,7 +63,7 @@ fn a_commit_without_its_event_is_found_and_is_made_once() {
     assert_eq!(fixture.log(), ["part 1", "start"]);
 }
 
-/// A first step that has failed, and whose process was ended before it took back what is left of it.
+/// A first step that has failed, and whose process was killed before it took its changes back.
 fn failed_and_left(second: &str) -> UltraplanLab {
     let fixture = UltraplanLab::new(&plan_text(&[usual_step(1, "skip"), usual_step(2, second)], ""));
     let started = fixture.start("1").unwrap();

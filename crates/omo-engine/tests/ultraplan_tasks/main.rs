@@ -1,5 +1,5 @@
-//! Steps of ultraplans through the engine: what becomes of the files, of the commits and of the run, by what each step
-//! says about its failure.
+//! Steps of ultraplans through the engine: their files, their commits and their run, by the `On failure` clause of each
+//! step.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers fail as a test does")]
 
 mod checked_commits;
@@ -19,7 +19,6 @@ use std::process::ExitCode;
 
 use omo_testkit::main_tests;
 
-/// A test by its name.
 type Named = (&'static str, fn());
 
 fn main() -> ExitCode {

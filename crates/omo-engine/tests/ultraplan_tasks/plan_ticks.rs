@@ -1,5 +1,5 @@
-//! What has passed is ticked in the plan's file: as omo's own edit, made up for after a kill, merged by id with the
-//! edits of its user, and taken back for what is done again.
+//! Ticks of passed tasks in the plan's file: omo's own edit, made up for after a kill, merged by id with the edits of
+//! its user, and taken back for tasks that are done again.
 
 use std::fmt::Write;
 use std::fs;
@@ -51,7 +51,6 @@ fn lab() -> UltraplanLab {
     UltraplanLab::new(&checklist())
 }
 
-/// The plan with these tasks ticked.
 fn ticked(text: &str, ids: &[&str]) -> String {
     ids.iter().fold(text.to_owned(), |text, id| text.replace(&format!("- [ ] {id}."), &format!("- [x] {id}.")))
 }
@@ -64,12 +63,11 @@ fn edit(lab: &UltraplanLab) -> Option<String> {
     find_edit(&lab.root(), &lab.state()).unwrap().map(|edit| edit.to_string())
 }
 
-/// As a command that only looks does.
+/// Settles as a command that only looks does.
 fn settle(lab: &UltraplanLab) {
     lab.engine(|engine| engine.settle(engine.run.state().unwrap())).unwrap();
 }
 
-/// The edited plan is taken in, as `omo run resume` does.
 fn resume(lab: &UltraplanLab) {
     let (root, home) = (lab.root(), lab.home());
     let plan = lab.state().as_in_run(read_plan(&plan(lab)));
@@ -170,7 +168,7 @@ fn what_its_user_has_ticked_counts_as_done() {
     resume(&lab);
     assert_eq!(["1", "2", "3"].map(|id| lab.standing(id)), ["passed", "claimed", "pending"]);
     assert_eq!(edit(&lab), None);
-    // What its user has ticked stays ticked.
+    // A tick of the user stays.
     settle(&lab);
     assert!(plan(&lab).contains("- [x] 1.") && plan(&lab).contains("- [x] 2.") && !lab.state().ticked.contains("2"));
 }

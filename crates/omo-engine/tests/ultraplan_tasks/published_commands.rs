@@ -1,4 +1,4 @@
-//! What goes wrong where the published commands are run as they stand: it does not here.
+//! Faults of the published commands, run as they stand, which omo does not have.
 
 use crate::Named;
 use crate::ultraplan_lab::{UltraplanLab, plan_text, step, usual_step};
@@ -28,7 +28,7 @@ fn two(first: &str, second: &str) -> UltraplanLab {
 /// A: in the published form nothing is added, the commit holds nothing, and the work goes with the worktree.
 fn a_commit_holds_the_work_without_anything_in_the_index() {
     let fixture = two("revert", "revert");
-    // What its user has staged and edited stays theirs.
+    // Staged and edited files of its user stay theirs.
     fixture.write("user.txt", "mine\n");
     fixture.git(&["add", "user.txt"]);
     fixture.write("verify.sh", &(fixture.file("verify.sh").unwrap() + "# mine\n"));
@@ -37,7 +37,7 @@ fn a_commit_holds_the_work_without_anything_in_the_index() {
     assert_eq!(fixture.git(&["status", "--porcelain"]), "M  user.txt\n M verify.sh\n");
 }
 
-/// J and K: `git checkout -- a new` takes nothing back where one of them is new, and what is staged stays.
+/// J and K: `git checkout -- a new` takes nothing back where one of them is new, and staged content stays.
 fn new_and_added_files_are_taken_back_too() {
     let files = ["**Files:** `src/1.rs`, `src/new.rs` (new)", "**Verify:** `sh verify.sh 1`", "**On failure:** revert"];
     let fixture = UltraplanLab::new(&plan_text(&[step(1, &files), usual_step(2, "revert")], ""));
@@ -82,7 +82,7 @@ fn what_passed_before_stays_when_a_task_is_taken_back() {
     );
 }
 
-/// M: half of what was left out lies about, and the next step commits it.
+/// M: half of a skipped step's work stays, and the next step commits it.
 fn no_later_task_commits_what_was_left_out() {
     let wide = ["**Files:** `src/`", "**Verify:** `sh verify.sh 2`", "**Checkpoint:** `git commit -am \"all\"`"];
     let fixture = UltraplanLab::new(&plan_text(&[usual_step(1, "skip"), step(2, &wide)], ""));
@@ -109,7 +109,7 @@ fn a_commit_that_a_hook_refuses_has_not_passed() {
     assert!(brief.contains("no TODO please") && brief.contains("attempt 2 of 3"), "{brief}");
 }
 
-/// O: what stands behind a pipe hides how the command before it has ended.
+/// O: a command behind a pipe hides the exit status of the one before it.
 fn a_failure_before_a_pipe_is_a_failure() {
     let piped = ["**Files:** `src/1.rs`", "**Verify:** `sh verify.sh 1 | tail -1`", "**On failure:** skip"];
     let fixture = UltraplanLab::new(&plan_text(&[step(1, &piped), usual_step(2, "revert")], ""));
@@ -117,7 +117,7 @@ fn a_failure_before_a_pipe_is_a_failure() {
     assert_eq!(fixture.standing("1"), "skipped");
 }
 
-/// Q: what one session stashes another one takes out.
+/// Q: a stash of one session is taken out by another one.
 fn no_stash_is_touched() {
     let fixture = two("skip", "revert");
     fixture.write("user.txt", "stashed\n");
@@ -166,7 +166,7 @@ fn only_what_a_task_names_is_committed() {
         )
     );
     assert_eq!(fixture.committed(), ["src/1.rs"]);
-    // It is not the next step's either.
+    // The file is not the next step's either.
     fixture.attempt("2", "0\nreally done\n");
     assert_eq!((fixture.standing("2"), fixture.committed()), ("passed", vec!["src/2.rs".to_owned()]));
 }

@@ -1,4 +1,5 @@
-//! Every row of the published state machine, with real files: reverted or not, committed or not, the next step or a stop.
+//! Every row of the published state machine, with real files: reverted or not, committed or not, the next step or a
+//! stop.
 
 use omo_plan::model::Plan;
 use serde_json::Value;
@@ -8,10 +9,10 @@ use crate::ultraplan_lab::{UltraplanLab, plan_text, read_plan, step, usual_step}
 
 pub(crate) const ALL: &[Named] = &[("every_row_of_the_state_machine_holds", every_row_of_the_state_machine_holds)];
 
-/// What a worker leaves that is not right.
+/// Wrong work of a worker.
 const HALF: &str = "1\nhalf\n";
 
-/// What a row comes to.
+/// The expected end of a row.
 struct Expected<'a> {
     standing: &'a str,
     next: &'a str,
@@ -44,7 +45,7 @@ fn every_row_of_the_state_machine_holds() {
     }
 }
 
-/// What its session may never touch is never begun: the plan is refused, whatever the clause says.
+/// A step of files that its session may never touch never begins: the plan is refused, whatever the clause says.
 fn fence_before() {
     let session = "## Execution Strategy\n\n### Session 1: All\n\n- **Steps:** 1, 2\n- **Wave:** 1\n\
                    - **Scope fence:**\n  - Touch: `src/`\n  - Never touch: `./SRC/2.rs`\n";
@@ -92,7 +93,7 @@ fn play(row: &Value, on_failure: &str, verify: &str) {
     }
 }
 
-/// What stands in the step's file before its worker begins.
+/// Text of the step's file before its worker begins.
 fn before(verify: &str) -> &'static str {
     if verify.contains("nothing to commit") { "0\nas it was\n" } else { "1\nnot yet\n" }
 }
@@ -133,7 +134,7 @@ fn fixture(on_failure: &str, verify: &str) -> UltraplanLab {
     fixture
 }
 
-/// What a worker writes so that the check ends as a row says.
+/// Text of a worker with which the check ends as a row says.
 fn work(verify: &str) -> String {
     match verify {
         "exit 1" => HALF,
@@ -150,7 +151,7 @@ fn expected<'a>(row: &Value, on_failure: &str, verify: &str, attempt: u32) -> Ex
     let is_refused = verify.contains("refused by a hook");
     let stands =
         |standing, next| Expected { standing, next, is_reverted: false, is_committed: false, attempts: attempt };
-    // What the strict notes say; of the rest the row itself.
+    // The strict notes decide, else the row itself.
     match verify {
         "no Verify field" => return stands("unproved", "over"),
         "command not found (127)" => {

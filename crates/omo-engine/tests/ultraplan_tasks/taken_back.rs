@@ -17,7 +17,7 @@ pub(crate) const ALL: &[Named] = &[
 
 const RED: &str = "1\nhalf\n";
 
-/// What was left alone, and the reference of what is kept.
+/// Paths left alone, and the reference of kept changes.
 fn restored(judged: &JudgedAttempt) -> (Vec<String>, Option<String>) {
     let restored = judged.events.iter().find_map(|event| match event {
         EventKind::TaskRestored { left_alone, kept, .. } => Some((left_alone.clone(), kept.clone())),
@@ -41,7 +41,7 @@ fn a_commit_on_no_branch_is_kept() {
     let commit = lab.git(&["rev-parse", "HEAD"]);
     lab.git(&["checkout", "-q", branch.trim()]);
     assert_eq!(lab.git(&["rev-parse", &format!("refs/omo/keep/{}/step-1", lab.run.id())]), commit);
-    // One on the branch needs nothing else to keep it.
+    // A commit on the branch needs no other reference.
     lab.attempt("2", "0\nall done\n");
     assert_eq!(lab.standing("2"), "passed");
     assert_eq!(lab.git(&["for-each-ref", "refs/omo/keep"]).lines().count(), 1);

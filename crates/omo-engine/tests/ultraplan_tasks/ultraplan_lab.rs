@@ -25,22 +25,21 @@ use omo_state::env;
 use omo_state::trust::{GivenApproval, pending_approval};
 use tempfile::TempDir;
 
-/// Where the plan is.
+/// Path of the plan.
 pub(crate) const PLAN: &str = "plans/demo.md";
-/// The check of most steps: the first line of `src/1.rs` is how it ends, the rest is what it prints.
+/// The check of most steps: the first line of `src/1.rs` is its exit status, the rest its output.
 const VERIFY: &str = "f=src/$1.rs; tail -n +2 $f; code=$(head -n 1 $f)\n\
                       case $code in sleep) sleep 300;; *) exit $code;; esac\n";
 
-/// What the engine has told since the tests began: each test looks for words that only it can cause.
+/// Warnings of the engine since the tests began: each test looks for words that only it can cause.
 pub(crate) static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// One step: its number, and its lines.
 pub(crate) fn step(number: u32, lines: &[&str]) -> String {
     let lines: Vec<String> = lines.iter().map(|line| format!("- {line}\n")).collect();
     format!("### Step {number}: Part {number}\n\n{}\n", lines.concat())
 }
 
-/// A step that changes `src/N.rs`, is checked by it, says this about its failure, and is committed.
+/// A step that changes `src/N.rs`, is checked by it, has this `On failure` clause, and is committed.
 pub(crate) fn usual_step(number: u32, on_failure: &str) -> String {
     let (files, verify) = (format!("**Files:** `src/{number}.rs`"), format!("**Verify:** `sh verify.sh {number}`"));
     let clause = if on_failure.is_empty() { String::new() } else { format!("**On failure:** {on_failure}") };
@@ -50,17 +49,15 @@ pub(crate) fn usual_step(number: u32, on_failure: &str) -> String {
     step(number, &lines)
 }
 
-/// A plan of these steps, with what stands behind them.
+/// A plan of these steps, with `more` after them.
 pub(crate) fn plan_text(steps: &[String], more: &str) -> String {
     format!("# Demo\n\n## Implementation Plan\n\n{}{more}", steps.concat())
 }
 
-/// What a plan says.
 pub(crate) fn read_plan(text: &str) -> Plan {
     dialects::read(PLAN, text.as_bytes(), BatchOptions::default())
 }
 
-/// A repository, the state of its user, and a run in it.
 pub(crate) struct UltraplanLab {
     temp: TempDir,
     environment: CheckEnvironment,
@@ -68,12 +65,11 @@ pub(crate) struct UltraplanLab {
 }
 
 impl UltraplanLab {
-    /// A run of a plan of this text.
     pub(crate) fn new(text: &str) -> Self {
         Self::with(text, |plan| plan, None)
     }
 
-    /// A run of a plan of this text, of which something is changed, and of which this was asked for.
+    /// A run of a plan of this text, after a change, with the requested scope.
     pub(crate) fn with(text: &str, change: impl FnOnce(Plan) -> Plan, asked: Option<RunScope>) -> Self {
         let temp = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(temp.path()).unwrap().join("project");
@@ -120,32 +116,27 @@ impl UltraplanLab {
         Self { environment: CheckEnvironment::from_variables(variables, &root), temp, run }
     }
 
-    /// The top of the project.
     pub(crate) fn root(&self) -> PathBuf {
         fs::canonicalize(self.temp.path()).unwrap().join("project")
     }
 
-    /// The user's own state folder.
     pub(crate) fn home(&self) -> PathBuf {
         self.temp.path().join("state")
     }
 
-    /// The plugin's folder of data.
     pub(crate) fn data(&self) -> &Path {
         self.temp.path()
     }
 
-    /// What every check gets.
     pub(crate) fn environment(&self) -> &CheckEnvironment {
         &self.environment
     }
 
-    /// Where the run stands.
     pub(crate) fn state(&self) -> RunState {
         self.run.state().unwrap()
     }
 
-    /// Does something in a work tree, as the client of a worker or as the owner of the run.
+    /// Acts in a work tree, as the client of a worker or as the owner of the run.
     pub(crate) fn engine_in<T>(&self, tree: &Path, group: Option<&str>, act: impl FnOnce(&Engine<'_>) -> T) -> T {
         let (root, home) = (self.root(), self.home());
         let caller = VerbCaller { group: group.map(str::to_owned), ..VerbCaller::default() };
@@ -168,64 +159,53 @@ impl UltraplanLab {
         self.engine_in(&self.root(), None, act)
     }
 
-    /// Begins with a step.
     pub(crate) fn start(&self, id: &str) -> Result<StartedTask, EngineError> {
         self.engine(|engine| engine.start(id, &mut SilentWatcher))
     }
 
-    /// Says that a step is done.
     pub(crate) fn done(&self, ticket: &str) -> JudgedAttempt {
         self.engine(|engine| engine.done(ticket, CompletionReport::default(), None, &mut SilentWatcher)).unwrap()
     }
 
-    /// One attempt at a step that writes its file.
     pub(crate) fn attempt(&self, id: &str, written: &str) -> JudgedAttempt {
         let started = self.start(id).unwrap();
         self.write(&format!("src/{id}.rs"), written);
         self.done(&started.ticket)
     }
 
-    /// Writes a file of the project.
     pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.root().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    /// A file of the project.
     pub(crate) fn file(&self, path: &str) -> Option<String> {
         fs::read_to_string(self.root().join(path)).ok()
     }
 
-    /// What git says in the project.
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
         git(&self.root(), arguments)
     }
 
-    /// The subjects of all commits, the newest first.
     pub(crate) fn log(&self) -> Vec<String> {
         self.git(&["log", "--format=%s"]).lines().map(str::to_owned).collect()
     }
 
-    /// The files of the newest commit.
     pub(crate) fn committed(&self) -> Vec<String> {
         let said = self.git(&["show", "--format=", "--name-only", "HEAD"]);
         said.lines().map(str::to_owned).collect()
     }
 
-    /// A hook of the project's user.
     pub(crate) fn hook(&self, name: &str, script: &str) {
         let path = format!(".git/hooks/{name}");
         self.write(&path, &format!("#!/bin/sh\n{script}\n"));
         assert!(Command::new("chmod").arg("+x").arg(self.root().join(path)).status().unwrap().success());
     }
 
-    /// How a step stands, in a word.
     pub(crate) fn standing(&self, id: &str) -> &'static str {
         self.state().standing(id).unwrap().word()
     }
 
-    /// What comes next, in a few words.
     pub(crate) fn next(&self) -> String {
         match schedule::next_action(&self.state()) {
             NextAction::Start(tasks) => {
@@ -241,7 +221,6 @@ impl UltraplanLab {
     }
 }
 
-/// What git says.
 pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
     command.args(arguments).current_dir(folder).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");

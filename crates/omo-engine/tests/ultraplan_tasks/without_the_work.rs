@@ -19,9 +19,8 @@ pub(crate) const ALL: &[Named] = &[
     ("a_plan_without_such_a_task_is_compared_with_nothing", a_plan_without_such_a_task_is_compared_with_nothing),
 ];
 
-/// What a step or a task writes.
 const WORK: &str = "really done\n";
-/// Passes once it says so.
+/// Passes with `WORK` in the file.
 const TEST: &str = "grep -q really user.txt\n";
 
 fn first(test: &str, on_failure: &str) -> UltraplanLab {
@@ -35,7 +34,7 @@ fn first(test: &str, on_failure: &str) -> UltraplanLab {
     UltraplanLab::new(&plan_text(&[step(1, &lines)], ""))
 }
 
-/// What each command says without the work of a task.
+/// Results of each command without the work of a task.
 fn answers(lab: &UltraplanLab, id: &str) -> Vec<(String, WithoutChange)> {
     let end = lab.state().tasks[id].last_end.clone().unwrap();
     end.without_work.into_iter().map(|answer| (answer.name, answer.without)).collect()
@@ -134,7 +133,6 @@ fn work_of_an_earlier_attempt_is_work() {
     assert!(answers(&lab, "1").iter().all(|(_, without)| *without == WithoutChange::Red), "{:?}", answers(&lab, "1"));
 }
 
-/// Tests and their implementation, which is checked by this.
 fn pair(tests_verify: &str, verify: &str) -> UltraplanLab {
     let text = format!(
         "---\ncontract_version: 2\n---\n\n# Search\n\n**Goal:** find it\n\n### Task 1-tests: Tests\n\n**Files:**\n\
@@ -149,7 +147,6 @@ fn pair(tests_verify: &str, verify: &str) -> UltraplanLab {
     lab
 }
 
-/// Writes tests, and says that they are done.
 fn write_tests(lab: &UltraplanLab, written: &str) {
     let started = lab.start("1-tests").unwrap();
     lab.write("tests/1.sh", written);
@@ -157,7 +154,7 @@ fn write_tests(lab: &UltraplanLab, written: &str) {
 }
 
 fn an_implementation_is_proved_by_its_tests() {
-    // The second one is checked by nothing of its own, and by the tests all the same.
+    // The second one has no check of its own, and is checked by the tests all the same.
     for verify in ["sh tests/1.sh", "true"] {
         let lab = pair("sh tests/1.sh", verify);
         write_tests(&lab, TEST);

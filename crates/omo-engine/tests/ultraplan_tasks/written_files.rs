@@ -1,4 +1,4 @@
-//! The files that a run of steps has for others: the progress file beside its plan, and the line of statistics.
+//! The files of a run of steps for others: the progress file beside its plan, and the line of statistics.
 
 use std::fs;
 
@@ -101,7 +101,7 @@ fn a_run_goes_on_without_its_progress_file() {
 
 fn a_progress_file_in_a_commit_is_no_work_of_a_task() {
     let fixture = UltraplanLab::new(&two());
-    // That of another plan, too, which a run in another work tree writes.
+    // The file of another plan, too, which a run in another work tree writes.
     let other = "plans/.ultraexecute-progress-other.json";
     for path in [PROGRESS, other] {
         fixture.write(path, "{}");

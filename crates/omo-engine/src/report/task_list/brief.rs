@@ -1,4 +1,4 @@
-//! What a worker of a task list has to know about its task.
+//! The brief of a worker of a task list.
 
 use std::fmt::Write;
 
@@ -11,13 +11,13 @@ use super::BRIEF_BYTES;
 use crate::report::task_list::messages::{goal_text, rounds_text, task_list_name};
 use crate::state::{RunState, TaskStanding, TaskState, TaskStatus};
 
-/// The longest text of a task, in bytes.
+/// Maximum bytes of a task's text.
 const BODY_BYTES: usize = 4_000;
-/// What each part behind it may have.
+/// Maximum bytes of each later part.
 const PART_BYTES: usize = 1_000;
 const _: () = assert!(BODY_BYTES + 4 * PART_BYTES < BRIEF_BYTES);
 
-/// What a worker reads; at most [`BRIEF_BYTES`] long.
+/// The brief; at most [`BRIEF_BYTES`] long.
 pub(super) fn brief(state: &RunState, task: &Task) -> String {
     let attempt = state.tasks.get(&task.id).map_or(1, |known| match known.status {
         TaskStatus::Pending | TaskStatus::Held => known.attempts.saturating_add(1),
@@ -47,7 +47,6 @@ pub(super) fn brief(state: &RunState, task: &Task) -> String {
     text
 }
 
-/// Whose task it is, and what it is for.
 pub(super) fn task_heading(state: &RunState, task: &str) -> String {
     let folder = sanitize(&state.plan.source.path, 300);
     format!(
@@ -80,7 +79,6 @@ fn criteria(text: &mut String, state: &RunState, task: &Task) {
     push_section(text, "SUCCESS CRITERIA: judged, by what you show", &judged, PART_BYTES, "and more");
 }
 
-/// What the workers of finished tasks left, nearest first.
 fn notes_of_finished_tasks(state: &RunState, task: &Task) -> Vec<String> {
     let note = |id: &String| {
         let note = state.tasks.get(id)?.last_end.as_ref()?.note.as_ref()?;
@@ -89,7 +87,6 @@ fn notes_of_finished_tasks(state: &RunState, task: &Task) -> Vec<String> {
     task.deps.iter().filter_map(note).collect()
 }
 
-/// How the last attempt ended, and what is quoted of the output of its red check.
 fn last_attempt(state: &RunState, task: &Task) -> Vec<String> {
     let known = state.tasks.get(&task.id);
     let is_done = matches!(
@@ -111,7 +108,7 @@ fn last_attempt(state: &RunState, task: &Task) -> Vec<String> {
     lines
 }
 
-/// Why it is done again, and how its last attempt ended: often the same words.
+/// The reason of the retry, and the end of the last attempt: often the same words.
 fn failure_reasons(known: &TaskState) -> Vec<&str> {
     let why = known.reason.as_deref();
     let end = known.last_end.as_ref().map(|end| end.evidence.as_str());
@@ -119,7 +116,7 @@ fn failure_reasons(known: &TaskState) -> Vec<&str> {
     why.into_iter().chain(end).collect()
 }
 
-/// A part under its heading, in so many bytes: whole lines of it, and where some are left out, that it is so.
+/// A part under its heading, in at most `most` bytes: whole lines, with a remark where some are left out.
 pub(super) fn push_section(text: &mut String, heading: &str, lines: &[String], most: usize, rest: &str) {
     if lines.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! What shows that the tasks are done: commands that omo ran, and apart from them what the verifier judged.
+//! Evidence of tasks: commands that omo ran, and apart from them the verifier's judgements.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -13,16 +13,14 @@ use crate::report::table::{cell, code_cell, truncated_table};
 use crate::report::task_list::messages::{bullet_list, list_some};
 use crate::state::{RunState, TaskState, TaskStatus};
 
-/// How much of it is shown.
 #[derive(Clone, Copy)]
 pub(super) struct Amount {
-    /// So many rows of each table.
+    /// Maximum rows of each table.
     pub(super) rows: usize,
-    /// So many columns of a command that stands alone. Other cells have less.
+    /// Columns of a command that stands alone. Other cells have less.
     pub(super) columns: usize,
 }
 
-/// Both tables, each where there is something for it.
 pub(super) fn evidence_sections(state: &RunState, amount: Amount) -> String {
     let mut text = String::new();
     let checked = checked_commands(state);
@@ -61,7 +59,6 @@ pub(super) fn evidence_sections(state: &RunState, amount: Amount) -> String {
     text
 }
 
-/// A command of a task, and what came of it last.
 pub(super) struct Checked<'a> {
     task: &'a str,
     command: &'a str,
@@ -69,14 +66,14 @@ pub(super) struct Checked<'a> {
     is_vacuous: bool,
 }
 
-/// A criterion that no command decides, of a task that is said to be done.
+/// A criterion that no command decides, of a task that is claimed as done.
 pub(super) struct Judged<'a> {
     task: &'a str,
     criterion: &'a str,
     shown_by: Vec<&'a Evidence>,
 }
 
-/// Every command of every task, and behind them those of the whole that belong to none.
+/// All commands of all tasks, then those of the whole that belong to none.
 pub(super) fn checked_commands(state: &RunState) -> Vec<Checked<'_>> {
     let at_the_end = |command: &str| {
         let place = state.plan.final_checks.iter().position(|check| check.command == command)?;
@@ -104,7 +101,6 @@ pub(super) fn checked_commands(state: &RunState) -> Vec<Checked<'_>> {
     rows
 }
 
-/// Every criterion that the verifier has to judge, of the tasks that are said to be done.
 pub(super) fn judged_criteria(state: &RunState) -> Vec<Judged<'_>> {
     let by_id: BTreeMap<&str, &Evidence> = state.evidence.iter().map(|known| (known.id.as_str(), known)).collect();
     let claimed = state.plan.tasks.iter().filter_map(|task| {
@@ -120,14 +116,14 @@ pub(super) fn judged_criteria(state: &RunState) -> Vec<Judged<'_>> {
     rows.collect()
 }
 
-/// Which of the tasks were done before the run, as their files say: nothing shows it.
+/// Tasks that were done before the run by their files, without evidence.
 pub(super) fn tasks_done_before(state: &RunState) -> Vec<&str> {
     let is_it = |known: &TaskState| known.status == TaskStatus::Claimed && known.evidence_ids.is_empty();
     let tasks = state.plan.tasks.iter().filter(|task| state.tasks.get(&task.id).is_some_and(is_it));
     tasks.map(|task: &Task| task.id.as_str()).collect()
 }
 
-/// The last verdict, where it is on the work as it is: the verification ended with it, and was not done again since.
+/// The last verdict, where it is on the present work: the verification ended with it, and was not done again since.
 pub(super) fn current_verdict(state: &RunState) -> Option<&PlanVerdict> {
     let verification = state.plan.verification_task().and_then(|task| state.tasks.get(&task.id))?;
     let last = state.verdicts.last()?;
@@ -145,7 +141,6 @@ fn judged_by(state: &RunState) -> &'static str {
     }
 }
 
-/// How a command ended: its status, and what else has to be known about it.
 fn exit_text(outcome: Option<&TaskCheckOutcome>, is_vacuous: bool) -> String {
     let Some(outcome) = outcome else { return "not run".to_owned() };
     let word = outcome.verdict.word();
@@ -157,7 +152,6 @@ fn exit_text(outcome: Option<&TaskCheckOutcome>, is_vacuous: bool) -> String {
     }
 }
 
-/// What the verifier said last, and what it rests on.
 fn verdict_line(state: &RunState, verdict: &PlanVerdict, Amount { rows, columns }: Amount) -> String {
     let word = if verdict.passed { "PASS" } else { "FAIL" };
     let shown_by = state.evidence.iter().filter(|known| verdict.evidence_ids.contains(&known.id));
@@ -169,7 +163,7 @@ fn verdict_line(state: &RunState, verdict: &PlanVerdict, Amount { rows, columns 
     format!("Verdict of the verifier: {word}\n\n{}{gap}", bullet_list(&points, rows))
 }
 
-/// A piece of evidence on one line: its id, its command, and how that ended.
+/// A piece of evidence on one line: its id, its command, and its exit status.
 pub(super) fn evidence_line(known: &Evidence) -> String {
     let id = sanitize(&known.id, 20);
     format!("{id} {}, exit {}", paste_form(&known.command, 70), exit_text(Some(&known.outcome), false))

@@ -1,4 +1,4 @@
-//! What is shown at the end of a run: what came of it, what shows that, and how it goes on.
+//! The screen at the end of a run: the outcome, its evidence, and the next step.
 
 use std::fmt::Write;
 
@@ -23,19 +23,18 @@ use crate::state::{RunPhase, RunState, TaskState, TaskStatus};
 use crate::unfinished_lines::{MAX_UNFINISHED_LINES, unfinished_lines};
 use crate::view::{RunFacts, run_view};
 
-/// The columns of a command in a report that has room.
+/// Columns of a command in a report that has room.
 const WIDE: usize = 1_000;
-/// The same where every line has to fit a terminal.
+/// Columns of a command where every line has to fit a terminal.
 const NARROW: usize = 56;
-/// What is said of an end without a verification.
 const SKIPPED: &str = " (verification skipped)";
 
-/// What came of a run, whole; of one that goes on, how far it is.
+/// The whole outcome of a run, or the progress of one that goes on.
 pub fn final_report(state: &RunState) -> String {
     report_with(state, Amount { rows: usize::MAX, columns: WIDE })
 }
 
-/// The same with as many rows as fit into [`SCREEN_BYTES`]; the others are counted.
+/// The report with as many rows as fit into [`SCREEN_BYTES`]; the others are counted.
 pub fn final_report_block(state: &RunState) -> String {
     fit_rows(SCREEN_BYTES, |rows| report_with(state, Amount { rows, columns: NARROW }))
 }
@@ -78,7 +77,6 @@ fn completed_report(state: &RunState, amount: Amount) -> String {
     text
 }
 
-/// How many criteria were decided how.
 fn criteria_counts(text: &mut String, state: &RunState) {
     let (by_command, by_people) = (checked_commands(state).len(), judged_criteria(state).len());
     let mut parts = Vec::new();
@@ -93,7 +91,6 @@ fn criteria_counts(text: &mut String, state: &RunState) {
     let _ = writeln!(text, "- {all}: {}", parts.join(", "));
 }
 
-/// What a reader has to know about the work, beside how it ended.
 fn remarks(text: &mut String, state: &RunState) {
     let found = unfinished_lines(state).len();
     let unsearched = unsearched_tasks(state);
@@ -133,14 +130,12 @@ fn remarks(text: &mut String, state: &RunState) {
     }
 }
 
-/// The tasks that something holds for.
 fn task_ids_where(state: &RunState, holds: impl Fn(&Task, &TaskState) -> bool) -> Vec<&str> {
     let tasks = state.plan.work_tasks();
     let tasks = tasks.filter(|task| state.tasks.get(&task.id).is_some_and(|known| holds(task, known)));
     tasks.map(|task| task.id.as_str()).collect()
 }
 
-/// Whether some of the added lines that look unfinished were left out.
 fn has_more_unfinished(state: &RunState) -> bool {
     if let Some(found) = &state.unfinished {
         return found.len() >= MAX_UNFINISHED_LINES;
@@ -149,7 +144,7 @@ fn has_more_unfinished(state: &RunState) -> bool {
     state.tasks.values().filter_map(found).any(|found| found >= MAX_UNFINISHED_LINES)
 }
 
-/// The tasks that have ended, and of which it is not known whether they left anything unfinished.
+/// Ended tasks that were not searched for unfinished lines.
 pub(super) fn unsearched_tasks(state: &RunState) -> Vec<&str> {
     if state.unfinished.is_some() {
         return Vec::new();
@@ -158,7 +153,7 @@ pub(super) fn unsearched_tasks(state: &RunState) -> Vec<&str> {
     task_ids_where(state, |_, known| known.status.is_ended() && !is_searched(known))
 }
 
-/// An added line that looks unfinished: where it is, and the word.
+/// An added line that looks unfinished: its place, and the word.
 pub(super) fn unfinished_line(line: &UnfinishedLine) -> String {
     format!("`{}:{}` {}", inline_code(&line.file, 76), line.line, sanitize(&line.word, 40))
 }
@@ -201,7 +196,6 @@ fn failed_report(state: &RunState, amount: Amount) -> String {
     text
 }
 
-/// The tasks that are neither proved nor claimed.
 fn open_tasks(state: &RunState) -> Vec<TaskView> {
     let is_left = |row: &TaskView| {
         state.plan.task(&row.id).is_some_and(|task| !task.is_verification()) && !state.unblocks_dependents(&row.id)
@@ -213,7 +207,6 @@ fn open_task_reason(row: &TaskView) -> String {
     if row.evidence.is_empty() { row.standing.key().to_owned() } else { row.evidence.clone() }
 }
 
-/// What stands against the whole, beside the tasks that have failed.
 fn list_issues(state: &RunState, a_task_failed: bool, columns: usize) -> Vec<String> {
     let mut issues = Vec::new();
     let verification = state.plan.verification_task();
@@ -238,7 +231,6 @@ fn list_issues(state: &RunState, a_task_failed: bool, columns: usize) -> Vec<Str
     issues
 }
 
-/// What a verifier has said, point by point.
 fn objections(verdict: &PlanVerdict, columns: usize) -> Vec<String> {
     let reopened = verdict.reopen.iter().map(|(id, why)| format!("Task {id}: {}", sanitize(why, columns)));
     let note = Some(&verdict.note)

@@ -9,26 +9,24 @@ use omo_view::run_view::Standing;
 use crate::state::{RunState, TaskStatus};
 use crate::worker_model::choose_model;
 
-/// The longest goal that is shown, in characters.
+/// Maximum characters of a goal.
 const GOAL_CHARS: usize = 200;
-/// Ids in a row that are named; the rest is counted.
+/// Maximum ids named in a row; the rest is counted.
 const NAMED: usize = 6;
-/// Rows of a table, where a screen has little room.
 const ROWS: usize = 12;
 
-/// What the session is called: its folder's name.
+/// Name of the session: that of its folder.
 pub(super) fn task_list_name(state: &RunState) -> String {
     let name = state.plan.source.path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
     sanitize(name.unwrap_or_default(), 64)
 }
 
-/// What the session is for.
 pub(super) fn goal_text(state: &RunState) -> String {
     let goal = if state.plan.goal.is_empty() { &state.plan.title } else { &state.plan.goal };
     sanitize(goal, GOAL_CHARS)
 }
 
-/// How often the tasks were gone over, of how often they may be: `2/5`.
+/// Rounds so far, and at most: `2/5`.
 pub(super) fn rounds_text(state: &RunState) -> String {
     format!("{}/{}", state.round, state.plan.policy.max_rounds)
 }
@@ -39,17 +37,16 @@ pub(super) fn field_lines(fields: &[(&str, String)]) -> String {
     format!("{}\n", lines.join("  \n"))
 }
 
-/// `1, 2 and 3 more`.
+/// Text such as `1, 2 and 3 more`.
 pub(super) fn list_some<'a>(ids: impl IntoIterator<Item = &'a str>) -> String {
     text::list_some(ids, NAMED)
 }
 
-/// `task 1`, `tasks 1, 2`.
+/// Text such as `task 1` or `tasks 1, 2`.
 pub(super) fn task_names(ids: &[&str]) -> String {
     text::name_some("task", ids, NAMED)
 }
 
-/// Which model does a task, or did.
 pub(super) fn model_of<'a>(state: &'a RunState, task: &'a Task) -> &'a str {
     let known = state.tasks.get(&task.id);
     let begun = known.map_or(0, |known| known.attempts);
@@ -58,12 +55,12 @@ pub(super) fn model_of<'a>(state: &'a RunState, task: &'a Task) -> &'a str {
     choose_model(&state.plan, task, attempt).unwrap_or("own")
 }
 
-/// Where a task stands. A task of which only its worker says that it is done is `claimed`.
+/// The word for the standing of a task. A task that only its worker reports as done is `claimed`.
 pub(super) fn status_word(state: &RunState, task: &Task, standing: Standing) -> &'static str {
     match standing {
         Standing::Passed => "resolved",
         Standing::Unproved => "failed",
-        // A verification depends on all others: that it waits for them says nothing.
+        // A verification depends on all others: its wait for them says nothing.
         Standing::Pending | Standing::Interrupted if task.is_verification() => "pending",
         Standing::Pending | Standing::Interrupted if is_waiting(state, task) => "blocked",
         Standing::Interrupted => "pending",
@@ -71,12 +68,11 @@ pub(super) fn status_word(state: &RunState, task: &Task, standing: Standing) -> 
     }
 }
 
-/// Whether something that a task depends on is still to be done.
 fn is_waiting(state: &RunState, task: &Task) -> bool {
     task.deps.iter().any(|id| !state.unblocks_dependents(id))
 }
 
-/// Points of a list, so many of them; the others are counted.
+/// A list of at most `most` points; the others are counted.
 pub(super) fn bullet_list(points: &[String], most: usize) -> String {
     let mut text = String::new();
     for point in points.iter().take(most) {
@@ -88,8 +84,8 @@ pub(super) fn bullet_list(points: &[String], most: usize) -> String {
     text
 }
 
-/// The longest of several forms of a text that fits into so many bytes: with as many rows in its tables as there is
-/// room for. Where even the one without any does not fit, its first lines.
+/// The longest form of a text that fits into `bytes`: with as many rows in its tables as there is room for. If even the
+/// form without rows does not fit, its first lines.
 pub(super) fn fit_rows(bytes: usize, render: impl Fn(usize) -> String) -> String {
     let mut rows = (1..=ROWS).rev();
     let fits = rows.find_map(|rows| Some(render(rows)).filter(|text| text.len() <= bytes));

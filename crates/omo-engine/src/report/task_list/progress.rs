@@ -12,7 +12,7 @@ use crate::report::task_list::messages::{field_lines, fit_rows, model_of, rounds
 use crate::standing::view_standing;
 use crate::state::RunState;
 
-/// How far a run is; at most [`SCREEN_BYTES`] long.
+/// The progress of a run; at most [`SCREEN_BYTES`] long.
 pub fn progress_screen(state: &RunState) -> String {
     let standings = state.standings();
     let standings: Vec<_> = standings.iter().map(|(task, standing)| (*task, view_standing(task, standing))).collect();
@@ -46,7 +46,7 @@ fn screen(state: &RunState, standings: &[(&Task, Standing)], rows: usize) -> Str
 fn mark(word: &str) -> char {
     match word {
         "resolved" => '✓',
-        // Said to be done, and not checked.
+        // Reported as done, and not checked.
         "claimed" => '○',
         "running" => '→',
         "failed" => '✗',
@@ -55,8 +55,8 @@ fn mark(word: &str) -> char {
     }
 }
 
-/// So many of the tasks, those that are worked on or have failed before those that wait, and what is done last; in
-/// the order of the plan.
+/// The `rows` most relevant tasks: running or failed ones before waiting ones, done ones last; in the order of the
+/// plan.
 fn most_relevant<'a, 'b>(standings: &'b [(&'a Task, Standing)], rows: usize) -> Vec<&'b (&'a Task, Standing)> {
     let rank = |standing: &Standing| match standing {
         Standing::Running | Standing::Failed | Standing::Unproved => 0,
@@ -71,7 +71,6 @@ fn most_relevant<'a, 'b>(standings: &'b [(&'a Task, Standing)], rows: usize) -> 
     places.into_iter().filter_map(|(_, place)| standings.get(place)).collect()
 }
 
-/// How many of all tasks stand how.
 fn tally(state: &RunState, standings: &[(&Task, Standing)]) -> String {
     let words = ["resolved", "claimed", "running", "pending", "blocked", "failed", "skipped"];
     let of_word = |word: &str| {

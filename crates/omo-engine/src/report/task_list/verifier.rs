@@ -1,4 +1,4 @@
-//! What the verifier of a task list has to know: how every task ended, and what was put forward for it.
+//! The brief of the verifier of a task list: the end of every task, and its cited evidence.
 
 use std::fmt::Write;
 
@@ -16,12 +16,12 @@ use crate::state::RunState;
 use crate::unfinished_lines::unfinished_lines;
 use crate::view::{RunFacts, run_view};
 
-/// How long the parts may be, in bytes.
+/// Maximum bytes of the tasks.
 const TASKS_BYTES: usize = 4_800;
 const PART_BYTES: usize = 900;
 const _: () = assert!(TASKS_BYTES + 2 * PART_BYTES < BRIEF_BYTES - 1_400);
 
-/// What the verifier reads; at most [`BRIEF_BYTES`] long.
+/// The brief; at most [`BRIEF_BYTES`] long.
 pub(super) fn brief(state: &RunState, unit: &Task) -> String {
     let mut text = task_heading(state, &sanitize(&unit.id, 64));
     let own: Vec<String> = unit.criteria.iter().map(|text| format!("- {}", sanitize(text, 200))).collect();
@@ -54,7 +54,7 @@ pub(super) fn brief(state: &RunState, unit: &Task) -> String {
     text
 }
 
-/// A task: how it ended, what has to be judged, and what was put forward for that.
+/// A task: its end, the criteria to judge, and the cited evidence.
 fn task_lines(state: &RunState, row: &TaskView) -> Vec<String> {
     let Some(task) = state.plan.task(&row.id).filter(|task| !task.is_verification()) else { return Vec::new() };
     let known = state.tasks.get(&row.id);

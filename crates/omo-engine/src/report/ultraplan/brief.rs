@@ -1,4 +1,4 @@
-//! What the worker of a step has to know.
+//! The brief of a worker of a step.
 
 use std::fmt::Write;
 
@@ -30,7 +30,7 @@ pub fn brief(state: &RunState, task: &Task) -> String {
     text
 }
 
-/// `2 of 3`, of the attempts that count.
+/// Text such as `2 of 3`, of the attempts that count.
 fn attempt_words(known: Option<&TaskState>, task: &Task) -> String {
     let begun = known.map_or(0, |known| known.attempts.saturating_sub(known.attempts_before));
     let is_running = known.is_some_and(|known| known.status == TaskStatus::Running);
@@ -115,7 +115,6 @@ fn checkpoint(state: &RunState, task: &Task) -> String {
     }
 }
 
-/// What those have left that came before, and how the last attempt ended.
 pub(super) fn describe_earlier_work(text: &mut String, state: &RunState, task: &Task, known: Option<&TaskState>) {
     let notes = state.plan.tasks.iter().take_while(|other| other.id != task.id).filter_map(|other| {
         let note = state.tasks.get(&other.id)?.last_end.as_ref()?.note.as_ref()?;
@@ -145,7 +144,6 @@ pub(super) fn describe_earlier_work(text: &mut String, state: &RunState, task: &
     }
 }
 
-/// What is quoted of the output of the red check of the last attempt.
 fn failed_output(known: &TaskState) -> Vec<String> {
     let red = known.checks.iter().rev().find(|(_, outcome)| !outcome.is_green());
     let lines = red.map(|(_, outcome)| outcome.quoted_output()).unwrap_or_default();

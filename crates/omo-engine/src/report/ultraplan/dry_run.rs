@@ -1,4 +1,4 @@
-//! `## Dry Run Report`: what a plan would do, and what is wrong with it, before anything of it runs.
+//! `## Dry Run Report`: the effects of a plan, and its faults, before anything of it runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -17,29 +17,29 @@ use crate::report::table::{cell, code_cell, table};
 use crate::request::arguments::PlanSelection;
 use crate::request::part::{selected_groups, selected_tasks};
 
-/// What is known beside the plan.
+/// Facts beside the plan.
 #[derive(Clone, Debug, Default)]
 pub struct DryRunFacts {
-    /// Those of the files that the plan names that are there, as the plan writes them.
+    /// Existing files among those that the plan names, as the plan writes them.
     pub existing: BTreeSet<String>,
-    /// What proves each task that names no check, by its id, in words.
+    /// Proof of each task that names no check, by its id, in words.
     pub proofs: BTreeMap<String, String>,
-    /// What was found where sessions would be started; nothing where none would be.
+    /// Findings of the preflight for sessions; empty where none would be started.
     pub findings: Vec<PreflightFinding>,
-    /// Who would pay for them.
+    /// The payer of their clients.
     pub billing: BillingFacts,
 }
 
 /// The report of a dry run, and its verdict.
 #[derive(Clone, Debug)]
 pub struct DryRunReport {
-    /// The page.
+    /// Text of the page.
     pub text: String,
     /// The plan can be run as it is.
     pub is_ready: bool,
 }
 
-/// Reports on a part of a plan.
+/// The report on a part of a plan.
 pub fn dry_run_report(plan: &Plan, part: PlanSelection, facts: &DryRunFacts) -> DryRunReport {
     let (tasks, groups) = (selected_tasks(plan, part), selected_groups(plan, part));
     let mut text = format!("## Dry Run Report: {}\n\n", sanitize(file_name(&plan.source.path), 120));
@@ -49,7 +49,7 @@ pub fn dry_run_report(plan: &Plan, part: PlanSelection, facts: &DryRunFacts) -> 
     for found in &others {
         let _ = writeln!(text, "- Line {}: {}", found.line, sanitize(&found.text, 300));
     }
-    // Of a plan with an exit condition they stand there.
+    // For a plan with an exit condition they stand there.
     let whole: &[TaskCheck] = if plan.dialect.rules().is_one_session() { &[] } else { &plan.final_checks };
     for check in whole {
         let _ = writeln!(text, "- Check of the whole: {}", paste_form(&check.command, 1_000));
@@ -71,7 +71,6 @@ pub fn dry_run_report(plan: &Plan, part: PlanSelection, facts: &DryRunFacts) -> 
     DryRunReport { text, is_ready: issues == 0 }
 }
 
-/// How much the user should look at before the plan is run.
 fn count_issues(plan: &Plan, tasks: &[&Task], facts: &DryRunFacts) -> usize {
     let of_part = |found: &&Diagnostic| found.task.as_ref().is_none_or(|id| tasks.iter().any(|task| task.id == *id));
     let wrong = plan.diagnostics.iter().filter(of_part).filter(|found| found.severity != Severity::Note).count();
@@ -126,7 +125,6 @@ fn files(tasks: &[&Task], facts: &DryRunFacts) -> String {
     text
 }
 
-/// What would be looked at before the first step and behind the last one.
 fn conditions(plan: &Plan) -> String {
     if !plan.dialect.rules().is_one_session() {
         return String::new();
@@ -146,7 +144,6 @@ fn conditions(plan: &Plan) -> String {
     text + "\n"
 }
 
-/// The sessions that would be started.
 fn execution_preview(plan: &Plan, meant: &[&TaskGroup], facts: &DryRunFacts) -> String {
     let groups: Vec<&TaskGroup> = session_groups(plan).collect();
     if groups.is_empty() {

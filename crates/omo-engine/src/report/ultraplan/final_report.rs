@@ -1,4 +1,5 @@
-//! `## Ultraexecute Local …`: what a run came to, for people who know this report, with what a machine reads at its end.
+//! `## Ultraexecute Local …`: the outcome of a run, for people who know this report, with the block for machines at its
+//! end.
 
 use std::fmt::Write;
 
@@ -16,7 +17,7 @@ use crate::report::workers::workers_section;
 use crate::state::{RunPhase, RunState};
 use crate::view::{RunFacts, run_view};
 
-/// The longest title of a step in a cell, in characters.
+/// Maximum characters of a step's title in a cell.
 const TITLE_CHARS: usize = 80;
 
 /// The report of a run.
@@ -43,12 +44,12 @@ pub fn final_report(state: &RunState, asked: RunScope) -> String {
     if reached.outcome != PlanOutcome::Completed {
         let _ = write!(text, "To resume: {} --resume {path}\n\n", command_for(&state.plan));
     }
-    // No line of JSON begins with what stands in it: nothing there can close the fence.
+    // No line of JSON begins with text of the plan: nothing there can close the fence.
     let _ = writeln!(text, "```json\n{}\n```", summary_block(state, asked));
     text
 }
 
-/// What the run came to, in the words of such reports, which have none for a run that goes on or was cancelled.
+/// The outcome of a run in the words of such reports, which have none for a run that goes on or was cancelled.
 fn result_words(state: &RunState, reached: &OutcomeSummary) -> String {
     let so_far = |word: &str| format!("{word} ({}/{} passed)", reached.counts.passed, reached.counts.total);
     match (&state.phase, reached.outcome) {
@@ -97,7 +98,6 @@ fn count_words(reached: &OutcomeSummary) -> String {
     text
 }
 
-/// What the checks behind all steps came to.
 fn final_checks_section(state: &RunState, reached: &OutcomeSummary) -> String {
     let name = state.plan.dialect.rules().final_checks_title();
     match (reached.final_checks, reached.outcome) {
@@ -138,7 +138,6 @@ fn task_title(task: &Task) -> String {
     format!("Step {}: {}", task.id, sanitize(&task.title, 200))
 }
 
-/// What the report says is done and that nothing has proved.
 fn unproved_section(state: &RunState, reached: &OutcomeSummary) -> String {
     let of_part =
         |task: &Option<String>| task.as_ref().is_some_and(|id| reached.tasks.iter().any(|(known, _)| known == id));

@@ -1,5 +1,5 @@
-//! What a session is told that works on another machine, where there is no omo: everything about its steps at once,
-//! and how it hands them over. All that comes back of it is the branch that it pushes.
+//! The prompt of a session on another machine, without omo: everything about its steps at once, and the way to hand
+//! them over. Only the branch that it pushes comes back.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use crate::report::worker_notes::worker_notes;
 use crate::state::RunState;
 use crate::task_commits::commit_message;
 
-/// Who pushes the commits of a session to its branch.
+/// The process that pushes the commits of a session to its branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pusher {
     /// The session itself: a command of its user started it.
@@ -23,13 +23,11 @@ pub(crate) enum Pusher {
     Worker,
 }
 
-/// The tasks of a group that are left to do.
 pub(crate) fn tasks_left<'s>(state: &'s RunState, group: &TaskGroup) -> Vec<&'s Task> {
     let left = |task: &&Task| state.tasks.get(&task.id).is_none_or(|known| !known.status.is_ended());
     group.tasks.iter().filter_map(|id| state.plan.task(id)).filter(left).collect()
 }
 
-/// The prompt for what is left of a group of a run, on a branch.
 pub(crate) fn remote_worker_prompt(
     state: &RunState,
     run: &str,
@@ -97,7 +95,7 @@ fn describe_task(text: &mut String, state: &RunState, run: &str, group: &TaskGro
     brief::describe_earlier_work(text, state, task, known);
 }
 
-/// The whole message of the commit of a task, with the trailers that tell of which task of which run it is.
+/// The whole message of the commit of a task, with trailers that name the task and the run.
 pub(crate) fn task_commit_message(state: &RunState, run: &str, task: &Task) -> String {
     let subject = commit_message(state, task).unwrap_or_else(|| format!("omo: step {}", task.id));
     format!("{}\n\n{RUN_TRAILER}: {run}\n{TASK_TRAILER}: {}", subject.trim_end(), task.id)

@@ -1,4 +1,4 @@
-//! What is printed of a step while it is worked on, one line for what has just happened.
+//! Lines about a step while it is worked on, one for each event.
 
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_core::text::command_text::typed_form;
@@ -9,13 +9,12 @@ use super::short_commit;
 use crate::event::EventKind;
 use crate::report::taken_back;
 
-/// `--- Step 2/5: Title ---`, what every step begins with.
+/// The heading of every step, such as `--- Step 2/5: Title ---`.
 pub(crate) fn task_heading(plan: &Plan, task: &Task) -> String {
     format!("--- Step {}/{}: {} ---", task.id, plan.tasks.len(), sanitize(&task.title, 120))
 }
 
-/// What a check came to: its command, its result, and, where that is not what was expected, what is quoted of its
-/// output.
+/// The lines of a check: its command, its result, and quoted output of an unexpected one.
 pub fn check_lines(check: &TaskCheck, outcome: &TaskCheckOutcome) -> Vec<String> {
     let word = if outcome.is_green() { "PASS" } else { "FAIL" };
     let end = match outcome.exit {
@@ -57,7 +56,7 @@ pub fn task_event_line(plan: &Plan, what: &EventKind) -> Option<String> {
         }
         EventKind::TaskFailed { task, end, .. } => Some(match plan.task(task)?.on_failure {
             OnFailure::Escalate => format!("Step {task}: ESCALATED — requires human judgment"),
-            // That it was left out follows.
+            // The event of the skip follows.
             OnFailure::Skip => return None,
             _ => format!("Step {task}: FAIL after {} attempts", end.attempt),
         }),
@@ -67,7 +66,7 @@ pub fn task_event_line(plan: &Plan, what: &EventKind) -> Option<String> {
         }),
         EventKind::TaskUnverified { task, .. } => Some(format!("Step {task}: UNVERIFIED (the plan names no check)")),
         EventKind::TaskRestored { task, not_restored, left_alone, kept } => {
-            // What is taken back is kept first.
+            // Removed changes are kept first.
             let (done, but) = match kept {
                 None if !not_restored.is_empty() => ("could not be taken back", ": "),
                 _ => ("are taken back", ", but for: "),

@@ -1,4 +1,4 @@
-//! What is told of parallel workers while they work: a line for each thing that happens.
+//! Lines about parallel workers while they work, one for each event.
 
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::text::{pluralize, sanitize};
@@ -9,7 +9,7 @@ use crate::report::ultraplan::task_lines;
 use crate::report::workers::{broken_check_text, is_left_out, lost_contact_text, stray_worker_text, worker_name};
 use crate::state::RunState;
 
-/// A line for an event; `None` for what the user does not have to be told.
+/// The line for an event; `None` where the user need not be told.
 pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
     let wave = |id: &str| state.plan.groups.iter().find(|group| group.id == id).map_or(1, |group| group.wave + 1);
     Some(match what {
@@ -103,7 +103,7 @@ pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
                 sanitize(short_commit(to), 12)
             )
         }
-        // Several of them at once: which one it was has to be said.
+        // Several of them at once: the line has to name the task.
         EventKind::TaskFailed { task, is_final: false, .. } => {
             let line = task_lines::task_event_line(&state.plan, what)?;
             format!("Step {task}: {line}")
@@ -112,7 +112,6 @@ pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
     })
 }
 
-/// What the checks of the whole came to behind a wave.
 fn wave_check_line(
     state: &RunState,
     wave: usize,

@@ -1,5 +1,5 @@
-//! What a session without a terminal is told that works on one session of a plan: the loop, and what holds in it. The
-//! steps themselves it gets from omo, one by one.
+//! The prompt of a session without a terminal that works on one session of a plan: the loop, and its rules. The steps
+//! come from omo, one by one.
 
 use omo_core::text::inline_code;
 
@@ -35,7 +35,6 @@ your turn.
     )
 }
 
-/// What a session is told that has ended before its work was.
 pub(crate) fn continue_prompt(run: &str, group: &str) -> String {
     format!(
         "You ended your turn before session {group} was finished. Run `omo agent next --run {run} --group {group}` and do what \
@@ -45,7 +44,7 @@ its last block says until that is FINISHED. End the step that you were at with i
     )
 }
 
-/// `step 3`, `steps 3, 4 and 5`.
+/// Text such as `step 3` or `steps 3, 4 and 5`.
 pub(super) fn name_tasks(tasks: &[&str]) -> String {
     match tasks {
         [] => "no step".to_owned(),

@@ -1,4 +1,4 @@
-//! A folder that is a plan: the files of it that are plans, read together.
+//! A folder that is a plan: its files that are plans, read together.
 
 use std::collections::BTreeSet;
 use std::fs::FileType;
@@ -15,30 +15,27 @@ use omo_state::files::regular_file;
 
 use super::{PlanFileError, read_error, read_plan_bytes};
 
-/// More entries of a folder are not looked at.
+/// Maximum entries of a folder that are looked at.
 const MAX_ENTRIES: usize = 2_000;
-/// Names in a message.
+/// Maximum names in a message.
 const SHOWN_NAMES: usize = 6;
 
-/// The plans of a folder, each with its path and its bytes.
 #[derive(Debug)]
 pub(super) struct FolderParts {
     files: Vec<(String, Vec<u8>)>,
-    /// The paths of those that GSD has written a summary for.
+    /// Paths of plans that GSD has written a summary for.
     done: BTreeSet<String>,
-    /// The names of the plans of another format, which are not read.
+    /// Names of plans of another format, which are not read.
     unread: Vec<String>,
 }
 
 impl FolderParts {
-    /// All of them as one plan.
     pub(super) fn plan(&self, folder: &str, reading: PlanReading) -> Plan {
         let mut plan = read_folder(folder, &self.files, |path| self.done.contains(path), reading);
         plan.diagnostics.extend(self.unread.iter().map(|name| unread_plan(folder, name)));
         plan
     }
 
-    /// What stands for all of them.
     pub(super) fn digest(&self) -> String {
         let digests: Vec<(&str, String)> =
             self.files.iter().map(|(path, bytes)| (path.as_str(), sha256_hex(bytes))).collect();
@@ -50,13 +47,12 @@ impl FolderParts {
     }
 }
 
-/// What a folder is as a plan.
 pub(super) fn find(at: &Path, path: &str) -> Result<PlanFolder, PlanFileError> {
     let names = entry_names(at, FileType::is_file).map_err(|source| read_error(at, source))?;
     Ok(active_plan(at, &names).unwrap_or_else(|| PlanFolder::find(path, &names)))
 }
 
-/// The plan that oh-my-opencode works on, as the file in its folder says.
+/// The plan that oh-my-opencode works on, by the file in its folder.
 fn active_plan(at: &Path, names: &[String]) -> Option<PlanFolder> {
     let boulder = names.iter().find(|name| *name == BOULDER_FILE)?;
     let text = read_plan_bytes(&at.join(boulder)).ok()?;
@@ -64,7 +60,7 @@ fn active_plan(at: &Path, names: &[String]) -> Option<PlanFolder> {
     at.join(&plan).is_file().then_some(PlanFolder::File(plan))
 }
 
-/// Reads plans of a folder. One that is a link is refused: what it leads to may lie anywhere.
+/// Reads plans of a folder. A link is refused: its target may lie anywhere.
 pub(super) fn read_parts(
     at: &Path,
     path: &str,
@@ -92,7 +88,6 @@ pub(super) fn read_parts(
     Ok(parts)
 }
 
-/// What a folder holds that is not one plan, for people.
 pub(super) fn describe(at: &Path, plans: &[String]) -> String {
     let shown = |names: &[String]| {
         let names: Vec<String> = names.iter().map(|name| format!("`{}`", sanitize(name, 60))).collect();
@@ -112,8 +107,7 @@ pub(super) fn describe(at: &Path, plans: &[String]) -> String {
     }
 }
 
-/// The names of what is in a folder and of a kind. A link is of none of them, and a name that is no text cannot be
-/// typed.
+/// The names of a folder's entries of one kind. A link is of none, and a name that is no text cannot be typed.
 fn entry_names(at: &Path, is_kind: fn(&FileType) -> bool) -> std::io::Result<Vec<String>> {
     let entries = std::fs::read_dir(at)?.take(MAX_ENTRIES).flatten();
     let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| is_kind(&kind)));

@@ -1,4 +1,4 @@
-//! What a plan is for, read from the files that stand beside it.
+//! The goal of a plan, read from the files that stand beside it.
 
 use std::path::{Path, PathBuf};
 
@@ -6,19 +6,19 @@ use omo_plan::dialects::goal::{self, GoalFile, GoalPart};
 use omo_plan::model::Dialect;
 use omo_state::files::regular_file::{self, Links};
 
-/// A larger file is left out, in bytes.
+/// Maximum bytes of a file that is read.
 const MAX_BYTES: u64 = 256 * 1024;
-/// So many folders are looked into where any will do.
+/// Maximum folders looked into where any will do.
 const MAX_FOLDERS: usize = 30;
 
-/// The goal of a plan of this dialect in this folder; the empty text where nothing there states one.
+/// The goal of a plan of this dialect in this folder; empty where no file there states one.
 pub(super) fn read(folder: &Path, dialect: Dialect) -> String {
     let files = dialect.rules().goal_files().iter().flat_map(|file| read_files(folder, *file));
     let texts: Vec<(GoalPart, String)> = files.collect();
     goal::read_goal(texts.iter().map(|(part, text)| (*part, text.as_str())))
 }
 
-/// The texts of the files that a path means. One that cannot be read says nothing of the goal.
+/// The texts of the files that a path means. An unreadable one says nothing of the goal.
 fn read_files(folder: &Path, file: GoalFile) -> Vec<(GoalPart, String)> {
     let paths = match file.path.split_once("/*/") {
         None => vec![folder.join(file.path)],
@@ -31,7 +31,6 @@ fn read_files(folder: &Path, file: GoalFile) -> Vec<(GoalPart, String)> {
     paths.into_iter().filter_map(text).map(|text| (file.part, text)).collect()
 }
 
-/// The folders of a folder, by their names; no link.
 fn folders_in(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().take(MAX_FOLDERS * 10).flatten();
     let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));

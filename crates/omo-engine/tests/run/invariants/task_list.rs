@@ -1,11 +1,11 @@
-//! What may never be in a run of a task list, seen from its events alone.
+//! Impossible events of a task list's run, seen from its events alone.
 
 use omo_engine::event::PlanVerdict;
 
 use super::{Dialect, EventKind, Parallelism, Plan, Seen, Task, TaskKind, Witness};
 
 impl Witness {
-    /// Takes in an event that only a run of a session knows.
+    /// Takes in an event that only a run of a session has.
     pub(super) fn see_session(&mut self, what: &EventKind) {
         match what {
             EventKind::EvidenceRan { evidence } => {
@@ -78,7 +78,7 @@ impl Witness {
         self.void();
     }
 
-    /// Nothing that was said of the whole holds any longer.
+    /// Voids every verdict on the whole.
     pub(super) fn void(&mut self) {
         self.finals.clear();
         let verification = self.verification().and_then(|id| self.tasks.get_mut(&id));
@@ -92,7 +92,7 @@ impl Witness {
         self.tasks.get_mut(&task.id).unwrap().word = "claimed";
     }
 
-    /// No more at once than there may be, and a verification behind all else.
+    /// Asserts the maximum of workers, and a verification after all else.
     pub(super) fn room_for(&self, plan: &Plan, task: &Task) {
         let running = self.tasks.values().filter(|seen| seen.is_running).count();
         let most = usize::try_from(plan.policy.max_workers).unwrap();
