@@ -60,7 +60,8 @@ impl Drop for Follower {
 }
 
 fn is_whole(page: &str) -> bool {
-    page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>")
+    // Behind its end stands the name of its run.
+    page.starts_with("<!DOCTYPE html>") && page.contains("</html>\n<!-- plan-") && page.ends_with(" -->\n")
 }
 
 /// What lies beside a page that is not a page.

@@ -122,7 +122,9 @@ fn a_plan_of_another_format_leaves_no_file_of_omo_in_the_project_and_ends_well_w
         let mut ended = None;
         for task in ["1", "2"] {
             g.pass(task, "word")?;
-            ensure!(project.join(CHECKPOINT).exists() == has_folders, "a checkpoint behind task {task}");
+            // A run with nothing failed leaves no checkpoint.
+            let is_kept = has_folders && task == "1";
+            ensure!(project.join(CHECKPOINT).exists() == is_kept, "a checkpoint behind task {task}");
             let said = g.omo_at_terminal(&["agent", "next"])?;
             if said.out.starts_with("STOP") {
                 let question = said.out.split("`omo answer ").nth(1).and_then(|rest| rest.split(' ').next());

@@ -36,7 +36,7 @@ fn what_a_run_does_not_have_is_named_and_nothing_changes() {
                     (&["answer", "hs-1", "continue"], 3, "no plan run is open here", "omo run start"),
                     (&["run", "resume"], 3, "no plan run is open here", "omo run start"),
                     (&["run", "cancel"], 3, "no plan run is open here", "omo run start"),
-                    (&["report"], 3, "no plan run is open here", "omo run start"),
+                    (&["report"], 3, "no run is known here", "omo run start"),
                 ],
             )
         }),
