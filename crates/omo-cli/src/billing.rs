@@ -1,4 +1,4 @@
-//! Who pays for the clients of a run, and whether its user has accepted that.
+//! The payer for the clients of a run, and the user's consent (`BillingFacts`).
 
 use omo_core::text::command_text::quote_argument;
 use omo_engine::billing::{BillingDecision, BillingFacts, BillingRequest, decide_billing};
@@ -13,7 +13,6 @@ use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
 use crate::json_file::read_json;
 
-/// Who would pay for clients.
 pub(crate) fn billing_facts() -> BillingFacts {
     let settings = env::client_home().and_then(|home| read_json(&home.join("settings.json")));
     let helper =
@@ -21,7 +20,7 @@ pub(crate) fn billing_facts() -> BillingFacts {
     BillingFacts::from_environment(variable, helper.is_some_and(|length| length > 0))
 }
 
-/// Whether a user can be asked: only a session that was started without one is known to have none.
+/// `false` only in a session that was started without a user.
 pub(crate) fn can_ask_user(context: &CommandContext) -> bool {
     context.is_person() || env::is_attended()
 }
@@ -39,7 +38,7 @@ fn not_accepted(text: String, hint: String) -> CommandError {
     CommandError::precondition(text, hint).with_kind(ExitKind::Budget)
 }
 
-/// Whether clients may be started again as things are now. Gives the question that its user has answered by the way.
+/// The billing state of the run. Also notes the question that its user has answered.
 pub(crate) fn check_billing(state: &RunState, is_accepted: bool) -> Result<Option<String>, CommandError> {
     let Some(parallel) = &state.parallel else { return Ok(None) };
     let is_it = |about: &QuestionKind| matches!(about, QuestionKind::Billing { .. });
@@ -57,8 +56,8 @@ pub(crate) fn check_billing(state: &RunState, is_accepted: bool) -> Result<Optio
     }
 }
 
-/// Refuses to start clients at the cost of an API key that the user has not accepted: the key may have been set since
-/// the run was opened, or only for the session that goes on with it.
+/// Refuses an API key that the user has not accepted. The key may have been set since the run was opened, or only for
+/// the session that goes on with it.
 pub(crate) fn require_accepted_billing(state: &RunState) -> Result<(), CommandError> {
     match decide(false, accepts_billing(state)) {
         BillingDecision::Stop { text, .. } => {
@@ -72,10 +71,8 @@ pub(crate) fn require_accepted_billing(state: &RunState) -> Result<(), CommandEr
     }
 }
 
-/// By what clients are paid for where their user is asked first.
 pub(crate) const PAYER: &str = "ANTHROPIC_API_KEY";
 
-/// Who is still to be asked about paying for clients, and what is told about it.
 pub(crate) fn who_pays(context: &CommandContext, is_accepted: bool) -> Result<(Option<String>, String), CommandError> {
     match decide(can_ask_user(context), is_accepted) {
         BillingDecision::Silent => Ok((None, String::new())),

@@ -1,9 +1,8 @@
-//! What the verbs print for a session that works on a run: short blocks that begin with one word in
-//! capitals and end with the one command to run next.
+//! Text blocks of the verbs for a session that works on a run: a word in capitals, lines, and the one command to run
+//! next.
 //!
-//! A block has at most [`MAX_BYTES`]. What stands in the plan is data: it is neutralised, cut, and indented
-//! below our own words. No command in it has a pipe or a second command, so that a permission for `omo`
-//! covers it.
+//! At most [`MAX_BYTES`] each. Text of the plan is data: neutralised, cut, and indented below omo's own words. No
+//! command has a pipe or a second command, so that a permission for `omo` covers it.
 
 pub(crate) mod parallel_run;
 pub(crate) mod parts;
@@ -33,10 +32,8 @@ use omo_view::run_view::RunEnd;
 use crate::blocks::parts::{LONG_TIMEOUT, fit_block, plan_notes, plan_path, progress_words};
 use crate::blocks::workflow_batch::WorkflowBatch;
 
-/// Rows of tasks in a block.
 const MAX_ROWS: usize = 12;
 
-/// A run was opened.
 pub(crate) fn opened_block(id: &str, state: &RunState) -> String {
     let plan = &state.plan;
     let stops: Vec<String> = plan
@@ -65,7 +62,7 @@ pub(crate) fn opened_block(id: &str, state: &RunState) -> String {
     fit_block(text)
 }
 
-/// Whether whole batches can be handed to the Workflow tool: it starts one kind of agent, which shows no evidence.
+/// `true` where whole batches go to the `Workflow` tool: it starts one kind of agent, which shows no evidence.
 pub(crate) fn goes_by_workflow(state: &RunState) -> bool {
     match state.mode {
         ExecutionMode::Batches => state.plan.verification_task().is_none() && !state.is_task_list(),
@@ -73,12 +70,11 @@ pub(crate) fn goes_by_workflow(state: &RunState) -> bool {
     }
 }
 
-/// A run goes on; `said` stands before it.
 pub(crate) fn resumed_block(id: &str, state: &RunState, said: &str) -> String {
     fit_block(format!("{said}omo: going on with the run {id} of {}: {}.\n", plan_path(state), progress_words(state)))
 }
 
-/// The run of this very plan has come to its end before; `anew` is the line that begins it anew.
+/// This very plan ended before; `anew` is the line that begins it again.
 pub(crate) fn complete_already(id: &str, state: &RunState, anew: &str) -> String {
     let head = format!("omo: the run {id} of {} is complete, and the plan is as it was then.", plan_path(state));
     let typed = sanitize(anew, 300);
@@ -86,7 +82,6 @@ pub(crate) fn complete_already(id: &str, state: &RunState, anew: &str) -> String
     fit_block(format!("{head}\n\n{}\n  To begin anew, type: {typed}", end_block(state)))
 }
 
-/// A batch for the Workflow tool.
 pub(crate) fn spawn_workflow(out: &WorkflowBatch, state: &RunState) -> String {
     let arguments = serde_json::to_string(&out.arguments).unwrap_or_default();
     format!(
@@ -98,7 +93,6 @@ pub(crate) fn spawn_workflow(out: &WorkflowBatch, state: &RunState) -> String {
     )
 }
 
-/// One task for a subagent.
 pub(crate) fn spawn_agent(run: &str, task: &Task, state: &RunState) -> String {
     let (id, word) = (&task.id, state.plan.dialect.unit_word());
     let (agent, prompt) = (task_list_run::agent_type(task), task_list_run::prompt(run, task, state));
@@ -112,7 +106,6 @@ pub(crate) fn spawn_agent(run: &str, task: &Task, state: &RunState) -> String {
     ))
 }
 
-/// One task of a plan for this session itself.
 pub(crate) fn work_inline(run: &str, task: &Task, state: &RunState) -> String {
     let (id, word) = (&task.id, capitalize(state.plan.dialect.unit_word()));
     fit_block(format!(
@@ -122,7 +115,7 @@ pub(crate) fn work_inline(run: &str, task: &Task, state: &RunState) -> String {
     ))
 }
 
-/// Agents were asked for, and have not begun.
+/// For agents that were asked for and have not begun.
 pub(crate) fn wait_for_agents(ids: &[String]) -> String {
     format!(
         "WAIT\n  {} went to agents a moment ago, which have not begun yet.\n  run: omo agent next --wait 540      {LONG_TIMEOUT}",
@@ -130,7 +123,6 @@ pub(crate) fn wait_for_agents(ids: &[String]) -> String {
     )
 }
 
-/// Workers are at work on these tasks.
 pub(crate) fn wait_block(ids: &[&str], state: &RunState, now: Timestamp, workflow: bool) -> String {
     let since = |id: &&str| state.tasks.get(*id).and_then(|task| task.running.as_ref()).map(|running| running.since);
     let word = capitalize(state.plan.dialect.unit_word());
@@ -148,14 +140,13 @@ pub(crate) fn wait_block(ids: &[&str], state: &RunState, now: Timestamp, workflo
     fit_block(format!("WAIT\n{}\n  run: omo agent next{flag} --wait 540      {LONG_TIMEOUT}{lost}", lines.join("\n")))
 }
 
-/// A batch was handed out, and no worker has begun yet.
+/// A batch is with the `Workflow` tool, and no worker has begun.
 pub(crate) fn wait_for_workers() -> String {
     format!(
         "WAIT\n  The tasks were handed out a moment ago, and their first agent has not begun yet.\n  run: omo agent next --workflow --wait 540      {LONG_TIMEOUT}"
     )
 }
 
-/// What a person at a terminal does next.
 pub(crate) fn next_at_terminal(state: &RunState) -> String {
     if state.parallel.is_some() {
         "`omo run watch` starts the workers and shows them".to_owned()
@@ -164,12 +155,11 @@ pub(crate) fn next_at_terminal(state: &RunState) -> String {
     }
 }
 
-/// What of a block is for a person; before that stands what it tells a model.
 pub(crate) fn user_part(block: &str) -> &str {
     block.split_once("\n\n").map_or(block, |(_, shown)| shown)
 }
 
-/// A person has to answer. In `claude -p` none can within the turn.
+/// A question for a person. In `claude -p` none can answer within the turn.
 pub(crate) fn question_block(question: &QuestionState, state: &RunState, can_ask_user: bool) -> String {
     match &question.question.kind {
         QuestionKind::Decisions { .. } if can_ask_user => ask_within_the_turn(question),
@@ -194,7 +184,7 @@ fn ask_within_the_turn(question: &QuestionState) -> String {
     ))
 }
 
-/// How a block begins that only a person's next prompt gets past. The line for the model is not for showing.
+/// Heading of a block that only a person's next prompt gets past, without the line for the model.
 fn stop_heading(question: &QuestionState) -> String {
     format!(
         "STOP\n  Show the user the second paragraph, then end your turn. Only their next prompt lets it pass; until then an \
@@ -228,7 +218,6 @@ fn hard_stop(question: &QuestionState, group: usize, state: &RunState) -> String
     fit_block(text)
 }
 
-/// The tasks that are left behind a batch, up to the next stop.
 fn tasks_until_next_stop(group: usize, state: &RunState) -> Vec<&str> {
     let behind = state.plan.groups.iter().skip(group + 1);
     let mut tasks = Vec::new();
@@ -257,7 +246,7 @@ fn stop(question: &QuestionState, state: &RunState) -> String {
     fit_block(text)
 }
 
-/// What cannot begin, and what is not checked, as long as nothing was begun.
+/// Tasks that cannot begin or are not checked; empty once one was begun.
 fn unable_lines_at_start(state: &RunState) -> Vec<String> {
     let is_begun = state.tasks.values().any(|task| task.attempts > 0);
     if is_begun { Vec::new() } else { unable_lines(&state.plan) }
@@ -280,15 +269,14 @@ fn how_to_continue(text: &mut String, question: &QuestionState, state: &RunState
     }
 }
 
-/// What its user types in a session to have an open run go on, past a stop.
+/// The line that a user types in a session to continue an open run past a stop.
 pub(crate) fn go_on_line(state: &RunState) -> String {
     if state.is_task_list() { how_to_go_on(state) } else { "/omo:execute".to_owned() }
 }
 
-/// The run came to its end.
 pub(crate) fn end_block(state: &RunState) -> String {
     let heading = run_heading(state);
-    // Each but the heading stands in words that other tools know.
+    // Other tools parse these words, all but the heading.
     let how = match (parallel_run::result_block(state), &state.phase) {
         (Some(result), _) if heading.kind == RunEnd::Unproved => format!("{}\n  Result: {result}", heading.text),
         (Some(result), _) => format!("Result: {result}"),
@@ -322,7 +310,6 @@ pub(crate) fn end_block(state: &RunState) -> String {
     fit_block(text)
 }
 
-/// How a failed task is done again, where there is one.
 fn how_to_retry(state: &RunState) -> String {
     let is_failed = |standing: &TaskStanding| matches!(standing, TaskStanding::Is(status) if status.is_ended());
     let failed = state

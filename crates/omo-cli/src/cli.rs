@@ -7,12 +7,11 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use crate::commands::Command;
 use crate::exit_kind::ExitKind;
 
-/// Below the first page.
 pub(crate) fn top_help() -> String {
     format!("{TOP}\n\nExit status:\n{}", in_two_columns(&ExitKind::ALL).join("\n"))
 }
 
-/// The exit statuses as lines, downwards first: one a line would be more than a screen takes.
+/// Exit statuses in columns, downwards first: one a line would not fit a screen.
 fn in_two_columns(kinds: &[ExitKind]) -> Vec<String> {
     let (left, right) = kinds.split_at(kinds.len().div_ceil(2));
     let width = left.iter().map(|kind| kind.meaning().len()).max().unwrap_or(0);
@@ -56,7 +55,6 @@ pub(crate) enum ColorWhen {
 }
 
 impl ColorWhen {
-    /// Has every stream of this process follow it.
     fn apply(self) {
         let choice = match self {
             Self::Auto => anstream::ColorChoice::Auto,
@@ -67,22 +65,20 @@ impl ColorWhen {
     }
 }
 
-/// A command line that was read.
 #[derive(Debug)]
 pub(crate) struct CommandLine {
-    /// What it asks for.
     pub arguments: Arguments,
-    /// Whether it asks for JSON.
     pub wants_json: bool,
 }
 
 impl CommandLine {
-    /// Reads a command line, the program's name first. From then on what is printed has colours as it says.
+    /// Parses a command line that begins with the program's name. Sets colours for everything printed from then on.
     ///
     /// # Errors
-    /// It is wrong, or asks for help.
+    ///
+    /// A wrong command line, or a request for help.
     pub(crate) fn read(words: &[OsString]) -> Result<Self, clap::Error> {
-        // What clap itself prints has colours as well.
+        // The errors of clap are coloured as well.
         color_in(words).apply();
         let matches = Arguments::command().try_get_matches_from(words)?;
         let wants_json = matches_json(&matches);
@@ -92,7 +88,7 @@ impl CommandLine {
     }
 }
 
-/// Whether the command that was found has an option for JSON, and that is given.
+/// `true` where the matched command has a `--json` option and it is given.
 fn matches_json(matches: &ArgMatches) -> bool {
     let mut last = matches;
     while let Some((_, below)) = last.subcommand() {
@@ -103,12 +99,11 @@ fn matches_json(matches: &ArgMatches) -> bool {
     is_set || (format && last.get_raw("format").is_some_and(|mut values| values.any(|value| value == "json")))
 }
 
-/// The options of a command line, as far as they can be told before it is read: none behind `--`.
+/// Options of an unparsed command line, up to `--`.
 fn options(words: &[OsString]) -> impl Iterator<Item = &str> {
     words.iter().map(|word| word.to_str().unwrap_or_default()).take_while(|word| *word != "--")
 }
 
-/// The value of an option in a command line that was not read.
 fn value_of<'a>(words: &'a [OsString], option: &str) -> Option<&'a str> {
     let mut words = options(words);
     words
@@ -123,7 +118,7 @@ fn color_in(words: &[OsString]) -> ColorWhen {
     value_of(words, "--color").and_then(|value| ColorWhen::from_str(value, false).ok()).unwrap_or_default()
 }
 
-/// Whether a command line that could not be read asks for JSON.
+/// `--json` in a command line that could not be parsed.
 pub(crate) fn asks_for_json(words: &[OsString]) -> bool {
     options(words).any(|word| word == "--json") || value_of(words, "--format") == Some("json")
 }

@@ -1,5 +1,5 @@
-//! The commands of `omo`: each is one file that owns its options, its page of help and what it does. Here stand its
-//! module, its variant of [`Command`], and its line in [`run`].
+//! The commands of `omo`, each a file with its options, help and work. This file has the module, its variant of
+//! [`Command`], and its line in [`run`].
 
 pub(crate) mod agent;
 pub(crate) mod answer;
@@ -63,13 +63,13 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether it does the same for each caller, and does not ask who calls it: it only reads a plan.
+    /// `true` for a command that reads a plan alone, the same for each caller.
     pub(crate) fn only_reads(&self) -> bool {
         matches!(self, Self::Plan(_))
     }
 }
 
-/// Does what was asked for; `whole` is the command line that it stood in.
+/// Runs the command; `whole` is the parsed clap command.
 pub(crate) fn run(
     env: &ProcessEnv,
     config: &UserConfig,

@@ -1,4 +1,4 @@
-//! Asking the person at the terminal before something is agreed to. A model's shell is never asked.
+//! A question to the person at the terminal before something is approved. A model's shell is never asked.
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
@@ -23,19 +23,17 @@ pub(crate) struct ConfirmOptions {
     pub digest: Option<String>,
 }
 
-/// What a person is asked to confirm.
 pub(crate) struct Confirmation<'a> {
-    /// The question, with everything that they agree to.
+    /// Question, with everything that it approves.
     pub text: &'a str,
-    /// What stands for exactly that.
+    /// Digest of exactly that.
     pub digest: &'a str,
-    /// Why a model's own shell is not asked, and what its user does instead.
+    /// Reason against a model's own shell, and the user's way instead.
     pub own_shell: (&'a str, &'a str),
-    /// What shows the digest.
     pub shown_by: &'a str,
 }
 
-/// Asks the user. One without a terminal gives the digest of what they have read.
+/// Asks the user. Without a terminal, the digest of the read text answers.
 pub(crate) fn ask_person(env: &ProcessEnv, question: &Confirmation, given: Option<&str>) -> Result<(), CommandError> {
     if env.in_session {
         return Err(CommandError::needs_person(question.own_shell.0, question.own_shell.1));
@@ -56,7 +54,6 @@ pub(crate) fn ask_person(env: &ProcessEnv, question: &Confirmation, given: Optio
     Err(CommandError::needs_person("not agreed to; nothing was done", "answer `y` to agree"))
 }
 
-/// Whether a person at a terminal answers a question with yes.
 pub(crate) fn is_answered_yes(question: &str) -> Result<bool, CommandError> {
     write!(anstream::stderr(), "{question} [y/N] ")?;
     let mut answer = String::new();
@@ -64,13 +61,13 @@ pub(crate) fn is_answered_yes(question: &str) -> Result<bool, CommandError> {
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-/// Who agrees to something now: without a terminal it may be a process that a model detached from its client.
+/// Origin of an approval: without a terminal the process may be one that a model detached from its client.
 pub(crate) fn given_approval(env: &ProcessEnv) -> GivenApproval {
     let by = if std::io::stdin().is_terminal() { ChangedBy::Terminal } else { ChangedBy::Detached };
     GivenApproval { by, at: env.now }
 }
 
-/// Every session of a project names in its verdict what was approved without a person that is known.
+/// Notes the approval in every session of the project, whose verdict then names one without a known person.
 pub(crate) fn name_approval(
     root: &Path,
     env: &ProcessEnv,

@@ -1,4 +1,4 @@
-//! Where a verb works: the project, its runs, the one that is meant, and who asks.
+//! The place of a verb: project, runs, the selected run, and the caller.
 
 use std::path::{Path, PathBuf};
 
@@ -30,43 +30,39 @@ use crate::id_prefix::{IdMatch, ambiguous_id, match_id};
 use crate::project::{Project, own_session};
 use crate::task_list_note;
 
-/// The session of a model's shell that does not say which session it is of. No real session has this
-/// name, so no person has spoken in it.
+/// Session of a model's shell that does not name its own. No real session has this id, so no person has spoken in it.
 const UNKNOWN_SESSION: &str = "?";
 
-/// Where a verb works.
 pub(crate) struct CommandContext<'a> {
-    /// The environment and the time.
+    /// Environment and time.
     pub env: &'a ProcessEnv,
-    /// The top of the project.
     pub root: PathBuf,
-    /// The user's own state folder.
+    /// The user's state folder.
     pub state_home: PathBuf,
-    /// The runs of its repository, where it has had any.
+    /// Runs of the repository, if any.
     pub runs: Option<RunStore>,
-    /// The session that asks; `None` for a terminal.
+    /// The asking session; `None` for a terminal.
     pub session: Option<SessionId>,
-    /// What every check gets.
+    /// Environment of every check.
     pub environment: CheckEnvironment,
-    /// The folder that the plugin keeps over its updates, where it is known.
+    /// Data folder of the plugin, which survives updates.
     pub plugin_data: Option<PathBuf>,
-    /// When a person typed this very command in the session, where its hook has handed it over.
+    /// Time at which a person typed this very command, from the prompt hook.
     pub typed_at: Option<Timestamp>,
-    /// Nothing is begun: a person who typed a command is told what keeps it from starting.
+    /// A preview for a person who typed a command: nothing begins, obstacles are told.
     pub is_preview: bool,
-    /// An agent's verb asks: it gets blocks, also at a terminal.
+    /// A verb of `omo agent`: prints blocks, also at a terminal.
     pub is_agent_verb: bool,
 }
 
 impl<'a> CommandContext<'a> {
-    /// Finds the project, its runs, and the session that asks.
     pub(super) fn find(env: &'a ProcessEnv) -> Result<Self, CommandError> {
         if env.in_check {
             let hint = "remove the `omo` command from what the check runs";
             return Err(CommandError::precondition("a check cannot change the run that it judges", hint));
         }
         let root = Project::find(env)?.root;
-        // A ledger is text: what it says of another folder would be about none.
+        // A ledger is text, which cannot name this folder.
         if root.to_str().is_none() {
             let message =
                 format!("the name of the project's folder is no UTF-8: {}", sanitize(&root.to_string_lossy(), 300));
@@ -95,7 +91,6 @@ impl<'a> CommandContext<'a> {
         Ok(context)
     }
 
-    /// Has the runs of a project that was renamed go on where it is now. What cannot be read is told by the verb.
     fn follow_renamed_project(&self) {
         let Some(runs) = self.runs.as_ref().filter(|_| self.env.worker.is_none()) else { return };
         for listed in runs.list().unwrap_or_default() {
@@ -119,7 +114,6 @@ impl<'a> CommandContext<'a> {
         }
     }
 
-    /// Who asks.
     pub(super) fn actor(&self) -> EventActor {
         let process = env::client_pid().map(|pid| RecordedProcess { pid, mark: process_identity::start_mark(pid) });
         match &self.session {
@@ -129,12 +123,11 @@ impl<'a> CommandContext<'a> {
         }
     }
 
-    /// Whether a person asks, at a terminal of their own.
+    /// `true` for a person at a terminal of their own.
     pub(super) fn is_person(&self) -> bool {
         !self.env.in_session
     }
 
-    /// The run that is open in this work tree, if one is.
     pub(super) fn open_run(&self, runs: &RunStore) -> Result<Option<(Run, RunState)>, CommandError> {
         for listed in runs.list()? {
             match listed.state {
@@ -147,8 +140,8 @@ impl<'a> CommandContext<'a> {
         Ok(None)
     }
 
-    /// Holds the door: until the guard is dropped, no run is opened, and none that is over goes on. Refuses
-    /// where another one than `own` is open in this work tree: both would write the same checkpoint.
+    /// Lock against opening or reopening a run while the guard lives. Refuses where a run other than `own` is open in
+    /// this work tree: both would write the same checkpoint.
     pub(super) fn lock_opening(&self, runs: &RunStore, own: Option<&str>) -> Result<ExclusiveGuard, CommandError> {
         let guard = runs.lock_opening()?;
         match self.open_run(runs)? {
@@ -157,8 +150,7 @@ impl<'a> CommandContext<'a> {
         }
     }
 
-    /// Notes a run that is over in the entry of the session that asks, so that what its user says about the
-    /// run is heard.
+    /// Notes an ended run in the entry of the asking session, so that a user's words about the run are heard.
     pub(super) fn note_ended_run(&self, run: &Run, state: &RunState) {
         if let (Some(id), false) = (&self.session, state.phase == RunPhase::Executing) {
             let told = GuardedFolder::create_state(Path::new(&state.root))
@@ -174,7 +166,7 @@ impl<'a> CommandContext<'a> {
         }
     }
 
-    /// Who asks, and when a person last spoke there.
+    /// The caller, with the time of the last prompt by a person.
     pub(super) fn caller(&self) -> Result<VerbCaller, CommandError> {
         let read = |id| sealed_plan_run::read(&self.root, id, Some(&self.state_home));
         let known = self.session.as_ref().map(read).transpose()?.flatten();
@@ -187,7 +179,7 @@ impl<'a> CommandContext<'a> {
         })
     }
 
-    /// Refuses a run that another live session holds. A person at a terminal takes a run from any session.
+    /// Refuses a run of another live session. A person at a terminal takes a run from any session.
     pub(super) fn require_free_run(&self, state: &RunState) -> Result<(), CommandError> {
         if !self.is_person() {
             verbs::join_run(state, &self.caller()?, &is_alive)?;
@@ -195,8 +187,7 @@ impl<'a> CommandContext<'a> {
         Ok(())
     }
 
-    /// The run that is meant: the one that was named, the one that is open here, or, where `ended` ones are
-    /// of use, the last one.
+    /// The named run, the open one, or, with `EndedRuns::Included`, the last one.
     pub(super) fn find_run(&self, named: Option<&str>, ended: EndedRuns) -> Result<(Run, RunState), CommandError> {
         let missing = || {
             let hint = "`omo run start FILE` opens one; in Claude Code /omo:execute FILE";
@@ -250,8 +241,7 @@ impl<'a> CommandContext<'a> {
         self.reap_dead_supervisor(runs.get(&id)?, state)
     }
 
-    /// The run once what a dead supervisor of it has left is put right. Where that is not possible the user is
-    /// warned, and the command goes on.
+    /// The run after cleaning up behind a dead supervisor. An error is a warning, and the command goes on.
     pub(super) fn reap_dead_supervisor(&self, run: Run, state: RunState) -> Result<(Run, RunState), CommandError> {
         if state.parallel.is_none() || self.env.worker.is_some() {
             return Ok((run, state));
@@ -272,12 +262,11 @@ impl<'a> CommandContext<'a> {
         }
     }
 
-    /// Whether a run changes this work tree.
+    /// `true` for a run that changes this work tree.
     pub(super) fn is_in_this_work_tree(&self, state: &RunState) -> bool {
         Path::new(&state.root) == self.root
     }
 
-    /// What does something with a run.
     pub(super) fn engine<'b>(&'b self, run: &'b Run, state: &'b RunState) -> Result<Engine<'b>, CommandError> {
         self.engine_at(run, Path::new(&state.root), self.work_tree(run.id(), state)?)
     }
@@ -295,7 +284,7 @@ impl<'a> CommandContext<'a> {
         self.engine(run, state)
     }
 
-    /// The same, where no state is kept: `root` and `tree` are what that says.
+    /// An engine without a state; `root` and `tree` are from the state of the run.
     pub(super) fn engine_at<'b>(
         &'b self,
         run: &'b Run,
@@ -316,8 +305,7 @@ impl<'a> CommandContext<'a> {
         })
     }
 
-    /// The work tree that is worked in: of a client that the run has started that of its session, as the ledger
-    /// says it, and otherwise the run's.
+    /// The work tree of the caller: for a client of the run that of its session, as in the ledger, else the run's.
     pub(super) fn work_tree(&self, run: &str, state: &RunState) -> Result<ProvedWorktree, CommandError> {
         let own = self.env.worker.as_ref().filter(|own| own.run == run);
         let tree = own.and_then(|own| worker_tree(state, run, &own.worker));
@@ -331,8 +319,8 @@ impl<'a> CommandContext<'a> {
         Ok(ProvedWorktree::of_project(Path::new(&state.root)))
     }
 
-    /// Writes into the session's entry where its run stands, for the hooks; `holder` is who held it before. One that
-    /// cannot be written holds up nothing: the ledger is the truth.
+    /// Notes the state of a run in its session's entry, for the hooks; `holder` is the previous holder. A failed write
+    /// holds up nothing: the ledger is the truth.
     pub(super) fn note_in_session(&self, run: &Run, holder: &EventActor, now: &RunState) {
         if moved_run::is_gone(now) {
             return;
@@ -347,8 +335,8 @@ impl<'a> CommandContext<'a> {
         }
     }
 
-    /// Notes in the entry of the session in which a person has just typed that a run goes on that they have said so: it may
-    /// be another session's, of which this one's hooks have noted no prompt. Without the note the run asks once more.
+    /// Notes the user's consent to go on in the session of the typed prompt, which may be another session than the
+    /// run's. Without the note the run asks again.
     pub(super) fn note_typed(&self, run: &Run, now: &RunState) {
         let (Some(session), Some(at)) = (&self.session, self.typed_at) else { return };
         if let Ok(folder) = GuardedFolder::create_state(Path::new(&now.root)) {
@@ -374,7 +362,6 @@ impl<'a> CommandContext<'a> {
     }
 }
 
-/// The only run that is meant cannot be read.
 fn unreadable_run(id: &str, error: RunStoreError) -> CommandError {
     let id = sanitize(id, 60);
     if matches!(error, RunStoreError::Line { .. } | RunStoreError::Ledger { .. }) {
@@ -385,7 +372,6 @@ fn unreadable_run(id: &str, error: RunStoreError) -> CommandError {
     CommandError::from(error)
 }
 
-/// The run that was named: the beginning of its id is enough.
 fn find_named_run(runs: &RunStore, typed: &str) -> Result<Run, CommandError> {
     match runs.get(typed) {
         Err(RunStoreError::NotFound(_)) => {}
@@ -399,28 +385,23 @@ fn find_named_run(runs: &RunStore, typed: &str) -> Result<Run, CommandError> {
     }
 }
 
-/// What is said where another run is open.
 pub(crate) fn another_run_is_open(id: &str, state: &RunState) -> CommandError {
     let message = format!("the run {id} of {} is open here, and one work tree has one run", parts::run_subject(state));
     CommandError::busy(message, format!("let it finish, or end it: `omo run cancel --run {id}`"))
 }
 
-/// Whether runs that have ended are of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EndedRuns {
-    /// They are.
     Included,
-    /// Only one that is open.
     Excluded,
 }
 
-/// What a run is of, with the mark of a plan in steps.
+/// Name of a run's plan, with the mark of a plan in steps.
 fn named(state: &RunState) -> String {
     let steps = if state.is_ultraplan() { STEP_PLAN_PREFIX } else { "" };
     format!("{steps}{}", parts::run_subject(state))
 }
 
-/// A run as its session's entry shows it.
 pub(crate) fn session_entry(run: &Run, state: &RunState) -> PlanRun {
     let counts = state.task_counts();
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
@@ -468,12 +449,11 @@ pub(crate) fn require_only_parallel_run(runs: &RunStore, own: Option<&str>) -> R
     Ok(())
 }
 
-/// A way on for a run whose work tree is gone.
 fn way_out_of_gone(id: &str) -> String {
     format!("it goes on where that was moved to, and `omo run cancel --run {id}` ends it")
 }
 
-/// No run is open in this work tree, and these are in others of the repository.
+/// The error without an open run here, which names those in other work trees.
 fn open_elsewhere(runs: &[(String, RunState)]) -> CommandError {
     let line = |(id, state): &(String, RunState)| {
         let gone =

@@ -1,4 +1,4 @@
-//! What can go wrong, the exit status it gives, and what is said about it.
+//! Errors of the commands, with exit status and text.
 
 use std::{fmt, io};
 
@@ -24,10 +24,8 @@ use omo_state::trust::pending_approval::PendingError;
 
 use crate::exit_kind::ExitKind;
 
-/// A failure: what was wrong, and what to do.
 #[derive(Debug)]
 pub(crate) struct CommandError {
-    /// Which kind.
     pub kind: ExitKind,
     message: String,
     hint: Option<String>,
@@ -38,95 +36,82 @@ impl CommandError {
         Self { kind, message: message.into(), hint: Some(hint.into()) }
     }
 
-    /// The answer is no: a check is not green, or there is none, or something was found to be bad.
+    /// A negative answer: a check is red or missing, or something is bad.
     pub(crate) fn not_green(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(ExitKind::NotGreen, message, hint)
     }
 
-    /// The command line is wrong, or says too little.
     pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(ExitKind::Usage, message, hint)
     }
 
-    /// A session, a run, a check or a file that is meant is not there.
     pub(crate) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(ExitKind::NotFound, message, hint)
     }
 
-    /// The plan is not valid.
     pub(crate) fn invalid_plan(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(ExitKind::InvalidPlan, message, hint)
     }
 
-    /// Something has to be put right first: the configuration, Claude Code, the place it is run in.
+    /// A missing condition: configuration, Claude Code, or the folder.
     pub(crate) fn precondition(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(ExitKind::Precondition, message, hint)
     }
 
-    /// Another process or session is at the same work.
     pub(crate) fn busy(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(ExitKind::Busy, message, hint)
     }
 
-    /// Only a person may go on from here.
     pub(crate) fn needs_person(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(ExitKind::NeedsPerson, message, hint)
     }
 
-    /// A file could not be read or written.
     pub(crate) fn io(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(ExitKind::Io, message, hint)
     }
 
-    /// What is there now is not what this was meant for, or does not go with it.
     pub(crate) fn conflict(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(ExitKind::Conflict, message, hint)
     }
 
-    /// The answer was given on stdout already, and only the exit status is left to say.
+    /// An answer that is on stdout already; only the exit status is left.
     pub(crate) fn already_printed(kind: ExitKind) -> Self {
         Self { kind, message: String::new(), hint: None }
     }
 
-    /// Whether there is nothing left to say but the exit status.
     pub(crate) fn is_already_printed(&self) -> bool {
         self.message.is_empty()
     }
 
-    /// The same, with the exit status of another kind.
+    /// The same failure with the exit status of another kind.
     pub(crate) fn with_kind(self, kind: ExitKind) -> Self {
         Self { kind, ..self }
     }
 
-    /// What was wrong, without what to do.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
-    /// What to do.
     pub(crate) fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
     }
 
-    /// All of it as a screen for the person who typed a command in a session.
+    /// A screen for the person who typed a command in a session.
     pub(crate) fn screen(&self) -> String {
         let hint = self.hint.as_ref().map(|hint| format!("\n\n{hint}")).unwrap_or_default();
         let text = format!("[omo] Nothing was started: {}{hint}", self.message);
         anstream::adapter::strip_str(&text).to_string()
     }
 
-    /// All of it in one line, as it is said in a session.
     pub(crate) fn line(&self) -> String {
         let hint = self.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
         format!("{}{hint}", self.message).split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether everything was said already.
     pub(crate) fn is_printed(&self) -> bool {
         self.message.is_empty()
     }
 
-    /// The configuration is wrong.
     pub(crate) fn invalid_config(problem: &ConfigProblem) -> Self {
         Self::precondition(problem.to_string(), "fix the file, or remove the line to use the default")
     }
@@ -199,7 +184,7 @@ impl From<FolderError> for CommandError {
     }
 }
 
-/// What an error of the system is, by what it says.
+/// `ExitKind` by `io::ErrorKind`.
 fn kind_of_io(error: &io::Error) -> ExitKind {
     if error.kind() == io::ErrorKind::BrokenPipe { ExitKind::Success } else { ExitKind::Io }
 }
@@ -211,7 +196,7 @@ impl From<io::Error> for CommandError {
 }
 
 impl From<anyhow::Error> for CommandError {
-    /// An error of the system, with what was tried when it came up.
+    /// A system error, with the attempt as its context.
     fn from(error: anyhow::Error) -> Self {
         let kind = error.downcast_ref::<io::Error>().map_or(ExitKind::Io, kind_of_io);
         Self { kind, message: format!("{error:#}"), hint: None }

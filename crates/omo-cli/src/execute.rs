@@ -1,5 +1,5 @@
-//! A plan or a task list is executed: it becomes a run in the mode that it asks for, or that its user names, or goes on
-//! with the run that it has. `omo run start` and all slash commands come here, each with its own options and defaults.
+//! Execution of a plan or a task list: a new run in the requested mode, or the present one continued. `omo run start`
+//! and all slash commands come here, each with its own options and defaults.
 
 pub(crate) mod approval;
 pub(crate) mod continue_run;
@@ -56,8 +56,8 @@ pub(crate) fn execute(context: &CommandContext, request: ExecuteRequest) -> Resu
     }
 }
 
-/// Offers the only plan of the project that is ready, where no run is open and no plan is named. Nothing is begun: a
-/// person who typed the command alone reads what would be run, and the line that begins it.
+/// Offers the only ready plan of the project, where no run is open and no plan is named. Nothing begins: a person who
+/// typed the command alone reads the plan, and the line that begins it.
 fn offer_plan(context: &CommandContext, request: ExecuteRequest, missing: CommandError) -> Result<(), CommandError> {
     let ready = ready_plans(context.env, &context.root)?;
     let [path] = ready.as_slice() else { return Err(missing) };
@@ -75,8 +75,8 @@ fn offer_plan(context: &CommandContext, request: ExecuteRequest, missing: Comman
     Err(CommandError::not_found(missing.message(), format!("one plan is ready: `{line}` executes it")))
 }
 
-/// Says that a run is open, and what comes next: to a person at a terminal in words, to a session with the answer of the
-/// next command, which saves it a request.
+/// Prints the opened run and the next step: in words at a terminal, for a session the answer of `omo agent next`,
+/// which saves a request.
 pub(crate) fn print_then_next(
     context: &CommandContext,
     run: &Run,
@@ -92,7 +92,7 @@ pub(crate) fn print_then_next(
         return output::print_block(&format!("{heading}\n\nDO\n  run: {then}"));
     }
     writeln!(anstream::stdout(), "{heading}\n")?;
-    // The run is open whatever keeps it from going on now, which that command says again.
+    // The run is open whatever keeps it from going on now; `omo agent next` repeats the error.
     print_answer(context, run, state).or_else(|error| {
         output::print_warning(&error.message());
         output::print_block(&format!("DO\n  run: {then}"))
@@ -106,8 +106,7 @@ fn execute_file(context: &CommandContext, mut request: ExecuteRequest, path: &st
     Ok(())
 }
 
-/// Opens the run of a plan, or goes on with the one that it has. Where its user has answered what proves its tasks,
-/// that is the check to begin with, and nothing was done yet.
+/// Opens or continues the run of a plan. A user's answer about the proof of its tasks is the check to begin with.
 fn start_plan(
     context: &CommandContext,
     request: &mut ExecuteRequest,
@@ -122,9 +121,9 @@ fn start_plan(
     let PickedMode { mode, line, is_own_choice } = pick_mode(request, &known, &plan)?;
     request.heading = format!("Mode: {}\nFile: {}\n", RunScope::from(&request.scope).describe(), sanitize(path, 200));
     request.choice = line.map(|line| format!("[omo] {}\n", sanitize(&line, 400))).unwrap_or_default();
-    // The user who is asked to approve the commands reads as well how they will be run.
+    // The approval of the commands also shows the mode.
     open_or_continue(context, request, &plan, mode, known).inspect_err(|failure| {
-        // The screen of an approval says it itself.
+        // The screen of an approval says that itself.
         let is_on_screen = failure.kind == ExitKind::NeedsPerson && context.env.in_session;
         if is_own_choice && !is_on_screen && !failure.is_printed() && !context.is_preview {
             output::print_stderr_line(&request.choice.trim_end());

@@ -1,34 +1,29 @@
-//! The kinds of failure and their exit statuses, which are part of the interface.
+//! Kinds of failure and their exit statuses, which are part of the interface.
 
 use std::process::ExitCode;
 
-/// The kinds of failure. Their exit status is part of the interface; `omo --help` and the guide list
-/// it.
+/// Kinds of failure. `omo --help` and the guide list the exit statuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum ExitKind {
-    /// All was done, or the reader of our output is gone, which is no failure of ours.
+    /// Success; also a closed output, which is no failure of omo.
     Success = 0,
-    /// The answer is no: a check is not green, or there is none, or something was found to be bad. Also
-    /// whatever goes wrong in the verbs of task lists, whose scripts know no other status.
+    /// A negative answer: a check is red or missing, or something is bad. Also every error of the verbs of task lists,
+    /// whose scripts know no other status.
     NotGreen = 1,
-    /// The command line is wrong, or says too little.
     Usage = 2,
-    /// A session, a run, a check or a file that is meant is not there.
+    /// A missing session, run, check or file.
     NotFound = 3,
-    /// The plan is not valid.
     InvalidPlan = 4,
-    /// Something has to be put right first: the configuration, Claude Code, the place it is run in.
+    /// A missing condition: configuration, Claude Code, or the folder.
     Precondition = 5,
-    /// Another process or session is at the same work.
+    /// Another process or session does the same work.
     Busy = 6,
-    /// Only a person may go on from here.
+    /// Only a person may go on.
     NeedsPerson = 7,
-    /// No more may be spent.
     Budget = 8,
-    /// A file could not be read or written.
     Io = 9,
-    /// What is there now is not what this was meant for, or does not go with it.
+    /// A present state that does not fit the request.
     Conflict = 10,
 }
 
@@ -48,12 +43,11 @@ impl ExitKind {
         Self::Conflict,
     ];
 
-    /// The exit status, as a number.
     pub(crate) fn code(self) -> u8 {
         self as u8
     }
 
-    /// What the exit status means, in at most half a line of the first page of help.
+    /// Meaning, in at most half a line of the first page of help.
     pub(crate) fn meaning(self) -> &'static str {
         match self {
             Self::Success => "done",
@@ -70,7 +64,7 @@ impl ExitKind {
         }
     }
 
-    /// The name of the kind, for programs: `kind` of an error that is printed as JSON.
+    /// Name for programs: `kind` of an error as JSON.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Success => "success",
@@ -87,7 +81,6 @@ impl ExitKind {
         }
     }
 
-    /// The exit status.
     pub(crate) fn exit_code(self) -> ExitCode {
         ExitCode::from(self.code())
     }

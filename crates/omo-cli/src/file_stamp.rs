@@ -1,9 +1,8 @@
-//! What tells whether a file has changed, without reading it.
+//! A sign of change of a file, without reading the content.
 
 use std::path::Path;
 use std::time::SystemTime;
 
-/// How long a file is, and when it was written last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileStamp {
     bytes: u64,
@@ -11,7 +10,7 @@ pub(crate) struct FileStamp {
 }
 
 impl FileStamp {
-    /// That of a file; `None` where there is none.
+    /// `None` for a missing file.
     pub(crate) fn of(file: &Path) -> Option<Self> {
         let found = file.symlink_metadata().ok()?;
         Some(Self { bytes: found.len(), written_at: found.modified().ok() })

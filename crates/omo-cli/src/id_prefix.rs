@@ -1,24 +1,19 @@
-//! An id that a person typed: whole, or so much of its beginning that no other id begins like that.
+//! A typed id, complete or a unique prefix.
 
 use omo_core::text::sanitize;
 
 use crate::error::CommandError;
 
-/// Of more candidates the rest is counted.
+/// Maximum candidates named; the rest is counted.
 const NAMED_CANDIDATES: usize = 10;
 
-/// What an id that was typed means.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum IdMatch<'a> {
-    /// This one.
     One(&'a str),
-    /// No id begins like that.
     None,
-    /// Each of these begins like that.
     Several(Vec<&'a str>),
 }
 
-/// Finds the one that is meant. A whole id is meant itself, also where others begin with it.
 pub(crate) fn match_id<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> IdMatch<'a> {
     let mut candidates: Vec<&str> = known.into_iter().filter(|id| id.starts_with(typed)).collect();
     candidates.sort_unstable();
@@ -30,7 +25,7 @@ pub(crate) fn match_id<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>
     }
 }
 
-/// Several ids begin as it was typed; `option` names one.
+/// The error for several ids with a prefix; `option` names one.
 pub(crate) fn ambiguous_id(typed: &str, kind: &str, option: &str, candidates: &[&str]) -> CommandError {
     let mut lines: Vec<String> =
         candidates.iter().take(NAMED_CANDIDATES).map(|id| format!("  {option} {}", sanitize(id, 128))).collect();

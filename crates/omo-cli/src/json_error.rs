@@ -1,4 +1,4 @@
-//! An error as JSON, for a program that asked for JSON: one line on stderr, in place of the words for people.
+//! An error as JSON, for a command with `--json`: one line on stderr, in place of the words for people.
 
 use serde::Serialize;
 
@@ -18,14 +18,13 @@ struct Fields<'a> {
     status: u8,
 }
 
-/// The line for a failure.
 pub(crate) fn json_line(failure: &CommandError) -> String {
     let (kind, status) = (failure.kind.word(), failure.kind.code());
     let error = Fields { kind, message: failure.message(), hint: failure.hint(), status };
     serde_json::to_string(&Line { error }).unwrap_or_default()
 }
 
-/// The line for a command line that could not be read, with the status that it ends with.
+/// The line for an unparsed command line, with its exit status.
 pub(crate) fn usage_json_line(error: &clap::Error, status: u8) -> String {
     let text = error.render().to_string();
     let mut paragraphs = text.split("\n\n").map(on_one_line);

@@ -7,10 +7,10 @@ use omo_core::text::sanitize;
 use omo_state::files::regular_file;
 use serde_json::Value;
 
-/// No settings file and no manifest is larger.
+/// Maximum bytes; no settings file or manifest is larger.
 const MAX_JSON: u64 = 4 * 1024 * 1024;
 
-/// Reads a JSON file; `None` where there is none, and in words what is wrong with it.
+/// Parses a JSON file; `None` for a missing file, an error in words.
 pub(crate) fn read_json(path: &Path) -> Option<Result<Value, String>> {
     let file = match regular_file::open(path) {
         Ok(Some(file)) => file,

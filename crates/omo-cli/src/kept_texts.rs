@@ -1,5 +1,5 @@
-//! The texts of a run that a page, a report or a screen shows under its verdict: what its checks printed, what was decided,
-//! and what it changed. Those of a run that has ended are shown only as omo left them.
+//! Texts of a run under its verdict on a page, report or screen: output of checks, decisions, and changes. Those of an
+//! ended run are shown only as omo left them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,33 +14,29 @@ use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{DEADLINE, StateLock};
 use omo_state::seal::SealKey;
 
-/// What they are called where something is said of them.
 pub(crate) const KEPT_TEXTS: &str = "kept texts";
-/// What stands where a check's output was changed.
+/// Replacement for the altered output of a check.
 const LOG_CHANGED: &str = "[omo] what it printed was changed since the run ended, and is not shown";
-/// What stands behind a decision that was logged after the seal.
 const NOT_SEALED: &str = "(not sealed)";
-/// For so long a run may be about to be kept after its verdict, in milliseconds.
+/// Maximum time between a verdict and its record, in milliseconds.
 const ENDING_MILLIS: i64 = 10_000;
 
-/// The texts of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KeptTexts {
-    /// The end of what each check printed, by its name.
+    /// Tail of each check's output, by check name.
     pub logs: BTreeMap<String, String>,
-    /// What was decided in its session.
+    /// Decisions in the session.
     pub decisions: Vec<LogEntry>,
-    /// What a run that was proved changed, as a reviewer reads it, or why that cannot be shown. That of any other run is
-    /// not kept.
+    /// Difference of a proved run as a reviewer reads it, or the reason why it cannot be shown. `None` for any other
+    /// run.
     pub difference: Option<Result<String, String>>,
-    /// What something else than omo has changed or removed since the end. It takes the green away.
+    /// Changes by something else than omo since the end; they take the green away.
     pub faults: Vec<String>,
-    /// How far omo's seal reaches, where that is not all of it and nothing shows that it was changed.
+    /// Limit of omo's seal, where incomplete and without a sign of change.
     pub note: Option<&'static str>,
 }
 
 impl KeptTexts {
-    /// Those of a run of this session, of whose project this is the log.
     pub(crate) fn read(
         state_home: Option<&Path>,
         folder: Option<&GuardedFolder>,
@@ -54,7 +50,7 @@ impl KeptTexts {
         let key = SealKey::find(state_home).ok().flatten();
         let is_ending = env::now().millis_since(verdict.at).is_none_or(|millis| millis < ENDING_MILLIS);
         if let Some(folder) = folder.filter(|_| is_ending) {
-            // What ends it has the lock until all of it is kept.
+            // The ending process has the lock until all of it is kept.
             let _ = StateLock::take(folder, DEADLINE);
         }
         let found = folder.zip(key).and_then(|(folder, key)| {
@@ -80,7 +76,7 @@ impl KeptTexts {
             RecordSeal::Holds => {
                 self.logs = run.logs;
                 let log = std::mem::replace(&mut self.decisions, run.decisions);
-                // What was logged before the end and is not sealed was changed: the sealed one is shown.
+                // An unsealed entry from before the end was changed: the sealed one is shown.
                 let later = log.into_iter().filter(|entry| entry.at >= verdict.at && !self.decisions.contains(entry));
                 let later: Vec<LogEntry> = later.map(|entry| mark_unsealed(&entry)).collect();
                 self.decisions.extend(later);
@@ -109,25 +105,24 @@ impl KeptTexts {
             KeptDifference::Gone => "was kept, and is gone",
         };
         self.difference = Some(Err(format!("it {why}")));
-        // That of a record which was changed is told already.
+        // A changed record is reported already.
         if difference != KeptDifference::NotKept && self.faults.is_empty() {
             self.faults.push(format!("the difference of this run {why}"));
         }
     }
 
-    /// How the run ended, or what is against showing it so.
+    /// The end of the run, or the objection to showing it so.
     pub(crate) fn sentence(&self, session: &Session, verdict: &UlwVerdict) -> String {
         self.faults.first().map_or_else(|| headline(session, verdict), |fault| format!("NOT PROVED: {fault}"))
     }
 
-    /// What the user of the run is told of its end, with what is against that before it.
     pub(crate) fn with_faults(&self, told: &str) -> String {
         let faults = self.faults.iter().map(|fault| format!("[omo] NOT PROVED: {fault}\n"));
         faults.chain([told.to_owned()]).collect()
     }
 }
 
-/// It tells of no claim: that would be shown as judged.
+/// Without a claim, which would be shown as judged.
 fn mark_unsealed(entry: &LogEntry) -> LogEntry {
     LogEntry { why: format!("{} {NOT_SEALED}", entry.why), claim: None, ..entry.clone() }
 }

@@ -1,5 +1,4 @@
-//! The ultrawork run of a project that was begun last, and how it ended: for scripts, since `claude -p` prints nothing
-//! that a hook says.
+//! The last ultrawork run of a project, and its end: for scripts, since `claude -p` prints no hook output.
 
 use std::path::PathBuf;
 
@@ -19,27 +18,26 @@ use crate::id_prefix::{IdMatch, ambiguous_id, match_id};
 use crate::project::Project;
 use crate::repository_sessions::{find_project, folders_of_repository};
 
-/// The last run of a project.
 pub(crate) struct LastRun {
-    /// Its session.
+    /// Id of its session.
     pub id: SessionId,
-    /// The entry of the session; nothing in it that omo did not write.
+    /// Session entry with nothing in it that omo did not write.
     pub session: Session,
 }
 
 impl LastRun {
-    /// The run that was begun or has ended last, or that of the session that was named, whether it is on or not.
+    /// The run that began or ended last, or that of the named session, open or not.
     ///
     /// # Errors
     ///
-    /// Where the state knows none, or cannot be read. What was kept of ended runs does not do alone: the state may have
-    /// been removed while a later one was on.
+    /// No run in the state, or an unreadable state. Kept records of ended runs are not enough: the state may have been
+    /// removed while a later one was on.
     pub(crate) fn find(env: &ProcessEnv, project: &Project) -> Result<Self, CommandError> {
         let meant = believed_sessions(env, project)?;
-        // An entry that something else than omo wrote, or put back, hides what it was before: it wins over all others.
+        // An entry that something else than omo wrote or put back hides its past: it wins over all others.
         let latest = meant.into_iter().max_by_key(|(_, session)| (session.is_disowned(), changed_at(session)));
         let latest = latest.ok_or_else(|| not_known(project))?;
-        // The entry of the last one may have been taken out of the state.
+        // The last entry may have been removed from the state.
         match last_kept_run(env, project)? {
             _ if latest.1.is_disowned() => Ok(Self { id: latest.0, session: latest.1 }),
             Some(kept) if changed_at(&kept.session) > changed_at(&latest.1) => Ok(kept),
@@ -48,12 +46,12 @@ impl LastRun {
         }
     }
 
-    /// As [`LastRun::find`]; where the state knows none, the last one that was kept.
+    /// [`LastRun::find`], with the last kept record where the state knows none.
     pub(crate) fn find_to_show(env: &ProcessEnv, project: &Project) -> Result<Self, CommandError> {
         Self::find(env, project).or_else(|error| last_kept_run(env, project)?.ok_or(error))
     }
 
-    /// Every run that is known: those of the state, and those that have ended and were kept.
+    /// Every known run, from the state and from kept records.
     pub(crate) fn find_all(env: &ProcessEnv, project: &Project) -> Result<Vec<Self>, CommandError> {
         let mut runs: Vec<Self> = kept_runs(env, project)?.collect();
         for (id, session) in believed_sessions(env, project)? {
@@ -67,8 +65,8 @@ impl LastRun {
         Ok(runs)
     }
 
-    /// The same run as it stands now, where `project` names its session. It may have ended, and its session may have
-    /// begun another one since.
+    /// The present state of the same run, where `project` names its session. The run may have ended, and its session
+    /// may have a new one.
     pub(crate) fn read_again(&self, env: &ProcessEnv, project: &Project) -> Result<Self, CommandError> {
         let is_same = |run: &Self| run.session.ulw.started_at == self.session.ulw.started_at;
         let found = Self::find_to_show(env, project)?;
@@ -79,7 +77,7 @@ impl LastRun {
     }
 }
 
-/// The words for a verified run whose files are no longer the present ones; `None` for every other one.
+/// Words for a verified run whose files have changed; `None` for any other run.
 pub(crate) fn changed_files(env: &ProcessEnv, project: &Project, id: &SessionId, session: &Session) -> Option<String> {
     let is_verified = session.verdict.as_ref().is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
     let reviewed = session.verification.asked.as_ref().and_then(|asked| asked.tree.as_ref());
@@ -105,8 +103,8 @@ pub(crate) fn changed_files(env: &ProcessEnv, project: &Project, id: &SessionId,
     Some(run_end::files_changed(paths.as_deref()))
 }
 
-/// The project whose run is to be shown; where a session is named, the folder of the repository whose state knows it, or
-/// that has kept a run of it for longer than its state.
+/// The project of a run to show; with a named session, the folder of the repository whose state or kept records know
+/// the session.
 pub(crate) fn find_project_to_show(env: &ProcessEnv, named: Option<&str>) -> Result<Project, CommandError> {
     let (typed, error) = match (named, find_project(env, named)) {
         (Some(typed), Err(error)) if error.kind == ExitKind::NotFound => (typed, error),
@@ -114,7 +112,7 @@ pub(crate) fn find_project_to_show(env: &ProcessEnv, named: Option<&str>) -> Res
     };
     let mut kept: Vec<(SessionId, PathBuf)> = Vec::new();
     for root in folders_of_repository(env)? {
-        // That of one folder may not be readable, which hides none of the others.
+        // An unreadable folder hides none of the others.
         let Ok(project) = Project::open(root, None) else { continue };
         kept.extend(kept_runs(env, &project)?.map(|run| (run.id, project.root.clone())));
     }
@@ -128,7 +126,7 @@ pub(crate) fn find_project_to_show(env: &ProcessEnv, named: Option<&str>) -> Res
     }
 }
 
-/// The runs of the state that are meant; nothing in them that omo did not write.
+/// Selected runs of the state with nothing in them that omo did not write.
 fn believed_sessions(env: &ProcessEnv, project: &Project) -> Result<Vec<(SessionId, Session)>, CommandError> {
     let believed = |(id, session): (SessionId, Session)| {
         let provenance = state::provenance(&project.root, &id, &session, env.state_home.as_deref());
@@ -143,12 +141,11 @@ fn is_meant(project: &Project, id: &SessionId) -> bool {
     project.named_session().is_none_or(|named| named == id)
 }
 
-/// The run that ended last, of those that bear omo's own seal.
 fn last_kept_run(env: &ProcessEnv, project: &Project) -> Result<Option<LastRun>, CommandError> {
     Ok(kept_runs(env, project)?.next())
 }
 
-/// The runs that are meant, that have ended, and that bear omo's own seal, the last one first.
+/// Selected ended runs with omo's own seal, the last one first.
 fn kept_runs(env: &ProcessEnv, project: &Project) -> Result<impl Iterator<Item = LastRun>, CommandError> {
     let records = project.folder.as_ref().map(ended_runs::read_all).transpose().map_err(state::StateError::from)?;
     let own = records.into_iter().flatten().filter(|run| run.is_own(env.state_home.as_deref()));
@@ -163,7 +160,6 @@ fn not_known(project: &Project) -> CommandError {
     CommandError::not_found(message, "type `ulw <task>` in a session of this project")
 }
 
-/// When its run was begun, or has ended.
 fn changed_at(session: &Session) -> Option<Timestamp> {
     session.verdict.as_ref().map(|verdict| verdict.at).max(session.ulw.started_at)
 }

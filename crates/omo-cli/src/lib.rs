@@ -1,6 +1,6 @@
-//! `omo`: shows where ultrawork stands, and turns it off, from any terminal.
+//! `omo`: shows the state of ultrawork, and turns it off, from any terminal.
 //!
-//! A library only so that the guide and the tests can read its command line; nothing else links it.
+//! A library only for the guide and the tests, which read its command line; nothing else links it.
 
 mod billing;
 mod blocks;
@@ -56,7 +56,7 @@ use crate::repository_sessions::folders_of_repository;
 
 pub use crate::typed_line::problem_of_typed_line;
 
-/// The whole program: reads its command line, does it, and gives the exit status.
+/// Parses the command line, runs the command, and gives the exit status.
 pub fn main() -> ExitCode {
     omo_process::keeper::run_if_asked();
     omo_checks::baseline::run_if_asked();
@@ -93,7 +93,6 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Says what is wrong with a command line, or shows the help that it asks for.
 fn print_usage_error(error: &clap::Error, words: &[OsString]) -> ExitCode {
     let status = task_list_files::usage_status(error, words.iter().skip(1).cloned());
     if status != 0 && cli::asks_for_json(words) {
@@ -104,13 +103,12 @@ fn print_usage_error(error: &clap::Error, words: &[OsString]) -> ExitCode {
     ExitCode::from(status)
 }
 
-/// The command line: every command with its options and its page of help.
+/// The clap command: every subcommand with its options and help.
 pub fn command() -> clap::Command {
     Arguments::command()
 }
 
-/// Every page of help on a screen of so many columns, as `--help` shows it, below the words that ask
-/// for it: `omo`, `omo check`, `omo check add`.
+/// Every page of `--help` at this width, by the words that ask for it: `omo`, `omo check`, `omo check add`.
 pub fn help_pages(columns: usize) -> Vec<(String, String)> {
     let mut pages = Vec::new();
     add_pages(&command(), &["omo"], columns, &mut pages);
@@ -127,7 +125,7 @@ fn add_pages(command: &clap::Command, words: &[&str], columns: usize, pages: &mu
     }
 }
 
-/// Every exit status with the name of its kind and what it means, in ascending order.
+/// Every exit status with its name and meaning, in ascending order.
 pub fn exit_statuses() -> impl Iterator<Item = (u8, &'static str, &'static str)> {
     ExitKind::ALL.iter().map(|kind| (kind.code(), kind.word(), kind.meaning()))
 }
@@ -142,9 +140,9 @@ fn run(arguments: Arguments) -> Result<(), CommandError> {
     commands::run(&env, &config, command, arguments.command)
 }
 
-/// Whether a session's shell started this command, whatever it left out of the environment.
+/// `true` for a command from a session's shell, whatever is missing in its environment.
 fn is_started_by_session(env: &ProcessEnv) -> bool {
-    // An id may name a session of another folder of the repository: whose shell this is counts there as well.
+    // An id may name a session of another folder of the repository, whose shell counts there as well.
     let folders = folders_of_repository(env).unwrap_or_default();
     folders.iter().any(|root| ProjectClients::read(root, None).stands_above_process())
 }

@@ -1,7 +1,7 @@
-//! Times as the clock of their reader shows them.
+//! Times on the reader's clock.
 //!
-//! The zone is that of `TZ`, else that of the system's `/etc/localtime`. Where neither can be read, as on Windows, times
-//! are in UTC, and say so.
+//! The zone is that of `TZ`, else of `/etc/localtime`. Where neither can be read, as on Windows, times are in UTC, and
+//! say so.
 
 use std::fmt;
 use std::io::Read;
@@ -13,25 +13,23 @@ use omo_state::files::regular_file;
 use tz::timezone::{TimeZone, TimeZoneSettings};
 use tz::{DateTime, UtcDateTime};
 
-/// No file of a time zone is larger.
 const MAX_ZONE_BYTES: u64 = 256 * 1024;
 const MINUTE: i64 = 60_000;
 const DAY: i64 = 24 * 60 * MINUTE;
 
-/// A clock on a wall of the reader.
 pub(crate) struct LocalClock {
     zone: Option<TimeZone>,
     now: Timestamp,
 }
 
 impl LocalClock {
-    /// The clock of this process' user, which shows `now`.
+    /// Clock of the process' user, which shows `now`.
     pub(crate) fn from_process(now: Timestamp) -> Self {
         let named = env::time_zone();
         Self { zone: named.as_deref().map_or_else(system_zone, parse_zone).or_else(system_zone), now }
     }
 
-    /// When something was, for people: `4 min ago`, or after a day the date and time.
+    /// A time for people: `4 min ago`, or after a day the date and time.
     pub(crate) fn describe(&self, at: Timestamp) -> String {
         match self.now.millis_since(at) {
             Some(millis) if millis < MINUTE => "just now".to_owned(),
@@ -40,7 +38,7 @@ impl LocalClock {
         }
     }
 
-    /// The date and time, to the minute.
+    /// Such as `2026-11-23 19:30`.
     pub(crate) fn date_and_time(&self, at: Timestamp) -> String {
         let Some(local) = self.local(at) else { return at.to_string() };
         let (year, month, day) = (local.year(), local.month(), local.month_day());
@@ -48,14 +46,13 @@ impl LocalClock {
         format!("{year:04}-{month:02}-{day:02} {:02}:{:02}{utc}", local.hour(), local.minute())
     }
 
-    /// The time of the day, to the second.
     pub(crate) fn time_of_day(&self, at: Timestamp) -> String {
         let Some(local) = self.local(at) else { return at.to_string() };
         let utc = if self.zone.is_none() { " UTC" } else { "" };
         format!("{:02}:{:02}:{:02}{utc}", local.hour(), local.minute(), local.second())
     }
 
-    /// Date and time for programs: RFC 3339 with the offset of the zone.
+    /// RFC 3339 with the offset of the zone.
     pub(crate) fn rfc_3339(&self, at: Timestamp) -> String {
         let Some(local) = self.local(at) else { return at.to_string() };
         let (year, month, day) = (local.year(), local.month(), local.month_day());
@@ -64,7 +61,7 @@ impl LocalClock {
         format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{offset}")
     }
 
-    /// The beginning of a day; `None` for one that no calendar has.
+    /// The beginning of a day; `None` for an invalid date.
     fn midnight(&self, year: i32, month: u8, day: u8) -> Option<Timestamp> {
         let utc = TimeZone::utc();
         let zone = self.zone.as_ref().unwrap_or(&utc).as_ref();
@@ -79,7 +76,6 @@ impl LocalClock {
     }
 }
 
-/// Minutes east of UTC.
 struct Offset(i32);
 
 impl fmt::Display for Offset {
@@ -103,22 +99,20 @@ fn parse_zone(name: &str) -> Option<TimeZone> {
     settings.parse_posix_tz(name).ok()
 }
 
-/// Since when, as it is typed: `2h`, `3d`, `2026-11-20`, or a whole time in RFC 3339.
+/// A typed start: `2h`, `3d`, `2026-11-20`, or a whole time in RFC 3339.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Since {
-    /// So many milliseconds before now.
     Millis(i64),
-    /// The beginning of that day, on the reader's clock.
     Day(i32, u8, u8),
-    /// That time.
     At(Timestamp),
 }
 
 impl Since {
-    /// Reads what was typed.
+    /// Parses a typed start.
     ///
     /// # Errors
-    /// It is no time.
+    ///
+    /// Any other text.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let found = parse_duration(text).map(Self::Millis).or_else(|| parse_day(text));
         found
@@ -126,7 +120,6 @@ impl Since {
             .ok_or_else(|| "allowed are 30min, 2h, 3d, 1w, a date as 2026-11-20, and RFC 3339".to_owned())
     }
 
-    /// The time that is meant.
     pub(crate) fn resolve(self, clock: &LocalClock) -> Option<Timestamp> {
         match self {
             Self::Millis(millis) => Some(Timestamp::from_millis(clock.now.as_millis().saturating_sub(millis).max(0))),

@@ -1,4 +1,4 @@
-//! The program `omo`. All of it is in the library, so that its pages can be looked at as well.
+//! The program `omo`. All of it is in the library, so that its help can be read by others.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The files of report pages: one that a person named, or one among omo's own files, which are kept for a while.
+//! Files of report pages: named by a person, or kept among omo's own files for a while.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -20,63 +20,54 @@ use crate::last_run::LastRun;
 use crate::output::print_warning;
 use crate::project::Project;
 
-/// The folder of pages in the user's own state folder.
+/// Folder of pages in the user's state folder.
 const FOLDER: [&str; 2] = ["omo", "reports"];
-/// So many pages of a project are kept there.
 const MAX_PAGES: usize = 100;
-/// Of a larger page nothing is read.
 const MAX_PAGE_BYTES: u64 = 64 * 1024 * 1024;
-/// Characters of the folder of a project.
 const MAX_FOLDER_CHARS: usize = 40;
-/// Characters of the name of a page, which has more where another page has these.
+/// Minimum characters of a page name; more where another page has the same.
 const MIN_NAME_CHARS: usize = 4;
-/// For so long, in seconds: a month, as what is kept of ended runs.
+/// Maximum age in seconds: a month, as for records of ended runs.
 const KEPT_SECONDS: i64 = 31 * 24 * 60 * 60;
-/// After so many seconds a page of a run that is followed is loaded again.
+/// Reload interval of a followed page, in seconds.
 const RENEWAL_SECONDS: u32 = 5;
-/// So much of the digest of a project's path tells its page from those of others.
+/// Characters of the path digest that tells projects apart.
 const DIGEST_CHARS: usize = 16;
 
-/// The name of the page of a run of a plan.
 pub(crate) fn plan_page_name(run: &str) -> String {
     format!("plan-{run}.html")
 }
 
-/// The name of the page of an ultrawork run.
 pub(crate) fn ultrawork_page_name(run: &LastRun) -> String {
     let began = run.session.ulw.started_at.map(Timestamp::to_file_name).unwrap_or_default();
     format!("ultrawork-{began}-{}.html", run.id)
 }
 
-/// The name of the page of all runs of a project.
 pub(crate) fn project_page_name(root: &Path) -> String {
     let digest = sha256_hex(root.as_os_str().as_encoded_bytes());
     format!("project-{}.html", digest.get(..DIGEST_CHARS).unwrap_or(&digest))
 }
 
-/// Where a page is written.
 pub(crate) struct PageFile<'a> {
     pub env: &'a ProcessEnv,
-    /// The file that a person named.
+    /// File named by a person.
     pub named: Option<&'a Path>,
-    /// What it is called among omo's own files.
+    /// Name among omo's own files.
     pub name: String,
 }
 
 impl PageFile<'_> {
-    /// Puts the page of a run into the place of what was there, and gives the path. Where the run is followed the page
-    /// renews itself.
+    /// Replaces the page of a run; gives the path. A followed page reloads itself.
     pub(crate) fn write_run(&self, page: &RunView, is_followed: bool) -> Result<PathBuf, CommandError> {
         let renewal = is_followed.then_some(Renewal { seconds: RENEWAL_SECONDS });
         self.write(omo_view::page::render(page, renewal))
     }
 
-    /// The same with the page of all runs of a project.
     pub(crate) fn write_project(&self, page: &ProjectPage) -> Result<PathBuf, CommandError> {
         self.write(omo_view::page::render_project(page))
     }
 
-    /// File name of the page of this name, where one lies beside it.
+    /// File name of another page in the same folder, if present.
     pub(crate) fn find_beside_it(&self, name: &str) -> Option<String> {
         if let Some(file) = self.named {
             let found = folder_of(file).join(name).symlink_metadata();
@@ -102,7 +93,7 @@ impl PageFile<'_> {
     }
 }
 
-/// Prints where a page is, and shows it where that is wanted.
+/// Prints the path of a page, and opens the page on request.
 pub(crate) fn announce_page(env: &ProcessEnv, path: &Path, opens: bool) -> Result<(), CommandError> {
     writeln!(anstream::stdout(), "{}", path.display())?;
     if opens && let Err(error) = open_page(env, path) {
@@ -111,13 +102,12 @@ pub(crate) fn announce_page(env: &ProcessEnv, path: &Path, opens: bool) -> Resul
     Ok(())
 }
 
-/// Shows a page in the browser.
 pub(crate) fn open_page(env: &ProcessEnv, page: &Path) -> io::Result<()> {
     let project = Project::find_root(env).map_err(|error| io::Error::other(error.message().to_owned()))?;
     file_opener::show_file(page, &ProjectFolders::from_iter([project]))
 }
 
-/// Removes the pages of these runs of plans, and all that are too old. Gives how many it removed.
+/// Removes the pages of these plan runs, and old ones. Gives the number removed.
 pub(crate) fn remove_pages(env: &ProcessEnv, runs: &[String]) -> Result<usize, FolderError> {
     let Some(home) = env.state_home.as_deref() else { return Ok(0) };
     let Some(folder) = GuardedFolder::open_user_part(home, &FOLDER)? else { return Ok(0) };
@@ -136,7 +126,6 @@ pub(crate) fn remove_pages(env: &ProcessEnv, runs: &[String]) -> Result<usize, F
     Ok(removed)
 }
 
-/// The folder of the pages of this project: its name, as far as it is plain.
 fn project_folder_name(env: &ProcessEnv) -> String {
     let root = Project::find_root(env).unwrap_or_default();
     let name = root.file_name().unwrap_or_default().to_string_lossy();
@@ -145,7 +134,7 @@ fn project_folder_name(env: &ProcessEnv) -> String {
     if name.is_empty() { "project".to_owned() } else { name }
 }
 
-/// A short file name of a page, such as `3f2a.html`: one of the same page, or one that no other page has.
+/// A short file name such as `3f2a.html`: the present one of this page, or an unused one.
 fn short_name(folder: &GuardedFolder, name: &str) -> String {
     let digest = sha256_hex(name.as_bytes());
     let mut names =
@@ -154,13 +143,12 @@ fn short_name(folder: &GuardedFolder, name: &str) -> String {
     names.find(is_free).unwrap_or_else(|| format!("{digest}.html"))
 }
 
-/// Whether a file ends with the mark of this page.
+/// `true` for a file that ends with the mark of this page.
 fn is_page_of(folder: &GuardedFolder, file: &str, name: &str) -> bool {
     let mark = page_mark(name);
     folder.read_end(file, mark.len() as u64).ok().flatten().is_some_and(|end| end.ends_with(mark.as_bytes()))
 }
 
-/// The last line of a kept page: the run that it is about.
 fn page_mark(name: &str) -> String {
     format!("\n<!-- {name} -->\n")
 }
@@ -169,7 +157,7 @@ fn is_too_old(folder: &GuardedFolder, name: &str, env: &ProcessEnv) -> bool {
     folder.written_at(name).unwrap_or_default() < env.now.as_millis() / 1_000 - KEPT_SECONDS
 }
 
-/// Writes a file that a person named. It may hold what the work is about: it is readable by them alone.
+/// Writes a file that a person named, readable by its owner alone: pages may show private work.
 fn write_file(file: &Path, html: &str) -> Result<PathBuf, CommandError> {
     let folder = folder_of(file);
     if !folder.is_dir() {
@@ -185,7 +173,7 @@ fn write_file(file: &Path, html: &str) -> Result<PathBuf, CommandError> {
     Ok(file.to_owned())
 }
 
-/// Why what stands at this path may not be replaced: only a page that omo wrote may, and an empty file.
+/// Reason against replacing a path: only a page by omo and an empty file may go.
 fn reason_to_keep(file: &Path) -> io::Result<Option<&'static str>> {
     match file.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -206,13 +194,13 @@ fn folder_of(file: &Path) -> &Path {
     }
 }
 
-/// Keeps a page in the user's own state folder, and forgets those that are too old or too many.
+/// Keeps a page in the user's state folder, and removes old and surplus ones.
 fn keep_page(env: &ProcessEnv, name: &str, html: &str) -> Result<PathBuf, CommandError> {
     let missing = || CommandError::precondition("no folder for the user's own state is known", "name a FILE");
     let folder = GuardedFolder::create_user_part(env.state_home.as_deref().ok_or_else(missing)?, &FOLDER)?;
     let folder = folder.create_folder(&project_folder_name(env))?;
     let short = short_name(&folder, name);
-    // Under a name of its own first: another process may be writing the same page.
+    // A temporary name first: another process may be writing the same page.
     let own_name = format!("{short}.{}", std::process::id());
     let html = html.strip_suffix(&page_mark(name)).unwrap_or(html);
     folder.replace(&own_name, format!("{html}{}", page_mark(name)).as_bytes())?;

@@ -1,4 +1,4 @@
-//! Parallel workers: each is a client of its own below a supervisor that outlives the terminal.
+//! Parallel workers: clients below a supervisor that outlives the terminal.
 
 pub(crate) mod cleanup;
 pub(crate) mod keeper;

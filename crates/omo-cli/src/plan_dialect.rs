@@ -1,12 +1,12 @@
-//! `--dialect NAME`: whose plan a file is, where its user knows that better than omo.
+//! `--dialect NAME`: the format of a plan, where its user knows better than omo.
 
 use omo_plan::model::Dialect;
 
-/// The dialect of a name.
+/// Dialect of a name.
 ///
 /// # Errors
 ///
-/// There is none: the names are listed.
+/// An unknown name; the error lists the known ones.
 pub(crate) fn parse_dialect(name: &str) -> Result<Dialect, String> {
     let known = Dialect::of_files().find(|dialect| dialect.word() == name);
     known.ok_or_else(|| {

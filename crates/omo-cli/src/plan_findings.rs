@@ -1,7 +1,7 @@
-//! What was found in a plan, shown with the line that it stands in, and as rows for programs.
+//! Findings in a plan, each with its line, and as rows for programs.
 //!
-//! What stands in a plan is untrusted data. annotate-snippets puts signs in the place of control characters;
-//! what is long is cut, so that no line of a plan fills a screen.
+//! Text of a plan is untrusted. annotate-snippets replaces control characters; long text is cut, so that no line of a
+//! plan fills a screen.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -14,23 +14,20 @@ use omo_plan::diagnostic::{Diagnostic, Severity};
 use omo_plan::model::Plan;
 use serde::Serialize;
 
-/// More findings are only counted.
+/// Maximum findings shown; the rest is counted.
 const MAX_FINDINGS: usize = 40;
-/// Bytes of the place that is meant, and of its line behind it.
+/// Maximum bytes of the marked place, and of its line behind it.
 const MAX_MARKED_BYTES: usize = 60;
 const MAX_BYTES_BEHIND: usize = 40;
-/// Bytes of its line before it. They are cut to the width when they are shown; where there are more, the line
-/// is only named.
+/// Maximum bytes of the line before the place, later cut to the width; beyond that the line is only named.
 const MAX_BYTES_BEFORE: usize = 10_000;
-/// Columns.
 const WIDTH: usize = 100;
-/// Characters of a sentence.
 const MAX_SENTENCE_CHARS: usize = 400;
-/// What a file may begin with and which is no character of its first line.
+/// UTF-8 byte order mark, which is no part of the first line.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// All findings of a plan with their lines, each followed by an empty line; the empty text where there are
-/// none. With colours: the caller prints it to a stream that removes them where no terminal shows them.
+/// All findings of a plan with their lines, each followed by an empty line; empty without findings. Coloured: the
+/// stream removes colours off a terminal.
 pub(crate) fn render_diagnostics(plan: &Plan, file: &PlanFile) -> String {
     if !file.is_folder() {
         return render_findings(&plan.source.path, &file.bytes, &plan.diagnostics);
@@ -38,7 +35,7 @@ pub(crate) fn render_diagnostics(plan: &Plan, file: &PlanFile) -> String {
     let mut left = plan.diagnostics.clone();
     let mut text = String::new();
     for (path, bytes) in file.files() {
-        // What was found in a file of a folder begins with its path.
+        // A finding in a file of a folder begins with its path.
         let head = format!("{}: ", sanitize(path, 200));
         let (of_file, others): (Vec<_>, Vec<_>) = left.into_iter().partition(|one| one.text.starts_with(&head));
         let of_file: Vec<Diagnostic> = of_file
@@ -51,7 +48,7 @@ pub(crate) fn render_diagnostics(plan: &Plan, file: &PlanFile) -> String {
     text + &render_findings(&plan.source.path, &[], &left)
 }
 
-/// The same of findings that stand by themselves. Where there are too many the worst ones are shown.
+/// Standalone findings in the same form. The worst ones are shown where there are too many.
 pub(super) fn render_findings(path: &str, bytes: &[u8], found: &[Diagnostic]) -> String {
     let mut worst: Vec<&Diagnostic> = found.iter().collect();
     worst.sort_by_key(|one| (std::cmp::Reverse(one.severity), one.span.start));
@@ -102,15 +99,13 @@ fn sentence(text: &str) -> String {
     }
 }
 
-/// One line up to the place that is meant, and a little of what follows.
+/// A line up to the marked place, and a little behind.
 struct Excerpt {
     text: String,
-    /// Which bytes of the text are meant.
     marked: Range<usize>,
 }
 
-/// The line that is meant. Of a place of several lines that is the first one. `None` where there is no line to
-/// show: what is said is about the whole file, or stands too far behind the start of its line.
+/// First line of the marked place. `None` for a finding about the whole file, or too far behind the start of its line.
 fn excerpt(bytes: &[u8], line_start: usize, span: &Range<usize>) -> Option<Excerpt> {
     if *span == (0..0) || span.start.saturating_sub(line_start) > MAX_BYTES_BEFORE {
         return None;
@@ -131,27 +126,24 @@ fn excerpt(bytes: &[u8], line_start: usize, span: &Range<usize>) -> Option<Excer
     Some(Excerpt { text, marked: begin..end })
 }
 
-/// The next place at or behind this one where a character begins.
+/// The next character boundary at or behind `at`.
 fn boundary(bytes: &[u8], at: usize) -> usize {
     let inner = bytes.get(at..).unwrap_or_default().iter().take_while(|byte| is_inner(**byte)).count();
     at + inner
 }
 
-/// A byte of UTF-8 that no character begins with.
 fn is_inner(byte: u8) -> bool {
     byte & 0b1100_0000 == 0b1000_0000
 }
 
-/// Where a finding begins.
 #[derive(Clone, Copy)]
 struct LinePlace {
     line_start: usize,
-    /// Which character of its line, from 1.
+    /// Character of the line, from 1.
     column: usize,
 }
 
-/// The places of findings that stand in the order of their starts: one walk over the file, however many they
-/// are and however long its lines.
+/// Places of findings sorted by start, in one walk over the file, also with many findings and long lines.
 fn places(bytes: &[u8], found: &[&Diagnostic]) -> Vec<LinePlace> {
     let mut at = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let mut place = LinePlace { line_start: at, column: 1 };
@@ -171,15 +163,13 @@ fn places(bytes: &[u8], found: &[&Diagnostic]) -> Vec<LinePlace> {
     places
 }
 
-/// A finding, for programs.
 #[derive(Debug, Serialize)]
 pub(super) struct FindingRow<'a> {
     code: &'static str,
     severity: Severity,
     line: usize,
-    /// Which character of the line, from 1.
+    /// Character of the line, from 1.
     column: usize,
-    /// The bytes of the file, from its start.
     span: &'a Range<usize>,
     task: Option<&'a str>,
     text: &'a str,
@@ -204,7 +194,7 @@ pub(super) fn finding_rows<'a>(bytes: &[u8], found: &'a [Diagnostic]) -> Vec<Fin
     found.into_iter().zip(places).map(row).collect()
 }
 
-/// How many findings there are of each kind: warnings and errors always, notes where there are some.
+/// Counts by severity: warnings and errors always, notes where there are some.
 pub(super) fn count_words(found: &[Diagnostic]) -> String {
     let notes = match count_severity(found, Severity::Note) {
         0 => String::new(),
@@ -213,12 +203,10 @@ pub(super) fn count_words(found: &[Diagnostic]) -> String {
     format!("{notes}{}, {}", pluralize(count_severity(found, Severity::Warning), "warning"), error_count_words(found))
 }
 
-/// How many errors there are, in words.
 pub(crate) fn error_count_words(found: &[Diagnostic]) -> String {
     pluralize(count_severity(found, Severity::Error), "error")
 }
 
-/// How many findings are as bad as this.
 pub(super) fn count_severity(found: &[Diagnostic], severity: Severity) -> usize {
     found.iter().filter(|one| one.severity == severity).count()
 }

@@ -1,4 +1,4 @@
-//! A run of a plan as it is shown, with what is found in its files and among its processes.
+//! The view of a plan run, with facts from its files and processes.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::error::CommandError;
 use crate::local_time::LocalClock;
 use crate::output::stdout_columns;
 
-/// All that is shown of a run of a plan, with the differences of its tasks by their ids. Times are words of `clock`.
+/// `RunView` of a plan run, with differences by task id. Times are words of `clock`.
 pub(crate) fn plan_run_view(
     env: &ProcessEnv,
     run: &Run,
@@ -32,7 +32,7 @@ pub(crate) fn plan_run_view(
         differences,
         checkout: read_checkout(state),
         gone: gone_workers(run, state),
-        // What cannot be looked up hides nothing of the run.
+        // A failed look-up hides nothing of the run.
         torn_writes: run.count_torn_writes().unwrap_or_default(),
         edit: edit_words(state),
         is_landing_cut: is_landing_cut(run, state),
@@ -41,7 +41,6 @@ pub(crate) fn plan_run_view(
     run_view(&RunFacts { run: run.id(), state, events, now: env.now, clock, found })
 }
 
-/// A text of a run of a plan, such as its report.
 pub(crate) fn plan_run_text(
     env: &ProcessEnv,
     run: &Run,
@@ -54,7 +53,7 @@ pub(crate) fn plan_run_text(
     Ok(render(&view, Reader { now: env.now, clock: &clock, columns: stdout_columns() }))
 }
 
-/// Processes at work on tasks that have ended, by the tasks.
+/// Processes still at work on ended tasks, by task.
 pub(crate) fn gone_workers(run: &Run, state: &RunState) -> BTreeMap<String, &'static str> {
     let gone = |(id, running): (&str, &omo_engine::state::RunningAttempt)| {
         let group = state.plan.group_of(id).map(|(_, group)| group);
@@ -71,7 +70,6 @@ pub(crate) fn gone_workers(run: &Run, state: &RunState) -> BTreeMap<String, &'st
     state.running_attempts().filter_map(gone).collect()
 }
 
-/// Edit of the plan's file since it was read.
 fn edit_words(state: &RunState) -> Option<String> {
     match find_edit(Path::new(&state.root), state) {
         Ok(edit) => edit.map(|edit| format!("The plan was edited since: {edit}. `omo run resume` takes that in.")),

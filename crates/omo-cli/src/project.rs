@@ -1,4 +1,4 @@
-//! Which project and which session a command is about.
+//! Project and session of a command.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -27,29 +27,25 @@ pub(crate) struct SessionOptions {
     pub session: Option<String>,
 }
 
-/// The project that the command was started in.
 pub(crate) struct Project {
-    /// Its top folder.
+    /// Root folder.
     pub root: PathBuf,
-    /// Its state folder, where there is one.
     pub folder: Option<GuardedFolder>,
-    /// The session that a person named, where one did.
     named: Option<SessionId>,
 }
 
 impl Project {
-    /// Finds the project of the current folder.
     pub(crate) fn find(env: &ProcessEnv) -> Result<Self, CommandError> {
         Self::open(Self::find_root(env)?, None)
     }
 
-    /// The project of a folder; where a session is named, it is the one that is meant.
+    /// Project of a folder, with an optional named session.
     pub(crate) fn open(root: PathBuf, named: Option<SessionId>) -> Result<Self, CommandError> {
         let folder = GuardedFolder::open_state(&root)?;
         Ok(Self { root, folder, named })
     }
 
-    /// The top folder of that project, whatever its state is in.
+    /// Root folder of the project, with a valid state or not.
     pub(crate) fn find_root(env: &ProcessEnv) -> Result<PathBuf, CommandError> {
         let cwd = std::env::current_dir().context("the current folder cannot be found")?;
         let missing =
@@ -57,23 +53,21 @@ impl Project {
         env.project_dir.clone().or_else(|| project_root::find_project(&cwd)).ok_or_else(missing)
     }
 
-    /// Every session that the state knows. The user is warned of an entry that cannot be read: its
-    /// session is not held, and looks like one that never used omo.
+    /// Every session of the state. Warns of unreadable entries: such a session is not held, and looks like one that
+    /// never used omo.
     pub(crate) fn sessions(&self) -> Result<Vec<(SessionId, Session)>, StateError> {
         let entries = self.folder.as_ref().map(state::peek_all).transpose()?.unwrap_or_default();
         warn_about_unreadable(&entries.unreadable);
         Ok(entries.sessions)
     }
 
-    /// How a command changes the state: a broken file is moved aside, because the user asked for
-    /// the change.
+    /// State changes by a command, which move a broken file aside, because the user asked for the change.
     pub(crate) fn state_update(env: &ProcessEnv) -> StateUpdateOptions<'_> {
         let state_home = env.state_home.as_deref();
         StateUpdateOptions { deadline: DEADLINE, corrupt: CorruptPolicy::MoveAside, now: env.now, state_home }
     }
 
-    /// The session that is meant: the one that was named, the one that this shell belongs to, or
-    /// the only one that is on; `None` where none is.
+    /// The named session, the one of this shell, or the only active one; `None` without any.
     pub(crate) fn find_session(&self, env: &ProcessEnv) -> Result<Option<SessionId>, CommandError> {
         if let Some(id) = self.named_or_own_session(env)? {
             return Ok(Some(id));
@@ -91,7 +85,7 @@ impl Project {
         }
     }
 
-    /// As [`Project::find_session`], where there has to be one.
+    /// [`Project::find_session`], with an error for `None`.
     pub(crate) fn require_session(&self, env: &ProcessEnv) -> Result<SessionId, CommandError> {
         let missing = || {
             let message = format!("no ultrawork run is on in {}", self.root.display());
@@ -100,23 +94,19 @@ impl Project {
         self.find_session(env)?.ok_or_else(missing)
     }
 
-    /// The session that a person named, or else the one that this shell belongs to.
     pub(crate) fn named_or_own_session(&self, env: &ProcessEnv) -> Result<Option<SessionId>, CommandError> {
         self.named.clone().map_or_else(|| own_session(env), |id| Ok(Some(id)))
     }
 
-    /// The session that a person named.
     pub(crate) fn named_session(&self) -> Option<&SessionId> {
         self.named.as_ref()
     }
 }
 
-/// The session that this shell belongs to.
 pub(crate) fn own_session(env: &ProcessEnv) -> Result<Option<SessionId>, CommandError> {
     env.session_id.as_deref().map(parse_session_id).transpose()
 }
 
-/// A text as the id of a session.
 pub(crate) fn parse_session_id(text: &str) -> Result<SessionId, CommandError> {
     SessionId::parse(text).map_err(|error| {
         let shown = omo_core::text::sanitize(text, 60);
@@ -124,7 +114,6 @@ pub(crate) fn parse_session_id(text: &str) -> Result<SessionId, CommandError> {
     })
 }
 
-/// Warns of entries that cannot be read.
 pub(crate) fn warn_about_unreadable(entries: &[(SessionId, StateError)]) {
     for (id, error) in entries {
         let hint = format!("that session is not held, and `omo stop --session {id}` clears its entry");
@@ -132,13 +121,13 @@ pub(crate) fn warn_about_unreadable(entries: &[(SessionId, StateError)]) {
     }
 }
 
-/// The ids as a hint lists them.
+/// Ids in the form of a hint.
 pub(crate) fn list_ids(ids: &[&SessionId]) -> String {
     let ids: Vec<String> = ids.iter().map(|id| format!("  --session {id}")).collect();
     ids.join("\n")
 }
 
-/// A session's entry, where omo itself wrote what judges it.
+/// A session's entry with an intact seal, if omo itself wrote the judging parts.
 pub(crate) fn sealed_session(env: &ProcessEnv, project: &Project, id: &SessionId) -> Result<Session, CommandError> {
     let session = state::peek(&project.root, id)?.unwrap_or_default();
     if state::provenance(&project.root, id, &session, env.state_home.as_deref())? == EntryProvenance::Own {
@@ -150,8 +139,7 @@ pub(crate) fn sealed_session(env: &ProcessEnv, project: &Project, id: &SessionId
     ))
 }
 
-/// Writes a line into the decision log. What was done is done: a log that cannot be written gives a
-/// warning, and no failure.
+/// Adds a line to the decision log. The act itself is done: a failed write is only a warning.
 pub(crate) fn log_decision(folder: &GuardedFolder, entry: &LogEntry) {
     if let Err(error) = decision_log::append(folder, entry) {
         crate::output::print_warning(&format!("done, but not written into the decision log: {error}"));

@@ -1,5 +1,4 @@
-//! The sessions of a repository, in whichever of its folders their state lies: the one that a person named, and those
-//! that are on.
+//! Sessions of a repository across its folders: the named one, and the active ones.
 
 use std::path::{Path, PathBuf};
 
@@ -16,31 +15,27 @@ use crate::error::CommandError;
 use crate::id_prefix::{IdMatch, ambiguous_id, match_id};
 use crate::project::{Project, parse_session_id};
 
-/// Of more folders the rest is counted.
+/// Maximum folders named; the rest is counted.
 const NAMED_FOLDERS: usize = 10;
 
-/// A folder of the repository that sessions may have their state in.
 pub(crate) struct SessionFolder {
-    /// The folder.
     pub root: PathBuf,
-    /// The sessions whose runs are on.
+    /// Sessions with active runs.
     pub armed: Vec<SessionId>,
-    /// Those whose entries cannot be read.
+    /// Unreadable entries.
     pub unreadable: Vec<(SessionId, StateError)>,
-    /// All that are known: those of the state, and those that a client serves there now.
+    /// All known sessions: those of the state, and those of live clients.
     known: Vec<SessionId>,
 }
 
-/// The sessions of a repository.
 pub(crate) struct RepositorySessions {
-    /// Where they are, the project of the current folder first.
+    /// Folders, the project of the current one first.
     pub folders: Vec<SessionFolder>,
-    /// The folders whose state cannot be read, and why.
+    /// Folders with an unreadable state, each with its error.
     pub unreadable: Vec<(PathBuf, StateError)>,
 }
 
 impl RepositorySessions {
-    /// Looks into every folder of the repository.
     pub(crate) fn read(env: &ProcessEnv) -> Result<Self, CommandError> {
         let served = sessions_of_clients();
         let (mut folders, mut unreadable) = (Vec::new(), Vec::new());
@@ -63,9 +58,9 @@ impl RepositorySessions {
         Ok(Self { folders, unreadable })
     }
 
-    /// The session that a person named; `None` where no session that could be read begins like that.
+    /// The named session; `None` if no readable one has the prefix.
     pub(crate) fn find(&self, typed: &str, env: &ProcessEnv) -> Result<Option<SessionId>, CommandError> {
-        // The own session is there, whether it has used omo or not.
+        // The own session exists, even if it has never used omo.
         let own = env.session_id.as_deref().filter(|own| parse_session_id(own).is_ok());
         let typed = parse_session_id(typed)?;
         let known = self.folders.iter().flat_map(|folder| &folder.known).map(SessionId::as_str).chain(own);
@@ -76,12 +71,11 @@ impl RepositorySessions {
         }
     }
 
-    /// The folders that know a session: more than one where it was taken up again elsewhere in the repository.
+    /// Folders that know a session: several after it was resumed elsewhere in the repository.
     pub(crate) fn folders_of(&self, id: &SessionId) -> impl Iterator<Item = &SessionFolder> {
         self.folders.iter().filter(move |folder| folder.known.contains(id))
     }
 
-    /// There is no such session.
     pub(crate) fn not_found(&self, typed: &str) -> CommandError {
         let message = format!("no session `{}` in {}", sanitize(typed, 60), self.looked_at().join(", "));
         CommandError::not_found(
@@ -90,7 +84,6 @@ impl RepositorySessions {
         )
     }
 
-    /// The folders that were looked at, for people.
     pub(crate) fn looked_at(&self) -> Vec<String> {
         let names: Vec<String> = self.folders.iter().map(|folder| folder.root.display().to_string()).collect();
         let more = names.len().saturating_sub(NAMED_FOLDERS);
@@ -108,7 +101,7 @@ impl SessionFolder {
     }
 }
 
-/// The project of the current folder; where a session is named, the folder of the repository that knows it.
+/// The project of the current folder; for a named session, the folder of the repository that knows it.
 pub(crate) fn find_project(env: &ProcessEnv, named: Option<&str>) -> Result<Project, CommandError> {
     let Some(typed) = named else { return Project::find(env) };
     let mut sessions = RepositorySessions::read(env)?;
@@ -124,7 +117,6 @@ fn real(folder: &Path) -> PathBuf {
     folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }
 
-/// The folders whose sessions a command may be about.
 pub(crate) fn folders_of_repository(env: &ProcessEnv) -> Result<Vec<PathBuf>, CommandError> {
     session_folders(env, &sessions_of_clients())
 }
@@ -136,7 +128,7 @@ fn sessions_of_clients() -> Vec<(SessionId, PathBuf)> {
 fn session_folders(env: &ProcessEnv, served: &[(SessionId, PathBuf)]) -> Result<Vec<PathBuf>, CommandError> {
     let root = Project::find_root(env)?;
     let started_in: Vec<PathBuf> = served.iter().map(|(_, folder)| folder.clone()).collect();
-    // A terminal may stand below the project, and sessions may have been started between the two.
+    // A terminal may stand below the project, and sessions may have started between the two.
     let from = std::env::current_dir().ok().filter(|current| current.starts_with(&root));
     let mut folders = project_root::session_folders(&from.unwrap_or_else(|| root.clone()), &started_in);
     folders.retain(|folder| *folder != root);

@@ -1,4 +1,4 @@
-//! Arguments that several commands about runs have in common: which run, and which of its tasks.
+//! Arguments that several commands about runs share: the run, and its tasks.
 
 use clap::Args;
 
@@ -20,7 +20,7 @@ pub(crate) struct NamedRun {
 }
 
 impl NamedRun {
-    /// The id of the run; `None` for the one that is open here.
+    /// Id of the run; `None` for the open one here.
     pub(crate) fn id(&self) -> Option<&str> {
         self.run.run.as_deref().or(self.id.as_deref())
     }

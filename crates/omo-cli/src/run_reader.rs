@@ -1,4 +1,4 @@
-//! A run that is looked at, of a plan or of ultrawork: read anew once its files have changed, and never changed.
+//! A watched run of a plan or of ultrawork: read again when its files change, and never changed.
 
 pub(crate) mod find_run;
 pub(crate) mod plan_source;
@@ -25,15 +25,14 @@ use crate::project::Project;
 use crate::run_reader::plan_source::PlanSource;
 use crate::run_reader::ultrawork_source::UltraworkSource;
 
-/// Bytes of a check's output that are read for its last line.
+/// Bytes read of a check's output, for its last line.
 const TAIL_BYTES: u64 = 4 * 1024;
 
-/// A run as its files have it.
 pub(crate) trait RunSource {
-    /// Id of the run of a plan, or of the session of an ultrawork run.
+    /// Id of a plan run, or of the session of an ultrawork run.
     fn id(&self) -> &str;
 
-    /// The run of a plan, where it is one.
+    /// `None` for an ultrawork run.
     fn plan(&self) -> Option<&PlanSource> {
         None
     }
@@ -46,42 +45,38 @@ pub(crate) trait RunSource {
         false
     }
 
-    /// The files that change with it, that of its state first; with `is_live` those of what runs now, too.
+    /// Files that change with the run, its state first; with `is_live` those of running checks, too.
     fn files(&self, is_live: bool) -> Vec<PathBuf>;
 
     /// Reads the files, and the state where that is new.
     fn read(&mut self, env: &ProcessEnv, is_new_state: bool, is_live: bool) -> Result<(), CommandError>;
 
-    /// The view of a screen.
     fn view(&self, env: &ProcessEnv) -> RunView;
 
-    /// Has what gets older by itself as it is now.
     fn update_times(&self, view: &mut RunView, env: &ProcessEnv) {
         *view = self.view(env);
     }
 
-    /// The view of a page.
     fn page(&self, env: &ProcessEnv) -> RunView;
 
-    /// The name of its page: the same one for the same run.
+    /// A stable name of the run's page.
     fn page_name(&self) -> String;
 
     /// A line for each event after the first `told`, and the number of events.
     fn lines_since(&self, told: usize) -> (Vec<String>, usize);
 
-    /// The end of the run as its user is told; `None` while it goes on.
+    /// The end in words for its user; `None` for an open run.
     fn end_text(&self, env: &ProcessEnv) -> Option<String>;
 }
 
-/// A run that is looked at.
 pub(crate) struct RunReader<'a> {
-    /// The run as it was read last.
+    /// Source of the last read.
     pub source: Box<dyn RunSource>,
     env: &'a ProcessEnv,
     stamp: Option<RunStamp>,
 }
 
-/// A run as it was read last: while this stays the same, nothing has happened in it.
+/// Fingerprint of the last read; equal while nothing has happened.
 #[derive(PartialEq, Eq)]
 struct RunStamp {
     files: Vec<Option<FileStamp>>,
@@ -89,18 +84,16 @@ struct RunStamp {
 }
 
 impl<'a> RunReader<'a> {
-    /// A run of a plan.
     pub(crate) fn of_plan((run, state): (Run, RunState), env: &'a ProcessEnv) -> Self {
         let source = PlanSource { run, state, events: Vec::new(), running_checks: Vec::new(), holder: None };
         Self { source: Box::new(source), env, stamp: None }
     }
 
-    /// An ultrawork run.
     pub(crate) fn of_ultrawork(found: (LastRun, Project), env: &'a ProcessEnv) -> Self {
         Self { source: Box::new(UltraworkSource::new(found)), env, stamp: None }
     }
 
-    /// Reads what has changed since the last time; `true` where anything has.
+    /// Reads changes since the last call; `true` if there were any.
     pub(crate) fn refresh(&mut self, is_live: bool) -> Result<bool, CommandError> {
         let files = self.source.files(is_live).iter().map(|file| FileStamp::of(file)).collect();
         let stamp = RunStamp { files, is_abandoned: is_live && self.source.is_abandoned() };
@@ -113,7 +106,7 @@ impl<'a> RunReader<'a> {
         Ok(true)
     }
 
-    /// Shows in `view` what has changed, and the times that go on.
+    /// Updates `view` with changes and elapsed times.
     pub(crate) fn update_view(&self, view: &mut RunView, has_changed: bool) {
         let env = &now_in(self.env);
         if has_changed {
@@ -123,38 +116,36 @@ impl<'a> RunReader<'a> {
         }
     }
 
-    /// The view of a page at this moment.
     pub(crate) fn page(&self) -> RunView {
         self.source.page(&now_in(self.env))
     }
 
-    /// Writes its page among omo's own files; gives the path.
+    /// Writes the page among omo's own files; gives the path.
     pub(crate) fn keep_page(&self) -> Result<PathBuf, CommandError> {
         let env = &now_in(self.env);
         PageFile { env, named: None, name: self.source.page_name() }.write_run(&self.source.page(env), false)
     }
 
-    /// The end of the run as its user is told; `None` while it goes on.
+    /// The end in words for its user; `None` for an open run.
     pub(crate) fn end_text(&self) -> Option<String> {
         self.source.end_text(self.env)
     }
 }
 
-/// Answers of the checks of a run without its change, as far as they are known.
+/// Known results of a run's checks without its change.
 pub(crate) fn counterfactual_of(env: &ProcessEnv, id: &SessionId, session: &Session) -> Counterfactual {
     env.state_home.as_deref().map_or(Counterfactual::NotAsked, |home| known_counterfactual(home, id, session))
 }
 
-/// The environment with the time of now.
 pub(crate) fn now_in(env: &ProcessEnv) -> ProcessEnv {
     ProcessEnv { now: env::now(), ..env.clone() }
 }
 
-/// The last line that a check has printed and that says something, made harmless; `None` where there is no such file.
+/// The last meaningful line of a check's output, sanitized; `None` without a file.
 fn last_printed_line(folder: &GuardedFolder, name: &str) -> Option<String> {
     let bytes = folder.read_end(name, TAIL_BYTES).ok()??;
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    // A progress bar is written over by itself.
+    // A progress bar overwrites itself with `\r`.
     let mut lines = text.split(['\n', '\r']).rev().map(harmless_text);
     Some(lines.find(|line| line.chars().any(char::is_alphanumeric)).unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! The runs of plans that go on whatever becomes of a session: something is at work on them.
+//! Plan runs that go on without their session: something is at work on them.
 
 use omo_core::messages::plan::run_answer::AtWork;
 use omo_core::text::{format_age, sanitize};
@@ -9,7 +9,6 @@ use omo_state::env;
 
 use crate::error::CommandError;
 
-/// The open runs that something is at work on, of those that are meant.
 pub(crate) fn runs_at_work(
     runs: &RunStore,
     is_meant: impl Fn(&RunState) -> bool,

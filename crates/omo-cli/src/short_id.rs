@@ -1,20 +1,18 @@
-//! Session ids as people read them: no more of each than tells it from the others.
+//! Session ids for people: the shortest unique prefixes.
 
 use std::collections::{BTreeSet, HashMap};
 
-/// No id is cut shorter.
 const LEAST_CHARS: usize = 8;
 
-/// The short forms of some ids.
 #[derive(Debug, Default)]
 pub(crate) struct ShortIds(HashMap<String, usize>);
 
 impl ShortIds {
-    /// Those of `ids`: of each the shortest beginning, of eight characters at least, that no other one has.
+    /// Shortest unique prefix of each of `ids`, at least [`LEAST_CHARS`] long.
     pub(crate) fn new<'a>(ids: impl IntoIterator<Item = &'a str>) -> Self {
         let ids: Vec<&str> = ids.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
         let mut needed: Vec<usize> = vec![LEAST_CHARS; ids.len()];
-        // In this order the one that has the longest beginning in common with an id stands beside it.
+        // Sorted, the id with the longest common prefix is a neighbour.
         for (index, pair) in ids.windows(2).enumerate() {
             let [one, other] = pair else { continue };
             let common = one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
@@ -25,7 +23,7 @@ impl ShortIds {
         Self(ids.into_iter().map(str::to_owned).zip(needed).collect())
     }
 
-    /// The short form of one of them; any other id is as long as it is.
+    /// Short form of a known id; any other id stays whole.
     pub(crate) fn get<'a>(&self, id: &'a str) -> &'a str {
         let chars = self.0.get(id).copied().unwrap_or(usize::MAX);
         id.char_indices().nth(chars).map_or(id, |(end, _)| id.get(..end).unwrap_or(id))

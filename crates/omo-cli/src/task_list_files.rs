@@ -1,7 +1,7 @@
-//! The task lists of the user: which one is meant, and what the commands have in common that read and change them.
+//! Task lists of the user: selection, and common parts of their commands.
 //!
-//! Whatever goes wrong in these commands ends with 1, as in the programs that task lists were made for: command files
-//! know no other status. Only options and verbs that do not exist end with 2, as anywhere else.
+//! Every error of these commands exits with 1, as in the programs that task lists were made for: command files know no
+//! other status. Only unknown options and verbs exit with 2, as anywhere else.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -22,15 +22,14 @@ use crate::id_prefix::{IdMatch, ambiguous_id, match_id};
 use crate::output;
 use crate::project::{own_session, parse_session_id};
 
-/// What anything that goes wrong with a session ends with.
+/// Exit kind of every error with a session.
 const FAILED: ExitKind = ExitKind::NotGreen;
 
-/// A failure of these verbs, with their one status.
+/// A failure with the one status of these verbs.
 pub(crate) fn with_not_green(failure: CommandError) -> CommandError {
     if failure.kind == ExitKind::Success { failure } else { failure.with_kind(FAILED) }
 }
 
-/// The exit status of a command line that could not be read.
 pub(crate) fn usage_status(error: &clap::Error, words: impl IntoIterator<Item = OsString>) -> u8 {
     let mut words = words.into_iter();
     let is_of_sessions = words.next().is_some_and(|word| {
@@ -42,7 +41,7 @@ pub(crate) fn usage_status(error: &clap::Error, words: impl IntoIterator<Item = 
     });
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => 0,
-        // A value that cannot be, or one that is missing: those programs had no other word for it.
+        // An invalid or missing value: those programs had no other word for it.
         ErrorKind::InvalidValue
         | ErrorKind::ValueValidation
         | ErrorKind::MissingRequiredArgument
@@ -56,25 +55,22 @@ pub(crate) fn usage_status(error: &clap::Error, words: impl IntoIterator<Item = 
     }
 }
 
-/// All sessions of the user.
 pub(crate) fn task_list_store() -> Result<TaskListStore, CommandError> {
     let missing =
         || CommandError::precondition("the folder of the client's own files is not known", "set CLAUDE_CONFIG_DIR");
     Ok(TaskListStore::in_client_home(&env::client_home().ok_or_else(missing)?))
 }
 
-/// The session that is meant.
 pub(crate) fn task_list_id(which: &TaskListOption, env: &ProcessEnv) -> Result<SessionId, CommandError> {
     let missing = || CommandError::usage("which session is not said", "name it: `--session ID`");
     which.session.as_deref().map_or_else(|| own_session(env), |id| parse_session_id(id).map(Some))?.ok_or_else(missing)
 }
 
-/// The same, of a task list that is there: the beginning of its id is enough. What no task list begins with stays as it
-/// was typed, for the caller to say that there is none.
+/// Id of an existing task list, from a unique prefix. An unknown prefix stays as typed, for the caller's error.
 pub(crate) fn known_task_list_id(which: &TaskListOption, env: &ProcessEnv) -> Result<SessionId, CommandError> {
     let id = task_list_id(which, env)?;
     let store = task_list_store()?;
-    // One that cannot be read is none of those that are listed, and can be removed by its name.
+    // An unreadable list is not among the listed ones, and can be removed by name.
     if which.session.is_none() || store.path(&id).symlink_metadata().is_ok() {
         return Ok(id);
     }
@@ -86,19 +82,17 @@ pub(crate) fn known_task_list_id(which: &TaskListOption, env: &ProcessEnv) -> Re
     }
 }
 
-/// The same, opened.
 pub(crate) fn open_task_list(options: &TaskListOption, env: &ProcessEnv) -> Result<TaskListFolder, CommandError> {
     Ok(task_list_store()?.open(&known_task_list_id(options, env)?)?)
 }
 
-/// The run of a session, where one was opened and is open still.
 pub(crate) fn open_run_of(session: &TaskListFile, env: &ProcessEnv) -> Result<Option<RunRef>, CommandError> {
     let Some(run) = task_list_store::run_of(session) else { return Ok(None) };
     let is_open = task_list_store::is_open(&run, env.state_home.as_deref())?;
     Ok(is_open.then_some(run))
 }
 
-/// Refuses where a run of the session is open: what a run writes by itself, no other command writes.
+/// Refuses a session with an open run, which is then the only writer.
 pub(crate) fn require_no_open_run(session: &TaskListFile, env: &ProcessEnv, hint: &str) -> Result<(), CommandError> {
     open_run_of(session, env)?.map_or(Ok(()), |RunRef { id: run, .. }| {
         let message = format!("run {run} works on session {}, and writes what happens by itself", session.session_id);
@@ -106,10 +100,9 @@ pub(crate) fn require_no_open_run(session: &TaskListFile, env: &ProcessEnv, hint
     })
 }
 
-/// What to do in place of a change that only a run makes.
+/// Hint in place of a change that only a run makes.
 pub(crate) const WORK_ON_THE_RUN: &str = "`omo agent next` says what comes next, and `omo agent done` ends a task";
 
-/// Prints all of a file as JSON, or one value of it.
 pub(crate) fn print_value(file: &impl Serialize, path: Option<&str>, of: &str) -> Result<(), CommandError> {
     let Some(path) = path else { return print(&serde_json::to_string_pretty(file).unwrap_or_default()) };
     let missing = || {
@@ -119,7 +112,7 @@ pub(crate) fn print_value(file: &impl Serialize, path: Option<&str>, of: &str) -
     print(&rules::format_value(rules::value_at_path(&to_json(file), path).ok_or_else(missing)?))
 }
 
-/// Prints a line that says what was done, and with `json` what it was done to.
+/// A line about the done work, and with `json` its object.
 pub(crate) fn print_done(done: &str, value: &impl Serialize, json: bool) -> Result<(), CommandError> {
     if !json {
         return print(done);
@@ -127,7 +120,7 @@ pub(crate) fn print_done(done: &str, value: &impl Serialize, json: bool) -> Resu
     print(&format!("{done}\n{}", serde_json::to_string_pretty(value).unwrap_or_default()))
 }
 
-/// How many criteria of a task are commands, and how many are judged: that a text was split says nothing else.
+/// Counts of criteria with a command, and of judged ones: nothing else shows how a text was split.
 pub(crate) fn criteria_words(task: &TaskFile) -> String {
     let task = task_list::task_from_file(task);
     match (pluralize(task.checks.len(), "command"), task.criteria.len()) {
@@ -141,7 +134,6 @@ pub(crate) fn print(text: &str) -> Result<(), CommandError> {
     Ok(writeln!(anstream::stdout().lock(), "{text}")?)
 }
 
-/// The JSON of something whose members are looked for by their names.
 pub(crate) fn to_json(of: &impl Serialize) -> Value {
     serde_json::to_value(of).unwrap_or_default()
 }
@@ -165,7 +157,6 @@ pub(crate) fn parse_id(text: &str) -> Result<String, String> {
     rules::parse_task_id(text).ok_or_else(|| "a task is a whole number from 1, or `verify`".to_owned())
 }
 
-/// The texts of a list with commas between them.
 pub(crate) fn split_list(text: &str) -> Vec<String> {
     text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
@@ -175,22 +166,19 @@ pub(crate) fn parse_status(text: &str) -> Result<TaskFileStatus, String> {
     rules::parse_status(text).ok_or_else(|| format!("a task can be {words}"))
 }
 
-/// A text that says something.
 pub(crate) fn non_empty_text(text: &str) -> Result<String, String> {
     if text.trim().is_empty() { Err("it says nothing".to_owned()) } else { Ok(text.to_owned()) }
 }
 
-/// A longer text of a task is cut.
 pub(crate) const MAX_CHARS: usize = 2_000;
 
-/// Texts as a list below a heading; `None` where there are none.
+/// Markdown list below a heading; `None` without items.
 pub(crate) fn bullet_list<'a>(heading: &str, texts: impl Iterator<Item = &'a str>) -> Option<String> {
     let items: Vec<String> = texts.map(|text| format!("- {}", sanitize(text, MAX_CHARS))).collect();
     (!items.is_empty()).then(|| format!("## {heading}\n\n{}", items.join("\n")))
 }
 
-/// The tasks of a session, and `None` where nothing was ever made for them; each file that is none is named
-/// on stderr.
+/// Tasks of a session; `None` where none was ever made. Invalid files are named on stderr.
 pub(crate) fn readable_tasks(folder: &TaskListFolder) -> Result<Option<LoadedTasks>, CommandError> {
     folder.session()?;
     let tasks = folder.tasks()?;

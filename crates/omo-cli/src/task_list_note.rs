@@ -1,6 +1,6 @@
-//! The note of a session that is not done, which the start of a later one in the same project reads.
+//! The note of an unfinished session, which a later one in the same project reads at its start.
 //!
-//! It is a service to people and holds up nothing: the session's own files are the truth.
+//! A service to people that holds up nothing: the session's own files are the truth.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,6 @@ use omo_state::files::folder::GuardedFolder;
 use omo_state::project_root;
 use omo_state::task_list_note::{self, TaskListNoteError};
 
-/// Notes where a session stands, as its files say it now.
 pub(crate) fn note_from_files(env: &ProcessEnv, session: &TaskListFolder) {
     let Ok(file) = session.session() else { return };
     let Some(root) = project(Path::new(&file.working_dir)) else { return };
@@ -24,7 +23,6 @@ pub(crate) fn note_from_files(env: &ProcessEnv, session: &TaskListFolder) {
     write_note(env, &root, file.phase, session.id().as_str(), file.goal, are_done);
 }
 
-/// Notes where a session stands, as its run says it now.
 pub(crate) fn note_from_run(env: &ProcessEnv, state: &RunState) {
     let work = state.plan.work_tasks();
     let are_done =
@@ -33,7 +31,6 @@ pub(crate) fn note_from_run(env: &ProcessEnv, state: &RunState) {
     write_note(env, Path::new(&state.root), phase, id, goal, are_done);
 }
 
-/// Forgets a session that was removed.
 pub(crate) fn forget_note(env: &ProcessEnv, id: &str, working_dir: &str) {
     if let Some(root) = project(Path::new(working_dir)) {
         let forgotten = clear(&root, id, env);
@@ -41,8 +38,8 @@ pub(crate) fn forget_note(env: &ProcessEnv, id: &str, working_dir: &str) {
     }
 }
 
-/// Keeps the note of a session that its user can go on with by one of the commands, and removes that of another one.
-/// `are_done` tells of each task whether it is done.
+/// Keeps the note of a session that a command can continue, and removes any other. `are_done` has a flag for each
+/// task.
 fn write_note(
     env: &ProcessEnv,
     root: &Path,
@@ -71,7 +68,7 @@ fn clear(root: &Path, id: &str, env: &ProcessEnv) -> Result<(), TaskListNoteErro
     task_list_note::clear(&folder, id, env.state_home.as_deref())
 }
 
-/// The project that a session works in; `None` where its folder is no longer there.
+/// The session's project; `None` where its folder is gone.
 fn project(folder: &Path) -> Option<PathBuf> {
     let folder = Some(folder).filter(|folder| folder.is_absolute() && folder.is_dir())?;
     project_root::find_project(folder)

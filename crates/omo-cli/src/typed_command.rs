@@ -1,9 +1,9 @@
-//! `/omo:cancel`, `/omo:report`, `/omo:retry` and `/omo:answer`, as the hook of prompts hands them over: its user reads the
-//! answer in the session, and no model does.
+//! `/omo:cancel`, `/omo:report`, `/omo:retry` and `/omo:answer`, from the prompt hook: its user reads the answer in
+//! the session, and no model does.
 //!
-//! They are what `omo run cancel`, `omo report`, `omo run retry` and `omo answer` do, decided by the person who typed them: the order
-//! bears the hook's seal. It gives the right to this one command and to nothing after it: the run notes no prompt. Other
-//! hooks hand over what they ask themselves in the same way.
+//! The work of `omo run cancel`, `omo report`, `omo run retry` and `omo answer`, by order of the person who typed: the
+//! order has the hook's seal. It permits this one command and nothing after it: the run notes no prompt. Other hooks
+//! send their own questions in the same way.
 
 use std::ffi::OsString;
 use std::io::{Read, Write as _};
@@ -90,12 +90,12 @@ pub(crate) struct AnswerLine {
     run: Option<String>,
 }
 
-/// Whether a command line is that of a hook which hands such a command over.
+/// `true` for the command line of a hook with such an order.
 pub(crate) fn is_typed_command(mut arguments: impl Iterator<Item = OsString>) -> bool {
     arguments.next().is_some_and(|first| first == ARGUMENT) && arguments.next().is_none()
 }
 
-/// Answers it. What cannot be done is an answer too, in one line.
+/// Answers the order. An impossible one gets an answer too, in one line.
 pub(crate) fn answer_typed_command() -> ExitCode {
     let env = ProcessEnv::from_process();
     let Some(order) = read_order(&env) else {
@@ -133,12 +133,12 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
         RunCommandLine::Cancel(line) => {
             let default = || format!("by its user, in session {}", order.session);
             let reason = line.reason.unwrap_or_else(default);
-            // A person ends any run of their project, whichever session holds it: as at a terminal.
+            // A person ends any run of their project, of any session, as at a terminal.
             let person = ProcessEnv { session_id: None, in_session: false, ..in_session };
             cancel::cancel_typed(&person, &CancelOptions { run: or_own_run(line.run).into(), reason })
         }
         RunCommandLine::Report(line) => {
-            // A page is that of the session's run of either kind.
+            // The page of the session's run of either kind.
             let run = if line.html { RunOptions { run: line.run } } else { or_own_run(line.run) };
             report::run(
                 &in_session,
@@ -169,7 +169,6 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
     }
 }
 
-/// Answers what a hook asks by itself.
 fn answer_hook(env: &ProcessEnv, in_session: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
     match order.command {
         RunCommand::ShortAnswer => answer_question(in_session, order),
@@ -182,12 +181,12 @@ fn answer_hook(env: &ProcessEnv, in_session: &ProcessEnv, order: &TypedOrder) ->
     }
 }
 
-/// Answers the question of the session's run with what was typed, and says how to go on; prints nothing where that is no
-/// answer, which is for the model then. Going on by itself answers a stop, so that it says only how.
+/// Answers the question of the session's run with the typed text, and prints how to go on. Prints nothing for a text
+/// that is no answer, which the model gets. Going on by itself answers a stop, so that only the hint is printed.
 fn answer_question(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
     let Some(own) = own_run(env, order) else { return Ok(()) };
     let context = CommandContext { typed_at: Some(order.at), ..CommandContext::find(env)? };
-    // A run that is no longer there asks nothing.
+    // A missing run asks nothing.
     let Ok((run, state)) = context.find_run(Some(&own), EndedRuns::Excluded) else { return Ok(()) };
     let Some(open) = state.open_question() else { return Ok(()) };
     let (question, word) = (&open.question, order.arguments.as_str());
@@ -203,7 +202,7 @@ fn answer_question(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandEr
             let said = record_option(&context, run.id(), question, option)?;
             print_block(&format!("[omo] {said}. To go on, type:\n  {go_on}"))
         }
-        // What the plan asks is theirs to answer, and has to be one of its options.
+        // A question of the plan needs one of its options.
         None if goes_on => {
             let text = sanitize(&question.text, 300);
             print_block(&format!(
@@ -216,7 +215,6 @@ fn answer_question(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandEr
     }
 }
 
-/// Answers a question with one of its options, and says so.
 fn record_option(
     context: &CommandContext,
     run: &str,
@@ -256,13 +254,13 @@ fn answer_by_command(context: &CommandContext, words: &[String], run: Option<&st
     print_block(&format!("{said}. To go on, type {}", go_on_line(&state)))
 }
 
-/// The options of a question with their numbers: `1 continue, 2 stop`.
+/// Options with their numbers: `1 continue, 2 stop`.
 fn numbered_options(question: &Question) -> String {
     let options = question.option_ids().into_iter().enumerate();
     options.map(|(place, id)| format!("{} {id}", place + 1)).collect::<Vec<_>>().join(", ")
 }
 
-/// Says that a plan run is open here and how it goes on; nothing where none is, or another session works on it.
+/// Prints an open plan run and the way to continue; nothing without one, or where another session works on it.
 fn offer_run(env: &ProcessEnv) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let found = context.runs.as_ref().map(|runs| context.open_run(runs)).transpose()?.flatten();
@@ -283,8 +281,8 @@ fn offer_run(env: &ProcessEnv) -> Result<(), CommandError> {
     ))
 }
 
-/// Says what keeps a command that executes a plan from starting, in the words for its user; nothing where nothing does.
-/// Nothing is begun, and no command of the plan runs.
+/// Prints obstacles to a command that executes a plan, for its user; nothing without any. Nothing begins, and no
+/// command of the plan runs.
 fn preview(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
     let (name, line) = order.arguments.split_once('\n').unwrap_or((&order.arguments, ""));
     let Ok(command) = ExecuteCommand::from_str(name, false) else { return Ok(()) };
@@ -301,7 +299,7 @@ fn preview(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
     }
 }
 
-/// Says what of the runs of the project is at work, one line for each run; nothing where nothing is.
+/// Prints a line for each run at work in the project.
 fn at_work(env: &ProcessEnv, own: Option<&str>) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let Some(runs) = &context.runs else { return Ok(()) };
@@ -312,7 +310,7 @@ fn at_work(env: &ProcessEnv, own: Option<&str>) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// An agent has ended: the task that it has not finished is lost, and one that it has not begun goes to another agent.
+/// After the end of an agent: its unfinished task is lost, and one not begun goes to another agent.
 fn report_ended_agent(env: &ProcessEnv, run: Option<String>, said: &str) -> Result<(), CommandError> {
     let (Some(run), Some((task, ticket))) = (run, said.split_once(' ')) else { return Ok(()) };
     let context = CommandContext::find(env)?;
@@ -335,7 +333,7 @@ fn report_ended_agent(env: &ProcessEnv, run: Option<String>, said: &str) -> Resu
     Ok(())
 }
 
-/// Writes the page of a run of the session that has ended, and prints where it is.
+/// Writes the page of an ended run of the session; prints its path.
 fn write_ended_page(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
     let path = match EndedRunName::parse(&order.arguments) {
         Some(EndedRunName::Ultrawork(ended_at)) => {
@@ -348,18 +346,17 @@ fn write_ended_page(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandE
     Ok(writeln!(anstream::stdout(), "{}", path.display())?)
 }
 
-/// What stands behind a slash command that `omo` answers.
 #[derive(Debug)]
 pub(crate) enum RunCommandLine {
     Cancel(CancelLine),
     Report(ReportLine),
     Retry(RetryLine),
     Answer(AnswerLine),
-    /// What no person types: it has no line.
+    /// An order of a hook, which no person types and which has no line.
     Asked,
 }
 
-/// Reads what stands behind a command; its words are parted as a shell would part them, and never near one.
+/// Parses the text behind a command; words are split as a shell does, without a shell.
 pub(crate) fn read_run_command(command: RunCommand, arguments: &str) -> Result<RunCommandLine, CommandError> {
     Ok(match command {
         RunCommand::Cancel => RunCommandLine::Cancel(read_line(command, arguments)?),
@@ -383,7 +380,6 @@ fn read_line<T: Parser>(command: RunCommand, arguments: &str) -> Result<T, Comma
     })
 }
 
-/// The run of the session that this was typed in, while that is open.
 fn own_run(env: &ProcessEnv, order: &TypedOrder) -> Option<String> {
     let id = SessionId::parse(&order.session).ok()?;
     let known = sealed_plan_run::read(order.root.as_ref(), &id, env.state_home.as_deref()).ok()??;

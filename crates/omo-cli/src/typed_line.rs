@@ -1,5 +1,4 @@
-//! A line as a user types it at a terminal or in a prompt, read by what reads it there. Tests hold every command that
-//! omo prints to it.
+//! A line typed at a terminal or in a prompt, parsed as there. Tests hold every printed command of omo to this.
 
 use clap::ValueEnum;
 use omo_core::check::counterfactual::ProveMode;

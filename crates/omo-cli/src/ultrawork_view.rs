@@ -1,4 +1,4 @@
-//! An ultrawork run as [`RunView`]: built here alone, from its session and what is kept of it.
+//! [`RunView`] of an ultrawork run, built here alone, from its session and kept texts.
 
 use omo_core::check::counterfactual::{CheckCounterfactual, Counterfactual};
 use omo_core::check::session_check::{Check, CheckVerdict};
@@ -20,16 +20,13 @@ use omo_view::run_view::{
 
 use crate::kept_texts::{KEPT_TEXTS, KeptTexts};
 
-/// Lines of a check's output, from its end.
 const LOG_LINES: usize = 40;
 
-/// An ultrawork run, and what was found beside its session.
+/// An ultrawork run, and facts from outside of its session.
 pub(crate) struct UltraworkFacts<'a> {
-    /// Id of its session.
     pub id: &'a str,
-    /// State of its session.
     pub session: &'a Session,
-    /// Texts that are kept of it.
+    /// Kept texts of the run.
     pub kept: &'a KeptTexts,
     /// Change of the run as a reviewer reads it, or why it cannot be shown; `None` where it was not looked for.
     pub difference: Option<Result<String, String>>,
@@ -37,17 +34,16 @@ pub(crate) struct UltraworkFacts<'a> {
     pub counterfactual: Counterfactual,
     /// Continuations that the client allows.
     pub client_block_cap: Option<u32>,
-    /// Check that runs, with the last line that it printed.
+    /// Running check, with the last line of its output.
     pub running_check: Option<&'a (String, String)>,
-    /// Words for a time on the clock of the reader.
+    /// Words for a time on the reader's clock.
     pub clock: &'a dyn Fn(Timestamp) -> String,
     /// The processes of its client have ended.
     pub is_client_gone: bool,
-    /// Time of the view.
     pub now: Timestamp,
 }
 
-/// All that is shown of an ultrawork run.
+/// `RunView` of an ultrawork run.
 pub(crate) fn ultrawork_view(facts: &UltraworkFacts<'_>) -> RunView {
     let (session, kept) = (facts.session, facts.kept);
     let task = session.ulw.full_task().unwrap_or_default();
@@ -89,7 +85,7 @@ pub(crate) fn ultrawork_view(facts: &UltraworkFacts<'_>) -> RunView {
     }
 }
 
-/// The claim, with each time it was made as an attempt.
+/// The claim as a task, each time it was made as an attempt.
 fn claim(facts: &UltraworkFacts<'_>, title: &str) -> TaskView {
     let session = facts.session;
     // A list of the files comes first.
@@ -114,7 +110,7 @@ fn claim(facts: &UltraworkFacts<'_>, title: &str) -> TaskView {
     }
 }
 
-/// Note on the difference: only that of a proved run was kept as it was then.
+/// Note on the difference: only that of a proved run was kept.
 fn difference_note(facts: &UltraworkFacts<'_>) -> Option<String> {
     let verdict = facts.session.verdict.as_ref();
     match facts.difference.as_ref()? {
@@ -126,7 +122,7 @@ fn difference_note(facts: &UltraworkFacts<'_>) -> Option<String> {
     }
 }
 
-/// Judges of the claim, which stand above its card on the page.
+/// Judges of the claim, above its card on the page.
 fn proof_source(session: &Session) -> Option<String> {
     let is_verified = session.verdict.as_ref().is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
     let source = match (session.checks.is_empty(), is_agreed(session)) {
@@ -158,7 +154,6 @@ fn claim_attempts(facts: &UltraworkFacts<'_>) -> Vec<AttemptView> {
     attempts
 }
 
-/// The claims of the run, in their order.
 fn claims<'a>(facts: &'a UltraworkFacts<'_>) -> impl Iterator<Item = (&'a LogEntry, &'a LoggedClaim)> {
     run_entries(facts).filter_map(|entry| Some((entry, entry.claim.as_ref()?)))
 }
@@ -174,12 +169,11 @@ fn began(facts: &UltraworkFacts<'_>) -> Timestamp {
     ulw.started_at.or(ulw.last_stop_at).unwrap_or(ended(facts)).min(ended(facts))
 }
 
-/// Time of the end; now, while the run goes on.
+/// Time of the end; `now` for an open run.
 fn ended(facts: &UltraworkFacts<'_>) -> Timestamp {
     facts.session.verdict.as_ref().map_or(facts.now, |verdict| verdict.at)
 }
 
-/// Line for what the user can do next.
 fn next_steps(facts: &UltraworkFacts<'_>) -> Vec<String> {
     let (id, session) = (facts.id, facts.session);
     let again = "type `ulw` to go on with the task";
@@ -195,7 +189,6 @@ fn next_steps(facts: &UltraworkFacts<'_>) -> Vec<String> {
     vec![step]
 }
 
-/// State or end in one sentence.
 fn heading(facts: &UltraworkFacts<'_>) -> String {
     let session = facts.session;
     match &session.verdict {
@@ -329,7 +322,7 @@ fn check_view(check: &Check, facts: &UltraworkFacts<'_>) -> CheckView {
     }
     let Some(last) = &check.last else { return CheckView { command, ..CheckView::default() } };
     let kept = facts.kept;
-    // A text that was kept and is gone is not shown in part.
+    // A lost text is not shown in part.
     let last_line = if kept.note.is_none() { last.last_line.as_str() } else { "" };
     let log = kept.logs.get(&check.name).map_or(last_line, String::as_str);
     let lines: Vec<String> = log.lines().map(str::to_owned).collect();
@@ -346,7 +339,7 @@ fn check_view(check: &Check, facts: &UltraworkFacts<'_>) -> CheckView {
     }
 }
 
-/// `true` for a check that is green without the change, too, where no review has judged that.
+/// `true` for a check that is also green without the change, unless a review has judged that.
 fn is_green_without(check: &Check, facts: &UltraworkFacts<'_>) -> bool {
     let Counterfactual::Known(known) = &facts.counterfactual else { return false };
     let shows_nothing = |it: &CheckCounterfactual| it.without.shows_change(&it.hollow) == Some(false);
@@ -367,7 +360,7 @@ fn check_state(verdict: CheckVerdict, is_green_without: bool) -> CheckState {
     }
 }
 
-/// Reviews: the rejections that are remembered, then the last one.
+/// The remembered rejections, then the last review.
 fn reviews(session: &Session) -> Vec<ReviewView> {
     let verification = &session.verification;
     let review = |verdict, at, tree: Option<String>, words: &str| ReviewView {
@@ -397,7 +390,7 @@ fn reviews(session: &Session) -> Vec<ReviewView> {
     reviews
 }
 
-/// The session's turns and continuations as its log has them, its checks, and its review.
+/// Turns and continuations from the log, checks, and review.
 fn timeline(facts: &UltraworkFacts<'_>) -> Timeline {
     let session = facts.session;
     let (began, until) = (began(facts), ended(facts));
@@ -435,7 +428,7 @@ fn timeline(facts: &UltraworkFacts<'_>) -> Timeline {
     Timeline { began, until, lanes: lanes.into_iter().filter(has_any).collect() }
 }
 
-/// Each check at each claim, and its last result where that is another one.
+/// Each check at each claim, and its last result where different.
 fn check_lane(facts: &UltraworkFacts<'_>) -> Lane {
     let mark = |at, verdict, label: String| {
         let kind = if verdict == CheckVerdict::Green { MarkKind::Green } else { MarkKind::Red };
@@ -457,7 +450,7 @@ fn check_lane(facts: &UltraworkFacts<'_>) -> Lane {
     Lane { name: "checks".to_owned(), spans: Vec::new(), marks }
 }
 
-/// The last review, from when it was asked for.
+/// The last review, from its request on.
 fn review_lane(session: &Session) -> Lane {
     let verification = &session.verification;
     let asked = verification.asked.as_ref().and_then(|asked| asked.at);

@@ -1,5 +1,5 @@
-//! Watching a run: one loop, for a screen of its own, for a line for each thing that happens, for a page, and for
-//! parallel workers. A run is never changed by being watched.
+//! Watching a run: one loop for a screen, for a line for each event, for a page, and for parallel workers. Never
+//! changes a run.
 
 pub(crate) mod live_screen;
 pub(crate) mod live_watch;
@@ -22,16 +22,13 @@ use crate::run_reader::RunReader;
 use crate::watch::live_screen::can_draw;
 use crate::watch::run_loop::{Pace, RunDisplay, show_until_end};
 
-/// So often the files are looked at.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Settings and bounds of watching a run.
 pub(crate) struct WatchRequest<'a> {
-    /// The environment.
     pub env: &'a ProcessEnv,
-    /// What the user has set.
+    /// The user's settings.
     pub config: &'a UserConfig,
-    /// When to end, whatever the run does.
+    /// Time to end, whatever the run does.
     pub deadline: Option<Instant>,
 }
 
@@ -41,7 +38,7 @@ impl WatchRequest<'_> {
     }
 }
 
-/// Watches a run on this terminal, or line by line where there is none.
+/// Watches on this terminal, or line by line without one.
 pub(crate) fn watch(mut run: RunReader<'_>, request: &WatchRequest<'_>) -> Result<(), CommandError> {
     if run.source.is_open() && can_draw() {
         return live_watch::watch_live(run, request, None);
@@ -51,10 +48,9 @@ pub(crate) fn watch(mut run: RunReader<'_>, request: &WatchRequest<'_>) -> Resul
     if lines.view.end == RunEnd::Running { Ok(()) } else { print_end(&run, &lines.view, false) }
 }
 
-/// A line for each thing that happens.
 #[derive(Default)]
 struct LineDisplay {
-    /// Number of the events that were told; `None` before the first look.
+    /// Number of printed events; `None` before the first look.
     told: Option<usize>,
     view: RunView,
 }
@@ -73,8 +69,7 @@ impl RunDisplay for LineDisplay {
     }
 }
 
-/// Leaves on the terminal where the run stands, and its page where it has ended or had one; the exit status says how it
-/// stands.
+/// Prints the state, and the page of an ended run; gives the exit status.
 fn print_end(run: &RunReader<'_>, view: &RunView, has_page: bool) -> Result<(), CommandError> {
     print_block(&closing_text(run, view))?;
     if view.ended_at.is_some() || has_page {
@@ -86,7 +81,6 @@ fn print_end(run: &RunReader<'_>, view: &RunView, has_page: bool) -> Result<(), 
     result(view)
 }
 
-/// The text of a run that is left on the terminal.
 fn closing_text(run: &RunReader<'_>, view: &RunView) -> String {
     if let Some(text) = run.end_text() {
         return text;
@@ -99,7 +93,6 @@ fn closing_text(run: &RunReader<'_>, view: &RunView) -> String {
     lines.join("\n")
 }
 
-/// The exit status of a run that was watched.
 fn result(view: &RunView) -> Result<(), CommandError> {
     match view.end {
         RunEnd::Running => Ok(()),

@@ -1,9 +1,9 @@
-//! Every page of `omo --help`: it fits a screen, and it teaches by an example that can be typed.
+//! Every page of `omo --help`: fits a screen, and has an example that can be typed.
 
-/// The smallest screen that people work on.
+/// Columns of the smallest usual screen.
 const COLUMNS: usize = 80;
 const ROWS: usize = 24;
-/// The first page lists every command, every exit status and what all commands take as well.
+/// Rows of the first page, which lists every command, exit status and common option.
 const ROWS_OF_THE_FIRST: usize = 43;
 
 fn pages() -> Vec<(String, String)> {
@@ -44,9 +44,9 @@ fn every_page_has_an_example_that_the_parser_takes() {
         let examples: Vec<&str> = block.lines().skip(1).map(str::trim).collect();
         assert!(!examples.is_empty(), "{page}");
         for example in examples {
-            // What stands after the command is what it does, or a file that it writes or reads.
+            // Behind the command stands its effect, or a redirected file.
             let typed = example.split("   ").next().unwrap().split(" > ").next().unwrap().split(" < ").next().unwrap();
-            // It may be named with the folder that it is in.
+            // The program may have its folder.
             let typed = typed.split_once("/bin/").map_or(typed, |(_, typed)| typed).trim_end();
             assert!(name == "omo" || typed.starts_with(&name), "`{typed}` is no example of `{name}`");
             let words =

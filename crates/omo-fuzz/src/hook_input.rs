@@ -1,4 +1,4 @@
-//! What the client sends to a hook.
+//! Input of a hook from the client.
 
 use std::path::{Component, Path};
 
@@ -12,8 +12,8 @@ use serde_json::Value;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The end of the value is found where a parser finds it, in whatever pieces it comes; what is read is what was
-/// written; and only what is a session's id belongs to a session.
+/// `JsonEndFinder` finds the end of the value where a parser does, in any pieces; the parsed value is the written one;
+/// and only a valid `SessionId` belongs to a session.
 pub fn check(data: &[u8]) {
     let end = JsonEndFinder::default().feed(data);
     is_found_in_pieces_as_well(data, end);
@@ -22,7 +22,7 @@ pub fn check(data: &[u8]) {
         assert!(HookInput::parse(data).is_err(), "an input without an end was read");
         return;
     };
-    // A hook never waits for what comes behind the value, so nothing there may matter.
+    // A hook never waits for bytes behind the value, so nothing there may matter.
     match (HookInput::parse(data), HookInput::parse(value)) {
         (Ok(whole), Ok(cut)) => assert_eq!(format!("{whole:?}"), format!("{cut:?}")),
         (Ok(_), Err(error)) => assert!(value.is_empty(), "readable only with what follows it: {error}"),
@@ -49,7 +49,7 @@ fn is_found_in_pieces_as_well(data: &[u8], end: Option<usize>) {
     assert_eq!(found, end, "in pieces of {size}");
 }
 
-/// Only of what is an object or a list: nothing else is an input.
+/// Only for an object or a list: nothing else is an input.
 fn is_where_a_parser_finds_it(data: &[u8], end: Option<usize>) {
     let text = data.strip_prefix(BYTE_ORDER_MARK).unwrap_or(data);
     if !text.trim_ascii_start().starts_with(b"{") && !text.trim_ascii_start().starts_with(b"[") {
@@ -63,7 +63,7 @@ fn is_where_a_parser_finds_it(data: &[u8], end: Option<usize>) {
 
 fn is_what_was_written(value: &[u8], input: &HookInput) {
     let text = value.strip_prefix(BYTE_ORDER_MARK).unwrap_or(value);
-    // A general parser refuses what JavaScript writes and this one reads: halves of surrogate pairs.
+    // A general parser refuses halves of surrogate pairs, which JavaScript writes and this one reads.
     let Ok(Value::Object(fields)) = serde_json::from_slice(text) else { return };
     let written = |name: &str| fields.get(name).and_then(Value::as_str);
     for (name, read) in [
@@ -95,7 +95,7 @@ fn belongs_to_a_name_or_is_refused(text: &str) {
     assert!(!is_name || is_one_part, "{text:?} leads elsewhere");
 }
 
-/// Whatever an answer says, the client reads one JSON value with exactly that in it.
+/// For any text in a `HookAnswer`, the client reads one JSON value with exactly that text.
 fn is_answered_in_one_value(text: &str) {
     let said = |answer: HookAnswer, place: &str| {
         let printed = answer.to_output(HookEvent::Stop);

@@ -1,4 +1,4 @@
-//! The ledger of a run, which lies in the repository, and which anything may have written to.
+//! The ledger of a run, `events.jsonl`, which lies in the repository, and which anything may have written to.
 
 use std::cell::RefCell;
 
@@ -12,8 +12,8 @@ use tempfile::TempDir;
 
 const RUN: &str = "20260101-000000-abcd";
 const SEAL: &str = ",\"seal\":\"";
-/// What an input marks a line with that has to bear the seal, as one of another version of omo does: behind it stands
-/// an event without the brace at its end.
+/// Mark of an input's line to be sealed, as a line of another version of omo is: behind it stands an event without the
+/// brace at its end.
 const TO_BE_SEALED: u8 = b'!';
 
 thread_local! {
@@ -24,8 +24,8 @@ thread_local! {
     };
 }
 
-/// What is read was sealed, in its place; it ends where a line does; what stands behind that end changes
-/// nothing; what is added there is read with it; and a snapshot says what the events say.
+/// Every `RunEvent` read was sealed, in its place; the end is a line end; bytes behind it change nothing; an added
+/// event is read with the others; and a snapshot agrees with the events.
 pub fn check(data: &[u8]) {
     KEY.with_borrow(|key| {
         let text = sealed(data, key);
@@ -45,7 +45,6 @@ pub fn check(data: &[u8]) {
     });
 }
 
-/// The lines of an input; those with the mark are sealed.
 fn sealed(data: &[u8], key: &SealKey) -> Vec<u8> {
     let (mut text, mut prev) = (Vec::new(), LedgerPosition::default().prev);
     for line in data.split_inclusive(|byte| *byte == b'\n') {

@@ -1,8 +1,8 @@
-//! What must hold of any bytes that omo reads and did not write: one function for each kind.
+//! Properties of any bytes that omo reads and did not write: one function for each kind.
 //!
-//! Each takes bytes and panics where a promise of omo's does not hold for them. The targets in `fuzz/` hand them what
-//! the fuzzer makes up; the tests of this crate hand them the kept corpus, so that what was found once stays fixed.
-//! What is compared against is written in another way than the product, and never with the product's own help.
+//! Each takes bytes and panics where a promise of omo's does not hold for them. The targets in `fuzz/` pass generated
+//! inputs, the tests of this crate the kept corpus, so that a past finding stays fixed. The expected result is
+//! computed in another way than in the product, and never with the product's own help.
 
 #![expect(clippy::missing_panics_doc, reason = "to panic is what all of this is for")]
 
@@ -19,10 +19,10 @@ mod scratch;
 pub mod state_file;
 pub mod transcript_tail;
 
-/// What takes the bytes of one input.
+/// A function of the bytes of one input.
 pub type Target = fn(&[u8]);
 
-/// Every target by its name, which is that of its corpus too.
+/// Targets by name, which is that of `fuzz/corpus/NAME` too.
 pub const TARGETS: [(&str, Target); 10] = [
     ("hook_input", hook_input::check),
     ("ledger", ledger::check),

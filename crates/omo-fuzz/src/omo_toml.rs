@@ -13,8 +13,8 @@ use omo_state::trust::content_digest;
 
 use crate::scratch;
 
-/// A file that is wrong anywhere asks for nothing, what is asked for can be, nothing is approved
-/// by itself, another content has another digest, and what is shown is what it seems.
+/// A file with an error asks for nothing; every request is possible; nothing is approved by itself; other content has
+/// another digest; and the shown text is honest.
 pub fn check(data: &[u8]) {
     scratch::with_file(FILE, data, |root| of_a_repository(data, root));
     if let Ok(text) = std::str::from_utf8(data) {
@@ -43,7 +43,6 @@ fn of_a_repository(data: &[u8], root: &Path) {
     assert!(!shown.contains(|char: char| char.is_control() && char != '\n'), "{shown:?}");
 }
 
-/// A byte more, a byte less, another byte or another folder make another digest.
 fn is_for_exactly_this(data: &[u8], root: &Path) {
     let own = content_digest(root, data);
     assert!(own.len() == 64 && own.bytes().all(|byte| byte.is_ascii_hexdigit()));
@@ -80,7 +79,7 @@ fn can_be(checks: &[Check], origin: CheckOrigin) {
     }
 }
 
-/// What is wrong is reported in one line, which names a line of the file and moves no terminal.
+/// Each problem is one line, which names a line of the file and moves no terminal.
 fn are_lines(problems: &[ConfigProblem], data: &[u8]) {
     let lines = data.split(|byte| *byte == b'\n').count();
     for problem in problems {

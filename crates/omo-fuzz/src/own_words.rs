@@ -1,4 +1,4 @@
-//! Everything that omo says, with a text from outside wherever there is room for one.
+//! All texts of omo, with a text from outside wherever there is room for one.
 
 use omo_core::check::counterfactual::ProveMode;
 use omo_core::check::printed_output::PrintedOutput;
@@ -27,8 +27,8 @@ fn now() -> Timestamp {
     Timestamp::from_millis(1_780_000_000_000)
 }
 
-/// Nothing that omo says, with this text in it, sets anything off where it comes back: as a
-/// prompt, as what a hook said, or as the last words of a model or of a reviewer.
+/// No text of omo with this one in it triggers anything where it comes back: as a prompt (`read_prompt`), as the
+/// output of a hook, or as the last words of a model or of a reviewer.
 pub fn set_nothing_off(text: &str) {
     for said in all(text) {
         for echoed in [said.clone(), format!("Stop hook feedback:\n{said}"), format!("{said}\n\nWhat is this?")] {
@@ -36,7 +36,7 @@ pub fn set_nothing_off(text: &str) {
         }
         promises_nothing(&said);
     }
-    // It is read by the reviewer, and is no prompt.
+    // The reviewer reads this text; it is no prompt.
     let changed = checks::ReviewChanges { difference: Some(text.to_owned()), notes: vec![text.to_owned()] };
     promises_nothing(&checks::review_material(
         &session(text, UlwTrigger::Keyword),
@@ -46,14 +46,14 @@ pub fn set_nothing_off(text: &str) {
     ));
 }
 
-/// These are no words that a claim or a review ends with.
+/// These words are no claim (`read_claim`) and no end (`final_promise`).
 pub fn promises_nothing(said: &str) {
     assert_eq!(read_claim(said), None, "{said}");
     assert_eq!(final_promise(said), None, "{said}");
     assert_eq!(review::read_review(said, now()).verdict, ReviewVerdict::Unclear, "{said}");
 }
 
-/// Everything that is said to a model or to a user.
+/// All texts for a model or a user.
 pub fn all(text: &str) -> Vec<String> {
     let mut said = vec![
         messages::plan_mode_note(),
@@ -121,7 +121,7 @@ fn of_a_run(text: &str, trigger: UlwTrigger) -> Vec<String> {
     said
 }
 
-/// What `/omo:status` and `omo status` answer, and the words of `omo log`.
+/// Answers of `/omo:status` and `omo status`, and the words of `omo log`.
 fn statuses(session: &Session) -> Vec<String> {
     let stop = |row: &StopRow| {
         let decision = StopDecision { row: *row, action: StopAction::Allow };
@@ -133,7 +133,7 @@ fn statuses(session: &Session) -> Vec<String> {
     lines.chain([status]).collect()
 }
 
-/// What is said to a model whose turn goes on, for every reason that there is.
+/// Texts to a model whose turn goes on, one for each reason.
 fn reasons(session: &Session, text: &str) -> Vec<String> {
     let busy = block(text);
     let idle = StopBlock { newly_named: Vec::new(), ..busy.clone() };
@@ -204,7 +204,6 @@ fn findings(text: &str, verdicts: &[CheckVerdict]) -> ClaimFindings {
     }
 }
 
-/// A plan run with this text wherever there is room for some.
 fn plan_run(text: &str) -> PlanRun {
     let text = || text.to_owned();
     let (total, passed, failed, blocked) = (u32::MAX, 3, 1, 2);

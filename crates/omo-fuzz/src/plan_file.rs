@@ -7,8 +7,8 @@ use omo_plan::dialects::{BatchOptions, PlanChange, read};
 use omo_plan::id::is_id;
 use omo_plan::model::{Dialect, Plan, Precondition};
 
-/// Any file is a plan or says why it is none; what can be run is in an order that keeps what it
-/// promises; what is shown moves no terminal; and all is the same for the same file.
+/// Any file is a `Plan` or has a reason against it; a runnable plan has an order that keeps its promises; shown text
+/// moves no terminal; and the same file gives the same result.
 pub fn check(data: &[u8]) {
     let size = usize::from(data.first().copied().unwrap_or(5) % 7);
     let computed = compute_batches(data, 3, size);

@@ -1,4 +1,4 @@
-//! A file that each reader of plans is handed, whosever it is.
+//! A file for the reader of each `Dialect`.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,6 @@ use omo_plan::dialects::{BatchOptions, PlanInput, read};
 use omo_plan::id::is_id;
 use omo_plan::model::{Dialect, Plan, PlannedState};
 
-/// Where files of the formats stand, and one place of none.
 const PATHS: [&str; 14] = [
     "docs/plan.md",
     "docs/superpowers/plans/a.md",
@@ -24,15 +23,15 @@ const PATHS: [&str; 14] = [
     "prd.json",
 ];
 
-/// Its first byte says where a file stands, and the rest is what it says.
+/// The first byte selects the path, the rest is the content.
 pub(crate) fn split_input(data: &[u8]) -> (&'static str, &[u8]) {
     let (place, bytes) = data.split_first().unwrap_or((&0, &[]));
     (PATHS.get(usize::from(*place) % PATHS.len()).copied().unwrap_or_default(), bytes)
 }
 
-/// What can be run has tasks with ids of their own that need what is there, in an order; what is told is about bytes
-/// and lines of the file; and all is the same for the same file. That holds of every reader, also of one that would
-/// leave the file to another.
+/// A runnable plan has tasks with unique ids that need existing ones, in an order; messages are about bytes and lines
+/// of the file; and the same file gives the same result. True for every reader, also of one that would leave the file
+/// to another.
 pub fn check(data: &[u8]) {
     let (path, bytes) = split_input(data);
     let plan = read(path, bytes, BatchOptions::default());
@@ -65,7 +64,7 @@ fn is_sound(plan: &Plan, text: &str) {
     assert_eq!(ids.len(), plan.tasks.len(), "ids stand twice");
     for task in &plan.tasks {
         assert!(is_id(&task.id), "{:?}", task.id);
-        // What is not done any more may name what is gone.
+        // Finished work may name missing tasks.
         let stated = task.stated_deps.iter().flatten().filter(|_| task.state == PlannedState::Open);
         let needs = task.deps.iter().chain(stated);
         assert!(task.deps.iter().all(|id| *id != task.id), "{} needs itself", task.id);
@@ -76,7 +75,6 @@ fn is_sound(plan: &Plan, text: &str) {
     has_an_order(plan);
 }
 
-/// Each round takes what needs nothing that is left.
 fn has_an_order(plan: &Plan) {
     let mut left: Vec<_> = plan.tasks.iter().collect();
     while !left.is_empty() {
@@ -84,7 +82,6 @@ fn has_an_order(plan: &Plan) {
         let before = left.len();
         left.retain(|task| task.deps.iter().any(|id| open.contains(id.as_str())));
         assert!(left.len() < before, "tasks need each other: {open:?}");
-        // A chain of many is read elsewhere.
         if plan.tasks.len() > 1_000 {
             return;
         }

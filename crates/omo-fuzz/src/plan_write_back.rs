@@ -1,15 +1,14 @@
-//! A plan into which is written that a task has passed.
+//! A `PlanChange` for a passed task.
 
 use omo_plan::dialects::{BatchOptions, PlanChange, read};
 use omo_plan::model::{Plan, PlannedState, Task};
 
 use crate::plan_readers::split_input;
 
-/// So many tasks of a plan are tried.
 const MOST_TASKS: usize = 8;
 
-/// A task that has passed is done in the file, which has as many lines as before and differs in that only; and written
-/// once more it stays as it is.
+/// A passed `Task` is done in the file, which has as many lines as before and differs in the mark only; a second write
+/// changes nothing.
 pub fn check(data: &[u8]) {
     let (path, bytes) = split_input(data);
     let Ok(text) = std::str::from_utf8(bytes) else { return };
@@ -26,10 +25,10 @@ pub fn check(data: &[u8]) {
         assert_eq!(after.tasks.len(), plan.tasks.len());
         for (before, after) in plan.tasks.iter().zip(&after.tasks) {
             let expected = if before.id == task.id { PlannedState::Done } else { before.state };
-            // What is below a task that is done counts as done.
+            // Tasks below a finished one count as done.
             let is_below = before.id.strip_prefix(&task.id).is_some_and(|rest| rest.starts_with('.'));
             assert!(after.state == expected || is_below, "{} by {}", before.id, task.id);
-            // What is done may need nothing any more.
+            // Finished work may need nothing any more.
             let needs = |task: &Task| if after.state == PlannedState::Open { task.deps.clone() } else { Vec::new() };
             assert_eq!((without_state(before), needs(before)), (without_state(after), needs(after)));
         }
@@ -47,12 +46,12 @@ fn without_state(task: &Task) -> Task {
         ..task.clone()
     };
     task.extra.remove("Status");
-    // A line of its own for the status moves what is behind it.
+    // A line of its own for the status moves the following ones.
     task.lines = [1, 1];
     task
 }
 
-/// What is left of both texts where they are the same from either end is small: marks of boxes, or a status.
+/// The rest of both texts without the common prefix and suffix is small: marks of boxes, or a status.
 fn differs_in_marks(before: &str, after: &str, plan: &Plan) {
     let is_status = ["task-master", "ralph", "backlog"].contains(&plan.dialect.word());
     let rows = |text: &str| text.split('\n').map(str::to_owned).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! What a person types, and what a model and a reviewer say last.
+//! Prompts of a person, and last words of a model and a reviewer.
 
 use omo_core::check::counterfactual::ProveMode;
 use omo_core::check::session_check::MAX_CHECKS;
@@ -15,13 +15,12 @@ use omo_core::timestamp::Timestamp;
 
 use crate::own_words;
 
-/// One input in so many is put into everything that omo says.
+/// One input in 16 is put into all texts of omo.
 const SAID_BACK: usize = 16;
-/// So many characters of it.
 const SAID_CHARS: usize = 400;
 
-/// Nothing is read that is not there, quoting takes all of it away, what is no person's turns
-/// nothing on, every option stays in its range, and no text makes omo say what omo acts upon.
+/// Nothing is read that is not there, quoting takes all of it away, a text that no person typed turns nothing on,
+/// every option stays in its range, and no text makes omo say words that omo acts upon.
 pub fn check(data: &[u8]) {
     let text = &*String::from_utf8_lossy(data);
     is_read_for_what_stands_there(text);
@@ -30,7 +29,7 @@ pub fn check(data: &[u8]) {
     has_arguments_in_their_range(text);
     promises_what_stands_there(text);
     is_made_harmless(text);
-    // All that omo says is much text, which would leave little time for all else.
+    // All texts of omo together are long, and would leave little time for the rest.
     if data.len().is_multiple_of(SAID_BACK) {
         own_words::set_nothing_off(&text.chars().take(SAID_CHARS).collect::<String>());
     }

@@ -1,4 +1,4 @@
-//! Files for what only reads files, written anew for each input.
+//! Files for code that reads only files, written anew for each input.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ thread_local! {
     static FOLDER: TempDir = tempfile::tempdir().expect("make a temporary folder");
 }
 
-/// Hands on the folder with one file of these bytes in it.
+/// Calls `read` with a folder that has one file of these bytes.
 pub(crate) fn with_file<T>(name: &str, bytes: &[u8], read: impl FnOnce(&Path) -> T) -> T {
     FOLDER.with(|folder| {
         let written = write(&folder.path().join(name), bytes);
@@ -20,8 +20,8 @@ pub(crate) fn with_file<T>(name: &str, bytes: &[u8], read: impl FnOnce(&Path) ->
     })
 }
 
-/// Over what was there, and cut at the end: a file that is emptied first is written to the disk by
-/// some systems when it is closed, which is a hundred times as slow.
+/// Overwrites, and cuts at the end: a file that is emptied first is written to the disk by some systems when it is
+/// closed, which is a hundred times as slow.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
     file.write_all(bytes)?;

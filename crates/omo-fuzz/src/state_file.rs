@@ -1,4 +1,4 @@
-//! The state file, which lies in the project and which anything may have written.
+//! The state file, `runtime.local.json`, which lies in the project and which anything may have written.
 
 use memchr::memmem;
 use omo_core::session::Session;
@@ -8,13 +8,11 @@ use omo_state::json_object::JsonObject;
 use omo_state::state::document::{RETENTION_MILLIS, StateDocument};
 use serde_json::Value;
 
-/// The time of every change, in milliseconds.
 const NOW: i64 = 1_780_000_000_000;
-/// So many sessions of a file are tried.
 const TRIED: usize = 3;
 
-/// What omo does not know survives byte for byte, what it writes it reads again, and a caller that only glances misses
-/// no session whose run is on.
+/// Unknown members survive byte for byte, written state is read back, and a caller that only glances misses no session
+/// whose run is on.
 pub fn check(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data)) else {
         assert!(StateDocument::parse(data).is_err());
@@ -32,7 +30,7 @@ pub fn check(data: &[u8]) {
     }
 }
 
-/// A file as a general parser of objects sees it: each member as it was written.
+/// A file in the view of a general parser: each member as it was written.
 #[derive(PartialEq, Debug)]
 struct File {
     around: Vec<(String, String)>,
@@ -47,7 +45,6 @@ impl File {
         Self { around: top.into_iter().filter(|(name, _)| name != "sessions").collect(), sessions }
     }
 
-    /// All entries but those of this session.
     fn others(&self, id: &SessionId) -> Vec<&(String, String)> {
         self.sessions.iter().filter(|(name, _)| name != id.as_str()).collect()
     }
@@ -73,7 +70,7 @@ fn read(text: &[u8], id: &SessionId) -> Option<Session> {
     document.ok()?.session(id).ok().flatten()
 }
 
-/// A glance looks for the id as every writer writes it, without escapes.
+/// A glance looks for the id in every writer's form, without escapes.
 fn is_not_missed(data: &[u8], id: &SessionId) {
     let is_plain = memmem::find(data, format!("\"{id}\"").as_bytes()).is_some();
     if is_plain && read(data, id).is_some_and(|session| session.is_armed()) {
@@ -96,7 +93,7 @@ fn survives_a_write(data: &[u8], before: &File, id: &SessionId) {
     assert!(document.set(id, &session).is_ok());
     let written = document.pieces().concat();
     is_written(&written, before, id, &session, known_entry);
-    // A second write takes another way: nothing is where it was read any more.
+    // A second write takes another way: no offset of the first read is valid any more.
     let Some(other) = SessionId::parse("one-more").ok().filter(|other| before.entry(other).is_none()) else { return };
     assert!(document.set(&other, &session).is_ok());
     let rewritten = document.pieces().concat();
@@ -118,7 +115,7 @@ fn is_written(written: &str, before: &File, id: &SessionId, session: &Session, k
     }
 }
 
-/// What stood in an entry and is not ours is there as it was written, however deep.
+/// Foreign members of an entry stay as they were written, at any depth.
 fn is_laid_over(old: &str, new: &str, own: &Value) {
     let (old, new) = (members(old), members(new));
     let last = |members: &[(String, String)], name: &str| {
@@ -134,14 +131,13 @@ fn is_laid_over(old: &str, new: &str, own: &Value) {
     }
 }
 
-/// Only what was not written for a week goes, and never the session that is kept.
+/// Only entries that were not written for a week go, and never the kept session.
 fn survives_pruning(data: &[u8], before: &File, keep: &SessionId) {
     let Ok(mut document) = StateDocument::parse(data) else { return };
     let now = Timestamp::from_millis(NOW);
     document.prune(keep, now);
     let after = File::of(&document.pieces().concat());
     for member @ (name, raw) in &before.sessions {
-        // What is no object has no time.
         let fields = JsonObject::parse(raw).as_ref().map(owned).unwrap_or_default();
         let time =
             fields.iter().rfind(|(name, _)| name == "updatedAt").map(|(_, raw)| serde_json::from_str::<String>(raw));

@@ -1,4 +1,4 @@
-//! The tail of a transcript, which the client writes and which anything may have replaced.
+//! `TranscriptTail` of a file that the client writes and that anything may have replaced.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,13 +15,12 @@ use serde_json::Value;
 
 use crate::scratch;
 
-/// The transcript's name.
 const FILE: &str = "transcript.jsonl";
-/// One input in so many is tried at the end of a file that is longer than what is read of it.
+/// One input in 16 is tried at the end of a file that is longer than the window.
 const LONG_ONES: usize = 16;
 
-/// Reading stays within the file and never goes back, half a line says nothing, what is read in
-/// two goes is read as in one, and nothing counts but the line of whom it is about.
+/// Reads stay within the file and never go back, half a line means nothing, two reads give the result of one, and only
+/// the line of the right author counts.
 pub fn check(data: &[u8]) {
     let tail = scratch::with_file(FILE, data, |folder| of_a_file(data, &folder.join(FILE)));
     let whole = data.get(..last_line_end(data)).unwrap_or_default();
@@ -42,7 +41,6 @@ fn of_a_file(data: &[u8], path: &Path) -> TranscriptTail {
     tail
 }
 
-/// The time of the last block, for half of all that is asked.
 fn block() -> Timestamp {
     Timestamp::from_millis(1_780_000_000_000)
 }
@@ -51,7 +49,6 @@ fn tail_of(data: &[u8]) -> TranscriptTail {
     scratch::with_file(FILE, data, |folder| read_tail(&folder.join(FILE), TranscriptMark::default(), None))
 }
 
-/// Behind the last line's end.
 fn last_line_end(data: &[u8]) -> usize {
     data.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)
 }
@@ -60,7 +57,7 @@ fn stays_within(data: &[u8], path: &Path, mark: TranscriptMark) {
     let length = data.len() as u64;
     let tail = read_tail(path, mark, None);
     assert!(tail.next_offset <= tail.end && tail.end <= length, "{tail:?} of {length}");
-    // A file that is shorter than it was is another one, and read from its start.
+    // A file shorter than before is another one, and read from its start.
     let from = if mark.offset <= length { mark.offset } else { 0 };
     assert!(tail.next_offset >= from, "{tail:?} went back behind {from}");
     let before = |at: u64| usize::try_from(at).ok().and_then(|at| data.get(..at)).unwrap_or_default();
@@ -72,7 +69,7 @@ fn stays_within(data: &[u8], path: &Path, mark: TranscriptMark) {
     assert!(text.is_none() || model_has_spoken(path, mark) == Some(true), "{text:?}, and the model was silent");
 }
 
-/// What waits now still waits for a reader that goes on where this reading says.
+/// A waiting prompt still waits for a reader that goes on at the end of this read.
 fn goes_on_where_it_was(path: &Path, tail: TranscriptTail) {
     let again = read_tail(path, TranscriptMark { offset: tail.next_offset, block_offset: tail.end }, None);
     let waiting = |tail: TranscriptTail| (tail.input_waiting, tail.next_offset, tail.end);
@@ -80,16 +77,16 @@ fn goes_on_where_it_was(path: &Path, tail: TranscriptTail) {
     assert!(!again.tool_called_since_block, "a tool was called after the end");
 }
 
-/// Whose a line is, as a general parser sees it.
+/// Author of a line in the view of a general parser.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Whose {
     Model,
     User,
     Hook,
     ApiError,
-    /// A person's, that waits in the queue.
+    /// A prompt in the queue.
     Waiting,
-    /// A general parser refuses it, and it may be any of these all the same.
+    /// Refused by a general parser; any of the others is possible.
     Unclear,
 }
 
@@ -140,8 +137,7 @@ fn counts_only_whose_it_is(data: &[u8], path: &Path, tail: TranscriptTail) {
     assert!(has(Whose::ApiError) || !conversation.context_pressure, "there was no error");
 }
 
-/// The window begins in the middle of the input: what is read is as if the file began with the
-/// first whole line in it.
+/// The window begins in the middle of the input: the result is as if the file began with the first whole line in it.
 fn is_the_same_at_the_end_of_a_long_file(data: &[u8]) {
     let middle = data.len() / 2;
     let second = data.get(middle..).unwrap_or_default();

@@ -1,5 +1,4 @@
-//! The kept inputs of every fuzz target, among them each one that broke something once, without
-//! the fuzzer.
+//! The kept inputs of every fuzz target without the fuzzer, among them each that broke something once.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail as a test does")]
 
@@ -10,9 +9,7 @@ use std::path::{Path, PathBuf};
 
 use omo_fuzz::TARGETS;
 
-/// More than that is not looked through.
 const MOST_FILES: usize = 64;
-/// More than that does not belong into a repository.
 const MOST_BYTES: usize = 160 * 1024;
 
 fn fuzz() -> PathBuf {
@@ -54,7 +51,7 @@ fn every_target_has_a_corpus_that_is_small_and_worth_something() {
     }
 }
 
-/// What the fuzzer runs is what is run here, and it runs all of it.
+/// The fuzzer runs all of `TARGETS`, and nothing else.
 #[test]
 fn every_target_is_handed_to_the_fuzzer() {
     let expected: Vec<String> = TARGETS.iter().map(|(name, _)| format!("{name}.rs")).collect();
@@ -67,7 +64,6 @@ fn every_target_is_handed_to_the_fuzzer() {
     }
 }
 
-/// The packages of a lock file with their versions.
 fn locked(file: &str) -> BTreeSet<(String, String)> {
     let text = fs::read_to_string(fuzz().join(file)).unwrap();
     let field = |block: &str, name: &str| {
@@ -77,7 +73,6 @@ fn locked(file: &str) -> BTreeSet<(String, String)> {
     text.split("[[package]]").skip(1).map(|block| (field(block, "name"), field(block, "version"))).collect()
 }
 
-/// What is fuzzed is what is shipped, in the same versions.
 #[test]
 fn the_fuzzer_locks_the_versions_that_the_workspace_locks() {
     let (shipped, fuzzed) = (locked("../Cargo.lock"), locked("Cargo.lock"));

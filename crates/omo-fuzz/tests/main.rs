@@ -1,4 +1,4 @@
-//! What the fuzz targets hold, with inputs that are kept or made.
+//! The fuzz targets with kept and generated inputs.
 
 mod corpus;
 mod own_words;

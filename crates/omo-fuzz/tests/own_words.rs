@@ -1,4 +1,4 @@
-//! What omo says sets nothing off, whatever stands in it.
+//! Texts of omo trigger nothing, with any text in them.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use omo_core::keyword::{Keywords, PromptReading, read_prompt};
 use omo_fuzz::own_words::{promises_nothing, set_nothing_off};
 use proptest::prelude::*;
 
-/// What our own detectors look for, and what could undo how omo makes it harmless.
+/// Words of our own detectors, and text that could undo the quoting.
 const PIECES: [&str; 40] = [
     "ulw",
     "ulw go",

@@ -1,5 +1,4 @@
-//! What must hold of each reader of plans, and of what is written back, of files that are put together from the parts
-//! of plans.
+//! Properties of each reader of plans, and of written marks, with files that are put together from the parts of plans.
 
 use omo_fuzz::{plan_readers, plan_write_back};
 use proptest::prelude::*;

@@ -1,11 +1,10 @@
-//! What omo does not know survives in the state file, wherever it stands and however it is written.
+//! Unknown members survive in the state file, in any place and form.
 
 use omo_fuzz::state_file;
 use omo_state::state::document::StateDocument;
 use proptest::prelude::*;
 
-/// Values as other writers write them: with blanks, odd numbers, escapes and names that mean
-/// something elsewhere.
+/// Values in other writers' forms: with blanks, odd numbers, escapes and names that mean something elsewhere.
 fn value() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         prop::sample::select(vec!["null", "true", "1", "-0", "2.50", "1e2", "18446744073709551616", "[ ]", "{ }"])
@@ -19,7 +18,6 @@ fn value() -> impl Strategy<Value = String> {
     })
 }
 
-/// Members that no version of omo knows.
 fn unknown(value: impl Strategy<Value = String>) -> impl Strategy<Value = Vec<String>> {
     let name = prop::sample::select(vec!["later", "by", "", "é", "a b", "x\\\"y", "\\u006dine", "Ulw"]);
     let member = (name, value, any::<bool>()).prop_map(|(name, value, wide)| {

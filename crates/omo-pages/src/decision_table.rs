@@ -1,11 +1,11 @@
-//! The decision table: what becomes of a Stop, row by row, in words for people.
+//! The decision table: the outcome of a Stop, row by row, in words for people.
 
 use omo_core::messages::why::row_words;
 use omo_core::stop::StopRow;
 
 use crate::reference;
 
-/// One row of the table for each row of the code, in its order.
+/// One row of the table for each `StopRow`, in its order.
 pub(crate) fn decisions() -> String {
     let row = |row: StopRow| {
         format!("| {} | {} | {} | {} |", row.number(), row.label(), row_words(row).when, consequence(row))
@@ -13,7 +13,7 @@ pub(crate) fn decisions() -> String {
     reference::table("# | in `omo log` | when | then", &StopRow::ALL.map(row))
 }
 
-/// What the row does. Where it says only that the turn ends, neither the user nor the model is told.
+/// Outcome of a `StopRow`. A row with the end of the turn alone tells neither the user nor the model.
 fn consequence(row: StopRow) -> &'static str {
     match row {
         StopRow::Unreadable | StopRow::Subagent | StopRow::StopContinuation => "the turn ends",

@@ -1,7 +1,7 @@
-//! The parts of the pages in `docs/` that say what the code says, made from the code.
+//! Generated parts of the pages in `docs/`.
 //!
-//! A part stands between two comments, `<!-- made by cargo xtask guide: NAME -->` and
-//! `<!-- end of NAME -->`; everything around it is written by people and left as it is.
+//! A part stands between two comments, `<!-- made by cargo xtask guide: NAME -->` and `<!-- end of NAME -->`;
+//! everything around is written by people and left as it is.
 
 mod decision_table;
 mod manual;
@@ -15,15 +15,15 @@ use anyhow::{Context, Result, bail};
 
 pub use manual::write_manual;
 
-/// The pages with such parts, by their path from the top of the repository.
+/// Pages with such parts, by their path from the root of the repository.
 pub const PAGES: [&str; 2] = ["docs/guide.md", "docs/how-it-works.md"];
 
-/// The page of a made-up run, which shows what `omo report --html` writes.
+/// Page of a made-up run, an example of `omo report --html`.
 pub const SAMPLE_PAGE: &str = "docs/sample-report.html";
 
 const BEGINS: &str = "<!-- made by cargo xtask guide: ";
 
-/// Writes every page anew; gives those that were changed.
+/// Writes every page; gives the changed ones.
 pub fn write_pages(top: &Path) -> Result<Vec<&'static str>> {
     let mut changed = Vec::new();
     for page in PAGES {
@@ -44,12 +44,12 @@ pub fn write_pages(top: &Path) -> Result<Vec<&'static str>> {
     Ok(changed)
 }
 
-/// The page of a made-up run.
+/// HTML of [`SAMPLE_PAGE`].
 pub fn sample_page() -> Result<String> {
     omo_view::page::render(&omo_view::page::sample::sample_page(), None).context("render the sample page")
 }
 
-/// The page with each of its parts made anew. A part that is unknown, or that does not end, is an error.
+/// The page with new parts. An unknown part, or one without an end, is an error.
 pub fn fill_page(page: &str, top: &Path) -> Result<String> {
     let mut filled = String::new();
     let mut rest = page;

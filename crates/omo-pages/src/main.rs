@@ -1,5 +1,5 @@
-//! `cargo xtask guide`: writes the parts of the pages that are made from the code. With a folder it writes the pages
-//! for `man` there instead, for `cargo xtask dist`.
+//! `cargo xtask guide`: writes the generated parts of the pages. With a folder writes the pages for `man` there
+//! instead, for `cargo xtask dist`.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The pages for `man`, one for each command that `--help` lists.
+//! Pages for `man`, one for each command that `--help` lists.
 
 use std::fs;
 use std::io::Write;
@@ -28,7 +28,7 @@ fn write_pages_of(command: &Command, folder: &Path, names: &mut Vec<String>) -> 
     command.get_subcommands().filter(|below| !below.is_hide_set()).try_for_each(|it| write_pages_of(it, folder, names))
 }
 
-/// A page. What stands below the options is left in its lines: the examples are a table.
+/// A page. Text below the options keeps its lines: the examples are a table.
 fn page(man: &Man, command: &Command) -> Result<Vec<u8>> {
     let mut page = Vec::new();
     man.render_title(&mut page)?;
@@ -49,7 +49,7 @@ fn page(man: &Man, command: &Command) -> Result<Vec<u8>> {
     Ok(page)
 }
 
-/// A line as roff takes it for text: no escape, no request, and each `-` the one that is typed.
+/// Line of text in roff: no escape, no request, and each `-` a plain one.
 fn escape(line: &str) -> String {
     let text = line.replace('\\', "\\e").replace('-', "\\-");
     if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }

@@ -1,4 +1,4 @@
-//! What can be typed, set and run: the tables and pages of the guide.
+//! Tables and pages of the guide about commands, options, limits and hooks.
 
 use std::fs;
 use std::path::Path;
@@ -7,10 +7,9 @@ use anyhow::{Context, Result};
 use omo_core::events::EVENTS;
 use omo_core::limits::LIMITS;
 
-/// Pages of help are written for a screen of this width.
 const COLUMNS: usize = 80;
 
-/// Every slash command, from what stands at the top of its file.
+/// Every slash command, from the front matter of its file.
 pub(crate) fn slash_commands(folder: &Path) -> Result<String> {
     let mut rows = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("read {}", folder.display()))? {
@@ -27,7 +26,6 @@ pub(crate) fn slash_commands(folder: &Path) -> Result<String> {
     Ok(table("you type | what it does", &rows))
 }
 
-/// A field at the top of a Markdown file, without its quotes.
 fn front_matter(text: &str, field: &str) -> Option<String> {
     let front = text.strip_prefix("---\n")?.split("\n---\n").next()?;
     let value = front.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(": "))?.trim();
@@ -35,14 +33,13 @@ fn front_matter(text: &str, field: &str) -> Option<String> {
     Some(quoted.map_or_else(|| value.to_owned(), |value| value.replace("\\\"", "\"")))
 }
 
-/// Every page of help, as `--help` shows it.
 pub(crate) fn commands() -> String {
     let pages = omo_cli::help_pages(COLUMNS).into_iter();
     let shown = pages.map(|(name, page)| format!("### `{name}`\n\n```text\n{}\n```", page.trim_end()));
     shown.collect::<Vec<_>>().join("\n\n")
 }
 
-/// What a script can ask of `omo`.
+/// Exit statuses of `omo`, for scripts.
 pub(crate) fn exit_statuses() -> String {
     let rows: Vec<String> = omo_cli::exit_statuses()
         .map(|(status, kind, meaning)| format!("| {status} | `{kind}` | {meaning} |"))
@@ -50,7 +47,6 @@ pub(crate) fn exit_statuses() -> String {
     table("exit status | kind | meaning", &rows)
 }
 
-/// The bounds of a run.
 pub(crate) fn limits() -> String {
     let rows = LIMITS.map(|row| {
         let (default, allowed) = (row.default_value(), row.range_text());
@@ -59,7 +55,7 @@ pub(crate) fn limits() -> String {
     table("setting | default | allowed | meaning", &rows)
 }
 
-/// What the client runs, and for how long at most.
+/// Hooks of the client, with their time limits.
 pub(crate) fn hooks() -> String {
     let rows =
         EVENTS.map(|row| format!("| {} | `{}` | {} s | {} |", row.name, row.program, row.timeout_seconds, row.purpose));
@@ -72,7 +68,7 @@ pub(crate) fn table(heading: &str, rows: &[String]) -> String {
     format!("| {heading} |\n|{}\n{}\n", "---|".repeat(columns), rows.join("\n"))
 }
 
-/// Text for a cell: a bar would end it.
+/// Text for a cell, with `|` escaped.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

@@ -1,4 +1,4 @@
-//! The life of a run as a diagram, and as a table that says what takes each of its ways.
+//! The life of a run as a diagram, and as a table with the reason of each arrow.
 
 mod played_runs;
 
@@ -8,11 +8,10 @@ use played_runs::{RunArrows, RunStateName, START, arrows};
 
 use crate::reference;
 
-/// The states of a run that holds its session.
 const HOLDING: [RunStateName; 3] = ["working", "checks", "review"];
 
-/// The diagram, in Mermaid's notation, and what takes each of its arrows. An arrow that leaves a
-/// state of a run that holds its session, or comes back to one, is drawn once for all of them.
+/// The diagram in Mermaid's notation, and reasons of its arrows. An arrow that leaves a state of a run that holds its
+/// session, or comes back to one, is drawn once for all of them.
 pub(crate) fn diagram() -> String {
     let arrows = merge_holding_states(&arrows());
     let is_inside = |(from, to): (RunStateName, RunStateName)| HOLDING.contains(&from) && HOLDING.contains(&to);
@@ -74,7 +73,7 @@ mod tests {
         }
     }
 
-    /// The rows that end a run, or hold it, are what moves it: each is the reason of some arrow.
+    /// Rows that end or hold a run move it: each is the reason of some arrow.
     #[test]
     fn every_row_that_moves_a_run_is_on_an_arrow() {
         let why: BTreeSet<String> = arrows().into_values().flatten().collect();

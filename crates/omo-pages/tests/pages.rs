@@ -1,4 +1,4 @@
-//! Every page says what the code says.
+//! The pages agree with the code.
 
 use std::fs;
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// A random number; the standard library takes the keys of its hash maps from the system's source.
+/// A random number, from the hash map keys that the standard library takes from the system.
 pub fn random_number() -> u64 {
     RandomState::new().build_hasher().finish()
 }

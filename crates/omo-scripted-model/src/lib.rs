@@ -1,7 +1,7 @@
 //! A scripted model: a small part of the Messages API, on this machine alone.
 //!
-//! [`ModelServer`] listens and speaks the protocol. What the model says to a request is a function of
-//! its caller: a few lines for `omo doctor --live`, a whole script for the tests.
+//! [`ModelServer`] listens and speaks the protocol. A function of its caller answers each request: a few lines for
+//! `omo doctor --live`, a whole script for the tests.
 
 mod ids;
 mod loopback;

@@ -1,14 +1,14 @@
 //! An HTTP server on 127.0.0.1, on a port that the system chooses.
 //!
-//! This is the only file of what a user runs that listens, and only for as long as one session of
-//! `omo doctor --live` lasts.
+//! The only listening file of the programs that a user runs, and only for as long as one session of `omo doctor
+//! --live` lasts.
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use tiny_http::{Request, Server};
 
-/// A server at work. Dropping it ends it, after the answers that are under way.
+/// A running server. Drop ends it, after the answers that are under way.
 pub struct LoopbackServer {
     server: Arc<Server>,
     thread: Option<JoinHandle<()>>,
@@ -18,7 +18,8 @@ impl LoopbackServer {
     /// Begins to listen; each request is answered in a thread of its own.
     ///
     /// # Errors
-    /// The system gives no port.
+    ///
+    /// No free port.
     pub fn start(answer: impl Fn(Request) + Send + Sync + 'static) -> Result<Self, String> {
         let server = Server::http("127.0.0.1:0").map_err(|error| format!("listen on 127.0.0.1: {error}"))?;
         let server = Arc::new(server);
@@ -37,7 +38,7 @@ impl LoopbackServer {
         Ok(Self { server, thread: Some(thread) })
     }
 
-    /// Where a client finds it.
+    /// Address such as `http://127.0.0.1:PORT`.
     pub fn url(&self) -> String {
         format!("http://{}", self.server.server_addr())
     }

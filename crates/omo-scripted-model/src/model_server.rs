@@ -1,4 +1,4 @@
-//! The HTTP side of a scripted model: it reads a request, asks its script, and writes the answer.
+//! The HTTP side of a scripted model: reads a request, asks the script, and writes the answer.
 
 use std::io::{self, Read, Write};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -12,33 +12,34 @@ use crate::loopback::LoopbackServer;
 use crate::reply::{ModelMessage, ModelReply};
 use crate::reply_json;
 
-/// No request of a session is larger.
+/// Maximum bytes of a request.
 const MAX_REQUEST: u64 = 64 * 1024 * 1024;
 
-/// A request, as far as a script needs it.
+/// The needed part of a request.
 #[derive(Clone, Debug)]
 pub struct ModelRequest {
-    /// The path, without the query.
+    /// Path without the query.
     pub path: String,
-    /// The subagent's id, as the client's header names it.
+    /// Subagent id in the client's header.
     pub agent: Option<String>,
-    /// The body; `null` where there is none.
+    /// JSON body; `null` without one.
     pub body: Value,
-    /// Whether a message is asked for. Other requests get the answer of the server, whatever the script says.
+    /// `true` for a request of a message. The server answers other requests, whatever the script says.
     pub wants_message: bool,
 }
 
-/// A scripted model at work. Dropping it ends it.
+/// A running scripted model, ended by drop.
 pub struct ModelServer {
     end: Arc<ServerEnd>,
     server: LoopbackServer,
 }
 
 impl ModelServer {
-    /// Begins to listen. `script` is called for each request that is posted, in a thread of its own; it may wait.
+    /// Begins to listen. `script` is called for each `POST`, in a thread of its own; it may wait.
     ///
     /// # Errors
-    /// The system gives no port.
+    ///
+    /// No free port.
     pub fn start(
         script: impl Fn(ModelRequest, &ServerEnd) -> ModelReply + Send + Sync + 'static,
     ) -> Result<Self, String> {
@@ -51,7 +52,7 @@ impl ModelServer {
         Ok(Self { end, server })
     }
 
-    /// The value for `ANTHROPIC_BASE_URL`.
+    /// Value for `ANTHROPIC_BASE_URL`.
     pub fn url(&self) -> String {
         self.server.url()
     }
@@ -71,7 +72,7 @@ pub struct ServerEnd {
 }
 
 impl ServerEnd {
-    /// Waits for `duration`; false when the server ends meanwhile.
+    /// Waits for `duration`; `false` when the server ends meanwhile.
     pub fn wait(&self, duration: Duration) -> bool {
         let is_near = self.is_near.lock().unwrap_or_else(PoisonError::into_inner);
         let (is_near, _) = self

@@ -1,23 +1,23 @@
-//! What a scripted model answers, as plain data.
+//! Answers of a scripted model, as plain data.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// The answer to one request.
+/// Answer to one request.
 #[derive(Clone, Debug)]
 pub enum ModelReply {
-    /// The model says something.
+    /// A message of the model.
     Message(ModelMessage),
-    /// The API refuses.
+    /// An API error.
     Error {
-        /// The status of the answer.
+        /// HTTP status.
         status: u16,
-        /// The kind of the error, such as `rate_limit_error`.
+        /// Error type, such as `rate_limit_error`.
         kind: String,
-        /// Its text.
+        /// Error text.
         message: String,
-        /// Header fields besides.
+        /// Additional header fields.
         headers: Vec<(&'static str, String)>,
     },
     /// No answer: the connection ends.
@@ -25,24 +25,24 @@ pub enum ModelReply {
 }
 
 impl ModelReply {
-    /// An error without header fields of its own.
+    /// An error without additional headers.
     pub fn error(status: u16, kind: &str, message: &str) -> Self {
         Self::Error { status, kind: kind.to_owned(), message: message.to_owned(), headers: Vec::new() }
     }
 }
 
-/// A message of the model, and how it is delivered.
+/// A message of the model, with its delivery.
 #[derive(Clone, Debug)]
 pub struct ModelMessage {
-    /// What it consists of.
+    /// Content blocks.
     pub blocks: Vec<ReplyBlock>,
     /// Fields of `usage` that differ from the usual ones.
     pub usage: Value,
-    /// The stop reason, where it is neither `end_turn` nor `tool_use`.
+    /// Stop reason other than `end_turn` and `tool_use`.
     pub stop_reason: Option<String>,
-    /// In how many pieces each text is streamed.
+    /// Number of streamed pieces of each text.
     pub chunks: usize,
-    /// The wait behind each piece.
+    /// Wait behind each piece.
     pub chunk_delay: Duration,
 }
 
@@ -56,15 +56,15 @@ impl ModelMessage {
 /// One content block of a message.
 #[derive(Clone, Debug)]
 pub enum ReplyBlock {
-    /// What the model thinks.
+    /// A `thinking` block.
     Thinking(String),
-    /// What it says.
+    /// A `text` block.
     Text(String),
-    /// A call of a tool.
+    /// A `tool_use` block.
     Tool {
-        /// The tool.
+        /// Tool name.
         name: String,
-        /// Its input.
+        /// Tool input.
         input: Value,
     },
 }

@@ -1,4 +1,4 @@
-//! The JSON of a reply: one message, or the events of a stream.
+//! JSON of a reply: one message, or the events of a stream.
 
 use std::time::Duration;
 
@@ -32,7 +32,6 @@ pub(crate) fn message(reply: &ModelMessage, model: &str) -> Value {
     })
 }
 
-/// The same message as a stream of events.
 pub(crate) fn events(reply: &ModelMessage, model: &str) -> Vec<ReplyEvent> {
     let message = message(reply, model);
     let mut opening = message.clone();
@@ -63,7 +62,6 @@ pub(crate) fn events(reply: &ModelMessage, model: &str) -> Vec<ReplyEvent> {
     events
 }
 
-/// The body of an error answer.
 pub(crate) fn error(kind: &str, message: &str) -> Value {
     json!({"type": "error", "error": {"type": kind, "message": message}})
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: what the hooks cost, against an empty process and against other kinds of
-//! hooks, in one run. The results are left in `docs/`.
+//! `cargo xtask bench`: the cost of the hooks beside an empty process and other kinds of hooks, in one run. Writes its
+//! results into `docs/`.
 
 use std::process::Command;
 
@@ -20,7 +20,6 @@ pub(crate) struct Options {
     count: Vec<u32>,
 }
 
-/// Builds everything for the same target, then runs the contest.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let plugin = plugin::build()?;
     if options.workers {
@@ -39,7 +38,6 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     cargo::run(&mut contest)
 }
 
-/// Times runs of many workers.
 fn run_workers(plugin: &Plugin, counts: &[u32]) -> Result<()> {
     let mut command = Command::new(cargo::cargo());
     command.arg("run").current_dir(cargo::top()?);

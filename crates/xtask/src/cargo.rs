@@ -1,17 +1,15 @@
-//! Where this repository is, and how other programs are run in it.
+//! The place of this repository, and programs run in it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// The top of the repository.
 pub(crate) fn top() -> Result<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     Ok(here.ancestors().nth(2).context("find the top of the repository")?.to_owned())
 }
 
-/// The build folder of this repository.
 pub(crate) fn target() -> Result<PathBuf> {
     let metadata =
         output(Command::new(cargo()).args(["metadata", "--no-deps", "--format-version=1"]).current_dir(top()?))?;
@@ -20,13 +18,11 @@ pub(crate) fn target() -> Result<PathBuf> {
     folder.map(PathBuf::from).context("cargo metadata names no target directory")
 }
 
-/// The cargo that runs this task.
 pub(crate) fn cargo() -> PathBuf {
     #[expect(clippy::disallowed_methods, reason = "cargo says through its environment which cargo it is")]
     std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from)
 }
 
-/// Runs a command in the repository; its output goes where ours goes.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("run {command:?}"))?;
     if !status.success() {
@@ -35,7 +31,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs this program once more, with the parts that only few of its tasks need.
+/// Runs this program again, with features that only few of its tasks need.
 #[cfg(not(all(feature = "dist", feature = "picture")))]
 pub(crate) fn run_with_all_features<Argument: AsRef<std::ffi::OsStr>>(arguments: &[Argument]) -> Result<()> {
     let mut command = Command::new(cargo());
@@ -43,7 +39,6 @@ pub(crate) fn run_with_all_features<Argument: AsRef<std::ffi::OsStr>>(arguments:
     run(command.args(arguments).current_dir(top()?))
 }
 
-/// Runs a command and returns what it prints.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("run {command:?}"))?;
     if !output.status.success() {
@@ -52,7 +47,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("read the output of {command:?}"))
 }
 
-/// Whether a program is there to be run.
+/// `true` for a program that can be started.
 pub(crate) fn has(program: &str) -> bool {
     let version = if matches!(program, "tmux" | "sshd") { "-V" } else { "--version" };
     let probe =

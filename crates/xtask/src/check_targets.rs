@@ -1,5 +1,4 @@
-//! `cargo xtask check-targets`: the workspace, its tests included, is compiled for every system that
-//! omo is for.
+//! `cargo xtask check-targets`: the workspace with its tests, compiled for every supported system.
 
 use std::process::Command;
 
@@ -7,18 +6,14 @@ use anyhow::{Result, bail};
 
 use crate::{cargo, rust_target};
 
-/// One target for each kind of system and processor that a release is made for.
+/// One target for each system and processor of a release.
 const TARGETS: [&str; 4] =
     ["aarch64-unknown-linux-musl", "aarch64-apple-darwin", "x86_64-apple-darwin", "x86_64-pc-windows-gnu"];
 
-/// What came of one target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Outcome {
-    /// It compiles.
     Compiles,
-    /// It does not; the compiler has said why.
     Fails,
-    /// The target could not be had, for this reason.
     LeftOut(String),
 }
 
@@ -32,7 +27,7 @@ impl Outcome {
     }
 }
 
-/// Compiles for each target that can be had, and prints a table. Fails where one does not compile.
+/// Compiles for each available target, and prints a table. Fails where one does not compile.
 pub(crate) fn run() -> Result<()> {
     let (verb, rest) = compiler();
     let mut outcomes = Vec::new();
@@ -48,8 +43,7 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// The verb of cargo, and what is behind the options: clippy, with warnings as errors, where it is
-/// installed.
+/// Verb of cargo, and its trailing words: clippy with warnings as errors, where installed.
 fn compiler() -> (&'static str, &'static [&'static str]) {
     let clippy = cargo::output(Command::new(cargo::cargo()).args(["clippy", "--version"]));
     if clippy.is_ok() { ("clippy", &["--", "-D", "warnings"]) } else { ("check", &[]) }

@@ -1,4 +1,4 @@
-//! What the tests have from npm, the real client above all: one pinned version of each, installed under `target/`.
+//! Packages of npm for the tests, above all the real client: one pinned version of each, installed under `target/`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,22 +7,20 @@ use anyhow::{Context, Result, bail};
 
 use crate::cargo;
 
-/// The version of the client that the tests are written for. Most of what omo knows of the client was measured on 2.1.328,
-/// and three things have changed since:
+/// The client version of the tests. Most facts about the client were measured on 2.1.328, with three changes since:
 ///
-/// - `Stop` and `SubagentStop` hooks begin once the transcript is written, from 2.1.331 on; before they began up to 80 ms
-///   ahead of it.
+/// - `Stop` and `SubagentStop` hooks begin once the transcript is written, from 2.1.331 on; before they began up to
+///   80 ms ahead of it.
 /// - `claude plugin list` shows built-in plugins as well.
 /// - A busy client puts a command that a hook blocked back into its input box, as it always does with a plain prompt.
 const VERSION: &str = "2.1.332";
-/// Its package.
 const CLIENT: &str = "@anthropic-ai/claude-code";
-/// The version of Vitest that the tests are written for: one that runs with the node of a stable Debian.
+/// The Vitest version of the tests, one that runs with the node of a stable Debian.
 const VITEST_VERSION: &str = "3.2.4";
 
-/// The client's program, installing it where it is not there yet.
+/// Path of the client's program, installed if missing.
 ///
-/// `version` is another than that of the tests: a number, or a name such as `latest`.
+/// `version` replaces that of the tests: a number, or a name such as `latest`.
 pub(crate) fn find_or_install(version: Option<&str>) -> Result<PathBuf> {
     let version = version.map_or_else(|| Ok(VERSION.to_owned()), published_version)?;
     let folder = cargo::target()?.join("claude-code").join(&version);
@@ -31,7 +29,7 @@ pub(crate) fn find_or_install(version: Option<&str>) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// The number behind a name such as `latest`.
+/// Number of a version name such as `latest`.
 fn published_version(name: &str) -> Result<String> {
     let number = cargo::output(Command::new("npm").args(["view", &format!("{CLIENT}@{name}"), "version"]))?;
     let number = number.trim();
@@ -42,7 +40,7 @@ fn published_version(name: &str) -> Result<String> {
     Ok(number.to_owned())
 }
 
-/// The folder of Vitest with all that it needs, installing it where it is not there yet.
+/// Folder of Vitest with its dependencies, installed if missing.
 pub(crate) fn find_or_install_vitest() -> Result<PathBuf> {
     let folder = cargo::target()?.join("vitest").join(VITEST_VERSION);
     let modules = folder.join("node_modules");
@@ -50,7 +48,7 @@ pub(crate) fn find_or_install_vitest() -> Result<PathBuf> {
     Ok(modules)
 }
 
-/// The folder with what drives a browser in the tests, installing it where it is not there as its lock file says.
+/// Folder of the browser driver, installed if missing as in its lock file.
 pub(crate) fn find_or_install_browser_driver() -> Result<PathBuf> {
     const MANIFEST: &str = include_str!("../../../tests/browser/package.json");
     const LOCK: &str = include_str!("../../../tests/browser/package-lock.json");
@@ -67,14 +65,14 @@ pub(crate) fn find_or_install_browser_driver() -> Result<PathBuf> {
     for (name, text) in [("package.json", MANIFEST), ("package-lock.json", LOCK)] {
         std::fs::write(folder.join(name), text).with_context(|| format!("write {name}"))?;
     }
-    // As the lock file has it, each package with its digest.
+    // From the lock file, each package with its digest.
     let install = ["ci", "--no-audit", "--no-fund", "--ignore-scripts"];
     cargo::output(Command::new("npm").args(install).current_dir(&folder))?;
     std::fs::write(&installed, LOCK).with_context(|| format!("write {}", installed.display()))?;
     Ok(folder.join("node_modules"))
 }
 
-/// Installs a package from npm into a folder, where its program is not there yet.
+/// Installs a package from npm into a folder, unless its program is there.
 fn install(name: &str, version: &str, folder: &Path, program: &Path) -> Result<()> {
     if program.is_file() {
         return Ok(());
@@ -86,7 +84,7 @@ fn install(name: &str, version: &str, folder: &Path, program: &Path) -> Result<(
     std::fs::create_dir_all(folder).with_context(|| format!("create {}", folder.display()))?;
     let package = format!("{name}@{version}");
     let install = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", ".", &package];
-    // Not shown: the list of what npm added is no news.
+    // Captured: npm's list of added packages is no news.
     cargo::output(Command::new("npm").args(install).current_dir(folder))?;
     if !program.is_file() {
         bail!("npm installed no {}", program.display());

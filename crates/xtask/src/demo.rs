@@ -1,8 +1,8 @@
-//! `cargo xtask demo`: one whole ultrawork run, played with the real hook binaries.
+//! `cargo xtask demo`: one whole ultrawork run with the real hook binaries.
 //!
-//! The model and the client are stand-ins, so that it runs anywhere: the model's turns are
-//! written down below, and what it does to the project it really does. Everything that `omo` says,
-//! and the state that is shown, comes from the binaries that were just built.
+//! Model and client are stand-ins, so that the demo runs anywhere: the model's turns are written down below, and its
+//! changes to the project are real. All output of `omo`, and the shown state, comes from the binaries that were just
+//! built.
 
 use anstream::println;
 use anstyle::{AnsiColor, Style};
@@ -17,7 +17,6 @@ use crate::plugin;
 const CHECK: &str = "sh test.sh";
 const DONE: &str = "<promise>DONE</promise>";
 
-/// Builds the plugin and plays the run.
 pub(crate) fn run() -> Result<()> {
     let plugin = plugin::build_for_development()?;
     let lab = Lab::builder().plugin(&plugin.path).build()?;
@@ -70,7 +69,7 @@ impl Play<'_> {
         self.show_state()
     }
 
-    /// The reviewer, which the model has started, ends with its report.
+    /// Ends the agent `omo:oracle`, which the model has started, with its report.
     fn reviewer(&mut self, text: &str) -> Result<()> {
         says("omo:oracle", AnsiColor::Blue, text);
         let material = format!("review-{}.md", self.session.session());
@@ -93,18 +92,17 @@ impl Play<'_> {
         self.show_state()
     }
 
-    /// The person types a prompt.
+    /// A prompt of the person, through `UserPromptSubmit`.
     fn person(&mut self, text: &str) -> Result<()> {
         says("you", AnsiColor::Cyan, text);
         let run = self.session.prompt(text)?;
         if let Some(context) = run.answer()?.context() {
-            // The client writes what a hook told the model into the transcript.
+            // The client writes a hook's message to the model into the transcript.
             self.session.transcript().hook_context("UserPromptSubmit", context)?;
         }
         Self::hook("UserPromptSubmit", &run)
     }
 
-    /// The model ends its turn with a message.
     fn model(&mut self, text: &str) -> Result<()> {
         says("model", AnsiColor::Magenta, text);
         self.session.transcript().assistant(text)?;
@@ -112,7 +110,7 @@ impl Play<'_> {
         Self::hook("Stop", &run)
     }
 
-    /// The model uses a tool, which really does what it says.
+    /// A tool call of the model with its real effect.
     fn works(&mut self, tool: &str, input: &Value, work: impl FnOnce() -> Result<String>) -> Result<()> {
         let call = self.session.transcript().tool_use(tool, input)?;
         let result = work()?;
@@ -177,7 +175,7 @@ fn title(text: &str) {
     println!("\n{bold}{text}{bold:#}\n");
 }
 
-/// One speaker's words, the further lines in line with the first.
+/// A speaker's words, further lines aligned with the first.
 fn says(who: &str, color: AnsiColor, text: &str) {
     let style = color.on_default().bold();
     println!("{style}{who}>{style:#} {}", text.replace('\n', "\n    "));

@@ -1,7 +1,7 @@
-//! `cargo xtask dist`: for each system that can be built for here an archive with a ready plugin, and packages
-//! for npm.
+//! `cargo xtask dist`: an archive with a ready plugin for each system that can be built for here, and packages for
+//! npm.
 //!
-//! What packs and compresses is built only when it is asked for: the feature `dist` has it.
+//! Packing and compressing is behind the feature `dist`.
 
 #[cfg(feature = "dist")]
 mod archive;
@@ -47,39 +47,35 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
 }
 
-/// Runs this program once more, with what makes archives.
+/// Runs this program again, with the feature `dist`.
 #[cfg(not(feature = "dist"))]
 pub(crate) fn run(options: &Options) -> Result<()> {
     let mut arguments: Vec<&OsStr> = vec!["dist".as_ref()];
     arguments.extend(options.target.iter().flat_map(|target| ["--target".as_ref(), OsStr::new(target)]));
     arguments.extend(options.for_tests.then_some(OsStr::new("--for-tests")));
-    // The other one runs at the top of the repository.
+    // The other process runs in the root of the repository.
     let folders = options.assemble.iter().map(std::path::absolute).collect::<Result<Vec<_>, _>>()?;
     arguments.extend(folders.iter().flat_map(|folder| ["--assemble".as_ref(), folder.as_os_str()]));
     cargo::run_with_all_features(&arguments)
 }
 
-/// What tests unpack and install.
 pub(crate) struct Packed {
-    /// The archive.
     pub archive: PathBuf,
-    /// The folder of the packages for npm.
+    /// Folder of the packages for npm.
     pub packages: PathBuf,
 }
 
-/// Packs the plugin in target/plugin.
+/// Packs the plugin in `target/plugin`.
 pub(crate) fn pack_for_tests() -> Result<Packed> {
     run(&Options { target: Vec::new(), assemble: Vec::new(), for_tests: true })?;
     let packages = test_folder()?;
     Ok(Packed { archive: packages.join(format!("{}.tar.gz", name_of(&crate::plugin::host()?))), packages })
 }
 
-/// The name of an archive, without its ending.
 fn name_of(target: &str) -> String {
     format!("omo-{}-{target}", env!("CARGO_PKG_VERSION"))
 }
 
-/// Where the archives of the tests are.
 fn test_folder() -> Result<PathBuf> {
     Ok(cargo::target()?.join("dist-tests"))
 }

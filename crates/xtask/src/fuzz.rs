@@ -9,12 +9,10 @@ use clap::Args;
 
 use crate::cargo;
 
-/// An input that takes longer than this, in seconds, counts as one that hangs.
 const TIMEOUT_SECONDS: u32 = 10;
-/// More memory than that, in MiB, counts as without end.
 const MEMORY_MIB: u32 = 1_024;
 
-/// No made-up input is longer, in bytes: longer ones are slower and find nothing else.
+/// Maximum bytes of an input: longer ones are slower and find nothing else.
 const MAX_BYTES: u32 = 8_192;
 
 /// What is run, and for how long.
@@ -28,7 +26,7 @@ pub(crate) struct Options {
     target: Option<String>,
 }
 
-/// Builds the targets and runs them; fails where one of them found something.
+/// Builds and runs the targets; fails on a finding.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let fuzz = cargo::top()?.join("fuzz");
     let targets = chosen(names(&fuzz.join("corpus"))?, options.target.as_deref())?;
@@ -64,7 +62,7 @@ fn chosen(targets: Vec<String>, wanted: Option<&str>) -> Result<Vec<String>> {
     }
 }
 
-/// Says what to install where something is missing.
+/// A hint on missing programs to install.
 fn is_ready() -> Result<()> {
     let works = |command: &mut Command| {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|it| it.success())
@@ -78,7 +76,7 @@ fn is_ready() -> Result<()> {
     Ok(())
 }
 
-/// The nightly cargo. The one that runs this task is another one, and takes no `+nightly`.
+/// The nightly cargo. The running cargo is another one, and takes no `+nightly`.
 fn nightly() -> Command {
     let mut command = Command::new("rustup");
     command.args(["run", "nightly", "cargo"]);
@@ -90,20 +88,18 @@ fn build(work: &Path) -> Result<PathBuf> {
     let version = cargo::output(Command::new("rustup").args(["run", "nightly", "rustc", "-vV"]))?;
     let triple = version.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
     let folder = work.join("build");
-    // Without a sanitizer of memory: no code of ours is unsafe, and so the fuzzer tries far more.
+    // Without a memory sanitizer: no code of ours is unsafe, and the fuzzer tries far more.
     let how = ["fuzz", "build", "--sanitizer", "none", "--target", triple, "--target-dir"];
     cargo::run(nightly().args(how).arg(&folder).current_dir(cargo::top()?))?;
     Ok(folder.join(triple).join("release"))
 }
 
-/// What came of one target.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Played {
     is_clean: bool,
     inputs: u64,
     covered: u64,
     corpus: u64,
-    /// The input that broke it.
     input: Option<String>,
     log: PathBuf,
 }
@@ -129,7 +125,7 @@ fn play(target: &str, program: &Path, fuzz: &Path, work: &Path, seconds: u32) ->
         fs::create_dir_all(folder).with_context(|| format!("create {}", folder.display()))?;
     }
     let mut command = Command::new(program);
-    // New inputs go into the first folder: what is kept in the repository is chosen by people.
+    // New inputs go into the first folder: people choose those of the repository.
     command.arg(&found).arg(fuzz.join("corpus").join(target));
     command.arg(format!("-dict={}", fuzz.join("dictionaries").join(format!("{target}.dict")).display()));
     command.arg(format!("-artifact_prefix={}/", artifacts.display()));
@@ -143,7 +139,6 @@ fn play(target: &str, program: &Path, fuzz: &Path, work: &Path, seconds: u32) ->
     Ok(Played { is_clean: status.success(), log, ..figures(&String::from_utf8_lossy(&said)) })
 }
 
-/// The figures in what libFuzzer says.
 fn figures(said: &str) -> Played {
     let last = said.lines().rfind(|line| line.contains(" cov: ")).unwrap_or_default();
     let after = |line: &str, name: &str| {

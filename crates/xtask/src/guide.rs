@@ -1,7 +1,7 @@
-//! `cargo xtask guide`: writes the parts of the pages that say what the code says.
+//! `cargo xtask guide`: writes the generated parts of the pages.
 //!
-//! Those of `docs/` are made by the crate `omo-pages`, which links `omo`; it is built only when it
-//! is asked for. The list of these tasks is made here, the files of the hooks in `hook_files`.
+//! Those of `docs/` come from the crate `omo-pages`, which links `omo` and is built only on demand. The list of these
+//! tasks is made here, the files of the hooks in `hook_files`.
 
 use std::fs;
 use std::process::Command;
@@ -15,7 +15,6 @@ const PAGE: &str = "CONTRIBUTING.md";
 const BEGINS: &str = "<!-- made by cargo xtask guide: tasks -->\n";
 const ENDS: &str = "<!-- end of tasks -->";
 
-/// Writes every page, and the files of the hooks.
 pub(crate) fn run() -> Result<()> {
     let path = cargo::top()?.join(PAGE);
     let text = fs::read_to_string(&path).with_context(|| format!("read {}", path.display()))?;

@@ -1,4 +1,4 @@
-//! What the client starts at each event, as files of the repository: `hooks.json`, and the launchers of a clone.
+//! Files of the repository that the client starts at events: `hooks.json`, and the launchers of a clone.
 //!
 //! All of it follows from the table of events, and `cargo xtask guide` writes it.
 
@@ -11,7 +11,7 @@ use omo_core::events::{EVENTS, EventRow};
 use crate::cargo;
 
 const HOOKS: &str = "hooks.json";
-/// Every launcher is this text: what it runs follows from its name.
+/// Text of every launcher: its own name decides about the program.
 const LAUNCHER: &str = "\
 #!/bin/sh
 # Runs the hook of its own name, once it is there: scripts/launch.sh says how. Until then every session is let be.
@@ -20,7 +20,7 @@ launch=${0%/*}/../scripts/launch.sh
 exit 0
 ";
 
-/// Writes what is not as the table says.
+/// Rewrites files that differ from the table of events.
 pub(crate) fn run() -> Result<()> {
     let top = cargo::top()?;
     write(&top, HOOKS, &hooks_json())?;

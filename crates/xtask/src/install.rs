@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::{cargo, plugin};
 
-/// Builds the plugin, then has its own `omo` set it up.
+/// Builds the plugin, then runs its `omo setup`.
 pub(crate) fn run() -> Result<()> {
     let plugin = plugin::build()?;
     let omo = plugin.path.join("bin").join(plugin.build.binary("omo"));

@@ -1,5 +1,5 @@
-//! `cargo xtask instructions`: how many instructions each hook needs, compared with the counts that
-//! are held, and what it needs them for.
+//! `cargo xtask instructions`: instructions of each hook, compared with the recorded counts, and shared out among
+//! parts.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,6 @@ use omo_testkit::instructions::{self, CASES, CountChange, InstructionCase, Instr
 use crate::plugin::Build;
 use crate::{cargo, plugin, profile};
 
-/// Shares below this say nothing.
 const SHOWN: f64 = 0.005;
 
 /// What happens with the counts.
@@ -24,7 +23,6 @@ pub(crate) struct Options {
     accept: bool,
 }
 
-/// Counts every case, and shows where the instructions go.
 pub(crate) fn run(options: &Options) -> Result<()> {
     if !instructions::has_valgrind() {
         bail!("valgrind is not installed, and it counts the instructions");
@@ -56,8 +54,7 @@ fn remark(verdict: CountChange) -> String {
     }
 }
 
-/// A second build with the names of functions and lines, which the one that is installed has not:
-/// it is the same code.
+/// A second build of the same code, with the names of functions and lines that the installed one lacks.
 fn break_down(build: &Build) -> Result<()> {
     let folder = cargo::target()?.join("profiled");
     let mut cargo = build.cargo("build")?;

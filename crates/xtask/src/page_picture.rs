@@ -1,4 +1,4 @@
-//! `cargo xtask page-picture`: pictures of pages of `omo report --html`, of the runs that the tests make.
+//! `cargo xtask page-picture`: pictures of pages of `omo report --html`, from runs of the tests.
 
 use std::fs;
 use std::process::Command;
@@ -7,9 +7,7 @@ use anyhow::{Context, Result};
 
 use crate::cargo;
 
-/// The folder of the pictures that the docs show.
 const FOLDER: &str = "docs/report-pages";
-/// Those pictures.
 const PICTURES: [&str; 5] = [
     "plan-parallel-light.webp",
     "plan-parallel-narrow-dark.webp",
@@ -18,7 +16,7 @@ const PICTURES: [&str; 5] = [
     "ultrawork-not-proved-light.webp",
 ];
 
-/// Has the tests make runs and open their pages, and keeps what the docs show.
+/// Runs the tests that open pages, and keeps the pictures for the docs.
 pub(crate) fn run() -> Result<()> {
     let taken = cargo::target()?.join("page-pictures");
     fs::create_dir_all(&taken).with_context(|| format!("create {}", taken.display()))?;

@@ -1,11 +1,10 @@
-//! The parts of a hook's work, and which of our files stands for which.
+//! Parts of a hook's work, each with its source files.
 
-/// What is of no part below: the start and the end of a process in the C library and in Rust's own.
+/// Everything of no part below: the start and the end of a process in the C library and in Rust's own.
 pub(crate) const START: &str = "start and end of the process";
 
-/// The parts, in the order of a hook's life, and the paths of the files that stand for them. What
-/// other crates do counts for whichever of our files called them, and so do our files that are
-/// named nowhere here.
+/// Parts in the order of a hook's life, with paths of source files. Work of other crates, and of our files that are
+/// named nowhere here, counts for the calling file.
 pub(crate) const PARTS: [(&str, &[&str]); 10] = [
     (
         "environment, settings",
@@ -62,8 +61,7 @@ pub(crate) const PARTS: [(&str, &[&str]); 10] = [
     ("wording and printing", &["omo-core/src/messages", "omo-core/src/text.rs", "omo-claude/src/hook_output.rs"]),
 ];
 
-/// The number of the part that a file stands for. The longest path that fits decides, so that a
-/// folder can be named beside a file of it.
+/// Index of a file's part. The longest matching path decides, so that a folder can be named beside a file of it.
 pub(crate) fn of(file: &str) -> Option<usize> {
     let fits = |paths: &[&str]| paths.iter().filter(|path| file.contains(*path)).map(|path| path.len()).max();
     let parts = PARTS.iter().enumerate().filter_map(|(part, (_, paths))| Some((fits(paths)?, part)));

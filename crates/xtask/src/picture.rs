@@ -1,4 +1,4 @@
-//! `cargo xtask picture`: a picture of one run, made from the real thing.
+//! `cargo xtask picture`: a picture of one run of the real client.
 
 mod play;
 
@@ -11,11 +11,10 @@ use omo_testkit::Client;
 
 use crate::{cargo, client, plugin};
 
-/// Dark, and a little lighter than the pages around it where those are dark as well.
+/// A little lighter than dark pages around it.
 const BACKGROUND: RgbColor = RgbColor(22, 24, 29);
 const TEXT: RgbColor = RgbColor(205, 208, 214);
 
-/// Plays the run and writes the picture.
 pub(crate) fn run() -> Result<()> {
     let plugin = plugin::build()?;
     let client = Client::at(client::find_or_install(None)?)?;
@@ -26,9 +25,8 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// The lines of a terminal as a picture.
 fn draw(lines: &str) -> String {
-    // The sign before what a tool says is in few fonts; the one of a box looks the same.
+    // Few fonts have the sign before a tool's output; the box character looks the same.
     let lines = lines.replace('⎿', "└");
     let term = Term::new().fg_color(TEXT.into()).bg_color(BACKGROUND.into());
     // The last line needs some room below it.

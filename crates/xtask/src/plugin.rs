@@ -9,7 +9,7 @@ use omo_core::session::HookEvent;
 
 use crate::{cargo, rust_target};
 
-/// What a plugin is made of in every form, besides what lies in `bin/` and `scripts/`.
+/// Parts of a plugin in every form, besides `bin/` and `scripts/`.
 pub(crate) const PARTS: [&str; 9] = [
     ".claude-plugin/plugin.json",
     "hooks.json",
@@ -22,10 +22,10 @@ pub(crate) const PARTS: [&str; 9] = [
     "icon.png",
 ];
 
-/// What a plugin with binaries in `bin/` has besides.
+/// More parts of a plugin with binaries in `bin/`.
 const MORE_PARTS: [&str; 6] = [
     ".claude-plugin/marketplace.json",
-    // Of the scripts those that command files of others name: the rest is for launchers.
+    // Only the script that command files of others name: the rest is for launchers.
     "scripts/session-get.sh",
     "scripts/session-update.sh",
     "scripts/task-list.sh",
@@ -33,36 +33,31 @@ const MORE_PARTS: [&str; 6] = [
     "evals",
 ];
 
-/// What cargo builds for a plugin.
+/// Arguments of cargo for a plugin's binaries.
 pub(crate) const BUILT: [&str; 6] = ["--locked", "-p", "omo-hooks", "-p", "omo-cli", "--bins"];
 
-/// The program of all hooks, which lies in a plugin under the name of each.
+/// The program of all hooks, copied under the name of each.
 pub(crate) const HOOKS: &str = "omo-hook";
 
-/// A plugin that was built.
 pub(crate) struct Plugin {
-    /// Its folder.
     pub path: PathBuf,
-    /// What the binaries were built for.
+    /// Build of the binaries.
     pub build: Build,
 }
 
-/// How the binaries of a plugin are built.
 pub(crate) enum Build {
-    /// As users get them.
+    /// The build for users.
     Release(Target),
-    /// In seconds, and in one tree with this program and the tests: for a demo and for a developer's tests.
+    /// A build in seconds, in one tree with this program and the tests: for a demo and for a developer's tests.
     Development {
-        /// The target triple of this machine.
+        /// Target triple of this machine.
         host: String,
     },
 }
 
-/// What a release is built for.
 pub(crate) struct Target {
-    /// The target triple.
     pub triple: String,
-    /// Whether the binaries need no library of the system.
+    /// Without libraries of the system.
     pub is_static: bool,
 }
 
@@ -72,12 +67,10 @@ impl Build {
         Ok(Self::Release(Target::choose(&host()?, rust_target::is_available, can_link_statically)))
     }
 
-    /// The build of a developer.
     pub(crate) fn development() -> Result<Self> {
         Ok(Self::Development { host: host()? })
     }
 
-    /// The target triple.
     pub(crate) fn triple(&self) -> &str {
         match self {
             Self::Release(target) => &target.triple,
@@ -85,17 +78,15 @@ impl Build {
         }
     }
 
-    /// The target triple of a release.
     pub(crate) fn release_target(&self) -> Option<&str> {
         matches!(self, Self::Release(_)).then(|| self.triple())
     }
 
-    /// The name of a binary's file on that system.
+    /// File name of a binary, such as `omo.exe`.
     pub(crate) fn binary(&self, name: &str) -> String {
         if self.triple().contains("-windows-") { format!("{name}.exe") } else { name.to_owned() }
     }
 
-    /// How the binaries are built, for people.
     fn description(&self) -> &'static str {
         match self {
             Self::Development { .. } => "not optimised",
@@ -103,19 +94,17 @@ impl Build {
         }
     }
 
-    /// A cargo command for this build.
     pub(crate) fn cargo(&self, verb: &str) -> Result<Command> {
         let mut command = Command::new(cargo::cargo());
         command.arg(verb).current_dir(cargo::top()?);
         match self {
             Self::Release(target) => target.add_to(&mut command),
-            // With this program in the same call, so that the crates that both are made of are built once.
+            // In one call with this program, so that shared crates are built once.
             Self::Development { .. } => drop(command.args(["-p", env!("CARGO_PKG_NAME")])),
         }
         Ok(command)
     }
 
-    /// Where cargo puts the binaries.
     pub(crate) fn folder(&self) -> Result<PathBuf> {
         let target = cargo::target()?;
         Ok(match self {
@@ -126,8 +115,8 @@ impl Build {
 }
 
 impl Target {
-    /// The best for a host: on Linux static with musl where that target is or can be had, else
-    /// static with the system's own C library where it can be, else as usual.
+    /// The best target of a host: on Linux static with musl, if present or available; else static with the system's
+    /// own C library; else the default.
     fn choose(host: &str, is_available: impl FnOnce(&str) -> bool, can_link_statically: impl FnOnce() -> bool) -> Self {
         if host.ends_with("-linux-musl") {
             return Self { triple: host.to_owned(), is_static: true };
@@ -142,7 +131,6 @@ impl Target {
         Self { triple: host.to_owned(), is_static: can_link_statically() }
     }
 
-    /// How the binaries are linked, for people.
     fn linked(&self) -> &'static str {
         match (self.is_static, self.triple.ends_with("-musl")) {
             (true, true) => "static, with musl",
@@ -154,9 +142,8 @@ impl Target {
     fn add_to(&self, command: &mut Command) {
         command.args(["--release", "--target", &self.triple]);
         if self.is_static {
-            // Named for the target alone, so that build scripts and macros stay as they are.
-            // At a fixed address: moving a program that runs for a fifth of a millisecond costs a
-            // tenth of that.
+            // Set for the target alone, so that build scripts and macros stay as they are. At a fixed address: moving
+            // a program that runs for a fifth of a millisecond costs a tenth of that.
             let flags = ["-Ctarget-feature=+crt-static", "-Crelocation-model=static"];
             let flags = format!("target.{}.rustflags={flags:?}", self.triple);
             command.args(["--config", &flags]);
@@ -164,25 +151,24 @@ impl Target {
     }
 }
 
-/// The target triple of this machine.
 pub(crate) fn host() -> Result<String> {
     let rustc = cargo::output(Command::new("rustc").arg("-vV"))?;
     let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
     Ok(host.to_owned())
 }
 
-/// Whether the system's C library is there in its static form.
+/// `true` where the system has a static C library.
 fn can_link_statically() -> bool {
     let found = cargo::output(Command::new("cc").arg("-print-file-name=libc.a"));
     found.is_ok_and(|path| Path::new(path.trim()).is_absolute())
 }
 
-/// Builds the plugin as users get it, into `target/plugin`.
+/// Builds the plugin for users into `target/plugin`.
 pub(crate) fn build() -> Result<Plugin> {
     build_into("plugin", Build::release()?)
 }
 
-/// Builds the plugin for a developer, into `target/plugin-dev`.
+/// Builds the plugin for a developer into `target/plugin-dev`.
 pub(crate) fn build_for_development() -> Result<Plugin> {
     build_into("plugin-dev", Build::development()?)
 }
@@ -194,7 +180,7 @@ fn build_into(name: &str, build: Build) -> Result<Plugin> {
     Ok(plugin)
 }
 
-/// Puts a plugin together in a folder, from the binaries that were built.
+/// Assembles a plugin from built binaries in a folder, such as `target/plugin`.
 pub(crate) fn assemble(folder: &Path, build: &Build) -> Result<()> {
     let top = cargo::top()?;
     if folder.exists() {
@@ -210,8 +196,7 @@ pub(crate) fn assemble(folder: &Path, build: &Build) -> Result<()> {
     others.iter().try_for_each(|name| link(&first, name))
 }
 
-/// Gives a file another name, or a copy of that name where the file system has no such links. What has the name gives
-/// way.
+/// A hard link to a file, or a copy where the file system has no links. Replaces an existing file.
 pub(crate) fn link(file: &Path, name: &Path) -> Result<()> {
     if name.exists() {
         fs::remove_file(name).with_context(|| format!("remove {}", name.display()))?;
@@ -234,7 +219,6 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 }
 
 impl Plugin {
-    /// Says what was built and how it is used.
     pub(crate) fn announce(&self) {
         anstream::println!("built {} ({}, {})", self.path.display(), self.build.triple(), self.build.description());
         if let Build::Release(target) = &self.build
@@ -254,7 +238,7 @@ mod tests {
     fn musl_is_best_then_a_static_glibc_then_what_there_is() {
         let as_usual = "linked to the system's libraries";
         let own_library = "static, with the system's own C library";
-        // The host, whether the musl target is there, whether the system's C library is there in its static form.
+        // Host, presence of the musl target, presence of a static C library, expected triple and linkage.
         for (host, has_musl, has_static, triple, linked) in [
             ("x86_64-unknown-linux-gnu", true, true, "x86_64-unknown-linux-musl", "static, with musl"),
             ("aarch64-unknown-linux-gnu", true, false, "aarch64-unknown-linux-musl", "static, with musl"),

@@ -1,9 +1,8 @@
-//! Reading what callgrind wrote, and sharing its instructions out among the parts of a hook.
+//! Parser of callgrind's output, which shares instructions out among the parts of a hook.
 //!
-//! Most instructions are spent in other crates and in the standard library, which says nothing
-//! about what they were spent for. So each is charged to the part whose file called it last; where
-//! several did, in the proportion of what they spent there. What was put inline is charged to the
-//! part whose instructions stand before it.
+//! Most instructions are spent in other crates and in the standard library, which says nothing about their purpose. So
+//! each is charged to the part whose file called last; with several callers, in the proportion of their own
+//! instructions. Inlined code is charged to the part whose instructions stand before.
 
 use std::collections::HashMap;
 
@@ -11,20 +10,19 @@ use anyhow::{Context, Result};
 
 use crate::parts;
 
-/// How often the shares of the callers are handed on: more than any chain of calls is long.
+/// Rounds of handing on shares to callees: more than any chain of calls is long.
 const ROUNDS: usize = 100;
 
 /// Shares of all parts; the last one is the start of the process.
 type Shares = [f64; parts::PARTS.len() + 1];
 
-/// A function: what was spent in it and below it, by the part that the line stands for.
+/// Instructions of a function and below, by the part of each line.
 #[derive(Default)]
 struct Function {
     own: Vec<(Option<usize>, f64)>,
     calls: Vec<(Option<usize>, u32, f64)>,
 }
 
-/// How many instructions each part took, with its name.
 pub(crate) fn by_part(profile: &str) -> Result<Vec<(&'static str, f64)>> {
     let functions = parse(profile)?;
     let inherited = inherited(&functions);
@@ -38,7 +36,7 @@ pub(crate) fn by_part(profile: &str) -> Result<Vec<(&'static str, f64)>> {
     Ok(names.zip(spent).collect())
 }
 
-/// What each function is charged to, where its own lines say nothing.
+/// Shares of each function whose own lines name no part.
 fn inherited(functions: &HashMap<u32, Function>) -> HashMap<u32, Shares> {
     let mut known: HashMap<u32, Shares> = HashMap::new();
     for _ in 0..ROUNDS {
@@ -59,7 +57,7 @@ fn inherited(functions: &HashMap<u32, Function>) -> HashMap<u32, Shares> {
     known
 }
 
-/// What a line is charged to: its own part, else the parts that called its function.
+/// Shares of a line: its own part, else the callers of its function.
 fn shares(part: Option<usize>, inherited: Option<&Shares>) -> Shares {
     if let (None, Some(inherited)) = (part, inherited) {
         return *inherited;
@@ -71,7 +69,7 @@ fn add(sum: &mut Shares, shares: &Shares, cost: f64) {
     sum.iter_mut().zip(shares).for_each(|(sum, share)| *sum += share * cost);
 }
 
-/// Reads the lines of a profile. Names are written out once and are numbers after that.
+/// Parses a profile. A name is written out once and a number after that.
 fn parse(profile: &str) -> Result<HashMap<u32, Function>> {
     let mut functions: HashMap<u32, Function> = HashMap::new();
     let mut files: HashMap<u32, Option<usize>> = HashMap::new();

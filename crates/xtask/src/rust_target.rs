@@ -1,4 +1,4 @@
-//! Rust targets: whether one is here, and adding it where rustup can.
+//! Rust targets: presence, and installation with rustup.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,9 +7,9 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::cargo;
 
-/// Whether this machine can build for the target, which rustup is asked for once where it is missing.
+/// `true` for a present target. A missing one is requested from rustup once.
 ///
-/// That this failed is said in a line and is no error: there are other ways to build.
+/// A failure is printed in a line and is no error: there are other ways to build.
 pub(crate) fn is_available(target: &str) -> bool {
     let had = obtain(target, "for hooks that start faster");
     if let Err(error) = &had {
@@ -18,8 +18,7 @@ pub(crate) fn is_available(target: &str) -> bool {
     had.is_ok()
 }
 
-/// Has the target, which rustup is asked for once where it is missing. `what_for` is said then. The
-/// error says why it cannot be had.
+/// Installs a missing target with rustup, with `what_for` in the message. The error is the reason of a failure.
 pub(crate) fn obtain(target: &str, what_for: &str) -> Result<()> {
     obtain_with(target, is_installed, |target| add(target, what_for))
 }
@@ -65,7 +64,7 @@ mod tests {
 
     #[test]
     fn rustup_is_asked_once_and_only_for_what_is_missing() {
-        // Installed before, installed by rustup, what rustup says; whether it is then available.
+        // Installed before, installed by rustup, output of rustup; expected availability.
         for (before, after, adds, expected) in [
             (true, true, true, true),
             (false, true, true, true),

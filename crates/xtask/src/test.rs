@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test of the project, or those that a name means, with what they need.
+//! `cargo xtask test`: all tests of the project, or those of a name, with everything they need.
 
 mod needs;
 pub(crate) mod run;
@@ -40,11 +40,10 @@ pub(crate) struct Options {
     name: Option<String>,
 }
 
-/// Suites whose tests wait for other processes more than they compute: they begin at once, beside those that compute.
-/// And how many of their tests wait at the same time, for each processor.
+/// Suites that wait for other processes more than they compute, started at once beside the others. The number is their
+/// waiting tests at a time, for each processor.
 const WAITING: [(&str, usize); 6] =
     [("client", 2), ("parallel", 2), ("slurm", 1), ("supervised_client", 2), ("supervisor", 2), ("worker", 2)];
-/// The suites that are long, in the order in which they begin.
 const LONG: [&str; 14] = [
     "blackbox",
     "attacks",
@@ -61,7 +60,7 @@ const LONG: [&str; 14] = [
     "git",
     "plan",
 ];
-/// The suites that take longer than an edit: other programs, faults, random plans and random work trees.
+/// Suites longer than an edit: other programs, faults, random plans and random work trees.
 const NOT_QUICK: [&str; 16] = [
     "attacks",
     "bench",
@@ -80,10 +79,8 @@ const NOT_QUICK: [&str; 16] = [
     "windows",
     "worker",
 ];
-/// Modules of quick suites that take as long: random plans.
 const NOT_QUICK_MODULES: [(&str, &str); 2] = [("plan", "batches::"), ("plan", "dev_workflow::")];
-/// Where tests stand that take as long: they compile programs, break whole plugins, wait for what never ends, or play
-/// runs of plans.
+/// Files of slow tests: they compile programs, break whole plugins, wait for a timeout, or play runs of plans.
 const NOT_QUICK_FILES: [&str; 14] = [
     "blackbox/false_claims.rs",
     "blackbox/background_build.rs",
@@ -100,22 +97,18 @@ const NOT_QUICK_FILES: [&str; 14] = [
     "blackbox/statusline.rs",
     "blackbox/unbuilt_prompts.rs",
 ];
-/// How many random cases are enough after an edit.
 const QUICK_CASES: &str = "32";
-/// The suite that holds what the hooks take, of which a release takes least: where one is built, it is held to that.
+/// Suite about the cost of hooks. A release has the lowest, and is measured where one is built.
 const OF_COSTS: &str = "hostile";
-/// What is built for few tests, and takes longer than all that the others need: only the full run has it.
+/// Builds for few tests that take longer than everything else: only in the full run.
 const FROM_RELEASES: [&str; 3] = [needs::RELEASE, needs::ARCHIVES, needs::WINE];
 
-/// What tests need of what this task builds or installs.
 struct Wanted {
     plugin: bool,
     npm: FromNpm<bool>,
-    /// Of what is built from releases.
     releases: Vec<&'static str>,
 }
 
-/// What comes from npm: whether it is wanted, and where it is.
 #[derive(Clone, Copy, Default)]
 struct FromNpm<T> {
     client: T,
@@ -123,7 +116,6 @@ struct FromNpm<T> {
     puppeteer: T,
 }
 
-/// What tests are given.
 #[derive(Default)]
 struct Provided {
     plugin: Option<Plugin>,
@@ -132,7 +124,6 @@ struct Provided {
     packed: Option<dist::Packed>,
 }
 
-/// Builds what the tests need, and runs them.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let ignored = needs::ignored()?;
     let (suites, filter) = choose(options)?;
@@ -142,7 +133,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let mut missing = needs::missing();
     refuse(&missing, options)?;
     if is_every {
-        // What all tests together need is known before they are built, and is installed meanwhile.
+        // The needs of all tests are known before the build, and installed meanwhile.
         wanted = Wanted::by_all(options);
         (built, npm) = beside(|| suites::build(&suites, true), || look_for(&wanted, &mut missing, options))?;
     } else {
@@ -186,7 +177,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Does two things at once: one of them waits for the network.
+/// Runs two functions at once: one of them waits for the network.
 fn beside<A: Send, B>(one: impl FnOnce() -> Result<A> + Send, other: impl FnOnce() -> Result<B>) -> Result<(A, B)> {
     let (one, other) = thread::scope(|scope| {
         let one = scope.spawn(one);
@@ -196,7 +187,7 @@ fn beside<A: Send, B>(one: impl FnOnce() -> Result<A> + Send, other: impl FnOnce
     Ok((one?, other?))
 }
 
-/// The suites that are meant, and what is a part of the names of their tests.
+/// The selected suites, and a part of their tests' names.
 fn choose(options: &Options) -> Result<(Vec<Suite>, Option<String>)> {
     let mut suites = suites::all()?;
     let mut filter = None;
@@ -213,14 +204,12 @@ fn choose(options: &Options) -> Result<(Vec<Suite>, Option<String>)> {
 }
 
 impl Wanted {
-    /// What all tests together need.
     fn by_all(options: &Options) -> Self {
         let releases = if options.require_all { FROM_RELEASES.to_vec() } else { Vec::new() };
         Self { plugin: true, npm: FromNpm { client: true, vitest: true, puppeteer: true }, releases }
     }
 }
 
-/// What the chosen tests need.
 fn wanted_by(built: &[Built], filter: Option<&str>, ignored: &[Ignored], options: &Options) -> Result<Wanted> {
     let mut chosen = Vec::new();
     for suite in built {
@@ -237,17 +226,17 @@ fn wanted_by(built: &[Built], filter: Option<&str>, ignored: &[Ignored], options
     })
 }
 
-/// Whether a test that plain cargo ignores is run.
+/// `true` for an ignored test that this task runs.
 fn is_run(test: &Ignored, options: &Options, missing: &[Missing]) -> bool {
     test.can_run(missing) && (!options.quick || test.needs_only(needs::PLUGIN) && !test.is_in(&NOT_QUICK_FILES))
 }
 
-/// Whether a test needs more than what is built in one tree.
+/// `true` for a test that needs more than one build tree.
 fn is_from_releases(test: &Ignored) -> bool {
     FROM_RELEASES.iter().any(|name| test.needs(name))
 }
 
-/// Finds or installs what is wanted of npm, and adds all that is missing for what is wanted.
+/// Finds or installs packages of npm, and adds the missing ones.
 fn look_for(wanted: &Wanted, missing: &mut Vec<Missing>, options: &Options) -> Result<FromNpm<Option<PathBuf>>> {
     let mut add = |name, why: String, can_be_installed| missing.push(Missing { name, why, can_be_installed });
     let client = wanted.npm.client.then(|| find_client(options.client.as_deref())).transpose().unwrap_or_else(|why| {
@@ -279,13 +268,13 @@ fn look_for(wanted: &Wanted, missing: &mut Vec<Missing>, options: &Options) -> R
     Ok(FromNpm { client, vitest, puppeteer })
 }
 
-/// Ends where something is missing that could be installed, and all is required.
+/// Fails on a missing program that could be installed, with `--all`.
 fn refuse(missing: &[Missing], options: &Options) -> Result<()> {
     let to_install = missing.iter().find(|missing| options.require_all && missing.can_be_installed);
     to_install.map_or(Ok(()), |Missing { name, why, .. }| Err(anyhow!("some tests need {name}: {why}")))
 }
 
-/// Builds what few tests need, as far as this machine can.
+/// Builds for few tests, as far as this machine can.
 fn provide_releases(wanted: &Wanted, npm: FromNpm<Option<PathBuf>>, missing: &[Missing]) -> Result<Provided> {
     let wants = |name: &str| wanted.releases.contains(&name) && !missing.iter().any(|missing| missing.name == name);
     let plugin = (wants(needs::RELEASE) || wants(needs::ARCHIVES)).then(plugin::build).transpose()?;
@@ -294,16 +283,16 @@ fn provide_releases(wanted: &Wanted, npm: FromNpm<Option<PathBuf>>, missing: &[M
     Ok(Provided { plugin, npm, windows, packed })
 }
 
-/// Whether leaving those out leaves out this test.
+/// `true` for a test that a `--skip` of the ignored ones leaves out.
 fn is_one_of(test: &str, ignored: &[&Ignored]) -> bool {
     ignored.iter().any(|ignored| test.contains(&ignored.name))
 }
 
-/// The tests of a suite that are run: most of them at once, and some once a release is built.
+/// Tests of a suite: most of them at once, and some once a release is built.
 struct Parts<'a> {
     suite: &'a Built,
     has_now: bool,
-    /// The names of those that need what is built meanwhile.
+    /// Names of tests that need a build in progress.
     later: Vec<String>,
 }
 
@@ -344,7 +333,6 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// A suite with all that its tests are given.
 fn ready(suite: &Built, provided: &Provided, options: &Options) -> Result<Ready> {
     let mut command = suite.command()?;
     command.arg("--include-ignored");
@@ -376,7 +364,7 @@ fn ready(suite: &Built, provided: &Provided, options: &Options) -> Result<Ready>
     Ok(Ready { name: suite.name.clone(), command })
 }
 
-/// Those that compute in the order in which they begin: the longest first, so that none is left alone at the end.
+/// Computing suites in order: the longest first, so that none is left alone at the end.
 fn in_order(mut suites: Vec<Ready>) -> Vec<Ready> {
     let place = |suite: &Ready| LONG.iter().position(|name| *name == suite.name).unwrap_or(LONG.len());
     suites.sort_by_key(place);
@@ -395,7 +383,7 @@ fn tell_what_did_not_run(ignored: &[Ignored], missing: &[Missing], options: &Opt
     }
 }
 
-/// Has cargo-deny, where it is installed, hold deny.toml for every target; the tests hold it for this one.
+/// Runs cargo-deny, if installed, for every target of `deny.toml`; the tests do so for this one.
 fn check_what_is_built_from() -> Result<()> {
     if !cargo::has("cargo-deny") {
         run::say("cargo deny did not run: cargo-deny is not installed");

@@ -1,5 +1,4 @@
-//! `cargo xtask tidy`: formatting, lints and the rules of the repository, as one command before a
-//! push.
+//! `cargo xtask tidy`: formatting, lints and the rules of the repository, as one command before a push.
 
 use std::process::Command;
 
@@ -7,18 +6,16 @@ use anyhow::Result;
 
 use crate::cargo;
 
-/// What is run, in this order: the quickest first.
 const COMMANDS: [&str; 5] = [
     "cargo fmt --all --check",
     "cargo clippy --workspace --all-targets --all-features --locked -- -D warnings",
-    // The layers, the heads of files, the versions, what core may not call, the links of the pages.
+    // Layers, heads of files, versions, forbidden calls of core, links of pages.
     "cargo test --quiet --locked -p xtask --all-features",
-    // Every page of help, and every page that says what the code says.
+    // Every page of help, and every generated page.
     "cargo test --quiet --locked -p omo-cli -p omo-pages",
     "cargo test --quiet --locked -p omo-tests --test readme",
 ];
 
-/// Runs all of them, up to the first that fails.
 pub(crate) fn run() -> Result<()> {
     for line in COMMANDS {
         anstream::println!("{line}");

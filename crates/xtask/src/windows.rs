@@ -9,16 +9,15 @@ use omo_core::session::HookEvent;
 
 use crate::{cargo, plugin, rust_target};
 
-/// The target that can be built on other systems: its linker is a package of most of them.
+/// A target for other systems to build: its linker is a package of most of them.
 const TARGET: &str = "x86_64-pc-windows-gnu";
 const COMPILER: &str = "x86_64-w64-mingw32-gcc";
 
-/// A program that it needs and that is not installed.
 pub(crate) fn missing_program() -> Option<&'static str> {
     ["wine", COMPILER].into_iter().find(|program| !cargo::has(program))
 }
 
-/// Whether all is here that it needs. The error says what is missing.
+/// An error that names a missing part of the build.
 pub(crate) fn can_be_built() -> Result<()> {
     if let Some(program) = missing_program() {
         bail!("{program} is not installed");
@@ -28,7 +27,7 @@ pub(crate) fn can_be_built() -> Result<()> {
 
 /// Builds the programs, and gives their folder.
 ///
-/// Unoptimised, which builds in a fraction of the time: what is tried is what they do there.
+/// Unoptimised, which builds in a fraction of the time: tests are about behaviour.
 pub(crate) fn build() -> Result<PathBuf> {
     let mut build = Command::new(cargo::cargo());
     build.args(["build", "--locked", "--target", TARGET]).current_dir(cargo::top()?);

@@ -1,4 +1,4 @@
-//! What is printed of a plan in steps: what it is, before it is run, and the blocks for a session that works on it.
+//! Text of a plan in steps: the overview before it runs, and the blocks for a session that works on it.
 
 use std::fmt::Write;
 
@@ -18,14 +18,13 @@ use omo_plan::strategy::RunStrategy;
 use crate::blocks::parts::{LONG_TIMEOUT, fit_block, plan_path, progress_words};
 use crate::blocks::title;
 
-/// Lines about a plan and the way in which it is worked on.
+/// The plan and its `RunStrategy`.
 pub(crate) fn plan_lines(plan: &Plan, strategy: RunStrategy) -> String {
     let mut lines: Vec<String> = summary_lines(plan).iter().map(|line| sanitize(line, 300)).collect();
     lines.push(strategy.summary_line());
     lines.join("\n") + "\n"
 }
 
-/// What was found in the repository and holds nothing up.
 pub(crate) fn finding_lines(findings: &[PreflightFinding]) -> String {
     let told = findings.iter().filter(|finding| finding.severity != PreflightSeverity::Stop);
     let mut text = String::new();
@@ -36,7 +35,7 @@ pub(crate) fn finding_lines(findings: &[PreflightFinding]) -> String {
     text
 }
 
-/// What holds for workers that are started somewhere else: the command there starts the client.
+/// Terms for workers of a launcher, whose own command starts the client.
 pub(crate) fn launcher_terms(terms: &ClientPolicy) -> String {
     if let Some(profile) = &terms.profile {
         return format!(
@@ -65,7 +64,7 @@ pub(crate) fn launcher_terms(terms: &ClientPolicy) -> String {
     text
 }
 
-/// A run was opened. `said` is what was found out before.
+/// `said` is the text found out before the run was opened.
 pub(crate) fn opened_block(id: &str, state: &RunState, said: &str) -> String {
     let path = plan_path(state);
     let steps = pluralize(state.task_counts().total, state.plan.dialect.unit_word());
@@ -78,7 +77,7 @@ pub(crate) fn opened_block(id: &str, state: &RunState, said: &str) -> String {
     fit_block(format!("{said}\nomo: opened the run {id} of {path}: {steps}, {way}.\n"))
 }
 
-/// The command to run once a run is open: a person at a terminal looks on where clients do the work.
+/// The next command of an open run. A person at a terminal watches where clients do the work.
 pub(crate) fn next_command(state: &RunState, is_terminal: bool) -> &'static str {
     match (state.parallel.is_some(), is_terminal) {
         (true, true) => "omo run watch",
@@ -87,12 +86,10 @@ pub(crate) fn next_command(state: &RunState, is_terminal: bool) -> &'static str 
     }
 }
 
-/// The report of a dry run, where a model shows it to its user.
 pub(crate) fn dry_run(report: &str) -> String {
     format!("DONE\n  Show the user this report as it is, then end your turn.\n\n{report}")
 }
 
-/// One task for this session itself.
 pub(crate) fn task_block(run: &str, task: &Task, state: &RunState) -> String {
     let (id, word) = (&task.id, state.plan.dialect.unit_word());
     let (tally, title) = (progress_words(state), title(task));
@@ -103,7 +100,6 @@ pub(crate) fn task_block(run: &str, task: &Task, state: &RunState) -> String {
     ))
 }
 
-/// How a question is answered behind which the run waits.
 pub(crate) fn how_to_answer(choices: &[&str], go_on: &str) -> String {
     format!(
         "  To answer, type one of these, or `/omo:answer 1` for the first: {}; then, to go on: {go_on}",
@@ -111,9 +107,9 @@ pub(crate) fn how_to_answer(choices: &[&str], go_on: &str) -> String {
     )
 }
 
-/// What a run that came to its end came to, in the words of its report; `None` for one of another kind.
+/// The result in the words of the run's report; `None` for a run of another kind.
 pub(crate) fn result_block(state: &RunState) -> Option<String> {
-    // What of a task list is judged with the whole is no step that has not passed.
+    // A part of a task list is judged with the whole: no step has failed.
     let asked = state.scope.filter(|_| !state.is_task_list())?;
     match state.phase {
         RunPhase::Executing => return None,
@@ -123,7 +119,6 @@ pub(crate) fn result_block(state: &RunState) -> Option<String> {
     Some(OutcomeSummary::for_run(state, asked.selection).describe(state.plan.dialect))
 }
 
-/// What is said last of a run that is over.
 pub(crate) fn end_line(state: &RunState) -> String {
     let path = &state.plan.source.path;
     let is_well = state.phase == RunPhase::Ended { result: RunResult::Complete };
@@ -136,7 +131,6 @@ pub(crate) fn end_line(state: &RunState) -> String {
     format!("{}  Report: omo report{again}", state.parallel.as_ref().map(user_branch_line).unwrap_or_default())
 }
 
-/// Where the user's branch is, in one line.
 fn user_branch_line(parallel: &ParallelState) -> String {
     let name = parallel.policy.branch.strip_prefix("refs/heads/").unwrap_or(&parallel.policy.branch);
     let name = if name.is_empty() { "Your branch".to_owned() } else { format!("Your branch {}", sanitize(name, 100)) };

@@ -1,4 +1,4 @@
-//! What all blocks are made of: how far a run is, in words, the commands of a plan, and the bound on their length.
+//! Parts of all blocks: the state of a run in words, the commands of a plan, the bound on length.
 
 use std::fmt::Write;
 
@@ -12,21 +12,19 @@ use omo_plan::diagnostic::{Code, Diagnostic, Severity};
 use omo_plan::model::Plan;
 use omo_view::run_view::RunEnd;
 
-/// The greatest length of a block.
 pub(crate) const MAX_BYTES: usize = 2_048;
 
-/// Notes of one plan that are shown.
 const MAX_NOTES: usize = 8;
 
-/// What the Bash tool has to be told for a command that may take minutes.
+/// Hint for the `Bash` tool before a command that may take minutes.
 pub(crate) const LONG_TIMEOUT: &str = "(Bash timeout 600000)";
 
-/// `true` where all of it is done, proved or not: nothing of it has failed.
+/// `true` where all of it is done and nothing failed, proved or not.
 pub(crate) fn ends_well(state: &RunState) -> bool {
     matches!(run_heading(state).kind, RunEnd::Complete | RunEnd::Unproved)
 }
 
-/// The commands that a plan executes, every byte of them: one a line, where it shows there as what it is.
+/// The commands of a plan in full, one a line, with unusual bytes made visible.
 pub(crate) fn list_commands(commands: &[PlannedCommand]) -> String {
     let task = |command: &PlannedCommand| sanitize(&command.task, 64);
     let width = commands.iter().map(|command| task(command).chars().count()).max().unwrap_or(0);
@@ -42,7 +40,7 @@ pub(crate) fn list_commands(commands: &[PlannedCommand]) -> String {
     text
 }
 
-/// Warnings of the plan's reader but those that are told elsewhere.
+/// Warnings of the plan's reader, without the codes in `told`.
 pub(crate) fn plan_notes(plan: &Plan, told: &[Code]) -> String {
     let is_note = |found: &&Diagnostic| found.severity == Severity::Warning && !told.contains(&found.code);
     let found: Vec<_> = plan.diagnostics.iter().filter(is_note).collect();
@@ -61,8 +59,7 @@ pub(crate) fn plan_path(state: &RunState) -> String {
     sanitize(&run_subject(state), 200)
 }
 
-/// The block, no longer than it may be: lines are taken out of its middle, never its last ones, which say
-/// what to do.
+/// Cuts lines from the middle down to [`MAX_BYTES`]; the last lines say what to do and stay.
 pub(crate) fn fit_block(text: String) -> String {
     if text.len() <= MAX_BYTES {
         return text;
@@ -83,7 +80,6 @@ pub(crate) fn fit_block(text: String) -> String {
     out
 }
 
-/// Where a run stands, in one word.
 pub(crate) fn status_word(state: &RunState) -> &'static str {
     match &state.phase {
         RunPhase::Executing if state.open_question().is_some() => "waits for you",

@@ -1,5 +1,4 @@
-//! What the verbs print for a session that works on the run of a task list: blocks as those of a plan, with
-//! the lines in them that the session has to show to its user.
+//! Blocks of the run of a task list, with the lines that the session shows to its user.
 
 use std::fmt::Write;
 
@@ -14,25 +13,21 @@ use omo_plan::task_list::{TaskFile, TaskFileStatus};
 
 use crate::blocks::parts::{self, LONG_TIMEOUT, MAX_BYTES};
 
-/// So many agents are started in one message at most.
+/// Maximum agents that one message starts.
 const AT_ONCE: usize = 8;
-/// What is left for the user's own lines, at least, where agents are started.
+/// Minimum bytes for the user's own lines in a block that starts agents.
 const MIN_USER_BYTES: usize = 200;
-/// So many tasks are named in a line.
 const NAMES: usize = 12;
 
-/// Only one line for the user.
 pub(crate) fn user_line(text: &str) -> String {
     format!("DONE\n  Show the user this line, then end your turn.\n\n  {text}")
 }
 
-/// A run was opened.
 pub(crate) fn opened_block(run: &str, state: &RunState) -> String {
     let tasks = pluralize(state.task_counts().total, "task");
     format!("omo: opened the run {run} of {}: {tasks}.\n", of(state))
 }
 
-/// What a run is of.
 fn of(state: &RunState) -> String {
     if state.is_task_list() {
         return format!("the task list {}", state.task_list_id());
@@ -40,13 +35,13 @@ fn of(state: &RunState) -> String {
     sanitize(&state.plan.source.path, 200)
 }
 
-/// What is between two parts, as much of it as there is room for.
+/// `shown` between head and tail, cut to the space that they leave.
 fn frame_block(head: &str, shown: &str, tail: &str) -> String {
     let room = MAX_BYTES.saturating_sub(head.len() + tail.len());
     format!("{head}{}{tail}", first_lines(shown.trim_end(), room))
 }
 
-/// Whether nothing was begun since the tasks are gone over this time.
+/// `true` while nothing was begun in this round over the tasks.
 pub(crate) fn is_round_beginning(events: &[RunEvent]) -> bool {
     let last = events.iter().rev().find_map(|event| match event.kind {
         EventKind::TaskStarted { .. } => Some(false),
@@ -56,7 +51,6 @@ pub(crate) fn is_round_beginning(events: &[RunEvent]) -> bool {
     last.unwrap_or(true)
 }
 
-/// What the user is told before a wave, in one line.
 fn wave_announcement(tasks: &[&Task], state: &RunState, is_beginning: bool) -> String {
     let names: Vec<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
     let round = format!("round {} of {}", state.round, state.plan.policy.max_rounds);
@@ -68,7 +62,7 @@ fn wave_announcement(tasks: &[&Task], state: &RunState, is_beginning: bool) -> S
     }
 }
 
-/// Tasks for subagents, all of them to be started at the same time; with how many of them there was room for.
+/// Subagents for tasks, all started in one message; also gives the number that fitted.
 pub(crate) fn spawn_block(run: &str, tasks: &[&Task], state: &RunState, is_beginning: bool) -> (String, usize) {
     let agents = agent_lines(run, tasks, state);
     let count = agents.len();
@@ -86,7 +80,6 @@ pub(crate) fn spawn_block(run: &str, tasks: &[&Task], state: &RunState, is_begin
     (text, count)
 }
 
-/// The lines for each agent: no more of them than a block has room for, and one at least.
 fn agent_lines(run: &str, tasks: &[&Task], state: &RunState) -> Vec<String> {
     let room = MAX_BYTES - MIN_USER_BYTES - 400;
     let mut agents: Vec<String> = Vec::new();
@@ -113,13 +106,12 @@ fn agent_line(run: &str, task: &Task, state: &RunState) -> String {
     )
 }
 
-/// The argument of the Agent tool for a model, with the space behind it; empty for the session's own.
+/// The `model` argument of the `Agent` tool with a trailing blank; empty for the session's own model.
 pub(crate) fn model_argument(task: &Task, attempt: u32, state: &RunState) -> String {
     let model = omo_engine::worker_model::choose_model(&state.plan, task, attempt);
     model.map(|model| format!("model: \"{}\"   ", sanitize(model, 100))).unwrap_or_default()
 }
 
-/// The agent that works on a task.
 pub(crate) fn agent_type(task: &Task) -> &'static str {
     match task.kind {
         TaskKind::Verify => "omo:verifier",
@@ -127,7 +119,7 @@ pub(crate) fn agent_type(task: &Task) -> &'static str {
     }
 }
 
-/// What an agent is told: the rest it gets from omo.
+/// Prompt of an agent; the brief follows from `omo agent start`.
 pub(crate) fn prompt(run: &str, task: &Task, state: &RunState) -> String {
     let (id, word) = (&task.id, state.plan.dialect.unit_word());
     let begin = format!("Begin with: omo agent start {id} --run {run}");
@@ -142,7 +134,6 @@ pub(crate) fn prompt(run: &str, task: &Task, state: &RunState) -> String {
     }
 }
 
-/// The run came to its end.
 pub(crate) fn end_block(state: &RunState) -> String {
     let shown = match &state.phase {
         RunPhase::Executing => task_list::progress_screen(state),
@@ -155,12 +146,10 @@ pub(crate) fn end_block(state: &RunState) -> String {
     end_lines(&shown)
 }
 
-/// Lines for the user, with which the work ends.
 pub(crate) fn end_lines(shown: &str) -> String {
     frame_block("DONE\n  Show the user these lines, then end your turn.\n\n", shown, "")
 }
 
-/// A session is over, and no run of it is known.
 pub(crate) fn ended_without_a_run(id: &str, tasks: &[TaskFile], is_complete: bool) -> String {
     let resolved = tasks.iter().filter(|task| task.status == TaskFileStatus::Resolved).count();
     let mut text = String::new();
@@ -177,8 +166,7 @@ pub(crate) fn ended_without_a_run(id: &str, tasks: &[TaskFile], is_complete: boo
     text
 }
 
-/// The commands with which the worker that has the ticket ends a task of such a run.
-/// `next` is the option of a worker that goes on.
+/// Commands that end a task for the holder of its ticket. `next` is the option of a worker that goes on.
 pub(crate) fn how_to_end(task: &Task, plan: &Plan, run: &str, ticket: &str, next: &str) -> String {
     let with = format!("--run {run} --ticket {ticket}");
     if task.is_verification() {

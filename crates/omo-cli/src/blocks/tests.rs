@@ -1,4 +1,4 @@
-//! What a block looks like, and that none is long.
+//! The look of each block, and its bound on length.
 
 use omo_engine::event::{EventActor, EventKind, RunEvent};
 use omo_engine::verbs;
@@ -27,7 +27,7 @@ fn state(plan: &str, batch_size: u32) -> RunState {
     RunState::from_first_event(&RunEvent { seq: 1, ts, actor, kind: what }).unwrap()
 }
 
-/// Every task of the plan is done, one after the other, up to the first stop or the end.
+/// The run with every task done, up to the first stop or the end.
 fn played(mut state: RunState) -> RunState {
     loop {
         let ids: Vec<String> = match omo_engine::schedule::next_action(&state) {

@@ -1,5 +1,4 @@
-//! A batch as it is handed out to the Workflow tool: the arguments that the model types out, so that
-//! they are short.
+//! A batch for the `Workflow` tool, short enough for the model to type out.
 
 use omo_core::plan_models::SESSION_MODEL;
 use omo_engine::next_batches::next_batches;
@@ -8,10 +7,9 @@ use omo_engine::state::{RunState, TaskStanding};
 use omo_engine::worker_model::choose_model;
 use serde::Serialize;
 
-/// The arguments have at most so many bytes, at least one batch's part aside.
+/// Maximum bytes of the arguments, unless the first task alone is longer.
 const MAX_BYTES: usize = 1_200;
 
-/// What the workflow is given, in the names that the workflow reads.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct WorkflowArguments {
     run: String,
@@ -30,21 +28,18 @@ struct WorkflowTask {
     depends_on: Vec<String>,
 }
 
-/// A batch that is handed out.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkflowBatch {
-    /// For the tool.
     pub arguments: WorkflowArguments,
 }
 
 impl WorkflowBatch {
-    /// Its tasks, in their order.
     pub(crate) fn task_ids(&self) -> Vec<&str> {
         self.arguments.batches.iter().flatten().map(String::as_str).collect()
     }
 
-    /// As much of the work up to the next stop as is handed out at once: whole batches while the arguments are short, and of a
-    /// first batch that is too long as much as fits. What is left comes with the next one.
+    /// Whole batches up to the next stop while the arguments are short; a part of the first one where that is too
+    /// long. The rest comes with the next call.
     pub(crate) fn from_state(run: &str, state: &RunState) -> Self {
         let all = next_batches(state);
         let mut out = Self { arguments: workflow_arguments(run, state, &[]) };
@@ -64,7 +59,6 @@ impl WorkflowBatch {
     }
 }
 
-/// The first tasks of a batch, one at least.
 fn cut_batch(run: &str, state: &RunState, batch: &[&str]) -> WorkflowArguments {
     let of =
         |count: usize| workflow_arguments(run, state, &[batch.iter().take(count).map(|id| (*id).to_owned()).collect()]);

@@ -1,5 +1,5 @@
-//! What agents and the client itself call while a plan is made or run. None of it lets its caller say that something has
-//! passed: omo finds that out.
+//! Commands of agents and of the client while a plan is made or run. None lets its caller declare a pass: omo checks
+//! that itself.
 
 mod attempt;
 mod brief;
@@ -58,7 +58,6 @@ pub(crate) enum AgentCommand {
     Fence(fence::FenceOptions),
 }
 
-/// `omo agent …`.
 pub(super) fn run(env: &ProcessEnv, command: AgentCommand) -> Result<(), CommandError> {
     match command {
         AgentCommand::Open(options) => open::run(env, options),

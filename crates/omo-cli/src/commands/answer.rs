@@ -1,4 +1,4 @@
-//! `omo answer`: what a person decided about a run.
+//! `omo answer`: a person's decision about a run.
 
 use std::path::Path;
 
@@ -36,14 +36,13 @@ pub(crate) struct AnswerOptions {
     pub run: RunOptions,
 }
 
-/// Writes an answer down; a decision also into the plan.
 pub(crate) fn run(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state, into) = record_answer(&context, options)?;
     print_then_next(&context, &run, state, &format!("Answered {}: {}{into}.", options.question, options.option))
 }
 
-/// Writes an answer down. Gives the run behind it, and where the answer was written as well.
+/// Records an answer. Gives the state behind it, and the file of a decision.
 pub(crate) fn record_answer(
     context: &CommandContext,
     options: &AnswerOptions,

@@ -1,4 +1,4 @@
-//! `omo blocked`: an honest end, said from a shell.
+//! `omo blocked`: an honest end, from a shell.
 
 use std::io::Write;
 
@@ -30,7 +30,7 @@ pub(crate) struct BlockedOptions {
     pub session: SessionOptions,
 }
 
-/// Writes down why the task cannot be done; the end of the turn then ends the run, visibly.
+/// Records the reason why the task cannot be done; the end of the turn then ends the run, visibly.
 pub(crate) fn run(env: &ProcessEnv, options: &BlockedOptions) -> Result<(), CommandError> {
     let project = find_project(env, options.session.session.as_deref())?;
     let reason = sanitize(&options.reason, 300);

@@ -1,4 +1,4 @@
-//! `omo check`: what judges a claim, from a terminal.
+//! `omo check`: the checks that judge a claim, from a terminal.
 
 mod accept;
 mod add;
@@ -37,7 +37,6 @@ pub(crate) enum CheckCommand {
 }
 
 impl CheckCommand {
-    /// The session that was named.
     fn session(&self) -> Option<&str> {
         let options = match self {
             Self::List(options) => &options.session,
@@ -50,7 +49,6 @@ impl CheckCommand {
     }
 }
 
-/// `omo check …`.
 pub(super) fn run(env: &ProcessEnv, config: &UserConfig, command: CheckCommand) -> Result<(), CommandError> {
     warn_about_config(config);
     let project = find_project(env, command.session())?;

@@ -18,7 +18,7 @@ pub(crate) struct CompletionsOptions {
     pub shell: clap_complete::Shell,
 }
 
-/// Prints them; `command` is the whole command line.
+/// Prints the completions; `command` is the whole clap command.
 pub(crate) fn run(mut command: clap::Command, options: &CompletionsOptions) -> Result<(), CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(options.shell, &mut command, "omo", &mut script);

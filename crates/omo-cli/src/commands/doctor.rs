@@ -1,7 +1,7 @@
-//! `omo doctor`: whether everything that omo needs is as it should be, and what fixes the rest.
+//! `omo doctor`: a check of everything that omo needs, with a fix for each problem.
 //!
-//! Facts are gathered at the edge, judged by functions that look at nothing else, and shown. No
-//! check writes anything, and none runs anything of the project. With a launcher one worker is started instead.
+//! Facts are gathered at the edge, judged by pure functions, and shown. No check writes anything or runs anything of
+//! the project. With `--launcher` one worker is started instead.
 
 mod facts;
 mod finding;
@@ -53,7 +53,6 @@ pub(crate) struct DoctorOptions {
     pub json: bool,
 }
 
-/// Looks at everything and shows it. Where something is bad that is a failure.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &DoctorOptions) -> Result<(), CommandError> {
     if let Some(name) = &options.launcher {
         require_valid_config(config)?;

@@ -1,4 +1,4 @@
-//! `omo log`: what was decided, and by which rule.
+//! `omo log`: decisions, each with its rule.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -51,10 +51,8 @@ pub(crate) struct LogOptions {
     pub json: bool,
 }
 
-/// How often a log that is followed is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// Shows the log, and what is added to it where it is followed.
 pub(crate) fn run(env: &ProcessEnv, options: &LogOptions) -> Result<(), CommandError> {
     let project = Project::find(env)?;
     let clock = LocalClock::from_process(env.now);
@@ -85,7 +83,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &LogOptions) -> Result<(), CommandE
     }
     loop {
         std::thread::sleep(LOOK_EVERY);
-        // Opened anew: the user may have removed the folder meanwhile, and a hook made it again.
+        // Opened again: the user may have removed the folder, and a hook recreated it.
         if let Some(folder) = GuardedFolder::open_state(&project.root)? {
             let lines = log.read_on(&folder)?;
             shown.clock = LocalClock::from_process(omo_state::env::now());
@@ -101,7 +99,6 @@ fn resolve_since(since: Since, clock: &LocalClock) -> Result<Timestamp, CommandE
     })
 }
 
-/// The id of the session that is meant by the beginning of it.
 fn find_session(ids: &BTreeSet<String>, prefix: &str) -> Result<String, CommandError> {
     let found: Vec<&str> = ids.iter().map(String::as_str).filter(|id| id.starts_with(prefix)).collect();
     let shown = sanitize(prefix, 60);
@@ -121,17 +118,15 @@ fn find_session(ids: &BTreeSet<String>, prefix: &str) -> Result<String, CommandE
     }
 }
 
-/// A line as a program gets it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct JsonLine<'a> {
     #[serde(flatten)]
     entry: &'a LogEntry,
-    /// `at` on the user's clock.
+    /// `at` in local time.
     at_local: String,
 }
 
-/// Writes entries to stdout.
 struct LogWriter {
     clock: LocalClock,
     is_json: bool,
@@ -145,7 +140,7 @@ impl LogWriter {
         Self { clock, is_json, columns: stdout_columns(), ids: BTreeSet::new(), short: ShortIds::default() }
     }
 
-    /// Has the ids of these lines be told from one another.
+    /// Adds the ids of these lines to the set of distinguishable short ids.
     fn know(&mut self, lines: &LogLines) {
         let known = self.ids.len();
         self.ids.extend(lines.entries().map(|entry| entry.session));
@@ -154,7 +149,7 @@ impl LogWriter {
         }
     }
 
-    /// Writes them, and tells if there was any.
+    /// Writes entries; `true` if there was one.
     fn write(&self, entries: impl Iterator<Item = LogEntry>) -> Result<bool, CommandError> {
         let mut out = anstream::stdout().lock();
         let mut is_any_written = false;
@@ -171,8 +166,8 @@ impl LogWriter {
         Ok(is_any_written)
     }
 
-    /// The lines of an entry, its columns in line for ids of the usual length. Where a terminal has no room for the
-    /// reason beside them, that stands below: nothing of a decision is cut.
+    /// Lines of an entry, aligned for ids of the usual length. On a narrow terminal the reason stands below: nothing
+    /// of a decision is cut.
     fn text(&self, entry: &LogEntry) -> String {
         let dim = Style::new().dimmed();
         let style = decision_style(&entry.decision);
@@ -193,11 +188,10 @@ impl LogWriter {
     }
 }
 
-/// The columns before the reason, without the id and with the gaps between them.
+/// Columns before the reason, without the id, with the gaps.
 const WHEN_AND_DECISION: usize = 16 + 2 + 2 + 14 + 2 + 5;
-/// In fewer columns the reason is not broken.
+/// Minimum columns for wrapping the reason.
 const LEAST_ROOM: usize = 24;
-/// Before a reason that stands below its decision.
 const BELOW: &str = "    ";
 
 fn decision_style(decision: &str) -> Style {

@@ -1,6 +1,6 @@
-//! `omo plan`: what a plan says, what is wrong with it, and which of its tasks are done together.
+//! `omo plan`: the content of a plan, its problems, and its batches.
 //!
-//! It reads a file, a folder or stdin, and changes nothing. Nothing of a plan is run here.
+//! Reads a file, a folder or stdin, and changes nothing. Nothing of a plan runs here.
 
 mod batches;
 pub(crate) mod list;
@@ -137,15 +137,14 @@ pub(crate) struct SizeOptions {
     pub batch_size: u32,
 }
 
-/// What stands for stdin, as an argument and as the path of a plan that came from there.
+/// Stdin, as an argument and as the path of a plan.
 const STDIN: &str = "-";
 
-/// `omo plan …`.
 pub(crate) fn run(action: PlanCommand) -> Result<(), CommandError> {
     match action {
         PlanCommand::Show(options) => {
             let (plan, _) = read_plan(&options.plan, options.sizes)?;
-            // As a run would have it: these are the commands that its user approves.
+            // The plan as a run would have it, with the commands that its user approves.
             let plan = find_proofs(plan, &[]);
             show::show_plan(&plan, options.json)?;
             validity_status(plan.can_run())
@@ -187,7 +186,7 @@ fn reading(given: &FileOptions, sizes: SizeOptions) -> PlanReading {
     PlanReading { batches: BatchOptions::of(sizes.k, sizes.batch_size), dialect: given.dialect }
 }
 
-/// The file or folder of a plan, or what stands on stdin: one byte more than a plan may have show that it is too large.
+/// A file, a folder or stdin; one byte over the limit shows that a plan is too large.
 fn read_file(given: &FileOptions) -> Result<PlanFile, CommandError> {
     let path = given.file.to_string_lossy().into_owned();
     if given.file != Path::new(STDIN) {
@@ -199,7 +198,6 @@ fn read_file(given: &FileOptions) -> Result<PlanFile, CommandError> {
     Ok(PlanFile::from_bytes(path, bytes))
 }
 
-/// The status that a plan gives once everything about it was said.
 fn validity_status(is_sound: bool) -> Result<(), CommandError> {
     if is_sound { Ok(()) } else { Err(CommandError::already_printed(ExitKind::InvalidPlan)) }
 }

@@ -1,4 +1,4 @@
-//! `omo prove`: whether the checks are red without the change that they are green with.
+//! `omo prove`: green checks, run again without the change.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ change have empty bodies, which a test of them notices. Exit status: 0 when
 every check is green with it and red without it, or cannot be built without it
 and is red with empty bodies, 1 when one is not, 5 when that could not be told.";
 
-/// At most so many tests are listed for people; JSON has all.
+/// Maximum tests listed for people; JSON has all.
 const MAX_ROWS: usize = 40;
 const MAX_NAME_CHARS: usize = 100;
 
@@ -64,7 +64,6 @@ pub(crate) struct ProveOptions {
     pub ci: CiOptions,
 }
 
-/// Runs the checks on both sides and shows what they prove.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &ProveOptions) -> Result<(), CommandError> {
     crate::config_problems::require_valid_config(config)?;
     if env.in_check {
@@ -102,7 +101,6 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &ProveOptions)
     judge(&proof)
 }
 
-/// The checks that are asked for, or those that are approved.
 fn wanted_checks(
     env: &ProcessEnv,
     config: &UserConfig,
@@ -132,7 +130,7 @@ fn wanted_checks(
     Ok(selected.checks)
 }
 
-/// What the repository asks for, where its user approved exactly that.
+/// `omo.toml`, if its user approved exactly this version.
 fn approved_config(env: &ProcessEnv, project: &Project) -> Option<RepositoryConfig> {
     let repository = RepositoryConfig::read(&project.root)?;
     matches!(repository.approval(env.state_home.as_deref()), ApprovalState::Yes(_)).then_some(repository)
@@ -148,7 +146,6 @@ fn proof_failure(error: &ProofError) -> CommandError {
     CommandError::precondition(format!("nothing could be compared: {error}"), hint)
 }
 
-/// What the exit status says.
 fn judge(proof: &Proof) -> Result<(), CommandError> {
     let count = |is: fn(&CheckProof) -> bool| proof.checks.iter().filter(|check| is(check)).count();
     let (all, proved, refuted) = (proof.checks.len(), count(CheckProof::is_proved), count(CheckProof::is_refuted));
@@ -221,7 +218,7 @@ fn show(options: &ProveOptions, proof: &Proof) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The tests that differ between the sides; those that passed on both are only counted.
+/// Tests that differ between the sides; those that passed on both are counted.
 fn show_tests(out: &mut impl Write, tests: &[TestComparison]) -> Result<(), CommandError> {
     let differs = |test: &&TestComparison| test.with != test.without && test.without != TestState::Unknown;
     let rows: Vec<[Cell; 3]> = tests
@@ -259,7 +256,7 @@ fn verdict_words(check: &CheckProof) -> &'static str {
     }
 }
 
-/// Answer of a check with empty bodies of the functions of the change.
+/// Result of a check with emptied bodies of the changed functions.
 fn hollow_words(check: &CheckProof) -> Option<String> {
     match &check.hollow {
         HollowAnswer::NotAsked => None,
@@ -279,7 +276,7 @@ fn state_word(state: TestState) -> &'static str {
     }
 }
 
-/// Shows on a terminal which side runs, and ends it on Ctrl-C.
+/// A progress line on a terminal, with Ctrl-C to end.
 struct ProofProgress {
     line: ProgressLine,
     interrupted: Arc<AtomicBool>,

@@ -1,4 +1,4 @@
-//! `omo report`: what came of a run, and `omo verify --task`: what the checks of a task say now.
+//! `omo report`: the report of a run, and `omo verify --task`: the checks of a task now.
 
 mod all_runs;
 mod follow;
@@ -75,7 +75,6 @@ pub(crate) struct ReportOptions {
     pub run: NamedRun,
 }
 
-/// Prints the report of a run.
 pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), CommandError> {
     require_page(&options)?;
     if let (Some(file), true) = (&options.html, options.all) {
@@ -115,7 +114,7 @@ pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), Comman
     print_block(&text)
 }
 
-/// Refuses what is about a page where none is to be written, and a file whose name cannot be printed on one line.
+/// Refuses page options without `--html`, and a file name with a line break.
 fn require_page(options: &ReportOptions) -> Result<(), CommandError> {
     let Some(file) = &options.html else {
         let wanted = [(options.open, "--open"), (options.follow, "--follow"), (options.all, "--all")]
@@ -134,7 +133,7 @@ fn require_page(options: &ReportOptions) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The report in the words of such plans: other tools know it.
+/// The report in the words of such plans, which other tools parse.
 fn summary(state: &RunState) -> String {
     match state.plan.dialect.kind() {
         PlanKind::TaskList => task_list::final_report(state),

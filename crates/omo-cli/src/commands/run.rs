@@ -1,4 +1,4 @@
-//! `omo run`: runs of plans, as people call them.
+//! `omo run`: runs of plans, for people.
 
 pub(crate) mod cancel;
 mod gc;
@@ -48,7 +48,6 @@ pub(crate) enum RunCommand {
     Import(import::ImportOptions),
 }
 
-/// `omo run …`.
 pub(super) fn run(env: &ProcessEnv, config: &UserConfig, command: RunCommand) -> Result<(), CommandError> {
     warn_about_config(config);
     match command {

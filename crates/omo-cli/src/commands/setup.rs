@@ -1,8 +1,8 @@
-//! `omo setup`: stages the plugin that this `omo` belongs to in a folder of its user's, and has the
-//! client register it; `omo setup --remove` undoes both.
+//! `omo setup`: copies the plugin of this `omo` into a user folder, and registers it with the client; `omo setup
+//! --remove` undoes both.
 //!
-//! The client's settings are changed by the client, told to by its own commands; only the status line is written by omo,
-//! where its user says yes, and goes with its program.
+//! The client's own commands change its settings. Only the status line is written by omo, after a yes, and goes with
+//! its program.
 
 mod link;
 mod plugin_source;
@@ -57,17 +57,14 @@ pub(crate) struct SetupOptions {
     pub link: bool,
 }
 
-/// Where everything of a setup lies.
 struct SetupFolders {
-    /// The folder below which programs keep what they are made of.
+    /// Data folder of the user, such as `~/.local/share`.
     data_home: PathBuf,
-    /// The staged plugin.
     plugin: PathBuf,
-    /// Where the next one is put together.
+    /// Folder in which the next version is assembled.
     new: PathBuf,
 }
 
-/// Sets omo up, or undoes that.
 pub(crate) fn run(env: &ProcessEnv, options: &SetupOptions) -> Result<(), CommandError> {
     let missing =
         || CommandError::precondition("no home folder is known to put the plugin into", "set HOME, or XDG_DATA_HOME");
@@ -81,7 +78,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &SetupOptions) -> Result<(), Comman
     }
 }
 
-/// Links this very `omo` for terminals, and nothing else.
+/// Links this `omo` for terminals, and nothing else.
 fn link_only(places: &SetupFolders) -> Result<(), CommandError> {
     let program = std::env::current_exe()
         .and_then(|program| program.canonicalize())
@@ -93,7 +90,7 @@ fn link_only(places: &SetupFolders) -> Result<(), CommandError> {
     link(&lasting, OtherLink::Stays)
 }
 
-/// Links a path for terminals, and says how it is found there.
+/// Links a path for terminals, with a hint on how to find it.
 fn link(to: &Path, other: OtherLink) -> Result<(), CommandError> {
     let Some(place) = link::link_path() else { return Ok(()) };
     let linked = link::link(to, &place, other).map_err(|error| {
@@ -114,7 +111,7 @@ fn set_up(env: &ProcessEnv, places: &SetupFolders) -> Result<(), CommandError> {
         return Err(CommandError::precondition(message, "run `claude update`, then `omo setup` again"));
     }
     say("Claude Code", &format!("{version}, {}", claude.program().display()));
-    // Before anything is written: what is registered now goes on working.
+    // Before anything is written: the present registration goes on working.
     let before = registration::read_registration(&claude, &places.plugin)?;
     if let MarketplaceOwner::Elsewhere(origin) = &before.marketplace {
         let message = format!("Claude Code has a marketplace `{MARKETPLACE}` already, from {}", sanitize(origin, 300));
@@ -189,7 +186,7 @@ fn remove(env: &ProcessEnv, places: &SetupFolders) -> Result<(), CommandError> {
     let lock = if folder.is_some() { Some(lock(places)?) } else { None };
     let unregistered = match client() {
         Ok(claude) => unregister(&claude, places)?,
-        // Nothing of ours can be registered where nothing is staged.
+        // Without a staged plugin nothing of omo can be registered.
         Err(ClaudeError::Missing) if !is_staged => false,
         Err(ClaudeError::Missing) => {
             let message = "there is no `claude` on PATH to take the plugin out of".to_owned();
@@ -204,7 +201,7 @@ fn remove(env: &ProcessEnv, places: &SetupFolders) -> Result<(), CommandError> {
     })?;
     drop(lock);
     let dangled = remove_dangling_links(env)?;
-    // What is empty now belongs to no session.
+    // An empty folder belongs to no session.
     for folder in places.plugin.ancestors().skip(1).take(3) {
         if fs::remove_dir(folder).is_err() {
             break;
@@ -219,7 +216,7 @@ fn remove(env: &ProcessEnv, places: &SetupFolders) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Takes away what names an omo that has gone: the link for terminals, and a status line. Whether there was any.
+/// Removes the terminal link and the status line of an omo that is gone; `true` if there was one.
 fn remove_dangling_links(env: &ProcessEnv) -> Result<bool, CommandError> {
     let link = link::link_path();
     let is_unlinked = link.as_deref().map_or(Ok(false), link::remove_dangling)?;
@@ -241,7 +238,7 @@ fn remove_dangling_links(env: &ProcessEnv) -> Result<bool, CommandError> {
     Ok(is_unlinked || removal.is_some())
 }
 
-/// Has the client forget the plugin; whether it knew it.
+/// Unregisters the plugin; `true` if the client knew it.
 fn unregister(claude: &ClaudeClient, places: &SetupFolders) -> Result<bool, CommandError> {
     let now = registration::read_registration(claude, &places.plugin)?;
     if let MarketplaceOwner::Elsewhere(origin) = &now.marketplace {
@@ -260,7 +257,7 @@ fn unregister(claude: &ClaudeClient, places: &SetupFolders) -> Result<bool, Comm
     Ok(!steps.is_empty())
 }
 
-/// Removes the staged plugin, what is left of a half-finished one, and the lock, which is held.
+/// Removes the staged plugin, an unfinished one, and the held lock.
 fn unstage(places: &SetupFolders) -> std::io::Result<()> {
     for left in [&places.new, &places.plugin] {
         omo_state::files::folder_swap::clear_leftovers(left)?;
@@ -277,13 +274,12 @@ fn say_what_stays(env: &ProcessEnv) {
     say("kept", &format!("your key and your approvals, in {own}: remove that folder to be rid of them"));
 }
 
-/// The client that is on `PATH`. It is started beside this program, where no project has settings.
+/// The client on `PATH`, started beside this program, where no project has settings.
 fn client() -> Result<ClaudeClient, ClaudeError> {
     let own = std::env::current_exe().ok().and_then(|program| program.parent().map(Path::to_owned));
     ClaudeClient::find(&SearchPath::from_process(), &own.unwrap_or_else(|| PathBuf::from("/")))
 }
 
-/// Takes the one lock of all setups of a user.
 fn lock(places: &SetupFolders) -> Result<StateLock, CommandError> {
     let folder = GuardedFolder::create_user(&places.data_home).map_err(|error| cannot_use(places, &error))?;
     let lock = match StateLock::take(&folder, DEADLINE) {
@@ -295,7 +291,7 @@ fn lock(places: &SetupFolders) -> Result<StateLock, CommandError> {
         Ok(lock) => lock,
     };
     if !lock_of(places).is_file() {
-        // Its holder was an `omo setup --remove`, which has just removed it.
+        // Another `omo setup --remove` held the lock file and removed it.
         return Err(CommandError::busy("another `omo setup` was at work", "try again"));
     }
     Ok(lock)
@@ -311,7 +307,7 @@ fn cannot_use(places: &SetupFolders, error: &FolderError) -> CommandError {
     CommandError::io(error.to_string(), hint)
 }
 
-/// Says what was done. What was done is done: where that cannot be written the rest goes on.
+/// Prints a finished step. A failed write does not stop the rest.
 fn say(what: &str, text: &str) {
     let bold = anstyle::Style::new().bold();
     let _ = writeln!(anstream::stdout(), "{bold}{what:<11}{bold:#}  {text}");

@@ -1,4 +1,4 @@
-//! `omo status`: where each session stands.
+//! `omo status`: the state of each session.
 
 use std::io::Write;
 
@@ -54,7 +54,6 @@ pub(crate) struct StatusOptions {
     pub json: bool,
 }
 
-/// Shows the sessions: the armed ones first, then the last ones that ended.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StatusOptions) -> Result<(), CommandError> {
     warn_about_config(config);
     let project = find_project(env, options.session.as_deref())?;
@@ -71,10 +70,10 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StatusOptions
     let mut log = project.folder.as_ref().map(decision_log::last_decisions).transpose()?.unwrap_or_default();
     let mut reports: Vec<StatusReport> =
         sessions.iter().map(|(id, session)| gather(&project, id, session, log.remove(id.as_str()), env)).collect();
-    // Of those that have ended, only the last one says whether its files are still the same.
+    // Of the ended runs, only the last has its files compared.
     if let Some(report) = reports.iter_mut().find(|report| report.state == UlwState::Ended)
         && let Some((id, session)) = sessions.iter().find(|(id, _)| id.as_str() == report.session)
-        // An entry that is not believed has no such verdict in its report.
+        // The report of an untrusted entry has no such verdict.
         && report.verdict.as_ref().is_some_and(|verdict| verdict.kind == VerdictKind::Verified)
         && let Some(changed) = changed_files(env, &project, id, session)
     {
@@ -89,17 +88,16 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StatusOptions
     show(&project, &lines, &short, &clock, env)
 }
 
-/// What is known of a session: its own report, and what only a terminal shows.
+/// A session's `StatusReport`, with the fields only for a terminal.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SessionStatus {
     #[serde(flatten)]
     report: StatusReport,
-    /// `startedAt` on the user's clock.
+    /// `startedAt` in local time.
     started_at_local: Option<String>,
-    /// Who works on its plan run, while that is open.
     workers: Vec<String>,
-    /// Who goes on with the plan run that this session had.
+    /// New holder of the plan run that this session had.
     #[serde(skip_serializing_if = "Option::is_none")]
     taken_over: Option<String>,
 }
@@ -112,13 +110,13 @@ impl SessionStatus {
         status
     }
 
-    /// Has the plan run as its ledger has it: what stands in the session's entry may be of before another session went on
-    /// with the run, or of before a supervisor ended. A run is shown in the session that holds it, and nowhere else.
+    /// Reads the plan run from its ledger: the session's entry may be older than a takeover, or than the end of a
+    /// supervisor. A run is shown in the session that holds it, and nowhere else.
     fn read_ledger(&mut self, project: &Project, env: &ProcessEnv) {
         let Some(known) = self.report.plan_run.take() else { return };
         let runs = RunStore::find(&project.root, env.state_home.as_deref()).ok().flatten();
         let run = runs.and_then(|runs| runs.get(&known.id).ok());
-        // One that cannot be read has its own command: `omo run show` says what is wrong with it.
+        // `omo run show` explains an unreadable run.
         let Some((run, state)) = run.and_then(|run| run.state().ok().map(|state| (run, state))) else {
             self.report.plan_run = Some(known);
             return;
@@ -181,7 +179,7 @@ fn show(
     Ok(())
 }
 
-/// The rows of a session, with its workers below its plan run.
+/// Rows of a session, with its workers below its plan run.
 fn rows(line: &SessionStatus, short: &ShortIds, clock: &LocalClock, now: Timestamp) -> Vec<(&'static str, String)> {
     let mut rows = Vec::new();
     for (label, value) in line.report.rows(now, &|at| clock.describe(at)) {
@@ -199,7 +197,7 @@ fn rows(line: &SessionStatus, short: &ShortIds, clock: &LocalClock, now: Timesta
     rows
 }
 
-/// Writes them below their heading, the values broken to so many columns.
+/// Rows below their heading, values wrapped to `columns`.
 fn write_rows(
     out: &mut impl Write,
     report: &StatusReport,
@@ -219,12 +217,10 @@ fn write_rows(
     Ok(())
 }
 
-/// In fewer columns no value is broken.
 const LEAST_ROOM: usize = 24;
-/// The label of the plan that a session executes.
 const PLAN_RUN: &str = "plan run";
 
-/// What is proved is green, what ended unproved red, and what asks for its reader yellow.
+/// Green for proved, red for ended unproved, yellow for attention.
 fn style(label: &str, report: &StatusReport) -> Style {
     let verdict = report.verdict.as_ref().map(|verdict| verdict.kind);
     let waits = report.plan_run.as_ref().is_some_and(|run| run.is_open() && run.waits.is_some());

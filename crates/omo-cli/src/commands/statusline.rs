@@ -1,7 +1,7 @@
 //! `omo statusline`: one segment for the client's status line, which runs it at each refresh.
 //!
-//! It reads as a hook does that has nothing to do: no lock, no write, one session of the state.
-//! Whatever is wrong, it prints nothing, or only what the other status line says, and exits 0.
+//! Reads as an idle hook does: no lock, no write, one session of the state. On any error it prints nothing, or only
+//! the other status line, and exits 0.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -43,11 +43,10 @@ pub(crate) struct StatuslineOptions {
     pub wrap: Option<String>,
 }
 
-/// How long all of it may take, however long the other status line and the file system do.
+/// Time limit in all, with the other status line and slow file systems.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// The options where the command line is as a status line has it. It runs often, so that clap, and
-/// all that it sets up, is left to every other command line.
+/// Reads the options in the usual form. Runs often, so that the set-up of clap is left to any other form.
 pub(crate) fn options_without_clap(mut arguments: impl Iterator<Item = OsString>) -> Option<StatuslineOptions> {
     if arguments.next()? != "statusline" {
         return None;
@@ -60,7 +59,7 @@ pub(crate) fn options_without_clap(mut arguments: impl Iterator<Item = OsString>
     arguments.next().is_none().then_some(StatuslineOptions { wrap })
 }
 
-/// What the client sends: the fields that matter here. Those of a wrong type make it unreadable.
+/// Needed fields of the client's input. A wrong type makes it unreadable.
 #[derive(serde::Deserialize)]
 struct Input {
     session_id: LossyText,
@@ -74,9 +73,8 @@ struct Workspace {
     project_dir: Option<PathBuf>,
 }
 
-/// Prints the segment, behind what the other status line says.
 pub(crate) fn run(options: &StatuslineOptions) {
-    // A status line that crashes is no reason to show half of one.
+    // A crash must not leave half a status line.
     std::panic::set_hook(Box::new(|_| watchdog::exit_hook()));
     let input = stdin::read_json().unwrap_or_default();
     let other = options.wrap.as_deref().map(|command| {
@@ -91,21 +89,21 @@ pub(crate) fn run(options: &StatuslineOptions) {
     if options.wrap.is_none() {
         watchdog::start();
     }
-    // A client that reads no more needs no line.
+    // A client that stopped reading needs no line.
     let mut stdout = std::io::stdout().lock();
     let _ = stdout.write_all(&join_lines(said, &segment)).and_then(|()| stdout.flush());
 }
 
-/// The segment of the session that the input names; `None` where there is none.
+/// Segment of the named session; `None` without a run.
 fn segment(env: &ProcessEnv, input: &[u8]) -> Option<String> {
     if env.disabled || env.in_check {
         return None;
     }
-    // Most projects have never used omo. There the input tells nothing, and need not be parsed.
+    // Most projects have never used omo; their input need not be parsed.
     if env.project_dir.as_deref().is_some_and(|root| matches!(GuardedFolder::open_state(root), Ok(None))) {
         return None;
     }
-    // serde would take a list for a struct, field by field.
+    // serde would accept an array as a struct, by position.
     let object = input.trim_ascii_start().starts_with(b"{").then_some(input)?;
     let input: Input = serde_json::from_slice(object).ok()?;
     let id = SessionId::parse(&input.session_id).ok()?;
@@ -115,7 +113,7 @@ fn segment(env: &ProcessEnv, input: &[u8]) -> Option<String> {
     if session.is_armed() {
         note_interruption(&mut session, input.transcript_path.as_deref(), env.now);
     } else if session.verdict.is_some() {
-        // What something else than omo wrote there proves nothing.
+        // A verdict that something else than omo wrote proves nothing.
         let provenance = state::provenance(&root, &id, &session, env.state_home.as_deref());
         session = session.as_believed(provenance.unwrap_or(EntryProvenance::Foreign), env.now);
     }
@@ -128,7 +126,7 @@ fn segment(env: &ProcessEnv, input: &[u8]) -> Option<String> {
     Some(painted(&parts, has_colour))
 }
 
-/// No hook runs at Esc, so that only the transcript tells of it before the next prompt.
+/// No hook runs at Esc, so only the transcript shows an interruption before the next prompt.
 fn note_interruption(session: &mut Session, transcript: Option<&Path>, now: Timestamp) {
     let read = |path| read_tail(path, session.transcript, session.ulw.last_stop_at).interrupted;
     if let Some(interruption) = transcript.and_then(read) {
@@ -136,7 +134,7 @@ fn note_interruption(session: &mut Session, transcript: Option<&Path>, now: Time
     }
 }
 
-/// Whether clients work on a run behind the session, or may at any moment: after Esc nothing else says so.
+/// `true` while clients work on a run, or may at any moment: after Esc nothing else shows that.
 fn is_supervised(root: &Path, state_home: Option<&Path>, run: &str) -> bool {
     let runs = RunStore::find(root, state_home).ok().flatten();
     runs.and_then(|runs| runs.get(run).ok()?.is_supervised().ok()).unwrap_or_default()
@@ -160,7 +158,7 @@ fn style(tone: PartTone) -> Style {
     }
 }
 
-/// What the other says as it is, and the segment behind its last line.
+/// Output of the other status line unchanged, with the segment behind its last line.
 fn join_lines(other: Vec<u8>, segment: &str) -> Vec<u8> {
     if segment.is_empty() {
         return other;
@@ -170,7 +168,7 @@ fn join_lines(other: Vec<u8>, segment: &str) -> Vec<u8> {
         line.pop();
     }
     if !line.trim_ascii().is_empty() {
-        // A colour that it has left on is its own.
+        // A colour that the other line left on ends with it.
         let reset = if line.contains(&b'\x1b') { "\x1b[0m" } else { "" };
         line.extend([reset, SEPARATOR].concat().bytes());
     }

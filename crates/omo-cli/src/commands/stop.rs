@@ -1,4 +1,4 @@
-//! `omo stop`: stops holding sessions, from any terminal.
+//! `omo stop`: ends the hold on sessions, from any terminal.
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -52,14 +52,13 @@ pub(crate) struct StopOptions {
     pub reason: Option<String>,
 }
 
-/// Ends the runs that are meant, and says which.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StopOptions) -> Result<(), CommandError> {
     warn_about_config(config);
     let mut sessions = RepositorySessions::read(env)?;
     let targets = targets(&sessions, env, options)?;
     let own_root = sessions.folders.first().map(|folder| folder.root.clone()).unwrap_or_default();
     let (mut lines, mut failure) = (Vec::new(), None);
-    // What cannot be stopped in one folder holds up no other.
+    // An error in one folder does not hold up the others.
     for (root, ids) in &targets {
         let place = if *root == own_root { String::new() } else { format!(" (in {})", root.display()) };
         match stop(env, root, ids, options.reason.as_deref()) {
@@ -94,9 +93,8 @@ fn stopped_line(env: &ProcessEnv, id: &SessionId, (was_on, session): &(bool, Ses
     format!("{id}  {what} until its user types `ulw`{stays}")
 }
 
-/// Lines about the runs of plans that something is at work on. One that a terminal works on, which no session would
-/// end, is ended where there is a reason; of any other its user is told what ends it. What cannot be told of them keeps no
-/// session from being stopped.
+/// Lines about plan runs at work. With a reason, ends a run that a terminal works on, which no session would end; for
+/// any other, names the command that does. Errors here keep no session from being stopped.
 fn plan_run_lines(env: &ProcessEnv, root: &Path, reason: Option<&str>) -> Vec<String> {
     let Some(runs) = RunStore::find(root, env.state_home.as_deref()).ok().flatten() else { return Vec::new() };
     let context = reason.and_then(|_| CommandContext::find(env).ok());
@@ -120,7 +118,6 @@ fn none_is_on(looked_at: &[String]) -> String {
     }
 }
 
-/// The sessions to stop, by the folder of their state.
 fn targets(
     sessions: &RepositorySessions,
     env: &ProcessEnv,
@@ -129,8 +126,8 @@ fn targets(
     if let Some(typed) = &options.session {
         return match (sessions.find(typed, env)?, sessions.unreadable.first()) {
             (Some(id), _) => Ok(targets_of_session(sessions, &id)),
-            // A state that cannot be read names no session. The one that was typed is stopped all the same, which
-            // moves the broken file aside.
+            // An unreadable state names no session. The typed one is stopped all the same, which moves the broken file
+            // aside.
             (None, Some((root, _))) => Ok(vec![(root.clone(), vec![parse_session_id(typed)?])]),
             (None, None) => Err(sessions.not_found(typed)),
         };
@@ -145,7 +142,7 @@ fn targets(
     Ok(targets.filter(|(_, armed)| !armed.is_empty()).collect())
 }
 
-/// One session in each folder where its run is on; where none is, in the folder that knows it.
+/// A session in each folder with its open run; without one, in the folder that knows the session.
 fn targets_of_session(sessions: &RepositorySessions, id: &SessionId) -> Vec<(PathBuf, Vec<SessionId>)> {
     let is_on = |folder: &&SessionFolder| folder.armed.contains(id);
     let mut folders: Vec<&SessionFolder> = sessions.folders.iter().filter(is_on).collect();
@@ -155,8 +152,7 @@ fn targets_of_session(sessions: &RepositorySessions, id: &SessionId) -> Vec<(Pat
     folders.into_iter().map(|folder| (folder.root.clone(), vec![id.clone()])).collect()
 }
 
-/// Stops all sessions of a folder at once, however many there are; tells of each whether a run was on, and how it
-/// is now.
+/// Stops all sessions of a folder at once; tells for each the state before and after.
 fn stop(
     env: &ProcessEnv,
     root: &Path,
@@ -167,10 +163,10 @@ fn stop(
     let by_person = !env.in_session && std::io::stdin().is_terminal();
     let (stopped, _lock) = state::update_all(folder, ids, Project::state_update(env), |id, session: &mut Session| {
         let was_on = session.is_armed();
-        // What is ended here needs no proof, and is sealed as it is then.
+        // A run ended here needs no proof; it is sealed as it is.
         seal::forget_unproved(env.state_home.as_deref(), id, session, env.now);
         session.stop_continuation(reason, by_person, env.now);
-        // The session itself has nothing to say where it had no run.
+        // A session without a run has nothing to say.
         session.stop_continuation.is_untold = was_on;
         let entry = log_entry::new_entry(id.as_str(), session, "cli", "stop".to_owned(), "ended by its user", env.now);
         ((was_on, session.clone(), entry), EntryChange::Begin)

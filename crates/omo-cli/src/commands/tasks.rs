@@ -1,4 +1,4 @@
-//! `omo tasks`: the plans that `/omo:ulw-plan` has made, as people look at them.
+//! `omo tasks`: the plans of `/omo:ulw-plan`, for people.
 
 mod clean;
 mod list;
@@ -46,7 +46,6 @@ pub(crate) enum TasksCommand {
     DeleteTask(DeleteOptions),
 }
 
-/// Dispatches the verb.
 pub(crate) fn run(env: &ProcessEnv, command: TasksCommand) -> Result<(), CommandError> {
     match command {
         TasksCommand::List(options) => list::run(env, &options),

@@ -52,14 +52,13 @@ pub(crate) struct OnOptions {
     pub session: Option<String>,
 }
 
-/// `omo ulw …`.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, command: UlwCommand) -> Result<(), CommandError> {
     let UlwCommand::On(options) = command;
     require_valid_config(config)?;
     on(env, config, &options)
 }
 
-/// Turns ultrawork on; a run that is paused goes on as it stood.
+/// Turns ultrawork on; a paused run goes on as it stood.
 fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), CommandError> {
     if env.in_session {
         return Err(CommandError::needs_person(
@@ -82,10 +81,10 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
             return (Ok(("ultrawork goes on where it was paused", session.clone())), EntryChange::Write);
         }
         if session.is_armed() {
-            // Begun anew, it would forget what was found so far.
+            // A new start would forget earlier findings.
             return (Ok(("ultrawork is on already", session.clone())), EntryChange::Keep);
         }
-        // A task that goes on is kept as it is, with its bounds.
+        // A continued task keeps its bounds.
         let goes_on = session.continues_task();
         let task = if goes_on { None } else { session.ulw.full_task().map(str::to_owned) };
         let (limits, review) = (session.limits, session.verification.review_wanted);
@@ -103,7 +102,7 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
         };
         let (root, state_home) = (Some(&*project.root), env.state_home.as_deref());
         let approval = start.approval;
-        // Where its environment cannot be kept, no check runs, and the verdict says so.
+        // Without a kept environment no check runs, and the verdict says so.
         let settings = ReviewerSettings::read(process_env::client_home().as_deref(), root).marks;
         let (start, _) = ActivationContext { root, state_home, id: &id, scope, settings, approval, now: env.now }
             .activate(session, activation);
@@ -116,7 +115,7 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
     log_decision(&folder, &entry);
     if has_begun && let Some(home) = env.state_home.as_deref() {
         drop(lock);
-        // What cannot be recorded is said to its reviewer, and what cannot be counted in its verdict.
+        // The reviewer learns of files that cannot be recorded, the verdict of those that cannot be counted.
         if recorded::record_files(&project.root, home, &id, env.now).is_ok() {
             let _ = baseline::start_counting(&project.root, home, &id, &session.checks, None);
         }

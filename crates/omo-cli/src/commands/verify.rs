@@ -1,4 +1,4 @@
-//! `omo verify`: the checks, run now, and what they are worth. The same code judges a claim.
+//! `omo verify`: the checks, run now, and their worth. The code that judges a claim.
 
 mod last;
 mod task;
@@ -70,15 +70,14 @@ pub(crate) struct VerifyOptions {
     pub ci: CiOptions,
 }
 
-/// The checks that are meant, and what the repository asks for beside them.
+/// The selected checks, with the unapproved part of `omo.toml`.
 pub(crate) struct SelectedChecks {
-    /// The checks.
     pub checks: Vec<Check>,
-    /// What is not approved of omo.toml.
+    /// `omo.toml` without approval.
     pub unapproved: Option<RepositoryConfig>,
-    /// Which files count.
+    /// Pattern of the counted files.
     pub scope: Option<String>,
-    /// The file because of which it is no longer approved, where it was.
+    /// File whose change ended an earlier approval.
     changed: Option<String>,
 }
 
@@ -103,7 +102,6 @@ pub(crate) fn select_checks(
     Ok(SelectedChecks { checks, unapproved: not_approved, scope, changed })
 }
 
-/// Runs them and shows what came of it. Only when everything is green is that a success.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions) -> Result<(), CommandError> {
     if let Some(id) = &options.task {
         return task::verify_task(env, id, options.run.as_deref());
@@ -174,14 +172,12 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions
     Err(CommandError::not_green(message, "the log of each has all that it said"))
 }
 
-/// Where no session has used omo, nothing is left in the project: the logs go to the user's own
-/// folder.
+/// The user's own folder for logs, so that a project without omo stays untouched.
 fn own_logs(env: &ProcessEnv, root: &Path) -> Option<GuardedFolder> {
     let project = hex_digest(root.as_os_str().as_encoded_bytes());
     GuardedFolder::create_user_part(env.state_home.as_deref()?, &["omo", "logs", project.get(..32)?]).ok()
 }
 
-/// What is printed as JSON.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct VerifyReport {
@@ -200,7 +196,6 @@ struct CheckRow {
     detail: String,
     counts: Option<omo_core::check::session_check::TestCounts>,
     took_millis: u64,
-    /// The evidence that the session has, from before this.
     evidence: Option<CheckRecord>,
     log: Option<String>,
 }

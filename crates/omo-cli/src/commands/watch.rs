@@ -25,7 +25,6 @@ run, `q` leaves. Elsewhere each thing that happens is a line. The exit status is
 3 where no such run is known, and 9 where its files cannot be read. Before the
 first run of a project it waits for that.";
 
-/// Said while no run is known.
 const WAITS: &str = "No run is known here yet: this waits for one. Type `ulw <task>` in a session of this project, or \
                      `omo run start FILE`; Ctrl-C leaves.";
 
@@ -44,7 +43,6 @@ pub(crate) struct WatchOptions {
     pub seconds: Option<u64>,
 }
 
-/// Watches a run.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &WatchOptions) -> Result<(), CommandError> {
     warn_about_config(config);
     let (run, session) = (options.run.as_deref(), options.session.as_deref());
@@ -53,7 +51,7 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &WatchOptions)
     watch::watch(wait_for_run(env, choice, deadline)?, &WatchRequest { env, config, deadline })
 }
 
-/// The run that is meant. Where none is named and none is known yet, it is waited for.
+/// The selected run. Waits for the first one where none is named.
 fn wait_for_run<'a>(
     env: &'a ProcessEnv,
     choice: RunChoice<'_>,
@@ -77,8 +75,8 @@ fn wait_for_run<'a>(
     }
 }
 
-/// When so many seconds are over.
+/// A point in time `seconds` from now.
 pub(crate) fn deadline(seconds: Option<u64>) -> Option<Instant> {
-    // So many that no clock has them are no bound.
+    // A number beyond the clock is no bound.
     seconds.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)))
 }

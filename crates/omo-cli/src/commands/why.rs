@@ -25,7 +25,7 @@ pub(crate) struct WhyOptions {
     pub session: Option<String>,
 }
 
-/// Prints the last decision about the session that is named or that this shell belongs to, else about any.
+/// The last decision about the session that is named or that this shell belongs to, else about any.
 pub(crate) fn run(env: &ProcessEnv, options: &WhyOptions) -> Result<(), CommandError> {
     let project = find_project(env, options.session.as_deref())?;
     let mut log = project.folder.as_ref().map(decision_log::last_decisions).transpose()?.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `omo worker`: what runs at the other end of a launcher, on any machine with git, the client and omo.
+//! `omo worker`: the other end of a launcher, on any machine with git, the client and omo.
 
 mod jobs;
 mod start;
@@ -82,7 +82,6 @@ pub(crate) struct JobOptions {
     name: Option<String>,
 }
 
-/// `omo worker …`.
 pub(super) fn run(options: WorkerOptions) -> Result<(), CommandError> {
     match (options.command, options.job) {
         (Some(WorkerCommand::Start(options)), _) => start::run(&options),
@@ -95,7 +94,6 @@ pub(super) fn run(options: WorkerOptions) -> Result<(), CommandError> {
 }
 
 impl JobOptions {
-    /// Refuses what can be told to be wrong before anything is done.
     fn check(&self) -> Result<(), CommandError> {
         if let Some(problem) = worker::remote_problem(&self.remote) {
             return Err(CommandError::usage(
@@ -137,7 +135,7 @@ fn scratch(named: Option<&Path>) -> PathBuf {
     named.map_or_else(worker::default_scratch, Path::to_owned)
 }
 
-/// The file of the client: as it was named, or the one on `PATH`.
+/// The named client, or the one on `PATH`.
 fn find_client(named: Option<&Path>) -> Result<PathBuf, String> {
     let Some(named) = named else {
         let folder = std::env::current_dir().unwrap_or_default();
@@ -152,7 +150,6 @@ fn find_client(named: Option<&Path>) -> Result<PathBuf, String> {
     found.ok_or_else(|| format!("no `{}` is on PATH", shown()))
 }
 
-/// Does the work, and says what it does.
 fn work(options: &JobOptions, is_detached: bool) -> Result<(), CommandError> {
     options.check()?;
     if is_detached {
@@ -175,7 +172,7 @@ fn work(options: &JobOptions, is_detached: bool) -> Result<(), CommandError> {
         if let Some(claimed) = &claimed {
             claimed.say(line);
         }
-        // What reads it may be gone; the work goes on.
+        // The reader may be gone; the work goes on.
         if !is_closed.get() && writeln!(std::io::stdout(), "{line}").is_err() {
             is_closed.set(true);
         }
@@ -187,7 +184,6 @@ fn work(options: &JobOptions, is_detached: bool) -> Result<(), CommandError> {
     if kind == ExitKind::Success { Ok(()) } else { Err(CommandError::already_printed(kind)) }
 }
 
-/// The exit status of an end, and the end in words.
 fn describe_end(end: &JobEnd) -> (ExitKind, String) {
     let with = |what: &str, why: &str| if why.is_empty() { what.to_owned() } else { format!("{what}: {why}") };
     match end {

@@ -1,4 +1,4 @@
-//! The commands of a plan: its user approves exactly these, and the one that makes a fresh work tree ready.
+//! Approval of a plan's commands, exactly these, with the one that prepares a fresh work tree.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -27,42 +27,38 @@ use crate::execute::request::ExecuteCommand;
 use crate::exit_kind::ExitKind;
 use crate::output::{print_block, print_stderr_line};
 
-/// The words around commands that a person is asked about.
+/// Words around commands that a person is asked about.
 #[derive(Default)]
 pub(crate) struct ApprovalRequest<'r> {
-    /// The command that executes them, as they type it, with its options.
+    /// Command that executes them, as typed, with its options.
     pub command_line: String,
-    /// The digest of the commands that they have read.
+    /// Digest of the commands that the user has read.
     pub digest: Option<&'r str>,
-    /// What would be run and what it may cost, above the commands; empty where a run goes on.
+    /// Overview and possible costs, above the commands; empty for a continued run.
     pub overview: String,
-    /// The project's own test command, where nothing else proves some of the tasks.
+    /// The project's own test command, for tasks without another proof.
     pub offer: Option<ProofOffer>,
 }
 
-/// The plan or the task list that commands are of.
 struct CommandOwner {
-    /// Its name, for people and in what waits for approval.
     name: String,
-    /// Screen with its commands.
     shown_by: String,
 }
 
-/// A command that would prove the tasks that nothing else does.
+/// A command that would prove otherwise unproved tasks.
 #[derive(Clone)]
 pub(crate) struct ProofOffer {
-    /// The command, and the file that tells it.
+    /// Command, and the file that names it.
     pub check: DetectedCheck,
-    /// So many tasks have nothing that proves them.
+    /// Number of unproved tasks.
     pub unproved: usize,
-    /// The line that executes the plan with it.
+    /// Line that executes the plan with the check.
     pub with_check: String,
-    /// The line that executes the plan without it.
+    /// Line that executes the plan without it.
     pub without: String,
 }
 
 impl ProofOffer {
-    /// What is offered, in words.
     pub(crate) fn words(&self) -> String {
         let DetectedCheck { command, found_in } = self.check;
         let tasks = pluralize(self.unproved, "task");
@@ -88,8 +84,8 @@ impl CommandOwner {
     }
 }
 
-/// Asks for the approval of exactly the commands of a plan, and of the one that makes a work tree ready where clients
-/// get one. Gives the digest of those of the plan.
+/// Asks for approval of a plan's commands, and of the set-up of a work tree for clients. Gives the digest of the
+/// plan's commands.
 pub(crate) fn approve_plan(
     context: &CommandContext,
     plan: &Plan,
@@ -103,7 +99,7 @@ pub(crate) fn approve_plan(
     let setup = PlannedCommand { task: SETUP.to_owned(), command: setup.to_owned(), folder: None };
     let with_setup: Vec<PlannedCommand> = std::iter::once(setup).chain(commands.iter().cloned()).collect();
     let whole = approve_commands(context, &owner, &with_setup, request)?;
-    // Those of the plan alone are a part of what was agreed to, and what the run is held to.
+    // The plan's own commands are a part of the approval, and bind the run.
     let own = PendingApproval {
         digest: pending_approval::commands_digest(&context.root, &commands),
         plan: owner.name,
@@ -119,7 +115,6 @@ pub(crate) fn approve_plan(
     Ok(own.digest)
 }
 
-/// Asks for the approval of these commands. Gives their digest.
 fn approve_commands(
     context: &CommandContext,
     owner: &CommandOwner,
@@ -165,7 +160,7 @@ fn approve_commands(
     Ok(left)
 }
 
-/// Whether a plan runs commands, and its user has agreed to exactly these.
+/// `true` for a plan whose commands its user has approved, exactly these.
 pub(crate) fn is_approved(context: &CommandContext, plan: &Plan) -> bool {
     is_agreed_to(context, &planned_commands(plan))
 }
@@ -175,12 +170,12 @@ fn is_agreed_to(context: &CommandContext, commands: &[PlannedCommand]) -> bool {
     !commands.is_empty() && pending_approval::is_approved(Some(&context.state_home), &digest)
 }
 
-/// The line that a code alone stands for: the one that a person typed, and now reads the commands of.
+/// The typed line that a code alone stands for, whose commands the person now reads.
 fn shown_line<'l>(context: &CommandContext, line: &'l str) -> Option<&'l str> {
     context.is_preview.then_some(line)
 }
 
-/// The command that approves, as its user types it: behind a line that they typed its code is enough.
+/// The approving line as typed; after a typed command its code is enough.
 fn approving_line(context: &CommandContext, line: &str, digest: &str) -> String {
     let code = digest.get(..CODE_CHARS).unwrap_or(digest);
     match shown_line(context, line) {
@@ -189,7 +184,7 @@ fn approving_line(context: &CommandContext, line: &str, digest: &str) -> String 
     }
 }
 
-/// The command and the line that a code alone stands for; what was typed where it does not.
+/// Command and line that a code alone stands for; the typed ones in any other case.
 pub(crate) fn with_approved_line(
     context: &CommandContext,
     command: ExecuteCommand,
@@ -210,7 +205,6 @@ pub(crate) fn with_approved_line(
     Ok(known.map_or(unchanged, |command| (command, format!("{rest} --approve {code}"))))
 }
 
-/// The line above the commands.
 fn commands_heading(name: &str, count: usize) -> String {
     let path = name.strip_prefix(STEP_PLAN_PREFIX).unwrap_or(name);
     let name = match task_list_id(path) {
@@ -223,8 +217,8 @@ fn commands_heading(name: &str, count: usize) -> String {
     }
 }
 
-/// The screen with all that a person agrees to, and the line that agrees. Behind a typed command they read it in its
-/// place; where the hook could not show it, it is the error of the command.
+/// A screen with everything to approve, and the approving line. Shown in place of a typed command; where the hook
+/// could not show it, as the error of the command.
 fn not_approved(
     context: &CommandContext,
     owner: &CommandOwner,
@@ -259,7 +253,7 @@ fn not_approved(
     refuse(context, &preview, message, &hint)
 }
 
-/// The refusal that a person reads: as a page in the place of a command that they typed, or as the error of a command.
+/// Refusal for a person: a page in place of a typed command, or the error of a command.
 fn refuse(context: &CommandContext, preview: &str, message: String, hint: &str) -> Result<CommandError, CommandError> {
     if context.is_preview {
         print_block(preview)?;
@@ -269,7 +263,7 @@ fn refuse(context: &CommandContext, preview: &str, message: String, hint: &str) 
     Ok(CommandError::needs_person(message, hint))
 }
 
-/// Leaves the commands for approval with the one that is offered, and gives the line that approves them.
+/// Stores the commands with the offered one for approval; gives the approving line.
 fn approve_with_offer(
     context: &CommandContext,
     owner: &CommandOwner,
@@ -285,7 +279,7 @@ fn approve_with_offer(
     Ok(approving_line(context, &offer.with_check, &digest))
 }
 
-/// The screen of a plan that runs no command, while the project has one that would prove its tasks.
+/// The screen of a plan without commands, in a project with one that would prove its tasks.
 fn only_offer(
     context: &CommandContext,
     owner: &CommandOwner,
@@ -301,14 +295,14 @@ fn only_offer(
     refuse(context, &preview, message, &typed)
 }
 
-/// What stands for the setup command among those of a plan.
+/// Owner of the set-up command among those of a plan.
 const SETUP: &str = "setup";
 
-/// The command that makes a fresh work tree of a project ready, where the project has one.
+/// The command that prepares a fresh work tree, if the project has one.
 ///
 /// # Errors
 ///
-/// The file that says so says something wrong as well.
+/// An invalid `omo.toml`.
 pub(crate) fn setup_command(root: &Path) -> Result<Option<String>, CommandError> {
     let Some(repository) = RepositoryConfig::read(root) else { return Ok(None) };
     match repository.problems.first() {

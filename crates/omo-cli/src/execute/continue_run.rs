@@ -1,4 +1,4 @@
-//! A run goes on, with its plan as the file says it now.
+//! Continuation of a run, with the present plan file.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -33,28 +33,27 @@ use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 use crate::execute::{preflight, print_then_next};
 use crate::output;
 
-/// Request, approval and person behind a run that goes on.
+/// Request, approval and person behind a continued run.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Continuing<'r> {
-    /// The request; `None` for `omo run resume` and a command without a plan.
+    /// `None` for `omo run resume` and a command without a plan.
     pub request: Option<&'r ExecuteRequest>,
-    /// The digest of the commands of an edited plan that its user has read.
+    /// Digest of the commands of an edited plan that the user has read.
     pub digest: Option<&'r str>,
-    /// Its user asks, and not a model: what is ticked in the plan counts.
+    /// A request by the user, not a model: ticks in the plan count.
     pub is_user: bool,
-    /// The plan is executed by agents, as it was read: a run of it that is over is shown.
+    /// A plan for agents, read as it is: an ended run is shown.
     pub is_for_agents: bool,
 }
 
 impl<'r> Continuing<'r> {
-    /// Request, digest and person of a request for a plan that is run in this mode.
     pub(crate) fn of(context: &CommandContext, request: &'r ExecuteRequest, mode: ExecutionMode) -> Self {
         let is_user = request.is_typed || context.is_person();
         let is_for_agents = mode.is_done_by_agents();
         Self { request: Some(request), digest: request.digest.as_deref(), is_user, is_for_agents }
     }
 
-    /// A run in this state is over, and does not go on by being asked for. One in waves that has failed is gone over anew.
+    /// `true` for an ended run that does not restart on request. A failed one in waves does.
     fn is_over(&self, state: &RunState) -> bool {
         match state.phase {
             RunPhase::Executing | RunPhase::Cancelled { .. } => false,
@@ -67,7 +66,7 @@ impl<'r> Continuing<'r> {
     }
 }
 
-/// The user typed the command alone: the run that is open goes on, past the stop that it waits at.
+/// Continues the open run, past its stop, after a command without arguments.
 pub(crate) fn continue_open_run(context: &CommandContext, is_typed: bool) -> Result<(), CommandError> {
     let (run, before) = context.find_run(None, EndedRuns::Excluded)?;
     let is_edited = find_edit(Path::new(&before.root), &before)?.is_some() && before.parallel.is_none();
@@ -88,7 +87,7 @@ pub(crate) fn continue_open_run(context: &CommandContext, is_typed: bool) -> Res
         Ok((answered.into_iter().chain(dispatched_tasks::forget_dispatched_if_any(state)).collect(), ()))
     })?;
     context.note_in_session(&run, &before.holder, &state);
-    // What its user has edited meanwhile is taken in behind the stop, which was about the plan as it was.
+    // Edits are read behind the stop, which was about the earlier plan.
     if is_edited {
         return take_in(&state);
     }
@@ -97,7 +96,6 @@ pub(crate) fn continue_open_run(context: &CommandContext, is_typed: bool) -> Res
     print_then_next(context, &run, state, &head)
 }
 
-/// Says that a plan has a run already, and its mode.
 pub(crate) fn known_run_line(state: &RunState) -> String {
     let (subject, words) = (parts::run_subject(state), state.mode.words());
     match state.phase {
@@ -109,7 +107,7 @@ pub(crate) fn known_run_line(state: &RunState) -> String {
     }
 }
 
-/// Goes on with a run, or shows how it ended where it is over and its plan is as it was.
+/// Continues a run, or shows the end of one whose plan is unchanged.
 pub(crate) fn continue_run(
     context: &CommandContext,
     run: &Run,
@@ -118,7 +116,7 @@ pub(crate) fn continue_run(
 ) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
     let edit = find_edit(Path::new(&before.root), before)?;
-    // One of agents that is complete was found by its plan, which may have been ticked since.
+    // A complete run of agents was found by its plan, which may have been ticked since.
     if continuing.is_over(before) && (edit.is_none() || continuing.is_for_agents && parts::is_complete(before)) {
         return if context.is_preview { Ok(()) } else { show_end(context, run, before, continuing) };
     }
@@ -129,7 +127,7 @@ pub(crate) fn continue_run(
     if !parts::is_complete(before) {
         require_clean_checkout(context, run, before)?;
     }
-    // Asks for the approval as well where that is gone, as in a copy of the project.
+    // A lost approval is asked for again, as in a copy of the project.
     let is_asked = !continuing.is_over(before) && engine.require_approval(before).is_err();
     let reread = (edit.is_some() || is_asked).then(|| reread_plan(context, before, continuing)).transpose()?;
     let replanned = reread.filter(|_| edit.is_some());
@@ -162,7 +160,7 @@ pub(crate) fn continue_run(
     let mut said = if before.mode.is_done_by_agents() {
         continuing.request.map(|request| request.choice.clone()).unwrap_or_default()
     } else {
-        // Of what says something else now it is known only afterwards that it is done again.
+        // Tasks with a changed text are known to be repeated only afterwards.
         step_heading(&state, if edit.is_some() { &state } else { before }, continuing.request)
     };
     said += &edit.map(|edit| describe_edit(&edit, before, &state)).unwrap_or_default();
@@ -176,7 +174,6 @@ pub(crate) fn continue_run(
     print_then_next(context, run, state.clone(), &blocks::resumed_block(run.id(), &state, &said))
 }
 
-/// Shows how a run ended that is over.
 fn show_end(
     context: &CommandContext,
     run: &Run,
@@ -191,7 +188,7 @@ fn show_end(
     })
 }
 
-/// Another process may start the next client: it reads in the ledger that the costs are accepted.
+/// Another process may start the next client, and reads the accepted costs in the ledger.
 fn accept_billing(state: &RunState, caller: &VerbCaller, is_accepted: bool) -> Result<Vec<EventKind>, VerbRefusal> {
     if is_accepted && state.parallel.is_some() && !accepts_billing(state) && billing::billing_facts().has_api_key {
         return verbs::accept_billing(state, caller, PAYER);
@@ -199,7 +196,6 @@ fn accept_billing(state: &RunState, caller: &VerbCaller, is_accepted: bool) -> R
     Ok(Vec::new())
 }
 
-/// The budget and the time that clients have from now on, where those were named.
 fn change_clients(
     state: &RunState,
     caller: &VerbCaller,
@@ -212,7 +208,7 @@ fn change_clients(
     Ok(budget.into_iter().chain(time_limit).collect())
 }
 
-/// The words before a run that clients or the session itself work on; `begins_at` is the state that says where it goes on.
+/// Words before continued work; `begins_at` is the state with the next tasks.
 fn step_heading(state: &RunState, begins_at: &RunState, request: Option<&ExecuteRequest>) -> String {
     let mut said = String::new();
     if let Some(request) = request {
@@ -241,8 +237,7 @@ fn step_heading(state: &RunState, begins_at: &RunState, request: Option<&Execute
     said
 }
 
-/// Refuses to start workers again where they could not be started anew: their work could not reach the user. What is at
-/// work goes on.
+/// Refuses to start workers where their work could not reach the user. Running workers go on.
 fn require_clean_checkout(context: &CommandContext, run: &Run, state: &RunState) -> Result<(), CommandError> {
     let Some(parallel) = &state.parallel else { return Ok(()) };
     if run.is_supervised()? {
@@ -253,7 +248,7 @@ fn require_clean_checkout(context: &CommandContext, run: &Run, state: &RunState)
     if can_start(&found) { Ok(()) } else { Err(blocking_findings_error(&found)) }
 }
 
-/// The plan as its file says it now, narrowed to what the run was asked for, with the approval of exactly its commands.
+/// The present plan file, narrowed to the part of the run, with exactly its commands approved.
 fn reread_plan(
     context: &CommandContext,
     state: &RunState,
@@ -266,7 +261,7 @@ fn reread_plan(
     } else {
         PlanFile::read_anywhere(root, root, path)?
     };
-    // Read by the dialect and with the options that the run has; others would make other batches of the same tasks.
+    // Read with the dialect and options of the run; others would make other batches of the same tasks.
     let part = state.scope.map_or(PlanSelection::Whole, |asked| asked.selection);
     let mut plan = require_part(file.plan(&state.plan), &file, root, part)?;
     let opened = if continuing.is_user { Vec::new() } else { verbs::distrust_ticks(state, &mut plan) };
@@ -278,7 +273,6 @@ fn reread_plan(
     Ok((plan, approved, opened))
 }
 
-/// The command that its user types to go on with a run.
 fn command_line(plan: &Plan, mode: ExecutionMode, request: Option<&ExecuteRequest>) -> String {
     let of = |command| ExecuteRequest::new(command, PlanSource::File(plan.source.path.clone())).typed();
     match (mode, request) {
@@ -289,7 +283,6 @@ fn command_line(plan: &Plan, mode: ExecutionMode, request: Option<&ExecuteReques
     }
 }
 
-/// What an edit of the plan means for its run.
 pub(crate) fn describe_edit(edit: &PlanEdit, before: &RunState, now: &RunState) -> String {
     let (were, are) = (before.plan.tasks.len(), now.plan.tasks.len());
     let word = now.plan.dialect.unit_word();

@@ -1,4 +1,4 @@
-//! A plan that is only looked at.
+//! Preview of a plan.
 
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::report::plan_overview::proof_words;
@@ -15,7 +15,7 @@ use crate::execute::request::ExecuteRequest;
 use crate::exit_kind::ExitKind;
 use crate::output::print_block;
 
-/// Tells how a plan that is arranged for its mode would be run. Nothing is written, and nothing of it runs.
+/// Prints the run of a plan arranged for its mode. Nothing is written or run.
 pub(crate) fn print_dry_run(
     context: &CommandContext,
     request: &ExecuteRequest,
@@ -33,7 +33,7 @@ pub(crate) fn print_dry_run(
     let DryRunReport { text, is_ready } = dry_run_report(whole, request.scope.selection, &facts);
     let lines = parallel_run::plan_lines(whole, strategy_of_mode(arranged, mode));
     let text = format!("{}{}{lines}\n{text}", request.choice, request.heading);
-    // What fails behind a command that a person typed the client shows them as it is, without a model.
+    // The client shows a failure behind a typed command as it is, without a model.
     print_block(&if request.is_typed && is_ready && !context.is_preview {
         parallel_run::dry_run(&text)
     } else {

@@ -1,4 +1,4 @@
-//! The entry condition of a plan: the first of its commands that run.
+//! The entry condition of a plan, the first of its commands to run.
 
 use omo_checks::task_check;
 use omo_core::text::command_text::paste_form;
@@ -10,7 +10,7 @@ use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::output::check_progress::TaskCheckProgress;
 
-/// Runs the commands of the entry condition, each once. Gives what is said about it; nothing where no command decides.
+/// Runs the commands of the entry condition once each. Gives the text about them; empty without commands.
 pub(crate) fn run_entry_condition(context: &CommandContext, plan: &Plan) -> Result<String, CommandError> {
     let mut said = String::new();
     for precondition in &plan.preconditions {

@@ -1,4 +1,4 @@
-//! The runs that a plan has already, and the one of them that goes on.
+//! Existing runs of a plan, and the one to continue.
 
 use omo_core::text::command_text::quote_argument;
 use omo_engine::RunStore;
@@ -15,31 +15,27 @@ use crate::error::CommandError;
 use crate::execute::refusals;
 use crate::exit_kind::ExitKind;
 
-/// A run by its id, with its state.
 pub(crate) type RunOfPlan = (String, RunState);
 
-/// The runs that a plan has in this work tree, as one look finds them.
+/// Runs of a plan in this work tree, from one look.
 pub(crate) enum KnownRun {
-    /// A run is open, of this plan or of another.
     Open(Box<RunOfPlan>),
-    /// The runs of the plan that are over, the latest first.
     Ended(Vec<RunOfPlan>),
 }
 
-/// The options that decide which run goes on.
 #[derive(Clone, Copy)]
 pub(crate) struct RunQuery {
     /// Part of the plan, and the way to run it.
     pub scope: RunRequest,
-    /// The mode that an option names.
+    /// Mode named by an option.
     pub named: Option<ExecutionMode>,
-    /// A new run replaces one that is over.
+    /// `--again`: a new run replaces an ended one.
     pub again: bool,
-    /// A command that shows a complete run in place of repeating it in one session.
+    /// A command that shows a complete run instead of repeating it in one session.
     pub shows_complete: bool,
 }
 
-/// Looks for the runs of the plan in the file `path`.
+/// Looks for runs of the plan in the file `path`.
 pub(crate) fn find_run(context: &CommandContext, runs: &RunStore, path: &str) -> Result<KnownRun, CommandError> {
     let mut ended = Vec::new();
     for listed in runs.list()? {
@@ -66,12 +62,11 @@ impl KnownRun {
         }
     }
 
-    /// The last run of the plan, where it was cancelled with something done.
+    /// The last run of the plan, if cancelled with finished tasks.
     pub(crate) fn cut_short(&self) -> Option<&RunOfPlan> {
         self.ended().first().filter(|(_, state)| is_cut_short(state))
     }
 
-    /// The runs that are over, where none is open.
     pub(crate) fn ended(&self) -> &[RunOfPlan] {
         match self {
             Self::Open(_) => &[],
@@ -79,11 +74,11 @@ impl KnownRun {
         }
     }
 
-    /// The run to go on with, or to show where it is complete; `None` where a new one has to be opened.
+    /// The run to continue, or to show where it is complete; `None` for a new one.
     ///
     /// # Errors
     ///
-    /// The open run is in the way, or a person decides about one that is over.
+    /// An open run in the way, or an ended one that a person decides about.
     pub(crate) fn run_to_continue(
         self,
         plan: &Plan,
@@ -112,15 +107,15 @@ impl KnownRun {
     }
 }
 
-/// A run was cancelled, and some of its tasks are done: naming its plan goes on with it.
+/// A cancelled run with finished tasks: naming its plan continues it.
 fn is_cut_short(state: &RunState) -> bool {
     let counts = state.task_counts();
     matches!(state.phase, RunPhase::Cancelled { .. }) && counts.passed + counts.claimed > 0
 }
 
-/// The last run of the plan that came to its end, where that is not begun anew.
+/// The last completed run of the plan, unless a new one begins.
 fn run_of_agents(over: Vec<RunOfPlan>, plan: &Plan, query: RunQuery) -> Option<RunOfPlan> {
-    // `--again` goes over a run in waves that has failed in its place.
+    // `--again` repeats a failed run in waves in place.
     let begins_anew = |state: &RunState| query.again && (is_complete(state) || state.mode != ExecutionMode::Waves);
     let mut ended =
         over.into_iter().filter(|(_, state)| matches!(state.phase, RunPhase::Ended { .. }) && !begins_anew(state));
@@ -128,16 +123,16 @@ fn run_of_agents(over: Vec<RunOfPlan>, plan: &Plan, query: RunQuery) -> Option<R
     ended.next().filter(|(_, state)| if is_complete(state) { state.has_plan(plan) } else { is_of_mode(state) })
 }
 
-/// The run that `--resume` goes on with.
+/// The run that `--resume` continues.
 fn resumed_run_of_steps(
     over: Vec<RunOfPlan>,
     query: RunQuery,
     mode: ExecutionMode,
 ) -> Result<Option<RunOfPlan>, CommandError> {
     let mut part_that_is_done = None;
-    // A run that agents work on goes on by its own commands.
+    // A run of agents has its own commands to go on.
     for (id, state) in over.into_iter().filter(|(_, state)| state.scope.is_some()) {
-        // A part that is done leaves the run of the whole where that was.
+        // A finished part leaves an unfinished run of the whole alone.
         let is_part = state.scope.is_some_and(|asked| asked.selection != PlanSelection::Whole);
         if is_part && is_complete(&state) {
             part_that_is_done.get_or_insert((id, state));
@@ -151,7 +146,6 @@ fn resumed_run_of_steps(
     Ok(part_that_is_done)
 }
 
-/// The run that a new one would only repeat.
 fn repeated_run_of_steps(
     over: Vec<RunOfPlan>,
     plan: &Plan,
@@ -164,15 +158,15 @@ fn repeated_run_of_steps(
     }
     let is_repeated = |state: &RunState| is_complete(state) || is_parallel && state.task_counts().passed > 0;
     match over.into_iter().find(|(_, state)| is_same_request(state, query, mode) && is_repeated(state)) {
-        // What was done stays done, where the plan says something else now.
+        // Finished tasks stay done, even where the plan has changed.
         Some((id, state)) if is_complete(&state) => Ok(state.has_plan(plan).then_some((id, state))),
-        // A new run would pay once more for what this one has.
+        // A new run would pay again for the same work.
         Some((id, state)) => Err(ended_before(&id, &state)),
         None => Ok(None),
     }
 }
 
-/// An open run does what is asked for.
+/// `true` where the open run does the requested work.
 fn is_same_request(state: &RunState, query: RunQuery, mode: ExecutionMode) -> bool {
     let scope = query.scope;
     let Some(asked) = state.scope else { return false };
@@ -182,7 +176,7 @@ fn is_same_request(state: &RunState, query: RunQuery, mode: ExecutionMode) -> bo
     asked.selection == scope.selection && mode == state.mode
 }
 
-/// A person decides whether an earlier run goes on or all of it is done, and paid for, again.
+/// A person decides between continuing an earlier run and paying for all of it again.
 fn ended_before(id: &str, state: &RunState) -> CommandError {
     let path = quote_argument(&state.plan.source.path);
     let word = match &state.phase {
@@ -192,7 +186,7 @@ fn ended_before(id: &str, state: &RunState) -> CommandError {
     };
     let counts = state.task_counts();
     let command = command_for(&state.plan);
-    // A plan of steps says itself that it is worked on in parallel.
+    // A plan of steps is parallel by itself.
     let option = if command == COMMAND { String::new() } else { format!(" {}", state.mode.option()) };
     CommandError::precondition(
         format!("the run {id} of {path} is {word}, with {} of {} done", counts.passed, counts.total),
@@ -220,7 +214,7 @@ fn already_open_otherwise(id: &str, state: &RunState) -> CommandError {
     )
 }
 
-/// What its workers did lies on their branches, where no task that is done here would find it.
+/// Work of its workers lies on their branches, where no task in this tree would find it.
 fn must_stay_parallel(id: &str, state: &RunState) -> CommandError {
     let (command, path) = (command_for(&state.plan), quote_argument(&state.plan.source.path));
     CommandError::busy(

@@ -1,5 +1,5 @@
-//! A line as it is typed behind a slash command: split into words, then read by clap. It never passes a shell, and
-//! nothing in it is expanded.
+//! A line behind a slash command: split into words, then parsed by clap. Never passes a shell, and nothing in it is
+//! expanded.
 
 use std::path::MAIN_SEPARATOR;
 
@@ -12,16 +12,12 @@ use crate::execute::options::{ExecuteLine, ExecuteLocalLine, ExecutePlanLine, Ul
 use crate::execute::request::{ExecuteCommand, ExecuteRequest};
 use crate::{exit_kind, output};
 
-/// What a line asks for.
 #[derive(Debug)]
 pub(crate) enum TypedLine {
-    /// To execute something.
     Request(Box<ExecuteRequest>),
-    /// How the command is typed: this page says it.
     Help(String),
 }
 
-/// Reads the line behind a command.
 pub(crate) fn read_typed_line(command: ExecuteCommand, line: &str) -> Result<TypedLine, CommandError> {
     let words = split_words(line)?;
     match command {
@@ -34,7 +30,7 @@ pub(crate) fn read_typed_line(command: ExecuteCommand, line: &str) -> Result<Typ
     }
 }
 
-/// Splits a line as one would read it. On Windows a `\` parts the folders of a path.
+/// Words of a line, with quotes. On Windows `\` separates folders.
 pub(crate) fn split_words(line: &str) -> Result<Vec<String>, CommandError> {
     let line = if MAIN_SEPARATOR == '\\' { line.replace('\\', "/") } else { line.to_owned() };
     shlex::split(&line)
@@ -46,7 +42,7 @@ fn parse_line<L: Parser>(
     words: Vec<String>,
     request: impl FnOnce(L) -> Result<ExecuteRequest, String>,
 ) -> Result<TypedLine, CommandError> {
-    // What `omo run start` keeps off its page has room on this one; an approval is typed with its code.
+    // Options hidden from `omo run start --help` have room on this page; an approval is typed as a code.
     let is_hidden = |argument: &Arg| argument.get_id() == "digest";
     let mut page = L::command()
         .max_term_width(100)
@@ -67,7 +63,7 @@ fn parse_line<L: Parser>(
     }
 }
 
-/// The first sentence of what clap says: what is wrong with the line. A word of the line in it is made harmless.
+/// First sentence of a clap error, with the words of the line sanitized.
 pub(crate) fn clap_message(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let first = text.split("\n\n").next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The mode that a plan is executed in.
+//! The mode in which a plan is executed.
 
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::modes::choose;
@@ -12,12 +12,11 @@ use crate::execute::known_run::KnownRun;
 use crate::execute::refusals::other_mode_error;
 use crate::execute::request::{ExecuteCommand, ExecuteRequest};
 
-/// The mode that a plan is executed in.
 pub(crate) struct PickedMode {
     pub mode: ExecutionMode,
-    /// Line about the choice, where the command does not say it.
+    /// Line about the choice, unless the command says it.
     pub line: Option<String>,
-    /// omo chose it, by what the plan asks for.
+    /// Chosen by omo from the plan.
     pub is_own_choice: bool,
 }
 
@@ -27,8 +26,7 @@ impl PickedMode {
     }
 }
 
-/// The mode that a plan is executed in: that of its open run, the one that was named, the command's own, or the one
-/// that the plan asks for. With the line that says so.
+/// Mode of the open run, of an option, of the command, or of the plan, in this order.
 pub(crate) fn pick_mode(request: &ExecuteRequest, known: &KnownRun, plan: &Plan) -> Result<PickedMode, CommandError> {
     let (command, scope) = (request.command, &request.scope);
     if command == ExecuteCommand::ExecuteLocal {
@@ -40,7 +38,7 @@ pub(crate) fn pick_mode(request: &ExecuteRequest, known: &KnownRun, plan: &Plan)
     let says_mode = command == ExecuteCommand::Execute;
     let is_part = scope.selection != PlanSelection::Whole || scope.is_foreground;
     let named = request.mode.or(is_part.then_some(ExecutionMode::StepByStep));
-    // To resume a run also the last that is over: in the mode that was named, where there is such a run.
+    // `--resume` also considers the last ended run, in the named mode if there is one.
     let ended = if scope.is_resume { known.ended() } else { &[] };
     let resumed = ended.iter().find(|(_, state)| named.is_none_or(|mode| mode == state.mode)).or(ended.first());
     let is_kept = says_mode && !request.again && !scope.is_dry_run;

@@ -1,4 +1,4 @@
-//! A plan whose mode is known: its run is opened, or goes on.
+//! Opening or continuing a run, with its mode known.
 
 use std::path::Path;
 
@@ -24,11 +24,10 @@ use crate::execute::open_run::{ask_for_check, begin, prepare};
 use crate::execute::refusals::{require_repository, require_writable_files};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest};
 
-/// Warnings that the lines about a plan tell already.
+/// Warnings that the lines about a plan already contain.
 const TOLD_ABOVE: [Code; 2] = [Code::MissingOnFailure, Code::MissingVerify];
 
-/// Opens the run of a plan, or goes on with the one that it has. Where its user has answered what proves its tasks,
-/// that is the check to begin with, and nothing was done yet.
+/// Opens or continues the run of a plan. A user's answer about the proof of its tasks is the check to begin with.
 pub(crate) fn open_or_continue(
     context: &CommandContext,
     request: &ExecuteRequest,
@@ -50,7 +49,7 @@ pub(crate) fn open_or_continue(
         return Ok(None);
     }
     let scope = (is_dry_run || !by_agents).then(|| RunScope {
-        // One that is worked on in one place stays there, whatever an edited plan says about sessions.
+        // Work in one place stays there, whatever an edited plan says about sessions.
         is_foreground: mode == ExecutionMode::StepByStep,
         total_tasks: Some(whole.tasks.len()),
         ..RunScope::from(&request.scope)
@@ -68,7 +67,7 @@ pub(crate) fn open_or_continue(
         scope.map(|_| [&request.heading, &*plan_lines(whole, strategy), &plan_notes(&plan, &TOLD_ABOVE)].concat());
     let has_checkpoint = by_agents && plan.dialect.kind() == PlanKind::Tasks;
     let prepared = prepare(context, request, plan, mode, scope, &head.unwrap_or_default())?;
-    // The checkpoint of another program would be lost.
+    // Another program's checkpoint would be lost.
     let is_writable = if has_checkpoint { require_writable_files(context, whole.dialect) } else { Ok(()) };
     if context.is_preview && is_writable.is_ok() {
         return Ok(None);
@@ -79,7 +78,7 @@ pub(crate) fn open_or_continue(
     };
     let Some(runs) = runs else { return is_writable.map(|()| None) };
     let mut door = is_writable.is_ok().then(|| runs.lock_opening()).transpose()?;
-    // Another process may have opened the run meanwhile, and have written its files.
+    // Another process may have opened the run meanwhile, and written its files.
     let known = find_run(context, &runs, &whole.source.path)?;
     if continue_known_run(context, &runs, known, whole, request, mode, &mut door)? {
         return Ok(None);
@@ -88,7 +87,7 @@ pub(crate) fn open_or_continue(
     begin(context, &runs, prepared, Vec::new()).map(|()| None)
 }
 
-/// Goes on with the run that the plan has, once the `door` is let go; `false` where a new run may be opened.
+/// Continues the present run once `door` is dropped; `false` where a new run may open.
 fn continue_known_run(
     context: &CommandContext,
     runs: &RunStore,
@@ -107,7 +106,7 @@ fn continue_known_run(
         return Ok(false);
     };
     let (run, state) = match state.phase {
-        // A client that was left at work holds up no edit of the plan.
+        // A leftover client does not hold up an edit of the plan.
         RunPhase::Executing => context.reap_dead_supervisor(runs.get(&id)?, state)?,
         RunPhase::Ended { .. } | RunPhase::Cancelled { .. } => (runs.get(&id)?, state),
     };

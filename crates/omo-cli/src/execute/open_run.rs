@@ -1,4 +1,4 @@
-//! A run is opened, in whichever mode, once nothing is in its way and its user has agreed to its commands.
+//! Opening of a run in any mode, with no obstacle and approved commands.
 
 use std::io::IsTerminal;
 
@@ -33,10 +33,9 @@ use crate::execute::print_then_next;
 use crate::execute::request::{ExecuteRequest, PlanSource};
 use crate::execute::{entry_condition, preflight};
 
-/// The models that the client's Agent tool can be asked for.
+/// Models that the client's `Agent` tool accepts.
 const AGENT_MODELS: [&str; 4] = ["sonnet", "opus", "haiku", "fable"];
 
-/// A plan that its user lets run, arranged for its mode.
 pub(crate) struct OpenedPlan {
     pub plan: Plan,
     pub mode: ExecutionMode,
@@ -45,15 +44,14 @@ pub(crate) struct OpenedPlan {
     pub approved: String,
 }
 
-/// A plan that may be run, with the clients of a parallel one and the words before it.
+/// A runnable plan, with the clients of a parallel one and the words before it.
 pub(crate) struct PreparedRun {
     opened: OpenedPlan,
     clients: Option<EventKind>,
     said: String,
 }
 
-/// Finds out that nothing is in the way of a plan that is arranged for its mode, and that its user has agreed to what
-/// it executes. Nothing is written down yet.
+/// Looks for obstacles to a plan arranged for its mode, and for the approval of its commands. Nothing is recorded yet.
 pub(crate) fn prepare(
     context: &CommandContext,
     request: &ExecuteRequest,
@@ -98,7 +96,7 @@ pub(crate) fn prepare(
         offer,
     };
     let approved = approval::approve_plan(context, &plan, mode, setup.as_deref(), &asked)?;
-    // A command of the plan: it runs once, where the run is opened.
+    // A command of the plan: runs once, when the run is opened.
     if !context.is_preview {
         said += &entry_condition::run_entry_condition(context, &plan)?;
     }
@@ -112,7 +110,7 @@ pub(crate) fn prepare(
     Ok(PreparedRun { opened: OpenedPlan { plan, mode, scope, approved }, clients, said })
 }
 
-/// The models that its user wants for a plan: by the option, else by the configuration.
+/// Models for a plan, from the option or the configuration.
 fn chosen_models(
     context: &CommandContext,
     request: &ExecuteRequest,
@@ -142,7 +140,6 @@ fn chosen_models(
     Ok(models)
 }
 
-/// The options that are given and mean nothing in a mode.
 fn idle_options(request: &ExecuteRequest, mode: ExecutionMode) -> Option<&'static str> {
     let of_mode = [
         (ExecutionMode::Batches, "--k and --batch-size", request.batches != BatchOptions::default()),
@@ -153,14 +150,14 @@ fn idle_options(request: &ExecuteRequest, mode: ExecutionMode) -> Option<&'stati
         ),
         (ExecutionMode::Parallel, "the options for clients", request.clients.has_more_than_model()),
     ];
-    // A task list brings its verification into every mode.
+    // A task list verifies in every mode.
     let is_used = |known: ExecutionMode| {
         known == mode || known == ExecutionMode::Waves && matches!(request.source, PlanSource::TaskList(_))
     };
     of_mode.into_iter().find(|(known, _, is_set)| *is_set && !is_used(*known)).map(|(_, name, _)| name)
 }
 
-/// Refuses a plan that demands a check for each task and has tasks that nothing proves.
+/// Refuses a plan that demands a check for each task and has unproved ones.
 fn require_checks(plan: &Plan) -> Result<(), CommandError> {
     const SHOWN: usize = 20;
     let unproved: Vec<&Task> = unproved_tasks(plan).filter(|_| plan.policy.requires_checks).collect();
@@ -177,7 +174,7 @@ fn require_checks(plan: &Plan) -> Result<(), CommandError> {
     Err(CommandError::invalid_plan(message, "name a command in each, or add one for the whole: `--check COMMAND`"))
 }
 
-/// The project's own test command, where nothing proves some of the tasks and its user has not said what does.
+/// The project's own test command for unproved tasks, until the user has decided.
 fn proof_offer(context: &CommandContext, request: &ExecuteRequest, plan: &Plan) -> Option<ProofOffer> {
     let unproved = unproved_tasks(plan).filter(|_| plan.policy.unproved_continues).count();
     if unproved == 0 || !request.proof.check.is_empty() {
@@ -192,8 +189,7 @@ fn proof_offer(context: &CommandContext, request: &ExecuteRequest, plan: &Plan) 
     Some(ProofOffer { check, unproved, with_check: line(check.command), without: line(NO_CHECK) })
 }
 
-/// Asks a person at a terminal whether the project's own test command proves what nothing else does. Gives the check
-/// of their answer; `None` where there is nothing to ask.
+/// Asks at a terminal if the project's test command proves the unproved tasks. `None` without a question.
 pub(crate) fn ask_for_check(
     context: &CommandContext,
     request: &ExecuteRequest,
@@ -208,7 +204,7 @@ pub(crate) fn ask_for_check(
     Ok(Some(if is_taken { offer.check.command } else { NO_CHECK }.to_owned()))
 }
 
-/// Opens the run and says what comes next. The caller holds the door; `known` is what is known of its tasks already.
+/// Opens the run and prints the next step. The caller holds the door; `known` are earlier events of its tasks.
 pub(crate) fn begin(
     context: &CommandContext,
     runs: &RunStore,
@@ -222,7 +218,7 @@ pub(crate) fn begin(
     print_then_next(context, &run, state.clone(), &heading(run.id(), &state, &said))
 }
 
-/// Writes the ledger of a new run, with the events that are known of its tasks already.
+/// Writes the ledger of a new run, with earlier events of its tasks.
 pub(crate) fn record_opening(
     context: &CommandContext,
     runs: &RunStore,
@@ -240,7 +236,6 @@ pub(crate) fn record_opening(
     Ok(runs.begin(&actor, now, opened, more)?)
 }
 
-/// What is said of a run that was opened.
 fn heading(id: &str, state: &RunState, said: &str) -> String {
     match state.mode {
         ExecutionMode::Batches => parts::fit_block(format!("{said}{}", blocks::opened_block(id, state))),
@@ -249,7 +244,6 @@ fn heading(id: &str, state: &RunState, said: &str) -> String {
     }
 }
 
-/// What keeps a run from being opened, all of it together.
 pub(crate) fn blocking_findings_error(findings: &[PreflightFinding]) -> CommandError {
     let stops: Vec<&PreflightFinding> =
         findings.iter().filter(|finding| finding.severity == PreflightSeverity::Stop).collect();

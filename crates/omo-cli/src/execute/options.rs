@@ -1,4 +1,4 @@
-//! What is typed to start a plan: behind `omo run start`, and behind the slash commands. Both are read by clap.
+//! Options to start a plan, for `omo run start` and the slash commands, parsed by clap.
 
 use clap::{Args, Parser};
 use omo_core::check::task_check::TaskCheck;
@@ -13,7 +13,7 @@ use omo_state::config::launcher_toml::is_launcher_name;
 
 use crate::plan_dialect::parse_dialect;
 
-/// The longest model name, rule or template, in characters.
+/// Maximum characters of a model name, rule or template.
 const MAX_CHARS: usize = 1_000;
 
 /// `omo run start`, and what is typed behind `/omo:execute`.
@@ -79,7 +79,6 @@ pub(crate) struct WayOptions {
 }
 
 impl WayOptions {
-    /// The mode that they ask for.
     pub(crate) fn mode(&self) -> Option<ExecutionMode> {
         match self {
             Self { parallel: true, .. } => Some(ExecutionMode::Parallel),
@@ -116,17 +115,16 @@ pub(crate) struct ProofOptions {
     pub require_checks: bool,
 }
 
-/// What stands for no check of the whole.
+/// Value for no check of the whole.
 pub(crate) const NO_CHECK: &str = "none";
 
 impl ProofOptions {
-    /// The checks that are added to those of the whole plan.
     pub(crate) fn added_checks(&self) -> Vec<TaskCheck> {
         self.check.iter().filter(|check| *check != NO_CHECK).map(|check| TaskCheck::new(check)).collect()
     }
 }
 
-/// The words for when work is reviewed.
+/// Words for `ReviewTime`.
 pub(crate) const REVIEW_TIMES: [(&str, ReviewTime); 4] = [
     ("tasks", ReviewTime::Tasks),
     ("waves", ReviewTime::Waves),
@@ -352,7 +350,7 @@ fn model(value: &str) -> Result<String, String> {
     Err("is the name of a model: letters, digits and `-._:/@[]`, at most 100 of them".to_owned())
 }
 
-/// A check that is added to those of the whole; one that can judge nothing proves nothing.
+/// Validates an added check; one that can judge nothing proves nothing.
 fn added_check(value: &str) -> Result<String, String> {
     let command = text(value)?;
     match find_concern(&command).filter(|concern| command != NO_CHECK && !concern.may_be_added()) {
@@ -363,7 +361,7 @@ fn added_check(value: &str) -> Result<String, String> {
 
 fn template(value: &str) -> Result<String, String> {
     let template = text(value)?;
-    // The name of a launcher is looked up once it is known whose configuration counts.
+    // A launcher's name is looked up later, when the configuration is known.
     if !is_launcher_name(&template) {
         let parsed = LauncherTemplate::parse(&template).map_err(|error| error.to_string())?;
         parsed.require_attached().map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! The plan in a file, with the part that is asked for in it.
+//! The plan in a file, with the requested part.
 
 use std::path::Path;
 
@@ -18,7 +18,6 @@ use crate::execute::known_run::KnownRun;
 use crate::execute::refusals::{argument_error, invalid_plan_error};
 use crate::execute::request::ExecuteRequest;
 
-/// Finds the file that was named from the folder of the caller.
 pub(crate) fn find_plan_file(context: &CommandContext, path: &str) -> Result<PlanFile, CommandError> {
     let current = std::env::current_dir().context("the current folder cannot be found")?;
     check_file(path, path_target(&current.join(path))).map_err(argument_error)?;
@@ -30,7 +29,7 @@ fn path_target(path: &Path) -> PathTarget {
         Ok(meta) if meta.is_file() => PathTarget::File,
         Ok(meta) if meta.is_dir() => PathTarget::Folder,
         Ok(_) => PathTarget::Other,
-        // What this user cannot look at is not there for them.
+        // A path that this user cannot look at counts as missing.
         Err(_) => PathTarget::Nothing,
     }
 }
@@ -39,7 +38,7 @@ fn path_target(path: &Path) -> PathTarget {
 ///
 /// # Errors
 ///
-/// Nothing can be run of it, or not the part that is asked for.
+/// Nothing to run in the file, or not the requested part.
 pub(crate) fn read_plan(
     context: &CommandContext,
     request: &ExecuteRequest,
@@ -57,7 +56,7 @@ pub(crate) fn read_plan(
     Ok(plan)
 }
 
-/// Refuses a plan of the project in `root` that cannot be run, or does not have the named part.
+/// Refuses a plan that cannot be run, or lacks the named part.
 pub(crate) fn require_part(
     plan: Plan,
     file: &PlanFile,
@@ -72,7 +71,7 @@ pub(crate) fn require_part(
     Ok(plan)
 }
 
-/// The dialect of the open run of a plan, which no other one can be named for, and otherwise the named one.
+/// Dialect of the open run, which no option may contradict, else the named one.
 fn pick_dialect(known: &KnownRun, path: &str, named: Option<Dialect>) -> Result<Option<Dialect>, CommandError> {
     match (known.open_run_of(path), named) {
         (Some((id, state)), Some(named)) if named != state.plan.dialect => {

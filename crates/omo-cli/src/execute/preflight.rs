@@ -1,4 +1,4 @@
-//! What is looked up before a plan in steps is run: the repository, the files that it names, and who pays.
+//! Look-ups before a plan in steps: the repository, its files, and the payer.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -32,8 +32,8 @@ use crate::error::CommandError;
 use crate::execute::approval;
 use crate::execute::refusals::require_repository;
 
-/// What was found in the repository of a plan. Where no client is started, only what matters to workers in the user's own
-/// work tree, and nothing where they commit nothing and the session does not work itself.
+/// Findings in the repository of a plan. Without clients only those about the user's own work tree, and none where
+/// nothing is committed and the session does not work itself.
 pub(crate) fn preflight_findings(
     context: &CommandContext,
     plan: &Plan,
@@ -61,7 +61,7 @@ pub(crate) fn preflight_findings(
         | PreflightRule::Ignored
         | PreflightRule::Signing
         | PreflightRule::SparseSet => commits || is_parallel,
-        // The tasks of a list are in the ledger, wherever its files lie.
+        // Tasks of a list are in the ledger, wherever its files lie.
         PreflightRule::PlanFile => is_parallel && plan.dialect.kind() != PlanKind::TaskList,
         _ => is_parallel,
     });
@@ -69,8 +69,7 @@ pub(crate) fn preflight_findings(
     Ok(found)
 }
 
-/// The files of a plan's tasks that lie outside of its repository, as the plan names them: whole paths, and paths behind
-/// a link.
+/// Task files outside of the repository as the plan names them: absolute paths, and paths behind a link.
 fn paths_outside(root: &Path, top: &Path, plan: &Plan) -> Vec<String> {
     let Ok(top) = top.canonicalize() else { return Vec::new() };
     let named: BTreeSet<&String> = plan.tasks.iter().flat_map(|task| &task.files).map(|file| &file.path).collect();
@@ -81,7 +80,7 @@ fn paths_outside(root: &Path, top: &Path, plan: &Plan) -> Vec<String> {
     named.iter().filter(is_outside).map(|path| (**path).clone()).collect()
 }
 
-/// Target of a path: its nearest part that is there, or the target of a link to nothing.
+/// Target of a path: its nearest existing part, or the target of a dangling link.
 fn nearest_place(path: &Path) -> Option<PathBuf> {
     path.ancestors().find_map(|part| match (part.canonicalize(), part.read_link()) {
         (Ok(place), _) => Some(place),
@@ -140,7 +139,6 @@ fn preflight_facts(
     })
 }
 
-/// The branches of the workers of runs that are over.
 fn branches_of_ended_runs(context: &CommandContext, repository: &GitRepository) -> Result<Vec<String>, CommandError> {
     let Some(runs) = &context.runs else { return Ok(Vec::new()) };
     let mut names = Vec::new();
@@ -162,7 +160,7 @@ fn git_failure(error: &GitFailed) -> CommandError {
     CommandError::io(error.to_string(), "run that yourself to see why; nothing was changed")
 }
 
-/// Where parallel workers are started they get the whole repository, each in a work tree of its own.
+/// Parallel workers get the whole repository, each in a work tree of its own.
 pub(crate) fn require_whole_repository(context: &CommandContext) -> Result<(), CommandError> {
     let work_tree = require_repository(&context.root)?;
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -173,7 +171,6 @@ pub(crate) fn require_whole_repository(context: &CommandContext) -> Result<(), C
     Err(CommandError::precondition(message, format!("run it in {}, or with --fg", work_tree.top.display())))
 }
 
-/// Where the worktrees of parallel workers cannot be made, no run is opened that could not begin.
 pub(crate) fn require_worktree_folder(context: &CommandContext) -> Result<(), CommandError> {
     let Some(repository) = GitRepository::find(&context.root) else { return Ok(()) };
     prepare_worktree_folder(&repository).map_err(|error| {
@@ -182,10 +179,10 @@ pub(crate) fn require_worktree_folder(context: &CommandContext) -> Result<(), Co
     })
 }
 
-/// A larger file is no job of a worker.
+/// Maximum bytes of a worker's job file.
 const MAX_INPUT_BYTES: u64 = 256 * 1024;
 
-/// Where workers are started somewhere else, the remote repository that they are to work with is there.
+/// Requires the remote repository of workers elsewhere.
 pub(crate) fn require_remote(context: &CommandContext, policy: &ClientPolicy) -> Result<(), CommandError> {
     if policy.launcher.is_none() {
         return Ok(());
@@ -212,7 +209,7 @@ pub(crate) fn require_remote(context: &CommandContext, policy: &ClientPolicy) ->
     }
 }
 
-/// The launcher that a policy names, as its user's configuration has it; `None` where it names a command, or nothing.
+/// Configured launcher of a policy; `None` for a command or no launcher.
 pub(crate) fn launcher_profile(
     context: &CommandContext,
     policy: &ClientPolicy,
@@ -231,7 +228,6 @@ pub(crate) fn launcher_profile(
         .map_err(|error| CommandError::usage(format!("--launcher: {error}"), error.hint))
 }
 
-/// Those files that a plan names that are there.
 pub(crate) fn existing_files(context: &CommandContext, plan: &Plan) -> BTreeSet<String> {
     let files = plan.tasks.iter().flat_map(|task| &task.files).map(|file| &file.path);
     files.filter(|path| context.root.join(path).symlink_metadata().is_ok()).cloned().collect()

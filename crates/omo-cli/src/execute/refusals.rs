@@ -1,4 +1,4 @@
-//! What keeps a plan from being executed, as its user is told.
+//! Refusals to execute a plan.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::plan_findings;
 
-/// Refuses where the files for others could not be written, or another program's checkpoint would be lost.
+/// Refuses where files for other programs cannot be written, or a foreign checkpoint would be lost.
 pub(crate) fn require_writable_files(context: &CommandContext, dialect: Dialect) -> Result<(), CommandError> {
     let memory =
         context.runs.as_ref().map(|runs| projection::memory_path(&runs.path(), &context.root)).unwrap_or_default();
@@ -51,13 +51,11 @@ pub(crate) fn invalid_plan_error(plan: &Plan, file: &PlanFile) -> CommandError {
     CommandError::invalid_plan(message, hint)
 }
 
-/// What was typed cannot be done.
 pub(crate) fn argument_error(error: ArgumentError) -> CommandError {
     let ArgumentError { message, hint, is_missing } = error;
     if is_missing { CommandError::not_found(message, hint) } else { CommandError::usage(message, hint) }
 }
 
-/// A run stays in the mode that it was opened in.
 pub(crate) fn other_mode_error(id: &str, state: &RunState) -> CommandError {
     let message = format!("the run {id} of {} is open, and runs {}", parts::run_subject(state), state.mode.words());
     CommandError::busy(message, "without another mode this goes on with it; `omo run cancel` ends it first")

@@ -1,4 +1,4 @@
-//! What is asked for, however it was typed.
+//! The request, however typed.
 
 use clap::ValueEnum;
 use omo_engine::execution_mode::ExecutionMode;
@@ -23,7 +23,7 @@ pub(crate) enum ExecuteCommand {
 }
 
 impl ExecuteCommand {
-    /// Its name, without `/omo:`.
+    /// Name without `/omo:`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Execute => "execute",
@@ -34,52 +34,47 @@ impl ExecuteCommand {
     }
 }
 
-/// What is executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PlanSource {
-    /// The plan in this file.
     File(String),
-    /// The task list of a session: of this one, or of the caller's own.
+    /// Session of a task list; `None` for the caller's own.
     TaskList(Option<String>),
-    /// The run that is open.
     OpenRun,
 }
 
-/// What is asked for, however it was typed.
 #[derive(Clone, Debug)]
 pub(crate) struct ExecuteRequest {
-    /// The command that asks.
+    /// The asking command.
     pub command: ExecuteCommand,
-    /// What is executed.
     pub source: PlanSource,
-    /// The mode that an option names.
+    /// Mode named by an option.
     pub mode: Option<ExecutionMode>,
-    /// How much of it, and in which way.
+    /// Part, and way to run it.
     pub scope: RunRequest,
-    /// The format of the plan, where it was named.
+    /// Named dialect of the plan.
     pub dialect: Option<Dialect>,
-    /// How tasks are put into batches.
+    /// Options of batches.
     pub batches: BatchOptions,
-    /// How waves go.
+    /// Options of waves.
     pub waves: WaveOptions,
-    /// What proves tasks that name no check.
+    /// Proof of tasks without a check.
     pub proof: ProofOptions,
-    /// What clients are started with.
+    /// Options of clients.
     pub clients: ClientPolicyRequest,
-    /// Begin anew what is complete, or has failed.
+    /// `--again`: repeats a complete or failed run.
     pub again: bool,
-    /// The digest of the commands that its user has read.
+    /// Digest of the commands that the user has read.
     pub digest: Option<String>,
-    /// A person has typed it in this session: that lets a question pass that waits for them.
+    /// Typed by a person in this session, which answers a waiting question.
     pub is_typed: bool,
-    /// The line that says the mode, where it says one.
+    /// Line about the mode, if any.
     pub choice: String,
-    /// The lines that name part and file.
+    /// Lines with part and file.
     pub heading: String,
 }
 
 impl ExecuteRequest {
-    /// Says that a run which goes on keeps what proves its tasks, where something else was asked for.
+    /// Warns that a continued run keeps its proof, where another was requested.
     pub(crate) fn warn_of_kept_proof(&self, policy: &RunPolicy) {
         let asks_otherwise = !self.proof.check.is_empty() && self.proof.added_checks() != policy.added_checks
             || self.proof.review.is_some_and(|review| review != policy.review)
@@ -90,7 +85,6 @@ impl ExecuteRequest {
         }
     }
 
-    /// One of a command, with nothing asked for but what is executed.
     pub(crate) fn new(command: ExecuteCommand, source: PlanSource) -> Self {
         Self {
             command,
@@ -110,7 +104,6 @@ impl ExecuteRequest {
         }
     }
 
-    /// The numbers that a mode arranges the plan by.
     pub(crate) fn mode_options(&self) -> ModeOptions {
         let usual = ModeOptions::default();
         ModeOptions {

@@ -1,4 +1,4 @@
-//! A request as it is typed once more: who approves a plan's commands types its line again, and means the same.
+//! A request as a line: a person who approves a plan's commands types the line again with the same meaning.
 
 use std::fmt::Write;
 
@@ -10,12 +10,10 @@ use crate::execute::options::REVIEW_TIMES;
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 
 impl ExecuteRequest {
-    /// The whole command that begins a complete run anew.
     pub(crate) fn typed_anew(&self) -> String {
         Self { again: true, ..self.clone() }.typed()
     }
 
-    /// The whole command.
     pub(crate) fn typed(&self) -> String {
         let mut text = format!("/omo:{}", self.command.name());
         let flag = |text: &mut String, name: &str, is_set: bool| {

@@ -1,4 +1,4 @@
-//! A task list becomes a run, or goes on with the one that it has.
+//! A task list as a run, opened or continued.
 
 use std::path::Path;
 
@@ -31,7 +31,6 @@ use crate::exit_kind::ExitKind;
 use crate::output::print_block;
 use crate::task_list_files::{TaskListOption, open_task_list};
 
-/// Opens the run of a task list, goes on with the one that it has, or says how it ended.
 pub(crate) fn execute(
     context: &CommandContext,
     request: &ExecuteRequest,
@@ -64,7 +63,7 @@ pub(crate) fn execute(
             open_task_list_run(context, &list, &which, request)
         }
         _ if is_begun_anew => open_task_list_run(context, &list, &which, request),
-        // What is over is shown where it is not only looked for what is in the way.
+        // An ended run is shown, except in a look for obstacles.
         _ if phase.is_over() && context.is_preview => Ok(()),
         (TaskListPhase::Complete | TaskListPhase::Failed, Some((run, state))) => {
             context.note_ended_run(&run, &state);
@@ -97,14 +96,14 @@ fn not_ready(id: &str, phase: TaskListPhase) -> CommandError {
     CommandError::precondition(message, hint)
 }
 
-/// What is over is shown, with the exit status that goes with it. What fails behind a command that a person typed
-/// the client shows them as it is, without a model.
+/// Shows an ended run, with its exit status. The client shows a failure behind a typed command as it is, without a
+/// model.
 fn show_ended(shown: &str, block: &str, is_well: bool, request: &ExecuteRequest) -> Result<(), CommandError> {
     print_block(if request.is_typed && !is_well { shown } else { block })?;
     if is_well { Ok(()) } else { Err(CommandError::already_printed(ExitKind::NotGreen)) }
 }
 
-/// A session works in one folder, and its workers change that.
+/// A session works in one folder, which its workers change.
 fn require_this_work_tree(context: &CommandContext, list: &TaskList) -> Result<(), CommandError> {
     let folder = &list.file.working_dir;
     let top = |path: &Path| GitWorktree::find(path).map_or_else(|| path.to_owned(), |tree| tree.top);
@@ -117,7 +116,7 @@ fn require_this_work_tree(context: &CommandContext, list: &TaskList) -> Result<(
     Err(CommandError::precondition(message, "run this in that folder"))
 }
 
-/// The run of a session: the one that is open, or else the one that its file names.
+/// The open run of a session, or the one that its file names.
 fn run_of_task_list(
     context: &CommandContext,
     runs: &RunStore,
@@ -125,7 +124,7 @@ fn run_of_task_list(
 ) -> Result<Option<(Run, RunState)>, CommandError> {
     let is_of_list =
         |state: &RunState| state.is_task_list() && Path::new(&state.plan.source.path) == Path::new(&list.folder);
-    // One that was just opened may not have come to be named.
+    // The file may not name a run that was just opened.
     if let Some((run, state)) = context.open_run(runs)?.filter(|(_, state)| is_of_list(state)) {
         return Ok(Some((run, state)));
     }
@@ -134,7 +133,7 @@ fn run_of_task_list(
     Ok(is_of_list(&state).then_some((run, state)))
 }
 
-/// Opens a run of the session. What its files say was done counts as claimed.
+/// Opens a run of the session. Work that its files call done counts as claimed.
 fn open_task_list_run(
     context: &CommandContext,
     list: &TaskList,
@@ -165,7 +164,6 @@ fn open_task_list_run(
     begin(context, &runs, prepared, import_task_list(&list.tasks))
 }
 
-/// The plan of a session, with the options that were given now.
 fn plan_of_task_list(list: &TaskList, waves: &WaveOptions) -> Result<Plan, CommandError> {
     let plan = with_waves(list.plan(waves.skip_verify), waves);
     if plan.work_tasks().next().is_none() {
@@ -187,14 +185,12 @@ fn plan_of_task_list(list: &TaskList, waves: &WaveOptions) -> Result<Plan, Comma
     Err(CommandError::invalid_plan(message, format!("fix the files in {}; nothing was run", list.folder)))
 }
 
-/// The plan with the numbers of workers and rounds that were given now.
 fn with_waves(mut plan: Plan, waves: &WaveOptions) -> Plan {
     plan.policy.max_rounds = waves.max_iterations.unwrap_or(plan.policy.max_rounds);
     plan.policy.max_workers = waves.max_workers.unwrap_or(plan.policy.max_workers);
     plan
 }
 
-/// Goes on with a run: the one that is open, or one that has failed and is gone over anew.
 fn continue_run(
     context: &CommandContext,
     run: &Run,
@@ -223,8 +219,7 @@ fn continue_run(
     print_then_next(context, run, state, &head)
 }
 
-/// The plan that a run has from now on, where that is another one: with the options that were given now, or with
-/// commands of tasks that came later and that its user has agreed to.
+/// The changed plan of a run: with the given options, or with approved commands of later tasks.
 fn changed_plan(
     context: &CommandContext,
     state: &RunState,
@@ -247,7 +242,7 @@ fn changed_plan(
     Ok((!is_same).then_some((plan, approved)))
 }
 
-/// Takes a session's run over: what `omo run resume` does. One that has failed is gone over anew.
+/// Takes over a session's run for `omo run resume`, and repeats a failed one.
 pub(crate) fn resume(
     context: &CommandContext,
     run: &Run,

@@ -1,4 +1,4 @@
-//! One line for the check that runs, on a terminal.
+//! One line for the running check, on a terminal.
 
 use omo_core::text::command_text::typed_form;
 use omo_engine::work::CommandWatcher;
@@ -6,11 +6,10 @@ use omo_engine::work::CommandWatcher;
 use crate::output::progress::ProgressLine;
 use crate::output::table::truncate_columns;
 
-/// Shows which check runs, and for how long; elsewhere than on a terminal nothing is shown.
+/// The running check and its time; silent elsewhere than on a terminal.
 pub(crate) struct TaskCheckProgress(ProgressLine);
 
 impl TaskCheckProgress {
-    /// One on stderr.
     pub(crate) fn new() -> Self {
         Self(ProgressLine::new())
     }

@@ -29,7 +29,7 @@ pub(crate) enum CiFormat {
 }
 
 impl CiOptions {
-    /// Prints the checks of a command in the form that is asked for, in the project at `root`.
+    /// Prints the checks of a command in this format, for the project at `root`.
     pub(crate) fn print(&self, command: &str, root: &Path, checks: &[CiCheck]) -> Result<(), CommandError> {
         let Some(format) = self.format else { return Ok(()) };
         let text = match format {

@@ -1,4 +1,4 @@
-//! One line for each check while it runs, on a terminal.
+//! One line for each running check, on a terminal.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::output::table::truncate_columns;
 
 const CLEAR: &str = "\r\u{1b}[K";
 
-/// A line that says what runs, and for how long; elsewhere than on a terminal nothing is shown.
+/// A line with a name and the elapsed time; silent elsewhere than on a terminal.
 pub(crate) struct ProgressLine {
     is_shown: bool,
     name: String,
@@ -22,20 +22,17 @@ pub(crate) struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// One on stderr, where that is a terminal.
     pub(crate) fn new() -> Self {
         let (name, run) = (String::new(), String::new());
         Self { is_shown: std::io::stderr().is_terminal(), name, run, since: Instant::now(), told: None }
     }
 
-    /// Something begins to run.
     pub(crate) fn begin(&mut self, name: String, run: String) {
         (self.name, self.run) = (name, run);
         (self.since, self.told) = (Instant::now(), None);
         self.show(0);
     }
 
-    /// Time goes by.
     pub(crate) fn tick(&mut self) {
         let seconds = Duration::from_secs(self.since.elapsed().as_secs());
         if self.told != Some(seconds) {
@@ -52,7 +49,6 @@ impl ProgressLine {
         }
     }
 
-    /// What ran is done.
     pub(crate) fn clear(&self) {
         if self.is_shown {
             let mut err = anstream::stderr().lock();
@@ -68,11 +64,9 @@ impl Drop for ProgressLine {
     }
 }
 
-/// Shows which check runs, and for how long.
 pub(crate) struct SessionCheckProgress(ProgressLine);
 
 impl SessionCheckProgress {
-    /// A progress on stderr, where that is a terminal.
     pub(crate) fn new() -> Self {
         Self(ProgressLine::new())
     }

@@ -4,7 +4,6 @@ use std::io::Write;
 
 pub(crate) use omo_view::table::{Cell, truncate_columns};
 
-/// Writes rows under their heads.
 pub(crate) fn write_table<const N: usize>(
     out: &mut impl Write,
     heads: [&str; N],

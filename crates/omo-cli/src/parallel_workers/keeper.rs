@@ -1,4 +1,4 @@
-//! Supervisors of a run that is watched: one is started where there is none.
+//! Supervisors of a watched run, restarted as needed.
 
 use omo_engine::event::EventActor;
 use omo_engine::schedule::{self, NextAction};
@@ -10,33 +10,28 @@ use crate::error::CommandError;
 use crate::parallel_workers::cleanup::clean_up;
 use crate::parallel_workers::supervisor;
 
-/// A supervisor that ends so often without anything having happened will not do better the next time.
+/// Maximum supervisors in a row that end without progress.
 const MAX_STARTS: u32 = 3;
 
-/// `true` for a run with something to do that no person has to decide.
+/// `true` for a run with work that needs no person.
 pub(crate) fn can_continue(state: &RunState) -> bool {
     matches!(schedule::next_action(state), NextAction::Parallel(_) | NextAction::FinalChecks)
 }
 
-/// Has the workers of a run go on that is watched.
 pub(crate) struct WorkerKeeper<'a> {
     context: &'a CommandContext<'a>,
     engine: &'a Engine<'a>,
     holder: &'a EventActor,
-    /// Supervisors that were started, one after the other.
     starts: u32,
-    /// The last event before them.
     seq: u64,
 }
 
 impl<'a> WorkerKeeper<'a> {
-    /// One for a run that this holder had.
     pub(crate) fn new(context: &'a CommandContext<'a>, engine: &'a Engine<'a>, holder: &'a EventActor) -> Self {
         Self { context, engine, holder, starts: 0, seq: 0 }
     }
 
-    /// Starts a supervisor where there is none and something is to be done, unless that has brought nothing so often that
-    /// it will not the next time.
+    /// Starts a missing supervisor, at most [`MAX_STARTS`] times without progress.
     pub(crate) fn keep_going(&mut self, state: &RunState) -> Result<(), CommandError> {
         let run = self.engine.run;
         if !can_continue(state) || run.is_supervised()? {
@@ -54,7 +49,7 @@ impl<'a> WorkerKeeper<'a> {
         supervisor::ensure_supervisor(self.context, run)
     }
 
-    /// Notes in the session where the run stands that is watched no more, and cleans up behind one that is over.
+    /// Notes the state of a run that is no longer watched in its session, and cleans up after its end.
     pub(crate) fn close(&self, state: &RunState) -> Result<(), CommandError> {
         if schedule::next_action(state) == NextAction::Over {
             clean_up(self.engine)?;

@@ -15,19 +15,17 @@ fn worker_table(state: &RunState) -> String {
     table_text(WORKER_HEADS, worker_views(state, env::now()).iter().map(worker_cells).collect())
 }
 
-/// Leaves the workers as they stand on the terminal.
 pub(crate) fn print_workers(state: &RunState) -> Result<(), CommandError> {
     Ok(write!(anstream::stdout(), "{}", worker_table(state))?)
 }
 
-/// The workers as they stand, without colour, and what they need of a person.
+/// The workers without colour, and requests to a person.
 fn plain_table(state: &RunState) -> String {
     let table = anstream::adapter::strip_str(&worker_table(state)).to_string();
     let needs = worker_views(state, env::now()).into_iter().filter_map(|worker| worker.need_line());
     table + &needs.map(|line| line + "\n").collect::<String>()
 }
 
-/// Workers were started behind the terminal.
 pub(crate) fn started_text(id: &str, state: &RunState) -> String {
     format!(
         "omo: the workers of {id} are at work; closing this terminal does not end them.\n\n{}\n\
@@ -36,7 +34,6 @@ pub(crate) fn started_text(id: &str, state: &RunState) -> String {
     )
 }
 
-/// They are still worked on.
 pub(crate) fn still_working(state: &RunState) -> String {
     parts::fit_block(format!(
         "WAIT\n{}\n  run: omo agent next --wait 540      {LONG_TIMEOUT}",

@@ -1,5 +1,4 @@
-//! The supervisor of a run: this very program, in a session of its own, for as long as there is something to do that
-//! no person has to decide.
+//! The supervisor of a run: this program, in a session of its own, while there is work that needs no person.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,15 +13,13 @@ use crate::billing;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 
-/// The file that takes what it complains about.
 const LOG: &str = "supervisor.log";
 
-/// Has the run a supervisor: starts one where there is none.
 pub(crate) fn ensure_supervisor(context: &CommandContext, run: &Run) -> Result<(), CommandError> {
     if run.is_supervised()? {
         return Ok(());
     }
-    // Found out now, while the user is there to be told.
+    // Checked now, while the user is there to read an error.
     let state = run.state()?;
     billing::require_accepted_billing(&state)?;
     client_for_run(&state, &context.root)?;
@@ -36,7 +33,6 @@ pub(crate) fn ensure_supervisor(context: &CommandContext, run: &Run) -> Result<(
     })
 }
 
-/// What the supervisor complained about last.
 pub(crate) fn last_complaint(run: &Run) -> String {
     let text = std::fs::read_to_string(run.folder().join("logs").join(LOG)).unwrap_or_default();
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -52,7 +48,7 @@ fn find_client(folder: &Path) -> Result<ClaudeClient, CommandError> {
     })
 }
 
-/// The client that workers are started with: none is needed here where another command starts them somewhere else.
+/// The client for workers; none is needed for a launcher, which starts them somewhere else.
 pub(crate) fn client_for_run(state: &RunState, folder: &Path) -> Result<PathBuf, CommandError> {
     let is_launched = state.parallel.as_ref().is_some_and(|parallel| parallel.policy.launcher.is_some());
     if is_launched { Ok(PathBuf::new()) } else { Ok(find_client(folder)?.program().to_owned()) }

@@ -1,4 +1,4 @@
-//! Looking on while parallel workers work: until they are over, a person has to answer, or the time is over.
+//! Watching parallel workers, until the end, a question or the deadline.
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
@@ -20,17 +20,15 @@ use crate::run_reader::RunReader;
 use crate::run_reader::plan_source::PlanSource;
 use crate::watch::run_loop::{Pace, RunDisplay, show_until_end};
 
-/// Pause between two looks at the ledger.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Pause between two looks for the supervisor while nothing happens.
 const KEEP_EVERY: Duration = Duration::from_secs(1);
 
-/// Whether a run has parallel workers.
+/// `true` for a run with parallel workers.
 pub(crate) fn is_parallel(state: &RunState) -> bool {
     state.parallel.is_some()
 }
 
-/// Refuses a run without parallel workers.
 pub(crate) fn require_parallel(state: &RunState) -> Result<(), CommandError> {
     if is_parallel(state) {
         return Ok(());
@@ -42,7 +40,6 @@ pub(crate) fn require_parallel(state: &RunState) -> Result<(), CommandError> {
     ))
 }
 
-/// Has the run go on, and looks on.
 pub(crate) fn watch_run(
     context: &CommandContext,
     engine: &Engine,
@@ -74,9 +71,8 @@ pub(crate) fn watch_run(
     }
 }
 
-/// Lines of parallel workers that are kept going.
 struct WorkerDisplay<'a> {
-    /// Number of the events that were told; `None` before the first look.
+    /// Number of printed events; `None` before the first look.
     told: Option<usize>,
     keeper: WorkerKeeper<'a>,
     kept_at: Instant,
@@ -97,7 +93,7 @@ impl RunDisplay for WorkerDisplay<'_> {
     }
 }
 
-/// A question as a person reads it who looks on at a terminal, and how it is answered there.
+/// A question for a person at a terminal, with the command that answers.
 fn question_at_terminal(block: &str, question: &QuestionState) -> String {
     let (shown, id) = (blocks::user_part(block), &question.question.id);
     let in_session = ["\n  To answer, ", "\n  To go on, "];

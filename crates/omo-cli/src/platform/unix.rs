@@ -1,4 +1,4 @@
-//! Linux and macOS: rights are bits.
+//! Linux and macOS: rights are mode bits.
 
 pub(crate) mod terminal;
 
@@ -9,22 +9,19 @@ use std::path::{Path, PathBuf};
 
 use super::Rights;
 
-/// Whether others than its owner may do anything with it.
+/// `true` where others than the owner have any right.
 pub(crate) fn is_open_to_others(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
 }
 
-/// The file that is run where a program is named.
 pub(crate) fn file_of_program(named: PathBuf) -> PathBuf {
     named
 }
 
-/// Gives a file its rights.
 pub(crate) fn set_rights(file: &File, rights: Rights) -> io::Result<()> {
     file.set_permissions(fs::Permissions::from_mode(mode(rights)))
 }
 
-/// Whether a file has exactly these rights.
 pub(crate) fn has_rights(path: &Path, rights: Rights) -> bool {
     path.metadata().is_ok_and(|found| found.permissions().mode() & 0o777 == mode(rights))
 }
@@ -36,17 +33,16 @@ fn mode(rights: Rights) -> u32 {
     }
 }
 
-/// Where a user's own programs are found in a terminal.
+/// The user's program folder, `~/.local/bin`.
 pub(crate) fn terminal_folder() -> Option<PathBuf> {
     Some(omo_state::env::home()?.join(".local").join("bin"))
 }
 
-/// Makes a link at a path to another one.
 pub(crate) fn link(to: &Path, at: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(to, at)
 }
 
-/// A path as a text with `/` between its parts; `None` where it is none.
+/// A path with `/` separators; `None` if not UTF-8.
 pub(crate) fn with_slashes(path: &Path) -> Option<String> {
     path.to_str().map(str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! Windows: rights are lists that the user's profile gives.
+//! Windows: rights come from the user's profile.
 
 pub(crate) mod terminal;
 
@@ -8,40 +8,38 @@ use std::path::{Path, PathBuf};
 
 use super::Rights;
 
-/// What a file's list of rights says is not read, and nothing is said of it.
+/// Access control lists are not read, and nothing is said of them.
 pub(crate) fn is_open_to_others(_path: &Path) -> bool {
     false
 }
 
-/// The file that is run where a program is named: `omo-stop.exe` for `omo-stop`.
+/// `omo-stop.exe` for `omo-stop`.
 pub(crate) fn file_of_program(named: PathBuf) -> PathBuf {
     if named.is_file() { named } else { named.with_extension("exe") }
 }
 
-/// A file has the rights of the folder that it is made in.
+/// A new file has the rights of its folder.
 #[expect(clippy::unnecessary_wraps, reason = "on other systems it can fail")]
 pub(crate) fn set_rights(_file: &File, _rights: Rights) -> io::Result<()> {
     Ok(())
 }
 
-/// A file has the rights of the folder that it was made in.
 pub(crate) fn has_rights(_path: &Path, _rights: Rights) -> bool {
     true
 }
 
-/// No folder is usual here, and links need rights of their own.
+/// No usual folder here, and links need rights of their own.
 pub(crate) fn terminal_folder() -> Option<PathBuf> {
     None
 }
 
-/// Only what launchers run is linked, and launchers are scripts of a shell, which the client does
-/// not run here.
+/// Only binaries of launchers are linked, and launchers are shell scripts, which the client does not run here.
 #[expect(clippy::unnecessary_wraps, reason = "on other systems it can fail")]
 pub(crate) fn link(_to: &Path, _at: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A path as a text with `/` between its parts; `None` where it is none.
+/// A path with `/` separators; `None` if not UTF-8.
 pub(crate) fn with_slashes(path: &Path) -> Option<String> {
     let text = path.to_str()?;
     Some(text.strip_prefix(r"\\?\").unwrap_or(text).replace('\\', "/"))

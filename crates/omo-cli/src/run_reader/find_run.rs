@@ -1,4 +1,4 @@
-//! The run that is looked at: the one that is named, else this session's, else one that is at work, else the last.
+//! The run to watch: the named one, this session's, one at work, or the last.
 
 use omo_engine::Run;
 use omo_engine::state::{RunPhase, RunState};
@@ -13,20 +13,19 @@ use crate::project::{Project, own_session};
 use crate::repository_sessions::find_project;
 use crate::run_reader::RunReader;
 
-/// The run that is meant.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct RunChoice<'a> {
-    /// Id of a run of a plan.
+    /// Id of a plan run.
     pub run: Option<&'a str>,
     /// Session of an ultrawork run.
     pub session: Option<&'a str>,
     /// The last ultrawork run.
     pub is_ultrawork: bool,
-    /// One at work comes before one that changed later.
+    /// A run at work wins over a later change.
     pub prefers_running: bool,
 }
 
-/// Finds the run that is named, else this session's, else the last one.
+/// The named run, else this session's, else the last one.
 pub(crate) fn find_run<'a>(env: &'a ProcessEnv, choice: RunChoice<'_>) -> Result<RunReader<'a>, CommandError> {
     let plan = || CommandContext::find(env)?.find_run(choice.run, EndedRuns::Included);
     if choice.run.is_some() {
@@ -48,7 +47,7 @@ pub(crate) fn find_run<'a>(env: &'a ProcessEnv, choice: RunChoice<'_>) -> Result
         (Ok(plan), Ok(ultrawork)) if is_later(&plan, &ultrawork) => Ok(RunReader::of_ultrawork(ultrawork, env)),
         (Ok(plan), _) => Ok(RunReader::of_plan(plan, env)),
         (Err(error), Ok(ultrawork)) if matches!(error.kind, ExitKind::NotFound | ExitKind::Io) => {
-            // One that cannot be read hides none that can.
+            // An unreadable run hides no readable one.
             if error.kind == ExitKind::Io {
                 print_warning(&error.message());
             }
@@ -59,14 +58,12 @@ pub(crate) fn find_run<'a>(env: &'a ProcessEnv, choice: RunChoice<'_>) -> Result
     }
 }
 
-/// No run of either kind is known.
 pub(crate) fn no_run_known() -> CommandError {
     let hint = "type `ulw <task>` in a session of this project, or `omo run start FILE`";
     CommandError::not_found("no run is known here", hint)
 }
 
-/// The ultrawork run of the session that is named or that this shell belongs to; else one that is on, where that is
-/// preferred; else the last one.
+/// The ultrawork run of the named session or this shell's; else an active one, if preferred; else the last one.
 fn find_ultrawork(env: &ProcessEnv, choice: RunChoice<'_>) -> Result<(LastRun, Project), CommandError> {
     let mut project = find_project_to_show(env, choice.session)?;
     if choice.prefers_running && choice.session.is_none() {

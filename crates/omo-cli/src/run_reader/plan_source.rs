@@ -1,4 +1,4 @@
-//! A run of a plan that is looked at.
+//! A plan run as a `RunSource`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,16 +28,11 @@ use crate::page_file::plan_page_name;
 use crate::plan_run_view::{gone_workers, plan_run_view};
 use crate::run_reader::{RunSource, last_printed_line};
 
-/// Folder of the output of a run's checks.
 const LOGS: &str = "logs";
 
-/// A run of a plan that is looked at.
 pub(crate) struct PlanSource {
-    /// The run.
     pub run: Run,
-    /// Its state.
     pub state: RunState,
-    /// Its events, once they were read.
     pub(super) events: Vec<RunEvent>,
     pub(super) running_checks: Vec<(String, CheckView)>,
     pub(super) holder: Option<Session>,
@@ -125,7 +120,7 @@ impl RunSource for PlanSource {
         let (lines, count) = self.worker_lines_since(told);
         match self.state.plan.dialect.kind() {
             PlanKind::Steps => (lines, count),
-            // The words for an event are those of steps.
+            // Events have the words of steps.
             PlanKind::Tasks | PlanKind::TaskList => {
                 (lines.iter().map(|line| line.replace("Step ", "Task ")).collect(), count)
             }
@@ -155,7 +150,7 @@ impl PlanSource {
         (new.filter_map(|event| worker_event_line(&self.state, &event.kind)).collect(), self.events.len())
     }
 
-    /// The files that checks which may run now print into, each with its task and its command.
+    /// Output files of checks that may run now, each with task and command.
     fn possible_logs(&self) -> impl Iterator<Item = (String, &str, &str)> {
         let state = &self.state;
         let of_tasks = state.plan.tasks.iter().flat_map(move |task| {
@@ -175,7 +170,7 @@ impl PlanSource {
         )
     }
 
-    /// Of each task the check that runs: the last one of which a file is there.
+    /// The running check of each task: the last one with a file.
     fn read_running_checks(&self) -> Vec<(String, CheckView)> {
         let Ok(Some(logs)) = GuardedFolder::open_below(self.run.folder(), &[LOGS]) else { return Vec::new() };
         let mut running: Vec<(String, CheckView)> = Vec::new();

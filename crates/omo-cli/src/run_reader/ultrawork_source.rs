@@ -1,4 +1,4 @@
-//! An ultrawork run that is looked at.
+//! An ultrawork run as a `RunSource`.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,6 @@ use crate::project::Project;
 use crate::run_reader::{RunSource, counterfactual_of, last_printed_line};
 use crate::ultrawork_view::{UltraworkFacts, ultrawork_view};
 
-/// An ultrawork run that is looked at.
 pub(super) struct UltraworkSource {
     run: LastRun,
     project: Project,
@@ -80,7 +79,7 @@ impl RunSource for UltraworkSource {
     fn page(&self, env: &ProcessEnv) -> RunView {
         let (LastRun { id, session }, root) = (&self.run, &self.project.root);
         let (clock, home) = (LocalClock::from_process(env.now), env.state_home.as_deref());
-        // The files of a run that is not proved are those of now.
+        // The files of an unproved run are the present ones.
         let difference = self.kept.difference.clone().unwrap_or_else(|| {
             let mut whole = FileVersions::unwritten();
             changes_of_run(root, home, &GitCalls::default(), id, session, &mut whole)
@@ -127,7 +126,7 @@ impl UltraworkSource {
         let project = Project::open(self.project.root.clone(), Some(id.clone()))?;
         match self.run.read_again(env, &project) {
             Ok(run) => (self.run, self.project) = (run, project),
-            // How it ended is known.
+            // The end is known.
             Err(error) if error.kind == ExitKind::NotFound && !self.is_open() => {}
             Err(error) if error.kind == ExitKind::NotFound => {
                 let message = format!("the state of session {id} is gone: nothing holds it any more");
@@ -153,8 +152,7 @@ impl UltraworkSource {
         }
     }
 
-    /// The check that runs, and the last line that it has printed: that one whose file was written last, since the run
-    /// has said that its checks run.
+    /// The running check and its last line: the one with the newest file since the checks began.
     fn read_running_check(&self, folder: &GuardedFolder) -> Option<(String, String)> {
         let session = &self.run.session;
         let since = session.updated_at?.as_millis() / 1_000;
@@ -171,7 +169,6 @@ impl UltraworkSource {
     }
 }
 
-/// The file that a check prints into.
 fn log_name(check: &str) -> String {
     format!("check-{check}.log")
 }

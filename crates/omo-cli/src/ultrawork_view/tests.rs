@@ -58,7 +58,7 @@ fn end(attempt: u32) -> AttemptEnd {
     AttemptEnd { attempt, evidence: "exit".to_owned(), files: vec!["x".to_owned()], ..AttemptEnd::default() }
 }
 
-/// The page of a run of two tasks with these events, ten seconds apart.
+/// Page of a run of two tasks with these events, ten seconds apart.
 fn page_of(kinds: Vec<EventKind>) -> RunView {
     let mut plan = plan(&[("1", &[]), ("2", &["1"])]);
     for task in &mut plan.tasks {
@@ -254,7 +254,7 @@ fn an_ultrawork_run_is_green_with_its_checks_and_its_review() {
 #[test]
 fn an_ultrawork_run_that_is_not_proved_is_not_green() {
     for kind in [VerdictKind::Blocked, VerdictKind::Released, VerdictKind::Stopped, VerdictKind::Expired] {
-        // What cannot be done has red checks, and was said honestly.
+        // A blocked run has red checks, honestly reported.
         let red = if kind == VerdictKind::Blocked { Tone::Unproved } else { Tone::Failed };
         let page = page_of_ultrawork(&ultrawork(kind, CheckVerdict::Failed));
         assert_eq!(page.tone(), red, "{kind:?}");

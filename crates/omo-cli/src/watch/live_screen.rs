@@ -1,5 +1,4 @@
-//! A screen of its own on the terminal, as a pager has one: what stood there before stands there again afterwards,
-//! however this ends.
+//! The alternate screen of a terminal, as of a pager: the earlier content returns afterwards, however this ends.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -16,32 +15,26 @@ use crate::error::CommandError;
 use crate::platform::KeyInput;
 use crate::platform::terminal::{CAN_READ_KEYS, KeyMode, TerminalSignals, wait_for_key};
 
-/// A screen of its own, without a cursor; lines that are too long are cut, not broken.
+/// Enters the alternate screen, without cursor and line wrapping.
 const ENTER: &str = "\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l\u{1b}[2J";
-/// The screen that was there before.
 const LEAVE: &str = "\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l";
-/// Where a terminal does not tell its size.
 const USUAL_SIZE: ScreenSize = ScreenSize { columns: 80, rows: 24 };
 
-/// Whether stdout is a terminal that can be drawn on.
+/// `true` for a terminal on stdout that can be drawn on.
 pub(crate) fn can_draw() -> bool {
     let variables = env::variables();
     let term = variables.iter().find(|(name, _)| name == "TERM").map(|(_, value)| value.as_os_str());
     CAN_READ_KEYS && io::stdout().is_terminal() && term.is_some_and(|term| term != "dumb" && !term.is_empty())
 }
 
-/// What its user did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UserInput {
-    /// Nothing.
     Nothing,
-    /// They pressed a key.
     Key(char),
-    /// They, or something else, want this program to end, or the terminal is gone.
+    /// A request to end, or a closed terminal.
     End,
 }
 
-/// The screen, while it is shown.
 pub(crate) struct LiveScreen {
     mode: KeyMode,
     signals: TerminalSignals,
@@ -49,12 +42,10 @@ pub(crate) struct LiveScreen {
     shown: Vec<String>,
     size: ScreenSize,
     is_shown: Arc<AtomicBool>,
-    /// What was pressed and not asked for yet.
     keys: VecDeque<char>,
 }
 
 impl LiveScreen {
-    /// Takes the terminal.
     pub(crate) fn enter() -> Result<Self, CommandError> {
         let signals = TerminalSignals::hear()?;
         let mode = KeyMode::enter()?;
@@ -72,7 +63,7 @@ impl LiveScreen {
         Ok(screen)
     }
 
-    /// Shows these lines, and nothing else. Only those that have changed are written.
+    /// Draws these lines; writes only changed ones.
     pub(crate) fn show(&mut self, lines: &[ScreenLine], size: ScreenSize) -> io::Result<()> {
         let mut text = String::new();
         if size != self.size {
@@ -95,12 +86,12 @@ impl LiveScreen {
         if self.has_colours { styled } else { anstream::adapter::strip_str(&styled).to_string() }
     }
 
-    /// Has all of it written anew, the next time.
+    /// Redraws everything the next time.
     pub(crate) fn forget_shown(&mut self) {
         self.size = ScreenSize { columns: 0, rows: 0 };
     }
 
-    /// Waits for a key, so long at most. Ctrl-Z stops this program, and the terminal is its shell's meanwhile.
+    /// Waits for a key, at most `patience`. Ctrl-Z stops this program, and gives the terminal to its shell meanwhile.
     pub(crate) fn wait(&mut self, patience: Duration) -> io::Result<UserInput> {
         if let Some(key) = self.keys.pop_front() {
             return Ok(UserInput::Key(key));
@@ -133,12 +124,11 @@ impl LiveScreen {
         Ok(())
     }
 
-    /// Gives the terminal back.
     pub(crate) fn leave(&mut self) {
         leave(&self.mode, &self.is_shown);
     }
 
-    /// Gives the terminal back, and ends this program where a signal asked for that.
+    /// Leaves the screen, and ends this program after a signal.
     pub(crate) fn leave_and_end(&mut self) {
         self.leave();
         self.signals.end();
@@ -151,7 +141,6 @@ impl Drop for LiveScreen {
     }
 }
 
-/// How large the terminal is now.
 pub(crate) fn terminal_size() -> ScreenSize {
     match terminal_size::terminal_size_of(io::stdout()) {
         Some((columns, rows)) if columns.0 > 0 && rows.0 > 0 => {
@@ -161,8 +150,7 @@ pub(crate) fn terminal_size() -> ScreenSize {
     }
 }
 
-/// The keys that these bytes stand for. Keys with a name, such as arrows, begin with an escape and are left out; Escape
-/// itself is one.
+/// Keys in these bytes. Named keys, such as arrows, begin with an escape and are left out; Escape itself is a key.
 fn read_keys(bytes: &[u8]) -> VecDeque<char> {
     const ESCAPE: char = '\u{1b}';
     let text = String::from_utf8_lossy(bytes);
@@ -172,7 +160,7 @@ fn read_keys(bytes: &[u8]) -> VecDeque<char> {
         if char != ESCAPE {
             keys.push_back(char);
         } else if chars.next_if(|next| matches!(next, '[' | 'O')).is_some() {
-            // Up to the character that ends such a sequence.
+            // Up to the final character of the sequence.
             chars.by_ref().find(|char| ('@'..='~').contains(char));
         } else {
             keys.push_back(ESCAPE);
@@ -188,7 +176,6 @@ fn leave(mode: &KeyMode, is_shown: &AtomicBool) {
     }
 }
 
-/// Writes to the terminal, at once.
 pub(crate) fn write_all(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;

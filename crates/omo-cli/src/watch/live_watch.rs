@@ -1,4 +1,4 @@
-//! A run on a screen of its own: keys, and what makes the screen go away.
+//! A run on a screen: keys, and reasons to leave.
 
 use std::time::{Duration, Instant};
 
@@ -20,27 +20,22 @@ use crate::watch::live_screen::{LiveScreen, UserInput, terminal_size, write_all}
 use crate::watch::run_loop::{RunDisplay, show_until_end};
 use crate::watch::{WatchRequest, print_end, result};
 
-/// For so long a message stands in the place of the keys.
 const MESSAGE_FOR: Duration = Duration::from_secs(5);
-/// For so long it is asked whether the run is to be stopped, and before this a person has not read the question.
+/// Time of the question about stopping the run, and the minimum before a person can have read it.
 const ASK_FOR: Duration = Duration::from_secs(10);
 const READ_FOR: Duration = Duration::from_millis(300);
 
-/// Why the screen is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leaving {
-    /// Its user leaves, the time is over, or the run has ended.
+    /// The user leaves, the deadline, or the end of the run.
     Done,
-    /// Its user stops the run.
     StopRun,
-    /// Something has this program end.
     Asked,
 }
 
-/// What the last line says at the moment.
 enum LastLineState {
     Keys,
-    /// Since when it is asked.
+    /// The question about stopping, since this time.
     AskToStop(Instant),
     Message(String, Instant),
 }
@@ -59,7 +54,7 @@ impl LastLineState {
     }
 }
 
-/// Watches a run that has not ended; `keeper` has its workers go on.
+/// Watches an open run; `keeper` keeps its workers going.
 pub(crate) fn watch_live(
     mut run: RunReader<'_>,
     request: &WatchRequest<'_>,
@@ -95,11 +90,9 @@ pub(crate) fn watch_live(
     print_end(&run, &view, has_page)
 }
 
-/// A run on a screen of its own.
 struct ScreenDisplay<'a> {
     screen: LiveScreen,
     view: RunView,
-    /// End of the run as of the last look.
     end: Option<RunEnd>,
     last: LastLineState,
     request: &'a WatchRequest<'a>,
@@ -114,7 +107,7 @@ impl ScreenDisplay<'_> {
         Ok(self.screen.show(&screen_lines(&self.view, env::now(), size, last), size)?)
     }
 
-    /// Writes the page of the run and shows it in the browser; gives the message about that.
+    /// Writes the page of the run and opens the browser; gives the message.
     fn open_page(&self, run: &RunReader<'_>) -> String {
         match run.keep_page() {
             Err(error) => error.message().to_owned(),
@@ -156,7 +149,7 @@ impl RunDisplay for ScreenDisplay<'_> {
         match (input, asked) {
             (UserInput::Nothing, _) => {}
             (UserInput::End, _) => self.leaving = Some(Leaving::Asked),
-            // Keys that come with the one that asked are those of a pasted text.
+            // Keys that come with the first one are a pasted text.
             (_, Some(elapsed)) if elapsed < READ_FOR => {}
             (UserInput::Key('y' | 'Y'), Some(_)) => self.leaving = Some(Leaving::StopRun),
             (_, Some(_)) => self.last = LastLineState::message("Not stopped.".to_owned()),

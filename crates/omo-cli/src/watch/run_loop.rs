@@ -1,33 +1,31 @@
-//! The loop of everything that watches a run.
+//! The loop behind everything that watches a run.
 
 use std::time::{Duration, Instant};
 
 use crate::error::CommandError;
 use crate::run_reader::RunReader;
 
-/// The pace of a loop.
 pub(crate) struct Pace {
     /// Time between two looks.
     pub interval: Duration,
-    /// The last look, whatever the run does.
+    /// Time of the last look, whatever the run does.
     pub deadline: Option<Instant>,
-    /// Includes the checks and workers that run now.
+    /// Includes running checks and workers.
     pub is_live: bool,
 }
 
-/// A way of showing a run.
 pub(crate) trait RunDisplay {
-    /// Shows the run; `false` where nothing is to follow.
+    /// Shows the run; `false` to end.
     fn show(&mut self, run: &RunReader<'_>, has_changed: bool) -> Result<bool, CommandError>;
 
-    /// Waits for the next look, so long at most.
+    /// Waits for the next look, at most `patience`.
     fn wait(&mut self, _run: &RunReader<'_>, patience: Duration) -> Result<(), CommandError> {
         std::thread::sleep(patience);
         Ok(())
     }
 }
 
-/// Shows the run again and again, until its display needs no more of it or the time is over.
+/// Shows the run again and again, until its display ends or the deadline.
 pub(crate) fn show_until_end(
     run: &mut RunReader<'_>,
     display: &mut dyn RunDisplay,

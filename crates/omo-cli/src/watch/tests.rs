@@ -1,4 +1,4 @@
-//! The lines of a screen: what has room, in which order, and that no text breaks them.
+//! Lines of a screen: their order and space, and text that cannot break them.
 
 use omo_core::check::counterfactual::Counterfactual;
 use omo_core::check::session_check::{Check, CheckOrigin, CheckRecord, CheckVerdict};

@@ -1,5 +1,4 @@
-//! Every way that some life of a run takes: found by playing the rules, so that none is drawn that
-//! they do not take, and none that they take is left out.
+//! Arrows of the diagram, found by playing the rules, so that it has exactly those that some life of a run takes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,16 +14,13 @@ use omo_core::stop::{StopAction, StopDecision, StopEvent, StopFacts, StopFinding
 use omo_core::stop::{apply_decision, decide, needs_judgement};
 use omo_core::timestamp::Timestamp;
 
-/// Where a run stands, in one word.
 pub(super) type RunStateName = &'static str;
 
-/// The arrows, each with what takes them.
 pub(super) type RunArrows = BTreeMap<(RunStateName, RunStateName), BTreeSet<String>>;
 
-/// Where every life begins, as Mermaid writes it.
 pub(super) const START: RunStateName = "[*]";
 
-/// So many things happen in a row: enough to reach every state and to come back from it.
+/// Events in a row: enough to reach every state and to come back.
 const STEPS: usize = 5;
 
 fn state(session: &Session) -> RunStateName {
@@ -37,23 +33,17 @@ fn state(session: &Session) -> RunStateName {
     }
 }
 
-/// One thing that can happen to a run.
 #[derive(Clone, Copy)]
 enum Happening {
     Stop(TurnEnd),
-    /// The user stops the run.
     StopContinuation,
-    /// The user types the keyword again.
     Keyword,
     /// An error of the API that only the user can fix.
     ApiError,
-    /// The user says to stop in plain words.
     SaidStop,
-    /// The reviewer ends with a verdict.
     Reviewed(ReviewVerdict),
 }
 
-/// A turn that wants to end.
 #[derive(Clone, Copy)]
 struct TurnEnd {
     says: FinalMessage,
@@ -69,7 +59,7 @@ enum FinalMessage {
     Blocked,
 }
 
-/// What is found where a claim is judged.
+/// Findings about a judged claim.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ClaimCase {
     Green,
@@ -92,7 +82,7 @@ fn happenings() -> Vec<Happening> {
     all
 }
 
-/// Runs that differ in what the rules ask beside where a run stands.
+/// Runs that differ in facts of the rules beside `RunStateName`.
 fn starting_sessions() -> Vec<Session> {
     let begin = |review_wanted| {
         let mut session = Session::default();
@@ -120,7 +110,6 @@ fn at(minute: u32) -> Timestamp {
     Timestamp::from_millis(i64::from(minute) * 60_000)
 }
 
-/// Every arrow that some life of a run takes.
 pub(super) fn arrows() -> RunArrows {
     let mut arrows = RunArrows::new();
     arrows.entry((START, "working")).or_default().insert("`ulw`".to_owned());
@@ -180,7 +169,7 @@ fn draw(arrows: &mut RunArrows, before: RunStateName, session: &Session, why: &s
     arrows.entry((before, state(session))).or_default().insert(why.to_owned());
 }
 
-/// As the hook does it: what is claimed is judged first, then the table decides.
+/// As the hook does: a claim is judged first, then the table decides.
 fn end_turn(session: &mut Session, stop: TurnEnd, arrows: &mut RunArrows) {
     let claim = match stop.says {
         FinalMessage::Nothing => None,
@@ -226,7 +215,6 @@ fn findings(found: ClaimCase) -> ClaimFindings {
     }
 }
 
-/// Why, in the words of the log.
 fn label(decision: &StopDecision, check: Option<&ClaimOutcome>) -> String {
     match (&decision.action, check) {
         (StopAction::End { why, .. }, _) if decision.row == StopRow::ClaimJudged => why.clone(),

@@ -1,5 +1,4 @@
-//! Archives that are the same bytes on every machine and at any time: their entries are sorted, with one time for all
-//! and no user's name.
+//! Archives with the same bytes on every machine and at any time: sorted entries, one time for all, no user name.
 
 use std::fs;
 use std::io::{Cursor, Write};
@@ -12,27 +11,23 @@ use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-/// The time of every entry: the first that a zip can say.
+/// Unix seconds of every entry: 1980-01-01, the first in a zip.
 const SECONDS: u64 = 315_532_800;
 
-/// The rights of a program.
 pub(super) const PROGRAM: u32 = 0o755;
-/// The rights of a text.
 pub(super) const TEXT: u32 = 0o644;
 
-/// One file of an archive.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// Its path in the archive, with `/` on every system.
+    /// Path in the archive, with `/` on every system.
     pub path: String,
-    /// What is in it.
     pub bytes: Vec<u8>,
-    /// Its rights: those of a program, or of a text.
+    /// `PROGRAM` or `TEXT`.
     pub mode: u32,
 }
 
-/// The files of these parts of a plugin, sorted, below one folder of this name. A part is a file or a folder;
-/// the empty one is the whole plugin.
+/// Sorted files of these parts of a plugin, below one folder `name`. A part is a file or a folder; `""` is the whole
+/// plugin.
 pub(super) fn entries(plugin: &Path, parts: &[&str], name: &str) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
     let mut parts: Vec<PathBuf> = parts.iter().map(PathBuf::from).collect();
@@ -46,7 +41,7 @@ pub(super) fn entries(plugin: &Path, parts: &[&str], name: &str) -> Result<Vec<E
             continue;
         }
         ensure!(metadata.is_file(), "{} is no file, and no archive carries it", part.display());
-        // Not as they are on this machine: a file system without rights must not be seen in them.
+        // By path, not from this machine: a file system without rights must not show in an archive.
         let is_run = part.starts_with("bin") || part.starts_with("scripts");
         let words = part.iter().map(|word| word.to_str().context("a name that is no text"));
         let path = format!("{name}/{}", words.collect::<Result<Vec<_>>>()?.join("/"));
@@ -56,7 +51,6 @@ pub(super) fn entries(plugin: &Path, parts: &[&str], name: &str) -> Result<Vec<E
     Ok(entries)
 }
 
-/// A compressed tarball.
 pub(super) fn tar_gz(entries: &[Entry]) -> Result<Vec<u8>> {
     // No name and no time of its own.
     let compressed = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
@@ -73,7 +67,6 @@ pub(super) fn tar_gz(entries: &[Entry]) -> Result<Vec<u8>> {
     Ok(archive.into_inner()?.finish()?)
 }
 
-/// A zip.
 pub(super) fn zip(entries: &[Entry]) -> Result<Vec<u8>> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default()
@@ -87,32 +80,29 @@ pub(super) fn zip(entries: &[Entry]) -> Result<Vec<u8>> {
     Ok(archive.finish()?.into_inner())
 }
 
-/// A file of a release that was written.
 #[derive(Debug)]
 pub(super) struct Written {
-    /// Its name.
     pub name: String,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub size: usize,
-    /// Its SHA-256, in hexadecimal.
+    /// SHA-256 in hexadecimal.
     pub sum: String,
 }
 
-/// Writes both kinds of archive of a plugin into a folder; they are called `name` with their endings.
+/// Writes both kinds of archive of a plugin into a folder, as `name` with the endings.
 pub(super) fn write(plugin: &Path, name: &str, folder: &Path) -> Result<Vec<Written>> {
     let entries = entries(plugin, &[""], name)?;
     let archives = [("tar.gz", tar_gz(&entries)?), ("zip", zip(&entries)?)];
     archives.into_iter().map(|(ending, bytes)| save(folder, format!("{name}.{ending}"), &bytes)).collect()
 }
 
-/// Writes one file of a release.
 pub(super) fn save(folder: &Path, name: String, bytes: &[u8]) -> Result<Written> {
     let path = folder.join(&name);
     fs::write(&path, bytes).with_context(|| format!("write {}", path.display()))?;
     Ok(Written { name, size: bytes.len(), sum: HEXLOWER.encode(&Sha256::digest(bytes)) })
 }
 
-/// The file that `sha256sum -c` reads.
+/// Text for `sha256sum -c`.
 pub(super) fn sums(written: &[Written]) -> String {
     let mut lines: Vec<String> = written.iter().map(|it| format!("{}  {}\n", it.sum, it.name)).collect();
     lines.sort_by(|one, other| one.get(64..).cmp(&other.get(64..)));
@@ -126,7 +116,7 @@ mod tests {
 
     use super::*;
 
-    /// A folder that looks like a plugin, its execute bits lost.
+    /// A folder like a plugin, with lost execute bits.
     fn plugin() -> tempfile::TempDir {
         let plugin = tempfile::tempdir().unwrap();
         for (path, text) in [

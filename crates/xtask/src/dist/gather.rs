@@ -1,4 +1,4 @@
-//! The packages of all platforms, which machines of each have made, for the one package that lists them all.
+//! Packages of all platforms, made on machines of each, for the one package that lists them all.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use super::archive::PROGRAM;
 use super::npm::{self, BINARIES, PLATFORMS, Platform, TOP, VERSION};
 
-/// The package of each platform in these folders, once each and whole.
 pub(super) fn platforms(folders: &[PathBuf]) -> Result<Vec<(Platform, Vec<u8>)>> {
     let mut files = Vec::new();
     for folder in folders {
@@ -23,7 +22,6 @@ pub(super) fn platforms(folders: &[PathBuf]) -> Result<Vec<(Platform, Vec<u8>)>>
     PLATFORMS.into_iter().map(|platform| Ok((platform, read(platform, &files)?))).collect()
 }
 
-/// The one package of a platform among these files.
 fn read(platform: Platform, files: &[PathBuf]) -> Result<Vec<u8>> {
     let start = npm::file_name(&platform.name(), "");
     let start = start.trim_end_matches(".tgz");
@@ -41,7 +39,7 @@ fn read(platform: Platform, files: &[PathBuf]) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Holds a package to what its name says, and to this version.
+/// Compares a package with its name and with this version.
 fn check(platform: Platform, bytes: &[u8]) -> Result<()> {
     let mut package = Value::Null;
     let mut programs = Vec::new();
@@ -71,7 +69,7 @@ fn check(platform: Platform, bytes: &[u8]) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// Writes the package of a platform into a folder, under a name of its own if it has one.
+    /// Writes the package of a platform into a folder, with an optional name.
     fn make(folder: &Path, platform: Platform, version: &str, name: Option<&str>) {
         let binary = folder.join("binary");
         fs::write(&binary, "a program").unwrap();
@@ -80,7 +78,7 @@ mod tests {
         fs::write(folder.join(name.unwrap_or(&own)), bytes).unwrap();
     }
 
-    /// What is wrong with the packages in two folders, the first of which has those of two platforms.
+    /// The error about packages in two folders, the first of which has those of two platforms.
     fn wrong(change: impl FnOnce(&Path, &Path)) -> String {
         let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let [one, other] = folders.each_ref().map(|folder| folder.path().to_owned());

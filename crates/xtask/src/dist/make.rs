@@ -1,4 +1,4 @@
-//! Makes the archives and the packages of a release.
+//! Archives and packages of a release.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,22 +13,18 @@ use super::{Options, gather};
 use crate::plugin::{self, Build, Target};
 use crate::{cargo, rust_target};
 
-/// Where `man` looks for the pages of a program beside its `bin/`.
+/// Folder of manual pages beside a program's `bin/`.
 const MANUAL: &str = "share/man/man1";
 
-/// What became of one target.
 enum Outcome {
     Made(Made),
     LeftOut(String),
     Failed(String),
 }
 
-/// What was made for one target.
 struct Made {
     archives: Vec<Written>,
-    /// Where npm has a platform for it.
     package: Option<PlatformPackage>,
-    /// How large a hook is.
     stop: u64,
 }
 
@@ -65,7 +61,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Makes the plugin's package for all platforms, out of theirs, which other machines have made.
+/// Makes the plugin's package for all platforms from theirs, which other machines have made.
 pub(super) fn assemble(folders: &[PathBuf]) -> Result<()> {
     // All are read before anything is cleared: the folder may be one of those.
     let platforms = gather::platforms(folders)?;
@@ -79,20 +75,19 @@ pub(super) fn assemble(folders: &[PathBuf]) -> Result<()> {
     finish(&made, &folder)
 }
 
-/// Writes the sums, and says what is there.
 fn finish(made: &[Written], folder: &Path) -> Result<()> {
     fs::write(folder.join("SHA256SUMS"), archive::sums(made)).context("write SHA256SUMS")?;
     anstream::println!("{} files and SHA256SUMS in {}", made.len(), folder.display());
     Ok(())
 }
 
-/// Which targets are meant: those that were named, or all of a release and this machine's own.
+/// Named targets, or those of a release with this machine's own.
 fn chosen(options: &Options, host: &str) -> Vec<String> {
     if !options.target.is_empty() {
         return options.target.clone();
     }
     let mut targets: Vec<String> = TARGETS.map(str::to_owned).to_vec();
-    // On Linux the static one is for this machine as well.
+    // On Linux the static target is for this machine as well.
     if !targets.iter().any(|target| target == host) && !host.contains("-linux-") {
         targets.push(host.to_owned());
     }
@@ -136,15 +131,15 @@ fn make(host: &str, target: &str, folder: &Path) -> Result<Outcome> {
     Ok(Outcome::Made(Made { archives, package, stop }))
 }
 
-/// Adds the pages for `man`. They are of the command line alone, and the same for every target.
+/// Adds pages for `man`, about the command line alone, and the same for every target.
 fn add_manual(plugin: &Path) -> Result<()> {
     let mut command = Command::new(cargo::cargo());
     command.args(["run", "--quiet", "--locked", "-p", "omo-pages", "--"]).arg(plugin.join(MANUAL));
     cargo::run(command.current_dir(cargo::top()?))
 }
 
-/// Packs the plugin that was built for the tests, for npm also as a higher version. Packages of other platforms
-/// are there to be left out: they hold no binaries.
+/// Packs the plugin for the tests, for npm also as a higher version. Packages of other platforms are there to be left
+/// out, without binaries.
 pub(super) fn pack_for_tests() -> Result<()> {
     let (folder, plugin) = (super::test_folder()?, cargo::target()?.join("plugin"));
     clear(&folder)?;
@@ -152,7 +147,7 @@ pub(super) fn pack_for_tests() -> Result<()> {
     archive::write(&plugin, &super::name_of(&host), &folder)?;
     let (bin, launcher) = (plugin.join("bin"), cargo::top()?.join("bin").join("omo"));
     let (hook, omo) = (bin.join("omo-stop"), bin.join("omo"));
-    // This version last: marketplace.json names it.
+    // This version last: `marketplace.json` names it.
     for version in ["99.0.0", npm::VERSION] {
         let packages = PLATFORMS.map(|platform| {
             let is_own = Platform::of(&host) == Some(platform);
@@ -164,7 +159,6 @@ pub(super) fn pack_for_tests() -> Result<()> {
     Ok(())
 }
 
-/// Makes an empty folder in the place of what is there.
 fn clear(folder: &Path) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("clear {}", folder.display()))?;
@@ -179,7 +173,7 @@ fn works(command: &[&str]) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// The program that cargo should link with, where it would not choose it itself.
+/// Program for `linker =` of cargo, where the default is wrong.
 fn program(linker: &Linker, target: &str) -> Result<Option<String>> {
     let words = match linker {
         Linker::Default => return Ok(None),
@@ -202,7 +196,6 @@ fn program(linker: &Linker, target: &str) -> Result<Option<String>> {
     Ok(Some(path.to_owned()))
 }
 
-/// A text as TOML writes it, which JSON writes alike.
 fn toml_string(text: &str) -> Result<String> {
     Ok(serde_json::to_string(text)?)
 }

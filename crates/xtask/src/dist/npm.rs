@@ -1,7 +1,7 @@
-//! The packages for npm: one with the binaries of each platform, and the plugin's own, which lists those.
+//! Packages for npm: one with the binaries of each platform, and the plugin's own, which lists those.
 //!
-//! The client downloads the plugin's package and has npm install what its shrinkwrap lists, without running
-//! a script. npm leaves out what is for another platform. The bytes are the same whenever they are made.
+//! The client downloads the plugin's package and has npm install its shrinkwrap, without running a script. npm leaves
+//! out other platforms. The bytes are the same whenever they are made.
 
 use std::fs;
 use std::path::Path;
@@ -14,28 +14,20 @@ use sha2::{Digest, Sha512};
 use super::archive::{self, Entry, PROGRAM, TEXT, Written};
 use crate::{cargo, plugin};
 
-/// The version of this repository.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Whose packages they are.
 const SCOPE: &str = "@omo-cc";
-/// The plugin's own package, in that scope.
 const PLUGIN: &str = "omo";
-/// The folder that a package has all its files in.
 pub(super) const TOP: &str = "package";
-/// The binaries of a platform.
 pub(super) const BINARIES: [&str; 2] = [plugin::HOOKS, "omo"];
 
-/// A platform in the words of npm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Platform {
-    /// The system.
     pub os: &'static str,
-    /// The processor.
     pub cpu: &'static str,
 }
 
-/// What a release has packages for. Windows is not among them: the client starts no script there, so that a
-/// launcher would never come to run.
+/// Platforms of a release. Windows is not among them: the client starts no script there, so that a launcher would
+/// never come to run.
 pub(super) const PLATFORMS: [Platform; 4] = [
     Platform { os: "linux", cpu: "x64" },
     Platform { os: "linux", cpu: "arm64" },
@@ -44,7 +36,6 @@ pub(super) const PLATFORMS: [Platform; 4] = [
 ];
 
 impl Platform {
-    /// The platform of a target triple.
     pub(super) fn of(target: &str) -> Option<Self> {
         PLATFORMS.into_iter().find(|platform| {
             let processor = if platform.cpu == "x64" { "x86_64-" } else { "aarch64-" };
@@ -53,28 +44,26 @@ impl Platform {
         })
     }
 
-    /// Its name, as a launcher looks for it.
+    /// Name in a launcher, such as `linux-x64`.
     pub(super) fn name(self) -> String {
         format!("{}-{}", self.os, self.cpu)
     }
 
-    /// The name of its package.
     pub(super) fn package(self) -> String {
         format!("{SCOPE}/{}", self.name())
     }
 }
 
-/// The package of a platform.
 #[derive(Debug)]
 pub(super) struct PlatformPackage {
     platform: Platform,
-    /// The digest that the plugin's package names it with.
+    /// Digest in the plugin's package.
     integrity: String,
-    /// Its file.
+    /// File of the package.
     pub file: Written,
 }
 
-/// The bytes of a platform's package, with the [`BINARIES`] from these files.
+/// Bytes of a platform's package, with the [`BINARIES`] from these files.
 pub(super) fn pack_platform(platform: Platform, version: &str, binaries: [&Path; 2]) -> Result<Vec<u8>> {
     let name = platform.name();
     let package = json!({
@@ -108,7 +97,6 @@ pub(super) fn pack_platform(platform: Platform, version: &str, binaries: [&Path;
     archive::tar_gz(&entries)
 }
 
-/// Writes the package of a platform into a folder.
 pub(super) fn save_platform(platform: Platform, version: &str, bytes: &[u8], folder: &Path) -> Result<PlatformPackage> {
     let file = archive::save(folder, file_name(&platform.name(), version), bytes)?;
     Ok(PlatformPackage { platform, integrity: format!("sha512-{}", BASE64.encode(&Sha512::digest(bytes))), file })
@@ -131,7 +119,7 @@ pub(super) fn write_plugin(version: &str, platforms: &[PlatformPackage], folder:
     ])
 }
 
-/// Has a file name another version: for tests of an update.
+/// Changes the version in a file, for tests of an update.
 fn renumber(entry: &mut Entry, version: &str) -> Result<()> {
     if entry.mode == PROGRAM || entry.path.ends_with("/plugin.json") {
         entry.bytes = std::str::from_utf8(&entry.bytes)?.replace(VERSION, version).into_bytes();
@@ -157,8 +145,8 @@ fn plugin_manifest(version: &str, platforms: &[PlatformPackage], parts: &[&str])
     }))
 }
 
-/// What the client installs with the plugin. It says nowhere where a package is `resolved`: every registry has
-/// a layout of its own, and npm asks the one that it is set up for. The digest decides what is installed.
+/// The packages that the client installs with the plugin. No `resolved`: every registry has a layout of its own, and
+/// npm asks the one that it is set up for. The digest decides about the content.
 fn shrinkwrap(package: &Value, version: &str, platforms: &[PlatformPackage]) -> Result<Value> {
     let [name, license, needs] = ["name", "license", "optionalDependencies"].map(|field| package.get(field));
     let root = json!({ "name": name, "version": version, "license": license, "optionalDependencies": needs });
@@ -189,12 +177,11 @@ fn marketplace(version: &str) -> Result<Value> {
     Ok(marketplace)
 }
 
-/// The name of a package's file, as npm gives it.
 pub(super) fn file_name(name: &str, version: &str) -> String {
     format!("{}-{name}-{version}.tgz", SCOPE.trim_start_matches('@'))
 }
 
-/// Where a package comes from, as npm writes it. It compares that with where it was published from.
+/// Origin of a package in npm's form, which npm compares with the origin of the publication.
 fn repository() -> Value {
     json!({ "type": "git", "url": format!("git+{}.git", env!("CARGO_PKG_REPOSITORY")) })
 }
@@ -209,7 +196,6 @@ fn text(value: &Value) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// A JSON file of the repository.
 fn read_json(path: &str) -> Result<Value> {
     let text = fs::read_to_string(cargo::top()?.join(path)).with_context(|| format!("read {path}"))?;
     serde_json::from_str(&text).with_context(|| format!("parse {path}"))
@@ -222,7 +208,6 @@ mod tests {
 
     use super::*;
 
-    /// The files of a package with their rights.
     fn unpack(path: &Path) -> BTreeMap<String, (u32, Vec<u8>)> {
         let file = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(&*file));
@@ -240,7 +225,6 @@ mod tests {
         serde_json::from_slice(&files[path].1).unwrap()
     }
 
-    /// A folder with the packages of all platforms and of the plugin.
     fn packed(version: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let [hook, omo] = BINARIES.map(|name| folder.path().join(name));

@@ -1,6 +1,6 @@
-//! The systems that archives are made for, and how each is linked on this machine.
+//! Target systems of archives, and the linker for each on this machine.
 
-/// What a release is for. The machine's own target comes with them where it is another.
+/// Targets of a release. The machine's own is added if missing.
 pub(super) const TARGETS: [&str; 5] = [
     "x86_64-unknown-linux-musl",
     "aarch64-unknown-linux-musl",
@@ -9,18 +9,15 @@ pub(super) const TARGETS: [&str; 5] = [
     "x86_64-pc-windows-gnu",
 ];
 
-/// What links the binaries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Linker {
-    /// The one that rustc chooses.
     Default,
-    /// This program, as it is.
     Program(&'static str),
     /// zig, which knows the system libraries of macOS, started with these words.
     Zig(&'static [&'static str]),
 }
 
-/// How a target is linked on this host, or why it cannot be. `has` tells whether a command works.
+/// Linker of a target on this host, or the reason why there is none. `has` tests a command.
 pub(super) fn linker(host: &str, target: &str, has: impl Fn(&[&str]) -> bool) -> Result<Linker, &'static str> {
     let processor = |triple: &str| triple.split('-').next().map(str::to_owned);
     let is_own = host == target || (host.contains("-linux-") && processor(host) == processor(target));
@@ -57,7 +54,7 @@ mod tests {
     fn each_target_is_linked_by_what_is_there() {
         let zig: &[&str] = &["zig"];
         let python: &[&str] = &["python3", "-m", "ziglang"];
-        // The host, the target, the commands that are there, what links.
+        // Host, target, present commands, expected linker.
         for (host, target, there, expected) in [
             (LINUX, "x86_64-unknown-linux-musl", &[][..], Ok(Linker::Default)),
             (LINUX, "aarch64-unknown-linux-musl", &[], Ok(Linker::Program("rust-lld"))),

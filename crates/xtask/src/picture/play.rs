@@ -1,5 +1,5 @@
-//! The run that the picture shows: the real client in a terminal, with a model whose turns are
-//! written down here. What the model does to the project it really does.
+//! The run of the picture: the real client in a terminal, with a model whose turns are written down here and whose
+//! changes to the project are real.
 
 use std::path::Path;
 
@@ -7,26 +7,22 @@ use anyhow::{Context, Result, bail};
 use omo_testkit::{Client, Lab, MockModel, ModelScript, ModelTurn, Terminal};
 use serde_json::json;
 
-/// The terminal's size, in columns and rows: all of the run fits, so that nothing scrolls away.
+/// Columns and rows of the terminal, enough for the whole run without scrolling.
 const SIZE: (u16, u16) = (100, 90);
-/// What the person types.
 const PROMPT: &str = "ulw --check \"sh test.sh\" greet people by name in greet.sh";
-/// What the picture begins with, and what it ends with.
 const FIRST: &str = "❯ ulw --check";
 const LAST: &str = "[omo] VERIFIED";
-/// What the status line shows then.
 const STATUS: &str = "ulw verified";
-/// What the reviewer says.
 const REVIEW: &str =
     "greet.sh greets the name that it is given, and nothing else changed.\n\n<promise>VERIFIED</promise>";
-/// Where the picture says that the project is: the real one is a temporary folder.
+/// Replacement for the temporary folder of the project.
 const SHOWN_PROJECT: &str = "~/greet";
 
 const CHECK: &str = "got=$(sh greet.sh Ada)\ntest \"$got\" = \"Hello, Ada!\" && echo ok && exit\necho \"expected: Hello, Ada!\"\necho \"got:      $got\"\nexit 1\n";
 const WRONG: &str = "echo \"Hello, you!\"\n";
 const RIGHT: &str = "echo \"Hello, $1!\"\n";
 
-/// Plays the run; gives the lines of the terminal that show it, with their colours.
+/// Plays the run; gives its terminal lines with their colours.
 pub(super) fn play(plugin: &Path, client: &Client) -> Result<String> {
     if !Terminal::available() {
         bail!("tmux is not installed, and it types for the person in the picture");
@@ -61,7 +57,6 @@ pub(super) fn play(plugin: &Path, client: &Client) -> Result<String> {
     Ok(lines.replace(&*lab.home().to_string_lossy(), "~"))
 }
 
-/// What the model does and says.
 fn turns(project: &Path) -> [ModelTurn; 6] {
     let done = "<promise>DONE</promise>";
     let writes =
@@ -81,7 +76,6 @@ fn turns(project: &Path) -> [ModelTurn; 6] {
     ]
 }
 
-/// The lines from the prompt to the end of the run.
 fn cut(screen: &str) -> Option<String> {
     let plain: Vec<String> = screen.lines().map(|line| anstream::adapter::strip_str(line).to_string()).collect();
     let first = plain.iter().position(|line| line.contains(FIRST))?;

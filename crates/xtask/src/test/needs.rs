@@ -1,6 +1,5 @@
-//! What tests need that not every machine has: that of their whole suite, or what the reason of an `#[ignore]` says,
-//! `needs strace: cargo xtask test` for example. Where it is missing, those tests are left out by their names, with their
-//! number.
+//! Needs of tests that not every machine meets: of a whole suite, or in the reason of an `#[ignore]`, for example
+//! `needs strace: cargo xtask test`. Tests with unmet needs are left out by name, and counted.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,22 +9,17 @@ use anyhow::{Context, Result};
 
 use crate::cargo;
 
-/// The real client, and what types for the person in it.
+/// The real client, and a terminal driver for the person in it.
 pub(crate) const CLIENT: &str = "the real client";
-/// What runs the Windows build.
 pub(crate) const WINE: &str = "Wine";
-/// The plugin as it is packed for those who install it.
 pub(crate) const ARCHIVES: &str = "the archives";
-/// The plugin as it is built for users.
 pub(crate) const RELEASE: &str = "the release build";
-/// What runs tests of TypeScript.
 pub(crate) const VITEST: &str = "Vitest";
-/// What drives a browser.
 pub(crate) const PUPPETEER: &str = "Puppeteer";
-/// What the task always has: it builds it.
+/// Always met: the task builds the plugin.
 pub(crate) const PLUGIN: &str = "the built plugin";
 
-/// The needs of every test in a folder whose `#[ignore]` names no other ones. Plain `cargo test` builds none of these
+/// Needs of all tests in a folder whose `#[ignore]` names no other ones. Plain `cargo test` builds none of these
 /// suites: each is behind a feature of the package.
 const OF_SUITES: [(&str, &[&str]); 8] = [
     ("tests/blackbox", &[PLUGIN]),
@@ -38,13 +32,11 @@ const OF_SUITES: [(&str, &[&str]); 8] = [
     ("tests/worker", &[PLUGIN]),
 ];
 
-/// A program that some tests need.
 struct Need {
-    /// Its name in a reason.
     name: &'static str,
-    /// What succeeds where it is there.
+    /// A command that succeeds where the program works.
     probe: &'static [&'static str],
-    /// The package of Debian that has it; `None` where the system allows it or does not.
+    /// Debian package; `None` for a permission of the system.
     package: Option<&'static str>,
 }
 
@@ -83,23 +75,23 @@ const NEEDS: [Need; 19] = [
     },
 ];
 
-/// The daemons of a cluster and its commands, none of which runs before there is one.
+/// Daemons and commands of a cluster, none of which runs before there is one.
 const SLURM_IS_THERE: &str =
     "cd /usr/sbin && test -x slurmctld && test -x slurmd && test -x munged && command -v sbatch";
 
-/// The first Python in `PATH` may be another one than that of the system, which a package of Debian is for.
+/// The first Python in `PATH` may not be the system's, which a Debian package is for.
 const SOME_PYTHON_HAS_PYTEST: &str =
     "for python in python3 /usr/bin/python3; do \"$python\" -c 'import pytest' && exit; done; exit 1";
 
-/// Runs the next word as a command, in a folder that is removed behind it.
+/// Runs the next word as a command, in a folder that is removed afterwards.
 const IN_A_FOLDER: &str =
     "folder=$(mktemp -d) && cd \"$folder\" || exit; eval \"$0\"; status=$?; rm -rf \"$folder\"; exit $status";
 
-/// Where temporary files lie in memory, where that can be and `TMPDIR` names no other place: tests write some ten
-/// thousand small files, which a disk takes ten times as long for, and a busy disk makes hooks wait past their bounds.
+/// A folder in memory, unless `TMPDIR` names another: tests write some ten thousand small files, which take ten times
+/// as long on a disk, and a busy disk makes hooks wait past their bounds.
 pub(crate) fn temporary_folder() -> Option<&'static str> {
     const IN_MEMORY: &str = "/dev/shm";
-    // Room for what tests compile, and programs can be started from it.
+    // Enough space for compiled tests, and programs can be started there.
     const HAS_ROOM: &str = "df -Pk \"$TMPDIR\" | awk 'NR == 2 { exit $4 < 8000000 }'";
     #[expect(clippy::disallowed_methods, reason = "the user's own choice goes before ours")]
     let names_its_own = std::env::var_os("TMPDIR").is_some();
@@ -111,17 +103,14 @@ pub(crate) fn temporary_folder() -> Option<&'static str> {
     can_be_used.then_some(IN_MEMORY)
 }
 
-/// Something that tests need and that is not here.
 pub(crate) struct Missing {
-    /// Its name in a reason.
     pub name: &'static str,
-    /// What is wrong, and what to do.
+    /// Problem and remedy.
     pub why: String,
-    /// Whether it could be installed.
+    /// Installation would help.
     pub can_be_installed: bool,
 }
 
-/// The programs that are not here.
 pub(crate) fn missing() -> Vec<Missing> {
     let folder = temporary_folder();
     let missing = NEEDS.iter().filter(|need| !succeeds(need.probe, folder));
@@ -144,41 +133,38 @@ fn succeeds(probe: &[&str], temporary_folder: Option<&str>) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// A test that plain `cargo test` does not run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Ignored {
-    /// The name of its function.
     pub name: String,
-    /// What it needs; nothing where it is ignored for another reason.
+    /// Needs in the reason; empty for any other reason.
     needs: Vec<String>,
-    /// The file that it stands in.
     file: PathBuf,
 }
 
 impl Ignored {
-    /// Whether it needs something.
+    /// `true` for a need of this name.
     pub(crate) fn needs(&self, name: &str) -> bool {
         self.needs.iter().any(|need| need == name)
     }
 
-    /// Whether it stands in one of these files or folders.
+    /// `true` for a test in one of these files or folders.
     pub(crate) fn is_in(&self, paths: &[&str]) -> bool {
         let file = self.file.to_string_lossy().replace('\\', "/");
         paths.iter().any(|path| file.contains(path))
     }
 
-    /// Whether it needs this and nothing else.
+    /// `true` for a test with this need alone.
     pub(crate) fn needs_only(&self, name: &str) -> bool {
         self.needs.iter().all(|need| need == name) && !self.needs.is_empty()
     }
 
-    /// Whether the task runs it.
+    /// `true` for a test that the task runs.
     pub(crate) fn can_run(&self, missing: &[Missing]) -> bool {
         !self.needs.is_empty() && !missing.iter().any(|missing| self.needs(missing.name))
     }
 }
 
-/// Every test of the repository that plain `cargo test` does not run.
+/// Every test that plain `cargo test` does not run.
 pub(crate) fn ignored() -> Result<Vec<Ignored>> {
     let (top, mut found) = (cargo::top()?, Vec::new());
     for path in rust_files()? {
@@ -188,7 +174,6 @@ pub(crate) fn ignored() -> Result<Vec<Ignored>> {
     Ok(found)
 }
 
-/// The Rust files that hold tests.
 fn rust_files() -> Result<Vec<PathBuf>> {
     let top = cargo::top()?;
     let (mut files, mut folders) = (Vec::new(), ["benches", "crates", "tests"].map(|folder| top.join(folder)).to_vec());
@@ -205,8 +190,8 @@ fn rust_files() -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Those of one file, by its path in the repository: functions of such a suite or with that attribute, and those that a
-/// binary with a `main` of its own lists through a function of that name, the reason first and the name behind it.
+/// Ignored tests of a file, by its path: functions of such a suite or with `#[ignore]`, and those that a binary with
+/// its own `main` lists through a function `ignored`, the reason first and the name behind.
 fn ignored_in(text: &str, file: &Path) -> Vec<Ignored> {
     let of_suite = OF_SUITES.iter().find(|(folder, _)| file.starts_with(folder)).map(|(_, needs)| *needs);
     let functions = text.split("#[test]\n").skip(1).filter_map(|rest| {
@@ -228,7 +213,7 @@ fn ignored_in(text: &str, file: &Path) -> Vec<Ignored> {
     functions.chain(listed).map(as_ignored).collect()
 }
 
-/// What the reason of an `#[ignore]` names.
+/// Needs in the reason of an `#[ignore]`.
 fn named_needs(reason: &str) -> Vec<&str> {
     let needs = reason.strip_prefix("needs ").and_then(|needs| needs.strip_suffix(": cargo xtask test"));
     needs.into_iter().flat_map(|needs| needs.split(" and ")).collect()

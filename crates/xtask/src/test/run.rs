@@ -1,4 +1,4 @@
-//! Running suites: as many at once as there are processors, each with its output in one piece. A suite that runs alone prints at once.
+//! Runs suites, one for each processor at a time, the output of each in one piece. A single suite prints at once.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -10,19 +10,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// Interval of the lines about what still runs.
+/// Interval of the lines about running suites.
 const PROGRESS: Duration = Duration::from_secs(60);
 
-/// A suite that is ready to be run.
 #[derive(Debug)]
 pub(super) struct Ready {
-    /// What it is called.
     pub(super) name: String,
-    /// Its command, with all that it needs.
     pub(super) command: Command,
 }
 
-/// What makes more suites ready. Nothing is built beside tests: those of hooks hold bounds of time.
+/// A function that prepares more suites. Nothing is built beside tests: those of hooks hold bounds of time.
 pub(super) struct Later<'a>(Box<dyn FnOnce() -> Result<Vec<Ready>> + 'a>);
 
 impl<'a> Later<'a> {
@@ -31,14 +28,13 @@ impl<'a> Later<'a> {
     }
 }
 
-/// Runs suites, and fails where one of them does.
 pub(super) fn all(mut suites: Vec<Ready>, later: Option<Later>) -> Result<()> {
     let not_made = later.and_then(|Later(make)| make().map(|more| suites.extend(more)).err());
     let board = Board { is_alone: suites.len() == 1 && not_made.is_none(), ..Board::default() };
     if let Some(error) = not_made {
         board.add_failure(format!("what more tests need ({error:#})"));
     }
-    // The disk still takes what was just built, and a hook that has to wait for it gives up as its bound demands.
+    // The disk still takes the new build, and a hook that has to wait for it gives up as its bound demands.
     if cfg!(unix) && !board.is_alone {
         let _ = Command::new("sync").status();
     }
@@ -77,11 +73,10 @@ fn run_all(mut suites: Vec<Ready>, board: &Board) {
     });
 }
 
-/// What runs, and what failed.
 #[derive(Default)]
 struct Board {
     is_alone: bool,
-    /// The suites that run, each with the number of its tests that are done.
+    /// Running suites, each with the number of finished tests.
     running: Mutex<BTreeMap<String, usize>>,
     failed: Mutex<Vec<String>>,
 }
@@ -100,7 +95,7 @@ impl Board {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
     }
 
-    /// Runs one to its end, and says how it went: all that it printed where it failed, and else its result.
+    /// Runs a suite; prints all of its output on a failure, else its result.
     fn result(&self, mut suite: Ready) -> Result<Outcome> {
         let name = &suite.name;
         say(&format!("running {name}"));
@@ -124,7 +119,7 @@ impl Board {
         let status = child.wait().with_context(|| format!("run {name}"))?;
         let seconds = begun.elapsed().as_secs();
         let results: Vec<&str> = said.lines().filter(|line| line.starts_with("test result: ok.")).collect();
-        // One that ends before it says its result has not run its tests.
+        // A suite that ends before its result has not run its tests.
         if status.success() && !results.is_empty() {
             say(&format!("{name}, {seconds} s: {}", results.join("; ")));
             return Ok(Outcome::Green);
@@ -148,7 +143,7 @@ impl Board {
     }
 }
 
-/// Tells the one who started the task, who may have closed the pipe; not where the runner is itself tested, whose suites
+/// Prints for the person at the task, who may have closed the pipe; silent in tests of the runner itself, whose suites
 /// only seem to fail.
 pub(super) fn say(text: &str) {
     if !cfg!(test) {
@@ -156,18 +151,16 @@ pub(super) fn say(text: &str) {
     }
 }
 
-/// What became of a suite.
 enum Outcome {
     Green,
-    /// Its tests that failed, or how else it ended.
     Failed(String),
 }
 
-/// All that a suite prints, line by line, which is also shown as it comes where it runs alone.
+/// Output of a suite, line by line, also shown at once for a single suite.
 fn read(from: impl Read, mut shown: Option<impl Write>, mut seen: impl FnMut(&str)) -> String {
     let (mut text, mut from, mut line) = (String::new(), BufReader::new(from), Vec::new());
     while let Ok(1..) = from.read_until(b'\n', &mut line) {
-        // A reader that is gone is no reason to stop the suite.
+        // A closed output does not stop the suite.
         if let Some(shown) = &mut shown {
             let _ = shown.write_all(&line).and_then(|()| shown.flush());
         }

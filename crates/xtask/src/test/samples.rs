@@ -108,23 +108,21 @@ pub(crate) struct SurroundingsOptions {
     name: Option<String>,
 }
 
-/// A sample of a suite, as the task hands it to itself in other surroundings.
 #[derive(Serialize, Deserialize)]
 struct Sample {
     name: String,
     program: String,
     arguments: Vec<String>,
     folder: String,
-    /// `None` takes a variable away.
+    /// `None` removes a variable.
     variables: Vec<(String, Option<String>)>,
 }
 
-/// Plays the sample in all surroundings.
 pub(crate) fn run(options: &SurroundingsOptions) -> Result<()> {
     let chosen = SURROUNDINGS.iter().filter(|(name, _)| options.name.as_ref().is_none_or(|part| name.contains(part)));
     let chosen: Vec<_> = chosen.collect();
     ensure!(!chosen.is_empty(), "no surroundings have that name");
-    // Before the suites are built, which may put a new program in the place of this one.
+    // Before the suites are built, which may replace this program's file.
     let program = std::env::current_exe().context("find this program")?;
     let samples = make_samples(options)?;
     // Outside of this repository, whose programs no test may take for its own.
@@ -154,7 +152,6 @@ pub(crate) fn run(options: &SurroundingsOptions) -> Result<()> {
     Ok(())
 }
 
-/// Builds the sampled suites, with all that their tests are given.
 fn make_samples(options: &SurroundingsOptions) -> Result<Vec<Sample>> {
     let options = Options { require_all: options.require_all, ..Options::default() };
     let mut missing = needs::missing();
@@ -202,7 +199,6 @@ pub(crate) struct SampleList {
     path: PathBuf,
 }
 
-/// Runs a list of samples.
 pub(crate) fn play(list: &SampleList) -> Result<()> {
     let text = fs::read(&list.path).with_context(|| format!("read {}", list.path.display()))?;
     let samples: Vec<Sample> = serde_json::from_slice(&text).context("read the samples")?;

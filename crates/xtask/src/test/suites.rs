@@ -1,4 +1,4 @@
-//! The suites of the workspace: test binaries, which of them a name means, and what is in them.
+//! Suites of the workspace: test binaries, selection by name, and their tests.
 
 #![expect(
     clippy::indexing_slicing,
@@ -15,31 +15,23 @@ use serde_json::Value;
 use super::surroundings;
 use crate::cargo;
 
-/// A test binary that can be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Suite {
-    /// What it is called: the test target's own name, or for unit tests that of their package.
+    /// Name of the test target, or for unit tests of their package.
     pub(super) name: String,
-    /// The package that it belongs to.
     pub(super) package: String,
-    /// Whether it is a test target, and not the unit tests of a library or a program.
+    /// A test target, not unit tests of a library or a program.
     pub(super) is_integration: bool,
-    /// The file or folder that its tests stand in.
     sources: PathBuf,
 }
 
-/// A test binary that was built.
 #[derive(Debug)]
 pub(super) struct Built {
-    /// What it is called.
     pub(super) name: String,
-    /// The binary.
     pub(super) program: PathBuf,
-    /// The folder of its package, which its tests run in.
     folder: PathBuf,
 }
 
-/// Every suite of the workspace.
 pub(super) fn all() -> Result<Vec<Suite>> {
     let mut metadata = Command::new(cargo::cargo());
     let metadata =
@@ -64,7 +56,7 @@ fn suite(package: &str, target: &Value) -> Result<Suite> {
     Ok(Suite { name: name.to_owned(), package: package.to_owned(), is_integration, sources: sources.to_owned() })
 }
 
-/// The suites that a name means: the one that is called so, or all that have a test with the name in its own.
+/// The suite of this name, or all with a matching test.
 pub(super) fn named(suites: Vec<Suite>, name: &str) -> Result<Vec<Suite>> {
     if suites.iter().any(|suite| suite.name == name) {
         return Ok(suites.into_iter().filter(|suite| suite.name == name).collect());
@@ -78,8 +70,8 @@ pub(super) fn named(suites: Vec<Suite>, name: &str) -> Result<Vec<Suite>> {
     Ok(meant)
 }
 
-/// Whether a file or a folder of sources may have a test of that name: its last part stands in the name of a function,
-/// or in that of a module.
+/// `true` for sources that may have a test of that name: its last part stands in the name of a function, or in that of
+/// a module.
 fn may_have(sources: &Path, name: &str) -> Result<bool> {
     let part = name.rsplit("::").find(|part| !part.is_empty()).unwrap_or(name);
     let mut paths = vec![sources.to_owned()];
@@ -106,7 +98,7 @@ pub(super) fn build(suites: &[Suite], is_every: bool) -> Result<Vec<Built>> {
     if is_every {
         command.arg("--workspace");
     } else {
-        // With this package among them, which has the features that the others turn on: nothing is built twice.
+        // With this package, which has the features that the others turn on: nothing is built twice.
         let packages = suites.iter().map(|suite| suite.package.as_str()).chain([env!("CARGO_PKG_NAME")]);
         for package in packages {
             command.args(["-p", package]);
@@ -142,7 +134,7 @@ fn built_suite(message: &Value, program: &str) -> Result<Built> {
     Ok(Built { name: name.to_owned(), program: PathBuf::from(program), folder: folder.to_owned() })
 }
 
-/// The name in a package id such as `path+file:///x/crates/omo-core#0.1.0` or `…/tests#omo-tests@0.1.0`.
+/// Name in a package id such as `path+file:///x/crates/omo-core#0.1.0` or `…/tests#omo-tests@0.1.0`.
 fn package_of(message: &Value) -> Result<&str> {
     let (path, rest) = text(message, "package_id")?.rsplit_once('#').context("a package id without a version")?;
     let name = rest.split_once('@').map(|(name, _)| name).or_else(|| path.rsplit('/').next());
@@ -150,14 +142,14 @@ fn package_of(message: &Value) -> Result<&str> {
 }
 
 impl Built {
-    /// A command that runs it as cargo does, in the surroundings of a suite.
+    /// A command that runs the suite as cargo does, in the surroundings of a suite.
     pub(super) fn command(&self) -> Result<Command> {
         let mut command = surroundings::command(&self.program)?;
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder).stdin(Stdio::null());
         Ok(command)
     }
 
-    /// The names of its tests that a filter means, each without its modules.
+    /// Names of tests that match a filter, each without its modules.
     pub(super) fn tests(&self, filter: Option<&str>) -> Result<Vec<String>> {
         let listed = cargo::output(self.command()?.args(["--list", "--format=terse"]).args(filter))?;
         let names = listed.lines().filter_map(|line| line.strip_suffix(": test"));

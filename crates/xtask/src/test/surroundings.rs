@@ -1,5 +1,5 @@
-//! The surroundings of a suite, the same wherever the tests are started: default signals, no terminal, a known umask and
-//! locale, and no variable that would steer git, the client, omo or cargo.
+//! Surroundings of a suite, the same from any start: default signals, no terminal, a known umask and locale, and no
+//! variable that would steer git, the client, omo or cargo.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,12 @@ use anyhow::{Context, Result};
 use clap::Args;
 use omo_process::platform::own_program;
 
-/// Name of the task that a suite is started through.
 const TASK: &str = "suite";
-/// Beginnings of the variables that steer other programs.
+/// Prefixes of variables that steer other programs.
 const STEERING: [&str; 5] = ["ANTHROPIC_", "CARGO_", "CLAUDE", "GIT_", "OMO_"];
-/// Those of them that stay: all that the runner gives a suite, and where cargo has its downloads.
+/// Exceptions: variables of the runner for a suite, and cargo's folder of downloads.
 const KEPT: [&str; 3] = ["CARGO_HOME", "CARGO_MANIFEST_DIR", "OMO_TEST_"];
-/// A locale that is there without being installed.
+/// A locale that needs no installation.
 const LOCALE: &str = "C.UTF-8";
 
 /// A test binary with its arguments.
@@ -37,7 +36,7 @@ pub(super) fn command(program: &Path) -> Result<Command> {
     Ok(command)
 }
 
-/// Goes on as a test binary, in these surroundings.
+/// Replaces this process with a test binary in these surroundings.
 pub(crate) fn become_suite(suite: &Suite) -> Result<()> {
     omo_process::termination::reset_signals_of_started_programs();
     enter_session(suite)?;
@@ -52,7 +51,7 @@ pub(crate) fn become_suite(suite: &Suite) -> Result<()> {
     replace_this_process(&mut command)
 }
 
-/// Whether a suite is started without this variable.
+/// `true` for a variable that a suite does not get.
 fn is_left_out(name: &str) -> bool {
     let has_beginning = |beginnings: &[&str]| beginnings.iter().any(|beginning| name.starts_with(beginning));
     has_beginning(&STEERING) && !has_beginning(&KEPT)
@@ -69,8 +68,8 @@ fn replace_this_process(command: &mut Command) -> Result<()> {
     Err(command.exec()).with_context(|| format!("run {command:?}"))
 }
 
-/// A session without a terminal, in which the suite is not the leader: a leader that opens a pseudoterminal is hung up
-/// with it. Ctrl-C no longer reaches the suite; it ends with the task.
+/// A session without a terminal, whose leader is another process: a leader that opens a pseudoterminal is hung up with
+/// it. Ctrl-C no longer reaches the suite; it ends with the task.
 #[cfg(target_os = "linux")]
 #[expect(clippy::exit, reason = "the status is the one of the suite")]
 fn enter_session(suite: &Suite) -> Result<()> {
@@ -89,7 +88,7 @@ fn enter_session(suite: &Suite) -> Result<()> {
     std::process::exit(status.code().or_else(|| Some(128 + status.signal()?)).unwrap_or(1))
 }
 
-/// Where nothing ends a process with its parent, Ctrl-C has to.
+/// On systems where nothing ends a process with its parent, Ctrl-C has to.
 #[cfg(not(target_os = "linux"))]
 #[expect(clippy::unnecessary_wraps, reason = "on Linux it can fail")]
 fn enter_session(_suite: &Suite) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Files of a crate import each other one way: no circle but of a parent and its children.
+//! Imports between files of a crate go one way: no circle but of a parent and its children.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -51,7 +51,7 @@ fn module_of(file: &str) -> Path {
     }
 }
 
-/// The imports that are left when files at the end of a chain are taken away again and again.
+/// Imports that are left when files at the end of a chain are taken away again and again.
 fn circle(files: &BTreeMap<Path, String>) -> Vec<String> {
     let mut imports: BTreeSet<(&Path, &Path)> = files
         .iter()
@@ -68,7 +68,7 @@ fn circle(files: &BTreeMap<Path, String>) -> Vec<String> {
     }
 }
 
-/// Files of the crate that another one names, but for its own parents and children.
+/// Files of the crate that a file names, without its own parents and children.
 fn imported<'f>(file: &Path, text: &str, files: &'f BTreeMap<Path, String>) -> BTreeSet<&'f Path> {
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let code: String = code.lines().map(|line| line.split("//").next().unwrap_or_default().to_owned() + "\n").collect();
@@ -91,7 +91,7 @@ fn imported<'f>(file: &Path, text: &str, files: &'f BTreeMap<Path, String>) -> B
     paths.into_iter().filter_map(known).collect()
 }
 
-/// Reads `a::{b, c::d}` into the paths that it names; gives what is behind.
+/// Splits `a::{b, c::d}` into paths; gives the rest of the text.
 fn read_paths<'t>(text: &'t str, before: &mut Path, paths: &mut Vec<Path>) -> &'t str {
     let text = text.trim_start();
     if let Some(mut rest) = text.strip_prefix('{') {

@@ -1,11 +1,11 @@
-//! One set of features: what is built for `cargo xtask` is not built again for the tests.
+//! One set of features: builds for `cargo xtask` and for the tests are shared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use super::top;
 
-/// Each crate that cargo resolves for these packages, with every set of features that it is built with.
+/// Resolved crates of these packages, with every set of features that each is built with.
 fn crates(packages: &[&str], edges: &str) -> BTreeMap<String, BTreeSet<String>> {
     let tree = ["tree", "--locked", "--offline", "--prefix", "none", "--no-dedupe", "--format", "{p}|{f}", "-e", edges];
     let output = Command::new(env!("CARGO")).args(tree).args(packages).current_dir(top()).output().unwrap();

@@ -1,4 +1,4 @@
-//! What the hook binaries are made of, held to crates/omo-hooks/dependencies.txt on each kind of system.
+//! Dependencies of the hook binaries, compared with `crates/omo-hooks/dependencies.txt` on each kind of system.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -8,22 +8,22 @@ use crate::{read, top};
 
 const LIST: &str = "crates/omo-hooks/dependencies.txt";
 
-/// The kinds of systems. The first two are what a plugin for Linux is built for.
+/// Kinds of systems. A plugin for Linux is built for the first two.
 const TARGETS: [&str; 4] =
     ["x86_64-unknown-linux-musl", "x86_64-unknown-linux-gnu", "aarch64-apple-darwin", "x86_64-pc-windows-msvc"];
 
-/// What is in a program, and what is not but runs on the machine that builds it: macros and build scripts.
+/// Part of a program, or code that only runs on the building machine: macros and build scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Use {
     Linked,
     Build,
 }
 
-/// The crates that edges of these kinds lead to, each with one chain of crates that brings it in.
+/// Crates behind edges of these kinds, each with one chain of crates that brings it in.
 ///
-/// Nothing is built here for most targets: what this machine never fetched of theirs, cargo fetches now.
+/// Most targets are not built here: cargo fetches their missing crates now.
 fn chains(edges: &str, target: &str) -> BTreeMap<String, String> {
-    // Together with the CLI, as the plugin is built: what the CLI turns on in a crate, it turns on in the hooks.
+    // Together with the CLI, as the plugin is built: a feature that the CLI turns on is on in the hooks.
     let tree = ["tree", "--locked", "-p", "omo-hooks", "-p", "omo-cli", "--prefix", "depth", "--no-dedupe"];
     let options = ["--edges", edges, "--target", target];
     let output = Command::new(env!("CARGO")).args(tree).args(options).current_dir(top()).output().unwrap();
@@ -43,7 +43,6 @@ fn chains(edges: &str, target: &str) -> BTreeMap<String, String> {
     chains
 }
 
-/// The crates that the list names for a target.
 fn listed(target: &str) -> BTreeSet<(String, Use)> {
     let mut crates = BTreeSet::new();
     for line in read(LIST).lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -57,7 +56,7 @@ fn listed(target: &str) -> BTreeSet<(String, Use)> {
     crates
 }
 
-/// The crates of the hook binaries on a target, each with its use and one chain that brings it in.
+/// Crates of the hook binaries on a target, each with its use and one chain that brings it in.
 fn found(target: &str) -> BTreeMap<(String, Use), String> {
     let linked = chains("normal,no-proc-macro", target);
     let with_use = |(name, chain): (String, String)| {
@@ -67,7 +66,6 @@ fn found(target: &str) -> BTreeMap<(String, Use), String> {
     chains("normal,build", target).into_iter().map(with_use).collect()
 }
 
-/// What stands in only one of the two, a line each.
 fn differences(target: &str, found: &BTreeMap<(String, Use), String>) -> String {
     let listed = listed(target);
     let mut text = String::new();

@@ -1,17 +1,14 @@
-//! No test passes where it could not run what it is for: it is ignored with what it needs, or it fails.
+//! No test passes without having run: it is ignored with its needs, or it fails.
 
 use std::fs;
 
 use crate::{rust_files, top};
 
-/// How a test ends before its time.
 const ENDS: [&str; 5] = ["return;", "return }", "return Ok(())", "return say(", "return eprintln!("];
-/// How a test or a helper of tests says something.
 const PRINTS: [&str; 3] = ["println!(", "print!(", " say("];
-/// What it says where it then does nothing.
+/// Words of a test that did nothing.
 const EXCUSES: [&str; 6] = ["not run", "skipped", "left out", "not checked", "only checked", "not installed"];
 
-/// The lines of a file in which a test ends early.
 fn early_ends(text: &str) -> Vec<&str> {
     let (mut found, mut last_line) = (Vec::new(), None);
     for line in text.lines() {
@@ -29,7 +26,6 @@ fn early_ends(text: &str) -> Vec<&str> {
     found
 }
 
-/// What a file prints instead of doing it.
 fn excuses(text: &str) -> Vec<&str> {
     let printed = PRINTS.iter().flat_map(|print| text.split(print).skip(1));
     let printed = printed.filter_map(|rest| rest.split(");").next());
@@ -48,7 +44,7 @@ fn an_early_end_and_an_excuse_are_found() {
     assert!(excuses("    println!(\"{it}\");\n    // not run\n").is_empty());
 }
 
-/// What a test needs beside cargo and git stands in its `#[ignore]`; `cargo xtask test` looks whether it is there.
+/// Needs beside cargo and git stand in `#[ignore]`; `cargo xtask test` looks for them.
 #[test]
 fn no_test_passes_without_having_run() {
     for path in rust_files() {

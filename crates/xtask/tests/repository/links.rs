@@ -1,4 +1,4 @@
-//! Every link of a page to a file of the repository leads somewhere.
+//! Links of pages to files of the repository, each with a target.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,6 @@ use std::process::Command;
 
 use crate::{read, top};
 
-/// Every page, by its path from the top.
 fn pages() -> Vec<PathBuf> {
     let list = ["ls-files", "--cached", "--others", "--exclude-standard", "*.md"];
     let output = Command::new("git").args(list).current_dir(top()).output().unwrap();
@@ -15,7 +14,7 @@ fn pages() -> Vec<PathBuf> {
     pages.into_iter().filter(|page| top().join(page).is_file()).collect()
 }
 
-/// The targets of the links and pictures of a page, outside of its code.
+/// Targets of the links and pictures of a page, outside of its code.
 fn targets(page: &str) -> Vec<String> {
     let text: String = page.split("```").step_by(2).collect();
     let text: Vec<String> = text.lines().map(|line| line.split('`').step_by(2).collect()).collect();
@@ -23,7 +22,6 @@ fn targets(page: &str) -> Vec<String> {
     links.filter_map(|rest| rest.split(')').next()).map(str::to_owned).collect()
 }
 
-/// The names by which a page's headings are linked.
 fn anchors(page: &str) -> Vec<String> {
     let headings = page.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
     let keeps = |character: &char| character.is_alphanumeric() || matches!(character, ' ' | '-' | '_');

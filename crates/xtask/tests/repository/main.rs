@@ -19,22 +19,19 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The top of the repository.
 fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
 }
 
-/// The text of a file, by its path from the top.
 fn read(path: &str) -> String {
     fs::read_to_string(top().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// A TOML file, by its path from the top.
 fn toml(path: &str) -> Value {
     toml::from_str(&read(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Every Rust file of ours, by its path from the top.
+/// Every Rust file of ours, by its path from the root.
 fn rust_files() -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = ["crates", "benches", "tests", "fuzz/fuzz_targets"].map(|folder| top().join(folder)).to_vec();

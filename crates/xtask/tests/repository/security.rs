@@ -1,4 +1,4 @@
-//! SECURITY.md and docs/reliability.md: what they promise, a test holds.
+//! Promises of `SECURITY.md` and `docs/reliability.md`, each held by a test.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,6 @@ use crate::{read, rust_files, toml, top};
 
 const PAGES: [&str; 2] = ["SECURITY.md", "docs/reliability.md"];
 
-/// The names of all tests of the repository.
 fn tests() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for path in rust_files() {

@@ -1,8 +1,7 @@
-//! The surroundings that the task gives a suite, as a program sees them that is started as one.
+//! Surroundings of a suite, as a program sees them that is started as one.
 
 use std::process::{Command, Output, Stdio};
 
-/// The program that a suite is started through.
 fn task() -> Command {
     let mut task = Command::new(env!("CARGO_BIN_EXE_xtask"));
     task.stdin(Stdio::null()).arg("suite");
@@ -46,8 +45,8 @@ fn a_suite_of_a_task_in_the_background_can_be_interrupted() {
     assert_eq!(ignored & 0x5007, 0, "HUP, INT, QUIT, PIPE and TERM: {said}");
 }
 
-/// Field 6 of a process's `stat` is its session, field 7 its terminal. The leader of a session gets the terminal that it
-/// opens, and is hung up with it.
+/// Field 6 of a process's `stat` is its session, field 7 its terminal. The leader of a session gets the terminal that
+/// it opens, and is hung up with it.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_suite_has_a_session_of_its_own_without_a_terminal_and_is_not_its_leader() {

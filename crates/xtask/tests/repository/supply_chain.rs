@@ -1,6 +1,6 @@
-//! What the repository is built from: where it comes from, its licences, and that none of it is unsafe of ours.
+//! Dependencies of the repository: origin, licences, and no unsafe code of ours.
 //!
-//! What is allowed stands in deny.toml alone. `cargo deny` holds it for every target; these tests need no other tool.
+//! `deny.toml` alone has the rules. `cargo deny` holds them for every target; these tests need no other tool.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{read, toml, top};
 
-/// What this cargo prints, without using the network.
+/// Output of this cargo, without the network.
 fn cargo(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO")).args(arguments).current_dir(top()).output().unwrap();
     assert!(output.status.success(), "cargo {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -23,12 +23,11 @@ fn metadata(options: &[&str]) -> Vec<Value> {
     metadata.get("packages").and_then(Value::as_array).unwrap().clone()
 }
 
-/// The packages of this workspace.
 fn members() -> Vec<Value> {
     metadata(&["--no-deps"])
 }
 
-/// Every package that is built on this machine. Those of other systems need not be here.
+/// Packages built on this machine. Those of other systems may be missing.
 fn packages() -> Vec<Value> {
     let version = cargo(&["--version", "--verbose"]);
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
@@ -39,12 +38,11 @@ fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap_or_else(|| panic!("no {field} in {value}"))
 }
 
-/// The texts of a list.
 fn texts(value: &Value) -> BTreeSet<&str> {
     value.as_array().unwrap().iter().map(|entry| entry.as_str().unwrap()).collect()
 }
 
-/// Whether a licence expression is met by licences of this list: `OR` leaves a choice, `AND` leaves none.
+/// `true` for a licence expression that the list meets: `OR` leaves a choice, `AND` leaves none.
 ///
 /// A `/` is how old packages write `OR`. An exception (`WITH`) only adds permissions, but it is its own name here.
 fn is_met(expression: &str, allowed: &BTreeSet<&str>) -> bool {

@@ -1,4 +1,4 @@
-//! How the files of the repository look, and which of them may do what.
+//! Form of the files of the repository, and permissions of each.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::{read, rust_files, top};
 
-/// What a crate of ours may use of the others. Arrows go one way.
+/// Permitted dependencies between our crates, in one direction.
 const ARROWS: [(&str, &[&str]); 19] = [
     ("omo-core", &[]),
     // Speaks to the client in place of a model, and knows nothing of omo.
@@ -38,7 +38,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
             "omo-view",
         ],
     ),
-    // Text from data: nothing of a run but what it is given.
+    // Text from data: nothing of a run but its input.
     ("omo-view", &["omo-core"]),
     (
         "omo-cli",
@@ -59,9 +59,9 @@ const ARROWS: [(&str, &[&str]); 19] = [
     ),
     // Writes the pages; nothing uses it.
     ("omo-pages", &["omo-cli", "omo-core", "omo-view"]),
-    // Tries what the others promise; nothing uses it.
+    // Tries promises of the others; nothing uses it.
     ("omo-fuzz", &["omo-checks", "omo-claude", "omo-core", "omo-plan", "omo-engine", "omo-state"]),
-    // Plans as data, for tests of what is done with one, and the seal of the states that tests begin with.
+    // Plans as data, for tests about plans, and the seal of the states that tests begin with.
     ("omo-testkit", &["omo-core", "omo-engine", "omo-plan", "omo-scripted-model", "omo-state"]),
     ("xtask", &["omo-core", "omo-process", "omo-testkit"]),
     ("omo-benches", &["omo-core", "omo-plan", "omo-engine", "omo-state", "omo-testkit"]),
@@ -91,7 +91,7 @@ fn no_file_is_longer_than_600_lines() {
 fn the_rules_do_no_input_or_output() {
     let banned =
         ["std::fs", "std::env", "std::net", "std::process", "std::io", "SystemTime", "Instant::now", "Utc::now"];
-    // Of omo-engine, the rules of a run; what keeps its files and starts its workers is named here.
+    // Of omo-engine, the rules of a run; the parts that keep its files and start its workers are named here.
     let edges = ["error", "ledger", "parallel", "projection", "task_list_store", "ticket", "work"];
     let is_rule_of_a_run = |path: &Path| {
         let part = path.strip_prefix("crates/omo-engine/src").ok().and_then(|rest| rest.components().next());
@@ -109,7 +109,6 @@ fn the_rules_do_no_input_or_output() {
     }
 }
 
-/// Every file of the crates that a user runs, with its text.
 fn of_the_user() -> Vec<(PathBuf, String)> {
     let others = ["omo-fuzz", "omo-pages", "omo-testkit", "xtask"];
     let is_one = |path: &PathBuf| {
@@ -125,9 +124,9 @@ fn of_the_user() -> Vec<(PathBuf, String)> {
     rust_files().into_iter().filter(is_one).map(read).collect()
 }
 
-/// What the README says: omo opens no connection. One file listens, to this machine alone, for as long
-/// as a person has `omo doctor --live` look at a session. Another finds free ports, for the
-/// sessions of a plan: it holds them for a moment, and never takes a connection.
+/// A promise of the README: omo opens no connection. One file listens, to this machine alone, for as long as a person
+/// has `omo doctor --live` look at a session. Another finds free ports, for the sessions of a plan: it holds them for
+/// a moment, and never takes a connection.
 #[test]
 fn what_a_user_runs_opens_no_connection() {
     const LISTENS: &str = "crates/omo-scripted-model/src/loopback.rs";
@@ -153,8 +152,8 @@ fn what_a_user_runs_opens_no_connection() {
     }
 }
 
-/// What the README says: omo starts the checks, git, the client where a person asks for that, and
-/// nothing else, but for the status line and the launcher that its user hands it.
+/// A promise of the README: omo starts the checks, git, the client where a person asks for that, and nothing else, but
+/// for the status line and the launcher that its user hands it.
 #[test]
 fn processes_are_started_in_known_places_and_nowhere_else() {
     let places_with = |words: &[&str]| {
@@ -197,8 +196,8 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
     );
     assert!(read("crates/omo-claude/src/supervisor.rs").contains("inheriting_command(own_program()?)"));
     assert!(read("crates/omo-claude/src/supervisor/minder.rs").contains("child_command(&spec.program, "));
-    // The one that runs what others wrote is a keeper, which is only ever given a check of a run or of
-    // a plan, and runs it in `/bin/sh` or, a check alone, in the bash that was found outside the project.
+    // Commands of others run in a keeper, which is only ever given a check of a run or of a plan, and runs it in
+    // `/bin/sh` or, a check alone, in the bash that was found outside the project.
     let keeper = read("crates/omo-process/src/keeper.rs");
     assert!(keeper.contains("inheriting_command(shell.program())"));
     assert!(keeper.contains("spec.check.as_ref().and_then(|check| check.bash.clone()).map_or_else(Shell::find, "));
@@ -211,7 +210,7 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
             && git.contains("let mut command = child_command(git, ")
             && git.contains("SearchPath::from_variables(&inherited()).outside(&projects)")
     );
-    // What shows a page to the person who asks for that.
+    // The browser for the person who asks for a page.
     let opener = read("crates/omo-process/src/file_opener.rs");
     assert!(
         opener.contains("SearchPath::from_process().outside(projects)")
@@ -234,7 +233,7 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
     }));
 }
 
-/// docs/adr/0013: what differs between systems stands behind one module of each crate.
+/// docs/adr/0013: differences between systems stand behind one module of each crate.
 #[test]
 fn only_a_platform_module_asks_which_system_it_is_on() {
     let words = ["target_os", "cfg(unix)", "cfg(windows)", "cfg!(windows)", "std::os::", "rustix::", "nix::", "winapi"];
@@ -281,13 +280,13 @@ fn the_version_is_the_same_everywhere() {
     assert_eq!(json(".claude-plugin/plugin.json")["version"], version);
     assert_eq!(json("plugin.json")["version"], version);
     assert_eq!(json(".claude-plugin/marketplace.json")["plugins"][0]["version"], version);
-    // What was added since the last release may stand above it.
+    // Changes since the last release may stand above.
     let changes = read("CHANGELOG.md");
     let newest = changes.lines().find(|line| line.starts_with("## [") && *line != "## [Unreleased]").unwrap();
     assert!(newest.starts_with(&format!("## [{version}] - ")), "CHANGELOG.md says {newest}");
 }
 
-/// What a clone runs finds binaries of its own version and of no other.
+/// A clone runs binaries of its own version and of no other.
 #[test]
 fn the_launchers_are_alike_and_find_this_version() {
     let mut texts = Vec::new();
@@ -332,10 +331,10 @@ fn the_hooks_of_the_plugin_are_the_table_of_events_each_in_exec_form() {
     assert_eq!(in_clone, launchers, "the launchers of a clone");
 }
 
-/// The commands that are carried out by a model.
+/// Commands that a model carries out.
 const DISPATCHERS: [&str; 5] = ["execute", "execute-local", "execute-plan", "ulw-exec", "ulw-plan"];
 
-/// Every command with its text, but those that a model carries out.
+/// Commands with their text, but those that a model carries out.
 fn commands() -> Vec<(String, String)> {
     let files = fs::read_dir(top().join("commands")).unwrap().map(|entry| entry.unwrap().path());
     let with_text = files.map(|path| {
@@ -385,9 +384,8 @@ fn the_commands_that_may_start_clients_run_one_line_each_and_only_a_person_begin
     }
 }
 
-/// What a command allows its agents are allowed as well. `omo agent evidence run` runs whatever a model writes
-/// behind it, so that its user is asked as for any other command. Whether a file may be edited stays with the
-/// user's own permission mode.
+/// A permission of a command holds for its agents as well. `omo agent evidence run` runs any text of a model, so that
+/// its user is asked as for any other command. Edits of files stay with the user's own permission mode.
 #[test]
 fn no_command_allows_what_a_model_writes_to_be_run() {
     for name in DISPATCHERS {
@@ -402,7 +400,6 @@ fn no_command_allows_what_a_model_writes_to_be_run() {
     }
 }
 
-/// The tools that a command allows without a question.
 fn allowed(text: &str) -> Vec<&str> {
     let line = text.lines().find_map(|line| line.strip_prefix("allowed-tools: "));
     line.map(|line| line.split(", ").collect()).unwrap_or_default()
@@ -414,7 +411,7 @@ fn dispatches(text: &str, line: &str) {
     assert!(text.lines().count() <= 40, "longer than a dispatcher needs");
 }
 
-/// An agent that could start others would spend what is not counted.
+/// An agent that could start others would spend uncounted tokens.
 #[test]
 fn every_agent_is_a_leaf_and_says_what_it_is_for() {
     let mut names = Vec::new();

@@ -1,10 +1,10 @@
-//! What the workflows on public CI may do, and that they do what the repository's own commands do.
+//! Permissions of the workflows on public CI, and their agreement with the repository's own commands.
 
 use std::fs;
 
 use crate::{read, top};
 
-/// Every workflow: its name and its text. One of them is for the projects of users.
+/// Workflows by name, with their text. One of them is for the projects of users.
 fn workflows() -> Vec<(String, String)> {
     let folder = ".github/workflows";
     let files = fs::read_dir(top().join(folder)).unwrap();
@@ -36,7 +36,6 @@ fn workflows_run_what_the_repository_runs() {
     }
 }
 
-/// The texts in quotes between two others.
 fn between<'a>(text: &'a str, start: &str, end: &str) -> Vec<&'a str> {
     let list = text.split_once(start).and_then(|(_, rest)| rest.split_once(end)).unwrap().0;
     list.split('"').skip(1).step_by(2).collect()
@@ -59,7 +58,6 @@ fn every_package_is_published_and_the_plugins_own_after_all_platforms() {
     }
 }
 
-/// The jobs of a release with their texts.
 fn jobs() -> Vec<(String, String)> {
     let release = read(".github/workflows/release.yml");
     let (_, text) = release.split_once("\njobs:\n").unwrap();

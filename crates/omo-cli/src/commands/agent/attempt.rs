@@ -1,4 +1,4 @@
-//! What became of an attempt, as its worker is told.
+//! The outcome of an attempt, as printed for its worker.
 
 mod ultraplan_outcome;
 
@@ -14,10 +14,9 @@ use omo_engine::work::JudgedAttempt;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 
-/// So many files are named in a line.
 const MAX_NAMED: usize = 8;
 
-/// What became of an attempt. `prints_next` says that what comes next is printed behind it. A red check is an answer and no
+/// Prints the outcome of an attempt. `prints_next` announces more output behind it. A red check is an answer, not a
 /// failure of the command.
 pub(crate) fn print_attempt(
     context: &CommandContext,
@@ -32,14 +31,13 @@ pub(crate) fn print_attempt(
     }
 }
 
-/// What an attempt changed that judges it.
 fn changed_checks_line(judged: &JudgedAttempt) -> Option<String> {
     let end = judged.state.tasks.get(&judged.task.id)?.last_end.as_ref()?;
     let files = list_some(end.changed_check_files.iter().map(String::as_str), MAX_NAMED);
     (!files.is_empty()).then(|| format!("changed what checks run: {}", sanitize(&files, 300)))
 }
 
-/// The first line is what a worker hands on, word for word.
+/// The first line is handed on by the worker word for word.
 fn print_judgement(judged: &JudgedAttempt, prints_next: bool) -> Result<(), CommandError> {
     let (id, state) = (&judged.task.id, &judged.state);
     let known = state.tasks.get(id);

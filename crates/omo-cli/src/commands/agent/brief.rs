@@ -1,4 +1,4 @@
-//! `omo agent brief`: what a task asks for, once more.
+//! `omo agent brief`: the brief of a task, again.
 
 use std::io::Write;
 
@@ -22,7 +22,6 @@ pub(crate) struct BriefOptions {
     pub task: TaskOptions,
 }
 
-/// What a task asks for, once more.
 pub(crate) fn run(env: &ProcessEnv, options: &BriefOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (_, state) = context.find_run(options.task.run.run.as_deref(), EndedRuns::Included)?;

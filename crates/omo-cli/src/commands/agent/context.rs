@@ -1,4 +1,4 @@
-//! `omo agent context init|add|get`: what the explorers of a session found.
+//! `omo agent context init|add|get`: the findings of a session's explorers.
 
 use std::time::{Duration, Instant};
 
@@ -105,7 +105,6 @@ pub(crate) struct ContextGetOptions {
     pub wait: u64,
 }
 
-/// `omo agent context …`.
 pub(crate) fn run(env: &ProcessEnv, action: ContextCommand) -> Result<(), CommandError> {
     match action {
         ContextCommand::Init(options) => init(env, &options),
@@ -114,7 +113,6 @@ pub(crate) fn run(env: &ProcessEnv, action: ContextCommand) -> Result<(), Comman
     }
 }
 
-/// Says which explorers are expected.
 pub(crate) fn init(env: &ProcessEnv, options: &ContextInitOptions) -> Result<(), CommandError> {
     let expected = split_list(&options.expected);
     if expected.is_empty() {
@@ -126,7 +124,6 @@ pub(crate) fn init(env: &ProcessEnv, options: &ContextInitOptions) -> Result<(),
     print(&format!("OK: {} explorers expected: {}", expected.len(), expected.join(", ")))
 }
 
-/// Adds what an explorer found. What it has said before stays.
 pub(crate) fn add(env: &ProcessEnv, options: ContextAddOptions) -> Result<(), CommandError> {
     let locked = task_list_files::open_task_list(&options.which, env)?.lock()?;
     let id = options.explorer_id;
@@ -148,7 +145,6 @@ pub(crate) fn add(env: &ProcessEnv, options: ContextAddOptions) -> Result<(), Co
     print(&format!("OK: explorer {shown} added{all}"))
 }
 
-/// Prints what was found.
 pub(crate) fn get(env: &ProcessEnv, options: &ContextGetOptions) -> Result<(), CommandError> {
     let folder = task_list_files::open_task_list(&options.which, env)?;
     let path = folder.context_path();
@@ -166,7 +162,7 @@ pub(crate) fn get(env: &ProcessEnv, options: &ContextGetOptions) -> Result<(), C
     print_value(&context, options.field.as_deref(), &format!("the context of session {}", folder.id()))
 }
 
-/// What was found, once all that are expected have said what they found, or the time is over.
+/// Waits until all expected explorers have reported, at most `seconds`.
 fn wait_for_explorers(folder: &TaskListFolder, seconds: u64) -> Result<Option<ContextFile>, CommandError> {
     let deadline = Instant::now() + Duration::from_secs(seconds).min(LONGEST_WAIT);
     loop {

@@ -1,4 +1,4 @@
-//! `omo agent done`: a worker is done, and omo finds out whether it is so.
+//! `omo agent done`: a worker's claim, which omo then checks.
 
 use clap::Args;
 use omo_core::text::sanitize;
@@ -44,7 +44,6 @@ pub(crate) struct DoneOptions {
     pub run: RunOptions,
 }
 
-/// A worker is done: omo finds out whether it is so.
 pub(crate) fn run(env: &ProcessEnv, options: &DoneOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;

@@ -1,4 +1,4 @@
-//! `omo agent evidence …`: commands that show what no check can, and what they printed.
+//! `omo agent evidence …`: commands that show more than a check can, with their output.
 
 use std::io::Write;
 
@@ -86,10 +86,8 @@ pub(crate) struct EvidenceShowOptions {
     pub run: RunOptions,
 }
 
-/// No more of an output is printed, in bytes.
 const MAX_BYTES: u64 = 256 * 1024;
 
-/// `omo agent evidence …`.
 pub(crate) fn run(env: &ProcessEnv, action: EvidenceCommand) -> Result<(), CommandError> {
     match action {
         EvidenceCommand::Run(options) => run_command(env, &options),
@@ -98,7 +96,7 @@ pub(crate) fn run(env: &ProcessEnv, action: EvidenceCommand) -> Result<(), Comma
     }
 }
 
-/// One word is the text of a command; several are joined so that a shell reads each as it is.
+/// One word is the text of a command; several are quoted for a shell and joined.
 fn join_command(words: &[String]) -> Result<String, CommandError> {
     let text = match words {
         [text] => text.clone(),
@@ -137,7 +135,7 @@ fn run_command(env: &ProcessEnv, options: &EvidenceRunOptions) -> Result<(), Com
     Err(CommandError::already_printed(ExitKind::NotGreen))
 }
 
-/// `EVIDENCE e1: …`.
+/// A line such as `EVIDENCE e1: …`.
 fn evidence_line(piece: &Piece) -> String {
     let Piece { id, command, outcome, .. } = piece;
     format!("EVIDENCE {id}: {} {}", paste_form(command, 1_000), sanitize(outcome.describe(), 160))

@@ -36,7 +36,6 @@ pub(crate) struct FailOptions {
     pub run: RunOptions,
 }
 
-/// A worker gives up, or is gone.
 pub(crate) fn run(env: &ProcessEnv, options: &FailOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;

@@ -1,8 +1,8 @@
-//! `omo agent fence`: what the client asks before a session of a plan writes a file or runs a command. Only the settings
-//! that omo hands to such a session have it asked; every other session does without.
+//! `omo agent fence`: the client's question before a session of a plan writes a file or runs a command. Only the
+//! settings that omo hands to such a session ask it.
 //!
-//! It says why where the fence has something against it, and nothing otherwise; it always ends with 0. Where it cannot
-//! tell, it is against it in a session that omo started for a group, and silent in any other.
+//! Prints a reason to refuse, or nothing; always exits 0. On an error it refuses in a session that omo started for a
+//! group, and is silent in any other.
 
 mod resolve_path;
 
@@ -35,11 +35,10 @@ pub(crate) struct FenceOptions {
     pub rules: Option<std::path::PathBuf>,
 }
 
-/// No rules are longer.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// The options where the command line is as the settings of a session have it. Clap is left to every other one: it
-/// would end with 2 where something is wrong.
+/// Reads the options in the exact form of a session's settings. Any other form goes through clap, which exits 2 on an
+/// error.
 pub(crate) fn options_without_clap(mut arguments: impl Iterator<Item = OsString>) -> Option<FenceOptions> {
     if arguments.next()? != "agent" || arguments.next()? != "fence" {
         return None;
@@ -50,7 +49,7 @@ pub(crate) fn options_without_clap(mut arguments: impl Iterator<Item = OsString>
     }
 }
 
-/// What the client sends: the fields that matter here.
+/// Fields of the client's hook input that matter here.
 #[derive(Deserialize)]
 struct Input {
     tool_name: LossyText,
@@ -68,12 +67,11 @@ struct ToolInput {
     isolation: Option<LossyText>,
 }
 
-/// Answers, and prints nothing where there is nothing to say.
 pub(crate) fn run(options: &FenceOptions) {
     let is_of_a_group = ProcessEnv::from_process().worker.is_some();
     let unclear = FenceRefusal::Unclear("what is asked cannot be read, or the rules of this session");
     let otherwise = is_of_a_group.then(|| unclear.to_string());
-    // A fence that crashes is no check.
+    // A fence that crashes must not let the call through.
     let last = otherwise.clone();
     std::panic::set_hook(Box::new(move |_| {
         last.as_deref().into_iter().for_each(deny);
@@ -86,7 +84,7 @@ pub(crate) fn run(options: &FenceOptions) {
     reason.as_deref().into_iter().for_each(deny);
 }
 
-/// Says why not, as the client reads it. One that is gone needs no answer.
+/// Prints a refusal in the client's format. A closed pipe is ignored.
 fn deny(reason: &str) {
     let answer = json!({
         "hookSpecificOutput": {
@@ -98,11 +96,11 @@ fn deny(reason: &str) {
     let _ = std::io::Write::write_all(&mut std::io::stdout(), format!("{answer}\n").as_bytes());
 }
 
-/// What the fence has against it; `None` where that cannot be told.
+/// The reason to refuse, if any; `None` where the input cannot be judged.
 fn judge_tool_call(options: &FenceOptions) -> Option<Result<(), FenceRefusal>> {
     let input = stdin::read_json().ok()?;
     let input = input.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&input);
-    // serde would take a list for the fields in their order.
+    // serde would accept an array as a struct, by position.
     let input: Input = input.trim_ascii_start().starts_with(b"{").then(|| serde_json::from_slice(input).ok())??;
     let ToolInput { file_path, notebook_path, command, isolation } = &input.asked;
     let deed = match &*input.tool_name {

@@ -1,4 +1,4 @@
-//! `omo agent next`: what comes next in a run. The only verb of the loop.
+//! `omo agent next`: the next step of a run. The only verb of the loop.
 
 mod worker;
 
@@ -60,7 +60,6 @@ pub(crate) struct NextOptions {
     pub run: RunOptions,
 }
 
-/// Prints what comes next.
 pub(crate) fn run(env: &ProcessEnv, options: &NextOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
@@ -71,8 +70,8 @@ pub(crate) fn run(env: &ProcessEnv, options: &NextOptions) -> Result<(), Command
     print_what_is_next(&context, &run, before, options)
 }
 
-/// Prints what comes next for a worker that goes on behind a step: a client of the run, or the session itself. Whatever
-/// it is, it is no failure of the command that has judged the step.
+/// Prints the next step for a worker behind a judged step: a client of the run, or the session itself. Never fails the
+/// command that judged the step.
 pub(super) fn print_next_of_worker(context: &CommandContext, run: &Run) -> Result<(), CommandError> {
     let state = run.state()?;
     if let Some(own) = &context.env.worker {
@@ -81,7 +80,7 @@ pub(super) fn print_next_of_worker(context: &CommandContext, run: &Run) -> Resul
     print_answer(context, run, state)
 }
 
-/// Prints what comes next, where the status of the command is another one's.
+/// Prints the next step; the exit status belongs to the calling command.
 pub(crate) fn print_answer(context: &CommandContext, run: &Run, state: RunState) -> Result<(), CommandError> {
     match print_what_is_next(context, run, state, &NextOptions::default()) {
         Err(answered) if answered.is_already_printed() => Ok(()),
@@ -95,7 +94,7 @@ fn print_what_is_next(
     before: RunState,
     options: &NextOptions,
 ) -> Result<(), CommandError> {
-    // A run of many tasks is large: its state is not kept beside what becomes of it.
+    // The state of a large run is dropped before the next one is built.
     let (root, tree) = (PathBuf::from(&before.root), context.work_tree(run.id(), &before)?);
     let engine = context.engine_at(run, &root, tree)?;
     let deadline = Instant::now() + Duration::from_secs(options.wait).min(LONGEST_WAIT);
@@ -125,7 +124,6 @@ fn print_what_is_next(
     }
 }
 
-/// The run after whatever follows by itself; what has ended is looked at as it is.
 fn settled_state(engine: &Engine, state: RunState) -> Result<RunState, CommandError> {
     if schedule::next_action(&state) == NextAction::Over {
         return Ok(engine.write_projections_if_last(state)?);
@@ -136,14 +134,13 @@ fn settled_state(engine: &Engine, state: RunState) -> Result<RunState, CommandEr
 }
 
 enum NextBlock {
-    /// Workers are at work, or about to begin: this waits for them.
+    /// Workers are busy or about to begin; holds the text to print meanwhile.
     Wait(String),
-    /// The checks of the whole plan have to run.
+    /// The checks of the whole plan are due.
     FinalChecks,
-    /// The commit of this task has to be tried again.
+    /// The commit of this task id is due again.
     CommitAgain(String),
-    /// This is it, with the exit status that goes with it, and where the run stands after something was written down
-    /// for it.
+    /// Text with its exit status, and the state after an event was recorded for it.
     Print { text: String, kind: ExitKind, after: Option<Box<RunState>> },
 }
 
@@ -173,7 +170,7 @@ fn next_block(
     })
 }
 
-/// Hands out what can be begun now, as the mode of the run has it.
+/// Hands out ready work in the way of the run's `ExecutionMode`.
 fn start(
     context: &CommandContext,
     engine: &Engine,
@@ -206,7 +203,6 @@ fn start(
     }
 }
 
-/// Never seen: before this, the engine has written down whatever follows from the ledger by itself.
 fn no_next_step(context: &CommandContext) -> CommandError {
     CommandError::io(
         "the run does not know how to go on",
@@ -214,7 +210,7 @@ fn no_next_step(context: &CommandContext) -> CommandError {
     )
 }
 
-/// Whether a batch was handed out a moment ago, of which no worker has begun a task yet.
+/// `true` shortly after a batch was handed out, before a worker begins.
 fn is_handed_out(state: &RunState) -> bool {
     let Some(out) = &state.dispatched else { return false };
     let is_left = out.tasks.iter().any(|id| state.standing(id).is_some_and(|standing| !standing.is_ended()));
@@ -222,7 +218,7 @@ fn is_handed_out(state: &RunState) -> bool {
     is_left && quiet < dispatched_tasks::BEGINS_WITHIN_MILLIS
 }
 
-/// An agent for the next task of a plan, unless that went to another one that has not begun yet.
+/// An agent for the next task, unless another agent was just asked for it.
 fn agent_block(
     context: &CommandContext,
     engine: &Engine,
@@ -242,14 +238,13 @@ fn agent_block(
     dispatched_block(context, engine, vec![task.id.clone()], text)
 }
 
-/// What has happened up to a state: an agent that has begun since is at work on what looks ready in it.
+/// Events up to this state; an agent that began since then works on tasks that look ready here.
 fn events_of(engine: &Engine, state: &RunState) -> Result<Vec<RunEvent>, CommandError> {
     let mut events = engine.run.events()?;
     events.retain(|event| event.seq <= state.seq);
     Ok(events)
 }
 
-/// Agents for what is ready, but for what went to others that have not begun yet.
 fn agents_block(
     context: &CommandContext,
     engine: &Engine,
@@ -267,7 +262,6 @@ fn agents_block(
     dispatched_block(context, engine, tasks.iter().take(count).map(|task| task.id.clone()).collect(), text)
 }
 
-/// What has agents started for these.
 fn dispatched_block(
     context: &CommandContext,
     engine: &Engine,
@@ -275,7 +269,7 @@ fn dispatched_block(
     text: String,
 ) -> Result<NextBlock, CommandError> {
     let after = if context.is_person() {
-        // A person at a terminal only looks at it, and starts none.
+        // A person at a terminal only watches.
         None
     } else {
         Some(Box::new(engine.transact(|_| Ok((vec![EventKind::TasksDispatched { tasks, to_agents: true }], ())))?.1))
@@ -300,7 +294,7 @@ fn hand_out(engine: &Engine) -> Result<NextBlock, CommandError> {
     Ok(NextBlock::Print { text, kind: ExitKind::Success, after: Some(Box::new(state)) })
 }
 
-/// Waits until the ledger has another event, no worker is expected to begin any longer, or the time is over.
+/// Blocks until a new event, a pending start that expires, or the deadline.
 fn wait_for_change(run: &Run, state: &RunState, deadline: Instant) -> Result<RunState, CommandError> {
     let was_handed_out = is_handed_out(state);
     loop {

@@ -33,7 +33,6 @@ pub(crate) struct NoteOptions {
     pub text: String,
 }
 
-/// A worker leaves a note.
 pub(crate) fn run(env: &ProcessEnv, options: &NoteOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;

@@ -35,7 +35,6 @@ pub(crate) struct OpenOptions {
     pub line: Option<String>,
 }
 
-/// `omo agent open`.
 pub(crate) fn run(env: &ProcessEnv, options: OpenOptions) -> Result<(), CommandError> {
     let context = CommandContext { is_agent_verb: true, ..CommandContext::find(env)? };
     let command = options.command;
@@ -57,7 +56,7 @@ pub(crate) fn run(env: &ProcessEnv, options: OpenOptions) -> Result<(), CommandE
     }
 }
 
-/// What the user typed behind the command, where the hook has kept it.
+/// Arguments behind the typed command, as the hook has kept them.
 fn typed_arguments(context: &CommandContext, command: ExecuteCommand) -> Result<Option<String>, CommandError> {
     let (Some(id), Some(folder)) = (&context.session, GuardedFolder::open_state(&context.root)?) else {
         return Ok(None);
@@ -65,7 +64,6 @@ fn typed_arguments(context: &CommandContext, command: ExecuteCommand) -> Result<
     Ok(sealed_plan_run::take_arguments(&folder, id, command.name(), Project::state_update(context.env))?)
 }
 
-/// The model called the command by itself.
 fn nothing_typed(command: ExecuteCommand) -> String {
     let (what, run) = match command {
         ExecuteCommand::Execute | ExecuteCommand::ExecuteLocal => ("the plan", "omo run start '<plan.md>'"),

@@ -28,7 +28,6 @@ pub(crate) struct StartTaskOptions {
     pub task: TaskOptions,
 }
 
-/// A worker begins.
 pub(crate) fn run(env: &ProcessEnv, options: &StartTaskOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.find_run(options.task.run.run.as_deref(), EndedRuns::Excluded)?;
@@ -38,19 +37,15 @@ pub(crate) fn run(env: &ProcessEnv, options: &StartTaskOptions) -> Result<(), Co
     print_block(&text)
 }
 
-/// Whether a worker goes on with other tasks behind the one that it begins with.
+/// Further tasks for a worker, as the option `--next` of `omo agent done`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FollowingTasks {
-    /// It ends.
     None,
-    /// It may do so many more.
     AtMost(u32),
-    /// It does all that is its own.
     Any,
 }
 
 impl FollowingTasks {
-    /// The option of `omo agent done` that says so.
     fn option(self) -> String {
         match self {
             Self::None | Self::AtMost(0) => String::new(),
@@ -60,7 +55,7 @@ impl FollowingTasks {
     }
 }
 
-/// Begins with a task; what its worker reads of it: the brief, and the commands that end it.
+/// Begins a task; gives the brief and the commands that end it.
 pub(super) fn begin_task(
     context: &CommandContext,
     run: &Run,
@@ -85,7 +80,7 @@ pub(super) fn begin_task(
     Ok(format!("{heading}\n\n{}\n\n{end}", started.brief.trim_end()))
 }
 
-/// The commands with which the worker that has the ticket ends a task of a plan; `word` is what the plan calls one.
+/// Commands that end a task for the holder of its ticket; `word` is the plan's name for a task.
 fn how_to_end(run: &str, ticket: &str, word: &str, next: &str) -> String {
     format!(
         "When the work is finished:\n  run: omo agent done --run {run} --ticket {ticket}{next} --note \"<what a later {word} should know, one line>\"      {LONG_TIMEOUT}\n\

@@ -1,4 +1,4 @@
-//! `omo agent supervise`: the life of a supervisor.
+//! `omo agent supervise`: the main loop of a supervisor.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -33,23 +33,22 @@ pub(crate) struct SuperviseOptions {
     pub detach: bool,
 }
 
-/// The supervisor's own life.
 pub(crate) fn run(env: &ProcessEnv, options: &SuperviseOptions) -> Result<(), CommandError> {
     if options.detach {
         let run = options.run.run.iter().flat_map(|id| ["--run", id]);
         let arguments: Vec<OsString> = ["agent", "supervise"].into_iter().chain(run).map(OsString::from).collect();
         return Ok(detached::hand_over(&arguments).context("the supervisor cannot be started")?);
     }
-    // It does not matter what becomes of the terminal that it was started from.
+    // The supervisor outlives the terminal that started it.
     detached::leave_terminal().context("the supervisor cannot leave its terminal")?;
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     let lock = run.try_supervise()?;
     detached::report_ready("ready")?;
-    // Another one was faster.
+    // Another supervisor has the lock.
     let Some(_lock) = lock else { return Ok(()) };
     let mut engine = context.engine(&run, &state)?;
-    // It belongs to no session, whatever the environment says that it was started in.
+    // The supervisor belongs to no session, despite inherited variables.
     engine.caller = omo_engine::verbs::VerbCaller { group: Some(String::new()), ..Default::default() };
     engine.require_approval(&state)?;
     let means = LaunchConfig {

@@ -32,7 +32,6 @@ pub(crate) enum TaskCommand {
     Summary(summary::SummaryOptions),
 }
 
-/// Dispatches the verb.
 pub(crate) fn run(env: &ProcessEnv, command: TaskCommand) -> Result<(), CommandError> {
     match command {
         TaskCommand::Create(options) => create::run(env, *options),

@@ -1,6 +1,6 @@
-//! `omo agent tasks`: begins a task list, and changes where it stands.
+//! `omo agent tasks`: begins a task list, and changes its phase.
 //!
-//! While a run of it is open the run alone writes what happens; here it can only be looked at then.
+//! Read-only while a run is open, which is then the only writer.
 
 mod create;
 mod design;
@@ -27,12 +27,11 @@ pub(crate) enum TasksEditCommand {
     Design(design::DesignOptions),
 }
 
-/// Reads what stands behind `/omo:ulw-plan`.
+/// Parses the arguments of `/omo:ulw-plan`.
 pub(crate) fn read_planning_line(text: &str) -> Result<(), CommandError> {
     create::raw_args::parse_raw_args(text, &create::CreateOptions::default()).map(drop)
 }
 
-/// Dispatches the verb.
 pub(crate) fn run(env: &ProcessEnv, command: TasksEditCommand) -> Result<(), CommandError> {
     match command {
         TasksEditCommand::Create(options) => create::run(env, &options),

@@ -1,4 +1,4 @@
-//! `omo agent verdict`: the agent that verifies the run of a task list judges it.
+//! `omo agent verdict`: the judgement of the verifying agent on the run of a task list.
 
 use std::io::Write;
 
@@ -60,7 +60,6 @@ pub(crate) struct VerdictOptions {
     pub run: RunOptions,
 }
 
-/// Has a verdict written down, if it counts.
 pub(crate) fn run(env: &ProcessEnv, options: &VerdictOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let verdict = read_verdict(options)?;
@@ -123,7 +122,7 @@ fn read_verdict(options: &VerdictOptions) -> Result<PlanVerdict, CommandError> {
     })
 }
 
-/// `2: why`.
+/// `2: why` as task id and reason.
 fn parse_reopened(text: &str) -> Result<(String, String), CommandError> {
     let (task, why) = text.split_once(':').map(|(task, why)| (task.trim(), why.trim())).unwrap_or_default();
     if !id::is_id(task) || why.is_empty() {

@@ -1,4 +1,4 @@
-//! `omo agent workers start|merge`: has the parallel workers of a run started, or merges what they have done.
+//! `omo agent workers start|merge`: starts the parallel workers of a run, or merges finished work.
 
 use std::time::Instant;
 
@@ -49,7 +49,6 @@ pub(crate) enum WorkersCommand {
     Merge(RunOptions),
 }
 
-/// `omo agent workers …`.
 pub(crate) fn run(env: &ProcessEnv, action: WorkersCommand) -> Result<(), CommandError> {
     match action {
         WorkersCommand::Start(options) => start(env, &options),
@@ -66,14 +65,14 @@ fn start(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     let state = engine.settle(run.state()?)?;
     context.note_in_session(&run, &state.holder, &state);
     if !can_continue(&state) {
-        // There is nothing to look after: a question waits, say.
+        // Nothing to supervise, for example while a question waits.
         return watch_run(&context, &engine, &state.holder, Some(Instant::now()), false);
     }
     supervisor::ensure_supervisor(&context, &run)?;
     print_block(&screen::started_text(run.id(), &state))
 }
 
-/// Brings together what is done, as the supervisor would, and starts nothing.
+/// Merges finished work as the supervisor would, and starts nothing.
 fn merge(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.as_deref(), EndedRuns::Excluded)?;
@@ -85,7 +84,7 @@ fn merge(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
         return Err(CommandError::busy(message, "`omo run watch` looks on; what is done is merged by itself"));
     };
     let stopped = ParallelDriver::new(&engine, None)?.drive()?;
-    // A process that looks on waits until this lock is released.
+    // A watching process waits for this lock.
     drop(alone);
     let state = run.state()?;
     context.note_in_session(&run, &state.holder, &state);

@@ -1,4 +1,4 @@
-//! `omo check accept`: accepts what was unusual about the checks of the last claim, where no review is wanted.
+//! `omo check accept`: accepts unusual changes to the checks of the last claim, where no review is wanted.
 
 use clap::Args;
 use omo_state::env::ProcessEnv;

@@ -1,4 +1,4 @@
-//! `omo check add`: has a command decide as well.
+//! `omo check add`: adds a deciding command.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ pub(crate) fn run(
             let found = offer_check(&project.root, config.detection).map_err(no_command)?;
             (found.command.to_owned(), Some(found.found_in))
         }
-        // One argument is a command; several are its words, as the shell has parted them.
+        // One argument is a command; several are its words, as the shell has split them.
         [command] => (command.clone(), None),
         words => {
             let joined = shlex::try_join(words.iter().map(String::as_str));
@@ -74,7 +74,6 @@ pub(crate) fn run(
     })
 }
 
-/// No command was given, and none is taken from the project.
 fn no_command(none: NoOffer) -> CommandError {
     let hint = "name one: `omo check add -- COMMAND`";
     match none {

@@ -1,4 +1,4 @@
-//! `omo check approve`: approves what omo.toml would run, exactly as it is now.
+//! `omo check approve`: approves the commands of `omo.toml`, exactly as they are now.
 
 use std::io::Write;
 
@@ -44,7 +44,7 @@ pub(crate) fn run(env: &ProcessEnv, project: &Project, options: &ApproveOptions)
         describe_checks(&repository.checks, repository.setup.as_deref(), &repository.pinned)
     );
     confirm_change(env, &options.confirm, &question, &repository.digest)?;
-    // Read anew: what was shown is what is approved, and nothing else.
+    // Read again: exactly the commands shown are approved.
     if RepositoryConfig::read(&project.root).is_none_or(|now| now.digest != repository.digest) {
         return Err(CommandError::conflict(
             "omo.toml was changed meanwhile; nothing was approved",

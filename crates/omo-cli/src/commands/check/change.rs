@@ -1,5 +1,5 @@
-//! A change of the checks of one session. A model has a shell, too: from within a session nothing is changed; elsewhere a
-//! person agrees on a terminal, or with the exact digest that `omo check list` shows.
+//! A change of a session's checks. A model has a shell, too: from within a session nothing changes; elsewhere a person
+//! agrees on a terminal, or with the exact digest that `omo check list` shows.
 
 use std::io::Write;
 
@@ -16,7 +16,6 @@ use crate::confirm::{self, ConfirmOptions, Confirmation};
 use crate::error::CommandError;
 use crate::project::{Project, log_decision, sealed_session};
 
-/// What stands for the checks of a session as they are.
 pub(crate) fn digest_of(checks: &[Check]) -> String {
     let all: Vec<u8> =
         checks.iter().flat_map(|check| [check.name.as_bytes(), b"\0", &check.definition()].concat()).collect();
@@ -27,7 +26,6 @@ pub(crate) fn unknown_check(name: &str) -> CommandError {
     CommandError::not_found(format!("no check here is called `{}`", sanitize(name, 40)), "`omo check list` names them")
 }
 
-/// A change of the checks of one session.
 pub(crate) struct SessionChange<'a> {
     pub env: &'a ProcessEnv,
     pub project: &'a Project,
@@ -48,7 +46,6 @@ impl SessionChange<'_> {
         })
     }
 
-    /// Changes all that judges the claims of a session, after a question.
     pub(crate) fn apply_to_session(
         &self,
         question: &str,
@@ -57,7 +54,7 @@ impl SessionChange<'_> {
         let (env, project) = (self.env, self.project);
         let id = project.require_session(env)?;
         let before = sealed_session(env, project, &id)?;
-        // A change that is not possible is refused before the user is asked.
+        // An impossible change is refused before the user is asked.
         change(&mut before.clone())?;
         confirm_change(env, self.confirm, question, &digest_of(&before.checks))?;
         let folder = GuardedFolder::create_state(&project.root)?;
@@ -81,7 +78,6 @@ fn changed_meanwhile() -> CommandError {
     )
 }
 
-/// Asks the person at the terminal.
 pub(crate) fn confirm_change(
     env: &ProcessEnv,
     options: &ConfirmOptions,

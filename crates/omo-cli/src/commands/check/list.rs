@@ -1,4 +1,4 @@
-//! `omo check list`: what judges a claim, and what omo.toml asks for.
+//! `omo check list`: the checks of a claim, and of `omo.toml`.
 
 use std::io::Write;
 
@@ -35,7 +35,6 @@ pub(crate) struct ListOptions {
     pub json: bool,
 }
 
-/// What is printed as JSON.
 #[derive(Serialize)]
 struct CheckListReport {
     checks: Vec<Check>,
@@ -43,7 +42,6 @@ struct CheckListReport {
     repository: Option<RepositoryReport>,
 }
 
-/// What omo.toml asks for.
 #[derive(Serialize)]
 struct RepositoryReport {
     approved: bool,

@@ -1,4 +1,4 @@
-//! `omo check remove`: has a check decide no more.
+//! `omo check remove`: removes a check.
 
 use clap::Args;
 use omo_core::check::session_check;

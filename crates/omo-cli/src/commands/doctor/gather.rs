@@ -1,7 +1,7 @@
-//! Gathering the facts: the only part of the checks that looks at anything.
+//! Gathering of the facts, the only part of the checks with I/O.
 //!
-//! It writes nothing, waits for nothing without a bound, and starts the client and git alone. Any
-//! program may have written what it reads: every size is bounded, and every text is made harmless.
+//! Writes nothing, waits with a bound, and starts only the client and git. Input is hostile: every size is bounded,
+//! every text made harmless.
 
 mod client_settings;
 mod files;
@@ -18,19 +18,17 @@ use omo_state::env::{self, ProcessEnv};
 
 use super::facts::{Facts, SeenHooks};
 
-/// The variables of this process, and what follows from them.
+/// Variables of this process, and the folders that follow from them.
 pub(super) struct Surroundings {
     variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
-    /// The user's home.
     pub home: Option<PathBuf>,
-    /// The folder of the client's own files.
+    /// Folder of the client's own files, `~/.claude`.
     pub client_home: Option<PathBuf>,
-    /// Where the client keeps plugins.
+    /// The client's folder of plugins.
     pub plugin_home: Option<PathBuf>,
 }
 
 impl Surroundings {
-    /// Those of this process.
     pub(super) fn from_process() -> Self {
         let mut surroundings = Self { variables: env::variables(), home: None, client_home: None, plugin_home: None };
         surroundings.home = std::env::home_dir().filter(|home| home.is_absolute());
@@ -42,7 +40,6 @@ impl Surroundings {
         surroundings
     }
 
-    /// A variable, where it is set to something.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         let found = self.variables.iter().find(|(known, value)| known == name && !value.is_empty());
         found.map(|(_, value)| value.to_string_lossy().into_owned())
@@ -53,7 +50,6 @@ impl Surroundings {
     }
 }
 
-/// Everything but what a session shows.
 pub(super) fn gather_facts(env: &ProcessEnv, config: &UserConfig, surroundings: &Surroundings) -> Facts {
     let place = project_folder::gather_project_folder(env, surroundings);
     let root = place.root.clone();

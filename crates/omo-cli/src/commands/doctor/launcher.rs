@@ -1,4 +1,4 @@
-//! `omo doctor --launcher NAME`: one trivial worker is started through a launcher, and where it fails is told.
+//! `omo doctor --launcher NAME`: a trivial worker through a launcher, with the step that fails.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -22,10 +22,8 @@ use crate::execute::preflight;
 use crate::exit_kind::ExitKind;
 use crate::output;
 
-/// A line is no longer.
 const LINE_CHARS: usize = 400;
 
-/// What is printed as JSON.
 #[derive(Serialize)]
 struct TrialReport {
     ok: bool,
@@ -35,7 +33,6 @@ struct TrialReport {
     failure: Option<ReportedFailure>,
 }
 
-/// A step, and when it was seen.
 #[derive(Serialize)]
 struct ReportedStep {
     seconds: u64,
@@ -53,7 +50,6 @@ struct ReportedFailure {
     log: Vec<String>,
 }
 
-/// Tries a launcher. Where it does not work that is a failure.
 pub(super) fn run(
     process_env: &ProcessEnv,
     name: &str,
@@ -102,7 +98,7 @@ pub(super) fn run(
             what: sanitize(&step.what, LINE_CHARS),
         };
         if !is_json {
-            // What reads it may be gone; the worker is ended all the same.
+            // The reader may be gone; the worker is ended all the same.
             let _ = write_step(&mut anstream::stdout().lock(), &step);
         }
         steps.push(step);

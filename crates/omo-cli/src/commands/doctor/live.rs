@@ -1,8 +1,7 @@
-//! `omo doctor --live`: one session of the real client, in which each hook has to be seen once.
+//! `omo doctor --live`: one session of the real client that must run each hook once.
 //!
-//! The session has a home of its own, below a temporary folder: the client's settings in it name
-//! the plugins with hooks of omo and nothing else of its user's. It talks to a scripted model on
-//! this machine, with a key that opens nothing. All of it goes with the folder.
+//! The session has a temporary home: its settings name the plugins with hooks of omo and nothing else of the user's.
+//! It talks to a scripted model on this machine, with a key that opens nothing. All of it goes with the folder.
 
 mod cancel_watch;
 mod events;
@@ -21,10 +20,8 @@ use cancel_watch::CancelWatch;
 use sandbox::Sandbox;
 use scripted_model::{Script, start_model};
 
-/// How long both sessions may take together.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Starts the sessions, and tells how often each hook was seen.
 pub(super) fn watch_hooks(facts: &Facts, surroundings: &Surroundings) -> SeenHooks {
     try_hooks(facts, surroundings).unwrap_or_else(|why| SeenHooks::Impossible(format!("not tried: {why}")))
 }
@@ -37,7 +34,7 @@ fn try_hooks(facts: &Facts, surroundings: &Surroundings) -> Result<SeenHooks, St
     if facts.hook_plugins.iter().filter_map(|carrier| carrier.built.as_ref()).any(unbuilt) {
         return Err("the launchers of the plugin would only begin to build what they run".to_owned());
     }
-    // First, so that the folders go whenever it is interrupted.
+    // First, so that an interruption still removes the folders.
     let mut cancel = CancelWatch::new();
     let sandbox = Sandbox::build(facts, surroundings)?;
     let Client::Found { program, .. } = &facts.client else { return Err("there is no client to start".to_owned()) };
@@ -52,8 +49,7 @@ fn try_hooks(facts: &Facts, surroundings: &Surroundings) -> Result<SeenHooks, St
             Some(events::count_hook_runs(&whole, event).saturating_sub(managed_hooks(&facts.settings, event))),
         );
     }
-    // The client has these two in its log alone, and may end before they do: what was not seen of them
-    // says nothing.
+    // The client reports these two in its log alone, and may end before: a missing run proves nothing.
     let mut add = |event, binary| {
         let times = events::count_logged_hook_runs(&sandbox.log(), event, binary);
         seen.insert(event, Some(times).filter(|times| *times > 0));
@@ -87,7 +83,7 @@ fn run_session(
     ))
 }
 
-/// How many hooks of others the machine's administrator has for an event: they run in every session.
+/// Number of hooks by the machine's administrator for an event; they run in every session.
 fn managed_hooks(settings: &[Settings], event: &str) -> usize {
     let of_others = |settings: &Settings| {
         let ours = settings.hooks().iter().filter(|hook| hook.event == event).count();
@@ -96,7 +92,7 @@ fn managed_hooks(settings: &[Settings], event: &str) -> usize {
     settings.iter().filter(|settings| settings.scope == Scope::Managed).map(of_others).sum()
 }
 
-/// The managed settings file that points sessions at a model of its own.
+/// The managed settings file that names a model of its own.
 fn managed_model(settings: &[Settings]) -> Option<String> {
     let points = |name: &String| {
         name.starts_with("ANTHROPIC_")

@@ -1,4 +1,4 @@
-//! How findings are shown: a table for people, JSON for programs.
+//! Output of findings: a table for people, JSON for programs.
 
 use std::io::Write;
 
@@ -8,25 +8,22 @@ use serde::Serialize;
 use super::finding::{Finding, Level};
 use crate::output::table::{self, Cell};
 
-/// No line is longer, however wide the terminal is.
 pub(super) const MOST_COLUMNS: usize = 100;
-/// Narrower than this nothing is wrapped to: there would be no room for words.
+/// Minimum columns for wrapping; below there is no room for words.
 const LEAST_COLUMNS: usize = 40;
 
-/// What is printed as JSON.
 #[derive(Serialize)]
 struct Report<'a> {
     ok: bool,
     checks: &'a [Finding],
 }
 
-/// One JSON object.
 pub(super) fn to_json(findings: &[Finding]) -> String {
     let ok = findings.iter().all(|finding| finding.level != Level::Bad);
     serde_json::to_string_pretty(&Report { ok, checks: findings }).unwrap_or_default()
 }
 
-/// A table that is no wider than `columns`.
+/// A table of at most `columns`.
 pub(super) fn write_table(out: &mut impl Write, findings: &[Finding], columns: usize) -> std::io::Result<()> {
     const HEADS: [&str; 3] = ["", "check", "found"];
     let widest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);

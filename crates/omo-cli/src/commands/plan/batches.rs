@@ -1,4 +1,4 @@
-//! `omo plan batches`: which tasks are done together, and behind which of them a person is asked.
+//! `omo plan batches`: the tasks of each batch, and the stops for a person.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -16,19 +16,18 @@ use crate::error::CommandError;
 use crate::output::print_json;
 use crate::plan_findings::{error_count_words, render_findings};
 
-/// The batches, and on stderr what is wrong with the plan. Without an order in which the tasks can be run there
-/// are no batches; where only a part of what the plan says could not be followed there are, with what was found
-/// among them, and the status is that of a plan that is not valid all the same.
+/// Prints the batches, and problems of the plan on stderr. A plan without an executable order has none; one that could
+/// be followed in part has its batches, with exit status of an invalid plan.
 pub(super) fn print_batches(options: &BatchesOptions) -> Result<(), CommandError> {
     let file = read_file(&options.plan)?;
     let size = |size: u32| usize::try_from(size).unwrap_or(usize::MAX);
     let (hub, batch_size) = (size(options.sizes.k), size(options.sizes.batch_size));
     let by_headings = compute_batches(&file.bytes, hub, batch_size);
-    // Headings `### Task N:` have batches of their own, of which a plan that cannot be run keeps as many as it can.
+    // Headings `### Task N:` have batches of their own, which a plan that cannot be run keeps as far as possible.
     let is_other = options.plan.dialect.is_some() || by_headings.total == 0;
     let plan = is_other.then(|| file.plan(reading(&options.plan, options.sizes))).filter(|plan| !plan.tasks.is_empty());
     let plan = plan.map(|plan| {
-        // Of the tasks of the plan alone: a run may add one that reviews them.
+        // Tasks of the plan alone: a run may add one for the review.
         let mut of_tasks = plan.clone();
         of_tasks.policy.review = ReviewTime::Never;
         (arranged(of_tasks, ExecutionMode::Batches, &mode_options(options.sizes)), plan)
@@ -46,7 +45,7 @@ pub(super) fn print_batches(options: &BatchesOptions) -> Result<(), CommandError
         return Ok(());
     }
     write!(anstream::stderr(), "{}", render_findings(&file.path, &file.bytes, &found.diagnostics))?;
-    // Batches are made in spite of the other errors: programs that call this rely on that.
+    // Batches despite other errors: programs that call this rely on that.
     let is_followed = has_order && !has(&[Code::UnknownDependency, Code::UnclosedFence]);
     if is_followed {
         return Ok(());
@@ -61,7 +60,6 @@ fn mode_options(sizes: SizeOptions) -> ModeOptions {
     ModeOptions { hub_k: sizes.k, batch_size: sizes.batch_size, ..ModeOptions::default() }
 }
 
-/// The batches that a run of a plan in batches would have.
 fn batches_of_plan<'a>(arranged: &'a Plan, plan: &'a Plan, k: usize, batch_size: usize) -> PlanBatches<'a> {
     let mut dependents: HashMap<&str, usize> = HashMap::new();
     for dep in plan.tasks.iter().flat_map(|task| &task.deps) {

@@ -1,4 +1,4 @@
-//! `omo plan list`: the plans of this project, how far each is, and what became of its run.
+//! `omo plan list`: the plans of this project, with progress and last run.
 
 mod find;
 
@@ -35,12 +35,10 @@ the packages of a project, and at the Markdown below docs/. Archived changes of
 OpenSpec are left out. The plans of a folder of GSD are one plan.
 `omo plan show PATH` shows one.";
 
-/// The columns of the screen, and of the blanks between those of the table.
+/// Columns of the screen, with the blanks of the table.
 const SCREEN: usize = 80;
 const GAPS: usize = 6;
-/// A larger file is no plan that is looked for, in bytes.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
-/// More plans are not listed.
 const MAX_PLANS: usize = 500;
 
 /// List the plans of this project, with how far each is
@@ -52,24 +50,21 @@ pub(crate) struct ListOptions {
     pub json: bool,
 }
 
-/// A plan, as it is listed.
 #[derive(Debug, Serialize)]
 struct PlanLine {
     path: String,
     dialect: &'static str,
-    /// Tasks that the plan has checked off, and all of them.
+    /// Number of checked-off tasks; `total` has all.
     done: usize,
     total: usize,
-    /// A run of it could be opened.
+    /// `true` where a run could be opened.
     valid: bool,
-    /// The last run of it in this work tree.
     run: Option<String>,
     state: Option<&'static str>,
     #[serde(skip)]
     style: Style,
 }
 
-/// Lists the plans, by their paths.
 pub(super) fn run(options: &ListOptions) -> Result<(), CommandError> {
     let env = ProcessEnv::from_process();
     let root = Project::find_root(&env)?;
@@ -131,7 +126,7 @@ fn write_lines(lines: &[PlanLine]) -> std::io::Result<()> {
     table::write_table(&mut out, ["plan", "format", "done", "run"], lines.iter().map(row).collect())
 }
 
-/// The end of a path, which tells it from the others, in at most so many columns.
+/// The end of a path, at most `columns` wide, which tells it from others.
 fn end_of_path(path: &str, columns: usize) -> String {
     if path.width() <= columns {
         return path.to_owned();
@@ -146,7 +141,6 @@ fn end_of_path(path: &str, columns: usize) -> String {
     format!("…{}", path.get(start..).unwrap_or_default())
 }
 
-/// The last run of each plan in this work tree, by the path of the plan.
 fn last_runs(env: &ProcessEnv, root: &Path) -> Result<HashMap<String, (String, RunState)>, CommandError> {
     let state_home: Option<&PathBuf> = env.state_home.as_ref();
     let listed = RunStore::find(root, state_home.map(PathBuf::as_path))?.map(|runs| runs.list()).transpose()?;
@@ -160,7 +154,7 @@ fn last_runs(env: &ProcessEnv, root: &Path) -> Result<HashMap<String, (String, R
     Ok(last)
 }
 
-/// The plans of a project that can be executed and are not done, by their paths.
+/// Paths of plans that can be executed and are not done.
 pub(crate) fn ready_plans(env: &ProcessEnv, root: &Path) -> Result<Vec<String>, CommandError> {
     let runs = last_runs(env, root)?;
     let is_complete = |path: &str| runs.get(path).is_some_and(|(_, state)| is_complete(state));
@@ -169,7 +163,7 @@ pub(crate) fn ready_plans(env: &ProcessEnv, root: &Path) -> Result<Vec<String>, 
     Ok(ready.map(|line| line.path).collect())
 }
 
-/// A plan with its state; `None` where the file is none.
+/// A plan with its state; `None` for a file without a plan.
 fn plan_line(root: &Path, path: &str, runs: &HashMap<String, (String, RunState)>) -> Option<PlanLine> {
     let at = root.join(path);
     if at.symlink_metadata().ok()?.len() > MAX_BYTES {

@@ -1,4 +1,4 @@
-//! `omo plan parse`: a plan as omo reads it, for programs.
+//! `omo plan parse`: a plan as JSON.
 
 use std::collections::HashSet;
 
@@ -9,9 +9,8 @@ use serde_json::{Value, json};
 use crate::error::CommandError;
 use crate::output::print_json;
 
-/// Prints a plan as the ledger has it, with its tasks in the order of the file, and but for the dependencies: those that
-/// the plan states stand in `depends_on`, and those that follow from its order, phases and nesting in
-/// `derived_depends_on`.
+/// Prints a plan in the form of the ledger, tasks in the order of the file. Stated dependencies stand in `depends_on`,
+/// those from order, phases and nesting in `derived_depends_on`.
 pub(super) fn print_plan(mut plan: Plan) -> Result<(), CommandError> {
     plan.tasks.sort_by_key(|task| task.lines);
     let mut value = serde_json::to_value(&plan).context("the plan cannot be written as JSON")?;

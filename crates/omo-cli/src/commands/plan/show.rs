@@ -1,4 +1,4 @@
-//! `omo plan show`: a plan, for the user who has to decide whether it may run.
+//! `omo plan show`: a plan for the user who approves it.
 
 use std::io::Write;
 
@@ -21,20 +21,18 @@ use crate::output::table::{self, Cell, truncate_columns};
 use crate::plan_findings;
 use crate::project::Project;
 
-/// The widest that a title is, what a task needs, and what is in a batch.
+/// Maximum columns of a title, of dependencies, and of a batch.
 const TITLE_COLUMNS: usize = 44;
 const NEEDS_COLUMNS: usize = 20;
 const UNITS_COLUMNS: usize = 50;
-/// Errors that are shown; `omo plan lint` has all of them.
+/// Maximum errors shown; `omo plan lint` has all.
 const SHOWN_ERRORS: usize = 5;
-/// Characters of a line of text.
 const TEXT: usize = 300;
 
-/// What a user approves.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Approval {
-    /// What stands for exactly these commands in exactly this project.
+    /// Digest of exactly these commands in exactly this project.
     digest: String,
     approved: bool,
     commands: Vec<PlannedCommand>,
@@ -47,7 +45,6 @@ struct Findings {
     errors: usize,
 }
 
-/// What is printed as JSON.
 #[derive(Debug, Serialize)]
 struct Report<'a> {
     path: &'a str,
@@ -79,7 +76,6 @@ struct Batch<'a> {
     hard_stop: bool,
 }
 
-/// Shows a plan.
 pub(crate) fn show_plan(plan: &Plan, json: bool) -> Result<(), CommandError> {
     let approval = approval(plan)?;
     if json {
@@ -161,7 +157,6 @@ fn head(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     Ok(())
 }
 
-/// State of a task in its plan.
 fn state_word(task: &Task) -> &'static str {
     match task.state {
         PlannedState::Done => "done",
@@ -190,7 +185,7 @@ fn tasks(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     table::write_table(out, heads, plan.tasks.iter().map(row).collect())
 }
 
-/// What proves a task, in short. One that nothing proves is done and never found to be.
+/// The checks of a task, in short. A task without one is done but never proved.
 fn checks(task: &Task) -> Cell {
     match TaskProof::from(task) {
         TaskProof::None if task.state != PlannedState::Open => Cell::plain("-"),
@@ -208,7 +203,7 @@ fn batches(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     writeln!(out)?;
     let last = plan.groups.len();
     let rows = plan.groups.iter().enumerate().map(|(place, group)| {
-        // Behind the last one nothing is left to ask about.
+        // Nothing follows the last batch, so there is nothing to ask.
         let then = if group.hard_stop && place + 1 < last { "; then you are asked" } else { "" };
         let tasks = group.tasks.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
         [Cell::plain(&*group.id), Cell::plain(truncate_columns(&tasks, UNITS_COLUMNS) + then)]
@@ -245,7 +240,6 @@ fn decisions(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     table::write_table(out, ["decision", "about", "stands"], rows)
 }
 
-/// The reasons why a plan cannot be run.
 fn errors(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     let errors = plan.diagnostics.iter().filter(|found| found.severity == Severity::Error);
     writeln!(out, "\nIt cannot be run:")?;

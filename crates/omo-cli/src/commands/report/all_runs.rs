@@ -24,10 +24,9 @@ use crate::run_reader::counterfactual_of;
 use crate::run_reader::find_run::no_run_known;
 use crate::ultrawork_view::{UltraworkFacts, ultrawork_view};
 
-/// Of so many runs of plans the events are read: each may have a ledger of megabytes.
+/// Maximum plan runs whose events are read: a ledger may have megabytes.
 const MAX_PLAN_RUNS: usize = 100;
 
-/// Writes the page of all runs, and prints where it is.
 pub(super) fn write_page(env: &ProcessEnv, options: &ReportOptions, file: Option<&Path>) -> Result<(), CommandError> {
     let (context, project) = (CommandContext::find(env)?, Project::find(env)?);
     let file = PageFile { env, named: file, name: project_page_name(&project.root) };
@@ -46,7 +45,7 @@ pub(super) fn write_page(env: &ProcessEnv, options: &ReportOptions, file: Option
             .and_then(|project| LastRun::find_all(env, &project).map(|found| (found, project.folder)));
         let here = root == project.root;
         match found {
-            // A session that was taken up again elsewhere has its run in both folders.
+            // A session resumed elsewhere has its run in both folders.
             Ok((found, folder)) => runs.extend(
                 found
                     .iter()
@@ -94,7 +93,7 @@ fn plan_summary(
     Ok(RunSummary::new(&view, details))
 }
 
-/// `elsewhere` is the folder of a run that is of another one than the command.
+/// Summary of a run; `elsewhere` is the folder of a run outside of the current one.
 fn ultrawork_summary(
     run: &LastRun,
     folder: Option<&GuardedFolder>,
@@ -107,7 +106,7 @@ fn ultrawork_summary(
     let view = ultrawork_view(&UltraworkFacts {
         id: run.id.as_str(),
         session,
-        // The timeline, which is not shown, needs no log.
+        // The timeline is not shown, so no log is needed.
         kept: &KeptTexts::read(env.state_home.as_deref(), folder, &run.id, session, Vec::new()),
         difference: None,
         counterfactual: counterfactual_of(env, &run.id, session),

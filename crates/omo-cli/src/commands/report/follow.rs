@@ -1,4 +1,4 @@
-//! The page of a run, written anew with `--follow` whenever something has happened in it.
+//! `omo report --html --follow`: the page of a run, rewritten at each event.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,30 +13,27 @@ use crate::page_file::{PageFile, announce_page};
 use crate::run_reader::RunReader;
 use crate::watch::run_loop::{Pace, RunDisplay, show_until_end};
 
-/// Pause between two looks at the run.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Pause between two looks for a request to end.
 const HEAR_EVERY: Duration = Duration::from_millis(100);
 
-/// A request to end, which from now on is noted, and does not end this process.
+/// A flag that a request to end sets from now on, instead of ending the process.
 pub(super) fn note_interruption() -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
     termination::flag_termination(&interrupted);
     interrupted
 }
 
-/// The page of a run in its file.
 pub(super) struct PageDisplay<'a> {
     pub file: &'a PageFile<'a>,
-    /// It is shown in the browser.
+    /// Opens the browser.
     pub opens: bool,
-    /// The request to end it, where it is followed.
+    /// Request to end, with `--follow`.
     pub interrupted: Option<Arc<AtomicBool>>,
     pub written: Option<RunView>,
 }
 
 impl PageDisplay<'_> {
-    /// Writes the page, and anew while the run goes on and is followed; at last so that it renews itself no longer.
+    /// Writes the page; with `--follow` again at each change, at last without self-reload.
     pub(super) fn write(mut self, run: &mut RunReader<'_>) -> Result<(), CommandError> {
         let ended = show_until_end(run, &mut self, &Pace { interval: LOOK_EVERY, deadline: None, is_live: false });
         let Some(mut page) = self.written.filter(|_| self.interrupted.is_some()) else { return ended };
@@ -79,7 +76,7 @@ impl RunDisplay for PageDisplay<'_> {
     }
 }
 
-/// `true` for two pages of a run that show the same, apart from the time that has gone by.
+/// `true` for two views that differ in elapsed time alone.
 fn is_same_but_for_time(one: &RunView, other: &RunView) -> bool {
     let timeline = Timeline { until: other.timeline.until, ..one.timeline.clone() };
     RunView { as_of: other.as_of.clone(), timeline, ..one.clone() } == *other

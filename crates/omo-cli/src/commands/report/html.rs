@@ -16,9 +16,9 @@ use crate::project::Project;
 use crate::run_reader::RunReader;
 use crate::run_reader::find_run::{RunChoice, find_run};
 
-/// Writes the page of the run that is meant, and prints where it is. Where it is followed, that goes on to its end.
+/// Writes the page of the selected run and prints its path; with `--follow` until the end of the run.
 pub(super) fn write_page(env: &ProcessEnv, options: &ReportOptions, file: Option<&Path>) -> Result<(), CommandError> {
-    // Before anything is started, which would handle a request to end in its own way.
+    // Set before anything starts that would handle the signal itself.
     let interrupted = options.follow.then(note_interruption);
     let (run, session) = (options.run.id(), options.session.as_deref());
     let choice = RunChoice { run, session, is_ultrawork: options.last, prefers_running: false };
@@ -27,12 +27,11 @@ pub(super) fn write_page(env: &ProcessEnv, options: &ReportOptions, file: Option
     PageDisplay { file, opens: options.open, interrupted, written: None }.write(&mut run)
 }
 
-/// Writes the page of a run of a plan among omo's own files; gives the path.
 pub(crate) fn keep_plan_page(env: &ProcessEnv, id: &str) -> Result<PathBuf, CommandError> {
     keep_page(find_run_to_show(env, RunChoice { run: Some(id), ..RunChoice::default() })?)
 }
 
-/// Writes the page of the ultrawork run that ended then, in the session that the project names; gives where it is.
+/// Writes the page of the ultrawork run that just ended in the named session; gives its path.
 pub(crate) fn keep_ultrawork_page(
     env: &ProcessEnv,
     project: Project,
@@ -52,7 +51,7 @@ fn keep_page(mut run: RunReader<'_>) -> Result<PathBuf, CommandError> {
 
 fn find_run_to_show<'a>(env: &'a ProcessEnv, choice: RunChoice<'_>) -> Result<RunReader<'a>, CommandError> {
     find_run(env, choice).map_err(|error| match choice.run {
-        // It may be the session of an ultrawork run.
+        // The id may be a session with an ultrawork run.
         Some(typed) if error.kind == ExitKind::NotFound => {
             let message = format!("no run of a plan in this repository is called `{}`", sanitize(typed, 60));
             let hint = "`omo run list` names them; an ultrawork run is named by its session: `--session ID`";

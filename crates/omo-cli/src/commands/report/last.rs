@@ -1,4 +1,4 @@
-//! `omo report --last`: what is left to look at of the last ultrawork run.
+//! `omo report --last`: the remaining record of the last ultrawork run.
 
 use std::fmt::Write;
 
@@ -16,10 +16,8 @@ use crate::error::CommandError;
 use crate::kept_texts::{KEPT_TEXTS, KeptTexts};
 use crate::last_run::{LastRun, changed_files, find_project_to_show};
 
-/// How many lines of what a check printed are shown.
 const LOG_LINES: usize = 40;
 
-/// The report, as text.
 pub(super) fn last_report(env: &ProcessEnv, session: Option<&str>) -> Result<String, CommandError> {
     let project = find_project_to_show(env, session)?;
     let last = LastRun::find_to_show(env, &project)?;
@@ -97,7 +95,6 @@ fn verdict_words(verdict: ReviewVerdict) -> &'static str {
     }
 }
 
-/// Untrusted lines with a margin.
 fn quote(text: &mut String, title: &str, lines: &str) {
     if lines.trim().is_empty() {
         return;

@@ -29,17 +29,15 @@ pub(crate) struct CancelOptions {
     pub reason: String,
 }
 
-/// Ends a run before its end.
 pub(crate) fn run(env: &ProcessEnv, options: &CancelOptions) -> Result<(), CommandError> {
     output::print_block(&cancel(&CommandContext::find(env)?, options, CLEANUP_TIMEOUT)?)
 }
 
-/// As [`run`], for a person in a session, who waits no longer than a prompt may.
+/// [`run`] for a person in a session, with a wait bounded by the prompt hook.
 pub(crate) fn cancel_typed(env: &ProcessEnv, options: &CancelOptions) -> Result<(), CommandError> {
     output::print_block(&cancel(&CommandContext::find(env)?, options, Duration::from_secs(2))?)
 }
 
-/// Ends a run, and gives what to tell its user.
 pub(crate) fn cancel(
     context: &CommandContext,
     options: &CancelOptions,
@@ -54,7 +52,7 @@ pub(crate) fn cancel(
     } else {
         format!("{} is cancelled; `omo run resume --run {}` goes on with it.{commit}", run.id(), run.id())
     };
-    // When the user is told that it is cancelled, nothing of it is at work.
+    // A user who reads that the run is cancelled finds none of it at work.
     if state.parallel.is_some() && !put_away_within(&engine, patience)? {
         message.push_str(" Its clients are being ended; `omo run show` says what is left of them.");
     }

@@ -1,4 +1,4 @@
-//! `omo run gc`: removes the records of runs that ended long ago, and what is kept of their work.
+//! `omo run gc`: removes records of old runs, with their kept work.
 
 use std::path::Path;
 
@@ -39,7 +39,6 @@ pub(crate) struct GcOptions {
     pub discard_kept_work: bool,
 }
 
-/// Removes the records of runs that ended long ago.
 pub(crate) fn run(env: &ProcessEnv, options: &GcOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let Some(runs) = &context.runs else {
@@ -105,14 +104,14 @@ fn pages_line(count: usize) -> Option<String> {
     (count > 0).then(|| format!("removed: {}", pluralize(count, "report page")))
 }
 
-/// What is kept of a run, and where; nothing where its repository is gone.
+/// Kept work of a run and its place; `None` where its repository is gone.
 fn kept_work(id: &str, state: &RunState) -> Result<(Option<GitRepository>, Vec<KeptWork>), String> {
     let Some(repository) = GitRepository::find(Path::new(&state.root)) else { return Ok((None, Vec::new())) };
     let kept = read_kept_work(&repository, id, state.work_branch()).map_err(|error| error.to_string())?;
     Ok((Some(repository), kept))
 }
 
-/// Copies of files of its workers, as long as they are there.
+/// Existing copies of its workers' files.
 fn copied_files(state: &RunState) -> impl Iterator<Item = &CopiedFiles> {
     let groups = state.parallel.iter().flat_map(|parallel| parallel.groups.values());
     groups.filter_map(|group| group.copied.as_ref()).filter(|copied| Path::new(&copied.folder).is_dir())

@@ -1,4 +1,4 @@
-//! `omo run import`: goes on from the checkpoint that another program left.
+//! `omo run import`: continues from another program's checkpoint.
 
 use std::path::Path;
 
@@ -44,7 +44,6 @@ pub(crate) struct ImportOptions {
     pub digest: Option<String>,
 }
 
-/// Goes on from the checkpoint that another program left.
 pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let path = std::env::current_dir().context("the current folder cannot be found")?.join(&options.file);
@@ -91,7 +90,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Comma
     let _door = context.lock_opening(&runs, None)?;
     let opened = OpenedPlan { plan, mode: ExecutionMode::Batches, scope: None, approved };
     let (run, state) = record_opening(&context, &runs, opened, events)?;
-    // What was taken in stands in the ledger now, and the file is omo's own from here on.
+    // The ledger has all of it now; from here on the file is omo's own.
     if let Some(file) = checkpoint {
         file.remove()?;
     }

@@ -1,4 +1,4 @@
-//! `omo run later`: what reviewers of runs have deferred, until a person has dealt with it.
+//! `omo run later`: findings that reviewers deferred, until a person has dealt with them.
 
 use std::io::Write;
 
@@ -42,7 +42,6 @@ pub(crate) enum LaterAction {
     },
 }
 
-/// A deferred finding, as it is listed.
 #[derive(Debug, Serialize)]
 struct FindingLine {
     id: String,
@@ -50,7 +49,6 @@ struct FindingLine {
     text: String,
 }
 
-/// `omo run later`.
 pub(crate) fn run(env: &ProcessEnv, options: &LaterOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     match &options.action {

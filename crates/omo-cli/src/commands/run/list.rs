@@ -31,14 +31,13 @@ pub(crate) struct ListOptions {
     pub json: bool,
 }
 
-/// One run, as it is listed.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct RunLine {
     id: String,
     plan: String,
     state: String,
-    /// How its tasks are handed out.
+    /// `ExecutionMode` in words.
     mode: Option<&'static str>,
     total: usize,
     passed: usize,
@@ -47,15 +46,13 @@ struct RunLine {
     holder: Option<String>,
     updated_at: Option<Timestamp>,
     problem: Option<String>,
-    /// The same state, as it heads the reports of the run.
+    /// The state as in the headings of the run's reports.
     #[serde(skip)]
     heading: String,
-    /// Style of the text.
     #[serde(skip)]
     style: Style,
 }
 
-/// Lists the runs, the newest first.
 pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let listed = context.runs.as_ref().map(RunStore::list).transpose()?.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `omo run logs`: what the worker of a launcher has said, at the other end.
+//! `omo run logs`: output of a launcher's worker, from the other end.
 
 use clap::Args;
 use omo_core::text::sanitize;
@@ -27,7 +27,6 @@ pub(crate) struct LogsOptions {
     pub run: RunOptions,
 }
 
-/// Shows what a worker has said.
 pub(crate) fn run(env: &ProcessEnv, options: &LogsOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;

@@ -1,4 +1,4 @@
-//! `omo run pr`: opens a pull request with the work of a run that has ended, and its report as the text.
+//! `omo run pr`: a pull request with the work of an ended run, and its report as the text.
 
 mod service;
 
@@ -33,11 +33,9 @@ The commit that is checked out goes to the branch `omo/RUN` of the remote; no
 branch of yours is moved or pushed. `gh` or `glab` opens the request, with the
 report of the run as its text.";
 
-/// So many files are named in a line.
 const MAX_NAMED: usize = 8;
-/// A longer report is cut, in characters: services take no longer text.
+/// Maximum characters of the text; services take no longer one.
 const MAX_BODY_CHARS: usize = 60_000;
-/// A longer title is cut, in characters.
 const MAX_TITLE_CHARS: usize = 120;
 
 /// Open a pull request with the work and the report of a run
@@ -51,7 +49,6 @@ pub(crate) struct PrOptions {
     pub remote: String,
 }
 
-/// `omo run pr`.
 pub(crate) fn run(env: &ProcessEnv, options: &PrOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     if !context.is_person() {
@@ -112,7 +109,6 @@ fn remote_error(error: &RemoteError) -> CommandError {
     CommandError::precondition(error.to_string(), hint)
 }
 
-/// Refuses to send what is not done.
 fn require_end(run: &Run, state: &RunState) -> Result<(), CommandError> {
     if parts::ends_well(state) {
         return Ok(());
@@ -121,7 +117,7 @@ fn require_end(run: &Run, state: &RunState) -> Result<(), CommandError> {
     Err(CommandError::precondition(message, "`omo report` says what is left"))
 }
 
-/// Refuses to send a commit that lacks work of the run.
+/// Refuses a commit that lacks work of the run.
 fn require_committed(state: &RunState) -> Result<(), CommandError> {
     let left = read_checkout(state).map(|checkout| checkout.uncommitted).unwrap_or_default();
     if left.is_empty() {
@@ -132,7 +128,7 @@ fn require_committed(state: &RunState) -> Result<(), CommandError> {
     Err(CommandError::precondition(message, "commit it, then `omo run pr`"))
 }
 
-/// The branch that is checked out, by its short name.
+/// Short name of the current branch, such as `feature/x`.
 fn own_branch(repository: &GitRepository) -> Result<Option<String>, CommandError> {
     let head = checkout_head(repository).context("git cannot tell what is checked out")?;
     Ok(head.reference().and_then(|reference| reference.strip_prefix("refs/heads/")).map(str::to_owned))
@@ -144,7 +140,7 @@ fn title(state: &RunState) -> String {
     sanitize(title.trim(), MAX_TITLE_CHARS)
 }
 
-/// The report as the text of the request: in a block, so that nothing in it is read as anything else.
+/// The report in a code block, so that nothing in it is parsed as Markdown.
 fn body(state: &RunState, report: &str) -> String {
     let report: String = anstream::adapter::strip_str(report).to_string().chars().take(MAX_BODY_CHARS).collect();
     let longest = report.split(|char| char != '`').map(str::len).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! `omo run restore`: kept work of a run, written into the work tree again.
+//! `omo run restore`: writes kept work of a run into the work tree.
 
 use clap::Args;
 use omo_core::text::{list_some, pluralize, sanitize};
@@ -14,7 +14,6 @@ use crate::exit_kind::ExitKind;
 use crate::output::{print_block, print_warning};
 use crate::run_arguments::RunOptions;
 
-/// Paths named in one line.
 const NAMED_PATHS: usize = 8;
 
 const HELP: &str = "\
@@ -41,7 +40,6 @@ pub(crate) struct RestoreOptions {
     pub run: RunOptions,
 }
 
-/// Lists what is kept of a run, or writes some of it into the work tree.
 pub(crate) fn run(env: &ProcessEnv, options: &RestoreOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;

@@ -1,4 +1,4 @@
-//! `omo run resume`: takes a run over, with its plan as the file says it now.
+//! `omo run resume`: takes over a run, with the present plan file.
 
 use clap::Args;
 use omo_state::env::ProcessEnv;
@@ -27,7 +27,6 @@ pub(crate) struct ResumeOptions {
     pub digest: Option<String>,
 }
 
-/// Takes a run over, with its plan as the file says it now.
 pub(crate) fn run(env: &ProcessEnv, options: &ResumeOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.id(), EndedRuns::Included)?;

@@ -1,4 +1,4 @@
-//! `omo run retry`: a person has a failed task done again.
+//! `omo run retry`: repeats a failed task for a person.
 
 use std::io::Write;
 
@@ -33,21 +33,19 @@ pub(crate) struct RetryOptions {
     pub passed: bool,
 }
 
-/// A person has a failed task done again.
 pub(crate) fn run(env: &ProcessEnv, options: &RetryOptions) -> Result<(), CommandError> {
     let state = reopen(&CommandContext::find(env)?, &options.task, options.passed)?;
     let said = reopened_line(&state, &options.task.id);
     Ok(writeln!(anstream::stdout(), "{said} `omo agent next` says what comes next.")?)
 }
 
-/// Says what is done again: of a review its judgement alone.
+/// The reopened work; for a review, the judgement alone.
 pub(crate) fn reopened_line(state: &RunState, id: &str) -> String {
     let is_review = state.plan.task(id).is_some_and(Task::is_verification);
     let again = if is_review { "judges again; no task is done again." } else { "is to be done again." };
     format!("{} {again}", sanitize(id, 64))
 }
 
-/// Has it done again, and says nothing.
 pub(crate) fn reopen(
     context: &CommandContext,
     options: &TaskOptions,

@@ -1,4 +1,4 @@
-//! `omo run show`: where a run stands, task by task.
+//! `omo run show`: the state of a run, task by task.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -29,7 +29,6 @@ pub(crate) struct ShowOptions {
     pub json: bool,
 }
 
-/// Shows a run, task by task.
 pub(crate) fn run(env: &ProcessEnv, options: &ShowOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.id(), EndedRuns::Included)?;

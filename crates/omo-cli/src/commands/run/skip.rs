@@ -1,4 +1,4 @@
-//! `omo run skip`: a person leaves a task out.
+//! `omo run skip`: leaves a task out for a person.
 
 use std::io::Write;
 
@@ -29,7 +29,6 @@ pub(crate) struct SkipOptions {
     pub run: RunOptions,
 }
 
-/// A person leaves a task out.
 pub(crate) fn run(env: &ProcessEnv, options: &SkipOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Excluded)?;

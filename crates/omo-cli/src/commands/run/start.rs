@@ -1,4 +1,4 @@
-//! `omo run start`: a plan becomes a run, or goes on with the one that it has.
+//! `omo run start`: opens the run of a plan, or continues the present one.
 
 use clap::Args;
 use omo_state::env::ProcessEnv;
@@ -24,7 +24,6 @@ pub(crate) struct StartPlanOptions {
     pub options: StartOptions,
 }
 
-/// `omo run start`.
 pub(crate) fn run(env: &ProcessEnv, options: StartPlanOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let wrong = |why: String| CommandError::usage(why, "`omo run start --help` names the options");

@@ -1,4 +1,4 @@
-//! `omo run watch`: looks on while parallel workers work, and has them go on.
+//! `omo run watch`: shows parallel workers, and keeps them going.
 
 use clap::Args;
 use omo_state::config::UserConfig;
@@ -36,7 +36,6 @@ pub(crate) struct WatchOptions {
     pub seconds: Option<u64>,
 }
 
-/// Looks on while workers work.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &WatchOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;

@@ -1,4 +1,4 @@
-//! `omo` in a terminal: a link in `~/.local/bin` to a path of omo's that stays where versions come and go.
+//! `omo` in a terminal: a link in `~/.local/bin` to a path that survives updates.
 
 use std::fs;
 use std::io;
@@ -10,32 +10,29 @@ use omo_state::env;
 
 use crate::platform;
 
-/// What became of the link.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LinkOutcome {
-    /// It is there, and was perhaps before.
+    /// Present, perhaps from before.
     Present,
-    /// Its user has no such folder, and none is made for a link alone.
+    /// No folder for it, and none is created for a link alone.
     NoFolder,
-    /// Another file is there, or the link of another omo that works.
+    /// Another file, or a link to another working omo.
     Taken,
 }
 
-/// Whether the link of another omo that works gives way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OtherLink {
-    /// Its user has asked for this very one.
     GivesWay,
-    /// What runs by itself takes nothing away.
+    /// An automatic run replaces nothing.
     Stays,
 }
 
-/// Where the link is; `None` where omo makes none.
+/// Path of the link; `None` on a system without one.
 pub(super) fn link_path() -> Option<PathBuf> {
     platform::terminal_folder().map(|folder| folder.join("omo"))
 }
 
-/// The path of a running `omo` that stays: where it is staged, or where the client keeps a plugin's data.
+/// A path of the running `omo` that survives updates: staged, or in the client's plugin data.
 pub(super) fn lasting_path(program: &Path, staged: &Path) -> Option<PathBuf> {
     let is_this = |path: &PathBuf| path.canonicalize().is_ok_and(|path| path == program);
     let [own_data, _] = env::plugin_folders();
@@ -45,8 +42,8 @@ pub(super) fn lasting_path(program: &Path, staged: &Path) -> Option<PathBuf> {
     plugins.map(|plugin| plugin.join("bin").join("omo")).find(is_this)
 }
 
-/// Links `place` to a path of omo's. The folder is made only where `~/.local` is there already or the folder
-/// is on `PATH`: then its user, or the system, has decided that programs belong there.
+/// Links `place` to a path of omo's. Creates the folder only where `~/.local` exists or the folder is on `PATH`: its
+/// user, or the system, then wants programs there.
 pub(super) fn link(to: &Path, place: &Path, other: OtherLink) -> io::Result<LinkOutcome> {
     let Some(folder) = place.parent() else { return Ok(LinkOutcome::NoFolder) };
     match fs::symlink_metadata(place) {
@@ -70,23 +67,23 @@ pub(super) fn link(to: &Path, place: &Path, other: OtherLink) -> io::Result<Link
     Ok(LinkOutcome::Present)
 }
 
-/// Removes a link that no longer leads anywhere; whether there was one.
+/// Removes a dangling link; `true` if there was one.
 pub(super) fn remove_dangling(place: &Path) -> io::Result<bool> {
     let dangles = fs::read_link(place).is_ok_and(|target| is_omo_path(&target)) && leads_nowhere(place);
     if dangles {
         fs::remove_file(place)?;
-        // What is empty now belongs to no session.
+        // An empty folder belongs to no session.
         let _ = place.parent().map(fs::remove_dir);
     }
     Ok(dangles)
 }
 
-/// Whether nothing is there, which is not so where that cannot be told.
+/// `true` where nothing exists; `false` where that cannot be told.
 pub(super) fn leads_nowhere(path: &Path) -> bool {
     path.try_exists().is_ok_and(|exists| !exists)
 }
 
-/// Whether only omo links to such a path: a staged plugin, or the data of a plugin called `omo`.
+/// A path that only omo links to: a staged plugin, or the data of a plugin called `omo`.
 pub(super) fn is_omo_path(target: &Path) -> bool {
     let program = format!("omo{}", std::env::consts::EXE_SUFFIX);
     let mut parts = target.iter().rev().filter_map(|part| part.to_str());
@@ -100,7 +97,6 @@ pub(super) fn is_omo_path(target: &Path) -> bool {
     }
 }
 
-/// What the user is told of it.
 pub(super) fn link_message(linked: &LinkOutcome, to: &Path, place: &Path) -> String {
     let folder = to.parent().unwrap_or(to).to_string_lossy();
     match linked {
@@ -146,7 +142,7 @@ mod tests {
         assert_eq!(link(&data, &place, OtherLink::Stays).unwrap(), LinkOutcome::Present);
         assert_eq!(fs::read_dir(place.parent().unwrap()).unwrap().count(), 1);
 
-        // A file, a link of another program, and one that leads nowhere, all stay.
+        // A file, another program's link and a dangling one all stay.
         let other = home.path().join("other");
         for make in [
             |place: &Path, _: &Path| fs::write(place, "").unwrap(),

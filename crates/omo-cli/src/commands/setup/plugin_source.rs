@@ -9,26 +9,24 @@ use serde_json::Value;
 
 use crate::error::CommandError;
 
-/// What a hook's command begins with, before its path in the plugin.
+/// Prefix of a hook's command, before its path in the plugin.
 const ROOT: &str = "${CLAUDE_PLUGIN_ROOT}/";
 
-/// A plugin with its binaries.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct PluginSource {
-    /// Its folder.
     pub folder: PathBuf,
-    /// The version that its manifest names.
+    /// Version in `plugin.json`.
     pub version: String,
 }
 
-/// The manifest of a plugin, as far as it matters here.
+/// The needed fields of `plugin.json`.
 #[derive(Deserialize)]
 struct Manifest {
     name: String,
     version: String,
 }
 
-/// The plugin of the program that runs: it lies in its `bin/`.
+/// The plugin whose `bin/` holds the running program.
 pub(super) fn own_plugin() -> Result<PluginSource, CommandError> {
     let program = std::env::current_exe()
         .and_then(|program| program.canonicalize())
@@ -44,7 +42,7 @@ pub(super) fn own_plugin() -> Result<PluginSource, CommandError> {
     })
 }
 
-/// The plugin in a folder, or what it lacks.
+/// The plugin in a folder, or the missing part.
 fn plugin_at(folder: &Path) -> Result<PluginSource, String> {
     let Manifest { name, version } = read_json(&folder.join(".claude-plugin").join("plugin.json"))?;
     if name != "omo" {
@@ -64,7 +62,7 @@ fn plugin_at(folder: &Path) -> Result<PluginSource, String> {
     Ok(PluginSource { folder: folder.to_owned(), version })
 }
 
-/// The version of the plugin that is staged in a folder, where there is one that can be read.
+/// Version of the plugin staged in a folder, if readable.
 pub(super) fn version_at(folder: &Path) -> Option<String> {
     let manifest: Manifest = read_json(&folder.join(".claude-plugin").join("plugin.json")).ok()?;
     Some(manifest.version)
@@ -78,7 +76,7 @@ fn read_json<Content: serde::de::DeserializeOwned>(path: &Path) -> Result<Conten
     serde_json::from_slice(&bytes).map_err(|error| format!("{} is broken: {error}", path.display()))
 }
 
-/// Every `command` in `hooks.json`, wherever it stands.
+/// Every `command` in `hooks.json`, at any depth.
 fn collect_commands(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {

@@ -1,4 +1,4 @@
-//! The staged plugin in the client: what is registered, and what is left to do.
+//! Registration of the staged plugin with the client, and the remaining steps.
 
 use std::path::Path;
 
@@ -6,58 +6,45 @@ use omo_claude::client::{ClaudeClient, InstalledPlugin, Marketplace};
 
 use crate::error::CommandError;
 
-/// The name of the marketplace, as `marketplace.json` gives it.
+/// Marketplace name in `marketplace.json`.
 pub(super) const MARKETPLACE: &str = "omo";
-/// The plugin in it.
 pub(super) const PLUGIN: &str = "omo@omo";
 
-/// What the client knows of omo.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Registration {
-    /// The marketplace of omo's name.
     pub marketplace: MarketplaceOwner,
-    /// The plugin of the user from it.
     pub plugin: Option<InstalledEntry>,
 }
 
-/// Whose the marketplace is.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum MarketplaceOwner {
-    /// There is none.
     Absent,
-    /// It is the staged folder.
+    /// The staged folder.
     Ours,
-    /// It comes from elsewhere.
     Elsewhere(String),
 }
 
-/// The plugin as the client has it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct InstalledEntry {
-    /// The version that it wrote down.
+    /// Version on record.
     pub version: Option<String>,
-    /// Whether new sessions have it.
+    /// `true` where new sessions load the plugin.
     pub is_enabled: bool,
 }
 
-/// One thing that the client is told to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RegistrationStep {
-    /// Take the folder for a marketplace.
+    /// `claude plugin marketplace add`.
     Add,
-    /// Install the plugin from it.
     Install,
-    /// Write down the version that is in the folder now.
+    /// Records the version now in the folder.
     Update,
-    /// Turn the plugin on.
     Enable,
-    /// Take the plugin away.
     Uninstall,
-    /// Forget the marketplace.
     Remove,
 }
 
-/// What the client knows of the plugin that is, or will be, staged in `place`.
+/// Registration of the plugin staged, or about to be, in `place`.
 pub(super) fn read_registration(claude: &ClaudeClient, place: &Path) -> Result<Registration, CommandError> {
     let is_place =
         |path: &Path| path == place || path.canonicalize().ok().is_some_and(|path| is_same_folder(&path, place));
@@ -74,7 +61,7 @@ fn read(marketplaces: &[Marketplace], plugins: &[InstalledPlugin], is_place: imp
         let ours = marketplace.source == "directory" && marketplace.path.as_deref().is_some_and(is_place);
         if ours { MarketplaceOwner::Ours } else { MarketplaceOwner::Elsewhere(marketplace.origin()) }
     });
-    // A project may have it as well; that is its own affair.
+    // An installation for a project is that project's affair.
     let of_the_user =
         |plugin: &&InstalledPlugin| plugin.id == PLUGIN && plugin.scope.as_deref().is_none_or(|it| it == "user");
     let plugin = plugins.iter().find(of_the_user);
@@ -82,7 +69,7 @@ fn read(marketplaces: &[Marketplace], plugins: &[InstalledPlugin], is_place: imp
     Registration { marketplace: whose, plugin }
 }
 
-/// The steps after which new sessions have this version.
+/// Steps after which new sessions have this version.
 pub(super) fn steps_to_set_up(now: &Registration, version: &str) -> Vec<RegistrationStep> {
     let mut steps = Vec::new();
     if now.marketplace == MarketplaceOwner::Absent {
@@ -102,8 +89,7 @@ pub(super) fn steps_to_set_up(now: &Registration, version: &str) -> Vec<Registra
     steps
 }
 
-/// The steps after which the client knows nothing of the staged plugin. One that comes from elsewhere
-/// stays.
+/// Steps after which the staged plugin is unknown to the client. A plugin from elsewhere stays.
 pub(super) fn steps_to_remove(now: &Registration) -> Vec<RegistrationStep> {
     let mut steps = Vec::new();
     if now.plugin.is_some() && !matches!(now.marketplace, MarketplaceOwner::Elsewhere(_)) {
@@ -116,7 +102,6 @@ pub(super) fn steps_to_remove(now: &Registration) -> Vec<RegistrationStep> {
 }
 
 impl RegistrationStep {
-    /// Has the client do it.
     pub(super) fn take(self, claude: &ClaudeClient, place: &Path) -> Result<(), CommandError> {
         let place = place.as_os_str();
         let words = match self {
@@ -165,7 +150,7 @@ mod tests {
         let old = || plugin(PLUGIN, "user", "0.9.0", true);
         let set_up = &[RegistrationStep::Add, RegistrationStep::Install][..];
         let remove = &[RegistrationStep::Uninstall, RegistrationStep::Remove][..];
-        // What the client lists; the steps to set up 1.0.0, and to remove it.
+        // The client's lists; steps to set up 1.0.0, and to remove it.
         for (marketplaces, plugins, to_set_up, to_remove) in [
             (vec![], vec![], set_up, &[][..]),
             (vec![marketplace("other", "github", None)], vec![plugin("omo@other", "user", "1.0.0", true)], set_up, &[]),

@@ -1,4 +1,4 @@
-//! The staged plugin: a copy of a plugin in a folder of the user's, put there whole or not at all.
+//! The staged plugin: a copy in a user folder, complete or absent.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -11,23 +11,19 @@ use crate::commands::setup::plugin_source::PluginSource;
 use crate::error::CommandError;
 use crate::platform::{self, Rights};
 
-/// More files than any plugin of omo has: a user who put an `omo` into a larger folder did not mean
-/// that to be copied.
+/// Maximum files, above any plugin of omo: a larger folder with an `omo` in it is not meant to be copied.
 const MAX_FILES: usize = 1_000;
 
-/// What staging did.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum StagedPlugin {
-    /// Nothing: the same files are there already.
     Unchanged,
-    /// It was not there before.
     New,
-    /// The files of this version, where it could be told, gave way.
+    /// Replaced files of this version, if readable.
     Replaced(Option<String>),
 }
 
-/// Makes `place` hold exactly the files of the plugin. `new` is where they are put together first;
-/// what an earlier attempt has left there goes. The caller holds the lock.
+/// Makes `place` hold exactly the files of the plugin, assembled in `new` first, where leftovers are removed. The
+/// caller holds the lock.
 pub(super) fn stage_plugin(source: &PluginSource, new: &Path, place: &Path) -> Result<StagedPlugin, CommandError> {
     clear_unfinished(new)?;
     let files = files(&source.folder).map_err(|error| io_failure("read", &source.folder, &error))?;
@@ -44,7 +40,7 @@ pub(super) fn stage_plugin(source: &PluginSource, new: &Path, place: &Path) -> R
     };
     let put = copy(&files, new).and_then(|()| folder_swap::swap_folders(new, place));
     if let Err(error) = put {
-        // Whatever was there before is there still.
+        // The earlier version is still there.
         let _ = folder_swap::clear_leftovers(new);
         return Err(io_failure("write", place, &error));
     }
@@ -52,8 +48,7 @@ pub(super) fn stage_plugin(source: &PluginSource, new: &Path, place: &Path) -> R
     Ok(before)
 }
 
-/// Removes what putting a plugin together has left; a program that runs from there keeps its file
-/// on some systems, and goes with the next setup.
+/// Removes an unfinished plugin. A running program keeps its file on some systems, and goes with the next setup.
 pub(super) fn clear_unfinished(new: &Path) -> Result<(), CommandError> {
     folder_swap::clear_leftovers(new).map_err(|error| io_failure("remove", new, &error))
 }
@@ -63,7 +58,6 @@ fn io_failure(action: &str, path: &Path, error: &io::Error) -> CommandError {
     CommandError::io(message, "check the rights of that folder and the space on its disk; nothing else was changed")
 }
 
-/// The files below a folder: their paths within it, and where they are.
 fn files(folder: &Path) -> io::Result<BTreeMap<PathBuf, PathBuf>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![PathBuf::new()];
@@ -89,7 +83,7 @@ fn files(folder: &Path) -> io::Result<BTreeMap<PathBuf, PathBuf>> {
     Ok(found)
 }
 
-/// Whether a folder holds these files and no others, with the rights that they need.
+/// `true` for a folder with exactly these files and the rights they need.
 fn is_same(wanted: &BTreeMap<PathBuf, PathBuf>, place: &Path) -> bool {
     let Ok(present) = files(place) else { return false };
     let alike = |(part, path): (&PathBuf, &PathBuf)| {
@@ -107,13 +101,13 @@ fn copy(files: &BTreeMap<PathBuf, PathBuf>, to: &Path) -> io::Result<()> {
         let mut written = OpenOptions::new().write(true).create_new(true).open(&copy)?;
         io::copy(&mut File::open(path)?, &mut written)?;
         platform::set_rights(&written, rights(part))?;
-        // A crash of the machine must not leave half a binary under a whole one's name.
+        // A crash of the machine must not leave half a binary under its final name.
         written.sync_all()?;
     }
     Ok(())
 }
 
-/// What is in these folders is run, whether or not an archive or a file system lost that on the way.
+/// Programs stay executable even if an archive or a file system lost the bit.
 fn rights(part: &Path) -> Rights {
     if part.starts_with("bin") || part.starts_with("scripts") { Rights::Run } else { Rights::Read }
 }

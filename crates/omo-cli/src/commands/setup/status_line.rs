@@ -1,5 +1,5 @@
-//! A `statusLine` in the user's settings of the client that names an omo which has gone: the one thing that
-//! omo ever takes out of them, and only as a part of its own removal.
+//! The user's `statusLine` that names an omo which is gone: the only setting that omo removes, as a part of its own
+//! removal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,20 +15,19 @@ use super::link;
 use crate::confirm;
 use crate::error::CommandError;
 
-/// What became of a status line that names an omo which has gone.
+/// Result for a `statusLine` of an omo that is gone.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum StatusLineRemoval {
-    /// It was taken out of the file.
     Removed,
-    /// Its user has to do that, and why.
+    /// Left to its user, with the reason.
     ByHand(String),
 }
 
-/// Takes the status line out of a settings file where it names an omo that is not there. `None` where it does
-/// not. Every other byte of the file stays.
+/// Removes the `statusLine` of a missing omo from a settings file, and keeps every other byte. `None` for any other
+/// status line.
 pub(super) fn remove_dangling(file: &Path, state_home: Option<&Path>) -> Option<StatusLineRemoval> {
     let found = fs::symlink_metadata(file).ok()?;
-    // A link is another program's way of keeping settings: what it leads to is read, and never written.
+    // A link is another program's way of keeping settings: its target is read, and never written.
     if fs::metadata(file).ok()?.len() > MAX_BYTES {
         return None;
     }
@@ -56,8 +55,7 @@ pub(super) fn remove_dangling(file: &Path, state_home: Option<&Path>) -> Option<
     }
 }
 
-/// Asks the person at the terminal, where they may be told of it, to show runs in the status line, and writes it where
-/// they say yes. The text is what came of it.
+/// Offers to show runs in the status line, and writes it after a yes. Gives the outcome in words.
 pub(super) fn offer(env: &ProcessEnv, program: &Path, is_asked: bool) -> Result<Option<String>, CommandError> {
     let settings = env::client_home().map(|home| home.join("settings.json"));
     let (Some(settings), Some(state_home), Some(program)) = (settings, &env.state_home, program.to_str()) else {
@@ -84,7 +82,7 @@ pub(super) fn offer(env: &ProcessEnv, program: &Path, is_asked: bool) -> Result<
     }))
 }
 
-/// Whether a command's program is a path of omo's where nothing is. What cannot be told counts as there.
+/// `true` for a program path of omo's without a file. An unknown state counts as present.
 fn is_gone(program: &str) -> bool {
     let below_home = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|home| program.strip_prefix(home));
     let path = match (below_home, env::home()) {

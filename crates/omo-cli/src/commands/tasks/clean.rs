@@ -19,7 +19,7 @@ Examples:
 
 A session whose run is open is never removed; `omo run cancel` ends a run.";
 
-/// Shorter than what clap makes of the group, which does not fit a screen.
+/// Shorter than clap's usage of the group, which does not fit a screen.
 const USAGE: &str = "\
 omo tasks clean --session ID | --older-than DAYS
        omo tasks clean --completed | --cancelled | --all";
@@ -48,7 +48,6 @@ pub(crate) struct CleanOptions {
 
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
-/// Removes the one that was named, or those that are meant.
 pub(crate) fn run(env: &ProcessEnv, options: &CleanOptions) -> Result<(), CommandError> {
     let sessions = task_list_files::task_list_store()?;
     if options.session.is_some() {
@@ -85,7 +84,7 @@ fn remove_task_list(env: &ProcessEnv, sessions: &TaskListStore, id: &SessionId) 
         return Err(CommandError::not_found(format!("there is no session {id}"), "`omo tasks list` names them"));
     }
     let locked = sessions.open(id)?.lock()?;
-    // Who names one that cannot be read wants it gone all the more.
+    // Naming an unreadable session is a reason more to remove it.
     let session = locked.session().ok();
     if let Some(session) = &session {
         task_list_files::require_no_open_run(session, env, "`omo run cancel` ends the run")?;
@@ -93,7 +92,7 @@ fn remove_task_list(env: &ProcessEnv, sessions: &TaskListStore, id: &SessionId) 
     remove(env, sessions, &locked, session.as_ref())
 }
 
-/// Removes a session with its note, and says so; `session` is `None` where its file cannot be read.
+/// Removes a session with its note, and prints that; `session` is `None` for an unreadable file.
 fn remove(
     env: &ProcessEnv,
     sessions: &TaskListStore,
@@ -111,7 +110,7 @@ fn remove(
 fn is_selected(options: &CleanOptions, session: &TaskListFile, locked: &LockedTaskList, env: &ProcessEnv) -> bool {
     let is_old = |days: u32| {
         let written = locked.written_at().map(|seconds| Timestamp::from_millis(seconds.saturating_mul(1_000)));
-        // A file that was copied or changed by hand is as new as that change.
+        // A file that was copied or edited is as new as that change.
         let changed = Timestamp::parse(&session.updated_at).max(written);
         let age = changed.and_then(|changed| env.now.millis_since(changed));
         age.is_some_and(|age| age > i64::from(days).saturating_mul(DAY_MILLIS))

@@ -1,4 +1,4 @@
-//! `omo tasks list`: every session, and how much of it is done.
+//! `omo tasks list`: every session, with its progress.
 
 use std::io::Write;
 
@@ -28,7 +28,6 @@ pub(crate) struct ListOptions {
     pub json: bool,
 }
 
-/// One session, as it is listed.
 #[derive(Debug, Serialize)]
 struct TaskListLine {
     session_id: String,
@@ -39,7 +38,7 @@ struct TaskListLine {
     updated_at: String,
 }
 
-/// Lists the sessions, the one that was changed last first. One that cannot be read is named on stderr.
+/// Lists the sessions, the last changed first. Unreadable ones are named on stderr.
 pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), CommandError> {
     let sessions = task_list_files::task_list_store()?;
     let mut lines = Vec::new();
@@ -76,11 +75,11 @@ pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), Command
 fn task_list_line(folder: &TaskListFolder) -> Result<TaskListLine, TaskListError> {
     let TaskListFile { phase, goal, updated_at, .. } = folder.session()?;
     let tasks = folder.tasks()?.unwrap_or_default();
-    // What verifies them all is none of them.
+    // The verifying task is not counted.
     let resolved =
         tasks.tasks.iter().filter(|task| task.id != VERIFY_TASK_ID && task.status == TaskFileStatus::Resolved).count();
     let all = tasks.ids.iter().filter(|id| *id != VERIFY_TASK_ID).count();
-    // Its folder says which one it is: the file may have been copied.
+    // The folder names the session: the file may have been copied.
     Ok(TaskListLine { session_id: folder.id().to_string(), phase, goal, resolved, tasks: all, updated_at })
 }
 

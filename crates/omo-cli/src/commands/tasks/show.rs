@@ -31,7 +31,6 @@ pub(crate) struct ShowOptions {
     pub file: bool,
 }
 
-/// Prints a session, a value of it, or where it is.
 pub(crate) fn run(env: &ProcessEnv, options: &ShowOptions) -> Result<(), CommandError> {
     let folder = task_list_files::open_task_list(&options.which, env)?;
     if options.dir {

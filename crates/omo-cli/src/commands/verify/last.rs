@@ -1,4 +1,4 @@
-//! `omo verify --last`: how the last run ended, for scripts.
+//! `omo verify --last`: the end of the last run, for scripts.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ use crate::error::CommandError;
 use crate::last_run::{LastRun, changed_files};
 use crate::repository_sessions::find_project;
 
-/// Prints the end of the last run. Only where it was verified, on the present files, is that a success.
+/// Prints the end of the last run; succeeds only if verified on the present files.
 pub(super) fn print_last(env: &ProcessEnv, session: Option<&str>, as_json: bool) -> Result<(), CommandError> {
     let project = find_project(env, session)?;
     let last = LastRun::find(env, &project)?;

@@ -1,4 +1,4 @@
-//! `omo verify --task`: what the checks of a task of a run say now.
+//! `omo verify --task`: the checks of a task of a run, now.
 
 use std::io::Write;
 
@@ -14,7 +14,6 @@ use crate::exit_kind::ExitKind;
 use crate::output::check_progress::TaskCheckProgress;
 use crate::output::table::{self, Cell};
 
-/// Runs the checks of a task, and changes nothing.
 pub(crate) fn verify_task(env: &ProcessEnv, id: &str, run: Option<&str>) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(run, EndedRuns::Included)?;

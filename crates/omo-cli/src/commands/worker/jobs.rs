@@ -1,4 +1,4 @@
-//! `omo worker list`, `cancel` and `logs`: the workers of this machine that have a name.
+//! `omo worker list`, `cancel` and `logs`: the named workers of this machine.
 
 use std::path::PathBuf;
 
@@ -45,7 +45,6 @@ pub(super) struct LogsOptions {
     scratch: Option<PathBuf>,
 }
 
-/// `omo worker list`.
 pub(super) fn list(options: &ListOptions) -> Result<(), CommandError> {
     let jobs = WorkerJobs::open(&scratch(options.scratch.as_deref()))?;
     let state = |is_running| if is_running { "running" } else { "ended" };
@@ -53,14 +52,12 @@ pub(super) fn list(options: &ListOptions) -> Result<(), CommandError> {
     output::print_log(&lines.collect::<String>())
 }
 
-/// `omo worker cancel`.
 pub(super) fn cancel(options: &CancelOptions) -> Result<(), CommandError> {
     let name = JobName::parse(&options.job)?;
     let jobs = WorkerJobs::open(&scratch(options.scratch.as_deref()))?;
     Ok(jobs.cancel(&name)?)
 }
 
-/// `omo worker logs`.
 pub(super) fn logs(options: &LogsOptions) -> Result<(), CommandError> {
     let name = JobName::parse(&options.job)?;
     let jobs = WorkerJobs::open(&scratch(options.scratch.as_deref()))?;

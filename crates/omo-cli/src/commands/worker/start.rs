@@ -1,4 +1,4 @@
-//! `omo worker start`: a worker that does not end with the terminal.
+//! `omo worker start`: a worker that outlives the terminal.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -27,7 +27,6 @@ pub(super) struct StartOptions {
     job: JobOptions,
 }
 
-/// Starts it.
 pub(super) fn run(options: &StartOptions) -> Result<(), CommandError> {
     let job = &options.job;
     job.check()?;
@@ -51,11 +50,10 @@ pub(super) fn run(options: &StartOptions) -> Result<(), CommandError> {
     output::print_block(&format!("started {}", name.as_str()))
 }
 
-/// The command line of the process that does the work.
 fn arguments(job: &JobOptions, place: &std::path::Path) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec!["worker".into(), "--detached".into()];
     let mut add = |option: &str, value: OsString| {
-        // In one word, so that no value is taken for an option.
+        // One word, so that no value is parsed as an option.
         let mut word = OsString::from(format!("--{option}="));
         word.push(value);
         arguments.push(word);

@@ -1,4 +1,4 @@
-//! A terminal whose keys are read one by one, and the signals that end or stop a program that draws on it.
+//! A terminal with single key input, and the signals that end or stop a program that draws on it.
 
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
@@ -14,21 +14,18 @@ use signal_hook::{flag, low_level};
 
 use crate::platform::KeyInput;
 
-/// What ends a program that does not handle it.
+/// Signals that end a program without a handler.
 const ENDING: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
-/// Whether this system can draw on a terminal and read single keys.
 pub(crate) const CAN_READ_KEYS: bool = true;
 
-/// How the terminal on stdin was before its keys were read one by one.
 #[derive(Clone)]
 pub(crate) struct KeyMode {
     before: Option<Termios>,
 }
 
 impl KeyMode {
-    /// Has each key given at once, and not shown. Ctrl-C and Ctrl-Z stay signals. Where stdin is no terminal nothing is
-    /// changed.
+    /// Gives each key at once, without echo. Ctrl-C and Ctrl-Z stay signals. No effect off a terminal.
     pub(crate) fn enter() -> io::Result<Self> {
         let stdin = io::stdin();
         if !stdin.is_terminal() {
@@ -40,7 +37,7 @@ impl KeyMode {
         Ok(mode)
     }
 
-    /// The same again, where something else has had the terminal meanwhile.
+    /// Enters the mode again, after another program had the terminal.
     pub(crate) fn repeat(&self) -> io::Result<()> {
         let Some(before) = &self.before else { return Ok(()) };
         let mut mode = before.clone();
@@ -50,7 +47,7 @@ impl KeyMode {
         set_mode(&mode)
     }
 
-    /// Has the terminal as it was before. One that is gone needs nothing.
+    /// Restores the original mode; a closed terminal is ignored.
     pub(crate) fn restore(&self) {
         if let Some(before) = &self.before {
             let _ = set_mode(before);
@@ -58,7 +55,7 @@ impl KeyMode {
     }
 }
 
-/// A background job is stopped here, and tries again once it is in the foreground.
+/// A background job stops here, and retries in the foreground.
 fn set_mode(mode: &Termios) -> io::Result<()> {
     loop {
         match tcsetattr(io::stdin().as_fd(), OptionalActions::Drain, mode) {
@@ -68,7 +65,7 @@ fn set_mode(mode: &Termios) -> io::Result<()> {
     }
 }
 
-/// The signals that a program which draws on a terminal hears: it leaves the terminal as it was before it ends or stops.
+/// Signals for a program that draws, which restores the terminal before it ends or stops.
 pub(crate) struct TerminalSignals {
     ending: Arc<AtomicUsize>,
     stop: Arc<AtomicBool>,
@@ -76,7 +73,6 @@ pub(crate) struct TerminalSignals {
 }
 
 impl TerminalSignals {
-    /// Hears them from now on.
     pub(crate) fn hear() -> io::Result<Self> {
         let heard = Self { ending: Arc::default(), stop: Arc::default(), go_on: Arc::default() };
         for signal in ENDING {
@@ -84,17 +80,17 @@ impl TerminalSignals {
         }
         flag::register(SIGTSTP, Arc::clone(&heard.stop))?;
         flag::register(SIGCONT, Arc::clone(&heard.go_on))?;
-        // Nothing is noted: that it comes is enough to have the wait for a key end.
+        // An empty handler: the signal alone interrupts the wait for a key.
         flag::register(SIGWINCH, Arc::default())?;
         Ok(heard)
     }
 
-    /// Whether this program was asked to end.
+    /// `true` after a request to end.
     pub(crate) fn is_ending(&self) -> bool {
         self.ending.load(Ordering::Relaxed) != 0
     }
 
-    /// Ends this program as the signal would have that it was asked to end by. Does nothing where it was not asked.
+    /// Ends this program by the received signal; no effect without one.
     pub(crate) fn end(&self) {
         let signal = i32::try_from(self.ending.load(Ordering::Relaxed)).unwrap_or_default();
         if signal != 0 {
@@ -102,23 +98,23 @@ impl TerminalSignals {
         }
     }
 
-    /// Whether this program was asked to stop, since that was last asked.
+    /// `true` once after each request to stop.
     pub(crate) fn take_stop(&self) -> bool {
         self.stop.swap(false, Ordering::Relaxed)
     }
 
-    /// Stops this program, as Ctrl-Z does; returns once it goes on.
+    /// Stops this program as Ctrl-Z does; returns on `SIGCONT`.
     pub(crate) fn stop() {
         let _ = low_level::emulate_default_handler(SIGTSTP);
     }
 
-    /// Whether it went on after a stop, since that was last asked.
+    /// `true` once after each continuation.
     pub(crate) fn take_go_on(&self) -> bool {
         self.go_on.swap(false, Ordering::Relaxed)
     }
 }
 
-/// Waits for a key, so long at most; a signal ends the wait as well.
+/// Waits for a key, at most `patience`; a signal ends the wait.
 pub(crate) fn wait_for_key(patience: Duration) -> KeyInput {
     let stdin = io::stdin();
     let fd = stdin.as_fd();

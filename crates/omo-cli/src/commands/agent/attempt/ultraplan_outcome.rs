@@ -1,4 +1,4 @@
-//! What `omo agent done` and `omo agent fail` print of a step, and the one command to run next.
+//! Output of `omo agent done` and `omo agent fail` for a step, with the one command to run next.
 
 use std::io::Write;
 
@@ -15,10 +15,8 @@ use crate::blocks::parts::LONG_TIMEOUT;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 
-/// Files in one line.
 const FILES: usize = 8;
 
-/// What became of an attempt at a step.
 pub(crate) fn print_outcome(
     context: &CommandContext,
     judged: &JudgedAttempt,
@@ -45,7 +43,7 @@ pub(crate) fn print_outcome(
         None => {}
     }
     let mut outside = end.map(|end| end.out_of_scope.clone()).unwrap_or_default();
-    // Those that were left alone are named with what was taken back.
+    // Files that were left alone are named beside the ones taken back.
     outside.retain(|file| known.is_none_or(|known| !known.left_alone.contains(file)));
     if !outside.is_empty() {
         let is_in_none = end.is_none_or(|end| end.foreign_commits.is_empty());
@@ -66,10 +64,9 @@ pub(crate) fn print_outcome(
     Ok(())
 }
 
-/// Why an attempt has failed, where the lines of its checks do not say it.
 fn failure_reason(judged: &JudgedAttempt) -> Option<String> {
     let is_red = judged.outcomes.iter().any(|(_, outcome)| !outcome.is_green());
-    // What a check alone has decided begins with its command.
+    // Evidence that begins with the command is from the check alone.
     let is_said = |evidence: &str| is_red && evidence.starts_with('`') || evidence.starts_with("SCOPE VIOLATION: ");
     judged.events.iter().find_map(|event| match event {
         EventKind::TaskFailed { end, .. } if !is_said(&end.evidence) => {
@@ -84,7 +81,7 @@ fn list_files(all: &[String]) -> String {
     list_some(shown.iter().map(String::as_str), FILES)
 }
 
-/// What to run next. The client of a session asks for that session alone, and waits for no other worker.
+/// The next command. A client of the run asks for its own session alone and waits for no other worker.
 fn next_command_line(context: &CommandContext) -> String {
     match &context.env.worker {
         Some(own) => {

@@ -1,16 +1,16 @@
-//! Where a path leads, once every link on the way is followed, whether or not anything is there yet.
+//! The target of a path behind all links, also where nothing exists yet.
 
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use crate::platform;
 
-/// No system takes a longer path.
+/// Maximum bytes of a path; no system takes a longer one.
 const MAX_BYTES: usize = 4_096;
-/// So many links in a row that lead nowhere yet are followed.
+/// Maximum dangling links in a row, `a -> b -> c`.
 const MAX_LINKS: u8 = 40;
 
-/// The place of an absolute path, written with `/`; `None` where it cannot be told.
+/// Absolute path with `/` separators; `None` where it cannot be resolved.
 pub(super) fn resolve_path(path: &Path) -> Option<String> {
     let is_usual = path.is_absolute() && path.as_os_str().len() <= MAX_BYTES;
     if is_usual { platform::with_slashes(&follow_links(path, MAX_LINKS)?) } else { None }
@@ -22,7 +22,7 @@ fn follow_links(path: &Path, links: u8) -> Option<PathBuf> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
         Err(_) => return None,
     }
-    // What is written through a link that leads nowhere yet is made where it leads.
+    // Writing through a dangling link creates its target.
     if let Ok(target) = path.read_link() {
         return follow_links(&path.parent()?.join(target), links.checked_sub(1)?);
     }
@@ -34,7 +34,7 @@ fn follow_links(path: &Path, links: u8) -> Option<PathBuf> {
     }
 }
 
-// Links and paths are others on Windows.
+// Links and paths differ on Windows.
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {

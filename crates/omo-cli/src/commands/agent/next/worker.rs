@@ -1,4 +1,4 @@
-//! What comes next for a parallel worker, which has no user.
+//! The next step for a parallel worker, which has no user.
 
 use omo_engine::Run;
 use omo_engine::parallel_schedule::next_task_of;
@@ -12,7 +12,6 @@ use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::output::print_block;
 
-/// Prints it. A client of the run begins with what it is given.
 pub(super) fn next_for_worker(
     context: &CommandContext,
     own: &WorkerIdentity,

@@ -74,7 +74,7 @@ pub(crate) struct CriteriaOptions {
 }
 
 impl CriteriaOptions {
-    /// All of them; `None` where none were given.
+    /// All values; `None` where none was given.
     pub(super) fn read(self) -> Result<Option<Vec<String>>, CommandError> {
         if self.criteria.is_empty() && self.criterion.is_empty() {
             return Ok(None);
@@ -84,7 +84,7 @@ impl CriteriaOptions {
     }
 }
 
-/// Several tasks, as one option names them.
+/// Task ids in one option, such as `1,2`.
 #[derive(Clone, Debug)]
 pub(crate) struct TaskIds(pub Vec<String>);
 
@@ -92,7 +92,6 @@ pub(super) fn parse_ids(text: &str) -> Result<TaskIds, String> {
     split_list(text).iter().map(|text| parse_id(text)).collect::<Result<_, _>>().map(TaskIds)
 }
 
-/// Adds a task.
 pub(crate) fn run(env: &ProcessEnv, options: CreateOptions) -> Result<(), CommandError> {
     if options.test_file.is_some() && options.approach != "tdd" {
         return Err(CommandError::usage("`--test-file` goes with `--approach tdd`", "leave one of the two out"));
@@ -126,7 +125,6 @@ pub(crate) fn run(env: &ProcessEnv, options: CreateOptions) -> Result<(), Comman
     print_done(&done, &task, options.json)
 }
 
-/// Writes a task of a list whose run is open, and adds it to that as well.
 fn add_to_run(
     env: &ProcessEnv,
     run: &RunRef,
@@ -142,7 +140,7 @@ fn add_to_run(
     verbs::add_task(&before, &context.caller()?, added.clone())?;
     let engine = context.engine(&run, &before)?;
     locked.write_task(task)?;
-    // The run writes the session's files, and waits for this lock.
+    // The run writes the session's files and needs this lock.
     drop(locked);
     match engine.add_task(added) {
         Ok(state) => context.note_in_session(&run, &before.holder, &state),
@@ -154,7 +152,6 @@ fn add_to_run(
     Ok(())
 }
 
-/// What a file says that describes a task.
 fn read_description(file: &Path) -> Result<String, CommandError> {
     let bytes = read_plan_bytes(file)?;
     let text = String::from_utf8(bytes).map_err(|_| {

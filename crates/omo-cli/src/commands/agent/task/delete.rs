@@ -25,7 +25,6 @@ pub(crate) struct DeleteOptions {
     pub task: TaskOption,
 }
 
-/// Takes a task away.
 pub(crate) fn run(env: &ProcessEnv, options: &DeleteOptions) -> Result<(), CommandError> {
     let locked = task_list_files::open_task_list(&options.which, env)?.lock()?;
     let session = locked.session()?;

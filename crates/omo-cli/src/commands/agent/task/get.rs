@@ -23,7 +23,6 @@ pub(crate) struct GetOptions {
     pub field: Option<String>,
 }
 
-/// Prints a task, or a value of it.
 pub(crate) fn run(env: &ProcessEnv, options: &GetOptions) -> Result<(), CommandError> {
     let folder = task_list_files::open_task_list(&options.which, env)?;
     let task = folder.task(&options.task.id)?;

@@ -54,7 +54,6 @@ pub(crate) struct ListOptions {
     pub words: StatusWords,
 }
 
-/// Lists the tasks.
 pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), CommandError> {
     let folder = task_list_files::open_task_list(&options.which, env)?;
     let missing = || {
@@ -83,20 +82,20 @@ pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), Command
     }
 }
 
-/// A task on one line, with a bar between its columns and in none of them.
+/// A task on one line, with `|` between the columns and in none of them.
 fn task_line(row: &TaskRow) -> String {
     let complexity = rules::format_value(&to_json(&row.complexity));
     let columns = [&*row.id, row.status, &row.subject, &row.blocked_by_text, &complexity];
     columns.map(|column| sanitize(column, 200).replace('|', "/")).join("|")
 }
 
-/// A task as it is listed, with what a session that starts workers has to know.
+/// A listed task, with the facts needed to start a worker.
 #[derive(Debug, Serialize)]
 struct TaskRow {
     id: String,
     status: &'static str,
     subject: String,
-    /// With commas between them, as other programs print it.
+    /// Comma-separated ids, in the format of other programs.
     #[serde(rename = "blockedBy")]
     blocked_by_text: String,
     blocked_by: Vec<String>,

@@ -1,4 +1,4 @@
-//! `omo agent task summary`: what has to be done and what is done, as Markdown.
+//! `omo agent task summary`: open and finished tasks as Markdown.
 
 use clap::{Args, ValueEnum};
 use omo_core::text::sanitize;
@@ -40,7 +40,6 @@ pub(crate) struct SummaryOptions {
     pub format: SummaryFormat,
 }
 
-/// Prints the summary, or writes it beside the tasks.
 pub(crate) fn run(env: &ProcessEnv, options: &SummaryOptions) -> Result<(), CommandError> {
     let folder = task_list_files::open_task_list(&options.which, env)?;
     let session = folder.session()?;
@@ -106,7 +105,7 @@ fn details(task: &TaskFile) -> String {
     lines.join("\n")
 }
 
-/// What a piece of evidence says, whichever way it is written down.
+/// Text of a piece of evidence, in either of its two JSON forms.
 fn evidence_text(evidence: &Value) -> &str {
     let of = |name: &str| evidence.get(name).and_then(Value::as_str);
     evidence.as_str().or_else(|| of("description")).or_else(|| of("command")).unwrap_or("something without words")

@@ -1,4 +1,4 @@
-//! `omo agent task update`: changes where a task stands, adds evidence to it, or says anew what it is.
+//! `omo agent task update`: changes the status, evidence or text of a task.
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -74,7 +74,6 @@ impl EditOptions {
     }
 }
 
-/// Changes where a task stands, or adds evidence.
 pub(crate) fn run(env: &ProcessEnv, options: UpdateOptions) -> Result<(), CommandError> {
     let locked = task_list_files::open_task_list(&options.which, env)?.lock()?;
     let session = locked.session()?;

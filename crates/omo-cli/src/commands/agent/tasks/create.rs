@@ -65,7 +65,6 @@ pub(crate) struct CreateOptions {
     pub words: Vec<String>,
 }
 
-/// Begins one, or goes on.
 pub(crate) fn run(env: &ProcessEnv, options: &CreateOptions) -> Result<(), CommandError> {
     if options.args_from_hook {
         let options = typed(env, options)?;
@@ -111,7 +110,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &CreateOptions) -> Result<(), Comma
     say("begins", &locked, &session, source.as_ref())
 }
 
-/// What the user typed behind the command, where the hook has kept it.
+/// Arguments behind the typed command, as the hook has kept them.
 fn typed(env: &ProcessEnv, options: &CreateOptions) -> Result<CreateOptions, CommandError> {
     let project = Project::find(env)?;
     let taken = match (own_session(env)?, &project.folder) {
@@ -135,11 +134,11 @@ fn resume_task_list(env: &ProcessEnv, id: &SessionId) -> Result<(), CommandError
     say("goes on", &locked, &session, None)
 }
 
-/// One that goes on is only replaced with `--force`, and never while a run works on it.
+/// Replaces an existing session only with `--force`, and never under a run.
 fn require_replaceable(env: &ProcessEnv, locked: &LockedTaskList, is_forced: bool) -> Result<(), CommandError> {
     let session = match locked.session() {
         Ok(session) => session,
-        // What cannot be read is kept beside the new one like anything else.
+        // An unreadable session is kept beside the new one as well.
         Err(TaskListError::File { .. }) if is_forced => return Ok(()),
         Err(error) => return Err(error.into()),
     };

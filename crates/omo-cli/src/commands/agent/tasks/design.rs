@@ -1,7 +1,7 @@
-//! `omo agent tasks design`: writes down what a session will build.
+//! `omo agent tasks design`: saves the design of a session.
 //!
-//! The client asks about every file that its own tools write below its folder, whatever was allowed: a
-//! planner can only write there through this.
+//! The client asks about every file that its own tools write below its folder, so a planner writes there only through
+//! this.
 
 use std::io::{IsTerminal, Read};
 
@@ -26,10 +26,8 @@ pub(crate) struct DesignOptions {
     pub which: TaskListOption,
 }
 
-/// A longer design is refused, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// Writes what stands on stdin as the design of a session, in the place of the one before.
 pub(crate) fn run(env: &ProcessEnv, options: &DesignOptions) -> Result<(), CommandError> {
     let text = read_design()?;
     let locked = task_list_files::open_task_list(&options.which, env)?.lock()?;

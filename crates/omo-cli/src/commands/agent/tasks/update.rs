@@ -1,4 +1,4 @@
-//! `omo agent tasks update`: changes where a task list stands.
+//! `omo agent tasks update`: changes the phase of a task list.
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -59,7 +59,6 @@ fn parse_phase(text: &str) -> Result<TaskListPhase, String> {
     rules::parse_phase(text).ok_or_else(|| format!("the phases are {}", words.join(", ")))
 }
 
-/// Changes where a session stands.
 pub(crate) fn run(env: &ProcessEnv, options: UpdateOptions) -> Result<(), CommandError> {
     let locked = task_list_files::open_task_list(&options.which, env)?.lock()?;
     let session = locked.session()?;

@@ -1,11 +1,11 @@
-//! The ends of files that any program may have written.
+//! The tail of a file that any program may have written.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use omo_state::files::regular_file;
 
-/// Reads at most the last `limit` bytes of a file; `None` where there is no regular one.
+/// At most the last `limit` bytes; `None` without a regular file.
 pub(super) fn read_tail(path: &Path, limit: u64) -> Option<Vec<u8>> {
     let mut file = regular_file::open(path).ok()??;
     let size = file.metadata().ok()?.len();

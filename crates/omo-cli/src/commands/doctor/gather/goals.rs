@@ -1,7 +1,7 @@
-//! Goals of the client that are on, as the transcripts tell it.
+//! Active goals of the client, read from transcripts.
 //!
-//! The client notes in the transcript that a goal was set, met or given up, and reads it there
-//! itself when a session is resumed. Nothing else outside of the client's own process shows one.
+//! The client notes in the transcript that a goal was set, met or given up, and reads it there itself when a session
+//! is resumed. Nothing else outside of the client's own process shows one.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use omo_state::transcript::read_active_goal;
 
 use super::super::facts::ActiveGoal;
 
-/// Sessions that were not used for so long are passed over.
+/// Maximum age of a session's last use.
 const RECENT: Duration = Duration::from_secs(24 * 60 * 60);
-/// So many transcripts are read, the newest ones.
+/// Maximum transcripts read, newest first.
 const MAX_TRANSCRIPTS: usize = 20;
-/// A longer name of a folder is cut by the client.
+/// Length at which the client cuts a folder name, in characters.
 const NAME_CHARS: usize = 200;
 
-/// The goals that are on in sessions of a project; `armed` are those with ultrawork on.
+/// Active goals in sessions of a project; `armed` are the ids with ultrawork on.
 pub(super) fn gather_goals(
     client_home: Option<&Path>,
     root: Option<&Path>,
@@ -47,14 +47,12 @@ pub(super) fn gather_goals(
     Ok(goals.collect())
 }
 
-/// How long ago it was written; nothing where that cannot be told.
 fn file_age(path: &Path, now: Timestamp) -> Option<Duration> {
     let written = path.metadata().ok()?.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
     let now = Duration::from_millis(u64::try_from(now.as_millis()).ok()?);
     Some(now.saturating_sub(written))
 }
 
-/// The name of the folder in which the client keeps the transcripts of a project.
 fn folder_name(root: &Path) -> String {
     let plain = |char: char| if char.is_ascii_alphanumeric() { char.to_string() } else { "-".repeat(char.len_utf16()) };
     root.to_string_lossy().chars().map(plain).collect()

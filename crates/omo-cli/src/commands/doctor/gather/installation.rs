@@ -14,30 +14,25 @@ use super::files;
 use crate::json_file::read_json;
 use crate::platform;
 
-/// How long the client may take for one answer.
 const LIMIT: std::time::Duration = std::time::Duration::from_secs(20);
-/// So much of a program is looked at.
 const MAX_PROGRAM: u64 = 64 * 1024 * 1024;
-/// So much of the end of a build's log.
 const LOG_TAIL: u64 = 8 * 1024;
 const OWN_FOLDER: &str = "${CLAUDE_PLUGIN_ROOT}";
 
-/// The folders of `PATH` that do not lead into the project, however they are written. What lies there is the
-/// project's, and is not started; but a home folder may be taken for a project, and have the client in it.
+/// Folders of `PATH` outside of the project, however written. Programs of the project are not started; a home folder
+/// taken for a project may hold the client, though.
 pub(crate) fn safe_search_path(folder: Option<&Path>, home: Option<&Path>) -> SearchPath {
     let project = folder.filter(|folder| !home.is_some_and(|home| home.starts_with(folder)));
     let leads_there = |path: &Path| project.is_some_and(|project| leads_into(path, project));
     SearchPath::from_process().filtered(|folder| !leads_there(folder) && !leads_there(&folder.join("claude")))
 }
 
-/// The client on `PATH`, to be started in a folder.
 pub(super) fn find_client(folder: Option<&Path>, home: Option<&Path>) -> Result<ClaudeClient, ClaudeError> {
     let search = safe_search_path(folder, home);
     let folder = folder.filter(|folder| folder.is_dir()).map_or_else(std::env::temp_dir, Path::to_owned);
     Ok(ClaudeClient::find(&search, &folder)?.with_limit(LIMIT))
 }
 
-/// Which client there is, and the plugins that it lists for a project.
 pub(super) fn gather_client(
     root: Option<&Path>,
     home: Option<&Path>,
@@ -51,16 +46,15 @@ pub(super) fn gather_client(
             let plugins = claude.plugins().map_err(|error| error.to_string());
             (Client::Found { program: claude.program().to_owned(), version }, plugins)
         }
-        // One that does not even tell its version is not asked again.
+        // A client without a version is not asked again.
         Err(error) => (Client::Failed(error.to_string()), Err(format!("not looked at: {error}"))),
     }
 }
 
-/// The enabled plugins that run hooks of omo.
 pub(super) fn hook_plugins(plugins: &[InstalledPlugin], plugin_home: Option<&Path>) -> Vec<HookPlugin> {
     let enabled = plugins.iter().filter(|plugin| plugin.enabled);
     let mut carriers: Vec<HookPlugin> = enabled.filter_map(|plugin| hook_plugin(plugin, plugin_home)).collect();
-    // The one that is omo itself first.
+    // The plugin named `omo` first.
     carriers.sort_by_key(|carrier| plugin_name(&carrier.id) != "omo");
     carriers
 }
@@ -82,8 +76,7 @@ fn hook_plugin(plugin: &InstalledPlugin, plugin_home: Option<&Path>) -> Option<H
     Some(HookPlugin { id: sanitize(&plugin.id, 100), folder, version, hooks, programs, built })
 }
 
-/// The hooks of omo that a plugin names: in its manifest, in the file that this names, or in the
-/// usual one.
+/// Hooks of omo in a manifest, in the file that it names, or in the usual one.
 fn hooks(folder: &Path, manifest: &Value) -> Vec<Hook> {
     let file = match manifest.get("hooks") {
         Some(Value::String(name)) => name.trim_start_matches("./"),
@@ -98,8 +91,8 @@ fn program_of(command: &str, folder: &Path) -> PathBuf {
     PathBuf::from(command.trim_matches('"').replace(OWN_FOLDER, &folder.to_string_lossy()))
 }
 
-/// What launchers run: what npm has brought with the plugin, else what was built into the folder that the
-/// client keeps for it, which is named by its id.
+/// Binaries behind launchers: from the npm package in the plugin, else built into the client's data folder for the
+/// plugin id.
 fn built_binaries(plugin: &Path, plugin_home: &Path, id: &str, version: &str) -> Option<PluginBinaries> {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_.".contains(char);
     if !version.chars().all(is_plain) {
@@ -114,21 +107,20 @@ fn built_binaries(plugin: &Path, plugin_home: &Path, id: &str, version: &str) ->
     let log = files::read_tail(&data.join("build.log"), LOG_TAIL);
     let last_line = log.and_then(|log| {
         let text = String::from_utf8_lossy(&log).into_owned();
-        // Cargo draws its bars over one another.
+        // Cargo draws its progress bars over one another.
         text.split(['\n', '\r']).rfind(|line| !line.trim().is_empty()).map(|line| sanitize(line.trim(), 200))
     });
     let is_being_built = is_being_built(&data);
     Some(PluginBinaries { folder, is_package, data, is_being_built, programs, last_line })
 }
 
-/// Whether the builder is alive that the link in the data folder names.
 fn is_being_built(data: &Path) -> bool {
     let builder = std::fs::read_link(data.join("build.lock")).ok();
     let pid = builder.and_then(|pid| pid.to_str()?.parse().ok());
     pid.and_then(process_identity::is_alive) == Some(true)
 }
 
-/// The platform of this machine as npm calls it, which the launchers know as well.
+/// npm's name of this platform, which the launchers use as well.
 fn npm_platform() -> String {
     let system = if std::env::consts::OS == "macos" { "darwin" } else { std::env::consts::OS };
     let processor = match std::env::consts::ARCH {
@@ -155,7 +147,7 @@ fn program_file(path: PathBuf) -> Program {
     Program { path, kind: ProgramKind::Binary, version: version_in(&bytes) }
 }
 
-/// The version that a hook binary writes into `hooks.log`, read in the binary: `(omo 0.1.0)`.
+/// The version in a hook binary, from its text for `hooks.log`: `(omo 0.1.0)`.
 fn version_in(program: &[u8]) -> Option<String> {
     let mut parts = program.split(|byte| *byte == b'(').filter_map(|part| part.strip_prefix(b"omo "));
     parts.find_map(|part| {
@@ -166,7 +158,6 @@ fn version_in(program: &[u8]) -> Option<String> {
     })
 }
 
-/// The plugin that this very program lies in.
 pub(super) fn own_plugin() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?.canonicalize().ok()?;
     let folder = program.parent()?.parent()?;

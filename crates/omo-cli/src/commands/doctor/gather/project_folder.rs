@@ -1,4 +1,4 @@
-//! Which folder this is about.
+//! The folder under examination.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use omo_state::project_root;
 use super::super::facts::{ProjectDirKind, ProjectFolder};
 use super::Surroundings;
 
-/// Finds the project as every other command does, and what is odd about it.
+/// Finds the project as every other command does, and notes oddities.
 pub(super) fn gather_project_folder(env: &ProcessEnv, surroundings: &Surroundings) -> ProjectFolder {
     let folder = std::env::current_dir().ok();
     let given = surroundings.text("CLAUDE_PROJECT_DIR").map(|text| {

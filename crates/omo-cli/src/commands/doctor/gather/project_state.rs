@@ -1,4 +1,4 @@
-//! The project's state, what git makes of it, and what its omo.toml asks for.
+//! State of the project, git's view of it, and `omo.toml`.
 
 use std::path::Path;
 
@@ -15,11 +15,10 @@ use omo_state::{hook_error_log, state};
 use super::super::facts::{GitFacts, RepositoryChecks, StateFolder, StateFolderFacts};
 use crate::platform;
 
-/// Errors of hooks that are older say nothing about today.
+/// Maximum age of hook errors, in milliseconds.
 const RECENT_MILLIS: i64 = 7 * 24 * 60 * 60 * 1_000;
 const LOCK: &str = "runtime.lock";
 
-/// The state folder, and the ids of the sessions that are on.
 pub(super) fn gather_state(root: Option<&Path>) -> (StateFolderFacts, Vec<String>) {
     let folder = match root.map(GuardedFolder::open_state).transpose() {
         Ok(folder) => folder.flatten(),
@@ -49,7 +48,7 @@ pub(super) fn gather_state(root: Option<&Path>) -> (StateFolderFacts, Vec<String
     (StateFolderFacts::Open(found), armed)
 }
 
-/// Why the lock is not had. Where there is none, none is made.
+/// Reason why the lock fails. A missing lock file is not created.
 fn lock_problem(folder: &GuardedFolder) -> Option<String> {
     folder
         .file_names(LOCK)
@@ -58,26 +57,24 @@ fn lock_problem(folder: &GuardedFolder) -> Option<String> {
         .map(|error| error.to_string())
 }
 
-/// What git makes of the state folder.
 pub(super) fn gather_git(root: Option<&Path>, state: &StateFolderFacts) -> GitFacts {
     let is_there = SearchPath::from_process().find("git").is_some();
     let in_work_tree = root.and_then(GitWorktree::find).is_some();
     let tracked = root
         .filter(|_| is_there && in_work_tree)
         .and_then(|root| folder_status::read_folder_status(root, ".sisyphus/cc-omo"));
-    // A folder that is not there need not be ignored; its files may be tracked all the same.
+    // A missing folder need not be ignored, but its files may be tracked.
     let tracked = tracked.filter(|tracked| tracked.files > 0 || matches!(state, StateFolderFacts::Open(_)));
     GitFacts { is_there, in_work_tree, tracked }
 }
 
-/// What other loops have left.
 pub(super) fn other_loop_traces(root: Option<&Path>) -> Vec<String> {
     const TRACES: [&str; 3] = [".claude/ralph-loop.local.md", ".sisyphus/ralph-loop.local.md", ".omc/state"];
     let Some(root) = root else { return Vec::new() };
     TRACES.iter().filter(|trace| root.join(trace).symlink_metadata().is_ok()).map(|trace| (*trace).to_owned()).collect()
 }
 
-/// How many errors hooks have kept from their user in the last week, and the last of them.
+/// Number of hook errors hidden from the user in the last week, and the newest.
 pub(super) fn hook_errors(root: Option<&Path>, now: Timestamp) -> Option<(usize, String)> {
     let folder = GuardedFolder::open_state(root?).ok()??;
     let (_, bytes) = folder.read_from(hook_error_log::FILE, 0, hook_error_log::ROTATE_AT * 2).ok()??;
@@ -90,17 +87,16 @@ pub(super) fn hook_errors(root: Option<&Path>, now: Timestamp) -> Option<(usize,
     recent.last().map(|last| (recent.len(), sanitize(last, 300)))
 }
 
-/// What omo.toml asks for.
 pub(super) fn gather_repository_checks(root: Option<&Path>, state_home: Option<&Path>) -> RepositoryChecks {
     let Some(found) = root.and_then(repository_config::RepositoryConfig::read) else { return RepositoryChecks::Absent };
     if let Some(problem) = found.problems.first() {
         return RepositoryChecks::Broken(problem.to_string());
     }
-    // One that asks for no check has nothing to approve.
+    // Without checks there is nothing to approve.
     if found.checks.is_empty() {
         return RepositoryChecks::Absent;
     }
-    // To look up an approval without a key would make one.
+    // Looking up an approval without a key would create one.
     let has_key = state_home.is_some_and(|home| home.join("omo").join("key").symlink_metadata().is_ok());
     if has_key && found.is_approved(state_home) {
         RepositoryChecks::Approved(found.checks.len())

@@ -1,4 +1,4 @@
-//! The user's own folder: the key and the approvals. Nothing is made where nothing is.
+//! The user's own folder: key and approvals. Creates nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,6 @@ use omo_state::trust::ApprovalList;
 use super::super::facts::UserFolder;
 use crate::platform;
 
-/// Looks at it.
 pub(super) fn gather_user_folder(state_home: Option<&Path>) -> UserFolder {
     let Some(state_home) = state_home else { return UserFolder::NoHome };
     let path = state_home.join("omo");
@@ -21,7 +20,7 @@ pub(super) fn gather_user_folder(state_home: Option<&Path>) -> UserFolder {
     if let Err(error) = GuardedFolder::open_user(state_home) {
         problems.push((error.to_string(), path.clone()));
     } else {
-        // To load a key that is not there would make one.
+        // Loading a missing key would create one.
         if key.symlink_metadata().is_ok()
             && let Err(error) = SealKey::load(Some(state_home))
         {
@@ -36,7 +35,6 @@ pub(super) fn gather_user_folder(state_home: Option<&Path>) -> UserFolder {
     UserFolder::Open { path, open_to_others, problems }
 }
 
-/// There is none: whether one could be made.
 fn absent_folder(path: PathBuf) -> UserFolder {
     let above = path.ancestors().skip(1).find_map(|folder| Some((folder.to_owned(), folder.metadata().ok()?)));
     match above {

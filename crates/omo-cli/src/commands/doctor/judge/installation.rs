@@ -13,7 +13,6 @@ use super::{or_good, quote_path};
 
 const INSTALL: &str = "omo setup";
 
-/// Which client there is.
 pub(super) fn client(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "client";
     vec![match &facts.client {
@@ -44,20 +43,20 @@ pub(super) fn client(facts: &Facts) -> Vec<Finding> {
     }]
 }
 
-/// Whether omo is installed, and listed as disabled wherever it is.
+/// omo is installed, and disabled in every place.
 pub(super) fn is_omo_disabled(facts: &Facts) -> bool {
     let plugins = facts.plugins.iter().flatten();
     let mut ours = plugins.filter(|plugin| plugin_name(&plugin.id) == "omo").peekable();
     ours.peek().is_some() && ours.all(|plugin| !plugin.enabled)
 }
 
-/// What has there be a plugin to look at: the row `plugin` says what is wrong with it.
+/// The way to an installed plugin; the row `plugin` shows its problem.
 fn how_to_have_a_plugin(facts: &Facts) -> &'static str {
     let is_installed = facts.plugins.iter().flatten().any(|plugin| plugin_name(&plugin.id) == "omo");
     if is_installed { "fix what the row `plugin` names" } else { INSTALL }
 }
 
-/// Whether the plugin is installed, on, and where it was installed from.
+/// Plugin installed, enabled, and from the right source.
 pub(super) fn plugin(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "plugin";
     const NOTHING: &str = "without it no session of yours has omo";
@@ -79,7 +78,7 @@ pub(super) fn plugin(facts: &Facts) -> Vec<Finding> {
         }];
     };
     if is_omo_disabled(facts) {
-        // What the client cannot read enables nothing: then it lists every plugin as disabled.
+        // Settings that the client cannot read enable nothing: it lists every plugin as disabled.
         if let Some(broken) = facts.settings.iter().find(|settings| settings.value.is_err()) {
             let file = &broken.file;
             let found = format!(
@@ -108,7 +107,7 @@ pub(super) fn plugin(facts: &Facts) -> Vec<Finding> {
     vec![Finding::good(NAME, format!("{}, scope {scope}, run from {}", on.id, on.folder.display()))]
 }
 
-/// Whether the plugin, its programs and this `omo` are of one version.
+/// Versions of the plugin, its programs and this `omo`.
 pub(super) fn versions(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "versions";
     if facts.hook_plugins.is_empty() {
@@ -136,7 +135,7 @@ pub(super) fn versions(facts: &Facts) -> Vec<Finding> {
     or_good(problems, || Finding::good(NAME, format!("{} everywhere", facts.version)))
 }
 
-/// What makes this `omo` and a plugin be of one version: the older one of both follows.
+/// The way to one version: the older side follows.
 fn how_to_have_one_version(facts: &Facts, carrier: &HookPlugin) -> String {
     let Some(built) = &carrier.built else { return INSTALL.to_owned() };
     let Some(installed) = &carrier.version else { return format!("claude plugin update {}", carrier.id) };
@@ -144,7 +143,7 @@ fn how_to_have_one_version(facts: &Facts, carrier: &HookPlugin) -> String {
     match numbers(installed).cmp(&numbers(&facts.version)) {
         Ordering::Less => format!("claude plugin update {}, then start a session", carrier.id),
         _ if built.is_being_built => wait_for_build(built),
-        // The plugin is new already: another update would change nothing.
+        // The plugin is new already; an update would change nothing.
         Ordering::Greater if !built.programs.is_empty() && built.programs.iter().all(is_current) => {
             format!("{} setup --link", quote_path(&built.folder.join("omo")))
         }
@@ -156,7 +155,7 @@ fn how_to_have_one_version(facts: &Facts, carrier: &HookPlugin) -> String {
     }
 }
 
-/// The numbers of a version, in order.
+/// Numeric parts of a version, `1.2.3` as `[1, 2, 3]`.
 fn numbers(version: &str) -> Vec<u64> {
     version.split(|char: char| !char.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
 }
@@ -165,7 +164,6 @@ fn wait_for_build(built: &PluginBinaries) -> String {
     format!("wait for the build; to follow it: tail -f {}", quote_path(&built.data.join("build.log")))
 }
 
-/// What is of another version than this `omo`.
 fn other_versions(facts: &Facts, carrier: &HookPlugin) -> Vec<String> {
     let is_other = |version: &Option<String>| version.as_ref().filter(|version| **version != facts.version).cloned();
     let mut others = Vec::new();
@@ -181,7 +179,6 @@ fn other_versions(facts: &Facts, carrier: &HookPlugin) -> Vec<String> {
     others
 }
 
-/// Whether everything that the hooks name can be run.
 pub(super) fn programs(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "programs";
     const WHY: &str = "a hook that cannot be started does nothing: no session is held, and the client shows an error";
@@ -227,7 +224,7 @@ pub(super) fn programs(facts: &Facts) -> Vec<Finding> {
             let found = format!("not built in {}: {}{last}", built.folder.display(), names(&missing));
             let why = "a clone of omo has launchers, and until the binaries are built they let every session be";
             let session = "start a session with `cargo` on PATH, which builds them";
-            // A build that failed is not tried again while its log says so.
+            // A failed build is not repeated while its log says so.
             let has_failed = built.last_line.as_ref().is_some_and(|line| line.starts_with("failed"));
             let log = quote_path(&built.data.join("build.log"));
             let fix = if has_failed {
@@ -253,7 +250,6 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// Whether each hook was seen, once.
 pub(super) fn hooks(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "hooks";
     const TRY: &str = "omo doctor --live";

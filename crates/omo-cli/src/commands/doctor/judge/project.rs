@@ -1,4 +1,4 @@
-//! The project: where it is, its state, what git makes of that, and what other things are on in it.
+//! The project: folder, state, git, and other tools active in it.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use omo_core::text::pluralize;
 
 use super::{or_good, quote_path};
 
-/// Whether a goal of the client is on.
+/// An active `/goal` of the client.
 pub(super) fn goal(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "goal";
     const WHY: &str = "a goal continues its session as well, and two loops get in each other's way";
@@ -25,7 +25,6 @@ pub(super) fn goal(facts: &Facts) -> Vec<Finding> {
     or_good(problems.collect(), || Finding::good(NAME, "no /goal is on in a session of this project in the last day"))
 }
 
-/// Whether the folder that omo takes for the project is one.
 pub(super) fn place(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "project";
     const UNSET: &str = "unset CLAUDE_PROJECT_DIR";
@@ -79,7 +78,6 @@ pub(super) fn place(facts: &Facts) -> Vec<Finding> {
     or_good(problems, || Finding::good(NAME, root.map_or_else(|| "none".to_owned(), |root| root.display().to_string())))
 }
 
-/// Whether the state folder can be used.
 pub(super) fn state(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "state";
     let folder = match &facts.state {
@@ -152,7 +150,6 @@ fn state_problems(name: &'static str, folder: &StateFolder) -> Vec<Finding> {
     problems
 }
 
-/// Whether there is a git, and what it makes of the state folder.
 pub(super) fn git(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "git";
     const FOLDER: &str = ".sisyphus/cc-omo";
@@ -180,7 +177,6 @@ pub(super) fn git(facts: &Facts) -> Vec<Finding> {
     vec![Finding::good(NAME, format!("found; {FOLDER} is ignored"))]
 }
 
-/// What hooks kept from their user.
 pub(super) fn log(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "log";
     vec![match &facts.errors {
@@ -194,7 +190,7 @@ pub(super) fn log(facts: &Facts) -> Vec<Finding> {
     }]
 }
 
-/// What omo.toml asks for.
+/// Checks of `omo.toml`.
 pub(super) fn repository(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "omo.toml";
     vec![match &facts.repository_checks {

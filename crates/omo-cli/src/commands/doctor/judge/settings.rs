@@ -1,11 +1,10 @@
-//! What the client's settings, the environment and other plugins do to the hooks.
+//! Effects of the client's settings, the environment and other plugins on the hooks.
 
 use super::super::facts::{Facts, Scope, Settings, plugin_name};
 use super::super::finding::{Finding, Level};
 use super::installation::is_omo_disabled;
 use super::{or_good, quote_path};
 
-/// Whether settings turn hooks off.
 pub(super) fn disabled_hooks(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "settings";
     let mut problems = Vec::new();
@@ -56,7 +55,6 @@ fn how_to_enable(settings: &Settings, name: &str) -> String {
     }
 }
 
-/// Whether a hook of omo is named in more than one place.
 pub(super) fn duplicate_hooks(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "twice";
     const BOTH: &str = "the client runs both: each prompt and each stop is answered twice";
@@ -75,7 +73,7 @@ pub(super) fn duplicate_hooks(facts: &Facts) -> Vec<Finding> {
     }
     if let [first, rest @ ..] = &*facts.hook_plugins {
         for other in rest {
-            // Measured: of plugins that are called the same the client runs a same command once.
+            // Measured: of plugins with one name the client runs an equal command once.
             let same = plugin_name(&first.id) == plugin_name(&other.id);
             let (level, why) = if same {
                 (Level::Warning, "the client runs the hooks of one of them, and does not say which")
@@ -89,7 +87,7 @@ pub(super) fn duplicate_hooks(facts: &Facts) -> Vec<Finding> {
     or_good(problems, || Finding::good(NAME, "no hook of omo is named twice"))
 }
 
-/// Whether omo is turned off as a whole.
+/// `OMO_DISABLE`.
 pub(super) fn omo_disable(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "OMO_DISABLE";
     let of_environment = facts.disable.iter().map(|value| ("the environment".to_owned(), value.clone()));
@@ -114,7 +112,6 @@ pub(super) fn omo_disable(facts: &Facts) -> Vec<Finding> {
     or_good(problems.collect(), || Finding::good(NAME, "not set"))
 }
 
-/// What the client's own bound on continuations is.
 pub(super) fn block_cap(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "block-cap";
     const VARIABLE: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
@@ -144,7 +141,7 @@ pub(super) fn block_cap(facts: &Facts) -> Vec<Finding> {
     })
 }
 
-/// Plugins that continue sessions by themselves, and what their loops leave in a project.
+/// Plugins that continue sessions by themselves, and traces of their loops in a project.
 pub(super) fn other_loops(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "other-loops";
     const LOOPS: [&str; 3] = ["ralph-loop", "ralph-wiggum", "oh-my-claudecode"];
@@ -160,7 +157,7 @@ pub(super) fn other_loops(facts: &Facts) -> Vec<Finding> {
     }
     let on = facts.plugins.iter().flatten().filter(|plugin| plugin.enabled && LOOPS.contains(&plugin_name(&plugin.id)));
     for plugin in on {
-        // It answers to the very words that turn ultrawork on.
+        // Reacts to the same words as ultrawork.
         let why = if plugin_name(&plugin.id) == "oh-my-claudecode" {
             "it answers to `ulw` and `ultrawork` as well, and two loops that continue the same session get in each other's way"
         } else {

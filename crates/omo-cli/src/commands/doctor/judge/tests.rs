@@ -1,4 +1,4 @@
-//! From a sound baseline one fact is broken at a time: exactly the row that is about it changes.
+//! From a sound baseline one fact is broken at a time: exactly the row about it changes.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -115,8 +115,7 @@ fn where_nothing_is_wrong_every_row_is_good_and_there_is_one_for_each_check() {
     assert_eq!(names.len(), findings.len(), "two checks of one name");
 }
 
-/// What is broken, in which row that shows, how bad it is, a part of what is said of it, and a part
-/// of what fixes it.
+/// Change of the facts, name of the row, level, part of the text, part of the fix.
 type Case = (fn(&mut Facts), &'static str, Level, &'static str, &'static str);
 
 use Level::{Bad, Unknown, Warning};

@@ -1,4 +1,4 @@
-//! What belongs to the user: the key, the approvals, the configuration.
+//! The user's key, approvals and configuration.
 
 use omo_core::messages::client_settings::feedback_offer;
 use omo_state::config::FeedbackMode;
@@ -7,7 +7,7 @@ use super::super::facts::{Client, Facts, UserFolder};
 use super::super::finding::{Finding, Level};
 use super::{or_good, quote_path};
 
-/// Whether the key and the approvals can be used, by their owner alone.
+/// Key and approvals, usable by their owner alone.
 pub(super) fn trust(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "trust";
     let (path, open_to_others, problems) = match &facts.user_folder {
@@ -38,7 +38,6 @@ pub(super) fn trust(facts: &Facts) -> Vec<Finding> {
     or_good(broken.chain(open).collect(), || Finding::good(NAME, format!("for you alone ({})", path.display())))
 }
 
-/// Whether the configuration says what its user means.
 pub(super) fn config(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "config";
     let (file, problems) = &facts.config;
@@ -55,7 +54,7 @@ pub(super) fn config(facts: &Facts) -> Vec<Finding> {
     or_good(problems.chain(no_keyword).collect(), || Finding::good(NAME, good()))
 }
 
-/// The look of a continuation to the user. Neither way is wrong: what every client understands looks like an alarm.
+/// The look of a continuation. Neither way is wrong: the way every client understands looks like an alarm.
 pub(super) fn feedback(facts: &Facts) -> Vec<Finding> {
     let file = facts.config.0.as_ref().map_or_else(|| "config.toml".to_owned(), |file| file.display().to_string());
     let is_calm = match facts.feedback {

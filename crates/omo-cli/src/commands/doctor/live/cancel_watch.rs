@@ -1,4 +1,4 @@
-//! Whether a session is still wanted, and a line about it on a terminal.
+//! Ctrl-C during a session, and a progress line on a terminal.
 
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
@@ -7,10 +7,9 @@ use std::time::Instant;
 
 use omo_process::termination;
 
-/// Clears the line that it stands on.
 const CLEAR: &str = "\r\u{1b}[K";
 
-/// Watches for Ctrl-C, so that nothing is left behind, and shows that time goes by.
+/// Catches Ctrl-C, so that nothing is left behind, and shows progress.
 pub(super) struct CancelWatch {
     interrupted: Arc<AtomicBool>,
     since: Instant,
@@ -18,14 +17,13 @@ pub(super) struct CancelWatch {
 }
 
 impl CancelWatch {
-    /// From now on.
     pub(super) fn new() -> Self {
         let interrupted = Arc::new(AtomicBool::new(false));
         termination::flag_termination(&interrupted);
         Self { interrupted, since: Instant::now(), told: None }
     }
 
-    /// Whether it is still wanted: `false` once the user has interrupted it.
+    /// `false` once the user has interrupted.
     pub(super) fn should_continue(&mut self) -> bool {
         let seconds = self.since.elapsed().as_secs();
         if self.told != Some(seconds) && std::io::stderr().is_terminal() {

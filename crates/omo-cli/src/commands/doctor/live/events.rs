@@ -1,14 +1,13 @@
-//! What a session says of its hooks.
+//! Reports of a session about its hooks.
 
 use serde_json::Value;
 
-/// Whether a session began at all.
 pub(super) fn has_session_begun(printed: &str) -> bool {
     printed.lines().filter_map(line).any(|line| line.get("subtype").is_some_and(|kind| kind == "init"))
 }
 
-/// How many hooks of an event ran to a good end, as the stream of the client's own events tells it.
-/// One that cannot be started has an end as well, and no good one.
+/// Successful hook runs of an event in the client's event stream. A hook that cannot be started also ends, with an
+/// error.
 pub(super) fn count_hook_runs(printed: &str, event: &str) -> usize {
     let is_good_end = |line: &Value| {
         line.get("subtype").is_some_and(|kind| kind == "hook_response")
@@ -18,7 +17,7 @@ pub(super) fn count_hook_runs(printed: &str, event: &str) -> usize {
     printed.lines().filter_map(line).filter(is_good_end).count()
 }
 
-/// How many hooks of omo ran at an event that the client leaves out of the stream, as its log tells it.
+/// Runs of omo's hooks for an event that only the client's log has.
 pub(super) fn count_logged_hook_runs(log: &str, event: &str, binary: &str) -> usize {
     let (begin, name) = (format!("] {event}:"), format!("/{binary}]"));
     let lines = log.lines().filter(|line| line.contains(&begin) && line.contains(&name));

@@ -1,4 +1,4 @@
-//! The folders and the environment of a session that leaves nothing behind.
+//! Folders and environment of a session that leaves nothing behind.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,26 +12,24 @@ use super::super::gather::Surroundings;
 use super::super::gather::installation::safe_search_path;
 use crate::platform;
 
-/// A key that opens nothing.
 const KEY: &str = "omo-doctor-has-no-key";
 const LOG: &str = "client.log";
 
-/// The folders. They go when this is dropped.
+/// Temporary folders, removed on drop.
 pub(super) struct Sandbox {
     temp: TempDir,
-    /// The session's project.
     pub project: PathBuf,
     plugin_folder: Option<PathBuf>,
-    /// The folders in which the session finds programs.
+    /// `PATH` of the session.
     path: OsString,
 }
 
 impl Sandbox {
-    /// Makes them. Of each settings file only what decides about hooks of omo is taken over: what
-    /// else is in it might start a program, or connect to a server.
+    /// Creates the folders. From each settings file only the entries about hooks of omo are copied: others might start
+    /// a program, or connect to a server.
     pub(super) fn build(facts: &Facts, surroundings: &Surroundings) -> Result<Self, String> {
         let is_installed = !facts.hook_plugins.is_empty();
-        // A plugin that is only ever given to the client by its folder is given so here as well.
+        // A plugin given to the client with `--plugin-dir` is given so here as well.
         let plugin_folder = facts.own_plugin.clone().filter(|_| !is_installed);
         if !is_installed && plugin_folder.is_none() {
             return Err("no plugin with hooks of omo is installed".to_owned());
@@ -51,7 +49,7 @@ impl Sandbox {
                 Scope::User => sandbox.client_home().join("settings.json"),
                 Scope::Project => sandbox.project.join(".claude").join("settings.json"),
                 Scope::Local => sandbox.project.join(".claude").join("settings.local.json"),
-                // The client reads it where it is.
+                // The client reads it in place.
                 Scope::Managed => continue,
             };
             fs::write(file, kept_settings(settings, &carriers).to_string()).map_err(failed)?;
@@ -62,8 +60,7 @@ impl Sandbox {
         Ok(sandbox)
     }
 
-    /// Takes over what the client knows of installed plugins, and where the launchers of a clone find
-    /// their binaries. The plugins themselves are read where they are.
+    /// Copies the client's list of plugins, and the place of a clone's built binaries. The plugins are read in place.
     fn take_over(&self, plugin_home: &Path, facts: &Facts) -> std::io::Result<()> {
         let own = self.client_home().join("plugins");
         fs::create_dir_all(own.join("data"))?;
@@ -85,17 +82,15 @@ impl Sandbox {
         self.temp.path().join("client")
     }
 
-    /// For the session's own temporary files.
     fn temporary(&self) -> PathBuf {
         self.temp.path().join("temporary")
     }
 
-    /// What the client wrote into its log.
     pub(super) fn log(&self) -> String {
         fs::read_to_string(self.temp.path().join(LOG)).unwrap_or_default()
     }
 
-    /// The session's options and its prompt, in which nothing turns ultrawork on.
+    /// Options and prompt, without a word that turns ultrawork on.
     pub(super) fn arguments(&self) -> Vec<OsString> {
         let options = [
             "-p",
@@ -116,8 +111,7 @@ impl Sandbox {
         arguments
     }
 
-    /// The session's environment: its user's, without what points it at a model, at an account, or
-    /// at anything of another session.
+    /// The user's environment without model, account and session variables.
     pub(super) fn variables(&self, model: &str) -> Vec<(OsString, OsString)> {
         let inherited =
             omo_state::env::variables().into_iter().filter(|(name, _)| is_variable_kept(&name.to_string_lossy()));
@@ -144,8 +138,8 @@ fn is_variable_kept(name: &str) -> bool {
     !of_others.iter().any(|prefix| name.starts_with(prefix)) && !name.ends_with("_PROXY")
 }
 
-/// What a session that only tries the hooks is given of a settings file. Commands are taken from the
-/// user's own alone: what a repository names does not run here.
+/// The part of a settings file for the trial. Commands come from the user's own file alone: a command of a repository
+/// does not run here.
 fn kept_settings(settings: &Settings, carriers: &[&str]) -> Value {
     let mut kept = Map::new();
     if let Some(value) = settings.get("/disableAllHooks") {

@@ -1,18 +1,14 @@
-//! What the model of `omo doctor --live` says: it starts a subagent, or refuses.
+//! Replies of the model in `omo doctor --live`: a subagent, or a refusal.
 
 use omo_scripted_model::{ModelMessage, ModelReply, ModelRequest, ModelServer, ReplyBlock};
 use serde_json::{Value, json};
 
-/// What the model does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Script {
-    /// It starts a subagent, and ends once that is done.
     Subagent,
-    /// It refuses every request.
     Refusal,
 }
 
-/// Starts a model for one session.
 pub(super) fn start_model(script: Script) -> Result<ModelServer, String> {
     ModelServer::start(move |request, _| match script {
         Script::Refusal => ModelReply::error(401, "authentication_error", "refused, as omo doctor wants it"),
@@ -20,13 +16,13 @@ pub(super) fn start_model(script: Script) -> Result<ModelServer, String> {
     })
 }
 
-/// What the model says to a request: in the session's own conversation it first starts a subagent.
+/// Reply to a request; the first one in the main conversation starts a subagent.
 fn next_block(request: &ModelRequest) -> ReplyBlock {
     let field = |name: &str| request.body.get(name);
     let has_result = field("messages").is_some_and(|messages| messages.to_string().contains("\"tool_result\""));
     let tools = field("tools").and_then(Value::as_array).into_iter().flatten();
     let mut names = tools.filter_map(|tool| tool.get("name")?.as_str());
-    // Older clients call the tool otherwise.
+    // Older clients call the tool `Task`.
     let tool = names.find(|name| ["Agent", "Task"].contains(name));
     match tool.filter(|_| request.agent.is_none() && !has_result) {
         Some(tool) => {

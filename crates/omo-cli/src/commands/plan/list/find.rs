@@ -1,4 +1,4 @@
-//! The files of a project that may be plans: those at the places of the formats, and the Markdown below `docs`.
+//! Candidate files of plans: the places of the dialects, and Markdown below `docs`.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,34 +8,30 @@ use omo_git::repository::GitRepository;
 use omo_plan::dialects::PlanPlace;
 use omo_plan::model::Dialect;
 
-/// Entries that are looked at below each place, and folders in folders.
+/// Maximum entries read below each place, also nested ones.
 const MAX_ENTRIES: usize = 5_000;
 const MAX_DEPTH: usize = 7;
-/// So many folders deep a package of the project is looked for.
+/// Maximum depth of a package, in folders below the root.
 const PACKAGE_DEPTH: usize = 3;
-/// The folder whose Markdown is looked at, whatever its files are called.
+/// A folder whose Markdown is read under any file name.
 const DOCS: &str = "docs";
 /// Folders of tools, which hold no plan of this project.
 const LEFT_OUT: [&str; 3] = [".git", "node_modules", "target"];
-/// Where OpenSpec keeps the changes that are done.
 const ARCHIVE: &str = "openspec/changes/archive";
 
-/// What was found.
 pub(super) struct PlanSearch {
-    /// The paths of what may be plans, from the top of the project, in their order: files, and folders of GSD.
+    /// Sorted candidate paths from the project root: files, and folders of GSD.
     pub paths: BTreeSet<String>,
-    /// Why some may be missing.
     pub omissions: Vec<String>,
 }
 
-/// The places that are looked at, as a user reads them.
 pub(super) fn searched_places() -> Vec<String> {
     let places = Dialect::of_files().flat_map(|dialect| dialect.rules().places()).map(ToString::to_string);
     places.chain([format!("{DOCS}/**/*.md")]).collect()
 }
 
-/// Looks for plans below the top of a project: where the formats have them, there and in its packages, and among its
-/// notes. Each of these is bounded by itself, so that none keeps another from being looked at. No link is followed.
+/// Looks at the places of the dialects, in the project and its packages, and at its notes. Each has its own bound, so
+/// that none hides another. No link is followed.
 pub(super) fn find_plans(root: &Path) -> PlanSearch {
     let mut walk = PlanWalk {
         root,
@@ -62,7 +58,7 @@ pub(super) fn find_plans(root: &Path) -> PlanSearch {
     });
     let PlanWalk { files, omissions, .. } = walk;
     let mut paths = without_ignored(root, files);
-    // The plans of a folder of GSD are one plan.
+    // All files of a GSD folder are one plan.
     let of_folders: Vec<String> =
         paths.iter().filter(|path| Dialect::of_place(path) == Some(Dialect::Gsd)).cloned().collect();
     for path in of_folders {
@@ -72,8 +68,8 @@ pub(super) fn find_plans(root: &Path) -> PlanSearch {
     PlanSearch { paths, omissions }
 }
 
-/// Leaves out notes that git ignores. What stands at the place of a format counts all the same: many keep the folders of
-/// their tools out of the repository.
+/// Drops notes that git ignores. A file in a dialect's place stays: many keep the folders of their tools out of the
+/// repository.
 fn without_ignored(root: &Path, files: BTreeSet<String>) -> BTreeSet<String> {
     let (placed, notes): (BTreeSet<String>, BTreeSet<String>) =
         files.into_iter().partition(|path| Dialect::of_place(path).is_some());
@@ -82,7 +78,6 @@ fn without_ignored(root: &Path, files: BTreeSet<String>) -> BTreeSet<String> {
     placed.into_iter().chain(notes.into_iter().filter(|path| !ignored.contains(path))).collect()
 }
 
-/// Those of the paths that git ignores.
 fn ignored(root: &Path, paths: &[String]) -> BTreeSet<String> {
     let repository = GitRepository::find(root).filter(|_| !paths.is_empty());
     let ignored = repository.and_then(|repository| ignored_paths(&repository, paths).ok()).unwrap_or_default();
@@ -91,18 +86,16 @@ fn ignored(root: &Path, paths: &[String]) -> BTreeSet<String> {
 
 struct PlanWalk<'a> {
     root: &'a Path,
-    /// Entries that may still be looked at.
+    /// Remaining entries of the bound.
     left: usize,
     files: BTreeSet<String>,
-    /// Folders that were looked at: one place may lie in another.
+    /// Visited folders: one place may lie in another.
     seen: BTreeSet<String>,
-    /// There was an entry more.
     is_cut: bool,
     omissions: Vec<String>,
 }
 
 impl PlanWalk<'_> {
-    /// Looks at what is called so, as far as the bound allows.
     fn look_below(&mut self, what: &str, look: impl FnOnce(&mut Self)) {
         (self.left, self.is_cut) = (MAX_ENTRIES, false);
         look(self);
@@ -111,7 +104,6 @@ impl PlanWalk<'_> {
         }
     }
 
-    /// The places of plans in the folders of the project, which may be packages of it: the nearest to its top first.
     fn find_in_packages(&mut self, places: &BTreeSet<&str>) -> Vec<String> {
         let mut found = Vec::new();
         let mut level = vec![String::new()];
@@ -127,7 +119,7 @@ impl PlanWalk<'_> {
                 let join = |name: &String| if is_top { name.clone() } else { format!("{folder}/{name}") };
                 inner.extend(names.iter().filter(may_hold).map(join));
             }
-            // Copies that a build has made are no packages.
+            // Copies by a build are no packages.
             let ignored = ignored(self.root, &inner);
             inner.retain(|path| !ignored.contains(path));
             level = inner;
@@ -135,7 +127,6 @@ impl PlanWalk<'_> {
         found
     }
 
-    /// The names of the folders in a folder.
     fn folder_names(&mut self, folder: &str) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         for entry in std::fs::read_dir(self.root.join(folder)).into_iter().flatten() {
@@ -153,7 +144,6 @@ impl PlanWalk<'_> {
         names
     }
 
-    /// Looks into a folder, where it and those above it are folders and no links.
     fn enter(&mut self, folder: &str, depth: usize) {
         let mut at = self.root.to_owned();
         for part in folder.split('/') {
@@ -177,7 +167,7 @@ impl PlanWalk<'_> {
             }
             self.left -= 1;
             let Ok(entry) = entry else { continue };
-            // A name that is no text cannot be typed.
+            // A name that is not UTF-8 cannot be typed.
             let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else { continue };
             let path = format!("{folder}/{name}");
             if kind.is_dir() && !LEFT_OUT.contains(&name.as_str()) {

@@ -11,24 +11,21 @@ use omo_state::search_path::{ProjectFolders, SearchPath};
 
 use crate::error::CommandError;
 
-/// A request takes some seconds on a slow line.
+/// Time limit of a request, which takes some seconds on a slow line.
 const LIMIT: Duration = Duration::from_secs(90);
 const GRACE: Duration = Duration::from_secs(2);
-/// More of what the program prints is not read, in bytes.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// A pull request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PullRequest<'r> {
     /// Branch with the work, at the remote.
     pub branch: &'r str,
-    /// Branch that it is for; `None` for the usual one of the repository.
+    /// Target branch; `None` for the default one of the repository.
     pub target: Option<&'r str>,
     pub title: &'r str,
     pub body: &'r str,
 }
 
-/// A program that opens requests at the service of a remote.
 #[derive(Debug)]
 pub(super) struct Service {
     kind: ServiceKind,
@@ -52,7 +49,7 @@ impl ServiceKind {
         }
     }
 
-    /// `true` where an address may be one of this service: it names no other one.
+    /// `true` for an address that names no other service.
     fn fits(self, address: &str) -> bool {
         let address = address.to_ascii_lowercase();
         match self {
@@ -78,7 +75,7 @@ impl ServiceKind {
 }
 
 impl Service {
-    /// The program for a remote of this address, outside of the project.
+    /// The program for the address of a remote, from outside of the project.
     pub(super) fn find(address: &str, project: &Path) -> Result<Self, CommandError> {
         let search = SearchPath::from_process().outside(&ProjectFolders::from_iter([project.to_owned()]));
         let fitting = ServiceKind::ALL.into_iter().filter(|kind| kind.fits(address));
@@ -102,7 +99,7 @@ impl Service {
         }
     }
 
-    /// Opens a request, and gives what the program says of it: its address.
+    /// Opens a request; gives the program's output, the address.
     pub(super) fn open(&self, folder: &Path, request: &PullRequest<'_>) -> Result<String, CommandError> {
         let name = self.kind.program();
         let mut command = inheriting_command(&self.program);

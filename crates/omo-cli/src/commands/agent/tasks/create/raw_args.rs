@@ -1,4 +1,4 @@
-//! What a person typed behind `/omo:ulw-plan`, as the hook kept it.
+//! The arguments of a typed `/omo:ulw-plan`, as the hook kept them.
 
 use clap::Parser;
 use omo_core::messages::usage;
@@ -8,7 +8,7 @@ use crate::error::CommandError;
 use crate::execute::line::{clap_message, split_words};
 use crate::task_list_files::TaskListOption;
 
-/// The command whose arguments the hook keeps.
+/// Name of the command in the hook's record.
 pub(crate) const COMMAND: &str = "ulw-plan";
 
 /// What is typed behind the command.
@@ -32,9 +32,8 @@ struct PlanLine {
     goal: Vec<String>,
 }
 
-/// Reads it over what the command line said: the options that stand in front, and behind them the goal, byte
-/// for byte. A goal is prose, in which a quote or a second option is a word like any other: so it is not split as the
-/// lines of other commands are.
+/// Parses leading options over the given ones; the rest is the goal, byte for byte. A goal is prose, where a quote or
+/// a second option is a word like any other, so it is not split as other commands are.
 pub(crate) fn parse_raw_args(text: &str, options: &CreateOptions) -> Result<CreateOptions, CommandError> {
     let (words, ends): (Vec<String>, Vec<usize>) = words_with_ends(text).into_iter().unzip();
     let hint = usage::usage_of(COMMAND).unwrap_or_default();
@@ -48,7 +47,7 @@ pub(crate) fn parse_raw_args(text: &str, options: &CreateOptions) -> Result<Crea
     Ok(CreateOptions { words: Vec::new(), goal, which, resume, force, from, ..options.clone() })
 }
 
-/// The words of a line, and where each ends. Only the name of a file can have blanks, between quotes.
+/// Words of a line with their end offsets. Only a file name may have blanks, in quotes.
 fn words_with_ends(text: &str) -> Vec<(String, usize)> {
     let mut ends = text.char_indices().filter(|(at, char)| {
         let is_last = at + char.len_utf8() == text.len();

@@ -10,24 +10,24 @@ use omo_state::files::regular_file::{self, Links};
 
 use crate::error::CommandError;
 
-/// A larger file is refused, in bytes: a model has to read it whole.
+/// Maximum bytes; a model has to read the whole file.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// A file of the project that was found good enough to be read by a model.
+/// A file of the project that passed the checks of `find`.
 #[derive(Debug)]
 pub(super) struct SourceFile {
-    /// Its path from the top of the project, with `/` between its parts.
+    /// Path from the project root, with `/` separators.
     path: String,
-    /// The format that omo reads it in as it is, where it can be executed.
+    /// Name of the dialect, for a file that can be executed as it is.
     dialect: Option<&'static str>,
 }
 
 impl SourceFile {
-    /// Looks at the file that is meant. `given` is absolute, or from the current folder.
+    /// Checks the named file. `given` is absolute or relative to `current`.
     ///
     /// # Errors
     ///
-    /// It is not there, lies outside of the project, is no regular file, is too large, or is no text.
+    /// A missing, outside, irregular, too large or binary file.
     pub(super) fn find(root: &Path, current: &Path, given: &str) -> Result<Self, CommandError> {
         let shown = sanitize(given, 200);
         let hint = "name a text file of this project: `/omo:ulw-plan --from docs/notes.md`";
@@ -53,13 +53,11 @@ impl SourceFile {
         Ok(Self { path: parts.join("/"), dialect })
     }
 
-    /// What the task list is for, with what its user has added.
     pub(super) fn goal(&self, added: &str) -> String {
         let goal = format!("turn the file `{}` into a task list, and do what it describes", sanitize(&self.path, 300));
         if added.is_empty() { goal } else { format!("{goal}: {added}") }
     }
 
-    /// What the model that plans is told of it.
     pub(super) fn instruction(&self) -> String {
         let path = sanitize(&self.path, 300);
         let known = self.dialect.map_or_else(String::new, |dialect| {
