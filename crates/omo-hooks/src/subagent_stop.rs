@@ -114,7 +114,9 @@ fn task_of_worker(transcript: &str) -> Option<String> {
         rest.chars().take(64).take_while(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(*letter)).collect()
     };
     let task = transcript.split("omo agent start ").nth(1).map(word).filter(|task| !task.is_empty())?;
-    let ticket = transcript.rsplit_once("--ticket ").map(|(_, rest)| word(rest)).filter(|ticket| !ticket.is_empty());
+    // A brief shows with `TICKET` how a command is written.
+    let is_ticket = |ticket: &String| !ticket.is_empty() && ticket != "TICKET";
+    let ticket = transcript.split("--ticket ").skip(1).map(word).filter(is_ticket).last();
     Some(format!("{task} {}", ticket.as_deref().unwrap_or("-")))
 }
 
@@ -146,6 +148,8 @@ mod tests {
         let read = "Begin with: omo agent start 2-impl --run r\\n… run: omo agent done --run r --ticket a1 --next 4 --note\\n\
                     TASK\\nTask 3 … run: omo agent done --run r --ticket b2 --next 3";
         assert_eq!(task_of_worker(read).as_deref(), Some("2-impl b2"));
+        let shown = format!("{read} omo agent note --ticket TICKET TEXT");
+        assert_eq!(task_of_worker(&shown).as_deref(), Some("2-impl b2"));
         assert_eq!(task_of_worker("Begin with: omo agent start 1 --run r\"").as_deref(), Some("1 -"));
         for other in ["", "look at the code", "omo agent start ", "omo agent start \u{1b}x"] {
             assert_eq!(task_of_worker(other), None, "{other:?}");
