@@ -359,7 +359,9 @@ impl From<JobError> for CommandError {
         let list = "`omo worker list` names the jobs of this machine";
         match error {
             JobError::Name => Self::usage(message, list),
-            JobError::Known(_) => Self::busy(message, "`omo worker cancel` ends it; a new job needs another name"),
+            JobError::Known(name) => {
+                Self::busy(message, format!("`omo worker cancel {name}` ends it; a new job needs another name"))
+            }
             JobError::Unknown(_) => Self::not_found(message, list),
             JobError::Stays(_) => Self::busy(message, "try again in a moment"),
             JobError::Folder(_) => Self::io(message, "check the rights of that folder and the space on its disk"),
