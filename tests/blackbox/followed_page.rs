@@ -60,8 +60,10 @@ impl Drop for Follower {
 }
 
 fn is_whole(page: &str) -> bool {
-    // Behind its end stands the name of its run.
-    page.starts_with("<!DOCTYPE html>") && page.contains("</html>\n<!-- plan-") && page.ends_with(" -->\n")
+    // The name of its run may stand behind its end.
+    let end = page.rsplit_once("</html>").map(|(_, end)| end.trim());
+    page.starts_with("<!DOCTYPE html>")
+        && end.is_some_and(|end| end.is_empty() || end.starts_with("<!-- plan-") && end.ends_with(" -->"))
 }
 
 /// What lies beside a page that is not a page.
