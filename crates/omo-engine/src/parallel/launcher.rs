@@ -1,3 +1,5 @@
+//! The launcher that starts the workers of a run.
+
 use omo_git::repository::GitRepository;
 use omo_remote::launcher::ProfileLauncher;
 use omo_state::env;
