@@ -85,7 +85,7 @@ pub fn outside_files_at_start(state_home: &Path, id: &SessionId) -> Option<Outsi
 ///
 /// # Errors
 ///
-/// Where no process can be started.
+/// An error of the system where no process can be started.
 pub fn start_counting(
     root: &Path,
     state_home: &Path,
@@ -107,7 +107,7 @@ pub fn start_counting(
 ///
 /// # Errors
 ///
-/// Where no process can be started.
+/// An error of the system where no process can be started.
 pub fn count_rest(root: &Path, state_home: &Path, id: &SessionId, checks: &[Check]) -> io::Result<()> {
     let is_missing = |check: &&Check| may_run_tests(&check.command) && check_at_start(state_home, id, check).is_none();
     let folder = folder_of(state_home, id).map_err(io::Error::other)?;
@@ -272,7 +272,7 @@ pub fn wait_for_start(state_home: &Path, id: &SessionId, mut should_continue: im
     true
 }
 
-/// Whether a process counts.
+/// `true` while a process counts.
 fn is_being_counted(folder: &GuardedFolder) -> bool {
     StateLock::take_named(folder, LOCK, Duration::ZERO).is_err()
 }

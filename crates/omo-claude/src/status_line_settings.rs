@@ -209,7 +209,7 @@ fn read(file: &Path) -> Result<Option<String>, String> {
 
 fn with_own(text: &str, program: &str) -> Result<Option<String>, String> {
     let settings: Value = serde_json::from_str(text)
-        .map_err(|error| format!("it is not valid JSON ({}): mend it first", sanitize(&error.to_string(), 120)))?;
+        .map_err(|error| format!("it is not valid JSON ({}): fix it first", sanitize(&error.to_string(), 120)))?;
     let settings = settings.as_object().ok_or("it holds no JSON object")?;
     let unsure = || format!("the place for `{KEY}` cannot be told");
     let Some(value) = settings.get(KEY) else {

@@ -83,7 +83,7 @@ impl CommandError {
         self.message.is_empty()
     }
 
-    /// The same failure with the exit status of another kind.
+    /// This failure with the exit status of another kind.
     pub(crate) fn with_kind(self, kind: ExitKind) -> Self {
         Self { kind, ..self }
     }

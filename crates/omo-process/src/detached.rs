@@ -64,7 +64,7 @@ pub fn start_detached_program(program: &Path, arguments: &[OsString], folder: &P
 ///
 /// # Errors
 ///
-/// Where no process can be started.
+/// An error of the system where no process can be started.
 pub fn hand_over(arguments: &[OsString]) -> io::Result<()> {
     let mut command = inheriting_command(own_program()?);
     show_no_window(&mut command);
@@ -77,7 +77,7 @@ pub fn leave_terminal() -> io::Result<()> {
     leave_session()
 }
 
-/// Gives this process, and all that it starts, the lowest priority and one processor: nobody waits for it at work.
+/// Gives this process, and all that it starts, the lowest priority and one processor: no user waits for it.
 pub fn step_back() {
     platform::step_back();
 }
