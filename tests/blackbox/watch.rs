@@ -237,13 +237,16 @@ fn without_a_terminal_each_thing_that_happens_is_a_line() {
     ground.open().unwrap();
     let said = ground.omo_at_terminal(&["watch", "--seconds", "0"]).unwrap().exits_with(0).unwrap();
     assert_eq!(said.out, "Words\nRunning: 0 of 1 tasks done\n");
+    while !line.contains("Running: 0 of 1 tasks done") {
+        assert_ne!(waited.read_line(&mut line).unwrap(), 0, "{line}");
+    }
     let watching = ground.command(&["watch"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
     ground.pass("1", "one").unwrap();
     ground.omo_at_terminal(&["agent", "next"]).unwrap();
     let said = Said::of(&watching.wait_with_output().unwrap()).exits_with(0).unwrap();
     assert!(!said.out.contains('\u{1b}') && !said.out.contains('\u{7}'), "{:?}", said.out);
     waited.read_to_string(&mut line).unwrap();
-    assert!(waiting.wait().unwrap().success() && line.contains("Running: 0 of 1 tasks done"), "{line}");
+    assert!(waiting.wait().unwrap().success() && line.contains("Execution complete"), "{line}");
     let path = said.out.lines().last().unwrap().strip_prefix("The page of this run: ").unwrap();
     assert!(fs::read_to_string(path).unwrap().starts_with("<!DOCTYPE html>"));
 }

@@ -433,7 +433,7 @@ mod tests {
             ("limits = 3", "config.toml:1: `limits` must be a table"),
             (
                 "\nlimit = 3",
-                "config.toml:2: `limit` is not a setting; known are: keywords, limits, stop, verify, tasks, worktrees, notify, check, launcher",
+                "config.toml:2: `limit` is not a setting; known are: keywords, limits, stop, verify, tasks, plans, worktrees, notify, check, launcher",
             ),
             ("[limits]\nmaxblocks = 3", "config.toml:2: `limits.maxblocks` is not a setting"),
             ("[limits]\nmax_blocks = -3", "config.toml:2: `limits.max_blocks` must be"),
@@ -448,7 +448,10 @@ mod tests {
             ("keywords = [3]", "config.toml:1: `keywords` must be a list"),
             ("keywords = [\"a b\"]", "config.toml:1: `keywords`"),
             ("\"a\\u001b[2J\\nb\" = 1", "config.toml:1: `a [2J b` is not a setting"),
-            ("[stop]\nfeedback = \"loud\"", "config.toml:2: `stop.feedback` must be \"block\" or \"context\""),
+            (
+                "[stop]\nfeedback = \"loud\"",
+                "config.toml:2: `stop.feedback` must be \"auto\", \"block\" or \"context\"",
+            ),
             ("[verify]\nprove = true", "config.toml:2: `verify.prove` must be \"require\", \"inform\" or \"off\""),
             (
                 "[verify]\nwritten_by_checks = \"a\"",

@@ -15,7 +15,7 @@ fn problems(config: &UserConfig) -> Vec<String> {
 }
 
 fn is_default(config: &UserConfig) -> bool {
-    config.limits == RunLimits::default() && config.feedback == FeedbackMode::Block
+    config.limits == RunLimits::default() && config.feedback == FeedbackMode::Auto
 }
 
 #[test]
@@ -83,11 +83,11 @@ fn a_bad_value_is_named_with_file_line_and_what_is_allowed_and_the_others_count(
         (3, "`limits.max_blocks` must be a whole number from 1 to 100"),
         (4, "`limits.max_minutes` must be a whole number from 1 to 1440"),
         (6, &*known),
-        (9, "`stop.feedback` must be \"block\" or \"context\""),
+        (9, "`stop.feedback` must be \"auto\", \"block\" or \"context\""),
         (10, "`stop.volume` is not a setting; known are: feedback"),
         (
             11,
-            "`color` is not a setting; known are: keywords, limits, stop, verify, tasks, worktrees, notify, check, launcher",
+            "`color` is not a setting; known are: keywords, limits, stop, verify, tasks, plans, worktrees, notify, check, launcher",
         ),
     ];
     let expected = expected.map(|(line, text)| format!("{}:{line}: {text}", file.display()));
