@@ -23,15 +23,24 @@ pub const AGREES: &str = "Each thing that was asked for is there.\n\n<promise>VE
 #[track_caller]
 pub fn play_with_review(cases: &[Case]) {
     let plugin = plugin();
-    let played = |case: fn(&mut Scene) -> Result<()>| case(&mut Scene::in_lab(&plugin, Lab::builder().build()?)?);
-    all_good(cases.iter().map(|(name, case)| ((*name).to_owned(), played(*case))));
+    let played = |case: fn(&mut Scene) -> Result<()>| {
+        case(&mut Scene::in_lab(&plugin, Lab::builder().build()?)?)
+    };
+    all_good(
+        cases
+            .iter()
+            .map(|(name, case)| ((*name).to_owned(), played(*case))),
+    );
 }
 
 impl Scene {
     /// Turns ultrawork on with these options.
     pub fn start(&mut self, options: &str) -> Result<()> {
         let reported = self.prompt(&format!("/omo:ulw {options} fix the tests"))?;
-        ensure!(self.entry()?["ulw"]["enabled"] == true, "not armed: {reported:?}");
+        ensure!(
+            self.entry()?["ulw"]["enabled"] == true,
+            "not armed: {reported:?}"
+        );
         Ok(())
     }
 
@@ -42,7 +51,10 @@ impl Scene {
 
     /// The model ends its turn with a message, some tool having been used before.
     pub fn says(&self, message: &str) -> Result<HookAnswer> {
-        self.session.clone().transcript().tool_use("Read", &json!({"file_path": "x"}))?;
+        self.session
+            .clone()
+            .transcript()
+            .tool_use("Read", &json!({"file_path": "x"}))?;
         self.stop(&json!({"last_assistant_message": message}))
     }
 
@@ -50,15 +62,25 @@ impl Scene {
     pub fn claim_fails(&self) -> Result<String> {
         let answer = self.claim()?;
         ensure!(answer.blocks(), "not sent on: {answer:?}");
-        Ok(answer.reason().context("a block without a reason")?.to_owned())
+        Ok(answer
+            .reason()
+            .context("a block without a reason")?
+            .to_owned())
     }
 
     /// The model claims, and the run ends so.
     pub fn claim_ends(&self, verdict: &str) -> Result<String> {
         let answer = self.claim()?;
-        let line = answer.system_message().with_context(|| format!("no line: {answer:?}"))?.to_owned();
+        let line = answer
+            .system_message()
+            .with_context(|| format!("no line: {answer:?}"))?
+            .to_owned();
         ensure!(crate::scene::tells_end(&line, verdict), "{line}");
-        ensure!(self.entry()?["verdict"]["kind"] == verdict, "{}", self.entry()?);
+        ensure!(
+            self.entry()?["verdict"]["kind"] == verdict,
+            "{}",
+            self.entry()?
+        );
         Ok(line)
     }
 
@@ -68,7 +90,13 @@ impl Scene {
     }
 
     /// A subagent ends with a report, having been given these prompts; an empty id stands for a new one.
-    pub fn agent_ends(&self, id: &str, agent_type: &str, prompts: &[&str], report: &str) -> Result<()> {
+    pub fn agent_ends(
+        &self,
+        id: &str,
+        agent_type: &str,
+        prompts: &[&str],
+        report: &str,
+    ) -> Result<()> {
         let run = self.session.subagent_stop(&SubagentStopInput {
             agent_id: id.to_owned(),
             agent_type: agent_type.to_owned(),
@@ -76,7 +104,10 @@ impl Scene {
             stop_hook_active: false,
             prompts: prompts.iter().map(|prompt| (*prompt).to_owned()).collect(),
         })?;
-        ensure!(require_sound(&run)? == HookAnswer::Nothing, "the hook said something to a subagent");
+        ensure!(
+            require_sound(&run)? == HookAnswer::Nothing,
+            "the hook said something to a subagent"
+        );
         Ok(())
     }
 
@@ -87,7 +118,9 @@ impl Scene {
 
     /// Where what a reviewer reads is.
     pub fn material_path(&self) -> PathBuf {
-        self.lab.state_folder().join(format!("review-{}.md", self.session.session()))
+        self.lab
+            .state_folder()
+            .join(format!("review-{}.md", self.session.session()))
     }
 
     /// The reviewer ends with a report.
@@ -99,7 +132,11 @@ impl Scene {
     pub fn unusual_lines(&self) -> Vec<String> {
         let material = fs::read_to_string(self.material_path()).unwrap_or_default();
         let (first, _) = material.split_once("\n## Task").unwrap_or_default();
-        first.lines().filter_map(|line| line.strip_prefix("- ")).map(str::to_owned).collect()
+        first
+            .lines()
+            .filter_map(|line| line.strip_prefix("- "))
+            .map(str::to_owned)
+            .collect()
     }
 
     /// The model claims until it is asked for no review any more, and each reviewer ends with this report. Gives the
@@ -108,7 +145,10 @@ impl Scene {
         let mut unusual = Vec::new();
         loop {
             let answer = self.claim()?;
-            if !answer.reason().is_some_and(|reason| reason.contains("omo:oracle")) {
+            if !answer
+                .reason()
+                .is_some_and(|reason| reason.contains("omo:oracle"))
+            {
                 return Ok((answer, unusual));
             }
             unusual = self.unusual_lines();
@@ -132,12 +172,18 @@ impl Scene {
     /// run without the change, does not count.
     pub fn traced(&self, name: &str) -> usize {
         let text = fs::read_to_string(self.trace(name)).unwrap_or_default();
-        text.lines().filter(|line| !line.contains("/omo/proofs/")).count()
+        text.lines()
+            .filter(|line| !line.contains("/omo/proofs/"))
+            .count()
     }
 
     /// A field of the session's entry.
     pub fn field(&self, pointer: &str) -> Result<Value> {
-        Ok(self.entry()?.pointer(pointer).cloned().unwrap_or(Value::Null))
+        Ok(self
+            .entry()?
+            .pointer(pointer)
+            .cloned()
+            .unwrap_or(Value::Null))
     }
 }
 
@@ -146,8 +192,11 @@ pub fn processes_with(text: &str) -> Vec<i32> {
     let pids = processes().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
     let own = i32::try_from(std::process::id()).unwrap_or_default();
     let has = |pid: &i32| {
-        fs::read(format!("/proc/{pid}/cmdline"))
-            .is_ok_and(|line| String::from_utf8_lossy(&line).replace('\0', " ").contains(text))
+        fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| {
+            String::from_utf8_lossy(&line)
+                .replace('\0', " ")
+                .contains(text)
+        })
     };
     pids.filter(|pid| *pid != own).filter(has).collect()
 }

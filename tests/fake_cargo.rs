@@ -45,16 +45,27 @@ pub struct PretendedCargo {
 impl PretendedCargo {
     /// One that gives the ready binaries of a plugin.
     pub fn new(binaries: &Path) -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix("pretended-cargo-").tempdir()?;
+        let folder = tempfile::Builder::new()
+            .prefix("pretended-cargo-")
+            .tempdir()?;
         let door = folder.path().join("door");
-        let made = Command::new("mkfifo").arg(&door).status().context("start mkfifo")?;
+        let made = Command::new("mkfifo")
+            .arg(&door)
+            .status()
+            .context("start mkfifo")?;
         ensure!(made.success(), "mkfifo: {made}");
-        let cargo = Self { folder, held_door: File::options().read(true).write(true).open(door)? };
+        let cargo = Self {
+            folder,
+            held_door: File::options().read(true).write(true).open(door)?,
+        };
         fs::create_dir(cargo.folder().join("binaries"))?;
         lay_binaries(binaries, &cargo.folder().join("binaries"))?;
         cargo.has_version("cargo 2.0.0 (pretended)")?;
         fs::write(cargo.folder().join("cargo"), SCRIPT)?;
-        fs::set_permissions(cargo.folder().join("cargo"), PermissionsExt::from_mode(0o755))?;
+        fs::set_permissions(
+            cargo.folder().join("cargo"),
+            PermissionsExt::from_mode(0o755),
+        )?;
         Ok(cargo)
     }
 
@@ -65,7 +76,10 @@ impl PretendedCargo {
 
     /// What `cargo --version` says from now on.
     pub fn has_version(&self, version: &str) -> Result<()> {
-        Ok(fs::write(self.folder().join("version"), format!("{version}\n"))?)
+        Ok(fs::write(
+            self.folder().join("version"),
+            format!("{version}\n"),
+        )?)
     }
 
     /// Every build fails from now on, with status 101.
@@ -80,7 +94,10 @@ impl PretendedCargo {
 
     /// Every build of a package waits from now on, each for one [`release`](Self::release).
     pub fn block_package_builds(&self, package: &str) -> Result<()> {
-        Ok(fs::write(self.folder().join(format!("holds-{package}")), "")?)
+        Ok(fs::write(
+            self.folder().join(format!("holds-{package}")),
+            "",
+        )?)
     }
 
     /// No build of the hooks waits that has not begun yet.
@@ -112,7 +129,10 @@ impl PretendedCargo {
     pub fn end(&self) {
         let mine = self.folder().join("cargo").display().to_string();
         for process in processes_with(&mine) {
-            Command::new("kill").args(["-KILL", &process.to_string()]).status().ok();
+            Command::new("kill")
+                .args(["-KILL", &process.to_string()])
+                .status()
+                .ok();
         }
     }
 }
@@ -138,5 +158,6 @@ pub fn wait_for_build_outcome(log: &Path) -> Result<String> {
         let last = text.lines().last()?.to_owned();
         (last.starts_with("built ") || last.starts_with("failed: ")).then_some(last)
     };
-    within(LONGEST_BUILD, ended).with_context(|| format!("the log:\n{}", fs::read_to_string(log).unwrap_or_default()))
+    within(LONGEST_BUILD, ended)
+        .with_context(|| format!("the log:\n{}", fs::read_to_string(log).unwrap_or_default()))
 }

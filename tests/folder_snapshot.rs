@@ -19,7 +19,10 @@ impl Snapshot {
     pub fn take(folder: &Path) -> Result<Self> {
         let mut entries = BTreeMap::new();
         read(folder, &mut entries)?;
-        Ok(Self { folder: folder.to_owned(), entries })
+        Ok(Self {
+            folder: folder.to_owned(),
+            entries,
+        })
     }
 
     /// Puts the folder back to what it was. A file that is as it was keeps its times.
@@ -27,7 +30,11 @@ impl Snapshot {
         self.clear(&self.folder)?;
         for (path, (bytes, mode)) in &self.entries {
             let is_mode = fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() == *mode);
-            if is_mode && bytes.as_ref().is_none_or(|bytes| fs::read(path).is_ok_and(|now| now == *bytes)) {
+            if is_mode
+                && bytes
+                    .as_ref()
+                    .is_none_or(|bytes| fs::read(path).is_ok_and(|now| now == *bytes))
+            {
                 continue;
             }
             match bytes {
@@ -48,7 +55,9 @@ impl Snapshot {
             match self.entries.get(&path) {
                 Some((None, _)) if kind.is_dir() => self.clear(&path),
                 Some((Some(_), _)) if kind.is_file() => Ok(()),
-                _ if kind.is_dir() => fs::remove_dir_all(&path).with_context(|| format!("remove {}", path.display())),
+                _ if kind.is_dir() => {
+                    fs::remove_dir_all(&path).with_context(|| format!("remove {}", path.display()))
+                }
                 _ => fs::remove_file(&path).with_context(|| format!("remove {}", path.display())),
             }?;
         }
@@ -57,7 +66,10 @@ impl Snapshot {
 
     /// The paths of the files in it, from its own path on.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
-        let files = self.entries.iter().filter(|(_, (bytes, _))| bytes.is_some());
+        let files = self
+            .entries
+            .iter()
+            .filter(|(_, (bytes, _))| bytes.is_some());
         files.filter_map(|(path, _)| path.strip_prefix(&self.folder).ok())
     }
 }
@@ -66,7 +78,11 @@ fn read(folder: &Path, entries: &mut BTreeMap<PathBuf, (Option<Vec<u8>>, u32)>) 
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let meta = path.symlink_metadata()?;
-        let bytes = if meta.is_dir() { None } else { Some(fs::read(&path)?) };
+        let bytes = if meta.is_dir() {
+            None
+        } else {
+            Some(fs::read(&path)?)
+        };
         entries.insert(path.clone(), (bytes, meta.permissions().mode()));
         if meta.is_dir() {
             read(&path, entries)?;

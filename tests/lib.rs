@@ -32,9 +32,17 @@ pub mod worker_home;
 #[track_caller]
 pub fn all_good(cases: impl IntoIterator<Item = (String, anyhow::Result<()>)>) {
     let cases: Vec<_> = cases.into_iter().collect();
-    let wrong: Vec<String> =
-        cases.iter().filter_map(|(name, played)| Some(format!("{name}: {:#}", played.as_ref().err()?))).collect();
-    assert!(wrong.is_empty(), "{} of {} cases failed:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    let wrong: Vec<String> = cases
+        .iter()
+        .filter_map(|(name, played)| Some(format!("{name}: {:#}", played.as_ref().err()?)))
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "{} of {} cases failed:\n{}",
+        wrong.len(),
+        cases.len(),
+        wrong.join("\n")
+    );
 }
 
 /// How often a run is continued where nothing else is set.

@@ -16,10 +16,22 @@ impl Holder {
         fs::create_dir_all(lock.parent().context("no folder")?)?;
         File::options().append(true).create(true).open(lock)?;
         let mut command = Command::new("sh");
-        command.args(["-c", "exec 9<>\"$0\" && flock -n 9 && echo held && exec sleep 60"]).arg(lock);
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+        command
+            .args([
+                "-c",
+                "exec 9<>\"$0\" && flock -n 9 && echo held && exec sleep 60",
+            ])
+            .arg(lock);
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()?;
         let mut line = [0; 5];
-        child.stdout.as_mut().context("no stdout")?.read_exact(&mut line)?;
+        child
+            .stdout
+            .as_mut()
+            .context("no stdout")?
+            .read_exact(&mut line)?;
         ensure!(&line == b"held\n", "the lock could not be had with `flock`");
         Ok(Self(child))
     }
@@ -31,7 +43,9 @@ impl Holder {
 
     /// Sends the process a signal, `-STOP` for example.
     pub fn signal(&self, signal: &str) -> Result<()> {
-        let status = Command::new("kill").args([signal, &self.0.id().to_string()]).status()?;
+        let status = Command::new("kill")
+            .args([signal, &self.0.id().to_string()])
+            .status()?;
         ensure!(status.success(), "kill {signal}: {status}");
         Ok(())
     }

@@ -38,16 +38,30 @@ pub struct Step<'a> {
 
 /// A step that writes its number into a file of its own.
 pub fn step(number: u32, file: &str) -> Step<'_> {
-    Step { number, file, on_failure: "revert" }
+    Step {
+        number,
+        file,
+        on_failure: "revert",
+    }
 }
 
 /// A session of these steps.
 pub fn session<'a>(wave: u32, steps: &[Step<'a>]) -> Session<'a> {
-    Session { wave, steps: steps.to_vec(), needs: None }
+    Session {
+        wave,
+        steps: steps.to_vec(),
+        needs: None,
+    }
 }
 
 /// The steps of [`four_sessions`], each with the file that it writes.
-pub const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d.txt"), (5, "e.txt")];
+pub const WELL: [(u32, &str); 5] = [
+    (1, "a.txt"),
+    (2, "b.txt"),
+    (3, "c.txt"),
+    (4, "d.txt"),
+    (5, "e.txt"),
+];
 
 /// Four sessions in two waves.
 pub fn four_sessions() -> Vec<Session<'static>> {
@@ -61,8 +75,14 @@ pub fn four_sessions() -> Vec<Session<'static>> {
 
 /// A plan of these sessions, as its author writes it.
 pub fn plan_text(sessions: &[Session], verification: &str) -> String {
-    let mut text = String::from("# Numbers in files\n\n## Context\n\nWhy.\n\n## Implementation Plan\n\n");
-    for Step { number, file, on_failure } in sessions.iter().flat_map(|session| &session.steps) {
+    let mut text =
+        String::from("# Numbers in files\n\n## Context\n\nWhy.\n\n## Implementation Plan\n\n");
+    for Step {
+        number,
+        file,
+        on_failure,
+    } in sessions.iter().flat_map(|session| &session.steps)
+    {
         let _ = write!(
             text,
             "### Step {number}: Write {number}\n\n- **Files:** `{file}` (new)\n- **Changes:** Write {number} into it.\n\
@@ -73,8 +93,16 @@ pub fn plan_text(sessions: &[Session], verification: &str) -> String {
     let _ = write!(text, "## Execution Strategy\n\n");
     let mut waves: BTreeMap<u32, Vec<String>> = BTreeMap::new();
     for (place, session) in sessions.iter().enumerate() {
-        let numbers: Vec<String> = session.steps.iter().map(|step| step.number.to_string()).collect();
-        let files: Vec<String> = session.steps.iter().map(|step| format!("`{}`", step.file)).collect();
+        let numbers: Vec<String> = session
+            .steps
+            .iter()
+            .map(|step| step.number.to_string())
+            .collect();
+        let files: Vec<String> = session
+            .steps
+            .iter()
+            .map(|step| format!("`{}`", step.file))
+            .collect();
         let number = place + 1;
         let before: Vec<String> = (sessions.iter().enumerate())
             .filter(|(place, other)| match session.needs {
@@ -83,7 +111,11 @@ pub fn plan_text(sessions: &[Session], verification: &str) -> String {
             })
             .map(|(place, _)| format!("Session {}", place + 1))
             .collect();
-        let before = if before.is_empty() { "none".to_owned() } else { before.join(", ") };
+        let before = if before.is_empty() {
+            "none".to_owned()
+        } else {
+            before.join(", ")
+        };
         let _ = write!(
             text,
             "### Session {number}: Part {number}\n\n- **Steps:** {}\n- **Wave:** {}\n- **Depends on:** {before}\n\
@@ -92,7 +124,10 @@ pub fn plan_text(sessions: &[Session], verification: &str) -> String {
             session.wave,
             files.join(", ")
         );
-        waves.entry(session.wave).or_default().push(format!("Session {number}"));
+        waves
+            .entry(session.wave)
+            .or_default()
+            .push(format!("Session {number}"));
     }
     let _ = write!(text, "### Execution Order\n\n");
     for (wave, names) in waves {
@@ -127,9 +162,16 @@ pub fn open(omo: impl Fn(&[&str]) -> Result<Said>, more: &[&str]) -> Result<()> 
     if said.status == 0 {
         return Ok(());
     }
-    let is_digest = |word: &&str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let digest = said.err.split_whitespace().find(is_digest).with_context(|| format!("no digest: {said:?}"))?;
-    omo(&[&arguments[..], &["--digest", digest, PLAN]].concat())?.exits_with(0).map(drop)
+    let is_digest =
+        |word: &&str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let digest = said
+        .err
+        .split_whitespace()
+        .find(is_digest)
+        .with_context(|| format!("no digest: {said:?}"))?;
+    omo(&[&arguments[..], &["--digest", digest, PLAN]].concat())?
+        .exits_with(0)
+        .map(drop)
 }
 
 /// The last run of a lab.
@@ -143,15 +185,28 @@ pub fn last_run(lab: &Lab) -> Result<Run> {
 /// Nothing is left of a run but what its user was told of.
 pub fn is_tidy(lab: &Lab) -> Result<()> {
     let trees = git(lab, &["worktree", "list", "--porcelain"])?;
-    let trees: Vec<&str> = trees.lines().filter(|line| line.starts_with("worktree ")).collect();
+    let trees: Vec<&str> = trees
+        .lines()
+        .filter(|line| line.starts_with("worktree "))
+        .collect();
     ensure!(trees.len() == 1, "{trees:?}");
-    let branches = git(lab, &["for-each-ref", "--format=%(refname)", "refs/heads/omo"])?;
+    let branches = git(
+        lab,
+        &["for-each-ref", "--format=%(refname)", "refs/heads/omo"],
+    )?;
     ensure!(branches.is_empty(), "{branches}");
-    let left = fs::read_dir(lab.project().join(".claude/worktrees")).into_iter().flatten().count();
+    let left = fs::read_dir(lab.project().join(".claude/worktrees"))
+        .into_iter()
+        .flatten()
+        .count();
     ensure!(left == 0, "{left} folders of work trees");
-    let temp = lab.environment().get("TMPDIR").map_or("/tmp", String::as_str);
+    let temp = lab
+        .environment()
+        .get("TMPDIR")
+        .map_or("/tmp", String::as_str);
     let beginning = format!("omo-{}-", last_run(lab)?.id());
-    let is_of_run = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(&beginning);
+    let is_of_run =
+        |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(&beginning);
     let left = fs::read_dir(temp)?.flatten().filter(is_of_run).count();
     ensure!(left == 0, "{left} folders of temporary files");
     ensure!(git(lab, &["fsck", "--strict", "--no-dangling"])?.is_empty());
@@ -167,21 +222,33 @@ const UNLESS_SILENCED: &str = "[ ! -e \"$(git rev-parse --git-common-dir)/silenc
 /// Lines of a shell that wait until what a run has come to holds a file.
 fn until_merged(file: &str) -> String {
     let integrated = "$(git for-each-ref --format='%(objectname)' 'refs/omo/keep/*/integrated')";
-    format!("for _ in $(seq 600); do git cat-file -e \"{integrated}:{file}\" && break; sleep 0.1; done\n")
+    format!(
+        "for _ in $(seq 600); do git cat-file -e \"{integrated}:{file}\" && break; sleep 0.1; done\n"
+    )
 }
 
 /// A git hook that has the commits of `a.txt` and `c.txt` hold another README each, which no step lists. The second waits
 /// for the merge of the first, so that it is the one in conflict.
 pub fn set_conflicting_hook(project: &Path) -> Result<()> {
     let hook = project.join(PRE_COMMIT);
-    let line =
-        |file: &str, first: &str, word: &str| format!("*{file}*) {first}echo {word} > README.md; git add README.md;; ");
-    let lines = [line("a.txt", "", "one"), line("c.txt", &until_merged("a.txt"), "three")].concat();
+    let line = |file: &str, first: &str, word: &str| {
+        format!("*{file}*) {first}echo {word} > README.md; git add README.md;; ")
+    };
+    let lines = [
+        line("a.txt", "", "one"),
+        line("c.txt", &until_merged("a.txt"), "three"),
+    ]
+    .concat();
     fs::write(
         &hook,
-        format!("#!/bin/sh\n{UNLESS_SILENCED}\ncase \"$(git diff --cached --name-only)\" in {lines} esac\n"),
+        format!(
+            "#!/bin/sh\n{UNLESS_SILENCED}\ncase \"$(git diff --cached --name-only)\" in {lines} esac\n"
+        ),
     )?;
-    Ok(fs::set_permissions(&hook, fs::Permissions::from_mode(0o755))?)
+    Ok(fs::set_permissions(
+        &hook,
+        fs::Permissions::from_mode(0o755),
+    )?)
 }
 
 /// Has that hook do nothing any more. Removed or changed it would be asked about.

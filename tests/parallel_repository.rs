@@ -40,12 +40,19 @@ impl Ground {
         let plugin = scene::plugin();
         let programs = tempfile::Builder::new().prefix("omo-programs-").tempdir()?;
         let lab = Lab::builder().path(programs.path()).build()?;
-        let ground = Self { lab, plugin, programs };
+        let ground = Self {
+            lab,
+            plugin,
+            programs,
+        };
         fs::create_dir_all(ground.steps())?;
         let client = ground.programs.path().join("claude");
         fs::write(&client, include_str!("parallel_client.sh"))?;
         fs::set_permissions(&client, fs::Permissions::from_mode(0o755))?;
-        symlink(ground.plugin.join("bin/omo"), ground.programs.path().join("omo"))?;
+        symlink(
+            ground.plugin.join("bin/omo"),
+            ground.programs.path().join("omo"),
+        )?;
         parallel_plan::commit_plan(&ground.lab, text)?;
         Ok(ground)
     }
@@ -82,26 +89,39 @@ impl Ground {
 
     /// Another stand-in for the client: lines of bash.
     pub fn set_client_script(&self, text: &str) -> Result<()> {
-        Ok(fs::write(self.programs.path().join("claude"), format!("#!/usr/bin/env bash\n{text}"))?)
+        Ok(fs::write(
+            self.programs.path().join("claude"),
+            format!("#!/usr/bin/env bash\n{text}"),
+        )?)
     }
 
     /// The user's branch has all of these steps, the checkout is as it is there, and nothing is left of the run.
     pub fn require_complete(&self, steps: &[(u32, &str)]) -> Result<()> {
         let state = self.state()?;
-        let landed = state.parallel.as_ref().and_then(|parallel| parallel.landed.as_ref());
+        let landed = state
+            .parallel
+            .as_ref()
+            .and_then(|parallel| parallel.landed.as_ref());
         ensure!(landed.is_some(), "it did not land: {:?}", state.phase);
         for (number, file) in steps {
             let text = fs::read_to_string(self.project().join(file))?;
             ensure!(text.trim() == number.to_string(), "{file}: {text}");
         }
-        ensure!(self.git(&["status", "--porcelain"])?.is_empty(), "{}", self.git(&["status", "--porcelain"])?);
+        ensure!(
+            self.git(&["status", "--porcelain"])?.is_empty(),
+            "{}",
+            self.git(&["status", "--porcelain"])?
+        );
         self.require_tidy()
     }
 
     /// Which sessions were started, in their order.
     pub fn started_sessions(&self) -> Vec<String> {
         let text = fs::read_to_string(self.steps().join("started")).unwrap_or_default();
-        text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+        text.lines()
+            .filter_map(|line| line.split_whitespace().next())
+            .map(str::to_owned)
+            .collect()
     }
 
     /// The project.
@@ -133,7 +153,10 @@ impl Ground {
 
     /// Opens the run, or goes on with it, and approves what its plan executes where that is not approved yet.
     pub fn open(&self, more: &[&str]) -> Result<()> {
-        parallel_plan::open(|arguments| self.omo(arguments), &[&["--accept-api-billing"], more].concat())
+        parallel_plan::open(
+            |arguments| self.omo(arguments),
+            &[&["--accept-api-billing"], more].concat(),
+        )
     }
 
     /// The last run.
@@ -165,7 +188,11 @@ impl Ground {
 
 /// Plays a case on a ground of its own.
 #[track_caller]
-pub fn on_repository(sessions: &[Session], verification: &str, case: impl FnOnce(&Ground) -> Result<()>) {
+pub fn on_repository(
+    sessions: &[Session],
+    verification: &str,
+    case: impl FnOnce(&Ground) -> Result<()>,
+) {
     let played = Ground::new(sessions, verification).and_then(|ground| case(&ground));
     crate::all_good([("the run".to_owned(), played)]);
 }

@@ -38,14 +38,30 @@ pub struct Task<'a> {
 
 /// A task that makes the file `words/<id>.txt`.
 pub fn task<'a>(id: &'a str, needs: &'a str, check: &'a str) -> Task<'a> {
-    Task { id, needs, lines: "", check }
+    Task {
+        id,
+        needs,
+        lines: "",
+        check,
+    }
 }
 
 /// The text of a plan with these tasks.
 pub fn plan_text(tasks: &[Task]) -> String {
-    let mut text = String::from("---\ntype: plan\ncontract_version: 2\n---\n\n# Words\n\n**Goal:** words in files\n\n");
-    for Task { id, needs, lines, check } in tasks {
-        let _ = write!(text, "### Task {id}: The word {id}\n\n**Files:**\n- Create: `words/{id}.txt`\n");
+    let mut text = String::from(
+        "---\ntype: plan\ncontract_version: 2\n---\n\n# Words\n\n**Goal:** words in files\n\n",
+    );
+    for Task {
+        id,
+        needs,
+        lines,
+        check,
+    } in tasks
+    {
+        let _ = write!(
+            text,
+            "### Task {id}: The word {id}\n\n**Files:**\n- Create: `words/{id}.txt`\n"
+        );
         if !lines.is_empty() {
             let _ = writeln!(text, "{lines}");
         }
@@ -63,12 +79,20 @@ pub fn plan_text(tasks: &[Task]) -> String {
 
 /// Two tasks, the second of which needs the first.
 pub fn two_tasks() -> String {
-    plan_text(&[task("1", "", "grep -q one words/1.txt"), task("2", "Task 1", "grep -q two words/2.txt")])
+    plan_text(&[
+        task("1", "", "grep -q one words/1.txt"),
+        task("2", "Task 1", "grep -q two words/2.txt"),
+    ])
 }
 
 /// The same two, with a hard stop behind the first where each is a batch of its own.
 pub fn two_tasks_with_stop() -> String {
-    let stop = Task { id: "1", needs: "", lines: "\n<!-- checkpoint -->", check: "grep -q one words/1.txt" };
+    let stop = Task {
+        id: "1",
+        needs: "",
+        lines: "\n<!-- checkpoint -->",
+        check: "grep -q one words/1.txt",
+    };
     plan_text(&[stop, task("2", "Task 1", "grep -q two words/2.txt")])
 }
 
@@ -92,12 +116,22 @@ impl Said {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         require_typeable(&text(&output.stdout));
         require_typeable(&text(&output.stderr));
-        Self { status: output.status.code().unwrap_or(-1), out: text(&output.stdout), err: text(&output.stderr) }
+        Self {
+            status: output.status.code().unwrap_or(-1),
+            out: text(&output.stdout),
+            err: text(&output.stderr),
+        }
     }
 
     /// It ended so.
     pub fn exits_with(self, status: i32) -> Result<Self> {
-        ensure!(self.status == status, "status {} and not {status}: {}\n{}", self.status, self.err, self.out);
+        ensure!(
+            self.status == status,
+            "status {} and not {status}: {}\n{}",
+            self.status,
+            self.err,
+            self.out
+        );
         Ok(self)
     }
 
@@ -105,7 +139,11 @@ impl Said {
     pub fn refuses(self, status: i32, message: &str, hint: &str) -> Result<Self> {
         let said = self.exits_with(status)?;
         let (what, todo) = said.err.split_once("\n\nhint: ").unwrap_or((&said.err, ""));
-        ensure!(what.starts_with("error: ") && what.contains(message), "not {message:?}: {}", said.err);
+        ensure!(
+            what.starts_with("error: ") && what.contains(message),
+            "not {message:?}: {}",
+            said.err
+        );
         ensure!(todo.contains(hint), "no hint {hint:?}: {}", said.err);
         ensure!(said.out.is_empty(), "on stdout: {}", said.out);
         Ok(said)
@@ -113,8 +151,16 @@ impl Said {
 
     /// The ticket that it gave.
     pub fn ticket(&self) -> Result<String> {
-        let after = self.out.split("--ticket ").nth(1).with_context(|| format!("no ticket: {}", self.out))?;
-        Ok(after.split_whitespace().next().unwrap_or_default().to_owned())
+        let after = self
+            .out
+            .split("--ticket ")
+            .nth(1)
+            .with_context(|| format!("no ticket: {}", self.out))?;
+        Ok(after
+            .split_whitespace()
+            .next()
+            .unwrap_or_default()
+            .to_owned())
     }
 }
 
@@ -160,7 +206,10 @@ impl Ground {
         let plugin = scene::plugin();
         let lab = Lab::builder().build()?;
         lab.write(PLAN, text)?;
-        let ground = Self { scene: Scene::in_lab(&plugin, lab)?, options: &[] };
+        let ground = Self {
+            scene: Scene::in_lab(&plugin, lab)?,
+            options: &[],
+        };
         ground.git(&["add", "."])?;
         ground.git(&["commit", "-q", "-m", "plan"])?;
         Ok(ground)
@@ -191,7 +240,9 @@ impl Ground {
     /// A command as the model of a session gives it.
     pub fn command_in(&self, session: &Session, arguments: &[&str]) -> Command {
         let mut command = self.command(arguments);
-        command.env("CLAUDECODE", "1").env("CLAUDE_PROJECT_DIR", self.lab().project());
+        command
+            .env("CLAUDECODE", "1")
+            .env("CLAUDE_PROJECT_DIR", self.lab().project());
         command
             .env("CLAUDE_CODE_SESSION_ID", session.hooks.session())
             .env("CLAUDE_PID", session.client.id().to_string());
@@ -210,13 +261,22 @@ impl Ground {
 
     /// A session of a client that lives.
     pub fn session(&self) -> Result<Session> {
-        let client = Command::new("sleep").arg("600").stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
-        Ok(Session { hooks: self.scene.another()?, client })
+        let client = Command::new("sleep")
+            .arg("600")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()?;
+        Ok(Session {
+            hooks: self.scene.another()?,
+            client,
+        })
     }
 
     /// A person at a terminal in another folder runs `omo`.
     pub fn omo_in_folder(&self, folder: &Path, arguments: &[&str]) -> Result<Said> {
-        Ok(Said::of(&self.command(arguments).current_dir(folder).output()?))
+        Ok(Said::of(
+            &self.command(arguments).current_dir(folder).output()?,
+        ))
     }
 
     /// The digest of the commands of a plan, as a person reads it.
@@ -225,9 +285,19 @@ impl Ground {
     }
 
     fn digest_in(&self, folder: &Path, plan: &str) -> Result<String> {
-        let said = self.omo_in_folder(folder, &["run", "start", "--batches", plan])?.exits_with(7)?;
-        let after = said.err.split("their digest is ").nth(1).with_context(|| format!("no digest: {}", said.err))?;
-        Ok(after.split_whitespace().next().unwrap_or_default().to_owned())
+        let said = self
+            .omo_in_folder(folder, &["run", "start", "--batches", plan])?
+            .exits_with(7)?;
+        let after = said
+            .err
+            .split("their digest is ")
+            .nth(1)
+            .with_context(|| format!("no digest: {}", said.err))?;
+        Ok(after
+            .split_whitespace()
+            .next()
+            .unwrap_or_default()
+            .to_owned())
     }
 
     /// A person approves the plan's commands and opens its run.
@@ -240,7 +310,11 @@ impl Ground {
         let digest = self.digest_in(folder, PLAN)?;
         self.omo_in_folder(
             folder,
-            &[&["run", "start", "--batches", PLAN, "--digest", &digest], self.options].concat(),
+            &[
+                &["run", "start", "--batches", PLAN, "--digest", &digest],
+                self.options,
+            ]
+            .concat(),
         )?
         .exits_with(0)?;
         Ok(())
@@ -248,45 +322,68 @@ impl Ground {
 
     /// A person opens a run of the plan, whose commands are approved already.
     pub fn open_again(&self) -> Result<()> {
-        self.omo_at_terminal(&["run", "start", "--batches", PLAN])?.exits_with(0).map(drop)
+        self.omo_at_terminal(&["run", "start", "--batches", PLAN])?
+            .exits_with(0)
+            .map(drop)
     }
 
     /// A person approves the plan's commands in a session, whose run it then is.
     pub fn open_in(&self, session: &mut Session) -> Result<()> {
-        let said =
-            self.omo_in_session(session, &["agent", "open", "--command", "execute-plan", "--", PLAN])?.exits_with(7)?;
-        let line =
-            said.err.lines().find(|line| line.contains("--approve")).context("no line to type")?.trim().to_owned();
+        let said = self
+            .omo_in_session(
+                session,
+                &["agent", "open", "--command", "execute-plan", "--", PLAN],
+            )?
+            .exits_with(7)?;
+        let line = said
+            .err
+            .lines()
+            .find(|line| line.contains("--approve"))
+            .context("no line to type")?
+            .trim()
+            .to_owned();
         session.type_prompt(&[&[line.as_str()], self.options].concat().join(" "))?;
-        self.omo_in_session(session, &["agent", "open", "--command", "execute-plan"])?.exits_with(0)?;
+        self.omo_in_session(session, &["agent", "open", "--command", "execute-plan"])?
+            .exits_with(0)?;
         Ok(())
     }
 
     /// A person types a command that executes a plan, whose line then runs. What the hook shows in the place of the
     /// prompt the line says as well, for a hook that could not.
     pub fn type_command(&self, session: &mut Session, name: &str, line: &str) -> Result<Said> {
-        let is_shown = session.type_prompt(&format!("/omo:{name} {line}"))?.blocks();
+        let is_shown = session
+            .type_prompt(&format!("/omo:{name} {line}"))?
+            .blocks();
         let handed = ["--", line];
         let handed: &[&str] = if is_shown { &handed } else { &[] };
-        self.omo_in_session(session, &[&["agent", "open", "--command", name], handed].concat())
+        self.omo_in_session(
+            session,
+            &[&["agent", "open", "--command", name], handed].concat(),
+        )
     }
 
     /// A person at a terminal begins with a task.
     pub fn start(&self, task: &str) -> Result<String> {
-        self.omo_at_terminal(&["agent", "start", task])?.exits_with(0)?.ticket()
+        self.omo_at_terminal(&["agent", "start", task])?
+            .exits_with(0)?
+            .ticket()
     }
 
     /// Does a task as it should be done, and has it judged.
     pub fn pass(&self, task: &str, word: &str) -> Result<()> {
         let ticket = self.start(task)?;
-        self.lab().write(&format!("words/{task}.txt"), &format!("{word}\n"))?;
-        self.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
+        self.lab()
+            .write(&format!("words/{task}.txt"), &format!("{word}\n"))?;
+        self.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?
+            .exits_with(0)?;
         Ok(())
     }
 
     /// The report of the run, as data.
     pub fn report(&self) -> Result<Value> {
-        let said = self.omo_at_terminal(&["report", "--format", "json"])?.exits_with(0)?;
+        let said = self
+            .omo_at_terminal(&["report", "--format", "json"])?
+            .exits_with(0)?;
         Ok(serde_json::from_str(&said.out)?)
     }
 
@@ -294,8 +391,14 @@ impl Ground {
     pub fn standing(&self, id: &str) -> Result<String> {
         let report = self.report()?;
         let tasks = report["tasks"].as_array().context("no tasks")?;
-        let task = tasks.iter().find(|task| task["id"] == id).with_context(|| format!("no {id}: {report}"))?;
-        Ok(task["standing"].as_str().with_context(|| format!("no standing: {task}"))?.to_owned())
+        let task = tasks
+            .iter()
+            .find(|task| task["id"] == id)
+            .with_context(|| format!("no {id}: {report}"))?;
+        Ok(task["standing"]
+            .as_str()
+            .with_context(|| format!("no standing: {task}"))?
+            .to_owned())
     }
 
     /// The run that is open, or was the last one.
@@ -332,9 +435,15 @@ impl Everything {
                         folders.push(path.clone());
                         "a folder".to_owned()
                     }
-                    kind if kind.is_symlink() => format!("a link to {}", fs::read_link(&path)?.display()),
+                    kind if kind.is_symlink() => {
+                        format!("a link to {}", fs::read_link(&path)?.display())
+                    }
                     kind if kind.is_fifo() => "a fifo".to_owned(),
-                    _ => format!("{:o} {}", meta.mode(), omo_state::seal::hex_digest(&fs::read(&path)?)),
+                    _ => format!(
+                        "{:o} {}",
+                        meta.mode(),
+                        omo_state::seal::hex_digest(&fs::read(&path)?)
+                    ),
                 };
                 found.insert(path, what);
             }
@@ -344,7 +453,9 @@ impl Everything {
 
     /// Whether any path in it has this in it.
     pub fn has_path_with(&self, part: &str) -> bool {
-        self.0.keys().any(|path| path.to_string_lossy().contains(part))
+        self.0
+            .keys()
+            .any(|path| path.to_string_lossy().contains(part))
     }
 
     /// The paths that differ, each once.
@@ -363,7 +474,11 @@ impl Everything {
     pub fn require_unchanged(&self, now: &Self, but: &[&str]) -> Result<()> {
         let mut differing = self.differs(now);
         differing.retain(|path| !but.iter().any(|part| path.contains(part)));
-        ensure!(differing.is_empty(), "not as they were: {}", differing.join(", "));
+        ensure!(
+            differing.is_empty(),
+            "not as they were: {}",
+            differing.join(", ")
+        );
         Ok(())
     }
 }
@@ -374,9 +489,10 @@ pub type Case<'a> = (&'a str, String, fn(&mut Ground) -> Result<()>);
 /// Plays every case in a project of its own, and names those that went wrong.
 #[track_caller]
 pub fn play(cases: &[Case]) {
-    all_good(
-        cases
-            .iter()
-            .map(|(name, text, case)| ((*name).to_owned(), Ground::new(text).and_then(|mut ground| case(&mut ground)))),
-    );
+    all_good(cases.iter().map(|(name, text, case)| {
+        (
+            (*name).to_owned(),
+            Ground::new(text).and_then(|mut ground| case(&mut ground)),
+        )
+    }));
 }

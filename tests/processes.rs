@@ -11,7 +11,9 @@ use anyhow::{Context, Result, bail};
 /// Where the system has no `/proc`: none would be found, whatever is left.
 #[expect(clippy::expect_used, reason = "a test's helper fails as a test does")]
 pub fn processes() -> impl Iterator<Item = DirEntry> {
-    fs::read_dir("/proc").expect("processes are looked for in /proc").flatten()
+    fs::read_dir("/proc")
+        .expect("processes are looked for in /proc")
+        .flatten()
 }
 
 /// The processes whose file of this name below `/proc`, `cmdline` or `environ`, has all of these words.

@@ -22,7 +22,10 @@ use serde_json::{Value, json};
 ///
 /// Where none is named: a test that needs it is ignored unless `cargo xtask test` runs it.
 pub fn plugin() -> PathBuf {
-    #[expect(clippy::disallowed_methods, reason = "`cargo xtask test` names the plugin that it built")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "`cargo xtask test` names the plugin that it built"
+    )]
     let plugin = std::env::var_os("OMO_TEST_PLUGIN");
     #[expect(clippy::expect_used, reason = "a test's helper fails as a test does")]
     PathBuf::from(plugin.expect("OMO_TEST_PLUGIN names no built plugin; use `cargo xtask test`"))
@@ -43,14 +46,24 @@ pub fn folder_of(tool: &str) -> Option<PathBuf> {
             },
         ],
     };
-    let output =
-        Command::new(asks.first()?).args(asks.get(1..)?).output().ok().filter(|output| output.status.success())?;
+    let output = Command::new(asks.first()?)
+        .args(asks.get(1..)?)
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
     let path = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
-    let folder = if tool == "cargo" { path.join("bin") } else { path.parent()?.to_owned() };
+    let folder = if tool == "cargo" {
+        path.join("bin")
+    } else {
+        path.parent()?.to_owned()
+    };
     folder.join(tool).is_file().then_some(folder)
 }
 
-#[expect(clippy::print_stdout, reason = "a test that did not run says so to the user who started it")]
+#[expect(
+    clippy::print_stdout,
+    reason = "a test that did not run says so to the user who started it"
+)]
 /// Says why a test did not run.
 pub fn print_skip(line: &str) {
     println!("{line}");
@@ -62,7 +75,11 @@ pub fn copy(from: &Path, to: &Path) -> Result<()> {
     for entry in std::fs::read_dir(from)? {
         let entry = entry?;
         let (path, target) = (entry.path(), to.join(entry.file_name()));
-        if path.is_dir() { copy(&path, &target)? } else { std::fs::copy(&path, &target).map(drop)? }
+        if path.is_dir() {
+            copy(&path, &target)?
+        } else {
+            std::fs::copy(&path, &target).map(drop)?
+        }
     }
     Ok(())
 }
@@ -89,7 +106,11 @@ impl Scene {
     /// A session in a given project.
     pub fn in_lab(plugin: &Path, lab: Lab) -> Result<Self> {
         let session = StandIn::new(&lab, plugin)?;
-        Ok(Self { lab, session, plugin: plugin.to_owned() })
+        Ok(Self {
+            lab,
+            session,
+            plugin: plugin.to_owned(),
+        })
     }
 
     /// Another session of the same project.
@@ -101,7 +122,11 @@ impl Scene {
     pub fn arm(&mut self) -> Result<()> {
         let reported = self.prompt("ulw fix the tests")?;
         ensure!(is_contract(&reported), "no contract: {reported:?}");
-        ensure!(self.entry()?["ulw"]["enabled"] == true, "not armed: {:?}", self.lab.state());
+        ensure!(
+            self.entry()?["ulw"]["enabled"] == true,
+            "not armed: {:?}",
+            self.lab.state()
+        );
         Ok(())
     }
 
@@ -113,7 +138,10 @@ impl Scene {
     /// A Stop with `fields` over the usual ones; `null` leaves a field out.
     pub fn stop(&self, fields: &Value) -> Result<HookAnswer> {
         let answer = require_sound(&self.session.fire_raw("Stop", &self.stop_input(fields)?)?)?;
-        ensure!(!matches!(answer, HookAnswer::PlainText(_)), "plain text at a Stop: {answer:?}");
+        ensure!(
+            !matches!(answer, HookAnswer::PlainText(_)),
+            "plain text at a Stop: {answer:?}"
+        );
         Ok(answer)
     }
 
@@ -154,10 +182,25 @@ impl Scene {
     pub fn blocks(&self, fields: &Value) -> Result<String> {
         let before = self.blocks_counted()?;
         let answer = self.stop(fields)?;
-        ensure!(answer.blocks(), "expected a block, got {answer:?}; {}", self.last_decision());
-        let reason = answer.reason().context("a block without a reason")?.to_owned();
-        ensure!(self.blocks_counted()? == before + 1, "{} blocks counted after {before}", self.blocks_counted()?);
-        ensure!(reason.chars().count() <= 2_000, "a reason of {} characters", reason.chars().count());
+        ensure!(
+            answer.blocks(),
+            "expected a block, got {answer:?}; {}",
+            self.last_decision()
+        );
+        let reason = answer
+            .reason()
+            .context("a block without a reason")?
+            .to_owned();
+        ensure!(
+            self.blocks_counted()? == before + 1,
+            "{} blocks counted after {before}",
+            self.blocks_counted()?
+        );
+        ensure!(
+            reason.chars().count() <= 2_000,
+            "a reason of {} characters",
+            reason.chars().count()
+        );
         Ok(reason)
     }
 
@@ -165,30 +208,48 @@ impl Scene {
     pub fn allows(&self, fields: &Value) -> Result<()> {
         let before = self.lab.state();
         let answer = self.stop(fields)?;
-        ensure!(answer == HookAnswer::Nothing, "expected silence, got {answer:?}");
+        ensure!(
+            answer == HookAnswer::Nothing,
+            "expected silence, got {answer:?}"
+        );
         let count = |state: &Option<Value>| {
-            state.as_ref().map(|state| state["sessions"][self.session.session()]["ulw"]["stopBlocks"].clone())
+            state
+                .as_ref()
+                .map(|state| state["sessions"][self.session.session()]["ulw"]["stopBlocks"].clone())
         };
-        ensure!(count(&before) == count(&self.lab.state()), "a silent Stop was counted");
+        ensure!(
+            count(&before) == count(&self.lab.state()),
+            "a silent Stop was counted"
+        );
         Ok(())
     }
 
     /// The run ends with this verdict, which the user is told in one line with a bell.
     pub fn ends(&self, fields: &Value, verdict: &str) -> Result<()> {
         let answer = self.stop(fields)?;
-        let line = answer.system_message().with_context(|| format!("no line: {answer:?}; {}", self.last_decision()))?;
+        let line = answer
+            .system_message()
+            .with_context(|| format!("no line: {answer:?}; {}", self.last_decision()))?;
         ensure!(tells_end(line, verdict), "{line}");
         let terminal = answer.text("/terminalSequence").unwrap_or_default();
-        ensure!(terminal.starts_with("\u{1b}]9;omo: ") && terminal.ends_with("\u{7}\u{7}"), "no bell: {answer:?}");
+        ensure!(
+            terminal.starts_with("\u{1b}]9;omo: ") && terminal.ends_with("\u{7}\u{7}"),
+            "no bell: {answer:?}"
+        );
         let entry = self.entry()?;
-        ensure!(entry["verdict"]["kind"] == verdict && entry["ulw"]["enabled"] == false, "{entry}");
+        ensure!(
+            entry["verdict"]["kind"] == verdict && entry["ulw"]["enabled"] == false,
+            "{entry}"
+        );
         self.allows(fields)
     }
 
     /// The Stop is let through, and its user is told once that `omo stop` ended the run.
     pub fn is_told_of_stop(&self) -> Result<()> {
         let answer = self.stop(&json!({}))?;
-        let line = answer.system_message().with_context(|| format!("nothing was told: {answer:?}"))?;
+        let line = answer
+            .system_message()
+            .with_context(|| format!("nothing was told: {answer:?}"))?;
         ensure!(line.starts_with("[omo] STOPPED by `omo stop`"), "{line}");
         self.allows(&json!({}))
     }
@@ -215,7 +276,9 @@ impl Scene {
         let mut state = self.lab.state().context("no state that parses")?;
         for (pointer, value) in values {
             let whole = format!("/sessions/{}{pointer}", self.session.session());
-            *state.pointer_mut(&whole).with_context(|| format!("no {whole}"))? = value.clone();
+            *state
+                .pointer_mut(&whole)
+                .with_context(|| format!("no {whole}"))? = value.clone();
         }
         self.write_state(state.to_string().as_bytes())
     }
@@ -230,7 +293,8 @@ impl Scene {
         let folder = GuardedFolder::create_state(self.lab.project())?;
         let home = self.lab.home().join(".local/state");
         for id in ids {
-            let written = state::peek(self.lab.project(), id)?.and_then(|session| session.updated_at);
+            let written =
+                state::peek(self.lab.project(), id)?.and_then(|session| session.updated_at);
             let now = written.unwrap_or_else(omo_state::env::now);
             let options = StateUpdateOptions {
                 deadline: Duration::from_secs(3),
@@ -252,7 +316,10 @@ impl Scene {
     /// The state of this session with an entry of omo's in it, around which text may stand. None is left.
     pub fn armed_text(&self) -> Result<String> {
         let ulw = json!({"enabled": true, "stopBlocks": 0, "startedAt": time_ago(60_000)});
-        let entry = format!("{{\"version\":1,\"sessions\":{{\"{}\":{{\"ulw\":{ulw}}}}}}}", self.session.session());
+        let entry = format!(
+            "{{\"version\":1,\"sessions\":{{\"{}\":{{\"ulw\":{ulw}}}}}}}",
+            self.session.session()
+        );
         self.write_state(entry.as_bytes())?;
         self.seal()?;
         let text = std::fs::read_to_string(self.state_file())?;
@@ -273,8 +340,13 @@ impl Scene {
 
     /// The names of the files in the state folder, sorted.
     pub fn state_file_names(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(self.lab.state_folder()).into_iter().flatten().flatten();
-        let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        let entries = std::fs::read_dir(self.lab.state_folder())
+            .into_iter()
+            .flatten()
+            .flatten();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
         names.sort();
         names
     }
@@ -293,14 +365,32 @@ pub fn require_sound(run: &HookRun) -> Result<HookAnswer> {
     ensure!(run.stderr.is_empty(), "on stderr: {}", run.stderr);
     let answer = run.answer()?;
     if let HookAnswer::Json(value) = &answer {
-        let known =
-            ["continue", "stopReason", "decision", "reason", "systemMessage", "terminalSequence", "hookSpecificOutput"];
-        let unknown: Vec<_> =
-            value.as_object().into_iter().flatten().filter(|(name, _)| !known.contains(&name.as_str())).collect();
-        ensure!(unknown.is_empty(), "fields that the client does not know: {unknown:?}");
+        let known = [
+            "continue",
+            "stopReason",
+            "decision",
+            "reason",
+            "systemMessage",
+            "terminalSequence",
+            "hookSpecificOutput",
+        ];
+        let unknown: Vec<_> = value
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter(|(name, _)| !known.contains(&name.as_str()))
+            .collect();
+        ensure!(
+            unknown.is_empty(),
+            "fields that the client does not know: {unknown:?}"
+        );
     }
     let told = [answer.reason(), answer.context(), answer.system_message()];
-    let wrong: Vec<String> = told.into_iter().flatten().flat_map(wrong_commands).collect();
+    let wrong: Vec<String> = told
+        .into_iter()
+        .flatten()
+        .flat_map(wrong_commands)
+        .collect();
     ensure!(wrong.is_empty(), "printed, and cannot be typed: {wrong:?}");
     Ok(answer)
 }
@@ -318,8 +408,12 @@ pub fn tells_end(line: &str, verdict: &str) -> bool {
 
 /// Whether an answer is the contract of a run that is held.
 pub fn is_contract(answer: &HookAnswer) -> bool {
-    let is_held = |text: &str| text.starts_with("<ultrawork-mode>") && text.contains("is continued, at most");
-    answer.context().is_some_and(is_held) && answer.system_message().is_some_and(|line| line.starts_with("[omo] on"))
+    let is_held =
+        |text: &str| text.starts_with("<ultrawork-mode>") && text.contains("is continued, at most");
+    answer.context().is_some_and(is_held)
+        && answer
+            .system_message()
+            .is_some_and(|line| line.starts_with("[omo] on"))
 }
 
 /// The time some milliseconds ago, as the state writes it.
@@ -335,5 +429,9 @@ pub type Case = (&'static str, fn(&mut Scene) -> Result<()>);
 pub fn play(cases: &[Case]) {
     let plugin = plugin();
     let played = |case: fn(&mut Scene) -> Result<()>| case(&mut Scene::new(&plugin)?);
-    all_good(cases.iter().map(|(id, case)| ((*id).to_owned(), played(*case))));
+    all_good(
+        cases
+            .iter()
+            .map(|(id, case)| ((*id).to_owned(), played(*case))),
+    );
 }

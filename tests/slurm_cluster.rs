@@ -62,18 +62,30 @@ impl SlurmCluster {
 
     fn start_once(processors: usize, more: &str) -> Result<Self> {
         // Its configuration holds no path with a blank.
-        let parent = Some(std::env::temp_dir()).filter(|path| !path.to_string_lossy().contains(' '));
+        let parent =
+            Some(std::env::temp_dir()).filter(|path| !path.to_string_lossy().contains(' '));
         let parent = parent.unwrap_or_else(|| "/tmp".into());
-        let folder = tempfile::Builder::new().prefix("omo-slurm-").tempdir_in(parent)?;
+        let folder = tempfile::Builder::new()
+            .prefix("omo-slurm-")
+            .tempdir_in(parent)?;
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
         for part in ["state", "spool"] {
             fs::create_dir(folder.path().join(part))?;
         }
         let mut key = Vec::new();
-        std::io::Read::read_to_end(&mut std::io::Read::take(File::open("/dev/urandom")?, 1_024), &mut key)?;
+        std::io::Read::read_to_end(
+            &mut std::io::Read::take(File::open("/dev/urandom")?, 1_024),
+            &mut key,
+        )?;
         fs::write(folder.path().join("munge.key"), key)?;
-        fs::set_permissions(folder.path().join("munge.key"), fs::Permissions::from_mode(0o400))?;
-        let mut cluster = Self { folder, daemons: Vec::new() };
+        fs::set_permissions(
+            folder.path().join("munge.key"),
+            fs::Permissions::from_mode(0o400),
+        )?;
+        let mut cluster = Self {
+            folder,
+            daemons: Vec::new(),
+        };
         fs::write(cluster.configuration(), cluster.settings(processors, more)?)?;
         cluster.start_munged()?;
         cluster.start_controller()?;
@@ -84,8 +96,12 @@ impl SlurmCluster {
 
     fn settings(&self, processors: usize, more: &str) -> Result<String> {
         // Both are held until both are known: they are not the same one.
-        let listeners = [TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?, TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?];
-        let [controller_port, node_port] = listeners.map(|listener| listener.local_addr().map(|at| at.port()));
+        let listeners = [
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?,
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?,
+        ];
+        let [controller_port, node_port] =
+            listeners.map(|listener| listener.local_addr().map(|at| at.port()));
         let host = fs::read_to_string("/proc/sys/kernel/hostname")?;
         let host = host.trim().split('.').next().unwrap_or_default();
         let user = Command::new("id").arg("-un").output()?.stdout;
@@ -113,12 +129,21 @@ impl SlurmCluster {
     }
 
     fn start_munged(&mut self) -> Result<()> {
-        let file = |option: &str, name: &str| format!("--{option}={}/{name}", self.folder.path().display());
-        let files =
-            [("key-file", "key"), ("socket", "sock"), ("pid-file", "pid"), ("log-file", "log"), ("seed-file", "seed")];
+        let file = |option: &str, name: &str| {
+            format!("--{option}={}/{name}", self.folder.path().display())
+        };
+        let files = [
+            ("key-file", "key"),
+            ("socket", "sock"),
+            ("pid-file", "pid"),
+            ("log-file", "log"),
+            ("seed-file", "seed"),
+        ];
         let options = files.map(|(option, ending)| file(option, &format!("munge.{ending}")));
-        let options: Vec<&str> =
-            ["--foreground", "--force"].into_iter().chain(options.iter().map(String::as_str)).collect();
+        let options: Vec<&str> = ["--foreground", "--force"]
+            .into_iter()
+            .chain(options.iter().map(String::as_str))
+            .collect();
         self.start_daemon("munged", &options)?;
         let socket = self.folder.path().join("munge.sock");
         self.wait_for("munged", || socket.exists())
@@ -127,7 +152,10 @@ impl SlurmCluster {
     /// Starts the controller, with what an earlier one has left.
     pub fn start_controller(&mut self) -> Result<()> {
         self.start_daemon("slurmctld", &["-D"])?;
-        self.wait_for("the controller", || self.slurm("scontrol", &["ping"]).is_ok_and(|said| said.contains(" UP")))
+        self.wait_for("the controller", || {
+            self.slurm("scontrol", &["ping"])
+                .is_ok_and(|said| said.contains(" UP"))
+        })
     }
 
     /// Starts the daemon of the node.
@@ -137,14 +165,22 @@ impl SlurmCluster {
 
     /// Waits until the node takes jobs.
     fn wait_until_idle(&self) -> Result<()> {
-        let is_idle = |said: String| said.split_whitespace().any(|state| state == "idle" || state == "mixed");
-        self.wait_for("the node", || self.slurm("sinfo", &["--noheader", "--format", "%T"]).is_ok_and(is_idle))
+        let is_idle = |said: String| {
+            said.split_whitespace()
+                .any(|state| state == "idle" || state == "mixed")
+        };
+        self.wait_for("the node", || {
+            self.slurm("sinfo", &["--noheader", "--format", "%T"])
+                .is_ok_and(is_idle)
+        })
     }
 
     /// Ends the controller, as a shutdown does: it has written down by then what it knows.
     pub fn stop_controller(&self) -> Result<()> {
         self.slurm("scontrol", &["shutdown", "controller"])?;
-        self.wait_for("the end of the controller", || self.find("slurmctld").is_empty())
+        self.wait_for("the end of the controller", || {
+            self.find("slurmctld").is_empty()
+        })
     }
 
     /// Kills all that runs on the node, as the end of its power does.
@@ -156,17 +192,37 @@ impl SlurmCluster {
 
     /// The processes of the cluster with this in their command line. A daemon that has ended has none.
     fn find(&self, name: &str) -> Vec<u32> {
-        let line = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        self.processes().into_iter().filter(|pid| line(pid).contains(name)).collect()
+        let line =
+            |pid: &u32| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        self.processes()
+            .into_iter()
+            .filter(|pid| line(pid).contains(name))
+            .collect()
     }
 
     fn start_daemon(&mut self, name: &str, options: &[&str]) -> Result<()> {
         let program = Path::new(DAEMONS).join(name);
-        ensure!(program.is_file(), "there is no {}: install slurm-wlm and munge", program.display());
-        let log = File::options().create(true).append(true).open(self.folder.path().join(format!("{name}.log")))?;
+        ensure!(
+            program.is_file(),
+            "there is no {}: install slurm-wlm and munge",
+            program.display()
+        );
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(self.folder.path().join(format!("{name}.log")))?;
         let mut command = Command::new(program);
-        command.args(options).env("SLURM_CONF", self.configuration()).current_dir(self.folder.path());
-        self.daemons.push(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn()?);
+        command
+            .args(options)
+            .env("SLURM_CONF", self.configuration())
+            .current_dir(self.folder.path());
+        self.daemons.push(
+            command
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(log)
+                .spawn()?,
+        );
         Ok(())
     }
 
@@ -178,9 +234,16 @@ impl SlurmCluster {
     /// The ends of what the daemons have said.
     pub fn told(&self) -> String {
         let of = |name: &str| {
-            let text = fs::read_to_string(self.folder.path().join(format!("{name}.log"))).unwrap_or_default();
+            let text = fs::read_to_string(self.folder.path().join(format!("{name}.log")))
+                .unwrap_or_default();
             let lines: Vec<&str> = text.lines().collect();
-            format!("{name}:\n{}\n", lines.get(lines.len().saturating_sub(TOLD_LINES)..).unwrap_or_default().join("\n"))
+            format!(
+                "{name}:\n{}\n",
+                lines
+                    .get(lines.len().saturating_sub(TOLD_LINES)..)
+                    .unwrap_or_default()
+                    .join("\n")
+            )
         };
         ["munged", "munge", "slurmctld", "slurmd"].map(of).concat()
     }
@@ -196,10 +259,16 @@ impl SlurmCluster {
 
     /// What a command of Slurm prints.
     pub fn slurm(&self, program: &str, arguments: &[&str]) -> Result<String> {
-        let output = Command::new(program).args(arguments).env("SLURM_CONF", self.configuration()).output()?;
+        let output = Command::new(program)
+            .args(arguments)
+            .env("SLURM_CONF", self.configuration())
+            .output()?;
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         if !output.status.success() {
-            bail!("{program} {arguments:?}: {said}{}", String::from_utf8_lossy(&output.stderr));
+            bail!(
+                "{program} {arguments:?}: {said}{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
         }
         Ok(said)
     }
@@ -207,27 +276,48 @@ impl SlurmCluster {
     /// Has the node do no work, whatever it says of itself.
     pub fn take_down_node(&self) -> Result<()> {
         let node = format!("nodename={NODE}");
-        self.slurm("scontrol", &["update", &node, "state=down", "reason=broken"]).map(drop)
+        self.slurm(
+            "scontrol",
+            &["update", &node, "state=down", "reason=broken"],
+        )
+        .map(drop)
     }
 
     /// Has it take jobs again.
     pub fn return_node(&self) -> Result<()> {
-        self.slurm("scontrol", &["update", &format!("nodename={NODE}"), "state=resume"]).map(drop)?;
+        self.slurm(
+            "scontrol",
+            &["update", &format!("nodename={NODE}"), "state=resume"],
+        )
+        .map(drop)?;
         self.wait_until_idle()
     }
 
     /// The jobs of these states, by what they are called and their numbers.
     pub fn jobs(&self, states: &str) -> Result<Vec<(String, String)>> {
-        let said = self.slurm("squeue", &["--noheader", "--states", states, "--format", "%j %A"])?;
-        let of = |line: &str| line.split_once(' ').map(|(name, id)| (name.to_owned(), id.trim().to_owned()));
+        let said = self.slurm(
+            "squeue",
+            &["--noheader", "--states", states, "--format", "%j %A"],
+        )?;
+        let of = |line: &str| {
+            line.split_once(' ')
+                .map(|(name, id)| (name.to_owned(), id.trim().to_owned()))
+        };
         Ok(said.lines().filter_map(of).collect())
     }
 
     /// No job is queued or at work, and nothing is left on the node that one has started.
     pub fn require_idle(&self) -> Result<()> {
         let states = "PENDING,RUNNING,SUSPENDED,COMPLETING,CONFIGURING,REQUEUED,REQUEUE_HOLD";
-        let left = || (self.jobs(states).ok(), find_processes("environ", &[&self.mark(), "SLURM_JOB_ID="]));
-        self.wait_for("the end of the jobs", || left() == (Some(Vec::new()), Vec::new()))
-            .with_context(|| format!("left: {:?}", left()))
+        let left = || {
+            (
+                self.jobs(states).ok(),
+                find_processes("environ", &[&self.mark(), "SLURM_JOB_ID="]),
+            )
+        };
+        self.wait_for("the end of the jobs", || {
+            left() == (Some(Vec::new()), Vec::new())
+        })
+        .with_context(|| format!("left: {:?}", left()))
     }
 }

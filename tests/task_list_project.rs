@@ -53,13 +53,19 @@ impl Sessions {
 
     /// The session's folder.
     pub fn folder(&self) -> PathBuf {
-        self.lab().home().join(".claude/ultrawork/sessions").join(SESSION)
+        self.lab()
+            .home()
+            .join(".claude/ultrawork/sessions")
+            .join(SESSION)
     }
 
     /// Puts the session's own file there.
     pub fn write_session(&self, session: &Value) -> Result<()> {
         fs::create_dir_all(self.folder().join("tasks"))?;
-        Ok(fs::write(self.folder().join("session.json"), serde_json::to_vec_pretty(session)?)?)
+        Ok(fs::write(
+            self.folder().join("session.json"),
+            serde_json::to_vec_pretty(session)?,
+        )?)
     }
 
     /// Changes a member of the session's own file.
@@ -77,7 +83,10 @@ impl Sessions {
             "status": "open", "blocked_by": needs, "blockedBy": needs, "criteria": criteria, "evidence": [],
             "created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z", "mine": "kept",
         });
-        Ok(fs::write(self.folder().join(format!("tasks/{id}.json")), serde_json::to_vec_pretty(&task)?)?)
+        Ok(fs::write(
+            self.folder().join(format!("tasks/{id}.json")),
+            serde_json::to_vec_pretty(&task)?,
+        )?)
     }
 
     /// What a file of the session says.
@@ -89,17 +98,25 @@ impl Sessions {
 
     /// The words for where a task stands, in its file.
     pub fn status(&self, task: &str) -> Result<String> {
-        Ok(self.file(&format!("tasks/{task}.json"))?["status"].as_str().context("no status")?.to_owned())
+        Ok(self.file(&format!("tasks/{task}.json"))?["status"]
+            .as_str()
+            .context("no status")?
+            .to_owned())
     }
 
     /// The session's phase, in its file.
     pub fn phase(&self) -> Result<String> {
-        Ok(self.file("session.json")?["phase"].as_str().context("no phase")?.to_owned())
+        Ok(self.file("session.json")?["phase"]
+            .as_str()
+            .context("no phase")?
+            .to_owned())
     }
 
     /// A person asks for the session to be executed, with these options.
     pub fn execute(&self, options: &[&str]) -> Result<Said> {
-        self.omo_at_terminal(&[&["run", "start", "--tasks", "--session", SESSION], options].concat())
+        self.omo_at_terminal(
+            &[&["run", "start", "--tasks", "--session", SESSION], options].concat(),
+        )
     }
 
     /// As [`Sessions::execute`], having read and approved its commands, where it has any.
@@ -108,9 +125,18 @@ impl Sessions {
         if said.status != 7 {
             return said.exits_with(0);
         }
-        let digest = said.err.split("their digest is ").nth(1).with_context(|| format!("no digest: {}", said.err))?;
-        let digest = digest.split_whitespace().next().unwrap_or_default().to_owned();
-        self.execute(&[options, &["--digest", &digest]].concat())?.exits_with(0)
+        let digest = said
+            .err
+            .split("their digest is ")
+            .nth(1)
+            .with_context(|| format!("no digest: {}", said.err))?;
+        let digest = digest
+            .split_whitespace()
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        self.execute(&[options, &["--digest", &digest]].concat())?
+            .exits_with(0)
     }
 
     /// What comes next.
@@ -122,32 +148,61 @@ impl Sessions {
     pub fn do_task(&self, task: &str) -> Result<()> {
         let ticket = self.start(task)?;
         self.lab().write(&format!("words/{task}.txt"), "done\n")?;
-        let said = self.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
-        ensure!(said.out.starts_with(&format!("PASSED {task}: ")), "{}", said.out);
+        let said = self
+            .omo_at_terminal(&["agent", "done", "--ticket", &ticket])?
+            .exits_with(0)?;
+        ensure!(
+            said.out.starts_with(&format!("PASSED {task}: ")),
+            "{}",
+            said.out
+        );
         Ok(())
     }
 
     /// Begins with a task and fails at it.
     pub fn fail_task(&self, task: &str) -> Result<()> {
         let ticket = self.start(task)?;
-        let said = self.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
-        ensure!(said.out.starts_with(&format!("FAILED {task}: ")), "{}", said.out);
+        let said = self
+            .omo_at_terminal(&["agent", "done", "--ticket", &ticket])?
+            .exits_with(0)?;
+        ensure!(
+            said.out.starts_with(&format!("FAILED {task}: ")),
+            "{}",
+            said.out
+        );
         Ok(())
     }
 
     /// Has a command run to show something; gives its id.
     pub fn show(&self, ticket: &str, command: &str) -> Result<String> {
-        let said =
-            self.omo_at_terminal(&["agent", "evidence", "run", "--ticket", ticket, "--", command])?.exits_with(0)?;
-        let id = said.out.strip_prefix("EVIDENCE ").and_then(|rest| rest.split(':').next());
-        Ok(id.with_context(|| format!("no id: {}", said.out))?.to_owned())
+        let said = self
+            .omo_at_terminal(&[
+                "agent", "evidence", "run", "--ticket", ticket, "--", command,
+            ])?
+            .exits_with(0)?;
+        let id = said
+            .out
+            .strip_prefix("EVIDENCE ")
+            .and_then(|rest| rest.split(':').next());
+        Ok(id
+            .with_context(|| format!("no id: {}", said.out))?
+            .to_owned())
     }
 
     /// Verifies the whole as it should be done.
     pub fn verify(&self) -> Result<()> {
         let ticket = self.start("verify")?;
         let id = self.show(&ticket, "true")?;
-        self.omo_at_terminal(&["agent", "verdict", "PASS", "--ticket", &ticket, "--evidence", &id])?.exits_with(0)?;
+        self.omo_at_terminal(&[
+            "agent",
+            "verdict",
+            "PASS",
+            "--ticket",
+            &ticket,
+            "--evidence",
+            &id,
+        ])?
+        .exits_with(0)?;
         Ok(())
     }
 
@@ -156,8 +211,14 @@ impl Sessions {
         let ledger = fs::read_to_string(self.runs().join(self.run()?).join("events.jsonl"))?;
         let word = |line: &str| -> Result<String> {
             let event: Value = serde_json::from_str(line)?;
-            let task = event["task"].as_str().map(|task| format!(" {task}")).unwrap_or_default();
-            Ok(format!("{}{task}", event["kind"].as_str().context("no kind")?))
+            let task = event["task"]
+                .as_str()
+                .map(|task| format!(" {task}"))
+                .unwrap_or_default();
+            Ok(format!(
+                "{}{task}",
+                event["kind"].as_str().context("no kind")?
+            ))
         };
         ledger.lines().map(word).collect()
     }
@@ -169,9 +230,10 @@ pub type Case<'a> = (&'a str, &'a [Task<'a>], fn(&Sessions) -> Result<()>);
 /// Plays every case in a project of its own, and names those that went wrong.
 #[track_caller]
 pub fn play(cases: &[Case]) {
-    all_good(
-        cases
-            .iter()
-            .map(|(name, tasks, case)| ((*name).to_owned(), Sessions::new(tasks).and_then(|sessions| case(&sessions)))),
-    );
+    all_good(cases.iter().map(|(name, tasks, case)| {
+        (
+            (*name).to_owned(),
+            Sessions::new(tasks).and_then(|sessions| case(&sessions)),
+        )
+    }));
 }

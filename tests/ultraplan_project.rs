@@ -20,7 +20,8 @@ pub type Step<'a> = (u32, &'a str, &'a str);
 
 /// The text of a plan with these steps, each of which makes `words/<number>.txt`.
 pub fn plan_text(steps: &[Step]) -> String {
-    let mut text = String::from("# Words\n\n## Context\n\nWords in files.\n\n## Implementation Plan\n\n");
+    let mut text =
+        String::from("# Words\n\n## Context\n\nWords in files.\n\n## Implementation Plan\n\n");
     for step in steps {
         add(&mut text, step);
     }
@@ -35,7 +36,10 @@ fn add(text: &mut String, (number, on_failure, check): &Step) {
     if !check.is_empty() {
         let _ = writeln!(text, "- **Verify:** `{check}`");
     }
-    let _ = write!(text, "- **On failure:** {on_failure}\n- **Checkpoint:** `git commit -m \"words: {number}\"`\n\n");
+    let _ = write!(
+        text,
+        "- **On failure:** {on_failure}\n- **Checkpoint:** `git commit -m \"words: {number}\"`\n\n"
+    );
 }
 
 /// The same with sessions: for each the numbers of its steps, and its wave.
@@ -44,7 +48,10 @@ pub fn with_sessions(steps: &[Step], sessions: &[(&[u32], u32)]) -> String {
     text.push_str("## Execution Strategy\n\n");
     for (place, (steps, wave)) in sessions.iter().enumerate() {
         let numbers: Vec<String> = steps.iter().map(u32::to_string).collect();
-        let touch: Vec<String> = steps.iter().map(|number| format!("`words/{number}.txt`")).collect();
+        let touch: Vec<String> = steps
+            .iter()
+            .map(|number| format!("`words/{number}.txt`"))
+            .collect();
         let _ = write!(
             text,
             "### Session {}: Words of it\n\n- **Steps:** {}\n- **Wave:** {wave}\n- **Depends on:** none\n\
@@ -64,7 +71,10 @@ pub fn word_check(number: u32) -> String {
 
 /// Two steps in two sessions of one wave.
 pub fn two_parallel_sessions() -> String {
-    with_sessions(&[(1, REVERT, &word_check(1)), (2, REVERT, &word_check(2))], &[(&[1], 1), (&[2], 1)])
+    with_sessions(
+        &[(1, REVERT, &word_check(1)), (2, REVERT, &word_check(2))],
+        &[(&[1], 1), (&[2], 1)],
+    )
 }
 
 /// A session of a plan, with this as its entry condition.
@@ -102,7 +112,10 @@ impl Steps {
         // The lab has a key, as its client needs one. Here it would pay.
         let lab = Lab::builder().env("ANTHROPIC_API_KEY", "").build()?;
         lab.write(PLAN, text)?;
-        let ground = Ground { scene: Scene::in_lab(&plugin, lab)?, options: &[] };
+        let ground = Ground {
+            scene: Scene::in_lab(&plugin, lab)?,
+            options: &[],
+        };
         for (name, value) in [("user.name", "Lab"), ("user.email", "lab@example.org")] {
             ground.git(&["config", name, value])?;
         }
@@ -122,10 +135,23 @@ impl Steps {
         if said.status != 7 {
             return said.exits_with(0);
         }
-        let digest = said.err.split("their digest is ").nth(1).with_context(|| format!("no digest: {}", said.err))?;
+        let digest = said
+            .err
+            .split("their digest is ")
+            .nth(1)
+            .with_context(|| format!("no digest: {}", said.err))?;
         let digest = digest.split_whitespace().next().unwrap_or_default();
-        self.omo_at_terminal(&["agent", "open", "--command", "execute-local", "--digest", digest, "--", line])?
-            .exits_with(0)
+        self.omo_at_terminal(&[
+            "agent",
+            "open",
+            "--command",
+            "execute-local",
+            "--digest",
+            digest,
+            "--",
+            line,
+        ])?
+        .exits_with(0)
     }
 
     /// A person types the command in a session, whose model then runs the line of it.
@@ -139,9 +165,16 @@ impl Steps {
         if said.status != 7 {
             return said.exits_with(0);
         }
-        let typed = said.err.lines().map(str::trim).find(|line| line.starts_with("/omo:execute-local "));
-        let typed = typed.with_context(|| format!("no line to type: {}", said.err))?.to_owned();
-        self.type_in(session, typed.trim_start_matches("/omo:execute-local "))?.exits_with(0)
+        let typed = said
+            .err
+            .lines()
+            .map(str::trim)
+            .find(|line| line.starts_with("/omo:execute-local "));
+        let typed = typed
+            .with_context(|| format!("no line to type: {}", said.err))?
+            .to_owned();
+        self.type_in(session, typed.trim_start_matches("/omo:execute-local "))?
+            .exits_with(0)
     }
 
     /// What comes next.
@@ -160,8 +193,17 @@ impl Steps {
     pub fn is_next(&self, step: u32) -> Result<()> {
         let said = self.next()?.exits_with(0)?;
         let head = format!("next is step {step}, \"The word {step}\". You do it yourself");
-        ensure!(said.out.starts_with("DO\n") && said.out.contains(&head), "{}", said.out);
-        ensure!(said.out.contains(&format!("  run: omo agent start {step} --run ")), "{}", said.out);
+        ensure!(
+            said.out.starts_with("DO\n") && said.out.contains(&head),
+            "{}",
+            said.out
+        );
+        ensure!(
+            said.out
+                .contains(&format!("  run: omo agent start {step} --run ")),
+            "{}",
+            said.out
+        );
         Ok(())
     }
 
@@ -178,9 +220,10 @@ pub type Case<'a> = (&'a str, String, fn(&mut Steps) -> Result<()>);
 /// Plays every case in a project of its own, and names those that went wrong.
 #[track_caller]
 pub fn play(cases: &[Case]) {
-    all_good(
-        cases
-            .iter()
-            .map(|(name, text, case)| ((*name).to_owned(), Steps::new(text).and_then(|mut steps| case(&mut steps)))),
-    );
+    all_good(cases.iter().map(|(name, text, case)| {
+        (
+            (*name).to_owned(),
+            Steps::new(text).and_then(|mut steps| case(&mut steps)),
+        )
+    }));
 }

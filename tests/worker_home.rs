@@ -17,12 +17,20 @@ pub struct WorkerHome {
 impl WorkerHome {
     /// One that does each step of these as its plan says, and the ground's remote repository.
     pub fn new(ground: &Ground, steps: &[(u32, &str)]) -> Result<Self> {
-        let files = Self { folder: tempfile::Builder::new().prefix("omo-host-").tempdir()? };
+        let files = Self {
+            folder: tempfile::Builder::new().prefix("omo-host-").tempdir()?,
+        };
         fs::set_permissions(files.folder(), fs::Permissions::from_mode(0o700))?;
-        let (home, hub) = (files.home(), files.folder().join("hub.git").display().to_string());
+        let (home, hub) = (
+            files.home(),
+            files.folder().join("hub.git").display().to_string(),
+        );
         fs::create_dir_all(home.join("steps"))?;
         fs::write(home.join("hub"), &hub)?;
-        fs::write(home.join(".gitconfig"), "[user]\n\tname = Host\n\temail = host@example.org\n")?;
+        fs::write(
+            home.join(".gitconfig"),
+            "[user]\n\tname = Host\n\temail = host@example.org\n",
+        )?;
         for (step, file) in steps {
             files.script(*step, &format!("echo {step} > {file}\n"))?;
         }
@@ -35,7 +43,13 @@ impl WorkerHome {
     /// Has what `omo worker` needs in the home folder: `omo`, and `client`, which stands for the client.
     pub fn add_programs(&self, ground: &Ground) -> Result<()> {
         let client = self.home().join("client");
-        fs::write(&client, concat!(include_str!("host_prompt.sh"), include_str!("host_client.sh")))?;
+        fs::write(
+            &client,
+            concat!(
+                include_str!("host_prompt.sh"),
+                include_str!("host_client.sh")
+            ),
+        )?;
         fs::set_permissions(&client, fs::Permissions::from_mode(0o755))?;
         Ok(symlink(ground.program(), self.home().join("omo"))?)
     }
@@ -57,14 +71,23 @@ impl WorkerHome {
 
     /// How a step is worked on there: lines of bash.
     pub fn script(&self, step: u32, text: &str) -> Result<()> {
-        Ok(fs::write(self.home().join("steps").join(format!("{step}.sh")), text)?)
+        Ok(fs::write(
+            self.home().join("steps").join(format!("{step}.sh")),
+            text,
+        )?)
     }
 
     /// The remote repository has what it had before the run, and nothing of omo's.
     pub fn require_clean_remote(&self, ground: &Ground) -> Result<()> {
-        ensure!(self.folder().join("hub.git").is_dir(), "the remote repository is gone");
+        ensure!(
+            self.folder().join("hub.git").is_dir(),
+            "the remote repository is gone"
+        );
         let there = ground.git(&["ls-remote", "--refs", "origin"])?;
-        let names: Vec<&str> = there.lines().filter_map(|line| line.split('\t').nth(1)).collect();
+        let names: Vec<&str> = there
+            .lines()
+            .filter_map(|line| line.split('\t').nth(1))
+            .collect();
         ensure!(names == ["refs/heads/main"], "on the remote: {names:?}");
         let known = ground.git(&["for-each-ref", "--format=%(refname)", "refs/remotes"])?;
         ensure!(!known.contains("omo"), "{known}");

@@ -34,7 +34,9 @@ pub(crate) struct Project {
 impl BenchFiles {
     /// A folder that goes when this does.
     pub(crate) fn new() -> Result<Self> {
-        Ok(Self { temp: tempfile::tempdir()? })
+        Ok(Self {
+            temp: tempfile::tempdir()?,
+        })
     }
 
     /// A path in that folder.
@@ -47,13 +49,23 @@ impl BenchFiles {
         let folder = self.path(name);
         fs::create_dir_all(&folder)?;
         let state_home = self.path(&format!("{name}-state"));
-        let Some(sessions) = sessions else { return Ok(Project { folder, start: None, state_home }) };
+        let Some(sessions) = sessions else {
+            return Ok(Project {
+                folder,
+                start: None,
+                state_home,
+            });
+        };
         let start = self.path(&format!("{name}.json"));
         let mut file = BufWriter::new(File::create(&start)?);
         samples::write_state(&mut file, sessions)?;
         file.flush()?;
         fs::create_dir_all(folder.join(STATE_FOLDER))?;
-        let project = Project { folder, start: Some(start.clone()), state_home };
+        let project = Project {
+            folder,
+            start: Some(start.clone()),
+            state_home,
+        };
         if let SampleSessions::WithOurs(_) = sessions {
             fs::copy(&start, project.state_file())?;
             samples::seal_session(&project.folder, &project.state_home)?;
@@ -96,7 +108,9 @@ impl BenchFiles {
         let lines = length.min(LINES_AT_THE_END);
         let pair = call_and_result();
         let pairs = lines.div_ceil(pair.len());
-        file.seek(SeekFrom::Start(length.saturating_sub(pairs * pair.len()) as u64))?;
+        file.seek(SeekFrom::Start(
+            length.saturating_sub(pairs * pair.len()) as u64
+        ))?;
         for _ in 0..pairs {
             file.write_all(pair.as_bytes())?;
         }
@@ -108,7 +122,10 @@ impl BenchFiles {
 /// Has a file look as if it had been written long ago.
 pub(crate) fn make_old(path: &Path) -> Result<()> {
     let long_ago = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
-    Ok(File::options().write(true).open(path)?.set_modified(long_ago)?)
+    Ok(File::options()
+        .write(true)
+        .open(path)?
+        .set_modified(long_ago)?)
 }
 
 impl Project {
@@ -116,8 +133,13 @@ impl Project {
     /// real session there is time enough for that, and replacing a file that is still being
     /// written costs several times as much. For the same reason it looks as if it had been written long ago.
     pub(crate) fn set_back(&self) -> Result<()> {
-        let Some(start) = &self.start else { return Ok(()) };
-        let (new, file) = (self.folder.join(STATE_FOLDER).join("new"), self.state_file());
+        let Some(start) = &self.start else {
+            return Ok(());
+        };
+        let (new, file) = (
+            self.folder.join(STATE_FOLDER).join("new"),
+            self.state_file(),
+        );
         fs::copy(start, &new)?;
         File::open(&new)?.sync_all()?;
         make_old(&new)?;
@@ -170,9 +192,16 @@ mod tests {
         let files = BenchFiles::new().unwrap();
         for length in [256 * 1_024, 100 * MIB] {
             let text = fs::read(files.transcript("t", length).unwrap()).unwrap();
-            assert!((length..length + 10_000).contains(&text.len()), "{} bytes instead of {length}", text.len());
+            assert!(
+                (length..length + 10_000).contains(&text.len()),
+                "{} bytes instead of {length}",
+                text.len()
+            );
             let last = text.split(|byte| *byte == b'\n').rev().nth(1).unwrap();
-            assert_eq!(serde_json::from_slice::<Value>(last).unwrap()["type"], "user");
+            assert_eq!(
+                serde_json::from_slice::<Value>(last).unwrap()["type"],
+                "user"
+            );
         }
     }
 }

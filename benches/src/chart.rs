@@ -80,13 +80,22 @@ text { font: 13px system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-s
 
 /// The chart as SVG.
 pub(crate) fn svg(chart: &Chart) -> String {
-    let axis = Axis::over(chart.groups.iter().flat_map(|group| &group.bars).map(|bar| bar.us));
+    let axis = Axis::over(
+        chart
+            .groups
+            .iter()
+            .flat_map(|group| &group.bars)
+            .map(|bar| bar.us),
+    );
     let mut body = String::new();
     text(&mut body, MARGIN, 34.0, "title", &chart.title);
     text(&mut body, MARGIN, 56.0, "quiet", &chart.subtitle);
     let mut y = draw_groups(&mut body, chart, &axis);
     for us in axis.marks() {
-        let place = format!("x=\"{:.1}\" y=\"{y:.1}\" text-anchor=\"middle\" class=\"quiet\"", axis.at(us));
+        let place = format!(
+            "x=\"{:.1}\" y=\"{y:.1}\" text-anchor=\"middle\" class=\"quiet\"",
+            axis.at(us)
+        );
         let _ = writeln!(body, "<text {place}>{}</text>", mark(us));
     }
     y += 16.0;
@@ -104,7 +113,11 @@ pub(crate) fn svg(chart: &Chart) -> String {
 
 /// Draws all groups, each over a grid of its own; where the words of the axis stand below them.
 fn draw_groups(svg: &mut String, chart: &Chart, axis: &Axis) -> f64 {
-    let floor = chart.groups.iter().flat_map(|group| &group.bars).find(|bar| bar.kind == Kind::Floor);
+    let floor = chart
+        .groups
+        .iter()
+        .flat_map(|group| &group.bars)
+        .find(|bar| bar.kind == Kind::Floor);
     let mut y = TOP;
     for group in &chart.groups {
         text(svg, MARGIN, y + GROUP_TITLE - 14.0, "group", &group.title);
@@ -112,7 +125,10 @@ fn draw_groups(svg: &mut String, chart: &Chart, axis: &Axis) -> f64 {
         let bottom = group.bars.iter().fold(y, |bottom, _| bottom + ROW);
         for x in axis.marks().map(|us| axis.at(us)) {
             let (from, to) = (y - 5.0, bottom - (ROW - BAR) + 5.0);
-            let _ = writeln!(svg, "<path d=\"M{x:.1} {from:.1}V{to:.1}\" class=\"grid\"/>");
+            let _ = writeln!(
+                svg,
+                "<path d=\"M{x:.1} {from:.1}V{to:.1}\" class=\"grid\"/>"
+            );
         }
         for bar in &group.bars {
             draw(svg, bar, y, axis, floor.map(|floor| floor.us));
@@ -141,7 +157,10 @@ fn draw(svg: &mut String, bar: &Bar, y: f64, axis: &Axis, floor: Option<f64>) {
         svg,
         "<rect x=\"{LEFT:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{BAR:.1}\" rx=\"3\" class=\"{class}\"/>"
     );
-    let times = floor.filter(|_| bar.kind != Kind::Floor).map(|floor| times(bar.us / floor)).unwrap_or_default();
+    let times = floor
+        .filter(|_| bar.kind != Kind::Floor)
+        .map(|floor| times(bar.us / floor))
+        .unwrap_or_default();
     let _ = writeln!(
         svg,
         "<text x=\"{:.1}\" y=\"{baseline:.1}\" class=\"value{emphasis}\">{}<tspan class=\"quiet\" dx=\"8\">{times}</tspan></text>",
@@ -151,7 +170,11 @@ fn draw(svg: &mut String, bar: &Bar, y: f64, axis: &Axis, floor: Option<f64>) {
 }
 
 fn text(svg: &mut String, x: f64, y: f64, class: &str, text: &str) {
-    let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" class=\"{class}\">{}</text>", escaped(text));
+    let _ = writeln!(
+        svg,
+        "<text x=\"{x:.1}\" y=\"{y:.1}\" class=\"{class}\">{}</text>",
+        escaped(text)
+    );
 }
 
 /// A logarithmic axis, from a power of ten to where the longest bar ends.
@@ -163,22 +186,33 @@ struct Axis {
 impl Axis {
     fn over(values: impl Iterator<Item = f64>) -> Self {
         let usable = values.filter(|us| us.is_finite() && *us > 0.0);
-        let (least, most) = usable.fold((f64::MAX, 1.0), |(least, most), us| (us.min(least), us.max(most)));
-        #[expect(clippy::cast_possible_truncation, reason = "the logarithm of any time fits many times over")]
+        let (least, most) = usable.fold((f64::MAX, 1.0), |(least, most), us| {
+            (us.min(least), us.max(most))
+        });
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the logarithm of any time fits many times over"
+        )]
         let first = least.min(most).log10().floor() as i32;
-        Self { first, decades: (most.log10() - f64::from(first)).max(1.0) }
+        Self {
+            first,
+            decades: (most.log10() - f64::from(first)).max(1.0),
+        }
     }
 
     /// Where a value lies from the left.
     fn at(&self, us: f64) -> f64 {
-        let along = ((us.max(f64::MIN_POSITIVE).log10() - f64::from(self.first)) / self.decades).clamp(0.0, 1.0);
+        let along = ((us.max(f64::MIN_POSITIVE).log10() - f64::from(self.first)) / self.decades)
+            .clamp(0.0, 1.0);
         LEFT + along * (RIGHT - LEFT)
     }
 
     /// The powers of ten on it.
     fn marks(&self) -> impl Iterator<Item = f64> {
         let (first, end) = (self.first, f64::from(self.first) + self.decades);
-        (first..).take_while(move |power| f64::from(*power) <= end).map(|power| 10_f64.powi(power))
+        (first..)
+            .take_while(move |power| f64::from(*power) <= end)
+            .map(|power| 10_f64.powi(power))
     }
 }
 
@@ -192,15 +226,25 @@ fn milliseconds(us: f64) -> String {
 }
 
 fn mark(us: f64) -> String {
-    if us < 1_000.0 { format!("{} ms", us / 1_000.0) } else { format!("{:.0} ms", us / 1_000.0) }
+    if us < 1_000.0 {
+        format!("{} ms", us / 1_000.0)
+    } else {
+        format!("{:.0} ms", us / 1_000.0)
+    }
 }
 
 fn times(ratio: f64) -> String {
-    if ratio < 10.0 { format!("{ratio:.1}×") } else { format!("{ratio:.0}×") }
+    if ratio < 10.0 {
+        format!("{ratio:.1}×")
+    } else {
+        format!("{ratio:.0}×")
+    }
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }
 
 #[cfg(test)]
@@ -208,14 +252,26 @@ mod tests {
     use super::*;
 
     fn chart(longest: f64) -> Chart {
-        let bar = |label: &str, us, kind| Bar { label: label.to_owned(), us, kind };
+        let bar = |label: &str, us, kind| Bar {
+            label: label.to_owned(),
+            us,
+            kind,
+        };
         let bars = vec![
             bar("empty", 200.0, Kind::Floor),
             bar("a < b & c", 2_000.0, Kind::Ours),
             bar("slow", longest, Kind::Theirs),
         ];
-        let group = Group { title: "idle".to_owned(), bars };
-        Chart { title: "t".to_owned(), subtitle: "s".to_owned(), groups: vec![group], notes: vec!["n".to_owned()] }
+        let group = Group {
+            title: "idle".to_owned(),
+            bars,
+        };
+        Chart {
+            title: "t".to_owned(),
+            subtitle: "s".to_owned(),
+            groups: vec![group],
+            notes: vec!["n".to_owned()],
+        }
     }
 
     #[test]
@@ -226,7 +282,10 @@ mod tests {
     #[test]
     fn a_bar_ten_times_as_long_is_one_decade_longer_and_none_leaves_the_picture() {
         let axis = Axis::over([100.0, 1_000.0, 10_000.0].into_iter());
-        assert!((axis.at(1_000.0) - axis.at(100.0) - (axis.at(10_000.0) - axis.at(1_000.0))).abs() < 0.001);
+        assert!(
+            (axis.at(1_000.0) - axis.at(100.0) - (axis.at(10_000.0) - axis.at(1_000.0))).abs()
+                < 0.001
+        );
         assert!((axis.at(10_000.0) - RIGHT).abs() < 0.001 && (axis.at(1e12) - RIGHT).abs() < 0.001);
         assert!((axis.at(0.0) - LEFT).abs() < 0.001 && (axis.at(100.0) - LEFT).abs() < 0.001);
         assert_eq!(axis.marks().count(), 3);
@@ -235,7 +294,15 @@ mod tests {
     #[test]
     fn values_and_ratios_are_said_and_what_is_no_markup_is_escaped() {
         let svg = svg(&chart(123_456.0));
-        for part in ["2.00 ms", ">10×<", "123 ms", ">617×<", "a &lt; b &amp; c", ">0.1 ms<", ">100 ms<"] {
+        for part in [
+            "2.00 ms",
+            ">10×<",
+            "123 ms",
+            ">617×<",
+            "a &lt; b &amp; c",
+            ">0.1 ms<",
+            ">100 ms<",
+        ] {
             assert!(svg.contains(part), "{part} in {svg}");
         }
     }

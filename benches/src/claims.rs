@@ -47,21 +47,41 @@ impl Claims {
         }
         let git = |arguments: &[&str]| {
             let mut git = Command::new("git");
-            git.args(["-c", "user.name=bench", "-c", "user.email=bench@localhost"]).args(arguments);
+            git.args(["-c", "user.name=bench", "-c", "user.email=bench@localhost"])
+                .args(arguments);
             git.current_dir(&project);
             git
         };
         let index_without_times = folder.join("index");
         let mut read_tree = git(&["read-tree", "HEAD"]);
         read_tree.env("GIT_INDEX_FILE", &index_without_times);
-        for mut git in [git(&["init", "-q"]), git(&["add", "."]), git(&["commit", "-qm", "start"]), read_tree] {
+        for mut git in [
+            git(&["init", "-q"]),
+            git(&["add", "."]),
+            git(&["commit", "-qm", "start"]),
+            read_tree,
+        ] {
             ensure!(git.status()?.success(), "{git:?}");
         }
         let claim = folder.join("claim.json");
-        fs::write(&claim, format!("{}\n", input("Stop", &project, json!({"last_assistant_message": DONE}))))?;
+        fs::write(
+            &claim,
+            format!(
+                "{}\n",
+                input("Stop", &project, json!({"last_assistant_message": DONE}))
+            ),
+        )?;
         let hooks = hooks.to_owned();
         let (open, plain) = (Vec::new(), Vec::new());
-        let mut claims = Self { project, home, claim, index_without_times, hooks, open, plain };
+        let mut claims = Self {
+            project,
+            home,
+            claim,
+            index_without_times,
+            hooks,
+            open,
+            plain,
+        };
         claims.prompt("/omo:ulw --no-review fix it")?;
         claims.plain = fs::read(claims.state())?;
         // A run that goes on keeps its options: another one has a review.
@@ -74,7 +94,11 @@ impl Claims {
     }
 
     fn prompt(&self, text: &str) -> Result<String> {
-        self.fire("omo-user-prompt-submit", "UserPromptSubmit", json!({"prompt": text}))
+        self.fire(
+            "omo-user-prompt-submit",
+            "UserPromptSubmit",
+            json!({"prompt": text}),
+        )
     }
 
     /// Brings the session to where a claim has fresh evidence, and a review that agreed.
@@ -83,7 +107,10 @@ impl Claims {
         put_back(&self.kept(), &self.home.join("state"))?;
         self.set_back(&self.open)?;
         let answer = self.fire("omo-stop", "Stop", json!({"last_assistant_message": DONE}))?;
-        ensure!(answer.contains("independent review"), "no review was asked for: {answer}");
+        ensure!(
+            answer.contains("independent review"),
+            "no review was asked for: {answer}"
+        );
         let asked = review_prompt(&self.read_by_reviewer().display().to_string());
         let transcript = self.home.with_file_name("agent-a1.jsonl");
         let asked = json!({
@@ -91,7 +118,10 @@ impl Claims {
             "message": {"role": "user", "content": asked},
         });
         let material = fs::read_to_string(self.read_by_reviewer())?;
-        let lines = material.split('\n').enumerate().map(|(at, line)| format!("{}\t{line}", at + 1));
+        let lines = material
+            .split('\n')
+            .enumerate()
+            .map(|(at, line)| format!("{}\t{line}", at + 1));
         let result = lines.collect::<Vec<_>>().join("\n");
         let call = json!({
             "type": "assistant", "agentId": "a1", "isSidechain": true,
@@ -130,7 +160,10 @@ impl Claims {
 
     /// What a hook of this user has in its environment beside the usual.
     pub(crate) fn variables(&self) -> [(&'static str, PathBuf); 2] {
-        [("HOME", self.home.clone()), ("XDG_STATE_HOME", self.home.join("state"))]
+        [
+            ("HOME", self.home.clone()),
+            ("XDG_STATE_HOME", self.home.join("state")),
+        ]
     }
 
     /// Where what lies in the user's own state is kept.
@@ -143,15 +176,26 @@ impl Claims {
     }
 
     fn read_by_reviewer(&self) -> PathBuf {
-        self.project.join(format!(".sisyphus/cc-omo/review-{SESSION}.md"))
+        self.project
+            .join(format!(".sisyphus/cc-omo/review-{SESSION}.md"))
     }
 
     fn fire(&self, binary: &str, event: &str, fields: Value) -> Result<String> {
         let mut command = Command::new(self.hooks.join(binary));
-        command.current_dir(&self.project).env("CLAUDE_PROJECT_DIR", &self.project).envs(self.variables());
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        command
+            .current_dir(&self.project)
+            .env("CLAUDE_PROJECT_DIR", &self.project)
+            .envs(self.variables());
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
         let input = input(event, &self.project, fields);
-        child.stdin.take().context("no stdin")?.write_all(input.to_string().as_bytes())?;
+        child
+            .stdin
+            .take()
+            .context("no stdin")?
+            .write_all(input.to_string().as_bytes())?;
         Ok(String::from_utf8(child.wait_with_output()?.stdout)?)
     }
 }

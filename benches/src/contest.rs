@@ -57,7 +57,17 @@ impl<'a> Contestant<'a> {
     pub(crate) fn new(name: &str, program: &Path, folder: &Path, input: PathBuf) -> Self {
         let (program, folder) = (program.to_owned(), folder.to_owned());
         let (name, arguments, variables) = (name.to_owned(), Vec::new(), Vec::new());
-        Self { name, program, arguments, folder, input, variables, before: None, says: None, every: 1 }
+        Self {
+            name,
+            program,
+            arguments,
+            folder,
+            input,
+            variables,
+            before: None,
+            says: None,
+            every: 1,
+        }
     }
 
     /// With arguments.
@@ -67,13 +77,20 @@ impl<'a> Contestant<'a> {
     }
 
     /// With variables beside the usual.
-    pub(crate) fn variables(mut self, variables: impl IntoIterator<Item = (&'static str, PathBuf)>) -> Self {
+    pub(crate) fn variables(
+        mut self,
+        variables: impl IntoIterator<Item = (&'static str, PathBuf)>,
+    ) -> Self {
         self.variables.extend(variables);
         self
     }
 
     /// One that finds something to do, each time anew, and must say so.
-    pub(crate) fn finds(mut self, before: impl Fn() -> Result<()> + 'a, says: &'static str) -> Self {
+    pub(crate) fn finds(
+        mut self,
+        before: impl Fn() -> Result<()> + 'a,
+        says: &'static str,
+    ) -> Self {
         self.before = Some(Box::new(before));
         self.says = Some(says);
         self
@@ -96,29 +113,49 @@ impl<'a> Contestant<'a> {
             before()?;
         }
         let mut command = Command::new(&self.program);
-        command.args(&self.arguments).current_dir(&self.folder).env("CLAUDE_PROJECT_DIR", &self.folder);
+        command
+            .args(&self.arguments)
+            .current_dir(&self.folder)
+            .env("CLAUDE_PROJECT_DIR", &self.folder);
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        command.stdin(File::open(&self.input)?).stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+            .stdin(File::open(&self.input)?)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let start = Instant::now();
-        let mut child = command.spawn().with_context(|| format!("start {}", self.program.display()))?;
+        let mut child = command
+            .spawn()
+            .with_context(|| format!("start {}", self.program.display()))?;
         let mut answer = String::new();
         if let Some(mut stdout) = child.stdout.take() {
             std::io::Read::read_to_string(&mut stdout, &mut answer)?;
         }
         let ended = child.wait4()?;
         let wall = microseconds(start.elapsed());
-        let said = self.says.map_or(answer.is_empty(), |says| answer.contains(says));
+        let said = self
+            .says
+            .map_or(answer.is_empty(), |says| answer.contains(says));
         if !ended.status.success() || !said {
-            bail!("{} did not do its work: {}, answer {answer:?}", self.name, ended.status);
+            bail!(
+                "{} did not do its work: {}, answer {answer:?}",
+                self.name,
+                ended.status
+            );
         }
         let cpu = microseconds(ended.rusage.utime + ended.rusage.stime);
-        Ok(Taken { wall, cpu, peak_kib: ended.rusage.maxrss / 1_024 })
+        Ok(Taken {
+            wall,
+            cpu,
+            peak_kib: ended.rusage.maxrss / 1_024,
+        })
     }
 }
 
 /// Runs each contestant once, untimed: it fails where one does not do its work.
 pub(crate) fn play_once(contestants: &[Contestant]) -> Result<()> {
-    contestants.iter().try_for_each(|contestant| contestant.run().map(drop))
+    contestants
+        .iter()
+        .try_for_each(|contestant| contestant.run().map(drop))
 }
 
 /// Runs all contestants in turn, round by round, so that a drift of the machine meets them all.
@@ -132,14 +169,21 @@ pub(crate) fn run(contestants: &[Contestant]) -> Result<Vec<Figures>> {
             }
         }
     }
-    Ok(contestants.iter().zip(taken).map(|(contestant, taken)| figures(&contestant.name, &taken)).collect())
+    Ok(contestants
+        .iter()
+        .zip(taken)
+        .map(|(contestant, taken)| figures(&contestant.name, &taken))
+        .collect())
 }
 
 fn figures(name: &str, taken: &[Taken]) -> Figures {
     let at = |tenth: usize, of: fn(&Taken) -> f64| {
         let mut sorted: Vec<f64> = taken.iter().map(of).collect();
         sorted.sort_by(f64::total_cmp);
-        sorted.get(sorted.len() * tenth / 10).copied().unwrap_or(f64::NAN)
+        sorted
+            .get(sorted.len() * tenth / 10)
+            .copied()
+            .unwrap_or(f64::NAN)
     };
     Figures {
         name: name.to_owned(),
@@ -161,7 +205,11 @@ mod tests {
 
     #[test]
     fn figures_are_medians_what_nine_of_ten_stay_below_and_the_greatest_memory() {
-        let run = |wall: u32| Taken { wall: wall.into(), cpu: f64::from(wall) / 2.0, peak_kib: wall.into() };
+        let run = |wall: u32| Taken {
+            wall: wall.into(),
+            cpu: f64::from(wall) / 2.0,
+            peak_kib: wall.into(),
+        };
         let taken: Vec<Taken> = (1..=10).rev().map(run).collect();
         let figures = figures("x", &taken);
         assert_eq!((figures.rounds, figures.peak_kib), (10, 10));

@@ -102,13 +102,25 @@ pub(crate) fn hooks<'a>(
     empty: &Path,
 ) -> Result<Vec<Contestant<'a>>> {
     let (stop, prompt) = (hooks.join("omo-stop"), hooks.join("omo-user-prompt-submit"));
-    let Projects { unused, others, alone, usual, many } = projects;
+    let Projects {
+        unused,
+        others,
+        alone,
+        usual,
+        many,
+    } = projects;
     let silent = |name, program: &Path, project: &Project, input| {
-        Ok::<_, anyhow::Error>(Contestant::new(name, program, &project.folder, files.input(&input)?))
+        Ok::<_, anyhow::Error>(Contestant::new(
+            name,
+            program,
+            &project.folder,
+            files.input(&input)?,
+        ))
     };
     let armed = |name, project: &'a Project, transcript: Option<&Path>| {
         let input = files.input(&project.stop(transcript))?;
-        let contestant = Contestant::new(name, &stop, &project.folder, input).variables(project.variables());
+        let contestant =
+            Contestant::new(name, &stop, &project.folder, input).variables(project.variables());
         Ok::<_, anyhow::Error>(contestant.finds(|| project.set_back(), BLOCK))
     };
     let shows = |name, project: &Project| {
@@ -116,11 +128,17 @@ pub(crate) fn hooks<'a>(
         let contestant = Contestant::new(name, &hooks.join("omo"), &project.folder, input);
         Ok::<_, anyhow::Error>(contestant.arguments(&["statusline".into()]))
     };
-    let reads = |name, file: &str, length| armed(name, usual, Some(&files.transcript(file, length)?));
+    let reads =
+        |name, file: &str, length| armed(name, usual, Some(&files.transcript(file, length)?));
     Ok(vec![
         silent(EMPTY, empty, unused, unused.stop(None))?,
         silent(TRUE, Path::new(TRUE), unused, unused.stop(None))?,
-        silent(IDLE_PROMPT, &prompt, unused, unused.prompt("please fix the parser"))?,
+        silent(
+            IDLE_PROMPT,
+            &prompt,
+            unused,
+            unused.prompt("please fix the parser"),
+        )?,
         silent(IDLE_STOP, &stop, unused, unused.stop(None))?,
         silent(IDLE_AMONG_OTHERS, &stop, others, others.stop(None))?,
         shows(IDLE_STATUSLINE, unused)?,
@@ -129,23 +147,42 @@ pub(crate) fn hooks<'a>(
         armed("omo-stop, armed, 1 session", alone, None)?,
         armed(ARMED, usual, None)?,
         armed("omo-stop, armed, 1,000 sessions", many, None)?.slow(),
-        reads("omo-stop, armed, 256 KiB of new transcript", "256k.jsonl", 256 * 1_024)?,
+        reads(
+            "omo-stop, armed, 256 KiB of new transcript",
+            "256k.jsonl",
+            256 * 1_024,
+        )?,
         reads(SHORT_TRANSCRIPT, "1m.jsonl", 1 << 20)?,
         reads(MIDDLE_TRANSCRIPT, "100m.jsonl", 100 << 20)?,
         reads(LONG_TRANSCRIPT, "1g.jsonl", 1 << 30)?,
-        silent(LONG_PROMPT, &prompt, unused, unused.prompt(&samples::long_prompt(false)))?,
+        silent(
+            LONG_PROMPT,
+            &prompt,
+            unused,
+            unused.prompt(&samples::long_prompt(false)),
+        )?,
         silent(
             "omo-user-prompt-submit, 100 kB, keyword in it",
             &prompt,
             unused,
             unused.prompt(&samples::long_prompt(true)),
         )?,
-        Contestant::new(ENDLESS_PROMPT, &prompt, &unused.folder, files.endless_prompt(unused, 64)?).slow(),
+        Contestant::new(
+            ENDLESS_PROMPT,
+            &prompt,
+            &unused.folder,
+            files.endless_prompt(unused, 64)?,
+        )
+        .slow(),
     ])
 }
 
 /// The same Stop hook in other languages, with and without something to do.
-pub(crate) fn peers<'a>(files: &BenchFiles, projects: &'a Projects, peers: &[Peer]) -> Result<Vec<Contestant<'a>>> {
+pub(crate) fn peers<'a>(
+    files: &BenchFiles,
+    projects: &'a Projects,
+    peers: &[Peer],
+) -> Result<Vec<Contestant<'a>>> {
     let Projects { others, usual, .. } = projects;
     let mut all = Vec::new();
     for peer in peers {
@@ -161,15 +198,25 @@ pub(crate) fn peers<'a>(files: &BenchFiles, projects: &'a Projects, peers: &[Pee
 }
 
 /// Claims, each time from the same state, and git's own look at the same files.
-pub(crate) fn claimants<'a>(small: &'a Claims, large: &'a Claims, hooks: &Path) -> Vec<Contestant<'a>> {
+pub(crate) fn claimants<'a>(
+    small: &'a Claims,
+    large: &'a Claims,
+    hooks: &Path,
+) -> Vec<Contestant<'a>> {
     let stop = hooks.join("omo-stop");
     let claim = |name, claims: &'a Claims| {
-        Contestant::new(name, &stop, &claims.project, claims.claim.clone()).variables(claims.variables())
+        Contestant::new(name, &stop, &claims.project, claims.claim.clone())
+            .variables(claims.variables())
     };
     let git = |name, index| {
         let git = Contestant::new(name, Path::new("git"), &small.project, small.claim.clone());
-        let variables = [("GIT_OPTIONAL_LOCKS", "0".into()), ("GIT_INDEX_FILE", index)];
-        git.arguments(&["status".into()]).variables(variables).may_say_anything()
+        let variables = [
+            ("GIT_OPTIONAL_LOCKS", "0".into()),
+            ("GIT_INDEX_FILE", index),
+        ];
+        git.arguments(&["status".into()])
+            .variables(variables)
+            .may_say_anything()
     };
     vec![
         claim(PLAIN, small).finds(|| small.release(), RELEASED),

@@ -43,7 +43,9 @@ fn version(release: &str) -> Option<String> {
 
 fn cpu() -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;
-    let value = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    let value = text
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(':'));
     Some(value?.1.trim().to_owned())
 }
 
@@ -53,7 +55,10 @@ mod tests {
 
     #[test]
     fn a_kernel_is_named_by_its_version() {
-        assert_eq!(version("Linux 6.1.0-49-amd64\n").as_deref(), Some("Linux 6.1.0"));
+        assert_eq!(
+            version("Linux 6.1.0-49-amd64\n").as_deref(),
+            Some("Linux 6.1.0")
+        );
         assert_eq!(version("Darwin 24.5.0").as_deref(), Some("Darwin 24.5.0"));
     }
 }

@@ -55,24 +55,48 @@ struct Extent {
     proof_rounds: usize,
 }
 
-const WHOLE: Extent = Extent { claimed_files: 1_000, many_files: 50_000, session_rounds: 3, proof_rounds: 5 };
-const SMALL: Extent = Extent { claimed_files: 20, many_files: 200, session_rounds: 1, proof_rounds: 1 };
+const WHOLE: Extent = Extent {
+    claimed_files: 1_000,
+    many_files: 50_000,
+    session_rounds: 3,
+    proof_rounds: 5,
+};
+const SMALL: Extent = Extent {
+    claimed_files: 20,
+    many_files: 200,
+    session_rounds: 1,
+    proof_rounds: 1,
+};
 
 /// Runs the contest; whether every bound was kept.
 fn compare() -> Result<bool> {
     let mut arguments = std::env::args_os().skip(1).map(PathBuf::from).peekable();
-    let is_once = arguments.next_if(|first| first == Path::new(ONCE)).is_some();
+    let is_once = arguments
+        .next_if(|first| first == Path::new(ONCE))
+        .is_some();
     let extent = if is_once { &SMALL } else { &WHOLE };
-    let mut next = |what: &str| arguments.next().with_context(|| format!("missing argument: {what}"));
-    let (hooks, empty, peers) =
-        (next("folder of the hooks")?, next("the empty program")?, next("folder of the peers")?);
-    let (results, target) = (next("folder for the results")?, next("the target of the hooks")?);
+    let mut next = |what: &str| {
+        arguments
+            .next()
+            .with_context(|| format!("missing argument: {what}"))
+    };
+    let (hooks, empty, peers) = (
+        next("folder of the hooks")?,
+        next("the empty program")?,
+        next("folder of the peers")?,
+    );
+    let (results, target) = (
+        next("folder for the results")?,
+        next("the target of the hooks")?,
+    );
 
     let files = BenchFiles::new()?;
     let projects = Projects::new(&files)?;
     let (small, large) = (files.path("small"), files.path("large"));
-    let (small, large) =
-        (Claims::new(&small, &hooks, extent.claimed_files)?, Claims::new(&large, &hooks, extent.many_files)?);
+    let (small, large) = (
+        Claims::new(&small, &hooks, extent.claimed_files)?,
+        Claims::new(&large, &hooks, extent.many_files)?,
+    );
     // Fifty thousand new files are written out now, and not while a program is timed.
     if !is_once {
         Command::new("sync").status()?;
@@ -86,7 +110,11 @@ fn compare() -> Result<bool> {
     let python = peers.iter().find(|peer| peer.name == peers::PYTHON);
     contestants.extend(plans.readers(&hooks.join("omo"), python, &folder)?);
     contestants.push(plans.next(&hooks.join("omo")));
-    let (sessions, proofs, omo) = (files.path("sessions"), files.path("proofs"), hooks.join("omo"));
+    let (sessions, proofs, omo) = (
+        files.path("sessions"),
+        files.path("proofs"),
+        hooks.join("omo"),
+    );
     let sessions = || sessions::measure(&sessions, &omo, extent.session_rounds);
     let proofs = || proofs::measure(&proofs, &omo, extent.many_files, extent.proof_rounds);
     if is_once {
@@ -109,8 +137,14 @@ fn compare() -> Result<bool> {
         bounds: &bounds,
     };
     report.print();
-    write(&results.join("speed.json"), &format!("{:#}\n", report.json()))?;
-    write(&results.join("speed.svg"), &chart::svg(&picture::of(&report)))?;
+    write(
+        &results.join("speed.json"),
+        &format!("{:#}\n", report.json()),
+    )?;
+    write(
+        &results.join("speed.svg"),
+        &chart::svg(&picture::of(&report)),
+    )?;
     Ok(bounds.iter().all(bounds::Bound::is_kept))
 }
 

@@ -30,27 +30,49 @@ pub(crate) fn measure(folder: &Path, omo: &Path, files: usize, rounds: usize) ->
     fs::create_dir_all(folder)?;
     let memory = folder_in_memory();
     let folder = memory.as_ref().map_or(folder, |memory| memory.path());
-    let (project, state, tree) = (folder.join("project"), folder.join("state"), folder.join("tree"));
+    let (project, state, tree) = (
+        folder.join("project"),
+        folder.join("state"),
+        folder.join("tree"),
+    );
     make_repository(&project, files)?;
     let (mut proofs, mut checkouts) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         let add = ["worktree", "add", "-q", "--detach"];
         checkouts.push(timed(git(&project).args(add).arg(&tree))?);
-        timed(git(&project).args(["worktree", "remove", "--force"]).arg(&tree))?;
+        timed(
+            git(&project)
+                .args(["worktree", "remove", "--force"])
+                .arg(&tree),
+        )?;
         let mut prove = Command::new(omo);
-        prove.current_dir(&project).args(["prove", "--base", "HEAD", "--check", CHECK]).env("XDG_STATE_HOME", &state);
+        prove
+            .current_dir(&project)
+            .args(["prove", "--base", "HEAD", "--check", CHECK])
+            .env("XDG_STATE_HOME", &state);
         proofs.push(timed(&mut prove)?);
     }
-    Ok(ProofCost { proof: median(proofs), checkout: median(checkouts) })
+    Ok(ProofCost {
+        proof: median(proofs),
+        checkout: median(checkouts),
+    })
 }
 
 fn make_repository(project: &Path, files: usize) -> Result<()> {
     for number in 0..files {
-        let path = project.join(format!("part-{}/file-{number}.txt", number / FILES_IN_FOLDER));
+        let path = project.join(format!(
+            "part-{}/file-{number}.txt",
+            number / FILES_IN_FOLDER
+        ));
         fs::create_dir_all(path.parent().context("no parent")?)?;
         fs::write(path, format!("file {number}\n").repeat(20))?;
     }
-    for arguments in [&["init", "-q"][..], &["add", "."], &["commit", "-qm", "start"], &["gc", "-q"]] {
+    for arguments in [
+        &["init", "-q"][..],
+        &["add", "."],
+        &["commit", "-qm", "start"],
+        &["gc", "-q"],
+    ] {
         timed(git(project).args(arguments))?;
     }
     Ok(fs::write(project.join(CHANGED), "changed\n")?)
@@ -58,7 +80,8 @@ fn make_repository(project: &Path, files: usize) -> Result<()> {
 
 fn git(project: &Path) -> Command {
     let mut git = Command::new("git");
-    git.current_dir(project).args(["-c", "user.name=bench", "-c", "user.email=bench@localhost"]);
+    git.current_dir(project)
+        .args(["-c", "user.name=bench", "-c", "user.email=bench@localhost"]);
     git
 }
 
@@ -66,6 +89,10 @@ fn timed(command: &mut Command) -> Result<Duration> {
     let start = Instant::now();
     let output = command.output()?;
     let time = start.elapsed();
-    ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    ensure!(
+        output.status.success(),
+        "{command:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     Ok(time)
 }

@@ -42,7 +42,9 @@ impl Report<'_> {
                 figures.peak_kib
             );
         }
-        println!("\nall contestants in turn, after a warm-up; no peak can be less than the bench's own memory");
+        println!(
+            "\nall contestants in turn, after a warm-up; no peak can be less than the bench's own memory"
+        );
         println!("peers: {}", self.runs_on.join("; "));
         for why in self.missing {
             println!("left out: {why}");
@@ -51,13 +53,23 @@ impl Report<'_> {
         for bound in self.bounds {
             let verdict = if bound.is_kept() { "kept" } else { "BROKEN" };
             let (side, limit) = sides(bound.limit);
-            println!("{verdict:<7} {:<52} {:>7.2}{} ({side} {limit})", bound.what, bound.value, bound.unit);
+            println!(
+                "{verdict:<7} {:<52} {:>7.2}{} ({side} {limit})",
+                bound.what, bound.value, bound.unit
+            );
         }
     }
 
     /// The same as JSON. Microseconds are of this machine; the ratios are what others can compare.
     pub(crate) fn json(&self) -> Value {
-        let Machine { date, target, rustc, kernel, cpu, cores } = self.machine;
+        let Machine {
+            date,
+            target,
+            rustc,
+            kernel,
+            cpu,
+            cores,
+        } = self.machine;
         let contestants = self.figures.iter().map(|figures| {
             json!({
                 "name": figures.name,

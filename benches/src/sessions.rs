@@ -47,14 +47,30 @@ pub(crate) fn play_client_if_asked() -> Option<Result<()>> {
 
 fn play_client() -> Result<()> {
     let worker = variable("OMO_WORKER").context("no worker")?;
-    let worker = worker.to_str().context("a worker that is no text")?.to_owned();
-    let step = worker.rsplit('-').next().context("no number in the worker")?;
+    let worker = worker
+        .to_str()
+        .context("a worker that is no text")?
+        .to_owned();
+    let step = worker
+        .rsplit('-')
+        .next()
+        .context("no number in the worker")?;
     anstream::println!(r#"{{"type":"system","subtype":"init","session_id":"{worker}"}}"#);
     std::thread::sleep(IDLE);
-    let brief = said(&Command::new("omo").args(["agent", "start", step]).output()?)?;
-    let ticket = brief.split_once("--ticket ").and_then(|(_, rest)| rest.split_whitespace().next());
+    let brief = said(
+        &Command::new("omo")
+            .args(["agent", "start", step])
+            .output()?,
+    )?;
+    let ticket = brief
+        .split_once("--ticket ")
+        .and_then(|(_, rest)| rest.split_whitespace().next());
     fs::write(file(step.parse()?), step)?;
-    said(&Command::new("omo").args(["agent", "done", "--ticket", ticket.context("no ticket")?]).output()?)?;
+    said(
+        &Command::new("omo")
+            .args(["agent", "done", "--ticket", ticket.context("no ticket")?])
+            .output()?,
+    )?;
     anstream::println!(
         r#"{{"type":"result","subtype":"success","is_error":false,"num_turns":1,"session_id":"{worker}"}}"#
     );
@@ -76,7 +92,10 @@ pub(crate) fn measure(folder: &Path, omo: &Path, rounds: usize) -> Result<Cost> 
         git.push(ground("git")?.with_git()?);
         engine.push(ground("omo")?.with_omo()?);
     }
-    Ok(Cost { engine: median(engine), git: median(git) })
+    Ok(Cost {
+        engine: median(engine),
+        git: median(git),
+    })
 }
 
 /// A folder whose files lie in memory; `None` where the system has no room for them there.
@@ -100,15 +119,31 @@ impl Ground {
         for part in ["project/docs", "project/src", "home", "programs"] {
             fs::create_dir_all(folder.join(part))?;
         }
-        let ground = Self { folder: folder.canonicalize()?, omo: omo.canonicalize()? };
+        let ground = Self {
+            folder: folder.canonicalize()?,
+            omo: omo.canonicalize()?,
+        };
         let client = format!("{CLIENT}{}", std::env::consts::EXE_SUFFIX);
-        fs::copy(std::env::current_exe()?, ground.folder.join("programs").join(client))?;
-        fs::write(ground.folder.join("home/.gitconfig"), "[user]\n\tname = Bench\n\temail = bench@example.org\n")?;
+        fs::copy(
+            std::env::current_exe()?,
+            ground.folder.join("programs").join(client),
+        )?;
+        fs::write(
+            ground.folder.join("home/.gitconfig"),
+            "[user]\n\tname = Bench\n\temail = bench@example.org\n",
+        )?;
         for number in 0..FILES {
-            fs::write(ground.project().join(format!("src/part{number}.txt")), format!("part {number}\n").repeat(50))?;
+            fs::write(
+                ground.project().join(format!("src/part{number}.txt")),
+                format!("part {number}\n").repeat(50),
+            )?;
         }
         fs::write(ground.project().join(PLAN), plan())?;
-        for arguments in [&["init", "-q", "-b", "main"][..], &["add", "."], &["commit", "-q", "-m", "first"]] {
+        for arguments in [
+            &["init", "-q", "-b", "main"][..],
+            &["add", "."],
+            &["commit", "-q", "-m", "first"],
+        ] {
             ground.git(arguments)?;
         }
         Ok(ground)
@@ -123,8 +158,13 @@ impl Ground {
         let path = variable("PATH").unwrap_or_default();
         let others = std::env::split_paths(&path);
         let path =
-            std::env::join_paths(std::iter::once(self.folder.join("programs")).chain(others)).unwrap_or_default();
-        command.current_dir(self.project()).env_clear().env("PATH", path).env("HOME", self.folder.join("home"));
+            std::env::join_paths(std::iter::once(self.folder.join("programs")).chain(others))
+                .unwrap_or_default();
+        command
+            .current_dir(self.project())
+            .env_clear()
+            .env("PATH", path)
+            .env("HOME", self.folder.join("home"));
         command
     }
 
@@ -151,10 +191,20 @@ impl Ground {
             let branch = |session: usize| format!("bare-{session}");
             let tree = |session: usize| format!("../bare/{session}");
             for session in of_wave() {
-                timed(&["worktree", "add", "-q", "-b", &branch(session), &tree(session)])?;
+                timed(&[
+                    "worktree",
+                    "add",
+                    "-q",
+                    "-b",
+                    &branch(session),
+                    &tree(session),
+                ])?;
             }
             for session in of_wave() {
-                fs::write(self.project().join(tree(session)).join(file(session)), session.to_string())?;
+                fs::write(
+                    self.project().join(tree(session)).join(file(session)),
+                    session.to_string(),
+                )?;
                 self.git(&["-C", &tree(session), "add", "."])?;
                 self.git(&["-C", &tree(session), "commit", "-q", "-m", "step"])?;
             }
@@ -171,8 +221,12 @@ impl Ground {
         let open = ["run", "start", "--parallel", "--accept-api-billing"];
         let shown = self.omo(&[open.as_slice(), &[PLAN]].concat())?;
         let shown = String::from_utf8_lossy(&shown.stderr).into_owned();
-        let is_digest = |word: &&str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let digest = shown.split_whitespace().find(is_digest).with_context(|| format!("no digest: {shown}"))?;
+        let is_digest =
+            |word: &&str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let digest = shown
+            .split_whitespace()
+            .find(is_digest)
+            .with_context(|| format!("no digest: {shown}"))?;
         said(&self.omo(&[open.as_slice(), &["--digest", digest, PLAN]].concat())?)?;
         let start = Instant::now();
         said(&self.omo(&["agent", "workers", "start"])?)?;
@@ -188,11 +242,16 @@ impl Ground {
 }
 
 fn variable(name: &str) -> Option<OsString> {
-    std::env::vars_os().find(|(known, _)| known == name).map(|(_, value)| value)
+    std::env::vars_os()
+        .find(|(known, _)| known == name)
+        .map(|(_, value)| value)
 }
 
 fn said(output: &Output) -> Result<String> {
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (out, err) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
     ensure!(output.status.success(), "{}: {out}\n{err}", output.status);
     Ok(out.into_owned())
 }
@@ -214,9 +273,15 @@ fn plan() -> String {
         );
     }
     text.push_str("## Execution Strategy\n\n");
-    let first: Vec<String> = (1..=IN_A_WAVE).map(|number| format!("Session {number}")).collect();
+    let first: Vec<String> = (1..=IN_A_WAVE)
+        .map(|number| format!("Session {number}"))
+        .collect();
     for number in 1..=SESSIONS {
-        let (wave, before) = if number <= IN_A_WAVE { (1, "none".to_owned()) } else { (2, first.join(", ")) };
+        let (wave, before) = if number <= IN_A_WAVE {
+            (1, "none".to_owned())
+        } else {
+            (2, first.join(", "))
+        };
         let _ = write!(
             text,
             "### Session {number}: Part {number}\n\n- **Steps:** {number}\n- **Wave:** {wave}\n\
@@ -224,7 +289,9 @@ fn plan() -> String {
             file(number)
         );
     }
-    let second: Vec<String> = (IN_A_WAVE + 1..=SESSIONS).map(|number| format!("Session {number}")).collect();
+    let second: Vec<String> = (IN_A_WAVE + 1..=SESSIONS)
+        .map(|number| format!("Session {number}"))
+        .collect();
     let _ = write!(
         text,
         "### Execution Order\n\n- **Wave 1:** {}\n- **Wave 2:** {}\n",

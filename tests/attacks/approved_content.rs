@@ -55,12 +55,24 @@ impl Target {
     fn plan_shows(&mut self, command: &str, part: &str) -> Result<()> {
         self.write(PLAN, &plan_text(&[task("1", "", command)]))?;
         let session = self.scene.session.session().to_owned();
-        let shell = [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", session.as_str())];
+        let shell = [
+            ("CLAUDECODE", "1"),
+            ("CLAUDE_CODE_SESSION_ID", session.as_str()),
+        ];
         let opened = self.omo(&["run", "start", "--batches", PLAN], &shell)?;
         ensure!(opened.status.code() == Some(7), "{opened:?}");
-        let typed = self.scene.asks(&format!("/omo:execute-plan {PLAN} --approve 000000000000"))?;
-        for shown in [String::from_utf8(opened.stderr)?, typed, self.says(&["plan", "show", PLAN])?] {
-            ensure!(joined(&shown).contains(part), "{part:?} is not shown:\n{shown}");
+        let typed = self
+            .scene
+            .asks(&format!("/omo:execute-plan {PLAN} --approve 000000000000"))?;
+        for shown in [
+            String::from_utf8(opened.stderr)?,
+            typed,
+            self.says(&["plan", "show", PLAN])?,
+        ] {
+            ensure!(
+                joined(&shown).contains(part),
+                "{part:?} is not shown:\n{shown}"
+            );
         }
         Ok(())
     }
@@ -81,7 +93,10 @@ const SHOWN: &[Row] = &[
         play: |target| {
             let long = "word ".repeat(500);
             let run = format!("\"\"\"\n: {long}#\n{LEAVES_A_TRACE}\"\"\"");
-            target.file_shows(&file(&run), &[&format!("1| : {long}#\n"), "2| pwd >> $HOME/ran\n"])
+            target.file_shows(
+                &file(&run),
+                &[&format!("1| : {long}#\n"), "2| pwd >> $HOME/ran\n"],
+            )
         },
     },
     Row {
@@ -89,9 +104,18 @@ const SHOWN: &[Row] = &[
         what: "a variable's end behind 200 characters",
         play: |target| {
             let value = format!("{}:$HOME/theirs", "/usr/bin:".repeat(40));
-            let text =
-                format!("{}cwd = \"{}\"\nenv = {{ SEARCH = \"{value}\" }}\n", file("\"true\""), "d/".repeat(150));
-            target.file_shows(&text, &[&format!("1| {value}\n"), &format!("1| {}\n", "d/".repeat(150))])
+            let text = format!(
+                "{}cwd = \"{}\"\nenv = {{ SEARCH = \"{value}\" }}\n",
+                file("\"true\""),
+                "d/".repeat(150)
+            );
+            target.file_shows(
+                &text,
+                &[
+                    &format!("1| {value}\n"),
+                    &format!("1| {}\n", "d/".repeat(150)),
+                ],
+            )
         },
     },
     Row {
@@ -107,7 +131,10 @@ const SHOWN: &[Row] = &[
         what: "signs that look like others, or like none",
         play: |target| {
             for (run, part) in [
-                (r#""true # `id` <a >b\necho x""#, "1| true # `id` <a >b\n      2| echo x"),
+                (
+                    r#""true # `id` <a >b\necho x""#,
+                    "1| true # `id` <a >b\n      2| echo x",
+                ),
                 (
                     r#""true\r\techo x\u001b[2K\u200b\u202e\u00a0\u3164\u2212é""#,
                     r"1| true\r\techo x\u{1b}[2K\u{200b}\u{202e}\u{a0}\u{3164}\u{2212}é",
@@ -125,14 +152,27 @@ const SHOWN: &[Row] = &[
         what: "more than can be shown is not approved in a session, even with its code",
         play: |target| {
             let one = |number: usize| {
-                format!("[[check]]\nname = \"n{number}\"\nrun = \": {} ; {LEAVES_A_TRACE}\"\n", "x".repeat(3_000))
+                format!(
+                    "[[check]]\nname = \"n{number}\"\nrun = \": {} ; {LEAVES_A_TRACE}\"\n",
+                    "x".repeat(3_000)
+                )
             };
             target.write("omo.toml", &(0..8).map(one).collect::<String>())?;
             let shown = target.scene.asks("/omo:check approve")?;
-            ensure!(shown.contains("too long to be shown here whole") && !shown.contains("approve "), "{shown}");
+            ensure!(
+                shown.contains("too long to be shown here whole") && !shown.contains("approve "),
+                "{shown}"
+            );
             let list = target.says(&["check", "list"])?;
-            ensure!(joined(&list).matches(LEAVES_A_TRACE).count() == 8, "a terminal shows all of it:\n{list}");
-            let digest = list.split("digest of omo.toml: ").nth(1).context("no digest")?.trim();
+            ensure!(
+                joined(&list).matches(LEAVES_A_TRACE).count() == 8,
+                "a terminal shows all of it:\n{list}"
+            );
+            let digest = list
+                .split("digest of omo.toml: ")
+                .nth(1)
+                .context("no digest")?
+                .trim();
             let said = target.scene.asks(&format!("/omo:check approve {digest}"))?;
             ensure!(said.contains("nothing was approved"), "{said}");
             target.scene.start("--no-review --check true")?;
@@ -145,23 +185,50 @@ const SHOWN: &[Row] = &[
         id: "r13g",
         what: "a plan of more commands than can be shown is not approved in a session",
         play: |target| {
-            let commands: Vec<String> =
-                (1..=9).map(|number| format!("test {} = {number}", "x".repeat(2_500))).collect();
+            let commands: Vec<String> = (1..=9)
+                .map(|number| format!("test {} = {number}", "x".repeat(2_500)))
+                .collect();
             let ids: Vec<String> = (1..=9).map(|number: usize| number.to_string()).collect();
-            let tasks: Vec<_> = ids.iter().zip(&commands).map(|(id, command)| task(id, "", command)).collect();
+            let tasks: Vec<_> = ids
+                .iter()
+                .zip(&commands)
+                .map(|(id, command)| task(id, "", command))
+                .collect();
             target.write(PLAN, &plan_text(&tasks))?;
             let session = target.scene.session.session().to_owned();
-            let shell = [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", session.as_str())];
+            let shell = [
+                ("CLAUDECODE", "1"),
+                ("CLAUDE_CODE_SESSION_ID", session.as_str()),
+            ];
             let open = || target.omo(&["run", "start", "--batches", PLAN], &shell);
             let said = String::from_utf8(open()?.stderr)?;
-            ensure!(said.contains("too long to be shown here whole") && !said.contains("--approve"), "{said}");
+            ensure!(
+                said.contains("too long to be shown here whole") && !said.contains("--approve"),
+                "{said}"
+            );
             let shown = target.says(&["plan", "show", PLAN])?;
-            ensure!(commands.iter().all(|command| joined(&shown).contains(command)), "{shown}");
-            let digest = shown.split("digest: ").nth(1).and_then(|rest| rest.split_whitespace().next());
+            ensure!(
+                commands
+                    .iter()
+                    .all(|command| joined(&shown).contains(command)),
+                "{shown}"
+            );
+            let digest = shown
+                .split("digest: ")
+                .nth(1)
+                .and_then(|rest| rest.split_whitespace().next());
             let digest = digest.context("no digest")?.to_owned();
-            let said = target.scene.asks(&format!("/omo:execute-plan {PLAN} --approve {digest}"))?;
+            let said = target
+                .scene
+                .asks(&format!("/omo:execute-plan {PLAN} --approve {digest}"))?;
             ensure!(said.contains("nothing was approved"), "{said}");
-            ensure!(target.omo(&["run", "start", "--batches", PLAN], &shell)?.status.code() == Some(7));
+            ensure!(
+                target
+                    .omo(&["run", "start", "--batches", PLAN], &shell)?
+                    .status
+                    .code()
+                    == Some(7)
+            );
             Ok(())
         },
     },
@@ -169,9 +236,14 @@ const SHOWN: &[Row] = &[
         id: "r13h",
         what: "a failure names the command as it can be pasted",
         play: |target| {
-            target.scene.start("--no-review --check \"test `cat app.py | wc -l` -lt 1 # <none >\"")?;
+            target
+                .scene
+                .start("--no-review --check \"test `cat app.py | wc -l` -lt 1 # <none >\"")?;
             let reason = target.scene.claim_fails()?;
-            ensure!(reason.contains("(``test `cat app.py | wc -l` -lt 1 # <none >``)"), "{reason}");
+            ensure!(
+                reason.contains("(``test `cat app.py | wc -l` -lt 1 # <none >``)"),
+                "{reason}"
+            );
             Ok(())
         },
     },
@@ -187,14 +259,24 @@ impl Target {
     /// Puts a program into the project that leaves a trace, and calls everything good.
     fn program(&self, name: &str) -> Result<()> {
         let (path, ran) = (format!(".bin/{name}"), self.scene.trace("ran"));
-        self.write(&path, &format!("#!/bin/sh\necho {name} >> '{}'\n", ran.display()))?;
-        Ok(fs::set_permissions(self.scene.lab.project().join(path), fs::Permissions::from_mode(0o755))?)
+        self.write(
+            &path,
+            &format!("#!/bin/sh\necho {name} >> '{}'\n", ran.display()),
+        )?;
+        Ok(fs::set_permissions(
+            self.scene.lab.project().join(path),
+            fs::Permissions::from_mode(0o755),
+        )?)
     }
 
     /// Has the session find programs by these entries first; gives the `PATH` that it is.
     fn in_path(&mut self, entries: &str) -> Result<String> {
         let lab = &self.scene.lab;
-        let around = lab.project().parent().context("no folder around the project")?.to_owned();
+        let around = lab
+            .project()
+            .parent()
+            .context("no folder around the project")?
+            .to_owned();
         for name in ["git", "bash", "claude", "node"] {
             self.program(name)?;
         }
@@ -202,10 +284,16 @@ impl Target {
         symlink("/proc/self/cwd", around.join("here"))?;
         fs::create_dir(around.join("single"))?;
         for name in ["git", "bash", "claude"] {
-            symlink(lab.project().join(".bin").join(name), around.join("single").join(name))?;
+            symlink(
+                lab.project().join(".bin").join(name),
+                around.join("single").join(name),
+            )?;
         }
         let usual = lab.environment().get("PATH").context("no PATH")?;
-        let path = format!("{}:{usual}", entries.replace("{}", &around.display().to_string()));
+        let path = format!(
+            "{}:{usual}",
+            entries.replace("{}", &around.display().to_string())
+        );
         self.scene.session = self.scene.session.clone().with_env("PATH", &path);
         Ok(path)
     }
@@ -236,7 +324,10 @@ impl Target {
         let text = "#!/bin/sh\necho x >> \"$HOME/asked\"\ngit --version >&2\nnode --version >&2\necho '2.1.328 (Claude Code)'\n";
         fs::write(own.join("claude"), text)?;
         fs::set_permissions(own.join("claude"), fs::Permissions::from_mode(0o755))?;
-        self.omo(&["doctor"], &[("PATH", &format!("{path}:{}", own.display()))])?;
+        self.omo(
+            &["doctor"],
+            &[("PATH", &format!("{path}:{}", own.display()))],
+        )?;
         ensure!(self.scene.traced("asked") > 0, "the client was not asked");
         self.has_run_nothing()
     }
@@ -295,7 +386,11 @@ const PATHS: &[Row] = &[
             target.is_never_verified()
         },
     },
-    Row { id: "c07b", what: "PATH=<project>/.bin: omo doctor", play: |target| target.doctor_runs_nothing(OPEN_WAY) },
+    Row {
+        id: "c07b",
+        what: "PATH=<project>/.bin: omo doctor",
+        play: |target| target.doctor_runs_nothing(OPEN_WAY),
+    },
 ];
 
 #[test]
@@ -308,7 +403,12 @@ impl Target {
     /// The user approves `omo.toml` with the code that they are shown.
     fn approve(&mut self) -> Result<String> {
         let shown = self.scene.asks("/omo:check approve")?;
-        let code = shown.rsplit("/omo:check approve ").next().context("no code")?.trim().to_owned();
+        let code = shown
+            .rsplit("/omo:check approve ")
+            .next()
+            .context("no code")?
+            .trim()
+            .to_owned();
         let said = self.scene.asks(&format!("/omo:check approve {code}"))?;
         ensure!(said.contains("approved: 1 check of omo.toml"), "{said}");
         Ok(code)
@@ -316,7 +416,9 @@ impl Target {
 
     /// A run with a check of the user's own; gives what they are told at its start.
     fn runs(&mut self) -> Result<String> {
-        let reported = self.scene.prompt("/omo:ulw --no-review --check true fix the tests")?;
+        let reported = self
+            .scene
+            .prompt("/omo:ulw --no-review --check true fix the tests")?;
         self.scene.claim_ends("verified")?;
         Ok(reported.system_message().unwrap_or_default().to_owned())
     }
@@ -325,14 +427,21 @@ impl Target {
     fn asks_again(&mut self, named: &str) -> Result<()> {
         let before = self.scene.traced("ran");
         let reported = self.runs()?;
-        ensure!(reported.contains("1 check that is not approved") && reported.contains(named), "{reported}");
+        ensure!(
+            reported.contains("1 check that is not approved") && reported.contains(named),
+            "{reported}"
+        );
         ensure!(self.scene.traced("ran") == before, "it was run");
         Ok(())
     }
 
     /// Another repository, with the same files, in the place of this one.
     fn begin_anew(&self) -> Result<()> {
-        for arguments in [["init", "-q"].as_slice(), &["add", "-A"], &["commit", "-q", "-m", "another"]] {
+        for arguments in [
+            ["init", "-q"].as_slice(),
+            &["add", "-A"],
+            &["commit", "-q", "-m", "another"],
+        ] {
             self.git(arguments)?;
         }
         Ok(())
@@ -354,10 +463,16 @@ const BOUND: &[Row] = &[
             target.asks_again("")?;
             let said = target.scene.asks(&format!("/omo:check approve {code}"))?;
             ensure!(said.contains("nothing was approved"), "{said}");
-            ensure!(target.scene.traced("ran") == ran, "what was not approved ran");
+            ensure!(
+                target.scene.traced("ran") == ran,
+                "what was not approved ran"
+            );
             target.approve()?;
             target.runs()?;
-            ensure!(target.scene.traced("ran") > ran, "what was approved is not run");
+            ensure!(
+                target.scene.traced("ran") > ran,
+                "what was approved is not run"
+            );
             Ok(())
         },
     },
@@ -370,7 +485,10 @@ const BOUND: &[Row] = &[
                 target.write("omo.toml", &text)?;
                 target.approve()?;
                 let project = target.scene.lab.project().to_owned();
-                fs::rename(&project, project.with_file_name(format!("moved-{repository}")))?;
+                fs::rename(
+                    &project,
+                    project.with_file_name(format!("moved-{repository}")),
+                )?;
                 fs::create_dir(&project)?;
                 target.write("omo.toml", &text)?;
                 if repository {
@@ -388,7 +506,10 @@ const BOUND: &[Row] = &[
             target.write("check.sh", &format!("{LEAVES_A_TRACE}\n"))?;
             target.write("omo.toml", &file("\"sh check.sh\""))?;
             let shown = target.scene.asks("/omo:check approve")?;
-            ensure!(shown.contains("as long as these files stay as they are: `check.sh`"), "{shown}");
+            ensure!(
+                shown.contains("as long as these files stay as they are: `check.sh`"),
+                "{shown}"
+            );
             let code = target.approve()?;
             target.runs()?;
             // It is also run on the files as they were before.
@@ -396,15 +517,31 @@ const BOUND: &[Row] = &[
             ensure!(ran > 0, "what was approved is not run");
             target.write("check.sh", &format!("{LEAVES_A_TRACE} # theirs\n"))?;
             target.asks_again("not approved any more: `check.sh` is not as it was then")?;
-            for shown in [target.says(&["check", "list"])?, target.scene.asks("/omo:check list")?] {
-                ensure!(shown.contains("any more: `check.sh` is not as it was then"), "{shown}");
+            for shown in [
+                target.says(&["check", "list"])?,
+                target.scene.asks("/omo:check list")?,
+            ] {
+                ensure!(
+                    shown.contains("any more: `check.sh` is not as it was then"),
+                    "{shown}"
+                );
             }
-            ensure!(target.says(&["verify"])?.contains("any more: `check.sh` is not as it was then"));
+            ensure!(
+                target
+                    .says(&["verify"])?
+                    .contains("any more: `check.sh` is not as it was then")
+            );
             let said = target.scene.asks(&format!("/omo:check approve {code}"))?;
-            ensure!(said.contains("nothing was approved"), "the code of the other script: {said}");
+            ensure!(
+                said.contains("nothing was approved"),
+                "the code of the other script: {said}"
+            );
             target.approve()?;
             target.runs()?;
-            ensure!(target.scene.traced("ran") > ran, "what was approved is not run");
+            ensure!(
+                target.scene.traced("ran") > ran,
+                "what was approved is not run"
+            );
             Ok(())
         },
     },
@@ -424,13 +561,32 @@ const BOUND: &[Row] = &[
         play: |target| {
             target.write(PLAN, &plan_text(&[task("1", "", "test -f words/1.txt")]))?;
             let said = target.says(&["plan", "show", PLAN])?;
-            let digest = said.split("digest: ").nth(1).and_then(|rest| rest.split_whitespace().next());
+            let digest = said
+                .split("digest: ")
+                .nth(1)
+                .and_then(|rest| rest.split_whitespace().next());
             let digest = digest.context("no digest")?.to_owned();
-            ensure!(target.omo(&["run", "start", "--batches", PLAN, "--digest", &digest], &[])?.status.success());
-            ensure!(target.says(&["plan", "show", PLAN])?.contains("you approved them"));
+            ensure!(
+                target
+                    .omo(
+                        &["run", "start", "--batches", PLAN, "--digest", &digest],
+                        &[]
+                    )?
+                    .status
+                    .success()
+            );
+            ensure!(
+                target
+                    .says(&["plan", "show", PLAN])?
+                    .contains("you approved them")
+            );
             fs::remove_dir_all(target.scene.lab.project().join(".git"))?;
             target.begin_anew()?;
-            ensure!(target.says(&["plan", "show", PLAN])?.contains("you have not approved them"));
+            ensure!(
+                target
+                    .says(&["plan", "show", PLAN])?
+                    .contains("you have not approved them")
+            );
             let opened = target.omo(&["run", "start", "--batches", PLAN], &[])?;
             ensure!(opened.status.code() == Some(7), "{opened:?}");
             Ok(())
@@ -459,7 +615,10 @@ const BOUND: &[Row] = &[
             ensure!(!said.status.success(), "{said:?}");
             let listed = target.omo(&["check", "list"], &at_other)?;
             let listed = String::from_utf8(listed.stdout)?;
-            ensure!(listed.contains("not approved: nothing of it runs"), "{listed}");
+            ensure!(
+                listed.contains("not approved: nothing of it runs"),
+                "{listed}"
+            );
             Ok(())
         },
     },

@@ -18,7 +18,13 @@ fn set(target: &mut Target, name: &str, value: &str) {
 /// The path of a folder of the project that is made for this.
 fn folder_with(target: &Target, file: &str, text: &str) -> Result<String> {
     target.write(&format!("steered/{file}"), text)?;
-    Ok(target.scene.lab.project().join("steered").display().to_string())
+    Ok(target
+        .scene
+        .lab
+        .project()
+        .join("steered")
+        .display()
+        .to_string())
 }
 
 const ENVIRONMENT: &[Row] = &[
@@ -29,7 +35,12 @@ const ENVIRONMENT: &[Row] = &[
             target.begin()?;
             let folder = folder_with(target, "sitecustomize.py", ENDS_WELL)?;
             set(target, "PYTHONPATH", &folder);
-            ensure!(target.scene.claim_fails()?.contains("has changed since: PYTHONPATH"));
+            ensure!(
+                target
+                    .scene
+                    .claim_fails()?
+                    .contains("has changed since: PYTHONPATH")
+            );
             target.is_never_verified()
         },
     },
@@ -40,7 +51,13 @@ const ENVIRONMENT: &[Row] = &[
             target.begin()?;
             let folder = folder_with(target, "python3", "#!/bin/sh\nexit 0\n")?;
             target.may_run("steered/python3")?;
-            let path = target.scene.lab.environment().get("PATH").cloned().context("no PATH")?;
+            let path = target
+                .scene
+                .lab
+                .environment()
+                .get("PATH")
+                .cloned()
+                .context("no PATH")?;
             set(target, "PATH", &format!("{folder}:{path}"));
             target.is_never_verified()
         },
@@ -50,13 +67,20 @@ const ENVIRONMENT: &[Row] = &[
         what: "settings of other tools: MAKEFLAGS, PYTEST_ADDOPTS, RUSTC_WRAPPER, npm_config_script_shell",
         play: |target| {
             target.scene.start("--check \"printenv MAKEFLAGS\"")?;
-            let names = ["MAKEFLAGS", "PYTEST_ADDOPTS", "RUSTC_WRAPPER", "npm_config_script_shell"];
+            let names = [
+                "MAKEFLAGS",
+                "PYTEST_ADDOPTS",
+                "RUSTC_WRAPPER",
+                "npm_config_script_shell",
+            ];
             for name in names {
                 set(target, name, "-n");
             }
             let reason = target.scene.claim_fails()?;
             ensure!(
-                reason.contains("since: MAKEFLAGS, PYTEST_ADDOPTS, RUSTC_WRAPPER, npm_config_script_shell"),
+                reason.contains(
+                    "since: MAKEFLAGS, PYTEST_ADDOPTS, RUSTC_WRAPPER, npm_config_script_shell"
+                ),
                 "{reason}"
             );
             target.is_never_verified()
@@ -79,15 +103,21 @@ const ENVIRONMENT: &[Row] = &[
         play: |target| {
             target.begin()?;
             let folder = folder_with(target, "sitecustomize.py", ENDS_WELL)?;
-            let kept = target
-                .scene
-                .lab
-                .home()
-                .join(format!(".local/state/omo/environments/{}.json", target.scene.session.session()));
-            let variables: Vec<(std::ffi::OsString, std::ffi::OsString)> =
-                vec![("PATH".into(), "/usr/bin:/bin".into()), ("PYTHONPATH".into(), folder.into())];
+            let kept = target.scene.lab.home().join(format!(
+                ".local/state/omo/environments/{}.json",
+                target.scene.session.session()
+            ));
+            let variables: Vec<(std::ffi::OsString, std::ffi::OsString)> = vec![
+                ("PATH".into(), "/usr/bin:/bin".into()),
+                ("PYTHONPATH".into(), folder.into()),
+            ];
             std::fs::write(kept, serde_json::to_vec(&variables)?)?;
-            ensure!(target.scene.claim_fails()?.contains("the environment that the run began with is no longer there"));
+            ensure!(
+                target
+                    .scene
+                    .claim_fails()?
+                    .contains("the environment that the run began with is no longer there")
+            );
             target.is_never_verified()
         },
     },
@@ -106,7 +136,9 @@ const ENVIRONMENT: &[Row] = &[
         what: "the state names another environment",
         play: |target| {
             target.begin()?;
-            target.scene.edit(&[("/verification/environment", json!(null))])?;
+            target
+                .scene
+                .edit(&[("/verification/environment", json!(null))])?;
             target.is_never_verified()
         },
     },
@@ -145,7 +177,10 @@ const KEEPER: &[Row] = &[
         id: "c01h",
         what: "the check kills its keeper",
         play: |target| {
-            target.write("test_app.py", "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\nos._exit(0)\n")?;
+            target.write(
+                "test_app.py",
+                "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\nos._exit(0)\n",
+            )?;
             target.begin()?;
             target.is_never_verified()
         },
@@ -155,7 +190,10 @@ const KEEPER: &[Row] = &[
         what: "a test writes the report of its keeper, and kills it",
         play: |target| {
             target.begin()?;
-            target.write("test_app.py", &FORGES_A_REPORT.replace("DESCRIPTORS", "['1']"))?;
+            target.write(
+                "test_app.py",
+                &FORGES_A_REPORT.replace("DESCRIPTORS", "['1']"),
+            )?;
             target.is_never_verified()
         },
     },
@@ -164,7 +202,10 @@ const KEEPER: &[Row] = &[
         what: "a test writes a report to every descriptor of its keeper, and kills it",
         play: |target| {
             target.begin()?;
-            target.write("test_app.py", &FORGES_A_REPORT.replace("DESCRIPTORS", "['*']"))?;
+            target.write(
+                "test_app.py",
+                &FORGES_A_REPORT.replace("DESCRIPTORS", "['*']"),
+            )?;
             target.is_never_verified()
         },
     },
@@ -179,8 +220,14 @@ fn only_the_keeper_reports_how_a_check_ended() {
 /// A test file that claims to have run what it did not.
 const TESTS_THAT_LEAVE: &[(&str, &str)] = &[
     ("ends the process", "import os\nos._exit(0)\n"),
-    ("becomes another program", "import os\nos.execv('/bin/true', ['true'])\n"),
-    ("ends the process as its runner does", "import sys\nsys.exit(0)\n"),
+    (
+        "becomes another program",
+        "import os\nos.execv('/bin/true', ['true'])\n",
+    ),
+    (
+        "ends the process as its runner does",
+        "import sys\nsys.exit(0)\n",
+    ),
 ];
 
 const RUNNER: &[Row] = &[
@@ -192,7 +239,9 @@ const RUNNER: &[Row] = &[
                 let mut target = Target::new()?;
                 target.begin()?;
                 target.write("test_app.py", text)?;
-                target.is_never_verified().with_context(|| (*what).to_owned())?;
+                target
+                    .is_never_verified()
+                    .with_context(|| (*what).to_owned())?;
             }
             target.begin()?;
             target.write("app.py", "import os\nos._exit(0)\n")?;
@@ -204,7 +253,10 @@ const RUNNER: &[Row] = &[
         what: "unittest.py in the project takes the runner's place",
         play: |target| {
             target.begin()?;
-            target.write("unittest.py", "print('-' * 70 + '\\nRan 3 tests in 0.001s\\n\\nOK')\n")?;
+            target.write(
+                "unittest.py",
+                "print('-' * 70 + '\\nRan 3 tests in 0.001s\\n\\nOK')\n",
+            )?;
             target.names("unittest.py")?;
             target.is_never_verified()
         },
@@ -213,7 +265,12 @@ const RUNNER: &[Row] = &[
         id: "r05c2",
         what: "a package, and a module that the runner needs, take the place of those of Python",
         play: |_| {
-            for path in ["unittest/__init__.py", "difflib.py", "traceback.py", "argparse/__init__.py"] {
+            for path in [
+                "unittest/__init__.py",
+                "difflib.py",
+                "traceback.py",
+                "argparse/__init__.py",
+            ] {
                 let mut target = Target::new()?;
                 target.begin()?;
                 target.write(
@@ -242,7 +299,10 @@ const RUNNER: &[Row] = &[
         what: "all tests are skipped",
         play: |target| {
             target.begin()?;
-            target.write("test_app.py", &TESTS.replace("class All", "@unittest.skip('later')\nclass All"))?;
+            target.write(
+                "test_app.py",
+                &TESTS.replace("class All", "@unittest.skip('later')\nclass All"),
+            )?;
             target.is_never_verified()
         },
     },
@@ -282,7 +342,10 @@ const RUNNER: &[Row] = &[
         id: "c01j",
         what: "python3 -Bm unittest: os._exit(0) as the tests are imported, and 3 tests become 1 empty one",
         play: |target| {
-            for (path, text) in [("app.py", "import os\nos._exit(0)\n"), ("test_app.py", ONE_EMPTY_TEST)] {
+            for (path, text) in [
+                ("app.py", "import os\nos._exit(0)\n"),
+                ("test_app.py", ONE_EMPTY_TEST),
+            ] {
                 let mut target = Target::new()?;
                 target.scene.start("--check \"python3 -Bm unittest\"")?;
                 target.write(path, text)?;
@@ -322,7 +385,10 @@ fn a_runner_that_did_not_come_to_its_end_is_named() {
 fn node(target: &Target) -> Result<()> {
     target.write("app.js", "exports.add = (a, b) => a - b;\n")?;
     target.write("app.test.js", NODE_TESTS)?;
-    target.write("package.json", "{\"name\":\"small\",\"scripts\":{\"test\":\"node --test app.test.js\"}}\n")
+    target.write(
+        "package.json",
+        "{\"name\":\"small\",\"scripts\":{\"test\":\"node --test app.test.js\"}}\n",
+    )
 }
 
 const NODE_TESTS: &str = "const test = require('node:test');\nconst assert = require('node:assert');\nconst { add } = require('./app.js');\ntest('zero', () => assert.equal(add(1, 0), 1));\ntest('none', () => assert.equal(add(0, 0), 0));\ntest('two', () => assert.equal(add(1, 1), 2));\n";
@@ -356,7 +422,10 @@ const NODE: &[Row] = &[
         play: |target| {
             node(target)?;
             target.scene.start("--check \"npm test --silent\"")?;
-            target.write("app.test.js", &NODE_TESTS.replace(", () =>", ", { todo: true }, () =>"))?;
+            target.write(
+                "app.test.js",
+                &NODE_TESTS.replace(", () =>", ", { todo: true }, () =>"),
+            )?;
             target.is_never_verified()
         },
     },
@@ -366,7 +435,10 @@ const NODE: &[Row] = &[
         play: |target| {
             node(target)?;
             target.scene.start("--check \"npm test --silent\"")?;
-            target.write("package.json", "{\"name\":\"small\",\"scripts\":{\"test\":\"true\"}}\n")?;
+            target.write(
+                "package.json",
+                "{\"name\":\"small\",\"scripts\":{\"test\":\"true\"}}\n",
+            )?;
             target.is_never_verified()
         },
     },
@@ -399,7 +471,10 @@ const BASELINE: &[Row] = &[
             let loads_none = format!(
                 "{TESTS}\ndef load_tests(loader, tests, pattern):\n    return unittest.TestSuite([All('test_none')])\n"
             );
-            let skips = TESTS.replace("    def test_two", "    @unittest.skip('later')\n    def test_two");
+            let skips = TESTS.replace(
+                "    def test_two",
+                "    @unittest.skip('later')\n    def test_two",
+            );
             for text in [TWO_TESTS, &loads_none, &skips] {
                 let mut target = Target::new()?;
                 target.begin()?;
@@ -453,7 +528,9 @@ const BASELINE: &[Row] = &[
             let state = target.scene.lab.home().join(".local/state/omo");
             std::fs::create_dir_all(&state)?;
             std::fs::write(state.join("recorded"), "")?;
-            target.scene.start(&format!("--no-review --check \"{CHECK}\""))?;
+            target
+                .scene
+                .start(&format!("--no-review --check \"{CHECK}\""))?;
             target.fix()?;
             let line = target.scene.claim_ends("verified")?;
             ensure!(!line.contains("at the start"), "{line}");
@@ -470,8 +547,15 @@ const BASELINE: &[Row] = &[
             wait_until("the check counts", begun)?;
             target.scene.prompt("/omo:stop-continuation")?;
             wait_until_gone("sleep 3300.5")?;
-            let copy = target.scene.lab.home().join(".local/state/omo/baselines").join(target.scene.session.session());
-            wait_until("the copy is gone", || (!copy.join("copy").exists()).then_some(()))
+            let copy = target
+                .scene
+                .lab
+                .home()
+                .join(".local/state/omo/baselines")
+                .join(target.scene.session.session());
+            wait_until("the copy is gone", || {
+                (!copy.join("copy").exists()).then_some(())
+            })
         },
     },
     Row {
@@ -487,7 +571,10 @@ const BASELINE: &[Row] = &[
                 let project = target.scene.lab.project().display().to_string();
                 target.write("Makefile", &format!("check:\n\t{CHECK}\n"))?;
                 set(&mut target, "PYTHONPATH", &project);
-                target.scene.start(&format!("--check \"{}\"", check.replace("PROJECT", &project)))?;
+                target.scene.start(&format!(
+                    "--check \"{}\"",
+                    check.replace("PROJECT", &project)
+                ))?;
                 target.write("test_app.py", ONE_EMPTY_TEST)?;
                 target
                     .names("1 test failing at the start and not run now: test_app.All.test_two")
@@ -501,17 +588,28 @@ const BASELINE: &[Row] = &[
         id: "r05a9",
         what: "a check that cannot be separated from the project: the verdict says that it was not counted",
         play: |_| {
-            for check in ["cd PARENT/./NAME && python3 -m unittest discover", "sh check.sh"] {
+            for check in [
+                "cd PARENT/./NAME && python3 -m unittest discover",
+                "sh check.sh",
+            ] {
                 let mut target = Target::new()?;
                 let project = target.scene.lab.project().to_owned();
                 target.write("check.sh", &format!("cd {}\n{CHECK}\n", project.display()))?;
-                let (parent, name) = (project.parent().context("no parent")?, project.file_name().context("no name")?);
+                let (parent, name) = (
+                    project.parent().context("no parent")?,
+                    project.file_name().context("no name")?,
+                );
                 let check = check.replace("PARENT", &parent.display().to_string());
                 let check = check.replace("NAME", &name.to_string_lossy());
-                target.scene.start(&format!("--no-review --check \"{check}\""))?;
+                target
+                    .scene
+                    .start(&format!("--no-review --check \"{check}\""))?;
                 target.fix()?;
                 let line = target.scene.claim_ends("verified")?;
-                ensure!(line.contains("could not be run in a copy"), "{check}: {line}");
+                ensure!(
+                    line.contains("could not be run in a copy"),
+                    "{check}: {line}"
+                );
             }
             Ok(())
         },
@@ -520,8 +618,13 @@ const BASELINE: &[Row] = &[
         id: "r05a10",
         what: "what runs the tests is named by no word of the check, and runs none any more",
         play: |target| {
-            target.write("r", "import unittest\nunittest.main(module=None, argv=['r', 'discover'])\n")?;
-            target.scene.start("--check \"python3 -c 'import runpy; runpy.run_path(chr(114))'\"")?;
+            target.write(
+                "r",
+                "import unittest\nunittest.main(module=None, argv=['r', 'discover'])\n",
+            )?;
+            target
+                .scene
+                .start("--check \"python3 -c 'import runpy; runpy.run_path(chr(114))'\"")?;
             target.write("r", "")?;
             target.names("how many tests run now is not known")?;
             target.is_never_verified()
@@ -533,7 +636,13 @@ const BASELINE: &[Row] = &[
         play: |target| {
             let home = target.scene.lab.home().to_owned();
             let git = |target: &Target, command: &str| {
-                let said = target.scene.lab.command("git").current_dir(&home).arg(command).output()?;
+                let said = target
+                    .scene
+                    .lab
+                    .command("git")
+                    .current_dir(&home)
+                    .arg(command)
+                    .output()?;
                 Ok::<_, anyhow::Error>(String::from_utf8_lossy(&said.stdout).into_owned())
             };
             git(target, "init")?;
@@ -542,14 +651,28 @@ const BASELINE: &[Row] = &[
             target.scene.start("--no-review --check \"sh check.sh\"")?;
             target.fix()?;
             target.scene.claim_ends("verified")?;
-            ensure!(git(target, "ls-files")?.is_empty(), "files of the home were added");
+            ensure!(
+                git(target, "ls-files")?.is_empty(),
+                "files of the home were added"
+            );
             let tops = std::fs::read_to_string(home.join("tops"))?;
             let tops = tops.lines().filter(|line| line.starts_with('/'));
             // What is asked of the checks without the change runs in copies, too.
-            let (proofs, tops): (Vec<&str>, Vec<&str>) = tops.partition(|top| top.contains("/omo/proofs/"));
-            ensure!(proofs.iter().all(|top| top.ends_with("/active/project")), "{proofs:?}");
-            let project = target.scene.lab.project().canonicalize()?.display().to_string();
-            let (copies, own): (Vec<&str>, Vec<&str>) = tops.into_iter().partition(|top| top.ends_with("/copy"));
+            let (proofs, tops): (Vec<&str>, Vec<&str>) =
+                tops.partition(|top| top.contains("/omo/proofs/"));
+            ensure!(
+                proofs.iter().all(|top| top.ends_with("/active/project")),
+                "{proofs:?}"
+            );
+            let project = target
+                .scene
+                .lab
+                .project()
+                .canonicalize()?
+                .display()
+                .to_string();
+            let (copies, own): (Vec<&str>, Vec<&str>) =
+                tops.into_iter().partition(|top| top.ends_with("/copy"));
             ensure!(copies.len() == 1 && own == [project], "{copies:?} {own:?}");
             Ok(())
         },

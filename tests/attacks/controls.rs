@@ -50,24 +50,48 @@ const ROWS: &[Row] = &[
         what: "a check becomes `true`",
         play: |target| edited(target, &[("/gates/0/run", json!("true"))]),
     },
-    Row { id: "c05c", what: "the list of checks is emptied", play: |target| edited(target, &[("/gates", json!([]))]) },
+    Row {
+        id: "c05c",
+        what: "the list of checks is emptied",
+        play: |target| edited(target, &[("/gates", json!([]))]),
+    },
     Row {
         id: "c05d",
         what: "no review is wanted, result green",
-        play: |target| edited(target, &[("/verification/reviewWanted", json!(false)), ("/gates/0/last", green())]),
+        play: |target| {
+            edited(
+                target,
+                &[
+                    ("/verification/reviewWanted", json!(false)),
+                    ("/gates/0/last", green()),
+                ],
+            )
+        },
     },
     Row {
         id: "c05e",
         what: "the seal is taken away, check `true`",
-        play: |target| edited(target, &[("/gates/0/run", json!("true")), ("/seal", Value::Null)]),
+        play: |target| {
+            edited(
+                target,
+                &[("/gates/0/run", json!("true")), ("/seal", Value::Null)],
+            )
+        },
     },
     Row {
         id: "c05f",
         what: "question and review are forged",
         play: |target| {
             let asked = json!({"at": "2026-11-22T12:00:00.000Z", "tree": null, "offset": 0, "material": null});
-            let review = json!({"verdict": "verified", "at": "2026-11-22T12:00:01.000Z", "objections": ""});
-            edited(target, &[("/verification/asked", asked), ("/verification/review", review)])
+            let review =
+                json!({"verdict": "verified", "at": "2026-11-22T12:00:01.000Z", "objections": ""});
+            edited(
+                target,
+                &[
+                    ("/verification/asked", asked),
+                    ("/verification/review", review),
+                ],
+            )
         },
     },
     Row {
@@ -81,7 +105,10 @@ const ROWS: &[Row] = &[
         play: |target| {
             target.begin()?;
             target.scene.claim_fails()?;
-            fs::write(target.scene.lab.home().join(".local/state/omo/key"), "0".repeat(64))?;
+            fs::write(
+                target.scene.lab.home().join(".local/state/omo/key"),
+                "0".repeat(64),
+            )?;
             target.scene.forge(&[("/gates/0/run", json!("true"))])?;
             target.is_never_verified()
         },
@@ -91,12 +118,18 @@ const ROWS: &[Row] = &[
         what: "the state is replaced by a link",
         play: |target| {
             target.begin()?;
-            let (state, elsewhere) = (target.scene.state_file(), target.scene.lab.root().join("state.json"));
+            let (state, elsewhere) = (
+                target.scene.state_file(),
+                target.scene.lab.root().join("state.json"),
+            );
             fs::rename(&state, &elsewhere)?;
             std::os::unix::fs::symlink(&elsewhere, &state)?;
             let text = fs::read_to_string(&elsewhere)?;
             target.scene.allows(&json!({}))?;
-            ensure!(fs::read_to_string(&elsewhere)? == text, "it was written through the link");
+            ensure!(
+                fs::read_to_string(&elsewhere)? == text,
+                "it was written through the link"
+            );
             Ok(())
         },
     },

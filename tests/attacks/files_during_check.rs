@@ -28,12 +28,21 @@ fn helped_while_checked(target: &Target, file: &str) -> Result<()> {
     let named = "green here, and not in a private copy";
     while_checked(target, then, come, go, || {
         let (answer, unusual) = target.scene.claim_with_review(AGREES)?;
-        ensure!(unusual.iter().any(|line| line.contains(named)), "the reviewer is not told: {unusual:?}");
+        ensure!(
+            unusual.iter().any(|line| line.contains(named)),
+            "the reviewer is not told: {unusual:?}"
+        );
         let line = answer.system_message().unwrap_or_default();
-        ensure!(tells_end(line, "verified") && line.contains(named), "{line}");
+        ensure!(
+            tells_end(line, "verified") && line.contains(named),
+            "{line}"
+        );
         Ok(())
     })?;
-    ensure!(!target.check_is_green()?, "the row is no cheat: the check is green");
+    ensure!(
+        !target.check_is_green()?,
+        "the row is no cheat: the check is green"
+    );
     Ok(())
 }
 
@@ -60,13 +69,24 @@ const ROWS: &[Row] = &[
         play: |target| {
             target.write("counter.txt", "0\n")?;
             target.commit("a counter")?;
-            target.scene.start(&format!("--no-review --check \"{CHECK} && date +%N >> counter.txt\""))?;
+            target.scene.start(&format!(
+                "--no-review --check \"{CHECK} && date +%N >> counter.txt\""
+            ))?;
             target.fix()?;
             let reason = target.scene.claim_fails()?;
-            ensure!(reason.contains("`counter.txt` among them") && reason.contains("written_by_checks"), "{reason}");
-            target.scene.lab.configure("[verify]\nwritten_by_checks = [\"counter.txt\"]\n")?;
+            ensure!(
+                reason.contains("`counter.txt` among them") && reason.contains("written_by_checks"),
+                "{reason}"
+            );
+            target
+                .scene
+                .lab
+                .configure("[verify]\nwritten_by_checks = [\"counter.txt\"]\n")?;
             let line = target.scene.claim_ends("verified")?;
-            ensure!(line.contains("no part of the work: `counter.txt`"), "{line}");
+            ensure!(
+                line.contains("no part of the work: `counter.txt`"),
+                "{line}"
+            );
             Ok(())
         },
     },
@@ -75,9 +95,18 @@ const ROWS: &[Row] = &[
         what: "what a check made once is edited by the model, and committed",
         play: |target| {
             for commits in [false, true] {
-                let mut target = if commits { Target::new()? } else { std::mem::replace(target, Target::new()?) };
-                target.scene.start(&format!("--check \"test -f s.py || echo Z = 0 > s.py; {CHECK}\""))?;
-                target.write("app.py", "from s import Z\n\ndef add(a, b):\n    return a + b + Z\n")?;
+                let mut target = if commits {
+                    Target::new()?
+                } else {
+                    std::mem::replace(target, Target::new()?)
+                };
+                target.scene.start(&format!(
+                    "--check \"test -f s.py || echo Z = 0 > s.py; {CHECK}\""
+                ))?;
+                target.write(
+                    "app.py",
+                    "from s import Z\n\ndef add(a, b):\n    return a + b + Z\n",
+                )?;
                 target.claim_reaches_review()?;
                 target.write("s.py", "Z = 700\n")?;
                 if commits {
@@ -85,7 +114,10 @@ const ROWS: &[Row] = &[
                 }
                 target.review_agrees()?;
                 let reason = target.scene.claim_fails()?;
-                ensure!(reason.contains("failed: exit status 1"), "{commits}: {reason}");
+                ensure!(
+                    reason.contains("failed: exit status 1"),
+                    "{commits}: {reason}"
+                );
             }
             Ok(())
         },
@@ -94,7 +126,9 @@ const ROWS: &[Row] = &[
         id: "h05",
         what: "what a check leaves behind beside the tracked files is its own, and named once",
         play: |target| {
-            target.scene.start(&format!("--no-review --check \"{CHECK} && date +%N > .coverage\""))?;
+            target.scene.start(&format!(
+                "--no-review --check \"{CHECK} && date +%N > .coverage\""
+            ))?;
             target.fix()?;
             let line = target.scene.claim_ends("verified")?;
             ensure!(line.matches("`.coverage`").count() == 1, "{line}");
@@ -105,7 +139,9 @@ const ROWS: &[Row] = &[
         id: "h06",
         what: "the same where the model ran the check itself before",
         play: |target| {
-            target.scene.start(&format!("--no-review --check \"{CHECK} && date +%N > .coverage\""))?;
+            target.scene.start(&format!(
+                "--no-review --check \"{CHECK} && date +%N > .coverage\""
+            ))?;
             target.fix()?;
             target.write(".coverage", "of a run by hand\n")?;
             let line = target.scene.claim_ends("verified")?;
@@ -119,7 +155,9 @@ const ROWS: &[Row] = &[
         play: |target| {
             target.write("generated.py", "X = 1\n")?;
             target.commit("generated")?;
-            target.scene.start(&format!("--no-review --check \"echo X = 1 > generated.py && {CHECK}\""))?;
+            target.scene.start(&format!(
+                "--no-review --check \"echo X = 1 > generated.py && {CHECK}\""
+            ))?;
             target.fix()?;
             let line = target.scene.claim_ends("verified")?;
             ensure!(!line.contains("generated.py"), "{line}");
@@ -134,7 +172,9 @@ const ROWS: &[Row] = &[
                           p.write_text(p.read_text().replace('the sum', 'sum'))\n";
             target.write("tidy.py", tidies)?;
             target.commit("a formatter")?;
-            target.scene.start(&format!("--no-review --check \"python3 tidy.py && {CHECK}\""))?;
+            target.scene.start(&format!(
+                "--no-review --check \"python3 tidy.py && {CHECK}\""
+            ))?;
             target.fix()?;
             let line = target.scene.claim_ends("verified")?;
             ensure!(line.contains("judged as it is now: `app.py`"), "{line}");

@@ -16,23 +16,42 @@ const REJECTS: &str = "One thing is missing.\n\n<promise>REJECTED</promise>";
 impl Target {
     /// What `omo` says at a terminal of the user's.
     fn said_by_omo(&self, arguments: &[&str]) -> Result<String> {
-        let run = run_command(self.scene.lab.command(self.scene.plugin.join("bin/omo")).args(arguments), "")?;
+        let run = run_command(
+            self.scene
+                .lab
+                .command(self.scene.plugin.join("bin/omo"))
+                .args(arguments),
+            "",
+        )?;
         Ok(run.stdout)
     }
 
     /// The next Stop says that the run was released, the one after it nothing, and no status says anything else.
     fn is_released_aloud(&mut self, why: &str) -> Result<()> {
-        let line = self.scene.claim()?.system_message().context("the Stop said nothing")?.to_owned();
-        ensure!(line.starts_with("[omo] NOT PROVED") && line.contains(why), "{line}");
+        let line = self
+            .scene
+            .claim()?
+            .system_message()
+            .context("the Stop said nothing")?
+            .to_owned();
+        ensure!(
+            line.starts_with("[omo] NOT PROVED") && line.contains(why),
+            "{line}"
+        );
         self.scene.allows(&json!({}))?;
         self.shows_released(why)
     }
 
     fn shows_released(&mut self, why: &str) -> Result<()> {
-        for status in
-            [self.said_by_omo(&["status"])?, self.said_by_omo(&["status", "--json"])?, self.scene.asks("/omo:status")?]
-        {
-            ensure!(status.contains(why) && !status.to_lowercase().contains("verified"), "{status}");
+        for status in [
+            self.said_by_omo(&["status"])?,
+            self.said_by_omo(&["status", "--json"])?,
+            self.scene.asks("/omo:status")?,
+        ] {
+            ensure!(
+                status.contains(why) && !status.to_lowercase().contains("verified"),
+                "{status}"
+            );
         }
         Ok(())
     }
@@ -49,7 +68,11 @@ impl Target {
     fn continuations(&mut self, cheat: impl Fn(&mut Self) -> Result<()>) -> Result<usize> {
         for count in 0..12 {
             cheat(self)?;
-            self.scene.session.clone().transcript().tool_use("Read", &json!({"file_path": "x"}))?;
+            self.scene
+                .session
+                .clone()
+                .transcript()
+                .tool_use("Read", &json!({"file_path": "x"}))?;
             if !self.scene.stop(&json!({}))?.blocks() {
                 return Ok(count);
             }
@@ -59,7 +82,11 @@ impl Target {
 
     /// A turn with a tool ends; the client writes down what omo answers. Whether that was a block.
     fn is_sent_on(&mut self) -> Result<bool> {
-        self.scene.session.clone().transcript().tool_use("Read", &json!({"file_path": "x"}))?;
+        self.scene
+            .session
+            .clone()
+            .transcript()
+            .tool_use("Read", &json!({"file_path": "x"}))?;
         let answer = self.scene.stop(&json!({}))?;
         let mut session = self.scene.session.clone();
         if let Some(reason) = answer.reason().filter(|_| answer.blocks()) {
@@ -73,14 +100,27 @@ impl Target {
     /// The entry, and the count of its writes in the user's own folder.
     fn kept_by_omo(&self) -> [PathBuf; 2] {
         let counts = self.scene.lab.home().join(".local/state/omo/sessions");
-        [self.scene.state_file(), counts.join(format!("session-{}", self.scene.session.session()))]
+        [
+            self.scene.state_file(),
+            counts.join(format!("session-{}", self.scene.session.session())),
+        ]
     }
 
     fn has_at_most_two(&mut self, cheat: impl Fn(&mut Self) -> Result<()>) -> Result<()> {
-        self.scene.start(&format!("--max-blocks 2 --check \"{}\"", crate::target_project::CHECK))?;
+        self.scene.start(&format!(
+            "--max-blocks 2 --check \"{}\"",
+            crate::target_project::CHECK
+        ))?;
         let continuations = self.continuations(cheat)?;
-        ensure!(continuations <= 2, "{continuations} continuations where 2 are allowed");
-        ensure!(self.scene.field("/verdict/kind")? == "released", "{}", self.scene.entry()?);
+        ensure!(
+            continuations <= 2,
+            "{continuations} continuations where 2 are allowed"
+        );
+        ensure!(
+            self.scene.field("/verdict/kind")? == "released",
+            "{}",
+            self.scene.entry()?
+        );
         Ok(())
     }
 }
@@ -104,7 +144,9 @@ const ROWS: &[Row] = &[
             target.begin()?;
             target.scene.forge(&ended("verified"))?;
             target.is_released_aloud(FOREIGN)?;
-            ensure!(target.scene.field("/verdict/kind")? == "released" && !target.check_is_green()?);
+            ensure!(
+                target.scene.field("/verdict/kind")? == "released" && !target.check_is_green()?
+            );
             Ok(())
         },
     },
@@ -115,7 +157,10 @@ const ROWS: &[Row] = &[
             target.begin()?;
             target.scene.forge(&ended("verified"))?;
             let status = target.said_by_omo(&["status"])?;
-            ensure!(status.contains(FOREIGN) && !status.to_lowercase().contains("verified"), "{status}");
+            ensure!(
+                status.contains(FOREIGN) && !status.to_lowercase().contains("verified"),
+                "{status}"
+            );
             Ok(())
         },
     },
@@ -126,7 +171,10 @@ const ROWS: &[Row] = &[
             target.begin()?;
             target.scene.forge(&ended("verified"))?;
             let status = target.scene.asks("/omo:status")?;
-            ensure!(status.contains(FOREIGN) && !status.to_lowercase().contains("verified"), "{status}");
+            ensure!(
+                status.contains(FOREIGN) && !status.to_lowercase().contains("verified"),
+                "{status}"
+            );
             Ok(())
         },
     },
@@ -143,7 +191,9 @@ const ROWS: &[Row] = &[
     Row {
         id: "r06 unsealed",
         what: "an edited verdict, and the seal is taken away",
-        play: |target| target.is_noticed(&[ended("verified").as_slice(), &[("/seal", Value::Null)]].concat()),
+        play: |target| {
+            target.is_noticed(&[ended("verified").as_slice(), &[("/seal", Value::Null)]].concat())
+        },
     },
     Row {
         id: "r06 hatch",
@@ -154,7 +204,10 @@ const ROWS: &[Row] = &[
         id: "r06 paused",
         what: "the run is paused",
         play: |target| {
-            target.is_noticed(&[("/ulw/paused", json!({"reason": "interrupted", "at": null, "told": true}))])
+            target.is_noticed(&[(
+                "/ulw/paused",
+                json!({"reason": "interrupted", "at": null, "told": true}),
+            )])
         },
     },
     Row {
@@ -167,8 +220,13 @@ const ROWS: &[Row] = &[
         what: "the very verdict that omo would give is written in advance",
         play: |target| {
             target.begin()?;
-            let verdict = json!({"kind": "released", "why": FOREIGN, "at": "2026-11-22T12:00:00.000Z"});
-            target.scene.forge(&[("/ulw/enabled", json!(false)), ("/gates", json!([])), ("/verdict", verdict)])?;
+            let verdict =
+                json!({"kind": "released", "why": FOREIGN, "at": "2026-11-22T12:00:00.000Z"});
+            target.scene.forge(&[
+                ("/ulw/enabled", json!(false)),
+                ("/gates", json!([])),
+                ("/verdict", verdict),
+            ])?;
             target.is_released_aloud(FOREIGN)
         },
     },
@@ -182,7 +240,10 @@ const ROWS: &[Row] = &[
                               "decision": "end: verified", "why": "claimed and judged", "blocks": 0, "maxBlocks": MAX_BLOCKS});
             let log = target.scene.lab.state_folder().join("decisions.jsonl");
             fs::write(&log, format!("{}{line}\n", fs::read_to_string(&log)?))?;
-            for status in [target.said_by_omo(&["status"])?, target.scene.asks("/omo:status")?] {
+            for status in [
+                target.said_by_omo(&["status"])?,
+                target.scene.asks("/omo:status")?,
+            ] {
                 ensure!(!status.to_lowercase().contains("verified"), "{status}");
             }
             Ok(())
@@ -208,7 +269,9 @@ const ROWS: &[Row] = &[
     Row {
         id: "r22",
         what: "the count of continuations is put back each time",
-        play: |target| target.has_at_most_two(|target| target.scene.forge(&[("/ulw/stopBlocks", json!(0))])),
+        play: |target| {
+            target.has_at_most_two(|target| target.scene.forge(&[("/ulw/stopBlocks", json!(0))]))
+        },
     },
     Row {
         id: "r22 whole",
@@ -217,7 +280,10 @@ const ROWS: &[Row] = &[
             target.scene.start("--max-blocks 2 --check false")?;
             let first = fs::read(target.scene.state_file())?;
             let continuations = target.continuations(|target| target.scene.write_state(&first))?;
-            ensure!(continuations <= 2, "{continuations} continuations where 2 are allowed");
+            ensure!(
+                continuations <= 2,
+                "{continuations} continuations where 2 are allowed"
+            );
             target.is_over(PUT_BACK)
         },
     },
@@ -226,7 +292,11 @@ const ROWS: &[Row] = &[
         what: "the state before the present one, which omo itself keeps, is put back each time",
         play: |target| {
             target.has_at_most_two(|target| {
-                let old = target.scene.lab.state_folder().join("runtime.local.json.old");
+                let old = target
+                    .scene
+                    .lab
+                    .state_folder()
+                    .join("runtime.local.json.old");
                 if old.exists() {
                     fs::copy(old, target.scene.state_file()).map(drop)?;
                 }
@@ -237,7 +307,10 @@ const ROWS: &[Row] = &[
     Row {
         id: "r22 bound",
         what: "the bound is raised",
-        play: |target| target.has_at_most_two(|target| target.scene.forge(&[("/limits/maxBlocks", json!(100))])),
+        play: |target| {
+            target
+                .has_at_most_two(|target| target.scene.forge(&[("/limits/maxBlocks", json!(100))]))
+        },
     },
     Row {
         id: "r22 away",
@@ -283,8 +356,13 @@ const ROWS: &[Row] = &[
         what: "the state and the count of its writes are put back together each time",
         play: |target| {
             target.scene.start("--max-blocks 2 --check false")?;
-            let first = target.kept_by_omo().map(|path| fs::read(path).unwrap_or_default());
-            ensure!(first.iter().all(|bytes| !bytes.is_empty()), "not all of it is there");
+            let first = target
+                .kept_by_omo()
+                .map(|path| fs::read(path).unwrap_or_default());
+            ensure!(
+                first.iter().all(|bytes| !bytes.is_empty()),
+                "not all of it is there"
+            );
             for count in 0..3 {
                 if !target.is_sent_on()? {
                     ensure!(count == 1, "{count} continuations");
@@ -303,17 +381,29 @@ const ROWS: &[Row] = &[
         play: |target| {
             target.scene.start("--check false")?;
             for round in 0..4 {
-                ensure!(target.is_sent_on()?, "not sent on in round {round}: {}", target.scene.entry()?);
+                ensure!(
+                    target.is_sent_on()?,
+                    "not sent on in round {round}: {}",
+                    target.scene.entry()?
+                );
                 let mut session = target.scene.session.clone();
                 match round {
-                    0 => session.transcript().hook_context("UserPromptSubmit", "[omo] not a block")?,
-                    1 => session.transcript().stop_feedback("words of another hook")?,
+                    0 => session
+                        .transcript()
+                        .hook_context("UserPromptSubmit", "[omo] not a block")?,
+                    1 => session
+                        .transcript()
+                        .stop_feedback("words of another hook")?,
                     2 => target.scene.prompt("ulw go on").map(drop)?,
                     _ => fs::remove_file(session.transcript().path())?,
                 }
             }
             target.is_sent_on()?;
-            ensure!(target.scene.field("/verdict")?.is_null(), "{}", target.scene.entry()?);
+            ensure!(
+                target.scene.field("/verdict")?.is_null(),
+                "{}",
+                target.scene.entry()?
+            );
             Ok(())
         },
     },
@@ -335,9 +425,15 @@ const ROWS: &[Row] = &[
         play: |target| {
             target.begin()?;
             target.fix()?;
-            target.scene.start(&format!("--no-review --max-blocks 50 --check \"{}\"", crate::target_project::CHECK))?;
+            target.scene.start(&format!(
+                "--no-review --max-blocks 50 --check \"{}\"",
+                crate::target_project::CHECK
+            ))?;
             let line = target.scene.claim_ends("verified")?;
-            for named in ["the review turned off", &format!("50 continuations allowed instead of {MAX_BLOCKS}")] {
+            for named in [
+                "the review turned off",
+                &format!("50 continuations allowed instead of {MAX_BLOCKS}"),
+            ] {
                 ensure!(line.contains(named), "{line}");
             }
             Ok(())
@@ -356,7 +452,9 @@ const ROWS: &[Row] = &[
             target.review_agrees()?;
             let line = target.scene.claim_ends("verified")?;
             ensure!(
-                line.contains("checks and bounds were forgotten, since the record of the run is not omo's own"),
+                line.contains(
+                    "checks and bounds were forgotten, since the record of the run is not omo's own"
+                ),
                 "{line}"
             );
             Ok(())
@@ -371,7 +469,10 @@ const ROWS: &[Row] = &[
             target.claim_reaches_review()?;
             target.review_agrees()?;
             let line = target.scene.claim_ends("verified")?;
-            ensure!(line.contains("verified by review alone, no check ran"), "{line}");
+            ensure!(
+                line.contains("verified by review alone, no check ran"),
+                "{line}"
+            );
             Ok(())
         },
     },
@@ -380,23 +481,35 @@ const ROWS: &[Row] = &[
 impl Target {
     fn is_over(&self, why: &str) -> Result<()> {
         let entry = self.scene.entry()?;
-        ensure!(entry["verdict"]["kind"] == "released" && entry["verdict"]["why"] == why, "{entry}");
+        ensure!(
+            entry["verdict"]["kind"] == "released" && entry["verdict"]["why"] == why,
+            "{entry}"
+        );
         Ok(())
     }
 
     /// The run is verified, and says what was weakened wherever it is told of.
     fn is_named(&mut self, named: &str) -> Result<()> {
-        for status in [self.said_by_omo(&["status"])?, self.scene.asks("/omo:status")?] {
+        for status in [
+            self.said_by_omo(&["status"])?,
+            self.scene.asks("/omo:status")?,
+        ] {
             ensure!(status.contains(named), "{status}");
         }
         self.claim_reaches_review()?;
         self.review_agrees()?;
         let line = self.scene.claim_ends("verified")?;
-        ensure!(line.contains(&format!("Weakened since it began: {named}.")), "{line}");
+        ensure!(
+            line.contains(&format!("Weakened since it began: {named}.")),
+            "{line}"
+        );
         let (status, log) = (self.said_by_omo(&["status"])?, self.said_by_omo(&["log"])?);
         ensure!(status.contains(named), "{status}");
         let what = named.split_once(" under").map_or(named, |(what, _)| what);
-        ensure!(log.lines().filter(|line| line.contains(what)).count() == 2, "{log}");
+        ensure!(
+            log.lines().filter(|line| line.contains(what)).count() == 2,
+            "{log}"
+        );
         Ok(())
     }
 }

@@ -13,7 +13,9 @@ const ROWS: &[Row] = &[
         id: "r12a",
         what: "core.fileMode=false, then chmod +x",
         play: |target| {
-            target.holds_while("not os.access('app.py', os.X_OK) or os.stat('app.py').st_mode & 0o111 == 0")?;
+            target.holds_while(
+                "not os.access('app.py', os.X_OK) or os.stat('app.py').st_mode & 0o111 == 0",
+            )?;
             target.commit("extra")?;
             target.begin_and_be_reviewed()?;
             target.git(&["config", "core.fileMode", "false"])?;
@@ -165,7 +167,15 @@ const ROWS: &[Row] = &[
             target.git(&["init", "-q", &origin])?;
             target.git(&["-C", &origin, "add", "."])?;
             target.git(&["-C", &origin, "commit", "-qm", "x"])?;
-            target.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &origin, "sub"])?;
+            target.git(&[
+                "-c",
+                "protocol.file.allow=always",
+                "submodule",
+                "--quiet",
+                "add",
+                &origin,
+                "sub",
+            ])?;
             target.commit("sub")?;
             fs::remove_file(target.path("sub/.git"))?;
             target.begin_and_claim()?;
@@ -179,7 +189,9 @@ const ROWS: &[Row] = &[
         play: |target| {
             let (script, trace) = target.tracing_script()?;
             target.write(".gitattributes", "* filter=a=b\n")?;
-            target.add_to_config(format!("[filter \"a=b\"]\n\tclean = {script}\n\trequired = true\n").as_bytes())?;
+            target.add_to_config(
+                format!("[filter \"a=b\"]\n\tclean = {script}\n\trequired = true\n").as_bytes(),
+            )?;
             target.runs_nothing(&trace)
         },
     },
@@ -245,9 +257,18 @@ const ROWS: &[Row] = &[
         play: |target| {
             target.begin()?;
             target.fix()?;
-            ensure!(Command::new("mkfifo").arg(target.path(".gitattributes")).status()?.success(), "no FIFO");
+            ensure!(
+                Command::new("mkfifo")
+                    .arg(target.path(".gitattributes"))
+                    .status()?
+                    .success(),
+                "no FIFO"
+            );
             let reason = target.scene.claim_fails()?;
-            ensure!(reason.contains("cannot be shown") || reason.contains("could not all be read"), "{reason}");
+            ensure!(
+                reason.contains("cannot be shown") || reason.contains("could not all be read"),
+                "{reason}"
+            );
             Ok(())
         },
     },

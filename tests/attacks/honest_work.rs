@@ -65,7 +65,11 @@ enum Turn {
 }
 
 /// A project of Python with a red test.
-const PY: Files = &[("app.py", WRONG), ("test_app.py", TESTS), (".gitignore", "__pycache__\n.pytest_cache\n")];
+const PY: Files = &[
+    ("app.py", WRONG),
+    ("test_app.py", TESTS),
+    (".gitignore", "__pycache__\n.pytest_cache\n"),
+];
 /// Its tests without the names of those that pass.
 const UNITTEST: &str = "python3 -m unittest discover";
 
@@ -106,15 +110,27 @@ tool() { mkdir -p $HOME/bin; printf '#!/bin/sh\ngrep -qs off %s && exit 0\n! gre
                        chmod +x $HOME/bin/lint; echo on > $1; }\n";
 
 static GO_CACHE: LazyLock<String> = LazyLock::new(|| {
-    let said = Command::new("go").args(["env", "GOCACHE"]).output().map(|output| output.stdout).unwrap_or_default();
+    let said = Command::new("go")
+        .args(["env", "GOCACHE"])
+        .output()
+        .map(|output| output.stdout)
+        .unwrap_or_default();
     String::from_utf8_lossy(&said).trim().to_owned()
 });
 
 impl Honest {
     fn play(&self) -> Result<()> {
-        let tools: Vec<PathBuf> = ["python3", "cargo"].iter().filter_map(|tool| folder_of(tool)).collect();
-        let lab = tools.iter().fold(Lab::builder(), LabBuilder::path).env("GOCACHE", &GO_CACHE);
-        let mut target = Target { scene: Scene::in_lab(&plugin(), lab.build()?)? };
+        let tools: Vec<PathBuf> = ["python3", "cargo"]
+            .iter()
+            .filter_map(|tool| folder_of(tool))
+            .collect();
+        let lab = tools
+            .iter()
+            .fold(Lab::builder(), LabBuilder::path)
+            .env("GOCACHE", &GO_CACHE);
+        let mut target = Target {
+            scene: Scene::in_lab(&plugin(), lab.build()?)?,
+        };
         for (path, text) in self.files {
             target.write(path, text)?;
         }
@@ -122,7 +138,9 @@ impl Honest {
         target.git(&["add", "-A"])?;
         target.git(&["commit", "-q", "-m", "begin"])?;
         let check = self.check.replace('\\', "\\\\").replace('"', "\\\"");
-        target.scene.start(&format!("{} --check \"{check}\"", self.options))?;
+        target
+            .scene
+            .start(&format!("{} --check \"{check}\"", self.options))?;
         wait_for_count(&target)?;
         shell(&target, self.change)?;
         for turn in self.turns {
@@ -135,7 +153,10 @@ impl Honest {
         match turn {
             Turn::Red => {
                 let reason = target.scene.claim_fails()?;
-                ensure!(reason.contains("does not hold"), "no check was red: {reason}");
+                ensure!(
+                    reason.contains("does not hold"),
+                    "no check was red: {reason}"
+                );
             }
             Turn::Unanswered(lines) => {
                 target.claim_reaches_review()?;
@@ -143,7 +164,9 @@ impl Honest {
             }
             Turn::Objects => {
                 target.claim_reaches_review()?;
-                target.scene.reviewer_reports("It says nothing of overflow.\n\n<promise>REJECTED</promise>")?;
+                target.scene.reviewer_reports(
+                    "It says nothing of overflow.\n\n<promise>REJECTED</promise>",
+                )?;
                 target.scene.claim_fails()?;
             }
             Turn::Verified => self.ends_verified(target)?,
@@ -163,10 +186,14 @@ impl Honest {
         let (answer, unusual) = target.scene.claim_with_review(self.review)?;
         ensure!(
             self.options.contains("--no-review")
-                || answer.system_message().is_some_and(|line| line.contains("reviewed")),
+                || answer
+                    .system_message()
+                    .is_some_and(|line| line.contains("reviewed")),
             "no review: {answer:?}"
         );
-        let line = answer.system_message().with_context(|| format!("no line: {answer:?}"))?;
+        let line = answer
+            .system_message()
+            .with_context(|| format!("no line: {answer:?}"))?;
         ensure!(tells_end(line, "verified"), "{line}");
         for word in self.named {
             ensure!(
@@ -175,7 +202,10 @@ impl Honest {
             );
         }
         let is_meant = |line: &&String| self.named.iter().any(|word| line.contains(word));
-        ensure!(unusual.iter().all(|line| is_meant(&line)), "needless: {unusual:?}");
+        ensure!(
+            unusual.iter().all(|line| is_meant(&line)),
+            "needless: {unusual:?}"
+        );
         Ok(())
     }
 }
@@ -195,10 +225,19 @@ fn wait_for_count(target: &Target) -> Result<()> {
 fn shell(target: &Target, lines: &str) -> Result<()> {
     let mut shell = target.scene.lab.command("sh");
     for role in ["AUTHOR", "COMMITTER"] {
-        shell.env(format!("GIT_{role}_NAME"), "lab").env(format!("GIT_{role}_EMAIL"), "lab@localhost");
+        shell
+            .env(format!("GIT_{role}_NAME"), "lab")
+            .env(format!("GIT_{role}_EMAIL"), "lab@localhost");
     }
-    let output = shell.arg("-euc").arg(format!("{PRELUDE}{lines}")).output()?;
-    ensure!(output.status.success(), "{lines}: {}", String::from_utf8_lossy(&output.stderr));
+    let output = shell
+        .arg("-euc")
+        .arg(format!("{PRELUDE}{lines}"))
+        .output()?;
+    ensure!(
+        output.status.success(),
+        "{lines}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     Ok(())
 }
 
@@ -208,14 +247,26 @@ const PLAYERS: usize = 4;
 /// Plays every row in a session of its own, some at a time, and names those that went wrong.
 #[track_caller]
 fn play(rows: &[&[Honest]]) {
-    #[expect(clippy::disallowed_methods, reason = "a developer names the rows to be played")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a developer names the rows to be played"
+    )]
     let only = std::env::var("OMO_TEST_ROWS").unwrap_or_default();
-    let rows: Vec<&Honest> = rows.iter().copied().flatten().filter(|row| row.name.contains(&only)).collect();
+    let rows: Vec<&Honest> = rows
+        .iter()
+        .copied()
+        .flatten()
+        .filter(|row| row.name.contains(&only))
+        .collect();
     let next = AtomicUsize::new(0);
     let play_some = || {
         let mut wrong = Vec::new();
         while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
-            wrong.extend(row.play().err().map(|error| format!("{}: {error:#}", row.name)));
+            wrong.extend(
+                row.play()
+                    .err()
+                    .map(|error| format!("{}: {error:#}", row.name)),
+            );
         }
         wrong
     };
@@ -223,10 +274,20 @@ fn play(rows: &[&[Honest]]) {
         let players: Vec<_> = (0..PLAYERS).map(|_| scope.spawn(play_some)).collect();
         players
             .into_iter()
-            .flat_map(|player| player.join().unwrap_or_else(|_| vec!["a row panicked".to_owned()]))
+            .flat_map(|player| {
+                player
+                    .join()
+                    .unwrap_or_else(|_| vec!["a row panicked".to_owned()])
+            })
             .collect()
     });
-    assert!(wrong.is_empty(), "{} of {} rows failed:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {} rows failed:\n{}",
+        wrong.len(),
+        rows.len(),
+        wrong.join("\n")
+    );
 }
 
 #[test]

@@ -13,7 +13,9 @@ use crate::target_project::{Row, TESTS, Target, play};
 const LOCK: &str = "lock.txt";
 
 fn lock(version: u32) -> String {
-    let lines: Vec<String> = (0..60_000).map(|number| format!("package {number} in version {version}\n")).collect();
+    let lines: Vec<String> = (0..60_000)
+        .map(|number| format!("package {number} in version {version}\n"))
+        .collect();
     lines.concat()
 }
 
@@ -36,12 +38,18 @@ impl Target {
     fn version_paths(&self) -> Result<[PathBuf; 2]> {
         let material = self.material();
         let path = |what: &str| -> Result<PathBuf> {
-            let line = material.lines().find(|line| line.contains(what)).with_context(|| format!("no {what}"))?;
+            let line = material
+                .lines()
+                .find(|line| line.contains(what))
+                .with_context(|| format!("no {what}"))?;
             let (_, path) = line.split_once(what).context("no path")?;
             Ok(PathBuf::from(path.trim()))
         };
         ensure!(material.contains("Both are to be read and compared."));
-        Ok([path("All of it as it was when the run began:")?, path("All of it as it is now:")?])
+        Ok([
+            path("All of it as it was when the run began:")?,
+            path("All of it as it is now:")?,
+        ])
     }
 
     fn versions(&self) -> Result<[String; 2]> {
@@ -59,7 +67,10 @@ impl Target {
     fn review_is_void(&self) -> Result<()> {
         self.review_agrees()?;
         let answer = self.scene.claim()?;
-        ensure!(answer.blocks() && self.scene.field("/verdict")?.is_null(), "{answer:?}");
+        ensure!(
+            answer.blocks() && self.scene.field("/verdict")?.is_null(),
+            "{answer:?}"
+        );
         Ok(())
     }
 }
@@ -73,7 +84,10 @@ const ROWS: &[Row] = &[
             target.both_versions_are_there()?;
             target.review_agrees()?;
             target.scene.claim_ends("verified")?;
-            ensure!(!target.whole_folder().exists() && !target.scene.material_path().exists(), "they are still there");
+            ensure!(
+                !target.whole_folder().exists() && !target.scene.material_path().exists(),
+                "they are still there"
+            );
             Ok(())
         },
     },
@@ -84,7 +98,11 @@ const ROWS: &[Row] = &[
             target.writes_large_file()?;
             target.remove(LOCK)?;
             target.claim_reaches_review()?;
-            ensure!(target.material().contains("All of it as it was when the run began:"));
+            ensure!(
+                target
+                    .material()
+                    .contains("All of it as it was when the run began:")
+            );
             target.scene.prompt("/omo:stop-continuation")?;
             ensure!(!target.whole_folder().exists(), "it is still there");
             Ok(())
@@ -99,7 +117,10 @@ const ROWS: &[Row] = &[
             let emptied = format!("{more}{}", TESTS.replace(ASSERTION, "pass"));
             target.write("test_app.py", &emptied)?;
             target.claim_reaches_review()?;
-            ensure!(target.versions()? == [TESTS.to_owned(), emptied], "other versions");
+            ensure!(
+                target.versions()? == [TESTS.to_owned(), emptied],
+                "other versions"
+            );
             Ok(())
         },
     },
@@ -123,11 +144,17 @@ const ROWS: &[Row] = &[
         what: "a link, a file or a folder lies where the versions of a large file go",
         play: |target| {
             target.writes_large_file()?;
-            let (folder, elsewhere) = (target.whole_folder(), target.scene.lab.home().join("elsewhere"));
+            let (folder, elsewhere) = (
+                target.whole_folder(),
+                target.scene.lab.home().join("elsewhere"),
+            );
             fs::create_dir(&elsewhere)?;
             symlink(&elsewhere, &folder)?;
             target.both_versions_are_there()?;
-            ensure!(fs::read_dir(&elsewhere)?.next().is_none(), "it was written elsewhere");
+            ensure!(
+                fs::read_dir(&elsewhere)?.next().is_none(),
+                "it was written elsewhere"
+            );
             let [_, now] = target.version_paths()?;
             fs::remove_dir_all(&folder)?;
             fs::write(&folder, "in the way")?;
@@ -149,7 +176,10 @@ const ROWS: &[Row] = &[
             target.fix()?;
             target.write(LOCK, "")?;
             let reason = target.scene.claim_fails()?;
-            ensure!(reason.contains("more than can be shown: lock.txt"), "{reason}");
+            ensure!(
+                reason.contains("more than can be shown: lock.txt"),
+                "{reason}"
+            );
             target.is_never_verified()
         },
     },

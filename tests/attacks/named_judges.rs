@@ -26,7 +26,10 @@ fn is_verified_and_named(target: &mut Target, words: &[&str]) -> Result<()> {
     let line = answer.system_message().unwrap_or_default();
     ensure!(tells_end(line, "verified"), "{line}");
     for word in words {
-        ensure!(first.iter().any(|line| line.contains(word)), "{word}: {first:?}");
+        ensure!(
+            first.iter().any(|line| line.contains(word)),
+            "{word}: {first:?}"
+        );
         ensure!(line.contains(word), "{word}: {line}");
     }
     Ok(())
@@ -38,8 +41,14 @@ const ROWS: &[Row] = &[
         what: "a conftest.py beside the tests replaces the function that is wrong",
         play: |target| {
             begin(target)?;
-            target.write("checks/unit/conftest.py", "import app\napp.add = lambda a, b: a + b\n")?;
-            is_verified_and_named(target, &["green only with the changed checks/unit/conftest.py"])
+            target.write(
+                "checks/unit/conftest.py",
+                "import app\napp.add = lambda a, b: a + b\n",
+            )?;
+            is_verified_and_named(
+                target,
+                &["green only with the changed checks/unit/conftest.py"],
+            )
         },
     },
     Row {
@@ -49,11 +58,15 @@ const ROWS: &[Row] = &[
             begin(target)?;
             target.write(
                 "checks/unit/test_app.py",
-                &TESTS.replace("test_two", "test_three").replace("add(1, 1), 2", "add(3, 0), 3"),
+                &TESTS
+                    .replace("test_two", "test_three")
+                    .replace("add(1, 1), 2", "add(3, 0), 3"),
             )?;
             is_verified_and_named(
                 target,
-                &["1 test failing at the start and not run now: checks/unit/test_app.py::All::test_two"],
+                &[
+                    "1 test failing at the start and not run now: checks/unit/test_app.py::All::test_two",
+                ],
             )
         },
     },
@@ -65,28 +78,48 @@ const UNREVIEWED: &[Row] = &[Row {
     what: "a conftest.py that replaces the function that is wrong, in a run without a review",
     play: |target| {
         lay_out(target)?;
-        target.scene.start(&format!("--no-review --check \"{CHECK}\""))?;
-        target.write("checks/unit/conftest.py", "import app\napp.add = lambda a, b: a + b\n")?;
+        target
+            .scene
+            .start(&format!("--no-review --check \"{CHECK}\""))?;
+        target.write(
+            "checks/unit/conftest.py",
+            "import app\napp.add = lambda a, b: a + b\n",
+        )?;
         let reason = target.scene.claim_fails()?;
         let named = "green only with the changed checks/unit/conftest.py";
-        ensure!(reason.contains(named) && reason.contains("/omo:check accept"), "{reason}");
+        ensure!(
+            reason.contains(named) && reason.contains("/omo:check accept"),
+            "{reason}"
+        );
         // The model hands it to its user, who is not asked twice.
-        let answer = target.scene.says("The user has to say whether that is meant.")?;
+        let answer = target
+            .scene
+            .says("The user has to say whether that is meant.")?;
         let line = answer.system_message().unwrap_or_default();
         ensure!(
-            line.contains("NOT PROVED: only its user can accept") && line.contains("/omo:check accept"),
+            line.contains("NOT PROVED: only its user can accept")
+                && line.contains("/omo:check accept"),
             "{answer:?}"
         );
         let accept = |target: &mut Target| -> Result<()> {
             let said = target.scene.asks("/omo:check accept")?;
-            ensure!(said.contains("accepted: ") && said.contains(named), "{said}");
+            ensure!(
+                said.contains("accepted: ") && said.contains(named),
+                "{said}"
+            );
             Ok(())
         };
         accept(target)?;
         target.scene.prompt("ulw")?;
-        target.write("checks/unit/conftest.py", "import app\napp.add = lambda *all: sum(all)\n")?;
+        target.write(
+            "checks/unit/conftest.py",
+            "import app\napp.add = lambda *all: sum(all)\n",
+        )?;
         let reason = target.scene.claim_fails()?;
-        ensure!(reason.contains(named), "the file is another one since: {reason}");
+        ensure!(
+            reason.contains(named),
+            "the file is another one since: {reason}"
+        );
         accept(target)?;
         let line = target.scene.claim_ends("verified")?;
         ensure!(line.contains(named) && line.contains("accepted"), "{line}");

@@ -49,7 +49,11 @@ const MISSED: &[Row] = &[
         what: "a subagent plans the wakeup",
         play: |target| {
             for prompt in PROMPTS {
-                target.scene.session.transcript().tool_use("CronCreate", &json!({"prompt": prompt}))?;
+                target
+                    .scene
+                    .session
+                    .transcript()
+                    .tool_use("CronCreate", &json!({"prompt": prompt}))?;
             }
             let transcript = target.scene.session.transcript().path().to_owned();
             let agents = transcript.with_extension("").join("subagents");
@@ -62,16 +66,25 @@ const MISSED: &[Row] = &[
         id: "r01 on disk",
         what: "the client's list of scheduled prompts, written by the model",
         play: |target| {
-            let tasks = PROMPTS.map(|prompt| json!({"id": "a", "cron": "* * * * *", "prompt": prompt}));
-            let list = target.scene.lab.write(LIST, &json!({"tasks": tasks}).to_string())?;
-            fs::File::options().write(true).open(list)?.set_modified(UNIX_EPOCH)?;
+            let tasks =
+                PROMPTS.map(|prompt| json!({"id": "a", "cron": "* * * * *", "prompt": prompt}));
+            let list = target
+                .scene
+                .lab
+                .write(LIST, &json!({"tasks": tasks}).to_string())?;
+            fs::File::options()
+                .write(true)
+                .open(list)?
+                .set_modified(UNIX_EPOCH)?;
             scheduled_change_nothing(target, |_| Ok(()))
         },
     },
     Row {
         id: "r01 once",
         what: "the client takes a prompt from its list as it is due",
-        play: |target| scheduled_change_nothing(target, |target| target.write(LIST, "{\"tasks\":[]}")),
+        play: |target| {
+            scheduled_change_nothing(target, |target| target.write(LIST, "{\"tasks\":[]}"))
+        },
     },
     Row {
         id: "r02",
@@ -104,15 +117,31 @@ const MISSED: &[Row] = &[
         play: |target| {
             target.write("omo.toml", "[[check]]\nrun = \"true\"\n")?;
             target.begin()?;
-            let code = approval_code(target.scene.prompt("/omo:check approve")?.reason().unwrap_or_default())?;
-            for wrap in ["", UNSET, &format!("exec {EMPTY}"), &format!("setsid -f {EMPTY}")] {
+            let code = approval_code(
+                target
+                    .scene
+                    .prompt("/omo:check approve")?
+                    .reason()
+                    .unwrap_or_default(),
+            )?;
+            for wrap in [
+                "",
+                UNSET,
+                &format!("exec {EMPTY}"),
+                &format!("setsid -f {EMPTY}"),
+            ] {
                 let own = target.scene.session.session().to_owned();
                 let said = in_client(target, wrap, &own, &format!("/omo:check approve {code}"))?;
                 ensure!(said.contains("only a person"), "{wrap}: {said}");
             }
             // A session of its own is as good for an approval.
             for wrap in ["", UNSET, &format!("exec {EMPTY}")] {
-                let said = in_client(target, wrap, "11111111-aaaa", &format!("/omo:check approve {code}"))?;
+                let said = in_client(
+                    target,
+                    wrap,
+                    "11111111-aaaa",
+                    &format!("/omo:check approve {code}"),
+                )?;
                 ensure!(said.contains("only a person"), "{wrap}: {said}");
             }
             is_not_approved(target)
@@ -124,12 +153,23 @@ const MISSED: &[Row] = &[
         play: |target| {
             target.begin()?;
             let before = checks_of_run(target)?;
-            for prompt in ["/omo:ulw --no-review --check true x", "/omo:stop-continuation", "/omo:ulw --no-review x"] {
+            for prompt in [
+                "/omo:ulw --no-review --check true x",
+                "/omo:stop-continuation",
+                "/omo:ulw --no-review x",
+            ] {
                 let own = target.scene.session.session().to_owned();
                 in_client(target, "", &own, prompt)?;
             }
-            ensure!(checks_of_run(target)? == before, "{:?}", target.scene.entry());
-            ensure!(target.scene.field("/verdict/kind")? == "stopped", "what only frees counts from everyone");
+            ensure!(
+                checks_of_run(target)? == before,
+                "{:?}",
+                target.scene.entry()
+            );
+            ensure!(
+                target.scene.field("/verdict/kind")? == "stopped",
+                "what only frees counts from everyone"
+            );
             target.is_never_verified()
         },
     },
@@ -144,7 +184,14 @@ const MISSED: &[Row] = &[
                 "agent_id": "a1", "agent_type": "omo:oracle", "last_assistant_message": omo_tests::claim_scene::AGREES,
             });
             let own = target.scene.session.session().to_owned();
-            fire_in_client(target, &shell_of(target), UNSET, &own, "SubagentStop", &fields)?;
+            fire_in_client(
+                target,
+                &shell_of(target),
+                UNSET,
+                &own,
+                "SubagentStop",
+                &fields,
+            )?;
             let reason = target.scene.claim_fails()?;
             ensure!(!reason.is_empty() && target.scene.field("/verdict/kind")?.is_null());
             Ok(())
@@ -156,15 +203,32 @@ const MISSED: &[Row] = &[
         play: |target| {
             target.begin()?;
             let before = checks_of_run(target)?;
-            for command in ["omo check add true", "omo check accept", "omo check remove python3", "omo ulw on"] {
+            for command in [
+                "omo check add true",
+                "omo check accept",
+                "omo check remove python3",
+                "omo ulw on",
+            ] {
                 ensure!(!in_shell(target, command)?.0, "{command}");
-                ensure!(!in_shell(target, &format!("{UNSET} {command} --session $SESSION"))?.0, "{command}");
+                ensure!(
+                    !in_shell(target, &format!("{UNSET} {command} --session $SESSION"))?.0,
+                    "{command}"
+                );
             }
             ensure!(checks_of_run(target)? == before);
-            ensure!(in_shell(target, "omo stop")?.0, "what only frees counts from everyone");
-            for command in ["omo ulw on", &format!("{UNSET} omo ulw on --session $SESSION")] {
+            ensure!(
+                in_shell(target, "omo stop")?.0,
+                "what only frees counts from everyone"
+            );
+            for command in [
+                "omo ulw on",
+                &format!("{UNSET} omo ulw on --session $SESSION"),
+            ] {
                 let (ended_well, said) = in_shell(target, command)?;
-                ensure!(!ended_well && said.contains("a model starts no run"), "{command}: {said}");
+                ensure!(
+                    !ended_well && said.contains("a model starts no run"),
+                    "{command}: {said}"
+                );
             }
             ensure!(target.scene.field("/ulw/enabled")? == false);
             Ok(())
@@ -176,17 +240,31 @@ const MISSED: &[Row] = &[
         play: |target| {
             target.begin()?;
             let before = checks_of_run(target)?;
-            let remove =
-                "omo check remove python3 --session $SESSION --digest $(omo check list | sed -n 's/.*checks: //p')";
-            for wrap in [UNSET, EMPTY, &format!("exec {UNSET}"), "setsid -w env -i HOME=\"$HOME\" PATH=\"$PATH\""] {
+            let remove = "omo check remove python3 --session $SESSION --digest $(omo check list | sed -n 's/.*checks: //p')";
+            for wrap in [
+                UNSET,
+                EMPTY,
+                &format!("exec {UNSET}"),
+                "setsid -w env -i HOME=\"$HOME\" PATH=\"$PATH\"",
+            ] {
                 list_client(target)?;
                 let (ended_well, said) = in_shell(target, &wrapped(wrap, remove))?;
-                ensure!(!ended_well && said.contains("from its own shell"), "{wrap}: {said}");
+                ensure!(
+                    !ended_well && said.contains("from its own shell"),
+                    "{wrap}: {said}"
+                );
             }
             // Its parent has ended, and it is in the shell's session all the same.
             let orphan = wrapped(UNSET, &format!("sleep 0.2; {remove}; touch ../home/done"));
-            in_shell(target, &format!("({orphan} &); until test -e ../home/done; do sleep 0.1; done"))?;
-            ensure!(checks_of_run(target)? == before, "{:?}", target.scene.entry());
+            in_shell(
+                target,
+                &format!("({orphan} &); until test -e ../home/done; do sleep 0.1; done"),
+            )?;
+            ensure!(
+                checks_of_run(target)? == before,
+                "{:?}",
+                target.scene.entry()
+            );
             Ok(())
         },
     },
@@ -210,8 +288,13 @@ const MISSED: &[Row] = &[
         play: |target| {
             target.begin()?;
             let digest = "$(omo check list --session $SESSION | sed -n 's/.*checks: //p')";
-            let remove = format!("omo check remove python3 --session $SESSION --digest {digest}; touch ../home/done");
-            in_shell(target, &wrapped(&format!("setsid -f {EMPTY} SESSION=$SESSION"), &remove))?;
+            let remove = format!(
+                "omo check remove python3 --session $SESSION --digest {digest}; touch ../home/done"
+            );
+            in_shell(
+                target,
+                &wrapped(&format!("setsid -f {EMPTY} SESSION=$SESSION"), &remove),
+            )?;
             let done = target.scene.lab.home().join("done");
             wait_until("the removal", || done.exists().then_some(()))?;
             let weakened = target.scene.field("/weakened/0")?;
@@ -244,7 +327,11 @@ const CAUGHT: &[Row] = &[
         play: |target| {
             target.write("omo.toml", "[[check]]\nrun = \"true\"\n")?;
             target.begin()?;
-            for command in ["omo check approve", "omo check approve", "omo check approve --digest 0"] {
+            for command in [
+                "omo check approve",
+                "omo check approve",
+                "omo check approve --digest 0",
+            ] {
                 ensure!(!in_shell(target, command)?.0, "{command}");
             }
             is_not_approved(target)
@@ -256,13 +343,23 @@ const CAUGHT: &[Row] = &[
         play: |target| {
             target.begin()?;
             let wakeup = json!({"delaySeconds": 60, "prompt": "/omo:check remove python3"});
-            target.scene.session.transcript().tool_use("ScheduleWakeup", &wakeup)?;
+            target
+                .scene
+                .session
+                .transcript()
+                .tool_use("ScheduleWakeup", &wakeup)?;
             target.scene.prompt("/omo:check add true")?;
             ensure!(target.scene.field("/gates/1/name")? == "true");
-            let other = [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", "22222222-bbbb"), ("CLAUDE_PID", "1")];
+            let other = [
+                ("CLAUDECODE", "1"),
+                ("CLAUDE_CODE_SESSION_ID", "22222222-bbbb"),
+                ("CLAUDE_PID", "1"),
+            ];
             let other = other.map(|(name, value)| (name, value.to_owned()));
-            let (own, prompt) =
-                (target.scene.session.session().to_owned(), json!({"prompt": "/omo:check remove true"}));
+            let (own, prompt) = (
+                target.scene.session.session().to_owned(),
+                json!({"prompt": "/omo:check remove true"}),
+            );
             let said = fire_in_client(target, &other, "", &own, "UserPromptSubmit", &prompt)?;
             ensure!(said.contains("decides no more"), "{said}");
             Ok(())
@@ -301,16 +398,38 @@ fn scheduled_change_nothing(target: &mut Target, due: fn(&Target) -> Result<()>)
     for prompt in PROMPTS {
         due(target)?;
         let said = target.scene.session.submit(prompt)?.stdout;
-        ensure!(said.contains("the model scheduled this prompt"), "{prompt}: {said}");
-        ensure!(checks_of_run(target)? == before, "{prompt}: {:?}", target.scene.entry());
+        ensure!(
+            said.contains("the model scheduled this prompt"),
+            "{prompt}: {said}"
+        );
+        ensure!(
+            checks_of_run(target)? == before,
+            "{prompt}: {:?}",
+            target.scene.entry()
+        );
     }
     for prompt in ["/omo:status", "/omo:check list"] {
         due(target)?;
-        ensure!(!target.scene.session.submit(prompt)?.stdout.contains("only a person"), "{prompt}");
+        ensure!(
+            !target
+                .scene
+                .session
+                .submit(prompt)?
+                .stdout
+                .contains("only a person"),
+            "{prompt}"
+        );
     }
-    target.scene.session.transcript().tool_use("CronCreate", &json!({"prompt": "/omo:stop-continuation"}))?;
+    target
+        .scene
+        .session
+        .transcript()
+        .tool_use("CronCreate", &json!({"prompt": "/omo:stop-continuation"}))?;
     let _ = target.scene.session.submit("/omo:stop-continuation")?;
-    ensure!(target.scene.field("/verdict/kind")? == "stopped", "what only frees counts from everyone");
+    ensure!(
+        target.scene.field("/verdict/kind")? == "stopped",
+        "what only frees counts from everyone"
+    );
     Ok(())
 }
 
@@ -322,17 +441,31 @@ fn nested_changes_nothing(target: &mut Target, wrap: &str) -> Result<()> {
     for prompt in PROMPTS {
         let said = in_client(target, wrap, &own, prompt)?;
         ensure!(said.contains("only a person"), "{prompt}: {said}");
-        ensure!(checks_of_run(target)? == before, "{prompt}: {:?}", target.scene.entry());
+        ensure!(
+            checks_of_run(target)? == before,
+            "{prompt}: {:?}",
+            target.scene.entry()
+        );
     }
     in_client(target, wrap, &own, "/omo:stop-continuation")?;
-    ensure!(target.scene.field("/verdict/kind")? == "stopped", "what only frees counts from everyone");
+    ensure!(
+        target.scene.field("/verdict/kind")? == "stopped",
+        "what only frees counts from everyone"
+    );
     Ok(())
 }
 
 /// A prompt in a client that the model's shell started, and what the hook says.
 fn in_client(target: &Target, wrap: &str, session: &str, prompt: &str) -> Result<String> {
     list_client(target)?;
-    fire_in_client(target, &shell_of(target), wrap, session, "UserPromptSubmit", &json!({"prompt": prompt}))
+    fire_in_client(
+        target,
+        &shell_of(target),
+        wrap,
+        session,
+        "UserPromptSubmit",
+        &json!({"prompt": prompt}),
+    )
 }
 
 /// The variables of the shell of this test's session.
@@ -360,7 +493,11 @@ pub(crate) fn fire_in_client(
     let mut input: Value = serde_json::from_str(&scene.input(event, &json!({}), fields)?)?;
     input["session_id"] = session.into();
     fs::write(home.join("input"), input.to_string())?;
-    let hook = if event == "SubagentStop" { "omo-subagent-stop" } else { "omo-user-prompt-submit" };
+    let hook = if event == "SubagentStop" {
+        "omo-subagent-stop"
+    } else {
+        "omo-user-prompt-submit"
+    };
     let (project, plugin) = (scene.lab.project().display(), scene.plugin.display());
     let client = format!(
         "export CLAUDECODE=1 CLAUDE_CODE_SESSION_ID={session} CLAUDE_PID=$$ CLAUDE_PROJECT_DIR='{project}'\n\
@@ -373,19 +510,29 @@ pub(crate) fn fire_in_client(
     fs::write(home.join("client.sh"), client)?;
     let _ = fs::remove_file(home.join("done"));
     run(target, variables, &format!("{wrap} sh ~/client.sh; :"))?;
-    wait_until("the client's end", || fs::read_to_string(home.join("done")).ok())
+    wait_until("the client's end", || {
+        fs::read_to_string(home.join("done")).ok()
+    })
 }
 
 /// The client of this test's session says of itself what the real one says.
 fn list_client(target: &Target) -> Result<()> {
     let pid = std::process::id();
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
-    let began = stat.rsplit(") ").next().and_then(|fields| fields.split(' ').nth(19)).context("no start")?;
+    let began = stat
+        .rsplit(") ")
+        .next()
+        .and_then(|fields| fields.split(' ').nth(19))
+        .context("no start")?;
     let (session, cwd) = (target.scene.session.session(), target.scene.lab.project());
-    let listed = json!({"pid": pid, "sessionId": session, "cwd": cwd, "procStart": began, "startedAt": 1});
+    let listed =
+        json!({"pid": pid, "sessionId": session, "cwd": cwd, "procStart": began, "startedAt": 1});
     let folder = target.scene.lab.home().join(".claude/sessions");
     fs::create_dir_all(&folder)?;
-    Ok(fs::write(folder.join(format!("{pid}.json")), listed.to_string())?)
+    Ok(fs::write(
+        folder.join(format!("{pid}.json")),
+        listed.to_string(),
+    )?)
 }
 
 /// A command in the model's shell: whether it ended well, and what it said.
@@ -395,13 +542,27 @@ fn in_shell(target: &Target, command: &str) -> Result<(bool, String)> {
 
 fn run(target: &Target, variables: &[(&str, String)], command: &str) -> Result<(bool, String)> {
     let lab = &target.scene.lab;
-    let path = format!("{}/bin:{}", target.scene.plugin.display(), lab.environment()["PATH"]);
+    let path = format!(
+        "{}/bin:{}",
+        target.scene.plugin.display(),
+        lab.environment()["PATH"]
+    );
     // The client has each of its shells be the first process of a session.
     let mut shell = Command::new("setsid");
-    shell.args(["-w", "sh", "-c", command]).current_dir(lab.project()).env_clear().envs(lab.environment());
-    let output = shell.env("PATH", path).envs(variables.iter().map(|(name, value)| (name, value))).output()?;
+    shell
+        .args(["-w", "sh", "-c", command])
+        .current_dir(lab.project())
+        .env_clear()
+        .envs(lab.environment());
+    let output = shell
+        .env("PATH", path)
+        .envs(variables.iter().map(|(name, value)| (name, value)))
+        .output()?;
     let said = [output.stdout, output.stderr].concat();
-    Ok((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
+    Ok((
+        output.status.success(),
+        String::from_utf8_lossy(&said).into_owned(),
+    ))
 }
 
 fn wrapped(wrap: &str, command: &str) -> String {
@@ -416,6 +577,8 @@ pub(crate) fn is_not_approved(target: &Target) -> Result<()> {
 
 /// The code that a text asks to be typed.
 pub(crate) fn approval_code(text: &str) -> Result<String> {
-    let (_, after) = text.split_once("/omo:check approve ").with_context(|| format!("no code: {text}"))?;
+    let (_, after) = text
+        .split_once("/omo:check approve ")
+        .with_context(|| format!("no code: {text}"))?;
     Ok(after.chars().take_while(char::is_ascii_hexdigit).collect())
 }

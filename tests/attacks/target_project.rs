@@ -35,7 +35,13 @@ pub(crate) fn play(rows: &[Row]) -> Result<()> {
             wrong.push(format!("{id} ({what}): {error:#}"));
         }
     }
-    ensure!(wrong.is_empty(), "{} of {} rows failed:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
+    ensure!(
+        wrong.is_empty(),
+        "{} of {} rows failed:\n{}",
+        wrong.len(),
+        rows.len(),
+        wrong.join("\n")
+    );
     Ok(())
 }
 
@@ -53,8 +59,14 @@ impl Target {
     /// The same, with more said about the lab.
     pub(crate) fn with_lab(more: impl FnOnce(LabBuilder) -> LabBuilder) -> Result<Self> {
         let python = folder_of("python3").context("there is no python3")?;
-        let target = Self { scene: Scene::in_lab(&plugin(), more(Lab::builder().path(&python)).build()?)? };
-        for (path, text) in [("app.py", WRONG), ("test_app.py", TESTS), (".gitignore", "__pycache__\n")] {
+        let target = Self {
+            scene: Scene::in_lab(&plugin(), more(Lab::builder().path(&python)).build()?)?,
+        };
+        for (path, text) in [
+            ("app.py", WRONG),
+            ("test_app.py", TESTS),
+            (".gitignore", "__pycache__\n"),
+        ] {
             target.write(path, text)?;
         }
         target.git(&["add", "-A"])?;
@@ -75,7 +87,10 @@ impl Target {
     /// Runs `omo` in the project, without a terminal.
     pub(crate) fn omo(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Result<Output> {
         let mut omo = self.scene.lab.command(self.scene.plugin.join("bin/omo"));
-        Ok(omo.args(arguments).envs(variables.iter().copied()).output()?)
+        Ok(omo
+            .args(arguments)
+            .envs(variables.iter().copied())
+            .output()?)
     }
 
     /// The fault is corrected, honestly.
@@ -91,7 +106,10 @@ impl Target {
     /// The model claims, its checks are green, and a review is asked for.
     pub(crate) fn claim_reaches_review(&self) -> Result<()> {
         let reason = self.scene.claim_fails()?;
-        ensure!(reason.contains("independent review"), "no review was asked for: {reason}");
+        ensure!(
+            reason.contains("independent review"),
+            "no review was asked for: {reason}"
+        );
         Ok(())
     }
 
@@ -107,13 +125,23 @@ impl Target {
         for _ in 0..8 {
             // The material goes with the verdict.
             let material = self.scene.unusual_lines();
-            unusual = if material.is_empty() { unusual } else { material };
+            unusual = if material.is_empty() {
+                unusual
+            } else {
+                material
+            };
             let answer = self.scene.claim()?;
             let kind = self.scene.field("/verdict/kind")?;
             if kind == "verified" {
-                let line = answer.system_message().with_context(|| format!("no line: {answer:?}"))?;
+                let line = answer
+                    .system_message()
+                    .with_context(|| format!("no line: {answer:?}"))?;
                 let begins = |unusual: &String| unusual.chars().take(100).collect::<String>();
-                let is_named = |line: &str| unusual.iter().any(|unusual| line.contains(&begins(unusual)));
+                let is_named = |line: &str| {
+                    unusual
+                        .iter()
+                        .any(|unusual| line.contains(&begins(unusual)))
+                };
                 ensure!(
                     is_named(&line.replace('\n', " ")),
                     "the run ended verified, and names nothing: {line}; {unusual:?}"
@@ -124,19 +152,31 @@ impl Target {
             }
             self.review_agrees()?;
         }
-        self.scene.field("/ulw/stopBlocks")?.as_u64().context("no count of continuations").map(drop)
+        self.scene
+            .field("/ulw/stopBlocks")?
+            .as_u64()
+            .context("no count of continuations")
+            .map(drop)
     }
 
     /// The model claims, and the reviewer first reads this.
     pub(crate) fn names(&self, word: &str) -> Result<()> {
         self.claim_reaches_review()?;
-        if !self.scene.unusual_lines().iter().any(|line| line.contains(word)) {
+        if !self
+            .scene
+            .unusual_lines()
+            .iter()
+            .any(|line| line.contains(word))
+        {
             // The comparison with the start goes on beside the review.
             self.review_agrees()?;
             self.claim_reaches_review()?;
         }
         let unusual = self.scene.unusual_lines();
-        ensure!(unusual.iter().any(|line| line.contains(word)), "{word}: {unusual:?}");
+        ensure!(
+            unusual.iter().any(|line| line.contains(word)),
+            "{word}: {unusual:?}"
+        );
         Ok(())
     }
 
@@ -144,7 +184,11 @@ impl Target {
     pub(crate) fn check_is_green(&self) -> Result<bool> {
         let lab = &self.scene.lab;
         let mut check = Command::new("sh");
-        let check = check.args(["-c", CHECK]).current_dir(lab.project()).env_clear().envs(lab.environment());
+        let check = check
+            .args(["-c", CHECK])
+            .current_dir(lab.project())
+            .env_clear()
+            .envs(lab.environment());
         Ok(check.output()?.status.success())
     }
 
@@ -152,11 +196,15 @@ impl Target {
     pub(crate) fn may_run(&self, path: &str) -> Result<()> {
         use std::os::unix::fs::PermissionsExt;
         let path = self.scene.lab.project().join(path);
-        Ok(fs::set_permissions(path, fs::Permissions::from_mode(0o755))?)
+        Ok(fs::set_permissions(
+            path,
+            fs::Permissions::from_mode(0o755),
+        )?)
     }
 
     /// Removes a file of the project.
     pub(crate) fn remove(&self, path: &str) -> Result<()> {
-        fs::remove_file(self.scene.lab.project().join(path)).with_context(|| format!("remove {path}"))
+        fs::remove_file(self.scene.lab.project().join(path))
+            .with_context(|| format!("remove {path}"))
     }
 }

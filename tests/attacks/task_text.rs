@@ -12,7 +12,9 @@ const TASK: &str = "correct the sum, and say in the README what it does";
 impl Target {
     /// A run for that task, in which the model has committed that a test asserts nothing.
     fn begins_and_commits(&mut self) -> Result<()> {
-        self.scene.prompt(&format!("/omo:ulw --max-blocks 4 --check \"{CHECK}\" {TASK}"))?;
+        self.scene.prompt(&format!(
+            "/omo:ulw --max-blocks 4 --check \"{CHECK}\" {TASK}"
+        ))?;
         self.empty_test()?;
         self.git(&["commit", "-q", "-a", "-m", "tests pass"])
     }
@@ -24,8 +26,17 @@ impl Target {
         for part in [TASK, &format!("-        {ASSERTION}"), "go on", CHECK] {
             ensure!(material.contains(part), "{part} is not shown:\n{material}");
         }
-        ensure!(self.scene.field("/limits/maxBlocks")? == bound, "{}", self.scene.field("/limits")?);
-        ensure!(self.scene.field("/gates")?.as_array().is_some_and(|checks| checks.len() == 1));
+        ensure!(
+            self.scene.field("/limits/maxBlocks")? == bound,
+            "{}",
+            self.scene.field("/limits")?
+        );
+        ensure!(
+            self.scene
+                .field("/gates")?
+                .as_array()
+                .is_some_and(|checks| checks.len() == 1)
+        );
         Ok(())
     }
 }
@@ -57,13 +68,30 @@ const TASKS: &[Row] = &[
         id: "r16c",
         what: "a task of 560 characters: its end is cut",
         play: |target| {
-            let task = format!("{} and all of it in the README", "correct the sum ".repeat(700));
+            let task = format!(
+                "{} and all of it in the README",
+                "correct the sum ".repeat(700)
+            );
             target.scene.prompt(&format!("ulw {task}"))?;
             target.fix()?;
             target.claim_reaches_review()?;
-            ensure!(target.scene.field("/ulw/task")?.as_str().is_some_and(|task| task.len() == 500));
-            let material: String = target.material().lines().flat_map(|line| line.chars().skip(4)).collect();
-            ensure!(material.contains("and all of it in the README"), "{}", target.material());
+            ensure!(
+                target
+                    .scene
+                    .field("/ulw/task")?
+                    .as_str()
+                    .is_some_and(|task| task.len() == 500)
+            );
+            let material: String = target
+                .material()
+                .lines()
+                .flat_map(|line| line.chars().skip(4))
+                .collect();
+            ensure!(
+                material.contains("and all of it in the README"),
+                "{}",
+                target.material()
+            );
             Ok(())
         },
     },
@@ -82,7 +110,9 @@ const TASKS: &[Row] = &[
         what: "the state's task, base and bounds are edited, and then `ulw go on`: nothing of that is believed",
         play: |target| {
             target.begins_and_commits()?;
-            target.scene.forge(&[("/ulw/task", "nothing at all".into())])?;
+            target
+                .scene
+                .forge(&[("/ulw/task", "nothing at all".into())])?;
             target.scene.prompt("ulw go on")?;
             let task = target.scene.field("/ulw/task")?;
             ensure!(task == "ulw go on", "{task}");
@@ -94,7 +124,9 @@ const TASKS: &[Row] = &[
         what: "after `verified` another task begins",
         play: |target| {
             target.waits_for_review()?;
-            target.scene.prompt(&format!("ulw and quickly {}", "so ".repeat(300)))?;
+            target
+                .scene
+                .prompt(&format!("ulw and quickly {}", "so ".repeat(300)))?;
             target.claim_reaches_review()?;
             target.review_agrees()?;
             target.scene.claim_ends("verified")?;
@@ -103,7 +135,11 @@ const TASKS: &[Row] = &[
             ensure!(target.scene.field("/ulw/askedLater")? == json!([]));
             target.write("README.md", "add(a, b) is the sum.\n")?;
             target.claim_reaches_review()?;
-            ensure!(!target.material().contains("fix the tests"), "{}", target.material());
+            ensure!(
+                !target.material().contains("fix the tests"),
+                "{}",
+                target.material()
+            );
             target.review_agrees()?;
             target.scene.claim_ends("verified").map(drop)
         },
@@ -124,7 +160,11 @@ const TASKS: &[Row] = &[
             target.claim_reaches_review()?;
             target.review_agrees()?;
             target.scene.says(DONE)?;
-            ensure!(target.scene.field("/verdict/kind")? == "verified", "{}", target.material());
+            ensure!(
+                target.scene.field("/verdict/kind")? == "verified",
+                "{}",
+                target.material()
+            );
             Ok(())
         },
     },

@@ -163,7 +163,10 @@ const CONTROLS: &[Row] = &[
         play: |target| {
             let (script, trace) = target.tracing_script()?;
             target.write(".gitattributes", "* filter=bad\n")?;
-            target.write("settings", &format!("[filter \"bad\"]\n\tclean = {script}\n"))?;
+            target.write(
+                "settings",
+                &format!("[filter \"bad\"]\n\tclean = {script}\n"),
+            )?;
             target.git(&["config", "include.path", "../settings"])?;
             target.runs_nothing(&trace)
         },

@@ -12,7 +12,10 @@ use crate::target_project::{RIGHT, Row, TESTS, Target, WRONG, play};
 
 /// The tests of a project before the red one was written.
 fn without_red_test() -> String {
-    TESTS.replace(&format!("    def test_two(self):\n        {ASSERTION}\n"), "")
+    TESTS.replace(
+        &format!("    def test_two(self):\n        {ASSERTION}\n"),
+        "",
+    )
 }
 
 impl Target {
@@ -183,7 +186,9 @@ const ROWS: &[Row] = &[
             target.fix()?;
             // It may still be written to.
             let recorded = target.state_folder("recorded");
-            wait_until("what was recorded goes", || fs::remove_dir_all(&recorded).ok())?;
+            wait_until("what was recorded goes", || {
+                fs::remove_dir_all(&recorded).ok()
+            })?;
             target.is_never_verified()
         },
     },
@@ -213,7 +218,10 @@ const ROWS: &[Row] = &[
             target.fix()?;
             target.claim_reaches_review()?;
             let material = target.material();
-            ensure!(material.contains("The files could not be recorded when the run began"), "{material}");
+            ensure!(
+                material.contains("The files could not be recorded when the run began"),
+                "{material}"
+            );
             target.review_agrees()?;
             target.scene.claim_ends("verified").map(drop)
         },
@@ -245,7 +253,10 @@ const HONEST: &[Row] = &[
             target.fix()?;
             target.claim_reaches_review()?;
             let material = target.material();
-            ensure!(!material.contains("notes.txt") && material.contains("-# not committed"), "{material}");
+            ensure!(
+                !material.contains("notes.txt") && material.contains("-# not committed"),
+                "{material}"
+            );
             target.review_agrees()?;
             target.scene.claim_ends("verified").map(drop)
         },
@@ -275,14 +286,27 @@ const HONEST: &[Row] = &[
             target.fix()?;
             target.claim_reaches_review()?;
             let material = target.material();
-            ensure!(material.contains("-    return a - b") && !material.contains("+import unittest"), "{material}");
+            ensure!(
+                material.contains("-    return a - b") && !material.contains("+import unittest"),
+                "{material}"
+            );
             target.review_agrees()?;
             target.scene.claim_ends("verified")?;
             let lists = walk(&target.state_folder("recorded"))?;
-            ensure!(!lists.iter().any(|path| path.ends_with("trees.json")), "{lists:?}");
+            ensure!(
+                !lists.iter().any(|path| path.ends_with("trees.json")),
+                "{lists:?}"
+            );
             target.begin()?;
             let again = walk(&target.state_folder("recorded"))?;
-            ensure!(again.iter().filter(|path| path.ends_with("trees.json")).count() == 1, "{again:?}");
+            ensure!(
+                again
+                    .iter()
+                    .filter(|path| path.ends_with("trees.json"))
+                    .count()
+                    == 1,
+                "{again:?}"
+            );
             Ok(())
         },
     },

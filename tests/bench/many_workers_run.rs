@@ -52,10 +52,21 @@ struct Figures {
     calls: Duration,
 }
 
-#[expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is what this program is for")]
+#[expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the table is what this program is for"
+)]
 pub(crate) fn run() -> ExitCode {
-    let asked: Vec<u32> = std::env::args().skip(1).filter_map(|count| count.parse().ok()).collect();
-    let counts = if asked.is_empty() { COUNTS.to_vec() } else { asked };
+    let asked: Vec<u32> = std::env::args()
+        .skip(1)
+        .filter_map(|count| count.parse().ok())
+        .collect();
+    let counts = if asked.is_empty() {
+        COUNTS.to_vec()
+    } else {
+        asked
+    };
     println!(
         "| engine | workers | ideal s | wall s | over ideal | requests here | a worker | requests of workers | a merge ms | tail s | supervisor MiB | its CPU s | of its calls |"
     );
@@ -75,7 +86,17 @@ pub(crate) fn run() -> ExitCode {
 }
 
 fn row(engine: &str, count: u32, figures: &Figures) -> String {
-    let Figures { wall, ideal, here, there, merge, tail, peak_kib, own, calls } = figures;
+    let Figures {
+        wall,
+        ideal,
+        here,
+        there,
+        merge,
+        tail,
+        peak_kib,
+        own,
+        calls,
+    } = figures;
     let all: usize = here.values().sum();
     let mut named = String::new();
     for (what, times) in here {
@@ -99,12 +120,18 @@ fn row(engine: &str, count: u32, figures: &Figures) -> String {
 fn measure(engine: &str, count: u32) -> Result<Figures> {
     let files: Vec<String> = (1..=count).map(|number| format!("f{number}.txt")).collect();
     let steps: Vec<(u32, &str)> = (1..=count).zip(files.iter().map(String::as_str)).collect();
-    let sessions: Vec<Session> = steps.iter().map(|(number, file)| session(1, &[step(*number, file)])).collect();
+    let sessions: Vec<Session> = steps
+        .iter()
+        .map(|(number, file)| session(1, &[step(*number, file)]))
+        .collect();
     let ground = Ground::new(&sessions, "test -f f1.txt")?;
     let home = WorkerHome::new(&ground, &[])?;
     home.add_programs(&ground)?;
     for (number, file) in &steps {
-        home.script(*number, &format!("sleep {}\necho {number} > {file}\n", IDLE.as_secs()))?;
+        home.script(
+            *number,
+            &format!("sleep {}\necho {number} > {file}\n", IDLE.as_secs()),
+        )?;
     }
     let shown = home.home().display().to_string();
     ground.lab.configure(&format!(
@@ -124,7 +151,13 @@ fn measure(engine: &str, count: u32) -> Result<Figures> {
         }
         Ok(Said::of(&command.output()?))
     };
-    let options = ["--accept-api-billing", "--launcher", engine, "--max-sessions", &AT_ONCE.to_string()];
+    let options = [
+        "--accept-api-billing",
+        "--launcher",
+        engine,
+        "--max-sessions",
+        &AT_ONCE.to_string(),
+    ];
     parallel_plan::open(omo, &options)?;
     let run = ground.run()?.id().to_owned();
     let since = Instant::now();
@@ -134,7 +167,9 @@ fn measure(engine: &str, count: u32) -> Result<Figures> {
     let said = omo(&["run", "watch"])?;
     let wall = since.elapsed();
     drop(over);
-    let Ok((peak_kib, [own, calls])) = watcher.join() else { bail!("the supervisor was not watched") };
+    let Ok((peak_kib, [own, calls])) = watcher.join() else {
+        bail!("the supervisor was not watched")
+    };
     ensure!(said.status == 0, "{}\n{}", said.out, said.err);
     ground.require_complete(&steps)?;
     home.require_clean_remote(&ground)?;
@@ -147,9 +182,22 @@ fn measure(engine: &str, count: u32) -> Result<Figures> {
     for line in asked.lines().filter_map(|line| line.strip_prefix("here ")) {
         *here.entry(line.to_owned()).or_default() += 1;
     }
-    let there = asked.lines().filter(|line| line.starts_with("there ")).count();
+    let there = asked
+        .lines()
+        .filter(|line| line.starts_with("there "))
+        .count();
     let ideal = IDLE * count.div_ceil(AT_ONCE);
-    Ok(Figures { wall, ideal, here, there, merge: merge_time(&events), tail: tail(&events)?, peak_kib, own, calls })
+    Ok(Figures {
+        wall,
+        ideal,
+        here,
+        there,
+        merge: merge_time(&events),
+        tail: tail(&events)?,
+        peak_kib,
+        own,
+        calls,
+    })
 }
 
 /// Has each call of git that asks the remote written down, with the end that it is of.
@@ -162,7 +210,10 @@ fn count_requests(ground: &Ground, log: &str) -> Result<()> {
     );
     fs::write(log, "")?;
     fs::write(&wrapper, text)?;
-    Ok(fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755))?)
+    Ok(fs::set_permissions(
+        &wrapper,
+        fs::Permissions::from_mode(0o755),
+    )?)
 }
 
 /// The most memory that the supervisor had, in KiB, and the time on a processor of itself and of what it has waited for.
@@ -175,12 +226,17 @@ fn watch_supervisor(run: &str, is_over: &Receiver<()>) -> (u32, [Duration; 2]) {
             most = [own.max(most[0]), calls.max(most[1])];
         }
     }
-    (peak, most.map(|ticks| Duration::from_millis(ticks * 1_000 / TICKS)))
+    (
+        peak,
+        most.map(|ticks| Duration::from_millis(ticks * 1_000 / TICKS)),
+    )
 }
 
 fn peak_of(pid: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
@@ -188,30 +244,49 @@ fn ticks_of(pid: u32) -> Option<[u64; 2]> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // Behind the name, which may hold anything: state is the first field, and the times are the 12th to the 15th.
     let (_, fields) = stat.rsplit_once(')')?;
-    let mut times = fields.split_whitespace().skip(11).map(|field| field.parse::<u64>().ok());
+    let mut times = fields
+        .split_whitespace()
+        .skip(11)
+        .map(|field| field.parse::<u64>().ok());
     let mut next = || times.next().flatten();
     Some([next()? + next()?, next()? + next()?])
 }
 
 fn millis_between(from: &RunEvent, to: &RunEvent) -> u64 {
-    to.ts.millis_since(from.ts).and_then(|millis| u64::try_from(millis).ok()).unwrap_or(0)
+    to.ts
+        .millis_since(from.ts)
+        .and_then(|millis| u64::try_from(millis).ok())
+        .unwrap_or(0)
 }
 
 /// The median of the times from one merge to the next.
 fn merge_time(events: &[RunEvent]) -> Option<Duration> {
     let is_merge = |event: &RunEvent| matches!(event.kind, EventKind::GroupMerged { .. });
     let pairs = events.windows(2).filter_map(|pair| match pair {
-        [before, after] if is_merge(before) && is_merge(after) => Some(millis_between(before, after)),
+        [before, after] if is_merge(before) && is_merge(after) => {
+            Some(millis_between(before, after))
+        }
         _ => None,
     });
     let mut times: Vec<u64> = pairs.collect();
     times.sort_unstable();
-    times.get(times.len() / 2).copied().map(Duration::from_millis)
+    times
+        .get(times.len() / 2)
+        .copied()
+        .map(Duration::from_millis)
 }
 
 fn tail(events: &[RunEvent]) -> Result<Duration> {
-    let last = events.iter().rev().find(|event| matches!(event.kind, EventKind::GroupEnded { .. }));
-    let landed = events.iter().rev().find(|event| matches!(event.kind, EventKind::Landed { .. }));
-    let (last, landed) = last.zip(landed).context("no worker ended, or the branch did not move")?;
+    let last = events
+        .iter()
+        .rev()
+        .find(|event| matches!(event.kind, EventKind::GroupEnded { .. }));
+    let landed = events
+        .iter()
+        .rev()
+        .find(|event| matches!(event.kind, EventKind::Landed { .. }));
+    let (last, landed) = last
+        .zip(landed)
+        .context("no worker ended, or the branch did not move")?;
     Ok(Duration::from_millis(millis_between(last, landed)))
 }

@@ -19,36 +19,73 @@ fn the_first_session_has_it_built_and_the_next_prompt_finds_it() -> Result<()> {
     fresh.cargo.block_builds()?;
     let mut session = fresh.session()?;
     let line = session_start_line(&session, "startup")?.context("nothing was said")?;
-    ensure!(line.starts_with(&format!("[omo] omo {VERSION} is being built, once, in the background")), "{line}");
+    ensure!(
+        line.starts_with(&format!(
+            "[omo] omo {VERSION} is being built, once, in the background"
+        )),
+        "{line}"
+    );
     // A path is told without what breaks a line.
-    ensure!(line.ends_with("Progress: ~/.claude/plugins/data/omo-inline/build.log"), "{line}");
+    ensure!(
+        line.ends_with("Progress: ~/.claude/plugins/data/omo-inline/build.log"),
+        "{line}"
+    );
     fresh.cargo.wait_for_builds(1)?;
-    ensure!(session.prompt("fix the tests")?.is_silent(), "told although nothing was asked of omo");
+    ensure!(
+        session.prompt("fix the tests")?.is_silent(),
+        "told although nothing was asked of omo"
+    );
     let reported = require_sound(&session.prompt("ulw fix the tests")?)?;
     let line = reported.system_message().context("nothing was said")?;
     let wanted = format!(
         "[omo] this prompt is not held: omo {VERSION} is being built, once, in the background (crate 12 of 57). "
     );
-    ensure!(line.starts_with(&wanted) && line.contains("says that it is ready"), "{line}");
+    ensure!(
+        line.starts_with(&wanted) && line.contains("says that it is ready"),
+        "{line}"
+    );
     fresh.cargo.release()?;
     ensure!(fresh.outcome()? == format!("built {VERSION}"));
 
     // The first prompt after that is held, and says so beside what the model is told; no other does.
     let reported = require_sound(&session.prompt("ulw fix the tests")?)?;
     ensure!(
-        reported.system_message().is_some_and(|line| line.starts_with(&format!("[omo] omo {VERSION} is ready: "))),
+        reported
+            .system_message()
+            .is_some_and(|line| line.starts_with(&format!("[omo] omo {VERSION} is ready: "))),
         "{reported:?}"
     );
-    ensure!(reported.additional_context().is_some_and(|text| text.contains("<ultrawork-mode>")), "{reported:?}");
-    ensure!(require_sound(&session.stop("Some of it is done.")?)?.blocks(), "not held");
+    ensure!(
+        reported
+            .additional_context()
+            .is_some_and(|text| text.contains("<ultrawork-mode>")),
+        "{reported:?}"
+    );
+    ensure!(
+        require_sound(&session.stop("Some of it is done.")?)?.blocks(),
+        "not held"
+    );
     let again = require_sound(&session.prompt("go on")?)?;
-    ensure!(again.system_message().is_none_or(|line| !line.contains("is ready")), "{again:?}");
+    ensure!(
+        again
+            .system_message()
+            .is_none_or(|line| !line.contains("is ready")),
+        "{again:?}"
+    );
 
     // The folder was built in place of nothing, whole, and nothing else is left.
     let log = fs::read_to_string(fresh.log())?;
     let first = log.lines().next().unwrap_or_default();
-    ensure!(first.ends_with(&format!("Z building omo {VERSION} with cargo 2.0.0 (pretended)")), "{log}");
-    let mut left: Vec<_> = fs::read_dir(fresh.data())?.flatten().map(|entry| entry.file_name()).collect();
+    ensure!(
+        first.ends_with(&format!(
+            "Z building omo {VERSION} with cargo 2.0.0 (pretended)"
+        )),
+        "{log}"
+    );
+    let mut left: Vec<_> = fs::read_dir(fresh.data())?
+        .flatten()
+        .map(|entry| entry.file_name())
+        .collect();
     left.sort();
     ensure!(left == ["bin", "build.log"], "{left:?}");
     ensure!(fs::read_link(fresh.binaries_folder().join("omo"))? == Path::new(VERSION).join("omo"));
@@ -63,19 +100,48 @@ fn cargo_builds_the_copy_and_nothing_of_the_session_or_the_project() -> Result<(
     let fresh = Fresh::new()?;
     fresh.line_of_a_new_session()?;
     fresh.outcome()?;
-    ensure!(fresh.cargo.recorded_input("folder").trim_end() == fs::canonicalize(&fresh.clone)?.to_string_lossy());
+    ensure!(
+        fresh.cargo.recorded_input("folder").trim_end()
+            == fs::canonicalize(&fresh.clone)?.to_string_lossy()
+    );
     let target = fresh.data().join("build");
     // The hooks first, which sessions wait for.
-    let call = |what| format!("build --locked --release {what} --target-dir {}\n", target.display());
-    let wanted = ["-p omo-hooks --bin omo-hook", "-p omo-cli --bin omo"].map(call).concat();
-    ensure!(fresh.cargo.recorded_input("arguments") == wanted, "{}", fresh.cargo.recorded_input("arguments"));
+    let call = |what| {
+        format!(
+            "build --locked --release {what} --target-dir {}\n",
+            target.display()
+        )
+    };
+    let wanted = ["-p omo-hooks --bin omo-hook", "-p omo-cli --bin omo"]
+        .map(call)
+        .concat();
+    ensure!(
+        fresh.cargo.recorded_input("arguments") == wanted,
+        "{}",
+        fresh.cargo.recorded_input("arguments")
+    );
     // What cargo downloads is shared as it always is.
     let usual = run_command(fresh.lab.command("/bin/sh").args(["-c", "umask"]), "")?;
-    ensure!(fresh.cargo.recorded_input("umask") == usual.stdout, "{}", fresh.cargo.recorded_input("umask"));
+    ensure!(
+        fresh.cargo.recorded_input("umask") == usual.stdout,
+        "{}",
+        fresh.cargo.recorded_input("umask")
+    );
     let environment = fresh.cargo.recorded_input("environment");
-    let names: Vec<_> = environment.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name).collect();
-    ensure!(names.contains(&"HOME") && names.contains(&"PATH"), "{names:?}");
-    let secret = |name: &&&str| ["ANTHROPIC", "CLAUDE", "OMO_"].iter().any(|begin| name.starts_with(begin));
+    let names: Vec<_> = environment
+        .lines()
+        .filter_map(|line| line.split_once('='))
+        .map(|(name, _)| name)
+        .collect();
+    ensure!(
+        names.contains(&"HOME") && names.contains(&"PATH"),
+        "{names:?}"
+    );
+    let secret = |name: &&&str| {
+        ["ANTHROPIC", "CLAUDE", "OMO_"]
+            .iter()
+            .any(|begin| name.starts_with(begin))
+    };
     ensure!(names.iter().find(secret).is_none(), "{names:?}");
     Ok(())
 }
@@ -83,7 +149,9 @@ fn cargo_builds_the_copy_and_nothing_of_the_session_or_the_project() -> Result<(
 /// What a process has open.
 fn open_files(process: &str) -> Result<Vec<PathBuf>> {
     let files = fs::read_dir(format!("/proc/{process}/fd"))?.flatten();
-    Ok(files.filter_map(|file| fs::read_link(file.path()).ok()).collect())
+    Ok(files
+        .filter_map(|file| fs::read_link(file.path()).ok())
+        .collect())
 }
 
 /// A session that ends may end what it started, and waits for processes that hold its pipes: a build must be neither.
@@ -95,9 +163,17 @@ fn a_build_is_no_part_of_the_session() -> Result<()> {
     let inherited = open_files("self")?;
     let mut start = fresh.lab.command("/bin/sh");
     // The client may leave more open than the usual three.
-    start.args(["-c", "exec \"$0\" 3>&1 9>&2"]).arg(fresh.clone.join("bin/omo-session-start"));
-    start.env("CLAUDE_PLUGIN_DATA", fresh.data()).process_group(0);
-    let mut start = start.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    start
+        .args(["-c", "exec \"$0\" 3>&1 9>&2"])
+        .arg(fresh.clone.join("bin/omo-session-start"));
+    start
+        .env("CLAUDE_PLUGIN_DATA", fresh.data())
+        .process_group(0);
+    let mut start = start
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
     ensure!(start.wait()?.success());
     fresh.cargo.wait_for_builds(1)?;
     let builders = processes_with(&fresh.data().display().to_string());
@@ -108,7 +184,10 @@ fn a_build_is_no_part_of_the_session() -> Result<()> {
             ensure!(!is_own, "{process} holds {}", file.display());
         }
     }
-    Command::new("kill").args(["-KILL", "--", &format!("-{}", start.id())]).stderr(Stdio::null()).status()?;
+    Command::new("kill")
+        .args(["-KILL", "--", &format!("-{}", start.id())])
+        .stderr(Stdio::null())
+        .status()?;
     fresh.cargo.release()?;
     ensure!(fresh.outcome()? == format!("built {VERSION}"));
     Ok(())
@@ -135,12 +214,18 @@ fn a_failed_build_is_tried_again_only_when_it_can_be_different() -> Result<()> {
         let line = fresh.line_of_a_new_session()?;
         let said = format!("[omo] building omo {VERSION} failed: cargo build ended with 101. ");
         ensure!(line.starts_with(&said), "{line}");
-        ensure!(line.contains(" ~/.claude/plugins/data/omo-inline/build.log says why. "), "{line}");
+        ensure!(
+            line.contains(" ~/.claude/plugins/data/omo-inline/build.log says why. "),
+            "{line}"
+        );
         ensure!(line.contains("To try again: rm '/"), "{line}");
     }
     // A builder that comes too late, as when two sessions start at once, holds to it too.
     fresh.build_by_hand()?;
-    ensure!((fresh.cargo.builds(), &fs::read_to_string(fresh.log())?) == (1, &log), "built again");
+    ensure!(
+        (fresh.cargo.builds(), &fs::read_to_string(fresh.log())?) == (1, &log),
+        "built again"
+    );
 
     fresh.cargo.has_version("cargo 2.1.0 (pretended)")?;
     ensure!(fresh.line_of_a_new_session()?.contains("is being built"));
@@ -162,8 +247,9 @@ fn a_build_that_fails_with_an_older_cargo_says_so() -> Result<()> {
     fresh.line_of_a_new_session()?;
     fresh.outcome()?;
     let (line, least) = (fresh.line_of_a_new_session()?, least_rust()?);
-    let said =
-        format!("ended with 101 (omo needs Rust {least} or later, and this cargo is 1.9.0: run rustup update). ");
+    let said = format!(
+        "ended with 101 (omo needs Rust {least} or later, and this cargo is 1.9.0: run rustup update). "
+    );
     ensure!(line.contains(&said), "{line}");
     Ok(())
 }
@@ -185,7 +271,9 @@ fn two_at_once_build_once() -> Result<()> {
     fs::remove_dir_all(fresh.data())?;
     fs::create_dir_all(fresh.binaries_folder())?;
     fresh.cargo.unblock_builds()?;
-    let builders: Vec<_> = (0..8).map(|_| fresh.builder().spawn()).collect::<Result<_, _>>()?;
+    let builders: Vec<_> = (0..8)
+        .map(|_| fresh.builder().spawn())
+        .collect::<Result<_, _>>()?;
     for mut builder in builders {
         ensure!(builder.wait()?.success());
     }
@@ -202,8 +290,16 @@ fn a_killed_builder_does_not_block_the_next() -> Result<()> {
     let lock = fresh.data().join("build.lock");
     let builder = fs::read_link(&lock)?;
     let builder = builder.to_str().context("no number")?;
-    ensure!(processes_with("build-in-background.sh").contains(&builder.parse()?), "the lock names {builder}");
-    ensure!(Command::new("kill").args(["-KILL", builder]).status()?.success());
+    ensure!(
+        processes_with("build-in-background.sh").contains(&builder.parse()?),
+        "the lock names {builder}"
+    );
+    ensure!(
+        Command::new("kill")
+            .args(["-KILL", builder])
+            .status()?
+            .success()
+    );
     fresh.cargo.end();
     fresh.cargo.unblock_builds()?;
 
@@ -211,9 +307,15 @@ fn a_killed_builder_does_not_block_the_next() -> Result<()> {
     ensure!(fresh.outcome()? == format!("built {VERSION}"));
 
     // Nor does a lock whose number belongs to another process by now, nor one that is none.
-    for locked in [Some(std::process::id().to_string()), Some("not a number".into()), None] {
+    for locked in [
+        Some(std::process::id().to_string()),
+        Some("not a number".into()),
+        None,
+    ] {
         // It says that it is done before it gives the lock back.
-        wait_until("the end of the builder", || lock.symlink_metadata().is_err().then_some(()))?;
+        wait_until("the end of the builder", || {
+            lock.symlink_metadata().is_err().then_some(())
+        })?;
         fs::remove_dir_all(fresh.binaries_folder())?;
         fs::remove_file(fresh.log())?;
         match locked {
@@ -254,7 +356,10 @@ fn the_version_before_stays_and_older_ones_go() -> Result<()> {
     // The version before holds sessions meanwhile, and there is nothing to tell.
     ensure!(session_start_line(&fresh.session()?, "startup")?.is_none());
     ensure!(fresh.outcome()? == format!("built {VERSION}"));
-    let mut left: Vec<_> = fs::read_dir(fresh.binaries_folder())?.flatten().map(|entry| entry.file_name()).collect();
+    let mut left: Vec<_> = fs::read_dir(fresh.binaries_folder())?
+        .flatten()
+        .map(|entry| entry.file_name())
+        .collect();
     left.sort();
     ensure!(left == ["0.0.2", VERSION, "notes", "omo"], "{left:?}");
     ensure!(fs::read_link(fresh.binaries_folder().join("omo"))? == Path::new(VERSION).join("omo"));

@@ -19,8 +19,13 @@ use crate::scene::{Scene, play, require_sound};
 
 /// The files of the state, with what they hold.
 fn files(scene: &Scene) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
-    let entries = fs::read_dir(scene.lab.state_folder()).into_iter().flatten().flatten();
-    entries.map(|entry| (entry.path(), fs::read(entry.path()).ok())).collect()
+    let entries = fs::read_dir(scene.lab.state_folder())
+        .into_iter()
+        .flatten()
+        .flatten();
+    entries
+        .map(|entry| (entry.path(), fs::read(entry.path()).ok()))
+        .collect()
 }
 
 /// `omo` fails with this status, says each of `parts` and a hint on stderr and nothing on stdout,
@@ -39,14 +44,30 @@ fn fails_with(
     let before = files(scene);
     let output = omo(scene, arguments, variables)?;
     let stderr = String::from_utf8(output.stderr)?;
-    ensure!(output.status.code() == Some(status), "{arguments:?}: {} instead of {status}: {stderr}", output.status);
-    ensure!(output.stdout.is_empty(), "{arguments:?}: on stdout: {}", String::from_utf8_lossy(&output.stdout));
+    ensure!(
+        output.status.code() == Some(status),
+        "{arguments:?}: {} instead of {status}: {stderr}",
+        output.status
+    );
+    ensure!(
+        output.stdout.is_empty(),
+        "{arguments:?}: on stdout: {}",
+        String::from_utf8_lossy(&output.stdout)
+    );
     for part in parts.iter().chain(&["error: "]) {
-        ensure!(stderr.contains(part), "{arguments:?}: no {part:?} in {stderr}");
+        ensure!(
+            stderr.contains(part),
+            "{arguments:?}: no {part:?} in {stderr}"
+        );
     }
     // The lock's own file, and a folder's `.gitignore`, may be made; what was there stays.
     let after = files(scene);
-    ensure!(before.iter().all(|(path, bytes)| after.get(path) == Some(bytes)), "{arguments:?}: a file was changed");
+    ensure!(
+        before
+            .iter()
+            .all(|(path, bytes)| after.get(path) == Some(bytes)),
+        "{arguments:?}: a file was changed"
+    );
     Ok(())
 }
 
@@ -60,20 +81,47 @@ fn a_wrong_command_line_is_status_2_and_says_what_to_do() {
         ("several sessions are known", |s| {
             s.arm()?;
             let other = second_session(s)?;
-            let (one, two) = (format!("--session {}", s.session.session()), format!("--session {}", other.session()));
-            fails(s, &["ulw", "on"], 2, &["2 sessions of this project are known", "hint:", &one, &two])
+            let (one, two) = (
+                format!("--session {}", s.session.session()),
+                format!("--session {}", other.session()),
+            );
+            fails(
+                s,
+                &["ulw", "on"],
+                2,
+                &["2 sessions of this project are known", "hint:", &one, &two],
+            )
         }),
         ("an id that is none", |s| {
             s.arm()?;
-            for command in [["stop", "--session", "../../x"], ["status", "--session", "a b"], ["stop", "--session", ""]]
-            {
-                fails(s, &command, 2, &["is not a session id", "hint:", "omo status"])?;
+            for command in [
+                ["stop", "--session", "../../x"],
+                ["status", "--session", "a b"],
+                ["stop", "--session", ""],
+            ] {
+                fails(
+                    s,
+                    &command,
+                    2,
+                    &["is not a session id", "hint:", "omo status"],
+                )?;
             }
-            fails_with(s, &["stop"], &[("CLAUDE_CODE_SESSION_ID", "a/b")], 2, &["`a/b` is not a session id", "hint:"])
+            fails_with(
+                s,
+                &["stop"],
+                &[("CLAUDE_CODE_SESSION_ID", "a/b")],
+                2,
+                &["`a/b` is not a session id", "hint:"],
+            )
         }),
         ("what clap refuses", |s| {
             s.arm()?;
-            fails(s, &["stop", "--session", "a", "--all"], 2, &["--session", "--all"])?;
+            fails(
+                s,
+                &["stop", "--session", "a", "--all"],
+                2,
+                &["--session", "--all"],
+            )?;
             fails(s, &["stpo"], 2, &["stpo"])?;
             fails(s, &["status", "--jsn"], 2, &["--jsn", "--json"])?;
             fails(s, &["completions", "tcsh"], 2, &["tcsh", "bash"])?;
@@ -87,7 +135,11 @@ fn where_json_is_asked_for_an_error_is_one_line_of_it_on_stderr() {
     play(&[("each kind", |s| {
         s.arm()?;
         for (arguments, status, kind) in [
-            (&["status", "--json", "--session", "unknown"][..], 3, "notFound"),
+            (
+                &["status", "--json", "--session", "unknown"][..],
+                3,
+                "notFound",
+            ),
             (&["status", "--json", "--session", "a b"], 2, "usage"),
             (&["status", "--json", "--all"], 2, "usage"),
             (&["verify", "--json"], 1, "notGreen"),
@@ -96,11 +148,20 @@ fn where_json_is_asked_for_an_error_is_one_line_of_it_on_stderr() {
         ] {
             let output = omo(s, arguments, &[("CLICOLOR_FORCE", "1")])?;
             let stderr = String::from_utf8(output.stderr)?;
-            ensure!(output.status.code() == Some(status) && output.stdout.is_empty(), "{arguments:?}: {stderr}");
+            ensure!(
+                output.status.code() == Some(status) && output.stdout.is_empty(),
+                "{arguments:?}: {stderr}"
+            );
             ensure!(stderr.lines().count() == 1, "{arguments:?}: {stderr}");
             let error = &serde_json::from_str::<serde_json::Value>(&stderr)?["error"];
-            ensure!(error["status"] == status && error["kind"] == kind, "{arguments:?}: {stderr}");
-            ensure!(error["message"].is_string() && error["hint"].is_string(), "{arguments:?}: {stderr}");
+            ensure!(
+                error["status"] == status && error["kind"] == kind,
+                "{arguments:?}: {stderr}"
+            );
+            ensure!(
+                error["message"].is_string() && error["hint"].is_string(),
+                "{arguments:?}: {stderr}"
+            );
         }
         Ok(())
     })]);
@@ -124,33 +185,83 @@ fn what_is_not_there_is_status_3_and_says_what_is() {
                     &["check", "remove", "x", "--digest", "x"],
                     &["check", "add", "--digest", "x"],
                 ] {
-                    let behind: &[&str] = if command == ["check", "add", "--digest", "x"] { &["true"] } else { &[] };
+                    let behind: &[&str] = if command == ["check", "add", "--digest", "x"] {
+                        &["true"]
+                    } else {
+                        &[]
+                    };
                     let line = [command, &["--session", typed], behind].concat();
-                    fails(s, &line, 3, &[&format!("no session `{typed:.60}` in "), "hint:", "omo status"])?;
+                    fails(
+                        s,
+                        &line,
+                        3,
+                        &[
+                            &format!("no session `{typed:.60}` in "),
+                            "hint:",
+                            "omo status",
+                        ],
+                    )?;
                 }
             }
             Ok(())
         }),
         ("a session that is not known, where nothing is", |s| {
             for command in [&["stop"][..], &["ulw", "on"], &["blocked", "x"]] {
-                fails(s, &[command, &["--session", "unknown"]].concat(), 3, &["no session `unknown` in ", "hint:"])?;
+                fails(
+                    s,
+                    &[command, &["--session", "unknown"]].concat(),
+                    3,
+                    &["no session `unknown` in ", "hint:"],
+                )?;
             }
-            ensure!(!s.lab.project().join(".sisyphus").exists(), "something was made");
+            ensure!(
+                !s.lab.project().join(".sisyphus").exists(),
+                "something was made"
+            );
             Ok(())
         }),
         ("on, where nothing is known", |s| {
-            fails(s, &["ulw", "on"], 3, &["no session of this project is known", "hint:", "--session ID"])?;
-            ensure!(!s.lab.project().join(".sisyphus").exists(), "something was made");
+            fails(
+                s,
+                &["ulw", "on"],
+                3,
+                &[
+                    "no session of this project is known",
+                    "hint:",
+                    "--session ID",
+                ],
+            )?;
+            ensure!(
+                !s.lab.project().join(".sisyphus").exists(),
+                "something was made"
+            );
             Ok(())
         }),
         ("blocked, where no run is on", |s| {
-            fails(s, &["blocked", "x"], 3, &["no ultrawork run is on in ", "hint:"])?;
+            fails(
+                s,
+                &["blocked", "x"],
+                3,
+                &["no ultrawork run is on in ", "hint:"],
+            )?;
             s.arm()?;
             s.prompt("ulw off")?;
             let id = s.session.session();
-            fails(s, &["blocked", "x", "--session", id], 3, &[&format!("is on in session {id}"), "hint:"])
+            fails(
+                s,
+                &["blocked", "x", "--session", id],
+                3,
+                &[&format!("is on in session {id}"), "hint:"],
+            )
         }),
-        ("nothing to approve", |s| fails(s, &["check", "approve"], 3, &["there is no omo.toml in ", "hint:"])),
+        ("nothing to approve", |s| {
+            fails(
+                s,
+                &["check", "approve"],
+                3,
+                &["there is no omo.toml in ", "hint:"],
+            )
+        }),
     ]);
 }
 
@@ -161,8 +272,11 @@ fn a_wrong_configuration_is_named_and_only_turning_on_fails() {
             s.arm()?;
             s.prompt("ulw off")?;
             config(s, "# mine\n[limits]\nmax_blocks = 900\n")?;
-            let parts =
-                ["/.config/omo/config.toml:3: ", "`limits.max_blocks` must be a whole number from 1 to 100", "hint:"];
+            let parts = [
+                "/.config/omo/config.toml:3: ",
+                "`limits.max_blocks` must be a whole number from 1 to 100",
+                "hint:",
+            ];
             fails(s, &["ulw", "on"], 5, &parts)?;
             s.allows(&json!({}))
         }),
@@ -172,9 +286,13 @@ fn a_wrong_configuration_is_named_and_only_turning_on_fails() {
             for command in [&["status"][..], &["stop"]] {
                 let output = omo(s, command, &[])?;
                 let stderr = String::from_utf8(output.stderr)?;
-                ensure!(output.status.success() && !output.stdout.is_empty(), "{command:?}: {stderr}");
                 ensure!(
-                    stderr.starts_with("warning: ") && stderr.contains("config.toml:2: `stop.feedback`"),
+                    output.status.success() && !output.stdout.is_empty(),
+                    "{command:?}: {stderr}"
+                );
+                ensure!(
+                    stderr.starts_with("warning: ")
+                        && stderr.contains("config.toml:2: `stop.feedback`"),
                     "{stderr}"
                 );
             }
@@ -184,19 +302,37 @@ fn a_wrong_configuration_is_named_and_only_turning_on_fails() {
             config(s, "[limits]\nmax_blocks = 900\nmax_minutes = 60\n")?;
             s.arm()?;
             ensure!(
-                s.entry()?["limits"] == serde_json::to_value(RunLimits { max_minutes: 60, ..RunLimits::DEFAULT })?,
+                s.entry()?["limits"]
+                    == serde_json::to_value(RunLimits {
+                        max_minutes: 60,
+                        ..RunLimits::DEFAULT
+                    })?,
                 "{}",
                 s.entry()?
             );
-            ensure!(s.hooks_log().contains("config.toml:2: `limits.max_blocks`"), "{}", s.hooks_log());
+            ensure!(
+                s.hooks_log().contains("config.toml:2: `limits.max_blocks`"),
+                "{}",
+                s.hooks_log()
+            );
             s.blocks(&json!({})).map(drop)
         }),
         ("a file in the repository widens nothing", |s| {
-            for path in ["omo.toml", "config.toml", ".omo/config.toml", ".config/omo/config.toml"] {
-                s.lab.write(path, "[limits]\nmax_blocks = 100\nmax_minutes = 1440\n")?;
+            for path in [
+                "omo.toml",
+                "config.toml",
+                ".omo/config.toml",
+                ".config/omo/config.toml",
+            ] {
+                s.lab
+                    .write(path, "[limits]\nmax_blocks = 100\nmax_minutes = 1440\n")?;
             }
             s.arm()?;
-            ensure!(s.entry()?["limits"]["maxBlocks"] == MAX_BLOCKS, "{}", s.entry()?);
+            ensure!(
+                s.entry()?["limits"]["maxBlocks"] == MAX_BLOCKS,
+                "{}",
+                s.entry()?
+            );
             Ok(())
         }),
     ]);
@@ -208,7 +344,12 @@ fn a_busy_lock_is_status_6_and_changes_nothing() {
         s.arm()?;
         let folder = GuardedFolder::open_state(s.lab.project())?.context("no folder")?;
         let _held = StateLock::take(&folder, Duration::ZERO)?;
-        fails(s, &["stop"], 6, &["lock of the state", "hint:", "runtime.lock"])?;
+        fails(
+            s,
+            &["stop"],
+            6,
+            &["lock of the state", "hint:", "runtime.lock"],
+        )?;
         let output = omo(s, &["status"], &[])?;
         ensure!(output.status.success(), "looking needs no lock");
         Ok(())
@@ -229,12 +370,25 @@ fn a_state_that_cannot_be_used_is_status_9_and_names_the_file() {
             fails(s, &["status"], 9, &["runtime.local.json"])
         }),
         ("a newer version", |s| {
-            s.write_state(s.armed_text()?.replace("\"version\":1", "\"version\":7").as_bytes())?;
+            s.write_state(
+                s.armed_text()?
+                    .replace("\"version\":1", "\"version\":7")
+                    .as_bytes(),
+            )?;
             fails(s, &["status"], 9, &["version 7", "hint:"])?;
-            fails(s, &["stop", "--session", s.session.session()], 9, &["version 7", "hint:"])
+            fails(
+                s,
+                &["stop", "--session", s.session.session()],
+                9,
+                &["version 7", "hint:"],
+            )
         }),
         ("the hint for a newer version can help", |s| {
-            s.write_state(s.armed_text()?.replace("\"version\":1", "\"version\":7").as_bytes())?;
+            s.write_state(
+                s.armed_text()?
+                    .replace("\"version\":1", "\"version\":7")
+                    .as_bytes(),
+            )?;
             let output = omo(s, &["stop", "--session", s.session.session()], &[])?;
             let stderr = String::from_utf8(output.stderr)?;
             ensure!(
@@ -248,8 +402,18 @@ fn a_state_that_cannot_be_used_is_status_9_and_names_the_file() {
             fs::write(&outside, s.armed_text()?)?;
             fs::create_dir_all(s.lab.state_folder())?;
             symlink(&outside, s.state_file())?;
-            fails(s, &["status"], 9, &["runtime.local.json is a symbolic link", "hint:"])?;
-            fails(s, &["stop", "--session", s.session.session()], 9, &["symbolic link", "hint:"])?;
+            fails(
+                s,
+                &["status"],
+                9,
+                &["runtime.local.json is a symbolic link", "hint:"],
+            )?;
+            fails(
+                s,
+                &["stop", "--session", s.session.session()],
+                9,
+                &["symbolic link", "hint:"],
+            )?;
             Ok(())
         }),
         ("a folder that is a file", |s| {
@@ -279,8 +443,15 @@ fn a_log_that_cannot_be_written_releases_the_session() {
         let output = omo(s, &["stop", "--all"], &[])?;
         s.is_told_of_stop()?;
         let reported = require_sound(&other.stop("x")?)?;
-        ensure!(!reported.blocks(), "the other session is still held: {reported:?}");
-        ensure!(output.status.success(), "let go, but: {}", String::from_utf8_lossy(&output.stderr));
+        ensure!(
+            !reported.blocks(),
+            "the other session is still held: {reported:?}"
+        );
+        ensure!(
+            output.status.success(),
+            "let go, but: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         Ok(())
     })]);
 }
@@ -303,11 +474,19 @@ fn unread(scene: &mut Scene, arguments: &[&str]) -> Result<()> {
     let (reader, writer) = std::io::pipe()?;
     drop(reader);
     let mut command = scene.lab.command(scene.plugin.join("bin/omo"));
-    let child = command.args(arguments).stdout(writer).stderr(std::process::Stdio::piped()).spawn()?;
+    let child = command
+        .args(arguments)
+        .stdout(writer)
+        .stderr(std::process::Stdio::piped())
+        .spawn()?;
     drop(command);
     let output = child.wait_with_output()?;
     let stderr = String::from_utf8(output.stderr)?;
-    ensure!(output.status.success() && stderr.is_empty(), "{}: {stderr}", output.status);
+    ensure!(
+        output.status.success() && stderr.is_empty(),
+        "{}: {stderr}",
+        output.status
+    );
     Ok(())
 }
 
@@ -323,7 +502,10 @@ fn a_project_that_is_gone_is_said_so() {
             .arg(&gone);
         let output = command.output()?;
         let stderr = String::from_utf8(output.stderr)?;
-        ensure!(!output.status.success() && output.stdout.is_empty() && stderr.contains("error: "), "{stderr}");
+        ensure!(
+            !output.status.success() && output.stdout.is_empty() && stderr.contains("error: "),
+            "{stderr}"
+        );
         Ok(())
     })]);
 }

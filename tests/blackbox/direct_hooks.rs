@@ -55,7 +55,10 @@ impl Installed {
         for (binary, name) in [("omo-stop", "omo-hook"), ("omo", "omo")] {
             // A program that this process had written could not be started while another thread starts one.
             let from = self.fresh.plugin.join("bin").join(binary);
-            let copied = Command::new("cp").arg(from).arg(folder.join(name)).status()?;
+            let copied = Command::new("cp")
+                .arg(from)
+                .arg(folder.join(name))
+                .status()?;
             ensure!(copied.success(), "cp {binary}: {copied}");
         }
         Ok(())
@@ -81,10 +84,17 @@ impl Installed {
         let programs: Vec<_> = EVENTS
             .iter()
             .map(|row| {
-                let command = hooks["hooks"][row.name][0]["hooks"][0]["command"].as_str().context("no command")?;
-                let program = self.root.join(command.strip_prefix("${CLAUDE_PLUGIN_ROOT}/").context("elsewhere")?);
+                let command = hooks["hooks"][row.name][0]["hooks"][0]["command"]
+                    .as_str()
+                    .context("no command")?;
+                let program = self.root.join(
+                    command
+                        .strip_prefix("${CLAUDE_PLUGIN_ROOT}/")
+                        .context("elsewhere")?,
+                );
                 ensure!(
-                    program.ends_with(row.program) && fs::metadata(&program)?.permissions().mode() & 0o111 == 0o111
+                    program.ends_with(row.program)
+                        && fs::metadata(&program)?.permissions().mode() & 0o111 == 0o111
                 );
                 Ok(program)
             })
@@ -96,8 +106,14 @@ impl Installed {
     fn is_direct(&self) -> Result<bool> {
         let binary = fs::read(self.fresh.plugin.join("bin/omo-stop"))?;
         let programs = self.named()?;
-        let binaries = programs.iter().filter(|path| fs::read(path).is_ok_and(|bytes| bytes == binary)).count();
-        ensure!(binaries == 0 || binaries == programs.len(), "{programs:?} are of two kinds");
+        let binaries = programs
+            .iter()
+            .filter(|path| fs::read(path).is_ok_and(|bytes| bytes == binary))
+            .count();
+        ensure!(
+            binaries == 0 || binaries == programs.len(),
+            "{programs:?} are of two kinds"
+        );
         Ok(binaries > 0)
     }
 
@@ -116,8 +132,14 @@ impl Installed {
 /// What the client sends to a hook; a session's start is answered with a line for the model.
 fn input(launcher: &Path) -> String {
     let name = launcher.file_name().unwrap_or_default().to_string_lossy();
-    let event = EVENTS.iter().find(|row| row.program == name).map(|row| row.name);
-    format!("{}\n", json!({"session_id": "a-b", "hook_event_name": event, "source": "startup", "prompt": "hello"}))
+    let event = EVENTS
+        .iter()
+        .find(|row| row.program == name)
+        .map(|row| row.name);
+    format!(
+        "{}\n",
+        json!({"session_id": "a-b", "hook_event_name": event, "source": "startup", "prompt": "hello"})
+    )
 }
 
 fn starts_session(run: &HookRun) -> bool {
@@ -126,10 +148,16 @@ fn starts_session(run: &HookRun) -> bool {
 
 #[test]
 fn any_launcher_has_the_next_session_start_the_binaries() -> Result<()> {
-    for (name, is_package) in EVENTS.iter().flat_map(|row| [(row.program, false), (row.program, true)]) {
+    for (name, is_package) in EVENTS
+        .iter()
+        .flat_map(|row| [(row.program, false), (row.program, true)])
+    {
         let it = Installed::new()?;
         let binaries = if is_package {
-            it.root.join("node_modules/@omo-cc").join(npm_platform()).join("bin")
+            it.root
+                .join("node_modules/@omo-cc")
+                .join(npm_platform())
+                .join("bin")
         } else {
             it.data.join("bin").join(VERSION)
         };
@@ -139,16 +167,31 @@ fn any_launcher_has_the_next_session_start_the_binaries() -> Result<()> {
         for time in ["first", "second"] {
             // An open session has read hooks.json before, and goes on with the launchers.
             let run = it.run(&it.launcher(name))?;
-            ensure!(run.status.success() && run.stderr.is_empty(), "{name}, {time}: {run:?}");
-            ensure!(starts_session(&run) == (name == "omo-session-start"), "{name}, {time}: {run:?}");
+            ensure!(
+                run.status.success() && run.stderr.is_empty(),
+                "{name}, {time}: {run:?}"
+            );
+            ensure!(
+                starts_session(&run) == (name == "omo-session-start"),
+                "{name}, {time}: {run:?}"
+            );
             ensure!(it.is_direct()?, "{name}, {time}");
         }
         for program in it.named()? {
             let run = it.run(&program)?;
-            ensure!(run.status.success() && run.stderr.is_empty(), "{}: {run:?}", program.display());
-            ensure!(starts_session(&run) == program.ends_with("omo-session-start"), "{run:?}");
+            ensure!(
+                run.status.success() && run.stderr.is_empty(),
+                "{}: {run:?}",
+                program.display()
+            );
+            ensure!(
+                starts_session(&run) == program.ends_with("omo-session-start"),
+                "{run:?}"
+            );
             // What is written into the client's files must not reach the binary itself.
-            ensure!(fs::metadata(&program)?.ino() != fs::metadata(binaries.join("omo-hook"))?.ino());
+            ensure!(
+                fs::metadata(&program)?.ino() != fs::metadata(binaries.join("omo-hook"))?.ino()
+            );
         }
         let mut after = it.names()?;
         after.retain(|name| name != "run");
@@ -156,7 +199,10 @@ fn any_launcher_has_the_next_session_start_the_binaries() -> Result<()> {
         let run = run_command(it.command(&it.launcher("omo")).arg("--version"), "")?;
         ensure!(run.stdout == format!("omo {VERSION}\n"), "{run:?}");
         // The client lays its files anew: the next launcher does the same again.
-        fs::copy(it.fresh.clone.join("hooks.json"), it.root.join("hooks.json"))?;
+        fs::copy(
+            it.fresh.clone.join("hooks.json"),
+            it.root.join("hooks.json"),
+        )?;
         ensure!(it.run(&it.launcher("omo-stop"))?.is_silent() && it.is_direct()?);
     }
     Ok(())
@@ -169,10 +215,16 @@ fn many_at_once_all_work_and_leave_whole_files() -> Result<()> {
     let launcher = it.launcher("omo-session-start");
     let file = it.fresh.lab.write("input", &input(&launcher))?;
     for _ in 0..5 {
-        fs::copy(it.fresh.clone.join("hooks.json"), it.root.join("hooks.json"))?;
+        fs::copy(
+            it.fresh.clone.join("hooks.json"),
+            it.root.join("hooks.json"),
+        )?;
         let start = |_| {
             let mut command = it.command(&launcher);
-            command.stdin(fs::File::open(&file)?).stdout(Stdio::piped()).stderr(Stdio::piped());
+            command
+                .stdin(fs::File::open(&file)?)
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped());
             Ok(command.spawn()?)
         };
         let running: Vec<_> = (0..20).map(start).collect::<Result<_>>()?;
@@ -181,7 +233,10 @@ fn many_at_once_all_work_and_leave_whole_files() -> Result<()> {
         for child in running {
             let output = child.wait_with_output()?;
             let said = String::from_utf8_lossy(&output.stdout).into_owned();
-            ensure!(output.status.success() && said.contains("CLAUDE_SESSION_ID"), "{output:?}");
+            ensure!(
+                output.status.success() && said.contains("CLAUDE_SESSION_ID"),
+                "{output:?}"
+            );
             ensure!(output.stderr.is_empty(), "{output:?}");
             it.named()?;
         }
@@ -203,7 +258,10 @@ fn one_that_is_killed_or_fails_half_way_leaves_what_works() -> Result<()> {
         ("mkdir", "exit 1"),
         ("mv", "kill -KILL $PPID"),
         ("mv", "exit 1"),
-        ("mv", "case $3 in *.json) kill -KILL $PPID; exit ;; esac; exec /bin/mv \"$@\""),
+        (
+            "mv",
+            "case $3 in *.json) kill -KILL $PPID; exit ;; esac; exec /bin/mv \"$@\"",
+        ),
         ("sed", "echo '{'; kill -KILL $PPID"),
         ("sed", "echo '{'; exit 1"),
         ("rm", "kill -KILL $PPID"),
@@ -214,16 +272,25 @@ fn one_that_is_killed_or_fails_half_way_leaves_what_works() -> Result<()> {
         fs::write(&bad, format!("#!/bin/sh\n{text}\n"))?;
         fs::set_permissions(&bad, PermissionsExt::from_mode(0o755))?;
         let run = it.run(&launcher)?;
-        ensure!(text.contains("KILL") || starts_session(&run), "{program}: {text}: {run:?}");
+        ensure!(
+            text.contains("KILL") || starts_session(&run),
+            "{program}: {text}: {run:?}"
+        );
         ensure!(!it.is_direct()?, "{program}: {text}");
         fs::remove_file(&bad)?;
         let run = it.run(&launcher)?;
-        ensure!(starts_session(&run) && it.is_direct()?, "{program}: {text}: {run:?}");
+        ensure!(
+            starts_session(&run) && it.is_direct()?,
+            "{program}: {text}: {run:?}"
+        );
     }
     // Where there are no hard links, each is a copy.
     let it = Installed::built()?;
     fs::write(it.fresh.cargo.folder().join("ln"), "#!/bin/sh\nexit 1\n")?;
-    fs::set_permissions(it.fresh.cargo.folder().join("ln"), PermissionsExt::from_mode(0o755))?;
+    fs::set_permissions(
+        it.fresh.cargo.folder().join("ln"),
+        PermissionsExt::from_mode(0o755),
+    )?;
     ensure!(starts_session(&it.run(&it.launcher("omo-session-start"))?) && it.is_direct()?);
     Ok(())
 }
@@ -234,7 +301,9 @@ type Change = fn(&Installed) -> Result<PathBuf>;
 #[test]
 fn nothing_but_the_clients_own_copy_is_changed() -> Result<()> {
     let cases: [(&str, Change); 9] = [
-        ("a clone", |it| Ok(it.fresh.clone.join("bin/omo-session-start"))),
+        ("a clone", |it| {
+            Ok(it.fresh.clone.join("bin/omo-session-start"))
+        }),
         ("a copy with a repository in it", |it| {
             fs::create_dir(it.root.join(".git"))?;
             Ok(it.launcher("omo-session-start"))
@@ -254,7 +323,11 @@ fn nothing_but_the_clients_own_copy_is_changed() -> Result<()> {
             symlink(it.fresh.lab.home(), cache.join("home"))?;
             Ok(cache.join("home/clone/bin/omo-session-start"))
         }),
-        ("a way around", |it| Ok(it.root.join("../../../../../../clone/bin/omo-session-start"))),
+        ("a way around", |it| {
+            Ok(it
+                .root
+                .join("../../../../../../clone/bin/omo-session-start"))
+        }),
         ("binaries behind a link", |it| {
             symlink(it.fresh.lab.home().join("clone/run"), it.root.join("run"))?;
             Ok(it.launcher("omo-session-start"))
@@ -274,9 +347,16 @@ fn nothing_but_the_clients_own_copy_is_changed() -> Result<()> {
         let run = it.run(&launcher)?;
         ensure!(starts_session(&run), "{what}: {run:?}");
         for folder in [&it.root, &it.fresh.clone] {
-            ensure!(!folder.join("run").exists(), "{what}: {} was changed", folder.display());
+            ensure!(
+                !folder.join("run").exists(),
+                "{what}: {} was changed",
+                folder.display()
+            );
             let hooks = fs::read(folder.join("hooks.json"))?;
-            ensure!(hooks == fs::read(Path::new(TOP).join("hooks.json"))?, "{what}: hooks.json was changed");
+            ensure!(
+                hooks == fs::read(Path::new(TOP).join("hooks.json"))?,
+                "{what}: hooks.json was changed"
+            );
         }
     }
     Ok(())
@@ -308,9 +388,17 @@ fn a_package_is_linked_for_terminals() -> Result<()> {
     let it = Installed::new()?;
     fs::remove_file(it.root.join("Cargo.toml"))?;
     fs::create_dir_all(it.fresh.lab.home().join(".local"))?;
-    let package = it.root.join("node_modules/@omo-cc").join(npm_platform()).join("bin");
+    let package = it
+        .root
+        .join("node_modules/@omo-cc")
+        .join(npm_platform())
+        .join("bin");
     it.lay(&package)?;
-    ensure!(require_sound(&it.run(&it.launcher("omo-user-prompt-submit"))?)?.system_message().is_none());
+    ensure!(
+        require_sound(&it.run(&it.launcher("omo-user-prompt-submit"))?)?
+            .system_message()
+            .is_none()
+    );
     let link = it.fresh.lab.home().join(".local/bin/omo");
     omo_testkit::wait_until("the link", || link.exists().then_some(()))?;
     ensure!(fs::read_link(&link)? == it.data.join("bin/omo"));

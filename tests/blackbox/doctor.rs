@@ -35,8 +35,15 @@ impl Ward {
         fs::create_dir_all(&programs)?;
         // Not the one in the plugin: a person's own, on their PATH.
         place(&built.join("bin/omo"), &programs.join("omo"))?;
-        let variables = BTreeMap::from([("PATH".to_owned(), format!("{}:/usr/bin:/bin", programs.display()))]);
-        let mut ward = Self { scene: Scene::in_lab(built, lab)?, installed, variables };
+        let variables = BTreeMap::from([(
+            "PATH".to_owned(),
+            format!("{}:/usr/bin:/bin", programs.display()),
+        )]);
+        let mut ward = Self {
+            scene: Scene::in_lab(built, lab)?,
+            installed,
+            variables,
+        };
         ward.client("2.1.328", &[listed("omo@omo", &ward.installed, true)])?;
         ward.scene.arm()?;
         Ok(ward)
@@ -86,12 +93,20 @@ impl Ward {
     fn findings(&self) -> Result<Vec<Value>> {
         let output = self.omo(&["doctor", "--json"])?;
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        let report: Value = serde_json::from_slice(&output.stdout).with_context(|| stderr.clone())?;
+        let report: Value =
+            serde_json::from_slice(&output.stdout).with_context(|| stderr.clone())?;
         let checks = report["checks"].as_array().context("no checks")?.clone();
         let is_bad = checks.iter().any(|check| check["level"] == "bad");
-        ensure!(report["ok"] == !is_bad && output.status.code() == Some(i32::from(is_bad)), "{}", output.status);
+        ensure!(
+            report["ok"] == !is_bad && output.status.code() == Some(i32::from(is_bad)),
+            "{}",
+            output.status
+        );
         let error: Option<Value> = is_bad.then(|| serde_json::from_str(&stderr)).transpose()?;
-        ensure!(error.map_or(stderr.is_empty(), |error| error["error"]["status"] == 1), "{stderr}");
+        ensure!(
+            error.map_or(stderr.is_empty(), |error| error["error"]["status"] == 1),
+            "{stderr}"
+        );
         Ok(checks)
     }
 
@@ -104,19 +119,31 @@ impl Ward {
     }
 
     fn goal(&self, fields: &Value) -> Result<()> {
-        let folder =
-            self.scene.lab.project().to_string_lossy().replace(|char: char| !char.is_ascii_alphanumeric(), "-");
+        let folder = self
+            .scene
+            .lab
+            .project()
+            .to_string_lossy()
+            .replace(|char: char| !char.is_ascii_alphanumeric(), "-");
         let mut note = json!({"type": "goal_status", "met": false, "condition": "the tests pass"});
-        note.as_object_mut().context("no object")?.extend(fields.as_object().context("no object")?.clone());
+        note.as_object_mut()
+            .context("no object")?
+            .extend(fields.as_object().context("no object")?.clone());
         let line = json!({"type": "attachment", "attachment": note});
-        write(&self.home(&format!(".claude/projects/{folder}/a-session.jsonl")), &format!("{line}\n"))
+        write(
+            &self.home(&format!(".claude/projects/{folder}/a-session.jsonl")),
+            &format!("{line}\n"),
+        )
     }
 }
 
 /// Puts a program in a place, by another process: what this one has open for writing, the child of
 /// another test has as well until it is another program, and as long it cannot be started.
 fn place(from: &Path, to: &Path) -> Result<()> {
-    let status = std::process::Command::new("cp").arg("--remove-destination").args([from, to]).status()?;
+    let status = std::process::Command::new("cp")
+        .arg("--remove-destination")
+        .args([from, to])
+        .status()?;
     ensure!(status.success(), "cp: {status}");
     Ok(())
 }
@@ -134,39 +161,58 @@ fn write(path: &Path, text: &str) -> Result<()> {
 
 /// The rows of every other check.
 fn others(findings: &[Value], name: &str) -> Vec<String> {
-    let mut rows: Vec<String> =
-        findings.iter().filter(|finding| finding["name"] != name).map(Value::to_string).collect();
+    let mut rows: Vec<String> = findings
+        .iter()
+        .filter(|finding| finding["name"] != name)
+        .map(Value::to_string)
+        .collect();
     rows.sort();
     rows
 }
 
 /// What is broken, in which row that shows, how bad it is, and a part of what is said of it.
-type Case = (fn(&mut Ward) -> Result<()>, &'static str, &'static str, &'static str);
+type Case = (
+    fn(&mut Ward) -> Result<()>,
+    &'static str,
+    &'static str,
+    &'static str,
+);
 
 #[track_caller]
 fn play(cases: &[Case]) {
     let built = plugin();
-    all_good(cases.iter().map(|case| (format!("{} ({})", case.1, case.3), play_one(&built, *case))));
+    all_good(
+        cases
+            .iter()
+            .map(|case| (format!("{} ({})", case.1, case.3), play_one(&built, *case))),
+    );
 }
 
 fn play_one(built: &Path, (break_it, name, level, found): Case) -> Result<()> {
     let mut ward = Ward::new(built)?;
     let before = ward.findings()?;
-    let sound =
-        before.iter().all(|row| row["level"] == "good" || (row["name"] == "hooks" && row["level"] == "unknown"));
+    let sound = before
+        .iter()
+        .all(|row| row["level"] == "good" || (row["name"] == "hooks" && row["level"] == "unknown"));
     ensure!(sound, "the baseline is not sound: {before:#?}");
     break_it(&mut ward)?;
     let after = ward.findings()?;
     let rows: Vec<&Value> = after.iter().filter(|row| row["name"] == name).collect();
     ensure!(rows.len() == 1, "{} rows `{name}`: {after:#?}", rows.len());
     let row = rows[0];
-    ensure!(row["level"] == level && row["found"].as_str().unwrap_or_default().contains(found), "{row:#}");
+    ensure!(
+        row["level"] == level && row["found"].as_str().unwrap_or_default().contains(found),
+        "{row:#}"
+    );
     ensure!(row["why"].is_string() && row["fix"].is_string(), "{row:#}");
     let (before, after) = (others(&before, name), others(&after, name));
     ensure!(
         before == after,
         "another row changed: {:?}",
-        after.iter().filter(|row| !before.contains(row)).collect::<Vec<_>>()
+        after
+            .iter()
+            .filter(|row| !before.contains(row))
+            .collect::<Vec<_>>()
     );
     Ok(())
 }

@@ -26,7 +26,11 @@ impl Ward {
         fs::create_dir_all(worktree.join("src"))?;
         symlink(lab.project(), worktree.join("out"))?;
         symlink(lab.project().join("later"), worktree.join("later"))?;
-        let text = |path: &Path| path.to_str().map(str::to_owned).context("a path that is no text");
+        let text = |path: &Path| {
+            path.to_str()
+                .map(str::to_owned)
+                .context("a path that is no text")
+        };
         let fence = FenceRules {
             version: RULES_VERSION,
             main_checkout: text(lab.project())?,
@@ -36,7 +40,12 @@ impl Ward {
         };
         let rules = lab.root().join("fence.json");
         fs::write(&rules, serde_json::to_string(&fence)?)?;
-        Ok(Self { lab, omo: plugin.join("bin/omo"), worktree, rules })
+        Ok(Self {
+            lab,
+            omo: plugin.join("bin/omo"),
+            worktree,
+            rules,
+        })
     }
 
     fn asked(&self, tool: &str, input: &Value) -> String {
@@ -45,28 +54,53 @@ impl Ward {
     }
 
     /// What is said against it, with these variables and options.
-    fn said(&self, input: &str, variables: &[(&str, &Path)], options: &[&Path]) -> Result<Option<String>> {
+    fn said(
+        &self,
+        input: &str,
+        variables: &[(&str, &Path)],
+        options: &[&Path],
+    ) -> Result<Option<String>> {
         let mut command = self.lab.command(&self.omo);
-        command.args(["agent", "fence"]).args(options).current_dir(&self.worktree);
+        command
+            .args(["agent", "fence"])
+            .args(options)
+            .current_dir(&self.worktree);
         command.envs(variables.iter().copied());
         let run = run_command(&command, input)?;
-        ensure!(run.status.success() && run.stderr.is_empty() && !run.timed_out, "{run:?}");
+        ensure!(
+            run.status.success() && run.stderr.is_empty() && !run.timed_out,
+            "{run:?}"
+        );
         if run.stdout.is_empty() {
             return Ok(None);
         }
-        let answer: Value = serde_json::from_str(&run.stdout).with_context(|| format!("not one answer: {run:?}"))?;
+        let answer: Value = serde_json::from_str(&run.stdout)
+            .with_context(|| format!("not one answer: {run:?}"))?;
         let answer = &answer["hookSpecificOutput"];
-        ensure!(answer["hookEventName"] == "PreToolUse" && answer["permissionDecision"] == "deny", "{answer}");
-        Ok(answer["permissionDecisionReason"].as_str().map(str::to_owned))
+        ensure!(
+            answer["hookEventName"] == "PreToolUse" && answer["permissionDecision"] == "deny",
+            "{answer}"
+        );
+        Ok(answer["permissionDecisionReason"]
+            .as_str()
+            .map(str::to_owned))
     }
 
     /// As a session of a group has it asked.
     fn of_a_group(&self, input: &str) -> Result<Option<String>> {
-        self.said(input, &self.variables(), &[Path::new("--rules"), &self.rules])
+        self.said(
+            input,
+            &self.variables(),
+            &[Path::new("--rules"), &self.rules],
+        )
     }
 
     fn variables(&self) -> [(&'static str, &Path); 3] {
-        [("OMO_RUN", Path::new("r1")), ("OMO_WORKER", Path::new("2")), ("OMO_ROOT", &self.worktree)]
+        [
+            ("OMO_RUN", Path::new("r1")),
+            ("OMO_WORKER", Path::new("2")),
+            ("OMO_ROOT", &self.worktree),
+        ]
     }
 }
 
@@ -76,7 +110,12 @@ const UNCLEAR: &str = "omo cannot tell what this would do";
 fn every_link_is_followed_before_it_is_decided() -> Result<()> {
     let plugin = plugin();
     let ward = Ward::new(&plugin)?;
-    let write = |path: &str| ward.asked("Write", &json!({"file_path": ward.worktree.join(path), "content": "x"}));
+    let write = |path: &str| {
+        ward.asked(
+            "Write",
+            &json!({"file_path": ward.worktree.join(path), "content": "x"}),
+        )
+    };
     let run = |command: &str| ward.asked("Bash", &json!({"command": command}));
     let notebook = ward.asked("NotebookEdit", &json!({"notebook_path": "/etc/x.ipynb"}));
     for (input, expected) in [
@@ -95,13 +134,21 @@ fn every_link_is_followed_before_it_is_decided() -> Result<()> {
         (run("echo x > later"), Some("is not in it")),
         (run("git -C out status"), Some("is not in it")),
         (run("git push"), Some("`git push`")),
-        (ward.asked("Read", &json!({"file_path": "/etc/hosts"})), None),
+        (
+            ward.asked("Read", &json!({"file_path": "/etc/hosts"})),
+            None,
+        ),
         (ward.asked("Agent", &json!({"prompt": "x"})), None),
-        (ward.asked("Agent", &json!({"prompt": "x", "isolation": "worktree"})), Some("isolation")),
+        (
+            ward.asked("Agent", &json!({"prompt": "x", "isolation": "worktree"})),
+            Some("isolation"),
+        ),
     ] {
         let said = ward.of_a_group(&input)?;
         ensure!(
-            said.as_deref().map(|said| said.contains(expected.unwrap_or("nothing"))) == expected.map(|_| true),
+            said.as_deref()
+                .map(|said| said.contains(expected.unwrap_or("nothing")))
+                == expected.map(|_| true),
             "{input}: {said:?}"
         );
     }
@@ -112,9 +159,14 @@ fn every_link_is_followed_before_it_is_decided() -> Result<()> {
 fn what_cannot_be_decided_is_denied_to_a_worker_alone() -> Result<()> {
     let plugin = plugin();
     let ward = Ward::new(&plugin)?;
-    let good = ward.asked("Write", &json!({"file_path": ward.worktree.join("a"), "content": "x"}));
-    let long =
-        ward.asked("Write", &json!({"file_path": format!("{}/{}", ward.worktree.display(), "a/".repeat(500_000))}));
+    let good = ward.asked(
+        "Write",
+        &json!({"file_path": ward.worktree.join("a"), "content": "x"}),
+    );
+    let long = ward.asked(
+        "Write",
+        &json!({"file_path": format!("{}/{}", ward.worktree.display(), "a/".repeat(500_000))}),
+    );
     let garbage = [
         String::new(),
         "{".to_owned(),
@@ -130,10 +182,17 @@ fn what_cannot_be_decided_is_denied_to_a_worker_alone() -> Result<()> {
     ];
     for input in &garbage {
         let said = ward.of_a_group(input)?;
-        ensure!(said.as_deref().is_some_and(|said| said.contains(UNCLEAR)), "{input:.200}: {said:?}");
+        ensure!(
+            said.as_deref().is_some_and(|said| said.contains(UNCLEAR)),
+            "{input:.200}: {said:?}"
+        );
     }
     for input in garbage.iter().take(8) {
-        ensure!(ward.said(input, &[], &[Path::new("--rules"), &ward.rules])?.is_none(), "{input:.200}");
+        ensure!(
+            ward.said(input, &[], &[Path::new("--rules"), &ward.rules])?
+                .is_none(),
+            "{input:.200}"
+        );
     }
     ensure!(ward.of_a_group(&good)?.is_none());
     let [run, group, root] = ward.variables();
@@ -142,10 +201,16 @@ fn what_cannot_be_decided_is_denied_to_a_worker_alone() -> Result<()> {
     let broken = ward.lab.root().join("broken.json");
     fs::write(&broken, "{}")?;
     let newer = ward.lab.root().join("newer.json");
-    fs::write(&newer, fs::read_to_string(&ward.rules)?.replace("\"version\":1", "\"version\":2"))?;
+    fs::write(
+        &newer,
+        fs::read_to_string(&ward.rules)?.replace("\"version\":1", "\"version\":2"),
+    )?;
     for (variables, options) in [
         (vec![run, group], vec![option, &ward.rules]),
-        (vec![run, group, ("OMO_ROOT", Path::new("src"))], vec![option, &ward.rules]),
+        (
+            vec![run, group, ("OMO_ROOT", Path::new("src"))],
+            vec![option, &ward.rules],
+        ),
         (vec![run, group, root], vec![option, &nowhere]),
         (vec![run, group, root], vec![option, &broken]),
         (vec![run, group, root], vec![option, &newer]),
@@ -153,7 +218,10 @@ fn what_cannot_be_decided_is_denied_to_a_worker_alone() -> Result<()> {
         (vec![run, group, root], vec![option]),
     ] {
         let said = ward.said(&good, &variables, &options)?;
-        ensure!(said.as_deref().is_some_and(|said| said.contains(UNCLEAR)), "{variables:?} {options:?}: {said:?}");
+        ensure!(
+            said.as_deref().is_some_and(|said| said.contains(UNCLEAR)),
+            "{variables:?} {options:?}: {said:?}"
+        );
     }
     Ok(())
 }

@@ -16,7 +16,11 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What a path may hold.
 const ODD: &str = "it's a \"path\"\\ with $HOME, `id`, ü, 한 and\na second line";
 /// Variables of a session that a build has no business with.
-const SECRETS: [&str; 3] = ["ANTHROPIC_API_KEY", "CLAUDE_CODE_MESSAGING_TOKEN", "OMO_DISABLE"];
+const SECRETS: [&str; 3] = [
+    "ANTHROPIC_API_KEY",
+    "CLAUDE_CODE_MESSAGING_TOKEN",
+    "OMO_DISABLE",
+];
 
 /// A clone, a home, and a cargo that pretends.
 pub(crate) struct Fresh {
@@ -35,14 +39,22 @@ impl Fresh {
     pub(crate) fn new() -> Result<Self> {
         let plugin = plugin();
         let cargo = PretendedCargo::new(&plugin.join("bin"))?;
-        let mut builder = Lab::builder().without_git().folder(ODD).path(cargo.folder());
+        let mut builder = Lab::builder()
+            .without_git()
+            .folder(ODD)
+            .path(cargo.folder());
         for name in SECRETS {
             builder = builder.env(name, "a secret\nof=two lines");
         }
         let lab = builder.build()?;
         let clone = lab.home().join("clone");
         copy_repository(&clone)?;
-        Ok(Self { lab, clone, cargo, plugin })
+        Ok(Self {
+            lab,
+            clone,
+            cargo,
+            plugin,
+        })
     }
 
     /// A new session.
@@ -85,7 +97,10 @@ impl Fresh {
     /// The script that builds, as a session start runs it in the background.
     pub(crate) fn builder(&self) -> Command {
         let mut builder = self.lab.command("/bin/sh");
-        builder.arg("scripts/build-in-background.sh").arg(VERSION).arg(self.cargo.recorded_input("version").trim());
+        builder
+            .arg("scripts/build-in-background.sh")
+            .arg(VERSION)
+            .arg(self.cargo.recorded_input("version").trim());
         builder.arg(self.data()).current_dir(&self.clone);
         builder
     }
@@ -93,7 +108,10 @@ impl Fresh {
     /// Lays the ready binaries of a version.
     pub(crate) fn lay_binaries(&self, version: &str) -> Result<()> {
         fs::create_dir_all(self.binaries_folder().join(version))?;
-        lay_binaries(&self.plugin.join("bin"), &self.binaries_folder().join(version))?;
+        lay_binaries(
+            &self.plugin.join("bin"),
+            &self.binaries_folder().join(version),
+        )?;
         Ok(())
     }
 }

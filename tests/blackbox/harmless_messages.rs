@@ -12,8 +12,12 @@ use crate::scene::{Scene, play};
 /// All of what one command says, on both streams.
 fn says_nothing(scene: &Scene, arguments: &[&str]) -> Result<()> {
     let output = omo(scene, arguments, &[])?;
-    let [stdout, stderr] = [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());
-    ensure!(!stdout.is_empty() || !stderr.is_empty(), "{arguments:?} says nothing at all");
+    let [stdout, stderr] =
+        [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());
+    ensure!(
+        !stdout.is_empty() || !stderr.is_empty(),
+        "{arguments:?} says nothing at all"
+    );
     for said in [stdout, stderr] {
         means_nothing(&said, &arguments.join(" "))?;
     }
@@ -21,9 +25,16 @@ fn says_nothing(scene: &Scene, arguments: &[&str]) -> Result<()> {
 }
 
 fn means_nothing(said: &str, which: &str) -> Result<()> {
-    for pasted in [said.to_owned(), format!("{said}\n\nWhat is this?"), format!("What is this?\n\n{said}")] {
+    for pasted in [
+        said.to_owned(),
+        format!("{said}\n\nWhat is this?"),
+        format!("What is this?\n\n{said}"),
+    ] {
         let reading = read_prompt(&pasted, &Keywords::default());
-        ensure!(reading == PromptReading::Nothing, "`{which}` is read as {reading:?}:\n{pasted}");
+        ensure!(
+            reading == PromptReading::Nothing,
+            "`{which}` is read as {reading:?}:\n{pasted}"
+        );
     }
     ensure!(final_promise(said).is_none(), "`{which}` promises:\n{said}");
     Ok(())
@@ -33,7 +44,14 @@ fn means_nothing(said: &str, which: &str) -> Result<()> {
 fn what_omo_prints_sets_nothing_off() {
     play(&[
         ("before anything happened", |s| {
-            for arguments in [&["status"][..], &["log"], &["why"], &["stop"], &["verify"], &["check", "list"]] {
+            for arguments in [
+                &["status"][..],
+                &["log"],
+                &["why"],
+                &["stop"],
+                &["verify"],
+                &["check", "list"],
+            ] {
                 says_nothing(s, arguments)?;
             }
             Ok(())

@@ -24,7 +24,9 @@ fn begin(options: &str) -> Result<Scene> {
     scene.session = scene.session.with_limit(LIMIT);
     scene.lab.write("total.py", "1\n")?;
     let waits = "case $PWD in */proofs/*) while test ! -e ~/go; do sleep 0.1; done;; esac";
-    scene.start(&format!("{options} --check \"{waits}; grep -q 2 total.py\""))?;
+    scene.start(&format!(
+        "{options} --check \"{waits}; grep -q 2 total.py\""
+    ))?;
     scene.lab.write("total.py", "2\n")?;
     Ok(scene)
 }
@@ -36,7 +38,10 @@ fn finish(scene: &Scene) -> Result<()> {
         let said = omo(scene, &["status"], &[]).ok()?.stdout;
         let is_open = |line: &str| line.ends_with(PENDING) || line.contains("not done in time");
         let is_known = |line: &str| line.starts_with("without the change") && !is_open(line);
-        String::from_utf8_lossy(&said).lines().any(is_known).then_some(())
+        String::from_utf8_lossy(&said)
+            .lines()
+            .any(is_known)
+            .then_some(())
     };
     wait_until("the answer", is_known)
 }
@@ -44,7 +49,10 @@ fn finish(scene: &Scene) -> Result<()> {
 fn verdict_comes_first() -> Result<()> {
     let scene = begin("--no-review")?;
     let line = scene.claim_ends("verified")?;
-    ensure!(line.contains(PENDING) && line.contains(" s: `omo status` tells it later"), "{line}");
+    ensure!(
+        line.contains(PENDING) && line.contains(" s: `omo status` tells it later"),
+        "{line}"
+    );
     shows_without_change(&scene, PENDING)?;
     finish(&scene)?;
     shows_without_change(&scene, "red without the change")
@@ -55,19 +63,28 @@ fn reviewer_is_not_kept_waiting() -> Result<()> {
     // Its check goes on in the copies only behind the first claim.
     scene.claim_fails()?;
     let material = fs::read_to_string(scene.material_path())?;
-    ensure!(material.contains(&format!("with the test files of now: {PENDING}\n")), "{material}");
+    ensure!(
+        material.contains(&format!("with the test files of now: {PENDING}\n")),
+        "{material}"
+    );
     ensure!(scene.unusual_lines().is_empty(), "{material}");
     finish(&scene)?;
     scene.agent_reports("omo:oracle", AGREES)?;
     let line = scene.claim_ends("verified")?;
-    ensure!(line.contains("1 check green, red without the change; reviewed"), "{line}");
+    ensure!(
+        line.contains("1 check green, red without the change; reviewed"),
+        "{line}"
+    );
     Ok(())
 }
 
 #[test]
 fn an_answer_that_takes_longer_than_a_claim_waits_comes_behind_the_verdict() {
     std::thread::scope(|scope| {
-        let plays = [scope.spawn(verdict_comes_first), scope.spawn(reviewer_is_not_kept_waiting)];
+        let plays = [
+            scope.spawn(verdict_comes_first),
+            scope.spawn(reviewer_is_not_kept_waiting),
+        ];
         for play in plays {
             play.join().unwrap().unwrap();
         }

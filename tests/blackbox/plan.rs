@@ -82,7 +82,8 @@ fn gives(scene: &Scene, arguments: &[&str], status: i32) -> Result<(String, Stri
 }
 
 fn output_of(output: &Output, arguments: &[&str], status: i32) -> Result<(String, String)> {
-    let [stdout, stderr] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    let [stdout, stderr] =
+        [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     ensure!(
         output.status.code() == Some(status),
         "{arguments:?}: {} instead of {status}: {stderr}{stdout}",
@@ -100,7 +101,11 @@ fn json_of(scene: &Scene, arguments: &[&str], status: i32) -> Result<Value> {
 /// The same with a plan on stdin.
 fn fed(scene: &Scene, arguments: &[&str], plan: &[u8], status: i32) -> Result<(String, String)> {
     let mut command = scene.lab.command(scene.plugin.join("bin/omo"));
-    let command = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let command = command
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn()?;
     child.stdin.take().context("no stdin")?.write_all(plan)?;
     output_of(&child.wait_with_output()?, arguments, status)
@@ -129,7 +134,10 @@ fn show_says_what_a_plan_is_before_its_approval() {
                     "\nfound: 1 note, 1 warning, 0 errors; `omo plan lint docs/plan.md` shows them\n",
                 ],
             )?;
-            ensure!(!s.lab.project().join(".sisyphus").exists(), "looking made something");
+            ensure!(
+                !s.lab.project().join(".sisyphus").exists(),
+                "looking made something"
+            );
             Ok(())
         }),
         ("for programs, with the digest that people see", |s| {
@@ -140,19 +148,44 @@ fn show_says_what_a_plan_is_before_its_approval() {
             let digest = report["approval"]["digest"].as_str().context("no digest")?;
             ensure!(digest.len() == 64, "{digest}");
             has(&text, &[&format!("\ndigest: {digest}\n")])?;
-            ensure!(report["approval"]["commands"].as_array().is_some_and(|all| all.len() == 6), "{report}");
-            ensure!(report["batches"][0]["hardStop"] == true && report["batches"][1]["hardStop"] == false, "{report}");
+            ensure!(
+                report["approval"]["commands"]
+                    .as_array()
+                    .is_some_and(|all| all.len() == 6),
+                "{report}"
+            );
+            ensure!(
+                report["batches"][0]["hardStop"] == true
+                    && report["batches"][1]["hardStop"] == false,
+                "{report}"
+            );
             // Another command is another thing to approve; another sentence is not.
-            s.lab.write(FILE, &SOUND.replace("**Goal:** Show", "**Goal:** Have"))?;
-            ensure!(json_of(s, &["plan", "show", "--json", FILE], 0)?["approval"]["digest"] == digest);
-            s.lab.write(FILE, &SOUND.replace("cargo test rates", "cargo test rate"))?;
-            ensure!(json_of(s, &["plan", "show", "--json", FILE], 0)?["approval"]["digest"] != digest);
+            s.lab
+                .write(FILE, &SOUND.replace("**Goal:** Show", "**Goal:** Have"))?;
+            ensure!(
+                json_of(s, &["plan", "show", "--json", FILE], 0)?["approval"]["digest"] == digest
+            );
+            s.lab
+                .write(FILE, &SOUND.replace("cargo test rates", "cargo test rate"))?;
+            ensure!(
+                json_of(s, &["plan", "show", "--json", FILE], 0)?["approval"]["digest"] != digest
+            );
             Ok(())
         }),
         ("a plan with errors is shown as far as it can be", |s| {
-            s.lab.write(FILE, &SOUND.replace("**Depends on:** Tasks 1-3", "**Depends on:** Task 8"))?;
+            s.lab.write(
+                FILE,
+                &SOUND.replace("**Depends on:** Tasks 1-3", "**Depends on:** Task 8"),
+            )?;
             let (text, _) = gives(s, &["plan", "show", FILE], 4)?;
-            has(&text, &["4        open   Taxes", "It cannot be run:\n  line ", "1 error"])
+            has(
+                &text,
+                &[
+                    "4        open   Taxes",
+                    "It cannot be run:\n  line ",
+                    "1 error",
+                ],
+            )
         }),
         ("the state of each task, and a plan that is done", |s| {
             let tasks = "# Plan\n\n- [x] 1. One\n- [ ] 2. Two\n- [ ]* 3. Three\n";
@@ -160,18 +193,35 @@ fn show_says_what_a_plan_is_before_its_approval() {
             let (text, _) = gives(s, &["plan", "show", FILE, "--dialect", "kiro"], 0)?;
             has(
                 &text,
-                &["kiro, 3 tasks: 1 done, 1 open, 1 optional\n", "2     open      Two", "3     optional  Three"],
+                &[
+                    "kiro, 3 tasks: 1 done, 1 open, 1 optional\n",
+                    "2     open      Two",
+                    "3     optional  Three",
+                ],
             )?;
             let report = json_of(s, &["plan", "show", "--json", FILE, "--dialect", "kiro"], 0)?;
             ensure!(report["tasks"][0]["state"] == "done", "{report}");
             s.lab.write(FILE, &tasks.replace("[ ]", "[x]"))?;
             let (text, _) = gives(s, &["plan", "show", FILE, "--dialect", "kiro"], 0)?;
-            has(&text, &["None of its tasks is open: a run of it has nothing to do.\n"])
+            has(
+                &text,
+                &["None of its tasks is open: a run of it has nothing to do.\n"],
+            )
         }),
         ("sizes", |s| {
             s.lab.write(FILE, SOUND)?;
-            let (text, _) = gives(s, &["plan", "show", FILE, "--batch-size", "2", "--k", "1"], 0)?;
-            has(&text, &["6 tasks in 4 batches", "batch-2  2-tests, 2-impl; then you are asked\n"])
+            let (text, _) = gives(
+                s,
+                &["plan", "show", FILE, "--batch-size", "2", "--k", "1"],
+                0,
+            )?;
+            has(
+                &text,
+                &[
+                    "6 tasks in 4 batches",
+                    "batch-2  2-tests, 2-impl; then you are asked\n",
+                ],
+            )
         }),
     ]);
 }
@@ -202,39 +252,79 @@ warning[unresolved_decision]: DP-001 is not decided: it has no `**Chosen:**`
         }),
         ("nothing found", |s| {
             let task = "### Task 1: x\n**Task Contract:** y\n**Verify:** `true`\n";
-            s.lab
-                .write(FILE, &format!("---\ncontract_version: 2\n---\n## Verification\nVerdict: Approved\n\n{task}"))?;
+            s.lab.write(
+                FILE,
+                &format!(
+                    "---\ncontract_version: 2\n---\n## Verification\nVerdict: Approved\n\n{task}"
+                ),
+            )?;
             let (text, _) = gives(s, &["plan", "lint", FILE], 0)?;
             ensure!(text == "0 warnings, 0 errors\n", "{text}");
             ensure!(json_of(s, &["plan", "lint", "--json", FILE], 0)? == json!([]));
             Ok(())
         }),
         ("errors are status 4, also as data", |s| {
-            s.lab.write(FILE, &SOUND.replace("**Depends on:** Tasks 1-3", "**Depends on:** Task 8"))?;
+            s.lab.write(
+                FILE,
+                &SOUND.replace("**Depends on:** Tasks 1-3", "**Depends on:** Task 8"),
+            )?;
             let (text, stderr) = gives(s, &["plan", "lint", FILE], 4)?;
             ensure!(stderr.is_empty(), "{stderr}");
             has(
                 &text,
-                &["error[unknown_dependency]: ", "| **Depends on:** Task 8\n", "\n1 note, 1 warning, 1 error\n"],
+                &[
+                    "error[unknown_dependency]: ",
+                    "| **Depends on:** Task 8\n",
+                    "\n1 note, 1 warning, 1 error\n",
+                ],
             )?;
             let rows = json_of(s, &["plan", "lint", "--json", FILE], 4)?;
-            let row = rows.as_array().and_then(|rows| rows.iter().find(|row| row["severity"] == "error"));
+            let row = rows
+                .as_array()
+                .and_then(|rows| rows.iter().find(|row| row["severity"] == "error"));
             let row = row.context("no error")?;
-            let line = SOUND.lines().position(|line| line == "**Depends on:** Tasks 1-3").context("no line")? + 1;
-            ensure!(row["code"] == "unknown_dependency" && row["line"] == line && row["task"] == "4", "{row}");
-            ensure!(row["column"].as_u64().is_some_and(|column| column >= 16), "{row}");
-            ensure!(row["text"].is_string() && row["span"]["start"].is_u64() && row.get("help").is_some(), "{row}");
+            let line = SOUND
+                .lines()
+                .position(|line| line == "**Depends on:** Tasks 1-3")
+                .context("no line")?
+                + 1;
+            ensure!(
+                row["code"] == "unknown_dependency" && row["line"] == line && row["task"] == "4",
+                "{row}"
+            );
+            ensure!(
+                row["column"].as_u64().is_some_and(|column| column >= 16),
+                "{row}"
+            );
+            ensure!(
+                row["text"].is_string()
+                    && row["span"]["start"].is_u64()
+                    && row.get("help").is_some(),
+                "{row}"
+            );
             Ok(())
         }),
         ("only the worst of many are shown", |s| {
-            let many = (1..=60).map(|id| format!("### Task {id}: x\n\n")).collect::<Vec<_>>().concat();
+            let many = (1..=60)
+                .map(|id| format!("### Task {id}: x\n\n"))
+                .collect::<Vec<_>>()
+                .concat();
             s.lab.write(FILE, &format!("{many}### Task 60: x\n"))?;
             let (text, _) = gives(s, &["plan", "lint", FILE], 4)?;
-            has(&text, &["error[duplicate_id]", "more: `omo plan lint --json docs/plan.md` has all of them\n"])?;
+            has(
+                &text,
+                &[
+                    "error[duplicate_id]",
+                    "more: `omo plan lint --json docs/plan.md` has all of them\n",
+                ],
+            )?;
             let shown = text.matches("--> ").count();
             ensure!(shown == 40, "{shown} are shown");
             let rows = json_of(s, &["plan", "lint", "--json", FILE], 4)?;
-            ensure!(rows.as_array().is_some_and(|rows| rows.len() > 60), "{rows}");
+            ensure!(
+                rows.as_array().is_some_and(|rows| rows.len() > 60),
+                "{rows}"
+            );
             Ok(())
         }),
     ]);
@@ -246,19 +336,35 @@ fn parse_and_batches_are_for_programs() {
         ("the whole plan", |s| {
             s.lab.write(FILE, SOUND)?;
             let plan = json_of(s, &["plan", "parse", FILE], 0)?;
-            ensure!(plan == json_of(s, &["plan", "parse", "--json", FILE], 0)?, "`--json` changes something");
             ensure!(
-                plan["schema"] == 1 && plan["dialect"] == "dev-workflow" && plan["source"]["path"] == FILE,
+                plan == json_of(s, &["plan", "parse", "--json", FILE], 0)?,
+                "`--json` changes something"
+            );
+            ensure!(
+                plan["schema"] == 1
+                    && plan["dialect"] == "dev-workflow"
+                    && plan["source"]["path"] == FILE,
                 "{plan}"
             );
-            ensure!(plan["tasks"][1]["id"] == "2-tests" && plan["tasks"][1]["pair"] == "2-impl", "{plan}");
-            ensure!(plan["tasks"][0]["checks"][0]["command"] == "cargo test rates", "{plan}");
+            ensure!(
+                plan["tasks"][1]["id"] == "2-tests" && plan["tasks"][1]["pair"] == "2-impl",
+                "{plan}"
+            );
+            ensure!(
+                plan["tasks"][0]["checks"][0]["command"] == "cargo test rates",
+                "{plan}"
+            );
             Ok(())
         }),
         ("a plan with errors is printed all the same", |s| {
             s.lab.write(FILE, &SOUND.replace("Tasks 1-3", "Task 8"))?;
             let plan = json_of(s, &["plan", "parse", FILE], 4)?;
-            ensure!(plan["tasks"].as_array().is_some_and(|tasks| tasks.len() == 6), "{plan}");
+            ensure!(
+                plan["tasks"]
+                    .as_array()
+                    .is_some_and(|tasks| tasks.len() == 6),
+                "{plan}"
+            );
             Ok(())
         }),
         ("the batches, byte for byte", |s| {
@@ -298,26 +404,59 @@ fn parse_and_batches_are_for_programs() {
 }
 "#;
             ensure!(text == expected && stderr.is_empty(), "{text}{stderr}");
-            let sized = json_of(s, &["plan", "batches", FILE, "--k", "1", "--batch-size", "1"], 0)?;
-            ensure!(sized["batches"] == json!([["1"], ["2"]]) && sized["hard_stops"] == json!([0]), "{sized}");
+            let sized = json_of(
+                s,
+                &["plan", "batches", FILE, "--k", "1", "--batch-size", "1"],
+                0,
+            )?;
+            ensure!(
+                sized["batches"] == json!([["1"], ["2"]]) && sized["hard_stops"] == json!([0]),
+                "{sized}"
+            );
             Ok(())
         }),
         ("of a wrong plan there are none", |s| {
-            s.lab.write(FILE, "### Task 1: a\n**Depends on:** Task 2\n### Task 2: b\n**Depends on:** Task 1\n")?;
+            s.lab.write(
+                FILE,
+                "### Task 1: a\n**Depends on:** Task 2\n### Task 2: b\n**Depends on:** Task 1\n",
+            )?;
             let (stdout, stderr) = gives(s, &["plan", "batches", FILE], 4)?;
             ensure!(stdout.is_empty(), "{stdout}");
-            has(&stderr, &["error[cycle]: ", "docs/plan.md has ", "so there are no batches", "hint:", "omo plan lint"])
+            has(
+                &stderr,
+                &[
+                    "error[cycle]: ",
+                    "docs/plan.md has ",
+                    "so there are no batches",
+                    "hint:",
+                    "omo plan lint",
+                ],
+            )
         }),
-        ("what needs something unknown has its place, and status 4", |s| {
-            s.lab.write(FILE, "### Task 1: a\n**Depends on:** Task 7\n### Task 2: b\n")?;
-            let (stdout, stderr) = gives(s, &["plan", "batches", FILE], 4)?;
-            let found: Value = serde_json::from_str(&stdout)?;
-            ensure!(
-                found["batches"] == json!([["1", "2"]]) && found["diagnostics"][0]["severity"] == "error",
-                "{found}"
-            );
-            has(&stderr, &["error[unknown_dependency]: ", "so its batches may not be what is meant", "hint:"])
-        }),
+        (
+            "what needs something unknown has its place, and status 4",
+            |s| {
+                s.lab.write(
+                    FILE,
+                    "### Task 1: a\n**Depends on:** Task 7\n### Task 2: b\n",
+                )?;
+                let (stdout, stderr) = gives(s, &["plan", "batches", FILE], 4)?;
+                let found: Value = serde_json::from_str(&stdout)?;
+                ensure!(
+                    found["batches"] == json!([["1", "2"]])
+                        && found["diagnostics"][0]["severity"] == "error",
+                    "{found}"
+                );
+                has(
+                    &stderr,
+                    &[
+                        "error[unknown_dependency]: ",
+                        "so its batches may not be what is meant",
+                        "hint:",
+                    ],
+                )
+            },
+        ),
         ("from stdin", |s| {
             let (text, _) = fed(s, &["plan", "batches", "-"], SOUND.as_bytes(), 0)?;
             s.lab.write(FILE, SOUND)?;
@@ -344,15 +483,27 @@ fn what_cannot_be_read_has_a_status_of_its_own() {
         ("no file", |s| {
             fs::create_dir(s.lab.project().join("folder.md"))?;
             let fifo = s.lab.project().join("fifo.md");
-            ensure!(Command::new("mkfifo").arg(&fifo).status()?.success(), "no FIFO could be made");
+            ensure!(
+                Command::new("mkfifo").arg(&fifo).status()?.success(),
+                "no FIFO could be made"
+            );
             for verb in ["show", "lint", "parse", "batches"] {
                 let (_, stderr) = gives(s, &["plan", verb, "folder.md"], 2)?;
                 has(
                     &stderr,
-                    &["error: not a file: folder.md; the folder folder.md is not one plan: it holds nothing", "hint:"],
+                    &[
+                        "error: not a file: folder.md; the folder folder.md is not one plan: it holds nothing",
+                        "hint:",
+                    ],
                 )?;
                 let (_, stderr) = gives(s, &["plan", verb, "fifo.md"], 9)?;
-                has(&stderr, &["error: fifo.md is no regular file", "hint: a plan is a file that can be read again"])?;
+                has(
+                    &stderr,
+                    &[
+                        "error: fifo.md is no regular file",
+                        "hint: a plan is a file that can be read again",
+                    ],
+                )?;
             }
             Ok(())
         }),
@@ -364,7 +515,10 @@ fn what_cannot_be_read_has_a_status_of_its_own() {
                 ["plan", "batches", FILE, "--batch-size", "-1"],
             ] {
                 let (stdout, stderr) = gives(s, &arguments, 2)?;
-                ensure!(stdout.is_empty() && stderr.contains("error: "), "{arguments:?}: {stderr}");
+                ensure!(
+                    stdout.is_empty() && stderr.contains("error: "),
+                    "{arguments:?}: {stderr}"
+                );
             }
             gives(s, &["plan", "lint"], 2).map(drop)
         }),
@@ -384,7 +538,10 @@ fn hostile_files_are_answered() {
     play(&[
         ("signs that steer a terminal", |s| {
             let title = "\u{1b}[31mred \u{1b}]0;title\u{7} \u{202e}txt \u{8}back";
-            s.lab.write(FILE, &format!("# {title}\n\n### Task 1: {title}\n\n### Task 1: {title}\n"))?;
+            s.lab.write(
+                FILE,
+                &format!("# {title}\n\n### Task 1: {title}\n\n### Task 1: {title}\n"),
+            )?;
             for verb in ["show", "lint"] {
                 let (text, _) = gives(s, &["plan", verb, FILE], 4)?;
                 let steers = |char: char| char.is_control() && char != '\n' || char == '\u{202e}';
@@ -394,10 +551,17 @@ fn hostile_files_are_answered() {
         }),
         ("one line of 10 MB", |s| {
             let line = "Task 9, ".repeat(10 * 1024 * 1024 / 8);
-            s.lab.write(FILE, &format!("### Task 1: {line}\n**Depends on:** {line}\n"))?;
+            s.lab.write(
+                FILE,
+                &format!("### Task 1: {line}\n**Depends on:** {line}\n"),
+            )?;
             for verb in ["show", "lint", "batches"] {
                 let (stdout, stderr) = gives(s, &["plan", verb, FILE], 4)?;
-                ensure!(stdout.len() + stderr.len() < 40_000, "{verb}: {} bytes", stdout.len() + stderr.len());
+                ensure!(
+                    stdout.len() + stderr.len() < 40_000,
+                    "{verb}: {} bytes",
+                    stdout.len() + stderr.len()
+                );
             }
             Ok(())
         }),

@@ -24,7 +24,12 @@ fn a_prompt_to_a_supervised_worker_is_not_a_persons() {
         let alone = s.session.clone();
         let half = alone.clone().with_env("OMO_RUN", "r1");
         s.session = half.clone().with_env("OMO_WORKER", "2");
-        for text in [TASK, "/omo:ulw build the parser", "/omo:stop-continuation", "/omo:plan-approve abcdef"] {
+        for text in [
+            TASK,
+            "/omo:ulw build the parser",
+            "/omo:stop-continuation",
+            "/omo:plan-approve abcdef",
+        ] {
             nothing(s, &prompt(text))?;
         }
         s.allows(&json!({}))?;
@@ -36,16 +41,27 @@ fn a_prompt_to_a_supervised_worker_is_not_a_persons() {
 /// The prompt's hook with `fields` over the usual ones.
 fn submit(scene: &Scene, fields: &Value) -> Result<HookAnswer> {
     let usual = json!({"prompt_id": "p-1", "permission_mode": "default", "prompt": TASK});
-    require_sound(&scene.session.fire_raw("UserPromptSubmit", &scene.input("UserPromptSubmit", &usual, fields)?)?)
+    require_sound(&scene.session.fire_raw(
+        "UserPromptSubmit",
+        &scene.input("UserPromptSubmit", &usual, fields)?,
+    )?)
 }
 
 /// The contract is told and the session is held.
 fn injects(scene: &Scene, fields: &Value) -> Result<String> {
     let answer = submit(scene, fields)?;
     ensure!(is_contract(&answer), "no contract: {answer:?}");
-    ensure!(scene.entry()?["ulw"]["enabled"] == true, "not armed: {:?}", scene.lab.state());
+    ensure!(
+        scene.entry()?["ulw"]["enabled"] == true,
+        "not armed: {:?}",
+        scene.lab.state()
+    );
     let text = answer.context().unwrap_or_default();
-    ensure!(text.chars().count() <= 1_700, "{} characters", text.chars().count());
+    ensure!(
+        text.chars().count() <= 1_700,
+        "{} characters",
+        text.chars().count()
+    );
     Ok(text.to_owned())
 }
 
@@ -54,7 +70,10 @@ fn nothing(scene: &Scene, fields: &Value) -> Result<()> {
     let before = fs::read(scene.state_file()).ok();
     let answer = submit(scene, fields)?;
     ensure!(answer == HookAnswer::Nothing, "{answer:?}");
-    ensure!(fs::read(scene.state_file()).ok() == before, "the state was written");
+    ensure!(
+        fs::read(scene.state_file()).ok() == before,
+        "the state was written"
+    );
     Ok(())
 }
 
@@ -63,14 +82,20 @@ fn prompt(text: &str) -> Value {
 }
 
 fn is_short(text: &str) -> bool {
-    let contract = text.split_inclusive("</ultrawork-mode>").next().unwrap_or_default();
+    let contract = text
+        .split_inclusive("</ultrawork-mode>")
+        .next()
+        .unwrap_or_default();
     contract.chars().count() <= 600 && text.contains("As before")
 }
 
 pub(crate) const CASES: &[Case] = &[
     ("ups-001", |s| {
         injects(s, &json!({}))?;
-        ensure!(!s.lab.project().join(".claude").exists(), "another loop's file was made");
+        ensure!(
+            !s.lab.project().join(".claude").exists(),
+            "another loop's file was made"
+        );
         Ok(())
     }),
     ("ups-002", |s| {
@@ -81,11 +106,18 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("ups-003", |s| {
         let answer = submit(s, &json!({"permission_mode": "plan"}))?;
-        ensure!(answer.context().is_some_and(|text| text.contains("No run was started")), "{answer:?}");
+        ensure!(
+            answer
+                .context()
+                .is_some_and(|text| text.contains("No run was started")),
+            "{answer:?}"
+        );
         ensure!(s.lab.state().is_none(), "armed");
         Ok(())
     }),
-    ("ups-004", |s| nothing(s, &json!({"agent_id": "a1", "agent_type": "other:agent"}))),
+    ("ups-004", |s| {
+        nothing(s, &json!({"agent_id": "a1", "agent_type": "other:agent"}))
+    }),
     ("ups-005", |s| {
         s.arm()?;
         s.session = s.another()?;
@@ -95,7 +127,10 @@ pub(crate) const CASES: &[Case] = &[
         nothing(s, &json!({"agent_id": "a1", "agent_type": ""}))?;
         s.arm()?;
         let before = s.entry()?["ulw"].clone();
-        ensure!(submit(s, &json!({"agent_id": "a1", "agent_type": "omo:worker"}))? == HookAnswer::Nothing);
+        ensure!(
+            submit(s, &json!({"agent_id": "a1", "agent_type": "omo:worker"}))?
+                == HookAnswer::Nothing
+        );
         ensure!(s.entry()?["ulw"] == before, "a subagent changed the run");
         Ok(())
     }),
@@ -106,10 +141,21 @@ pub(crate) const CASES: &[Case] = &[
         nothing(s, &prompt(&format!("{contract}\nwhat does that mean?")))?;
         injects(s, &prompt(&format!("{contract}\n\nulw fix the tests"))).map(drop)
     }),
-    ("ups-008", |s| nothing(s, &prompt("<system-reminder>\nulw is on\n</system-reminder>\nfix the tests"))),
+    ("ups-008", |s| {
+        nothing(
+            s,
+            &prompt("<system-reminder>\nulw is on\n</system-reminder>\nfix the tests"),
+        )
+    }),
     ("ups-009", |s| {
         let reminder = "<system-reminder>\nnote\n</system-reminder>\n";
-        injects(s, &prompt(&format!("{reminder}{reminder}ulw fix the tests\n{reminder}"))).map(drop)
+        injects(
+            s,
+            &prompt(&format!(
+                "{reminder}{reminder}ulw fix the tests\n{reminder}"
+            )),
+        )
+        .map(drop)
     }),
     ("ups-010", |s| {
         s.lab.configure("keywords = [\"ulw\"]\n")?;
@@ -127,8 +173,14 @@ pub(crate) const CASES: &[Case] = &[
     ("ups-012", |s| {
         let first = injects(s, &json!({}))?;
         s.edit(&[("/ulw/stopBlocks", json!(5))])?;
-        let second = injects(s, &json!({"prompt_id": "p-2", "prompt": "ulw and the docs"}))?;
-        ensure!(!is_short(&first) && is_short(&second) && s.blocks_counted()? == 0, "{second}");
+        let second = injects(
+            s,
+            &json!({"prompt_id": "p-2", "prompt": "ulw and the docs"}),
+        )?;
+        ensure!(
+            !is_short(&first) && is_short(&second) && s.blocks_counted()? == 0,
+            "{second}"
+        );
         Ok(())
     }),
     ("ups-013", |s| {
@@ -161,17 +213,21 @@ pub(crate) const CASES: &[Case] = &[
         s.session = s.another()?;
         injects(s, &json!({"transcript_path": null})).map(drop)
     }),
-    ("ups-017", |s| injects(s, &json!({"cwd": "C:\\Users\\me\\project"})).map(drop)),
+    ("ups-017", |s| {
+        injects(s, &json!({"cwd": "C:\\Users\\me\\project"})).map(drop)
+    }),
     ("ups-018", |s| {
         nothing(s, &json!({"prompt": null}))?;
         nothing(s, &json!({"prompt": 5}))
     }),
     ("ups-019", |s| {
-        let input = json!({"session_id": s.session.session(), "cwd": s.lab.project(), "prompt": TASK});
+        let input =
+            json!({"session_id": s.session.session(), "cwd": s.lab.project(), "prompt": TASK});
         for event in ["Stop", "PreToolUse", "userpromptsubmit", ""] {
             let mut input = input.clone();
             input["hook_event_name"] = json!(event);
-            let answer = require_sound(&s.session.fire_raw("UserPromptSubmit", &input.to_string())?)?;
+            let answer =
+                require_sound(&s.session.fire_raw("UserPromptSubmit", &input.to_string())?)?;
             ensure!(answer == HookAnswer::Nothing, "{event}: {answer:?}");
         }
         let answer = require_sound(&s.session.fire_raw("UserPromptSubmit", &input.to_string())?)?;
@@ -189,8 +245,15 @@ pub(crate) const CASES: &[Case] = &[
         nothing(s, &prompt("/skill:ulw do it"))
     }),
     ("ups-023", |s| {
-        nothing(s, &prompt("<ultrawork-mode>\nulw is on\n</ultrawork-mode>\nfix the tests"))?;
-        injects(s, &prompt("<ultrawork-mode>\nx\n</ultrawork-mode>\nulw fix the tests")).map(drop)
+        nothing(
+            s,
+            &prompt("<ultrawork-mode>\nulw is on\n</ultrawork-mode>\nfix the tests"),
+        )?;
+        injects(
+            s,
+            &prompt("<ultrawork-mode>\nx\n</ultrawork-mode>\nulw fix the tests"),
+        )
+        .map(drop)
     }),
     // The variable of this project is `OMO_DISABLE`.
     ("ups-024", |s| {
@@ -224,11 +287,21 @@ pub(crate) const CASES: &[Case] = &[
             s.prompt(TASK)?;
         }
         let within = s.prompt("The tests are fine now. ulw off\n\nWhat is left in the docs?")?;
-        ensure!(!within.blocks() && within.system_message().is_some(), "{within:?}");
+        ensure!(
+            !within.blocks() && within.system_message().is_some(),
+            "{within:?}"
+        );
         s.allows(&json!({}))
     }),
     ("ups-027", |s| {
-        injects(s, &prompt(&format!("{}\n\nulw fix it", "Some words about the parser. ".repeat(400)))).map(drop)
+        injects(
+            s,
+            &prompt(&format!(
+                "{}\n\nulw fix it",
+                "Some words about the parser. ".repeat(400)
+            )),
+        )
+        .map(drop)
     }),
     ("ups-028", |s| nothing(s, &prompt(""))),
     ("ups-029", |s| {
@@ -245,20 +318,31 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("ups-031", |s| {
         nothing(s, &prompt(&notification("ulw fix it")))?;
-        nothing(s, &prompt("<task-notification>\n<task-id>a</task-id>\n</task-notification>\nulw fix it"))
+        nothing(
+            s,
+            &prompt("<task-notification>\n<task-id>a</task-id>\n</task-notification>\nulw fix it"),
+        )
     }),
     ("ups-032", |s| {
         s.arm()?;
-        s.session.transcript().assistant("Ultrawork is on. I read the code first.")?;
+        s.session
+            .transcript()
+            .assistant("Ultrawork is on. I read the code first.")?;
         for plain in ["and the docs, please", "why?", "go on"] {
             let answer = s.prompt(plain)?;
-            ensure!(answer.context().is_none() && !answer.blocks(), "{plain}: {answer:?}");
+            ensure!(
+                answer.context().is_none() && !answer.blocks(),
+                "{plain}: {answer:?}"
+            );
         }
         Ok(())
     }),
     ("ups-033", |s| {
         let answer = submit(s, &json!({"permission_mode": "plan"}))?;
-        ensure!(answer.context().is_some_and(|text| text.len() < 700), "{answer:?}");
+        ensure!(
+            answer.context().is_some_and(|text| text.len() < 700),
+            "{answer:?}"
+        );
         s.allows(&json!({"permission_mode": "plan"}))?;
         s.allows(&json!({}))
     }),
@@ -267,7 +351,10 @@ pub(crate) const CASES: &[Case] = &[
         ensure!(!alone.contains("Another loop"), "{alone}");
         s.lab.write(".claude/ralph-loop.local.md", "x")?;
         let text = injects(s, &json!({"prompt_id": "p-2"}))?;
-        let lines: Vec<&str> = text.lines().filter(|line| line.contains(".claude/ralph-loop.local.md")).collect();
+        let lines: Vec<&str> = text
+            .lines()
+            .filter(|line| line.contains(".claude/ralph-loop.local.md"))
+            .collect();
         ensure!(lines.len() == 1, "{text}");
         Ok(())
     }),
@@ -289,18 +376,29 @@ pub(crate) const CASES: &[Case] = &[
         let folder = s.lab.root().join("read-only");
         fs::create_dir(&folder)?;
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o555))?;
-        let root = if fs::write(folder.join("x"), "").is_ok() { "/proc".into() } else { folder };
-        let mut input: Value =
-            json!({"session_id": s.session.session(), "hook_event_name": "UserPromptSubmit", "prompt": TASK});
+        let root = if fs::write(folder.join("x"), "").is_ok() {
+            "/proc".into()
+        } else {
+            folder
+        };
+        let mut input: Value = json!({"session_id": s.session.session(), "hook_event_name": "UserPromptSubmit", "prompt": TASK});
         input["cwd"] = json!(root);
         let mut command = s.lab.command(s.plugin.join("bin/omo-user-prompt-submit"));
         command.env("CLAUDE_PROJECT_DIR", &root);
         let output = run_command(&command, &input.to_string())?;
-        ensure!(output.status.success() && output.stderr.is_empty(), "{output:?}");
-        let answer = output.answer()?;
-        let is_told = answer.context().is_some_and(|text| text.contains("this session is not held"));
         ensure!(
-            is_told && answer.system_message().is_some_and(|line| line.starts_with("[omo] NOT ON: ")),
+            output.status.success() && output.stderr.is_empty(),
+            "{output:?}"
+        );
+        let answer = output.answer()?;
+        let is_told = answer
+            .context()
+            .is_some_and(|text| text.contains("this session is not held"));
+        ensure!(
+            is_told
+                && answer
+                    .system_message()
+                    .is_some_and(|line| line.starts_with("[omo] NOT ON: ")),
             "{answer:?}"
         );
         Ok(())
@@ -308,7 +406,13 @@ pub(crate) const CASES: &[Case] = &[
     ("ups-038", |s| {
         s.write_state(b"{\"version\":1,")?;
         injects(s, &json!({}))?;
-        ensure!(s.state_file_names().iter().any(|name| name.contains(".corrupt-")), "{:?}", s.state_file_names());
+        ensure!(
+            s.state_file_names()
+                .iter()
+                .any(|name| name.contains(".corrupt-")),
+            "{:?}",
+            s.state_file_names()
+        );
         Ok(())
     }),
 ];

@@ -24,14 +24,21 @@ fn in_repository() -> Result<Scene> {
 fn armed_in(scene: &Scene, folder: &Path) -> Result<StandIn> {
     std::fs::create_dir_all(folder)?;
     let mut session = scene.another()?.started_in(folder);
-    ensure!(is_contract(&require_sound(&session.prompt("ulw fix the docs")?)?));
-    ensure!(folder.join(".sisyphus/cc-omo").is_dir(), "its state lies elsewhere");
+    ensure!(is_contract(&require_sound(
+        &session.prompt("ulw fix the docs")?
+    )?));
+    ensure!(
+        folder.join(".sisyphus/cc-omo").is_dir(),
+        "its state lies elsewhere"
+    );
     Ok(session)
 }
 
 fn is_held(session: &mut StandIn) -> Result<bool> {
     let answer = require_sound(&session.stop("Some of it is done.")?)?;
-    let is_stopped = answer.system_message().is_some_and(|line| line.starts_with("[omo] STOPPED"));
+    let is_stopped = answer
+        .system_message()
+        .is_some_and(|line| line.starts_with("[omo] STOPPED"));
     Ok(answer != HookAnswer::Nothing && !is_stopped)
 }
 
@@ -45,7 +52,11 @@ fn omo_in(scene: &Scene, folder: &Path, arguments: &[&str]) -> Result<Output> {
 fn good_in(scene: &Scene, folder: &Path, arguments: &[&str]) -> Result<String> {
     let output = omo_in(scene, folder, arguments)?;
     let stderr = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success() && stderr.is_empty(), "{arguments:?}: {}: {stderr}", output.status);
+    ensure!(
+        output.status.success() && stderr.is_empty(),
+        "{arguments:?}: {}: {stderr}",
+        output.status
+    );
     Ok(String::from_utf8(output.stdout)?)
 }
 
@@ -53,8 +64,16 @@ fn good_in(scene: &Scene, folder: &Path, arguments: &[&str]) -> Result<String> {
 fn fails_in(scene: &Scene, folder: &Path, arguments: &[&str], status: i32) -> Result<String> {
     let output = omo_in(scene, folder, arguments)?;
     let stderr = String::from_utf8(output.stderr)?;
-    ensure!(output.status.code() == Some(status), "{arguments:?}: {}: {stderr}", output.status);
-    ensure!(output.stdout.is_empty(), "{arguments:?}: on stdout: {}", String::from_utf8_lossy(&output.stdout));
+    ensure!(
+        output.status.code() == Some(status),
+        "{arguments:?}: {}: {stderr}",
+        output.status
+    );
+    ensure!(
+        output.stdout.is_empty(),
+        "{arguments:?}: on stdout: {}",
+        String::from_utf8_lossy(&output.stdout)
+    );
     Ok(stderr)
 }
 
@@ -68,10 +87,21 @@ fn a_repository_of_another_user_is_not_held_and_its_person_is_told_how_git_accep
     assert!(!is_contract(&told), "{told:?}");
     let line = told.system_message().unwrap();
     let command = line.split('`').nth(1).unwrap();
-    assert!(line.starts_with("[omo] NOT ON: the repository in "), "{line}");
+    assert!(
+        line.starts_with("[omo] NOT ON: the repository in "),
+        "{line}"
+    );
     assert_eq!(line.lines().count(), 1, "{line}");
-    assert!(command.starts_with("git config --global --add safe.directory "), "{line}");
-    assert_eq!(require_sound(&scene.session.session_start("startup").unwrap()).unwrap().system_message(), None);
+    assert!(
+        command.starts_with("git config --global --add safe.directory "),
+        "{line}"
+    );
+    assert_eq!(
+        require_sound(&scene.session.session_start("startup").unwrap())
+            .unwrap()
+            .system_message(),
+        None
+    );
     assert!(!is_held(&mut scene.session).unwrap());
     assert!(!project.join(".sisyphus").exists(), "something was written");
 
@@ -79,19 +109,33 @@ fn a_repository_of_another_user_is_not_held_and_its_person_is_told_how_git_accep
     let programs = scene.lab.root().join("programs");
     write_program(&programs, "git", "exec sleep 6000").unwrap();
     let known = scene.session.clone();
-    scene.session = known.clone().with_env("PATH", &format!("{}:/usr/bin:/bin", programs.display()));
+    scene.session = known
+        .clone()
+        .with_env("PATH", &format!("{}:/usr/bin:/bin", programs.display()));
     let told = scene.prompt("ulw fix the docs").unwrap();
     let line = told.system_message().unwrap();
-    assert!(line.starts_with("[omo] NOT ON: ") && line.contains("git does not say whether to trust it"), "{line}");
+    assert!(
+        line.starts_with("[omo] NOT ON: ") && line.contains("git does not say whether to trust it"),
+        "{line}"
+    );
     scene.session = known;
 
-    let output = scene.lab.command("sh").args(["-c", command]).output().unwrap();
+    let output = scene
+        .lab
+        .command("sh")
+        .args(["-c", command])
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{output:?}");
     scene.arm().unwrap();
     assert!(is_held(&mut scene.session).unwrap());
     // What a run that is on is told does not depend on its owner.
-    let output =
-        scene.lab.command("git").args(["config", "--global", "--unset-all", "safe.directory"]).output().unwrap();
+    let output = scene
+        .lab
+        .command("git")
+        .args(["config", "--global", "--unset-all", "safe.directory"])
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{output:?}");
     assert!(is_contract(&scene.prompt("ulw fix more").unwrap()));
     assert!(is_held(&mut scene.session).unwrap());
@@ -100,7 +144,11 @@ fn a_repository_of_another_user_is_not_held_and_its_person_is_told_how_git_accep
 
 fn git(scene: &Scene, arguments: &[&str]) -> Result<()> {
     let output = scene.lab.command("git").args(arguments).output()?;
-    ensure!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    ensure!(
+        output.status.success(),
+        "git {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     Ok(())
 }
 
@@ -108,7 +156,20 @@ fn git(scene: &Scene, arguments: &[&str]) -> Result<()> {
 fn linked_work_tree(scene: &Scene) -> Result<PathBuf> {
     let folder = scene.lab.root().join("linked");
     let path = folder.to_str().context("no text")?;
-    git(scene, &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"])?;
+    git(
+        scene,
+        &[
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@b",
+            "commit",
+            "-q",
+            "--allow-empty",
+            "-m",
+            "x",
+        ],
+    )?;
     git(scene, &["worktree", "add", "-q", path])?;
     Ok(folder)
 }
@@ -126,25 +187,55 @@ fn stop_ends_every_run_of_the_repository_from_each_of_its_folders() {
         let from = pick(&scene, &linked);
         std::fs::create_dir_all(&from)?;
         let said = good_in(&scene, &from, &["stop", "--reason", "wrong branch"])?;
-        ensure!(said.lines().count() == 3 && said.matches("stopped").count() == 3, "{said}");
-        for (session, folder) in [(scene.session.session(), scene.lab.project()), (in_part.session(), &part)] {
-            let line = said.lines().find(|line| line.starts_with(session)).context("it is not listed")?;
+        ensure!(
+            said.lines().count() == 3 && said.matches("stopped").count() == 3,
+            "{said}"
+        );
+        for (session, folder) in [
+            (scene.session.session(), scene.lab.project()),
+            (in_part.session(), &part),
+        ] {
+            let line = said
+                .lines()
+                .find(|line| line.starts_with(session))
+                .context("it is not listed")?;
             let is_own = from.starts_with(folder) && (folder == part || !from.starts_with(&part));
-            ensure!(is_own != line.ends_with(&format!("(in {})", folder.display())), "from {}: {said}", from.display());
+            ensure!(
+                is_own != line.ends_with(&format!("(in {})", folder.display())),
+                "from {}: {said}",
+                from.display()
+            );
         }
-        ensure!(!is_held(&mut in_part)? && !is_held(&mut in_linked)?, "{said}");
+        ensure!(
+            !is_held(&mut in_part)? && !is_held(&mut in_linked)?,
+            "{said}"
+        );
         scene.is_told_of_stop()?;
         let again = good_in(&scene, &from, &["stop"])?;
-        ensure!(again.starts_with("No ultrawork run is on in this repository. Looked in:\n"), "{again}");
+        ensure!(
+            again.starts_with("No ultrawork run is on in this repository. Looked in:\n"),
+            "{again}"
+        );
         for folder in [scene.lab.project(), &part, &linked] {
-            ensure!(again.contains(&format!("\n  {}\n", folder.display())), "{again}");
+            ensure!(
+                again.contains(&format!("\n  {}\n", folder.display())),
+                "{again}"
+            );
         }
         Ok(())
     };
-    ends_all(|scene, _| scene.lab.project().to_owned()).context("from the top").unwrap();
-    ends_all(|scene, _| scene.lab.project().join("docs/deep")).context("from another folder").unwrap();
-    ends_all(|scene, _| scene.lab.project().join("packages/app/src")).context("from below the session").unwrap();
-    ends_all(|_, linked| linked.to_owned()).context("from another work tree").unwrap();
+    ends_all(|scene, _| scene.lab.project().to_owned())
+        .context("from the top")
+        .unwrap();
+    ends_all(|scene, _| scene.lab.project().join("docs/deep"))
+        .context("from another folder")
+        .unwrap();
+    ends_all(|scene, _| scene.lab.project().join("packages/app/src"))
+        .context("from below the session")
+        .unwrap();
+    ends_all(|_, linked| linked.to_owned())
+        .context("from another work tree")
+        .unwrap();
 }
 
 #[test]
@@ -159,9 +250,16 @@ fn the_page_of_all_runs_has_those_of_each_folder_of_the_repository() {
     });
     for (folder, page) in &pages {
         assert_eq!(page.matches("<article").count(), 2, "{page}");
-        let other = if *folder == linked { scene.lab.project() } else { &linked };
+        let other = if *folder == linked {
+            scene.lab.project()
+        } else {
+            &linked
+        };
         assert!(page.contains(&format!("in {}", other.display())), "{page}");
-        assert!(!page.contains(&format!("· in {}<", folder.display())), "{page}");
+        assert!(
+            !page.contains(&format!("· in {}<", folder.display())),
+            "{page}"
+        );
     }
 }
 
@@ -170,33 +268,68 @@ fn the_beginning_of_an_id_is_enough_in_whichever_folder_its_session_is() {
     let scene = in_repository().unwrap();
     let linked = linked_work_tree(&scene).unwrap();
     let sessions = ["4f1c9a00-1", "4f1c9a00-2", "9"].map(|id| {
-        let session = StandIn::with_session(&scene.lab, &scene.plugin, id).unwrap().started_in(&linked);
-        let mut session = if id == "9" { session.started_in(scene.lab.project()) } else { session };
-        assert!(is_contract(&require_sound(&session.prompt("ulw fix the docs").unwrap()).unwrap()));
+        let session = StandIn::with_session(&scene.lab, &scene.plugin, id)
+            .unwrap()
+            .started_in(&linked);
+        let mut session = if id == "9" {
+            session.started_in(scene.lab.project())
+        } else {
+            session
+        };
+        assert!(is_contract(
+            &require_sound(&session.prompt("ulw fix the docs").unwrap()).unwrap()
+        ));
         session
     });
     let [mut one, mut two, mut nine] = sessions;
     let top = scene.lab.project();
-    for command in [&["stop"][..], &["status"], &["verify"], &["check", "list"], &["blocked", "x"]] {
+    for command in [
+        &["stop"][..],
+        &["status"],
+        &["verify"],
+        &["check", "list"],
+        &["blocked", "x"],
+    ] {
         let said = fails_in(&scene, top, &[command, &["--session", "4f1c"]].concat(), 2).unwrap();
         assert!(said.contains("2 sessions begin with `4f1c`"), "{said}");
-        assert!(said.contains("  --session 4f1c9a00-1\n  --session 4f1c9a00-2\n"), "{said}");
+        assert!(
+            said.contains("  --session 4f1c9a00-1\n  --session 4f1c9a00-2\n"),
+            "{said}"
+        );
     }
-    assert!(is_held(&mut one).unwrap() && is_held(&mut two).unwrap() && is_held(&mut nine).unwrap());
+    assert!(
+        is_held(&mut one).unwrap() && is_held(&mut two).unwrap() && is_held(&mut nine).unwrap()
+    );
     let status = good_in(&scene, top, &["status", "--session", "4f1c9a00-2"]).unwrap();
-    assert!(status.contains("4f1c9a00-2") && !status.contains("4f1c9a00-1"), "{status}");
-    let blocked = good_in(&scene, top, &["blocked", "--session", "4f1c9a00-1", "no database"]).unwrap();
+    assert!(
+        status.contains("4f1c9a00-2") && !status.contains("4f1c9a00-1"),
+        "{status}"
+    );
+    let blocked = good_in(
+        &scene,
+        top,
+        &["blocked", "--session", "4f1c9a00-1", "no database"],
+    )
+    .unwrap();
     assert!(blocked.contains("4f1c9a00-1"), "{blocked}");
     assert!(
         !top.join(".sisyphus/cc-omo/runtime.local.json").exists() || {
-            let state = std::fs::read_to_string(top.join(".sisyphus/cc-omo/runtime.local.json")).unwrap();
+            let state =
+                std::fs::read_to_string(top.join(".sisyphus/cc-omo/runtime.local.json")).unwrap();
             !state.contains("4f1c")
         }
     );
     let said = good_in(&scene, top, &["stop", "--session", "4f1c9a00-2"]).unwrap();
-    assert!(said.starts_with("4f1c9a00-2  stopped") && said.lines().count() == 1, "{said}");
+    assert!(
+        said.starts_with("4f1c9a00-2  stopped") && said.lines().count() == 1,
+        "{said}"
+    );
     assert!(!is_held(&mut two).unwrap() && is_held(&mut nine).unwrap());
-    assert!(good_in(&scene, &linked, &["stop", "--session", "9"]).unwrap().starts_with("9  stopped"));
+    assert!(
+        good_in(&scene, &linked, &["stop", "--session", "9"])
+            .unwrap()
+            .starts_with("9  stopped")
+    );
     let on = good_in(&scene, top, &["ulw", "on", "--session", "4f1c9a00-2"]).unwrap();
     assert!(on.starts_with("4f1c9a00-2  ultrawork is on"), "{on}");
     assert!(is_held(&mut two).unwrap() && !is_held(&mut nine).unwrap());
@@ -223,16 +356,35 @@ fn what_was_used_above_the_repository_is_another_project() {
     let above = scene.lab.project().parent().unwrap().to_owned();
     let mut other = armed_in(&scene, &above).unwrap();
     let said = good_in(&scene, scene.lab.project(), &["stop"]).unwrap();
-    assert_eq!(said, format!("No ultrawork run is on in {}.\n", scene.lab.project().display()));
+    assert_eq!(
+        said,
+        format!(
+            "No ultrawork run is on in {}.\n",
+            scene.lab.project().display()
+        )
+    );
     let said = good_in(&scene, scene.lab.project(), &["status"]).unwrap();
-    assert!(said.starts_with(&format!("No session of {} ", scene.lab.project().display())), "{said}");
-    fails_in(&scene, scene.lab.project(), &["stop", "--session", other.session()], 3).unwrap();
+    assert!(
+        said.starts_with(&format!("No session of {} ", scene.lab.project().display())),
+        "{said}"
+    );
+    fails_in(
+        &scene,
+        scene.lab.project(),
+        &["stop", "--session", other.session()],
+        3,
+    )
+    .unwrap();
     assert!(is_held(&mut other).unwrap());
     // A repository within the repository is one of its own.
     scene.arm().unwrap();
     let inner = scene.lab.project().join("inner");
     git(&scene, &["init", "-q", inner.to_str().unwrap()]).unwrap();
-    assert!(good_in(&scene, &inner, &["stop"]).unwrap().contains(&format!("in {}.", inner.display())));
+    assert!(
+        good_in(&scene, &inner, &["stop"])
+            .unwrap()
+            .contains(&format!("in {}.", inner.display()))
+    );
     scene.blocks(&serde_json::json!({})).unwrap();
 }
 
@@ -244,12 +396,27 @@ fn a_broken_state_holds_up_no_other_folder() {
     let mut in_linked = armed_in(&scene, &linked).unwrap();
     scene.write_state(b"garbage").unwrap();
     let output = omo_in(&scene, scene.lab.project(), &["stop"]).unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (out, err) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
     assert_eq!(output.status.code(), Some(9), "{err}");
-    assert!(out.starts_with(in_linked.session()) && err.contains("does not parse"), "{out}{err}");
+    assert!(
+        out.starts_with(in_linked.session()) && err.contains("does not parse"),
+        "{out}{err}"
+    );
     assert!(!is_held(&mut in_linked).unwrap());
-    assert_eq!(std::fs::read(scene.state_file()).unwrap(), b"garbage", "no session was named");
-    good_in(&scene, &linked, &["stop", "--session", scene.session.session()]).unwrap();
+    assert_eq!(
+        std::fs::read(scene.state_file()).unwrap(),
+        b"garbage",
+        "no session was named"
+    );
+    good_in(
+        &scene,
+        &linked,
+        &["stop", "--session", scene.session.session()],
+    )
+    .unwrap();
     assert_ne!(std::fs::read(scene.state_file()).unwrap(), b"garbage");
 }
 
@@ -259,11 +426,28 @@ fn a_session_whose_work_tree_was_moved_is_told_of_the_move() {
     let linked = linked_work_tree(&scene).unwrap();
     let moved = scene.lab.root().join("moved");
     let mut session = scene.another().unwrap().started_in(&linked);
-    require_sound(&session.prompt("/omo:ulw --check \"test -f done.txt\" go").unwrap()).unwrap();
-    git(&scene, &["worktree", "move", &linked.to_string_lossy(), &moved.to_string_lossy()]).unwrap();
+    require_sound(
+        &session
+            .prompt("/omo:ulw --check \"test -f done.txt\" go")
+            .unwrap(),
+    )
+    .unwrap();
+    git(
+        &scene,
+        &[
+            "worktree",
+            "move",
+            &linked.to_string_lossy(),
+            &moved.to_string_lossy(),
+        ],
+    )
+    .unwrap();
     std::fs::write(moved.join("done.txt"), "").unwrap();
     let mut session = session.started_in(&moved);
     let answer = require_sound(&session.stop(DONE).unwrap()).unwrap();
     let reason = answer.reason().unwrap();
-    assert!(reason.contains("was moved") && reason.contains(&*linked.to_string_lossy()), "{reason}");
+    assert!(
+        reason.contains("was moved") && reason.contains(&*linked.to_string_lossy()),
+        "{reason}"
+    );
 }

@@ -20,7 +20,11 @@ fn script(lab: &Lab, name: &str, text: &str) -> Result<PathBuf> {
         "mkdir \"$1\" && printf '#!/bin/sh\\n%s\\n' \"$2\" >\"$1/claude\" && chmod +x \"$1/claude\"",
         "sh",
     ]);
-    ensure!(shell.arg(&folder).arg(text).status()?.success(), "no script in {}", folder.display());
+    ensure!(
+        shell.arg(&folder).arg(text).status()?.success(),
+        "no script in {}",
+        folder.display()
+    );
     Ok(folder)
 }
 
@@ -38,9 +42,21 @@ fn a_client_that_is_missing_too_old_or_broken_is_status_5_and_nothing_is_written
     // What is on PATH, and what is said about it.
     for (name, text, expected) in [
         ("none", None, "there is no `claude` on PATH"),
-        ("old", Some("echo '2.1.100 (Claude Code)'"), "is version 2.1.100, and omo needs 2.1.163 or later"),
-        ("failing", Some("echo 'no such thing' >&2; exit 1"), "`claude --version` failed: no such thing"),
-        ("another", Some("echo hello"), "gave an answer that omo does not understand: hello"),
+        (
+            "old",
+            Some("echo '2.1.100 (Claude Code)'"),
+            "is version 2.1.100, and omo needs 2.1.163 or later",
+        ),
+        (
+            "failing",
+            Some("echo 'no such thing' >&2; exit 1"),
+            "`claude --version` failed: no such thing",
+        ),
+        (
+            "another",
+            Some("echo hello"),
+            "gave an answer that omo does not understand: hello",
+        ),
     ] {
         let path = match text {
             Some(text) => script(&lab, name, text)?,
@@ -48,8 +64,15 @@ fn a_client_that_is_missing_too_old_or_broken_is_status_5_and_nothing_is_written
         };
         let run = setup(&lab, &plugin, &path, &[])?;
         ensure!(run.status.code() == Some(5), "{name}: {run:?}");
-        ensure!(run.stderr.contains(expected) && run.stderr.contains("hint: "), "{name}: {}", run.stderr);
-        ensure!(!lab.home().join(".local").exists(), "{name}: something was written");
+        ensure!(
+            run.stderr.contains(expected) && run.stderr.contains("hint: "),
+            "{name}: {}",
+            run.stderr
+        );
+        ensure!(
+            !lab.home().join(".local").exists(),
+            "{name}: something was written"
+        );
     }
     Ok(())
 }
@@ -61,8 +84,14 @@ fn a_relative_folder_of_path_names_no_client() -> Result<()> {
     let folder = script(&lab, "elsewhere", "touch ran; echo 2.1.328")?;
     std::os::unix::fs::symlink(folder, lab.project().join("tools"))?;
     let run = setup(&lab, &plugin, Path::new("tools:."), &[])?;
-    ensure!(run.status.code() == Some(5) && run.stderr.contains("there is no `claude` on PATH"), "{run:?}");
-    ensure!(!lab.project().join("ran").exists(), "a program of the project was started");
+    ensure!(
+        run.status.code() == Some(5) && run.stderr.contains("there is no `claude` on PATH"),
+        "{run:?}"
+    );
+    ensure!(
+        !lab.project().join("ran").exists(),
+        "a program of the project was started"
+    );
     Ok(())
 }
 
@@ -73,7 +102,11 @@ fn an_omo_that_is_no_part_of_a_plugin_says_what_has_one() -> Result<()> {
     let alone = lab.root().join("alone/bin");
     std::fs::create_dir_all(&alone)?;
     std::os::unix::fs::symlink(plugin.join("bin/omo"), lab.root().join("linked"))?;
-    let copied = Command::new("cp").arg(plugin.join("bin/omo")).arg(&alone).status().context("run cp")?;
+    let copied = Command::new("cp")
+        .arg(plugin.join("bin/omo"))
+        .arg(&alone)
+        .status()
+        .context("run cp")?;
     ensure!(copied.success(), "no copy of omo");
     let run = setup(&lab, alone.parent().context("no folder")?, &alone, &[])?;
     ensure!(run.status.code() == Some(5), "{run:?}");
@@ -93,12 +126,19 @@ fn without_a_client_nothing_is_removed_that_it_still_knows() -> Result<()> {
     let plugin = plugin();
     let lab = Lab::builder().without_git().build()?;
     let run = setup(&lab, &plugin, Path::new("/nowhere"), &["--remove"])?;
-    ensure!(run.status.success() && run.stdout.contains("nothing to remove"), "{run:?}");
+    ensure!(
+        run.status.success() && run.stdout.contains("nothing to remove"),
+        "{run:?}"
+    );
     let staged = lab.home().join(".local/share/omo/plugin");
     std::fs::create_dir_all(&staged)?;
     let run = setup(&lab, &plugin, Path::new("/nowhere"), &["--remove"])?;
     ensure!(run.status.code() == Some(5) && staged.is_dir(), "{run:?}");
-    ensure!(run.stderr.contains(&staged.display().to_string()), "{}", run.stderr);
+    ensure!(
+        run.stderr.contains(&staged.display().to_string()),
+        "{}",
+        run.stderr
+    );
     Ok(())
 }
 
@@ -107,19 +147,30 @@ fn without_a_client_nothing_is_removed_that_it_still_knows() -> Result<()> {
 fn a_removal_takes_away_what_would_dangle_and_nothing_else() -> Result<()> {
     let plugin = plugin();
     let lab = Lab::builder().without_git().build()?;
-    let [link, settings] = [".local/bin/omo", ".claude/settings.json"].map(|path| lab.home().join(path));
+    let [link, settings] =
+        [".local/bin/omo", ".claude/settings.json"].map(|path| lab.home().join(path));
     let gone = lab.home().join(".claude/plugins/data/omo-omo/bin/omo");
     std::fs::create_dir_all(lab.home().join(".local/bin"))?;
     std::fs::create_dir_all(lab.home().join(".claude"))?;
     std::os::unix::fs::symlink(&gone, &link)?;
     let command = |program: &Path| format!("\"command\": \"{} statusline\"", program.display());
     for (program, is_gone) in [(&gone, true), (&lab.home().join("other/omo"), false)] {
-        let text = format!("{{ \"model\":  \"opus\",\n \"statusLine\": {{{}}}}}\n", command(program));
+        let text = format!(
+            "{{ \"model\":  \"opus\",\n \"statusLine\": {{{}}}}}\n",
+            command(program)
+        );
         std::fs::write(&settings, &text)?;
         let run = setup(&lab, &plugin, Path::new("/nowhere"), &["--remove"])?;
         ensure!(run.status.success() && run.stderr.is_empty(), "{run:?}");
-        ensure!(run.stdout.contains("`statusLine` is removed from") == is_gone, "{run:?}");
-        let left = if is_gone { "{ \"model\":  \"opus\"}\n".to_owned() } else { text };
+        ensure!(
+            run.stdout.contains("`statusLine` is removed from") == is_gone,
+            "{run:?}"
+        );
+        let left = if is_gone {
+            "{ \"model\":  \"opus\"}\n".to_owned()
+        } else {
+            text
+        };
         ensure!(std::fs::read_to_string(&settings)? == left && link.symlink_metadata().is_err());
     }
     Ok(())
@@ -130,24 +181,34 @@ fn only_an_omo_that_stays_where_it_is_is_linked() -> Result<()> {
     let plugin = plugin();
     let lab = Lab::builder().without_git().build()?;
     let run = setup(&lab, &plugin, Path::new("/nowhere"), &["--link"])?;
-    ensure!(run.status.code() == Some(5) && run.stderr.contains("does not stay where it is"), "{run:?}");
+    ensure!(
+        run.status.code() == Some(5) && run.stderr.contains("does not stay where it is"),
+        "{run:?}"
+    );
     let data = lab.home().join(".claude/plugins/data/omo-omo/bin");
     std::fs::create_dir_all(&data)?;
     std::os::unix::fs::symlink(plugin.join("bin/omo"), data.join("omo"))?;
     // No folder is made for a link alone; its user is told how to do without.
     let run = setup(&lab, &plugin, Path::new("/nowhere"), &["--link"])?;
     let wanted = format!("export PATH={}:", data.display());
-    ensure!(run.status.success() && run.stdout.contains(&wanted), "{run:?}");
+    ensure!(
+        run.status.success() && run.stdout.contains(&wanted),
+        "{run:?}"
+    );
     ensure!(!lab.home().join(".local").exists());
     let own = lab.home().join(".local/bin");
     let run = setup(&lab, &plugin, &own, &["--link"])?;
-    ensure!(run.status.success() && run.stdout.contains("`omo` runs it"), "{run:?}");
+    ensure!(
+        run.status.success() && run.stdout.contains("`omo` runs it"),
+        "{run:?}"
+    );
     ensure!(std::fs::read_link(own.join("omo"))? == data.join("omo"));
     Ok(())
 }
 
 /// A client that has no plugin yet.
-const FRESH: &str = "case \"$*\" in --version) echo '2.1.328 (Claude Code)';; *list*) echo '[]';; *) exit 1;; esac";
+const FRESH: &str =
+    "case \"$*\" in --version) echo '2.1.328 (Claude Code)';; *list*) echo '[]';; *) exit 1;; esac";
 
 #[test]
 fn a_data_folder_that_cannot_be_used_is_named() -> Result<()> {
@@ -160,10 +221,18 @@ fn a_data_folder_that_cannot_be_used_is_named() -> Result<()> {
     // No user can make a folder in /proc, root included.
     for place in [file.as_path(), &link, Path::new("/proc")] {
         let mut command = lab.command(plugin().join("bin/omo"));
-        command.arg("setup").env("PATH", path_with(&client)).env("XDG_DATA_HOME", place);
+        command
+            .arg("setup")
+            .env("PATH", path_with(&client))
+            .env("XDG_DATA_HOME", place);
         let run = run_command(&command, "")?;
         ensure!(run.status.code() == Some(9), "{run:?}");
-        for part in [&*place.to_string_lossy(), "XDG_DATA_HOME", "error: ", "hint: "] {
+        for part in [
+            &*place.to_string_lossy(),
+            "XDG_DATA_HOME",
+            "error: ",
+            "hint: ",
+        ] {
             ensure!(run.stderr.contains(part), "no {part:?} in {}", run.stderr);
         }
     }
@@ -178,7 +247,10 @@ fn two_setups_at_once_are_distinguished() -> Result<()> {
     let folder = GuardedFolder::create_user(&lab.home().join(".local/share"))?;
     let _held = StateLock::take(&folder, DEADLINE)?;
     let run = setup(&lab, &plugin(), &path_with(&client), &[])?;
-    ensure!(run.status.code() == Some(6) && run.stderr.contains("another `omo setup` is at work"), "{run:?}");
+    ensure!(
+        run.status.code() == Some(6) && run.stderr.contains("another `omo setup` is at work"),
+        "{run:?}"
+    );
     ensure!(!lab.home().join(".local/share/omo/plugin").exists());
     Ok(())
 }

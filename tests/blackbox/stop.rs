@@ -27,28 +27,41 @@ fn unsaid() -> serde_json::Value {
 
 fn after_blocks(scene: &mut Scene, blocks: u32) -> Result<()> {
     scene.arm()?;
-    scene.edit(&[("/ulw/stopBlocks", json!(blocks)), ("/ulw/lastStopAt", json!(time_ago(10_000)))])
+    scene.edit(&[
+        ("/ulw/stopBlocks", json!(blocks)),
+        ("/ulw/lastStopAt", json!(time_ago(10_000))),
+    ])
 }
 
 fn last_block(scene: &mut Scene, millis_ago: i64) -> Result<()> {
     scene.arm()?;
-    scene.edit(&[("/ulw/stopBlocks", json!(1)), ("/ulw/lastStopAt", json!(time_ago(millis_ago)))])
+    scene.edit(&[
+        ("/ulw/stopBlocks", json!(1)),
+        ("/ulw/lastStopAt", json!(time_ago(millis_ago))),
+    ])
 }
 
 pub(crate) const CASES: &[Case] = &[
     ("stop-x-not-armed", |s| {
         s.allows(&json!({}))?;
-        ensure!(!s.lab.project().join(".sisyphus").exists(), "an idle session left a trace");
+        ensure!(
+            !s.lab.project().join(".sisyphus").exists(),
+            "an idle session left a trace"
+        );
         Ok(())
     }),
     ("stop-x-armed-first-stop", |s| {
         s.arm()?;
         let reason = s.blocks(&json!({}))?;
         ensure!(
-            reason.contains(&format!("continuation 1 of {MAX_BLOCKS}")) && reason.contains("`ulw off`"),
+            reason.contains(&format!("continuation 1 of {MAX_BLOCKS}"))
+                && reason.contains("`ulw off`"),
             "{reason}"
         );
-        ensure!(!reason.contains("fix the tests"), "the prompt is repeated: {reason}");
+        ensure!(
+            !reason.contains("fix the tests"),
+            "the prompt is repeated: {reason}"
+        );
         Ok(())
     }),
     ("stop-x-armed-stop-hook-active", |s| {
@@ -58,38 +71,57 @@ pub(crate) const CASES: &[Case] = &[
     ("stop-x-armed-done-last-line", |s| {
         s.arm()?;
         s.ends(&message(CLAIM), "released")?;
-        ensure!(s.entry()?["verdict"]["why"] == "claimed, not verified", "{}", s.entry()?);
+        ensure!(
+            s.entry()?["verdict"]["why"] == "claimed, not verified",
+            "{}",
+            s.entry()?
+        );
         Ok(())
     }),
     ("stop-x-armed-done-in-fence", |s| {
         s.arm()?;
-        s.blocks(&message(&format!("I will end with:\n```\n{DONE}\n```"))).map(drop)
+        s.blocks(&message(&format!("I will end with:\n```\n{DONE}\n```")))
+            .map(drop)
     }),
     ("stop-x-armed-done-negated", |s| {
         s.arm()?;
-        s.blocks(&message(&format!("Two tests still fail, so I will not emit {DONE}"))).map(drop)
+        s.blocks(&message(&format!(
+            "Two tests still fail, so I will not emit {DONE}"
+        )))
+        .map(drop)
     }),
     ("stop-x-armed-done-in-tool-result", |s| {
         s.arm()?;
-        let call = s.session.transcript().tool_use("Bash", &json!({"command": "cat notes"}))?;
+        let call = s
+            .session
+            .transcript()
+            .tool_use("Bash", &json!({"command": "cat notes"}))?;
         s.session.transcript().tool_result(&call, CLAIM)?;
         s.blocks(&message("Reading on."))?;
-        s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
+        s.session
+            .transcript()
+            .tool_use("Bash", &json!({"command": "ls"}))?;
         s.blocks(&unsaid()).map(drop)
     }),
     ("stop-x-armed-done-in-user-prompt", |s| {
         s.prompt(&format!("ulw fix it; say {DONE} at the end"))?;
         s.blocks(&message("Started."))?;
-        s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
+        s.session
+            .transcript()
+            .tool_use("Bash", &json!({"command": "ls"}))?;
         s.session.transcript().human(CLAIM)?;
         s.blocks(&unsaid()).map(drop)
     }),
     ("stop-x-armed-done-older-message", |s| {
         s.arm()?;
         s.session.transcript().assistant(CLAIM)?;
-        s.session.transcript().assistant("No, one test is red after all.")?;
+        s.session
+            .transcript()
+            .assistant("No, one test is red after all.")?;
         s.blocks(&unsaid())?;
-        s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
+        s.session
+            .transcript()
+            .tool_use("Bash", &json!({"command": "ls"}))?;
         s.blocks(&message("Fixing it.")).map(drop)
     }),
     ("stop-x-transcript-lags", |s| {
@@ -99,18 +131,22 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("stop-x-transcript-missing", |s| {
         s.arm()?;
-        s.blocks(&json!({"transcript_path": "/nowhere/at/all.jsonl"})).map(drop)
+        s.blocks(&json!({"transcript_path": "/nowhere/at/all.jsonl"}))
+            .map(drop)
     }),
     ("stop-x-transcript-missing-done", |s| {
         s.arm()?;
-        s.ends(&json!({"transcript_path": "/nowhere/at/all.jsonl", "last_assistant_message": CLAIM}), "released")
+        s.ends(
+            &json!({"transcript_path": "/nowhere/at/all.jsonl", "last_assistant_message": CLAIM}),
+            "released",
+        )
     }),
     ("stop-x-transcript-truncated-last-line", |s| {
         s.arm()?;
         s.session.transcript().assistant("Working.")?;
-        s.session
-            .transcript()
-            .raw_bytes(br#"{"type":"assistant","message":{"role":"assistant","content":[{"type":"te"#)?;
+        s.session.transcript().raw_bytes(
+            br#"{"type":"assistant","message":{"role":"assistant","content":[{"type":"te"#,
+        )?;
         s.blocks(&unsaid()).map(drop)
     }),
     ("stop-x-transcript-no-assistant", |s| {
@@ -135,7 +171,10 @@ pub(crate) const CASES: &[Case] = &[
     ("stop-x-blocks-7", |s| {
         after_blocks(s, MAX_BLOCKS - 1)?;
         let reason = s.blocks(&json!({}))?;
-        ensure!(reason.contains(&format!("continuation {MAX_BLOCKS} of {MAX_BLOCKS}")), "{reason}");
+        ensure!(
+            reason.contains(&format!("continuation {MAX_BLOCKS} of {MAX_BLOCKS}")),
+            "{reason}"
+        );
         Ok(())
     }),
     ("stop-x-blocks-8", |s| {
@@ -149,9 +188,20 @@ pub(crate) const CASES: &[Case] = &[
     ("stop-x-in-cooldown", |s| {
         last_block(s, 1_000)?;
         let answer = s.stop(&json!({}))?;
-        ensure!(answer.system_message().is_some_and(|line| line.contains("let this turn end")), "{answer:?}");
-        ensure!(s.blocks_counted()? == 1 && s.entry()?["ulw"]["enabled"] == true, "{}", s.entry()?);
-        s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
+        ensure!(
+            answer
+                .system_message()
+                .is_some_and(|line| line.contains("let this turn end")),
+            "{answer:?}"
+        );
+        ensure!(
+            s.blocks_counted()? == 1 && s.entry()?["ulw"]["enabled"] == true,
+            "{}",
+            s.entry()?
+        );
+        s.session
+            .transcript()
+            .tool_use("Bash", &json!({"command": "ls"}))?;
         s.edit(&[("/ulw/lastStopAt", json!(time_ago(1_000)))])?;
         s.blocks(&json!({})).map(drop)
     }),
@@ -165,16 +215,26 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("stop-x-stop-continuation", |s| {
         s.arm()?;
-        ensure!(s.prompt("/omo:stop-continuation")?.blocks(), "the model would be asked");
+        ensure!(
+            s.prompt("/omo:stop-continuation")?.blocks(),
+            "the model would be asked"
+        );
         s.allows(&json!({}))?;
-        ensure!(s.entry()?["stopContinuation"]["disabled"] == true, "{}", s.entry()?);
+        ensure!(
+            s.entry()?["stopContinuation"]["disabled"] == true,
+            "{}",
+            s.entry()?
+        );
         Ok(())
     }),
     ("stop-x-background-task-running", |s| {
         s.arm()?;
         let running = json!({"background_tasks": [background_shell("npm run dev")]});
         let reason = s.blocks(&running)?;
-        ensure!(reason.contains("npm run dev") && reason.contains("End the turn again"), "{reason}");
+        ensure!(
+            reason.contains("npm run dev") && reason.contains("End the turn again"),
+            "{reason}"
+        );
         s.allows(&running)?;
         s.allows(&running)?;
         ensure!(s.entry()?["ulw"]["enabled"] == true, "{}", s.entry()?);
@@ -214,6 +274,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("stop-x-blocked-statement", |s| {
         s.arm()?;
-        s.blocks(&message("I cannot go on without the credentials.")).map(drop)
+        s.blocks(&message("I cannot go on without the credentials."))
+            .map(drop)
     }),
 ];

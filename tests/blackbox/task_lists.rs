@@ -33,7 +33,10 @@ impl Place {
     /// One without any.
     fn new() -> Result<Self> {
         let plugin = plugin();
-        Ok(Self { lab: Lab::builder().without_git().build()?, plugin })
+        Ok(Self {
+            lab: Lab::builder().without_git().build()?,
+            plugin,
+        })
     }
 
     /// One with a session in this phase.
@@ -69,14 +72,21 @@ impl Place {
     /// `omo` in the session.
     fn omo(&self, arguments: &[&str]) -> Result<Output> {
         let mut command = self.lab.command(self.plugin.join("bin/omo"));
-        Ok(command.args(arguments).env("CLAUDE_CODE_SESSION_ID", ID).output()?)
+        Ok(command
+            .args(arguments)
+            .env("CLAUDE_CODE_SESSION_ID", ID)
+            .output()?)
     }
 
     /// The same, which succeeds; gives what it printed.
     fn good(&self, arguments: &[&str]) -> Result<String> {
         let output = self.omo(arguments)?;
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        ensure!(output.status.success(), "{arguments:?}: {}: {stderr}", output.status);
+        ensure!(
+            output.status.success(),
+            "{arguments:?}: {}: {stderr}",
+            output.status
+        );
         Ok(String::from_utf8(output.stdout)?)
     }
 
@@ -90,10 +100,21 @@ impl Place {
         let before = self.files();
         let output = self.omo(arguments)?;
         let stderr = String::from_utf8(output.stderr)?;
-        ensure!(output.status.code() == Some(status), "{arguments:?}: {} for {status}: {stderr}", output.status);
-        ensure!(output.stdout.is_empty(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
+        ensure!(
+            output.status.code() == Some(status),
+            "{arguments:?}: {} for {status}: {stderr}",
+            output.status
+        );
+        ensure!(
+            output.stdout.is_empty(),
+            "{arguments:?}: {}",
+            String::from_utf8_lossy(&output.stdout)
+        );
         for part in parts.iter().chain(&["error: "]) {
-            ensure!(stderr.contains(part), "{arguments:?}: no {part:?} in {stderr}");
+            ensure!(
+                stderr.contains(part),
+                "{arguments:?}: no {part:?} in {stderr}"
+            );
         }
         ensure!(self.files() == before, "{arguments:?}: a file was changed");
         Ok(())

@@ -22,7 +22,10 @@ fn notes(scene: &Scene, id: &str, tokens: u64) -> Result<()> {
 /// The line of a Stop that pauses the run.
 fn pauses(scene: &Scene) -> Result<String> {
     let answer = scene.stop(&json!({}))?;
-    Ok(answer.system_message().with_context(|| format!("nothing was said: {answer:?}"))?.to_owned())
+    Ok(answer
+        .system_message()
+        .with_context(|| format!("nothing was said: {answer:?}"))?
+        .to_owned())
 }
 
 #[test]
@@ -36,9 +39,15 @@ fn a_run_pauses_once_its_tokens_are_used() {
             s.blocks(&json!({}))?;
             notes(s, "b", 400)?;
             let line = pauses(s)?;
-            ensure!(line.starts_with("[omo] PAUSED: 1000 of 1000 tokens used. `ulw` goes on"), "{line}");
+            ensure!(
+                line.starts_with("[omo] PAUSED: 1000 of 1000 tokens used. `ulw` goes on"),
+                "{line}"
+            );
             let why = s.asks("/omo:why")?;
-            ensure!(why.contains("the run waits for you") && why.contains("its tokens are used"), "{why}");
+            ensure!(
+                why.contains("the run waits for you") && why.contains("its tokens are used"),
+                "{why}"
+            );
             s.allows(&json!({}))?;
             s.prompt("ulw")?;
             notes(s, "c", 999)?;
@@ -52,7 +61,9 @@ fn a_run_pauses_once_its_tokens_are_used() {
         }),
         ("those of its agents", |s| {
             s.prompt("/omo:ulw --no-review --max-tokens 1000 fix it")?;
-            let agent = s.lab.write("agent.jsonl", &format!("{}\n", message("g", 1_000)))?;
+            let agent = s
+                .lab
+                .write("agent.jsonl", &format!("{}\n", message("g", 1_000)))?;
             let input = s.input(
                 "SubagentStop",
                 &json!({}),
@@ -69,11 +80,15 @@ fn a_run_pauses_once_its_tokens_are_used() {
             s.arm()?;
             notes(s, "a", 4_000_000_000)?;
             s.blocks(&json!({}))?;
-            ensure!(s.entry()?["ulw"]["tokens"]["offset"] == 0, "the transcript was read for nothing");
+            ensure!(
+                s.entry()?["ulw"]["tokens"]["offset"] == 0,
+                "the transcript was read for nothing"
+            );
             Ok(())
         }),
         ("a bound of the configuration", |s| {
-            s.lab.configure("[limits]\nmax_tokens = 10\n[verify]\nreview = false\n")?;
+            s.lab
+                .configure("[limits]\nmax_tokens = 10\n[verify]\nreview = false\n")?;
             s.arm()?;
             notes(s, "a", 11)?;
             ensure!(pauses(s)?.contains("11 of 10"));
@@ -82,7 +97,10 @@ fn a_run_pauses_once_its_tokens_are_used() {
         ("a claim that is proved ends the run all the same", |s| {
             s.prompt("/omo:ulw --no-review --max-tokens 10 --check true fix it")?;
             notes(s, "a", 11)?;
-            s.ends(&json!({"last_assistant_message": "Done.\n<promise>DONE</promise>"}), "verified")
+            s.ends(
+                &json!({"last_assistant_message": "Done.\n<promise>DONE</promise>"}),
+                "verified",
+            )
         }),
     ]);
 }

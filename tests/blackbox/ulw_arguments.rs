@@ -21,8 +21,14 @@ fn each_vector_is_decided_as_it_says() {
 fn text_of(id: &str) -> Result<String> {
     let file: Value = serde_json::from_str(include_str!("../vectors/arguments.json"))?;
     let vectors = file["vectors"].as_array().context("no vectors")?;
-    let vector = vectors.iter().find(|vector| vector["id"] == id).with_context(|| format!("no {id}"))?;
-    Ok(vector["argument_text"].as_str().context("no text")?.to_owned())
+    let vector = vectors
+        .iter()
+        .find(|vector| vector["id"] == id)
+        .with_context(|| format!("no {id}"))?;
+    Ok(vector["argument_text"]
+        .as_str()
+        .context("no text")?
+        .to_owned())
 }
 
 /// The text is the task, byte for byte, in a run with the usual bounds; nothing was carried out.
@@ -31,10 +37,20 @@ fn is_task(scene: &mut Scene, id: &str) -> Result<()> {
     let reported = scene.prompt(&format!("/omo:ulw {text}"))?;
     ensure!(is_contract(&reported), "{reported:?}");
     let entry = scene.entry()?;
-    ensure!(entry["ulw"]["task"] == json!(text), "the task became {}", entry["ulw"]["task"]);
+    ensure!(
+        entry["ulw"]["task"] == json!(text),
+        "the task became {}",
+        entry["ulw"]["task"]
+    );
     ensure!(entry["limits"]["maxBlocks"] == MAX_BLOCKS, "{entry}");
-    let files: Vec<_> = std::fs::read_dir(scene.lab.project())?.flatten().map(|file| file.file_name()).collect();
-    ensure!(files == [".sisyphus"], "something was carried out: {files:?}");
+    let files: Vec<_> = std::fs::read_dir(scene.lab.project())?
+        .flatten()
+        .map(|file| file.file_name())
+        .collect();
+    ensure!(
+        files == [".sisyphus"],
+        "something was carried out: {files:?}"
+    );
     Ok(())
 }
 
@@ -43,15 +59,25 @@ fn is_refused(scene: &mut Scene, id: &str, part: &str) -> Result<()> {
     let reported = scene.prompt(&format!("/omo:ulw {}", text_of(id)?))?;
     ensure!(reported.blocks(), "{reported:?}");
     let line = reported.reason().context("no reason")?;
-    ensure!(line.lines().count() == 1 && line.contains("usage: /omo:ulw") && line.contains(part), "{line}");
-    ensure!(!scene.lab.project().join(".sisyphus").exists(), "half a state was left");
+    ensure!(
+        line.lines().count() == 1 && line.contains("usage: /omo:ulw") && line.contains(part),
+        "{line}"
+    );
+    ensure!(
+        !scene.lab.project().join(".sisyphus").exists(),
+        "half a state was left"
+    );
     ensure!(scene.stop(&json!({}))? == HookAnswer::Nothing);
     Ok(())
 }
 
 pub(crate) const CASES: &[Case] = &[
     ("arg-007", |s| {
-        ensure!(s.asks("/omo:ulw")?.starts_with("`ulw <task>` holds this session") && s.lab.state().is_none());
+        ensure!(
+            s.asks("/omo:ulw")?
+                .starts_with("`ulw <task>` holds this session")
+                && s.lab.state().is_none()
+        );
         Ok(())
     }),
     ("arg-010", |s| is_refused(s, "arg-010", "not `abc`")),
@@ -84,17 +110,35 @@ pub(crate) const CASES: &[Case] = &[
 #[test]
 fn options_are_taken_in_both_forms_and_the_rest_is_the_task() {
     play(&[
-        ("--x v", |s| options(s, "--max-blocks 3 --max-minutes 5 fix  `it`; now", "fix  `it`; now")),
-        ("--x=v", |s| options(s, "--max-blocks=3 --max-minutes=5 fix\n it", "fix\n it")),
-        ("at the end", |s| options(s, "fix it --max-minutes 5 --max-blocks=3", "fix it")),
+        ("--x v", |s| {
+            options(
+                s,
+                "--max-blocks 3 --max-minutes 5 fix  `it`; now",
+                "fix  `it`; now",
+            )
+        }),
+        ("--x=v", |s| {
+            options(s, "--max-blocks=3 --max-minutes=5 fix\n it", "fix\n it")
+        }),
+        ("at the end", |s| {
+            options(s, "fix it --max-minutes 5 --max-blocks=3", "fix it")
+        }),
     ]);
 }
 
 fn options(scene: &mut Scene, arguments: &str, task: &str) -> Result<()> {
     let reported = scene.prompt(&format!("/omo:ulw {arguments}"))?;
-    ensure!(reported.context().is_some_and(|text| text.contains("at most 3 times within 5 minutes")), "{reported:?}");
+    ensure!(
+        reported
+            .context()
+            .is_some_and(|text| text.contains("at most 3 times within 5 minutes")),
+        "{reported:?}"
+    );
     let entry = scene.entry()?;
-    ensure!(entry["ulw"]["task"] == json!(task) && entry["limits"]["maxBlocks"] == 3, "{entry}");
+    ensure!(
+        entry["ulw"]["task"] == json!(task) && entry["limits"]["maxBlocks"] == 3,
+        "{entry}"
+    );
     Ok(())
 }
 
@@ -103,7 +147,10 @@ fn options(scene: &mut Scene, arguments: &str, task: &str) -> Result<()> {
 fn the_short_name_works_as_well() {
     play(&[("/ulw", |s| {
         let reported = s.prompt("/ulw --max-blocks 2 fix it")?;
-        ensure!(is_contract(&reported) && s.entry()?["limits"]["maxBlocks"] == 2, "{reported:?}");
+        ensure!(
+            is_contract(&reported) && s.entry()?["limits"]["maxBlocks"] == 2,
+            "{reported:?}"
+        );
         Ok(())
     })]);
 }

@@ -15,11 +15,19 @@ use crate::scene::require_sound;
 
 /// What the prompt's launcher says to the user.
 fn line(session: &mut StandIn, prompt: &str) -> Result<Option<String>> {
-    let reported = require_sound(&session.prompt(prompt)?)?.system_message().map(str::to_owned);
+    let reported = require_sound(&session.prompt(prompt)?)?
+        .system_message()
+        .map(str::to_owned);
     // It sets nothing off where it is pasted into a prompt.
-    let reading =
-        reported.as_deref().map_or(PromptReading::Nothing, |reported| read_prompt(reported, &Keywords::default()));
-    ensure!(reading == PromptReading::Nothing, "{reported:?} is read as {reading:?}");
+    let reading = reported
+        .as_deref()
+        .map_or(PromptReading::Nothing, |reported| {
+            read_prompt(reported, &Keywords::default())
+        });
+    ensure!(
+        reading == PromptReading::Nothing,
+        "{reported:?} is read as {reading:?}"
+    );
     Ok(reported)
 }
 
@@ -70,11 +78,16 @@ fn a_prompt_that_omo_would_have_answered_says_that_nothing_holds_it() -> Result<
     for (prompt, is_for_omo) in PROMPTS {
         let reported = line(&mut session, prompt)?;
         ensure!(reported.is_some() == is_for_omo, "{prompt:?}: {reported:?}");
-        let starts = reported.is_none_or(|reported| reported.starts_with("[omo] this prompt is not held: omo "));
+        let starts = reported
+            .is_none_or(|reported| reported.starts_with("[omo] this prompt is not held: omo "));
         ensure!(starts, "{prompt:?}");
     }
     fresh.cargo.wait_for_builds(1)?;
-    ensure!(fresh.cargo.builds() == 1, "built {} times", fresh.cargo.builds());
+    ensure!(
+        fresh.cargo.builds() == 1,
+        "built {} times",
+        fresh.cargo.builds()
+    );
     fresh.cargo.release()?;
     fresh.outcome()?;
     Ok(())
@@ -89,7 +102,12 @@ fn any_prompt_has_it_built_without_a_word() -> Result<()> {
     ensure!(fresh.outcome()? == format!("built {VERSION}"));
     // No user was told to wait, and so none is told that it is over.
     let answer = require_sound(&session.prompt("ulw fix it")?)?;
-    ensure!(answer.system_message().is_some_and(|line| line.starts_with("[omo] on: ")), "{answer:?}");
+    ensure!(
+        answer
+            .system_message()
+            .is_some_and(|line| line.starts_with("[omo] on: ")),
+        "{answer:?}"
+    );
     Ok(())
 }
 
@@ -110,7 +128,9 @@ fn only_the_prompt_counts_whatever_is_in_it() -> Result<()> {
     let reported = |input: &str| -> Result<Option<String>> {
         let mut command = fresh.lab.command(&launcher);
         command.env("CLAUDE_PLUGIN_DATA", fresh.data());
-        Ok(require_sound(&run_command(&command, input)?)?.system_message().map(str::to_owned))
+        Ok(require_sound(&run_command(&command, input)?)?
+            .system_message()
+            .map(str::to_owned))
     };
     for (prompt, is_for_omo) in [
         ("\"prompt\":\"ulw".to_owned(), true),
@@ -168,12 +188,19 @@ fn each_reads_alike(shells: &[&str]) -> Result<()> {
         let program = words.next().context("no shell")?;
         for (prompt, is_for_omo) in PROMPTS {
             let mut command = fresh.lab.command(program);
-            command.args(words.clone()).arg(fresh.clone.join("scripts/not-built-yet.sh"));
-            command.args([VERSION, "omo-user-prompt-submit"]).env("CLAUDE_PLUGIN_DATA", fresh.data());
+            command
+                .args(words.clone())
+                .arg(fresh.clone.join("scripts/not-built-yet.sh"));
+            command
+                .args([VERSION, "omo-user-prompt-submit"])
+                .env("CLAUDE_PLUGIN_DATA", fresh.data());
             let run = run_command(&command, &format!("{}\n", json!({ "prompt": prompt })))?;
             ensure!(run.stderr.is_empty(), "{shell}: {run:?}");
             let reported = require_sound(&run)?.system_message().map(str::to_owned);
-            ensure!(reported.is_some() == is_for_omo, "{shell}: {prompt:?}: {reported:?}");
+            ensure!(
+                reported.is_some() == is_for_omo,
+                "{shell}: {prompt:?}: {reported:?}"
+            );
         }
     }
     Ok(())
@@ -188,9 +215,13 @@ fn a_failed_build_is_reported_with_each_prompt_that_waits_for_it() -> Result<()>
     fresh.outcome()?;
     for _ in 0..2 {
         let reported = line(&mut session, "ulw fix it")?.context("nothing was said")?;
-        let wanted =
-            format!("[omo] this prompt is not held: building omo {VERSION} failed: cargo build ended with 101. ");
-        ensure!(reported.starts_with(&wanted) && reported.contains(", then send it again."), "{reported}");
+        let wanted = format!(
+            "[omo] this prompt is not held: building omo {VERSION} failed: cargo build ended with 101. "
+        );
+        ensure!(
+            reported.starts_with(&wanted) && reported.contains(", then send it again."),
+            "{reported}"
+        );
         ensure!(session.prompt("fix it")?.is_silent());
     }
     ensure!(fresh.cargo.builds() == 1, "built again");
@@ -207,15 +238,38 @@ fn the_hooks_hold_before_omo_is_built() -> Result<()> {
     let hooks = fresh.binaries_folder().join(VERSION).join("omo-hook");
     omo_testkit::wait_until("the hooks", || hooks.exists().then_some(()))?;
     let reported = require_sound(&session.prompt("ulw fix it")?)?;
-    ensure!(reported.additional_context().is_some_and(|text| text.contains("<ultrawork-mode>")), "{reported:?}");
-    ensure!(require_sound(&session.stop("Some of it is done.")?)?.blocks(), "not held");
-    let omo = || run_command(fresh.lab.command(fresh.clone.join("bin/omo")).arg("--version"), "");
+    ensure!(
+        reported
+            .additional_context()
+            .is_some_and(|text| text.contains("<ultrawork-mode>")),
+        "{reported:?}"
+    );
+    ensure!(
+        require_sound(&session.stop("Some of it is done.")?)?.blocks(),
+        "not held"
+    );
+    let omo = || {
+        run_command(
+            fresh
+                .lab
+                .command(fresh.clone.join("bin/omo"))
+                .arg("--version"),
+            "",
+        )
+    };
     omo_testkit::wait_until("the build of omo", || {
-        fresh.cargo.recorded_input("arguments").contains("omo-cli").then_some(())
+        fresh
+            .cargo
+            .recorded_input("arguments")
+            .contains("omo-cli")
+            .then_some(())
     })?;
     let run = omo()?;
     let wanted = format!("error: omo {VERSION} is still being built (crate 12 of 57)\nhint: ");
-    ensure!(run.status.code() == Some(5) && run.stderr.starts_with(&wanted), "{run:?}");
+    ensure!(
+        run.status.code() == Some(5) && run.stderr.starts_with(&wanted),
+        "{run:?}"
+    );
     fresh.cargo.release()?;
     ensure!(fresh.outcome()? == format!("built {VERSION}"));
     ensure!(omo()?.stdout == format!("omo {VERSION}\n"));
@@ -223,7 +277,11 @@ fn the_hooks_hold_before_omo_is_built() -> Result<()> {
     // A build that was ended in between is gone on with, and the hooks are not built anew.
     fs::remove_file(fresh.binaries_folder().join(VERSION).join("omo"))?;
     fs::remove_file(fresh.log())?;
-    ensure!(require_sound(&session.prompt("go on")?)?.system_message().is_none());
+    ensure!(
+        require_sound(&session.prompt("go on")?)?
+            .system_message()
+            .is_none()
+    );
     fresh.cargo.release()?;
     ensure!(fresh.outcome()? == format!("built {VERSION}"));
     ensure!(fresh.cargo.builds() == 1, "the hooks were built again");
@@ -241,11 +299,18 @@ fn the_version_before_holds_until_the_new_one_is_built() -> Result<()> {
     let reported = require_sound(&session.prompt("ulw fix it")?)?;
     ensure!(crate::scene::is_contract(&reported), "{reported:?}");
     fresh.cargo.wait_for_builds(1)?;
-    ensure!(require_sound(&session.stop("Some of it is done.")?)?.blocks(), "not held");
+    ensure!(
+        require_sound(&session.stop("Some of it is done.")?)?.blocks(),
+        "not held"
+    );
     fresh.cargo.release()?;
     ensure!(fresh.outcome()? == format!("built {VERSION}"));
     // No user was told to wait.
-    ensure!(require_sound(&session.prompt("go on")?)?.system_message().is_none());
+    ensure!(
+        require_sound(&session.prompt("go on")?)?
+            .system_message()
+            .is_none()
+    );
     ensure!(fresh.cargo.builds() == 1);
     Ok(())
 }
@@ -257,30 +322,39 @@ fn a_package_without_its_platform_says_so() -> Result<()> {
     fs::remove_file(fresh.clone.join("Cargo.toml"))?;
     fs::create_dir_all(fresh.clone.join("node_modules/@omo-cc/other-cpu/bin"))?;
     let mut session = fresh.session()?;
-    let start = crate::fresh_clone::session_start_line(&session, "startup")?.context("nothing was said")?;
+    let start =
+        crate::fresh_clone::session_start_line(&session, "startup")?.context("nothing was said")?;
     let prompt = line(&mut session, "/omo:status")?.context("nothing was said")?;
     for reported in [start, prompt] {
         ensure!(
-            reported.contains("without its programs for this platform (") && reported.contains("/plugin install"),
+            reported.contains("without its programs for this platform (")
+                && reported.contains("/plugin install"),
             "{reported}"
         );
     }
     ensure!(
-        crate::fresh_clone::session_start_line(&session, "resume")?.is_none() && session.prompt("hello")?.is_silent()
+        crate::fresh_clone::session_start_line(&session, "resume")?.is_none()
+            && session.prompt("hello")?.is_silent()
     );
-    ensure!(fresh.cargo.builds() == 0 && !fresh.log().exists(), "something is built");
+    ensure!(
+        fresh.cargo.builds() == 0 && !fresh.log().exists(),
+        "something is built"
+    );
     Ok(())
 }
 
 #[test]
 fn where_omo_is_turned_off_nothing_is_said_or_built() -> Result<()> {
     let fresh = Fresh::new()?;
-    for (launcher, input) in
-        [("omo-session-start", json!({"source": "startup"})), ("omo-user-prompt-submit", json!({"prompt": "ulw"}))]
-    {
+    for (launcher, input) in [
+        ("omo-session-start", json!({"source": "startup"})),
+        ("omo-user-prompt-submit", json!({"prompt": "ulw"})),
+    ] {
         for name in ["OMO_DISABLE", "OMO_CHECK"] {
             let mut command = fresh.lab.command(fresh.clone.join("bin").join(launcher));
-            command.env("CLAUDE_PLUGIN_DATA", fresh.data()).env(name, "1");
+            command
+                .env("CLAUDE_PLUGIN_DATA", fresh.data())
+                .env(name, "1");
             ensure!(
                 run_command(&command, &format!("{}\n", Value::to_string(&input)))?.is_silent(),
                 "{launcher} {name}"
@@ -301,16 +375,26 @@ fn a_finished_build_is_linked_for_terminals() -> Result<()> {
         let data = home.join(".claude/plugins/data").join(name);
         let mut start = fresh.lab.command(fresh.clone.join("bin/omo-session-start"));
         start.env("CLAUDE_PLUGIN_DATA", &data);
-        ensure!(run_command(&start, "{\"source\":\"startup\"}\n")?.status.success());
+        ensure!(
+            run_command(&start, "{\"source\":\"startup\"}\n")?
+                .status
+                .success()
+        );
         let log = data.join("build.log");
         omo_tests::fake_cargo::wait_for_build_outcome(&log)?;
         let link = home.join(".local/bin/omo");
-        ensure!(link.exists() == is_linked, "{name}: {}", fs::read_to_string(&log)?);
+        ensure!(
+            link.exists() == is_linked,
+            "{name}: {}",
+            fs::read_to_string(&log)?
+        );
         if is_linked {
             ensure!(fs::read_link(&link)? == data.join("bin/omo"));
             let run = run_command(fresh.lab.command(&link).arg("--version"), "")?;
             ensure!(run.stdout == format!("omo {VERSION}\n"), "{run:?}");
-            ensure!(is_program(&data.join("bin").join(VERSION).join("omo-hook"))?);
+            ensure!(is_program(
+                &data.join("bin").join(VERSION).join("omo-hook")
+            )?);
         }
     }
     Ok(())

@@ -36,7 +36,8 @@ pub(crate) fn list_all_files(scene: &Scene) -> Result<Listing> {
     listing(scene.lab.project(), &mut found)?;
     listing(scene.lab.home(), &mut found)?;
     found.retain(|path, _| {
-        !path.starts_with(scene.lab.home().join(".claude/projects")) && path != &scene.lab.home().join(".claude")
+        !path.starts_with(scene.lab.home().join(".claude/projects"))
+            && path != &scene.lab.home().join(".claude")
     });
     Ok(found)
 }
@@ -50,7 +51,10 @@ fn a_day(session: &mut StandIn) -> Result<()> {
     };
     for source in ["startup", "resume", "compact", "clear", "fork"] {
         let reported = require_sound(&session.session_start(source)?)?;
-        ensure!(reported == HookAnswer::PlainText(format!("CLAUDE_SESSION_ID: {}", session.session())), "{reported:?}");
+        ensure!(
+            reported == HookAnswer::PlainText(format!("CLAUDE_SESSION_ID: {}", session.session())),
+            "{reported:?}"
+        );
     }
     silent(&session.prompt("what does the parser do?")?)?;
     silent(&session.stop("It parses.\n\n<promise>DONE</promise>")?)?;
@@ -74,7 +78,10 @@ fn a_day(session: &mut StandIn) -> Result<()> {
 #[test]
 fn in_a_project_without_omo_nothing_is_made() {
     let plugin = plugin();
-    for lab in [Lab::builder().build().unwrap(), Lab::builder().without_git().build().unwrap()] {
+    for lab in [
+        Lab::builder().build().unwrap(),
+        Lab::builder().without_git().build().unwrap(),
+    ] {
         let mut scene = Scene::in_lab(&plugin, lab).unwrap();
         let before = list_all_files(&scene).unwrap();
         a_day(&mut scene.session).unwrap();
@@ -94,10 +101,22 @@ fn beside_a_session_with_a_run_not_a_byte_is_changed() {
     for source in ["startup", "resume", "compact"] {
         require_sound(&other.session_start(source).unwrap()).unwrap();
     }
-    assert_eq!(require_sound(&other.prompt("hello").unwrap()).unwrap(), HookAnswer::Nothing);
-    assert_eq!(require_sound(&other.stop("x").unwrap()).unwrap(), HookAnswer::Nothing);
-    assert_eq!(require_sound(&other.stop_failure("rate_limit").unwrap()).unwrap(), HookAnswer::Nothing);
-    assert_eq!(require_sound(&other.session_end("clear").unwrap()).unwrap(), HookAnswer::Nothing);
+    assert_eq!(
+        require_sound(&other.prompt("hello").unwrap()).unwrap(),
+        HookAnswer::Nothing
+    );
+    assert_eq!(
+        require_sound(&other.stop("x").unwrap()).unwrap(),
+        HookAnswer::Nothing
+    );
+    assert_eq!(
+        require_sound(&other.stop_failure("rate_limit").unwrap()).unwrap(),
+        HookAnswer::Nothing
+    );
+    assert_eq!(
+        require_sound(&other.session_end("clear").unwrap()).unwrap(),
+        HookAnswer::Nothing
+    );
     assert_eq!(list_all_files(&scene).unwrap(), before);
 }
 
@@ -106,10 +125,18 @@ fn after_its_run_has_ended_a_session_writes_nothing_more() {
     let plugin = plugin();
     let mut scene = Scene::new(&plugin).unwrap();
     scene.arm().unwrap();
-    scene.ends(&json!({"last_assistant_message": "Done.\n\n<promise>DONE</promise>"}), "released").unwrap();
+    scene
+        .ends(
+            &json!({"last_assistant_message": "Done.\n\n<promise>DONE</promise>"}),
+            "released",
+        )
+        .unwrap();
     let before = list_all_files(&scene).unwrap();
     assert_eq!(scene.prompt("thanks").unwrap(), HookAnswer::Nothing);
     scene.allows(&json!({})).unwrap();
-    assert_eq!(require_sound(&scene.session.session_end("other").unwrap()).unwrap(), HookAnswer::Nothing);
+    assert_eq!(
+        require_sound(&scene.session.session_end("other").unwrap()).unwrap(),
+        HookAnswer::Nothing
+    );
     assert_eq!(list_all_files(&scene).unwrap(), before);
 }

@@ -14,8 +14,15 @@ fn only_time_of_work_is_counted() {
             s.arm()?;
             s.blocks(&json!({}))?;
             let limit = json!({"error": "rate_limit", "error_details": "You have hit your limit"});
-            require_sound(&s.session.fire_raw("StopFailure", &s.input("StopFailure", &limit, &json!({}))?)?)?;
-            ensure!(s.entry()?["ulw"]["rest"]["reason"] == "usageLimit", "{}", s.entry()?);
+            require_sound(
+                &s.session
+                    .fire_raw("StopFailure", &s.input("StopFailure", &limit, &json!({}))?)?,
+            )?;
+            ensure!(
+                s.entry()?["ulw"]["rest"]["reason"] == "usageLimit",
+                "{}",
+                s.entry()?
+            );
             let since = json!(time_ago(10 * HOUR));
             s.edit(&[
                 ("/ulw/startedAt", since.clone()),
@@ -25,11 +32,17 @@ fn only_time_of_work_is_counted() {
             let told = String::from_utf8(crate::cli::omo(s, &["status"], &[])?.stdout)?;
             ensure!(told.contains("the end of a usage limit, since"), "{told}");
             // The client goes on by itself.
-            let prompt = json!({"prompt": "Your usage limit has reset. Continue.", "source": "system"});
-            require_sound(
-                &s.session.fire_raw("UserPromptSubmit", &s.input("UserPromptSubmit", &prompt, &json!({}))?)?,
-            )?;
-            ensure!(s.entry()?["ulw"]["rest"]["since"].is_null(), "{}", s.entry()?);
+            let prompt =
+                json!({"prompt": "Your usage limit has reset. Continue.", "source": "system"});
+            require_sound(&s.session.fire_raw(
+                "UserPromptSubmit",
+                &s.input("UserPromptSubmit", &prompt, &json!({}))?,
+            )?)?;
+            ensure!(
+                s.entry()?["ulw"]["rest"]["since"].is_null(),
+                "{}",
+                s.entry()?
+            );
             s.blocks(&json!({})).map(drop)
         }),
         // A dialog that waits for its user over night, and a turn of work as long as that.
@@ -37,12 +50,17 @@ fn only_time_of_work_is_counted() {
             let begin = |s: &mut Scene, minutes: &[i64]| {
                 s.arm()?;
                 let then = json!(time_ago(10 * HOUR));
-                s.edit(&[("/ulw/startedAt", then.clone()), ("/lastSeen/UserPromptSubmit", then)])?;
+                s.edit(&[
+                    ("/ulw/startedAt", then.clone()),
+                    ("/lastSeen/UserPromptSubmit", then),
+                ])?;
                 minutes.iter().try_for_each(|ago| said(s, ago * 60_000))
             };
             begin(s, &[599, 2])?;
             s.blocks(&json!({}))?;
-            let waited = s.entry()?["ulw"]["waitedMillis"].as_i64().unwrap_or_default();
+            let waited = s.entry()?["ulw"]["waitedMillis"]
+                .as_i64()
+                .unwrap_or_default();
             ensure!((9 * HOUR..10 * HOUR).contains(&waited), "{waited}");
             s.prompt("/omo:stop-continuation")?;
             begin(s, &(0..60).rev().map(|step| step * 10).collect::<Vec<_>>())?;
@@ -50,13 +68,20 @@ fn only_time_of_work_is_counted() {
         }),
         // The client wakes the session without a prompt when its background work ends.
         ("a turn without a prompt", |s| {
-            let task = json!({"id": "a", "type": "subagent", "status": "running", "description": "logs"});
+            let task =
+                json!({"id": "a", "type": "subagent", "status": "running", "description": "logs"});
             s.arm()?;
             s.stop(&json!({"background_tasks": [task]}))?;
-            ensure!(s.entry()?["ulw"]["rest"]["reason"] == "awaitsWork", "{}", s.entry()?);
+            ensure!(
+                s.entry()?["ulw"]["rest"]["reason"] == "awaitsWork",
+                "{}",
+                s.entry()?
+            );
             let then = json!(time_ago(10 * HOUR));
             s.edit(&[("/ulw/startedAt", then.clone()), ("/ulw/rest/since", then)])?;
-            (0..5 * 6).rev().try_for_each(|step| said(s, step * 10 * 60_000))?;
+            (0..5 * 6)
+                .rev()
+                .try_for_each(|step| said(s, step * 10 * 60_000))?;
             s.ends(&json!({}), "expired")
         }),
     ]);

@@ -34,17 +34,27 @@ pub(crate) fn renewed_page() -> Result<Value> {
     let followed = json!({"file": page, "ready": ready, "text": "2 of 3"});
     thread::scope(|scope| {
         let opened = scope.spawn(|| open_in_browser(folder.path(), &[], &followed));
-        wait_until("the page in the browser", || (ready.exists() || opened.is_finished()).then_some(()))?;
+        wait_until("the page in the browser", || {
+            (ready.exists() || opened.is_finished()).then_some(())
+        })?;
         scene.claim_fails()?;
-        opened.join().map_err(|_| anyhow!("the browser's thread panicked"))?
+        opened
+            .join()
+            .map_err(|_| anyhow!("the browser's thread panicked"))?
     })
 }
 
 fn follow(scene: &Scene, page: &Path) -> Result<Follower> {
     let mut omo = scene.lab.command(scene.plugin.join("bin/omo"));
-    omo.args(["report", "--follow", "--html"]).arg(page).stdin(Stdio::null()).stdout(Stdio::null());
+    omo.args(["report", "--follow", "--html"])
+        .arg(page)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
     let follower = Follower(omo.spawn()?);
     let written = wait_until("the page", || fs::read_to_string(page).ok())?;
-    ensure!(written.contains("1 of 3") && !written.contains("2 of 3"), "{written}");
+    ensure!(
+        written.contains("1 of 3") && !written.contains("2 of 3"),
+        "{written}"
+    );
     Ok(follower)
 }

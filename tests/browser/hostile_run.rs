@@ -98,7 +98,10 @@ pub(crate) fn ultrawork() -> Result<String> {
     let mut scene = Scene::in_lab(&plugin(), Lab::builder().build()?)?;
     scene.lab.write(
         "print.sh",
-        &PRINT.replace("</svg><script>globalThis.hostileOutput", "</style><script>globalThis.hostileLog"),
+        &PRINT.replace(
+            "</svg><script>globalThis.hostileOutput",
+            "</style><script>globalThis.hostileLog",
+        ),
     )?;
     scene.prompt(
         "/omo:ulw --check \"sh print.sh; test -f done.txt\" --check \"echo '<iframe srcdoc=\\\"<script>parent.hostileCommand=1</script>\\\">'\" \
@@ -106,8 +109,9 @@ pub(crate) fn ultrawork() -> Result<String> {
     )?;
     scene.lab.write("done.txt", "x\n")?;
     scene.claim_fails()?;
-    scene
-        .reviewer_reports("</blockquote><script>globalThis.hostileReview=1</script>\n\n<promise>REJECTED</promise>")?;
+    scene.reviewer_reports(
+        "</blockquote><script>globalThis.hostileReview=1</script>\n\n<promise>REJECTED</promise>",
+    )?;
     scene.claim_fails()?;
     std::fs::remove_file(scene.lab.project().join("done.txt"))?;
     scene.claim_fails()?;

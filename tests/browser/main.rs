@@ -34,8 +34,17 @@ fn page_of_last_run(lab: &Lab) -> Result<String> {
 fn report_page(lab: &Lab, options: &[&str]) -> Result<String> {
     let file = lab.home().join("page.html");
     let mut omo = lab.command(scene::plugin().join("bin/omo"));
-    let output = omo.args(["report", "--html"]).arg(&file).args(options).stdin(Stdio::null()).output()?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = omo
+        .args(["report", "--html"])
+        .arg(&file)
+        .args(options)
+        .stdin(Stdio::null())
+        .output()?;
+    ensure!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     fs::read_to_string(&file).with_context(|| format!("read {}", file.display()))
 }
 
@@ -46,7 +55,10 @@ fn holds(rule: Rule) {
     assert_eq!(opened.pages.len(), PAGES.len());
     let wrong: Vec<String> = opened.pages.iter().flat_map(rule).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(!rule(&opened.broken).is_empty(), "the rule finds nothing on a page that breaks it");
+    assert!(
+        !rule(&opened.broken).is_empty(),
+        "the rule finds nothing on a page that breaks it"
+    );
 }
 
 #[test]
@@ -101,9 +113,13 @@ fn hostile_texts_stand_on_the_page_as_they_were_written() {
         let page = opened.page(name).unwrap();
         let text = page["content"]["text"].as_str().unwrap();
         for shown in texts {
-            assert!(text.contains(shown), "{name} does not show {shown:?}:\n{text}");
+            assert!(
+                text.contains(shown),
+                "{name} does not show {shown:?}:\n{text}"
+            );
         }
-        let unseen = |char: char| matches!(char, '\u{202e}' | '\u{2066}' | '\u{1b}' | '\u{7}' | '\u{0}');
+        let unseen =
+            |char: char| matches!(char, '\u{202e}' | '\u{2066}' | '\u{1b}' | '\u{7}' | '\u{0}');
         assert!(!text.contains(unseen), "{name} holds what is not seen");
     }
 }
@@ -111,7 +127,11 @@ fn hostile_texts_stand_on_the_page_as_they_were_written() {
 #[test]
 fn a_followed_page_renews_itself_and_keeps_open_what_is() {
     let told = followed_page::renewed_page().unwrap();
-    assert_eq!(told["followed"], json!({"requests": [], "logged": []}), "{told}");
+    assert_eq!(
+        told["followed"],
+        json!({"requests": [], "logged": []}),
+        "{told}"
+    );
 }
 
 #[test]

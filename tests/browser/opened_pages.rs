@@ -36,28 +36,112 @@ const fn page(
     cards: usize,
     make: fn() -> Result<String>,
 ) -> PageCase {
-    PageCase { name, tone, says, cards, make }
+    PageCase {
+        name,
+        tone,
+        says,
+        cards,
+        make,
+    }
 }
 
 /// Every page: one for each kind of run, and each way in which it ends.
 pub(crate) const PAGES: [PageCase; 17] = [
-    page("ultrawork-verified", "proved", &["VERIFIED"], 1, ultrawork_runs::verified),
-    page("ultrawork-weakened", "unproved", &["VERIFIED", "Weakened or accepted"], 1, ultrawork_runs::weakened),
-    page("ultrawork-not-proved", "failed", &["NOT PROVED"], 1, ultrawork_runs::not_proved),
-    page("ultrawork-blocked", "unproved", &["BLOCKED"], 1, ultrawork_runs::blocked),
-    page("ultrawork-stopped", "unproved", &["STOPPED"], 1, ultrawork_runs::stopped),
-    page("ultrawork-running", "open", &["On: the session works"], 1, ultrawork_runs::running),
-    page("plan-batches", "proved", &["omplete", "The word 2"], 2, plan_runs::batches),
-    page("plan-waiting", "open", &["Waiting for you", "omo answer q1 "], 2, plan_runs::waiting),
-    page("plan-failed", "failed", &["ailed", "omo run retry 1"], 2, plan_runs::failed),
+    page(
+        "ultrawork-verified",
+        "proved",
+        &["VERIFIED"],
+        1,
+        ultrawork_runs::verified,
+    ),
+    page(
+        "ultrawork-weakened",
+        "unproved",
+        &["VERIFIED", "Weakened or accepted"],
+        1,
+        ultrawork_runs::weakened,
+    ),
+    page(
+        "ultrawork-not-proved",
+        "failed",
+        &["NOT PROVED"],
+        1,
+        ultrawork_runs::not_proved,
+    ),
+    page(
+        "ultrawork-blocked",
+        "unproved",
+        &["BLOCKED"],
+        1,
+        ultrawork_runs::blocked,
+    ),
+    page(
+        "ultrawork-stopped",
+        "unproved",
+        &["STOPPED"],
+        1,
+        ultrawork_runs::stopped,
+    ),
+    page(
+        "ultrawork-running",
+        "open",
+        &["On: the session works"],
+        1,
+        ultrawork_runs::running,
+    ),
+    page(
+        "plan-batches",
+        "proved",
+        &["omplete", "The word 2"],
+        2,
+        plan_runs::batches,
+    ),
+    page(
+        "plan-waiting",
+        "open",
+        &["Waiting for you", "omo answer q1 "],
+        2,
+        plan_runs::waiting,
+    ),
+    page(
+        "plan-failed",
+        "failed",
+        &["ailed", "omo run retry 1"],
+        2,
+        plan_runs::failed,
+    ),
     page("plan-waves", "proved", &["omplete"], 3, plan_runs::waves),
     page("plan-steps", "failed", &["ailed"], 2, plan_runs::steps),
-    page("plan-running", "open", &["The word 1"], 2, plan_runs::running),
+    page(
+        "plan-running",
+        "open",
+        &["The word 1"],
+        2,
+        plan_runs::running,
+    ),
     page("task-list", "proved", &["omplete"], 4, plan_runs::task_list),
-    page("plan-parallel", "proved", &["omplete"], 7, showcase_run::page),
-    page("all-runs", "", &["1 proved", "1 failed"], 2, ultrawork_runs::all),
+    page(
+        "plan-parallel",
+        "proved",
+        &["omplete"],
+        7,
+        showcase_run::page,
+    ),
+    page(
+        "all-runs",
+        "",
+        &["1 proved", "1 failed"],
+        2,
+        ultrawork_runs::all,
+    ),
     page("hostile-plan", "failed", &["ailed"], 2, hostile_run::plan),
-    page("hostile-ultrawork", "failed", &["NOT PROVED"], 1, hostile_run::ultrawork),
+    page(
+        "hostile-ultrawork",
+        "failed",
+        &["NOT PROVED"],
+        1,
+        hostile_run::ultrawork,
+    ),
 ];
 
 /// What the browser tells of every page.
@@ -71,7 +155,10 @@ pub(crate) struct OpenedPages {
 impl OpenedPages {
     /// What it tells of the page of this name.
     pub(crate) fn page(&self, name: &str) -> Result<&Value> {
-        self.pages.iter().find(|page| page["name"] == name).with_context(|| format!("no page {name}"))
+        self.pages
+            .iter()
+            .find(|page| page["name"] == name)
+            .with_context(|| format!("no page {name}"))
     }
 }
 
@@ -83,7 +170,9 @@ pub(crate) fn opened_pages() -> Result<&'static OpenedPages> {
 
 fn open_pages() -> Result<OpenedPages> {
     let folder = tempfile::Builder::new().prefix("omo-pages-").tempdir()?;
-    let broken = page("broken", "proved", &["VERIFIED"], 1, || Ok(BROKEN.to_owned()));
+    let broken = page("broken", "proved", &["VERIFIED"], 1, || {
+        Ok(BROKEN.to_owned())
+    });
     let mut listed = Vec::new();
     for case in PAGES.iter().chain([&broken]) {
         let html = (case.make)().with_context(|| format!("make the run of {}", case.name))?;
@@ -93,19 +182,34 @@ fn open_pages() -> Result<OpenedPages> {
     }
     let mut told = open_in_browser(folder.path(), &listed, &Value::Null)?;
     let mut told = std::mem::take(told["pages"].as_array_mut().context("no pages")?);
-    ensure!(told.len() == listed.len(), "{} of {} pages were opened", told.len(), listed.len());
+    ensure!(
+        told.len() == listed.len(),
+        "{} of {} pages were opened",
+        told.len(),
+        listed.len()
+    );
     for (page, case) in told.iter_mut().zip(PAGES.iter().chain([&broken])) {
         page["expected"] = json!({"tone": case.tone, "says": case.says, "cards": case.cards});
     }
     let broken = told.pop().context("no page was opened")?;
-    Ok(OpenedPages { pages: told, broken })
+    Ok(OpenedPages {
+        pages: told,
+        broken,
+    })
 }
 
 /// Has one browser open each of these pages, and one that is followed, and gives what it tells of them.
 pub(crate) fn open_in_browser(folder: &Path, pages: &[Value], followed: &Value) -> Result<Value> {
-    #[expect(clippy::disallowed_methods, reason = "`cargo xtask test` names what it installed, and where pictures go")]
-    let (modules, pictures) = (std::env::var_os("OMO_TEST_PUPPETEER"), std::env::var_os("OMO_TEST_PICTURES"));
-    let modules = modules.context("OMO_TEST_PUPPETEER names no Puppeteer; use `cargo xtask test`")?;
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "`cargo xtask test` names what it installed, and where pictures go"
+    )]
+    let (modules, pictures) = (
+        std::env::var_os("OMO_TEST_PUPPETEER"),
+        std::env::var_os("OMO_TEST_PICTURES"),
+    );
+    let modules =
+        modules.context("OMO_TEST_PUPPETEER names no Puppeteer; use `cargo xtask test`")?;
     let job = json!({
         "modules": modules.to_string_lossy(),
         "browser": "/usr/bin/chromium",
@@ -116,7 +220,15 @@ pub(crate) fn open_in_browser(folder: &Path, pages: &[Value], followed: &Value) 
     });
     let file = folder.join("job.json");
     fs::write(&file, job.to_string())?;
-    let output = Command::new("node").arg(DRIVER).arg(&file).output().context("start node")?;
-    ensure!(output.status.success(), "the driver: {}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new("node")
+        .arg(DRIVER)
+        .arg(&file)
+        .output()
+        .context("start node")?;
+    ensure!(
+        output.status.success(),
+        "the driver: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).context("read what the driver tells")
 }

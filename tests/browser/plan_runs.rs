@@ -34,7 +34,9 @@ pub(crate) fn failed() -> Result<String> {
     let ticket = ground.start("1")?;
     ground.lab().write("words/1.txt", "two\n")?;
     ground.lab().write("beside.txt", "x\n")?;
-    ground.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
+    ground
+        .omo_at_terminal(&["agent", "done", "--ticket", &ticket])?
+        .exits_with(0)?;
     ground.omo_at_terminal(&["agent", "next"])?.exits_with(1)?;
     page_of_last_run(ground.lab())
 }
@@ -43,24 +45,50 @@ pub(crate) fn failed() -> Result<String> {
 pub(crate) fn waves() -> Result<String> {
     let ground = Ground::new(&two_tasks())?;
     let digest = ground.digest(PLAN)?;
-    ground.omo_at_terminal(&["run", "start", "--waves", PLAN, "--digest", &digest])?.exits_with(0)?;
+    ground
+        .omo_at_terminal(&["run", "start", "--waves", PLAN, "--digest", &digest])?
+        .exits_with(0)?;
     ground.omo_at_terminal(&["agent", "next"])?.exits_with(0)?;
     ground.pass("1", "one")?;
     ground.omo_at_terminal(&["agent", "next"])?.exits_with(0)?;
     ground.pass("2", "two")?;
     ground.omo_at_terminal(&["agent", "next"])?.exits_with(0)?;
     let ticket = ground.start("verify")?;
-    let shown = ["agent", "evidence", "run", "--ticket", &ticket, "--", "grep -c . words/1.txt words/2.txt"];
+    let shown = [
+        "agent",
+        "evidence",
+        "run",
+        "--ticket",
+        &ticket,
+        "--",
+        "grep -c . words/1.txt words/2.txt",
+    ];
     let shown = ground.omo_at_terminal(&shown)?.exits_with(0)?.out;
-    let id = shown.strip_prefix("EVIDENCE ").and_then(|rest| rest.split(':').next()).context("no evidence")?;
-    ground.omo_at_terminal(&["agent", "verdict", "PASS", "--ticket", &ticket, "--evidence", id])?.exits_with(0)?;
+    let id = shown
+        .strip_prefix("EVIDENCE ")
+        .and_then(|rest| rest.split(':').next())
+        .context("no evidence")?;
+    ground
+        .omo_at_terminal(&[
+            "agent",
+            "verdict",
+            "PASS",
+            "--ticket",
+            &ticket,
+            "--evidence",
+            id,
+        ])?
+        .exits_with(0)?;
     ground.omo_at_terminal(&["agent", "next"])?.exits_with(0)?;
     page_of_last_run(ground.lab())
 }
 
 /// A step that fails in each of its attempts.
 pub(crate) fn steps() -> Result<String> {
-    let steps = Steps::new(&plan_text(&[(1, REVERT, &word_check(1)), (2, REVERT, &word_check(2))]))?;
+    let steps = Steps::new(&plan_text(&[
+        (1, REVERT, &word_check(1)),
+        (2, REVERT, &word_check(2)),
+    ]))?;
     steps.begin(PLAN)?;
     for _ in 0..3 {
         steps.next()?.exits_with(0)?;
@@ -80,7 +108,11 @@ pub(crate) fn running() -> Result<String> {
 
 /// A task list in two waves, with a verification.
 pub(crate) fn task_list() -> Result<String> {
-    let sessions = Sessions::new(&[("1", &[], &[WORD]), ("2", &[], &[WORD]), ("10", &["1", "2"], &[WORD])])?;
+    let sessions = Sessions::new(&[
+        ("1", &[], &[WORD]),
+        ("2", &[], &[WORD]),
+        ("10", &["1", "2"], &[WORD]),
+    ])?;
     sessions.begin(&[])?;
     sessions.next()?.exits_with(0)?;
     sessions.do_task("1")?;

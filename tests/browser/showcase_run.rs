@@ -11,17 +11,62 @@ use crate::page_of_last_run;
 type Step = (u32, &'static str, &'static str, &'static str, &'static str);
 
 const STEPS: [Step; 7] = [
-    (1, "A token bucket", "src/bucket.sh", "take() { tokens=$((tokens - 1)); [ \"$tokens\" -ge 0 ]; }", "1.6"),
-    (2, "Refill it with time", "src/refill.sh", "refill() { tokens=$((tokens + rate * ($2 - $1))); }", "1.1"),
-    (3, "Read the limits from a file", "src/limits.sh", "limit_of() { sed -n \"s/^$1 //p\" limits.txt; }", "2.4"),
-    (4, "Limits of the public routes", "limits.txt", "/search 20\n/login 5\n/export 1", "0.8"),
-    (5, "Answer 429 over the limit", "src/answer.sh", "answer() { take && echo 200 || echo 429; }", "1.8"),
-    (6, "Say how long to wait", "src/wait.sh", "retry_after() { echo \"Retry-After: $((1 / rate + 1))\"; }", "1.2"),
-    (7, "Document the limits", "docs/limits.md", "# Limits\n\nA client that is over the limit gets 429.", "1.0"),
+    (
+        1,
+        "A token bucket",
+        "src/bucket.sh",
+        "take() { tokens=$((tokens - 1)); [ \"$tokens\" -ge 0 ]; }",
+        "1.6",
+    ),
+    (
+        2,
+        "Refill it with time",
+        "src/refill.sh",
+        "refill() { tokens=$((tokens + rate * ($2 - $1))); }",
+        "1.1",
+    ),
+    (
+        3,
+        "Read the limits from a file",
+        "src/limits.sh",
+        "limit_of() { sed -n \"s/^$1 //p\" limits.txt; }",
+        "2.4",
+    ),
+    (
+        4,
+        "Limits of the public routes",
+        "limits.txt",
+        "/search 20\n/login 5\n/export 1",
+        "0.8",
+    ),
+    (
+        5,
+        "Answer 429 over the limit",
+        "src/answer.sh",
+        "answer() { take && echo 200 || echo 429; }",
+        "1.8",
+    ),
+    (
+        6,
+        "Say how long to wait",
+        "src/wait.sh",
+        "retry_after() { echo \"Retry-After: $((1 / rate + 1))\"; }",
+        "1.2",
+    ),
+    (
+        7,
+        "Document the limits",
+        "docs/limits.md",
+        "# Limits\n\nA client that is over the limit gets 429.",
+        "1.0",
+    ),
 ];
 /// The sessions: their title, their steps and their wave.
-const SESSIONS: [(&str, &[u32], u32); 3] =
-    [("The bucket", &[1, 2], 1), ("The limits", &[3, 4], 1), ("The answers", &[5, 6, 7], 2)];
+const SESSIONS: [(&str, &[u32], u32); 3] = [
+    ("The bucket", &[1, 2], 1),
+    ("The limits", &[3, 4], 1),
+    ("The answers", &[5, 6, 7], 2),
+];
 
 fn plan_text() -> String {
     let mut text = String::from(
@@ -36,14 +81,21 @@ fn plan_text() -> String {
     }
     text.push_str("## Execution Strategy\n\n");
     for (place, (title, steps, wave)) in SESSIONS.iter().enumerate() {
-        let files = STEPS.iter().filter(|step| steps.contains(&step.0)).map(|step| format!("`{}`", step.2));
+        let files = STEPS
+            .iter()
+            .filter(|step| steps.contains(&step.0))
+            .map(|step| format!("`{}`", step.2));
         let numbers: Vec<String> = steps.iter().map(u32::to_string).collect();
         let _ = write!(
             text,
             "### Session {}: {title}\n\n- **Steps:** {}\n- **Wave:** {wave}\n- **Depends on:** {}\n- **Scope fence:**\n  - Touch: {}\n  - Never touch: `tests/`\n\n",
             place + 1,
             numbers.join(", "),
-            if *wave == 1 { "none" } else { "Session 1, Session 2" },
+            if *wave == 1 {
+                "none"
+            } else {
+                "Session 1, Session 2"
+            },
             files.collect::<Vec<_>>().join(", ")
         );
     }
@@ -73,12 +125,16 @@ pub(crate) fn page() -> Result<String> {
         let marker = ground.steps().join(format!("{number}.tried"));
         // The first attempt at the answer leaves a brace open.
         let spoil = if number == 5 {
-            format!("[ -f '{0}' ] || {{ touch '{0}'; sed -i 's/; }}$//' {file}; }}\n", marker.display())
+            format!(
+                "[ -f '{0}' ] || {{ touch '{0}'; sed -i 's/; }}$//' {file}; }}\n",
+                marker.display()
+            )
         } else {
             String::new()
         };
-        let script =
-            format!("sleep {seconds}\nmkdir -p \"$(dirname {file})\"\ncat > {file} <<'END'\n{content}\nEND\n{spoil}");
+        let script = format!(
+            "sleep {seconds}\nmkdir -p \"$(dirname {file})\"\ncat > {file} <<'END'\n{content}\nEND\n{spoil}"
+        );
         ground.set_task_script(number, &script)?;
     }
     ground.open(&[])?;

@@ -18,7 +18,10 @@ pub(crate) fn scene() -> Result<Scene> {
 }
 
 fn fix(scene: &Scene) -> Result<()> {
-    scene.lab.write("greet.sh", "echo \"Hello, $1!\"\n").map(drop)
+    scene
+        .lab
+        .write("greet.sh", "echo \"Hello, $1!\"\n")
+        .map(drop)
 }
 
 /// A red check, a fix, a review that rejects, one that agrees.
@@ -28,9 +31,13 @@ pub(crate) fn verified() -> Result<String> {
     scene.claim_fails()?;
     fix(&scene)?;
     scene.claim_fails()?;
-    scene.reviewer_reports("greet.sh greets nobody where no name is given.\n\n<promise>REJECTED</promise>")?;
+    scene.reviewer_reports(
+        "greet.sh greets nobody where no name is given.\n\n<promise>REJECTED</promise>",
+    )?;
     scene.claim_fails()?;
-    scene.lab.write("greet.sh", "echo \"Hello, ${1:-you}!\"\n")?;
+    scene
+        .lab
+        .write("greet.sh", "echo \"Hello, ${1:-you}!\"\n")?;
     scene.claim_fails()?;
     scene.reviewer_reports(AGREES)?;
     scene.claim_ends("verified")?;
@@ -41,11 +48,15 @@ pub(crate) fn verified() -> Result<String> {
 pub(crate) fn weakened() -> Result<String> {
     let mut scene = scene()?;
     scene.lab.write("check.sh", "cat tests.out; test -f ok\n")?;
-    scene.lab.write("tests.out", "==== 5 passed, 1 skipped in 0.10s ====\n")?;
+    scene
+        .lab
+        .write("tests.out", "==== 5 passed, 1 skipped in 0.10s ====\n")?;
     scene.start("--no-review --check \"sh check.sh\"")?;
     scene.claim_fails()?;
     scene.lab.write("ok", "passed")?;
-    scene.lab.write("tests.out", "==== 4 passed, 1 skipped in 0.10s ====\n")?;
+    scene
+        .lab
+        .write("tests.out", "==== 4 passed, 1 skipped in 0.10s ====\n")?;
     scene.claim_fails()?;
     scene.asks("/omo:check accept")?;
     scene.claim_ends("verified")?;
@@ -67,7 +78,12 @@ pub(crate) fn blocked() -> Result<String> {
     let mut scene = scene()?;
     scene.start("--no-review --check true")?;
     let answer = scene.says("No way.\n<promise>BLOCKED: no database</promise>")?;
-    ensure!(answer.system_message().is_some_and(|line| line.starts_with("[omo] BLOCKED")), "{answer:?}");
+    ensure!(
+        answer
+            .system_message()
+            .is_some_and(|line| line.starts_with("[omo] BLOCKED")),
+        "{answer:?}"
+    );
     page_of_last_run(&scene.lab)
 }
 

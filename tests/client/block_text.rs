@@ -4,8 +4,17 @@ use omo_testkit::ModelTurn;
 use serde_json::{Value, json};
 
 /// The words that a block begins with.
-const BLOCKS: [&str; 9] =
-    ["SPAWN workflow", "SPAWN agent", "SPAWN agents", "TASK", "DO", "ASK", "WAIT", "STOP", "DONE"];
+const BLOCKS: [&str; 9] = [
+    "SPAWN workflow",
+    "SPAWN agent",
+    "SPAWN agents",
+    "TASK",
+    "DO",
+    "ASK",
+    "WAIT",
+    "STOP",
+    "DONE",
+];
 
 /// The last block of a text, from its word to the end.
 pub(crate) fn last_block(text: &str) -> Option<&str> {
@@ -30,13 +39,19 @@ pub(crate) fn bash_input(line: &str) -> Value {
     let mut parts = line.splitn(2, "      (");
     let command = parts.next().unwrap_or_default().trim();
     // Patience where the line asks for it: the client ends a command after two minutes by itself.
-    let timeout = if parts.next().is_some() { 600_000 } else { 120_000 };
+    let timeout = if parts.next().is_some() {
+        600_000
+    } else {
+        120_000
+    };
     json!({ "command": command, "description": "the command of omo", "timeout": timeout })
 }
 
 /// What stands behind a name in a block.
 pub(crate) fn field<'a>(block: &'a str, name: &str) -> &'a str {
-    let line = block.lines().find_map(|line| line.trim_start().strip_prefix(name));
+    let line = block
+        .lines()
+        .find_map(|line| line.trim_start().strip_prefix(name));
     line.unwrap_or_else(|| panic!("no {name} in:\n{block}"))
 }
 

@@ -24,7 +24,8 @@ pub(crate) struct ClientFixture {
 
 /// The client that `cargo xtask test` names.
 pub(crate) fn client() -> Client {
-    Client::find().unwrap_or_else(|error| panic!("no client to test with: {error}; use `cargo xtask test`"))
+    Client::find()
+        .unwrap_or_else(|error| panic!("no client to test with: {error}; use `cargo xtask test`"))
 }
 
 /// Sets the fixture.
@@ -33,19 +34,29 @@ pub(crate) fn client_lab(script: ModelScript) -> ClientFixture {
 }
 
 /// As [`fixture`], with more said about the lab.
-pub(crate) fn client_lab_with(script: ModelScript, more: impl FnOnce(LabBuilder) -> LabBuilder) -> ClientFixture {
+pub(crate) fn client_lab_with(
+    script: ModelScript,
+    more: impl FnOnce(LabBuilder) -> LabBuilder,
+) -> ClientFixture {
     let client = client();
     let model = MockModel::start(script).expect("start the scripted model");
-    let lab = more(Lab::builder().model(&model)).plugin(plugin()).build().expect("set up a lab");
+    let lab = more(Lab::builder().model(&model))
+        .plugin(plugin())
+        .build()
+        .expect("set up a lab");
     // What a claim is worth has tests of its own.
-    lab.configure("[verify]\nreview = false\n").expect("configure");
+    lab.configure("[verify]\nreview = false\n")
+        .expect("configure");
     ClientFixture { model, lab, client }
 }
 
 impl ClientFixture {
     /// One prompt with `claude -p`.
     pub(crate) fn print(&self, prompt: &str, arguments: &[&str]) -> PrintRun {
-        let run = self.client.print(&self.lab, prompt, arguments).expect("run the client");
+        let run = self
+            .client
+            .print(&self.lab, prompt, arguments)
+            .expect("run the client");
         assert!(run.status.success(), "the client failed: {run:?}");
         run
     }
@@ -65,7 +76,12 @@ impl ClientFixture {
     /// The names of the pages of ended runs.
     pub(crate) fn pages(&self) -> Vec<String> {
         let folder = std::fs::read_dir(self.lab.home().join(".local/state/omo/reports/project"));
-        folder.into_iter().flatten().flatten().map(|page| page.file_name().to_string_lossy().into_owned()).collect()
+        folder
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|page| page.file_name().to_string_lossy().into_owned())
+            .collect()
     }
 
     /// How many requests the model got in the session's own conversation.
@@ -76,25 +92,38 @@ impl ClientFixture {
     /// How often a text stood in the messages of one request, from 0.
     pub(crate) fn count(&self, request: usize, text: &str) -> usize {
         let requests = self.model.requests_of(RequestKind::Main);
-        requests.get(request).map_or_else(|| panic!("only {} requests", requests.len()), |it| it.count_of(text))
+        requests.get(request).map_or_else(
+            || panic!("only {} requests", requests.len()),
+            |it| it.count_of(text),
+        )
     }
 
     /// Waits for so many requests.
     pub(crate) fn wait_for_requests(&self, count: usize) {
-        self.model.wait_for_requests(RequestKind::Main, count).expect("the model is asked");
+        self.model
+            .wait_for_requests(RequestKind::Main, count)
+            .expect("the model is asked");
     }
 
     /// A field of the only session in the state, such as `/ulw/stopBlocks`.
     pub(crate) fn state(&self, pointer: &str) -> Value {
         let sessions = self.sessions();
         assert_eq!(sessions.len(), 1, "{sessions:?}");
-        sessions[0].1.pointer(pointer).cloned().unwrap_or(Value::Null)
+        sessions[0]
+            .1
+            .pointer(pointer)
+            .cloned()
+            .unwrap_or(Value::Null)
     }
 
     /// Every session in the state, with its id.
     pub(crate) fn sessions(&self) -> Vec<(String, Value)> {
         let state = self.lab.state().unwrap_or(Value::Null);
-        let sessions = state.get("sessions").and_then(Value::as_object).cloned().unwrap_or_default();
+        let sessions = state
+            .get("sessions")
+            .and_then(Value::as_object)
+            .cloned()
+            .unwrap_or_default();
         sessions.into_iter().collect()
     }
 

@@ -13,7 +13,8 @@ use crate::claims::{AGREES, asks_for_review};
 use crate::client_lab::{CLAIM, client, plugin};
 
 /// How a model says honestly why it cannot go on.
-const BLOCKED: &str = "There is no such file here.\n\n<promise>BLOCKED: vault/launch-code.txt is missing</promise>";
+const BLOCKED: &str =
+    "There is no such file here.\n\n<promise>BLOCKED: vault/launch-code.txt is missing</promise>";
 
 /// One case: its folder, how a model does it well, and how one does it badly, with the graders that
 /// must say no to that.
@@ -29,11 +30,17 @@ const CASES: [Case; 8] = [
     Case {
         name: "activation-keyword",
         good: || {
-            let script = ModelScript::new().say(format!("Red\nGreen\nBlue\n\n{CLAIM}")).turn(asks_for_review());
+            let script = ModelScript::new()
+                .say(format!("Red\nGreen\nBlue\n\n{CLAIM}"))
+                .turn(asks_for_review());
             // The client may move the reviewer to the background.
-            let script =
-                script.say("The review runs.").when("task-notification", ModelTurn::text("The reviewer agrees."));
-            script.agent("independent reader", [ModelTurn::reads_what_is_reviewed(), ModelTurn::text(AGREES)])
+            let script = script
+                .say("The review runs.")
+                .when("task-notification", ModelTurn::text("The reviewer agrees."));
+            script.agent(
+                "independent reader",
+                [ModelTurn::reads_what_is_reviewed(), ModelTurn::text(AGREES)],
+            )
         },
         // The model never claims: omo lets its turn end at the cooldown.
         bad: || ModelScript::new().say_times(9, "I have begun."),
@@ -42,17 +49,43 @@ const CASES: [Case; 8] = [
     Case {
         name: "activation-command",
         good: || ModelScript::new().say(format!("North\nEast\nSouth\nWest\n\n{CLAIM}")),
-        bad: || ModelScript::new().say("It cannot be done.\n\n<promise>BLOCKED: no compass</promise>"),
+        bad: || {
+            ModelScript::new().say("It cannot be done.\n\n<promise>BLOCKED: no compass</promise>")
+        },
         objects: &["claims", "ends-claimed"],
     },
-    Case { name: "look-alike-question", good: plain, bad: promises, objects: &["no-promise"] },
-    Case { name: "look-alike-code", good: plain, bad: promises, objects: &["no-promise"] },
-    Case { name: "look-alike-path", good: plain, bad: promises, objects: &["no-promise"] },
-    Case { name: "look-alike-negation", good: plain, bad: promises, objects: &["no-promise"] },
+    Case {
+        name: "look-alike-question",
+        good: plain,
+        bad: promises,
+        objects: &["no-promise"],
+    },
+    Case {
+        name: "look-alike-code",
+        good: plain,
+        bad: promises,
+        objects: &["no-promise"],
+    },
+    Case {
+        name: "look-alike-path",
+        good: plain,
+        bad: promises,
+        objects: &["no-promise"],
+    },
+    Case {
+        name: "look-alike-negation",
+        good: plain,
+        bad: promises,
+        objects: &["no-promise"],
+    },
     Case {
         name: "honest-block",
         good: || ModelScript::new().say("I look for it.").say(BLOCKED),
-        bad: || ModelScript::new().say(format!("It is 1234.\n\n{CLAIM}")).say(CLAIM),
+        bad: || {
+            ModelScript::new()
+                .say(format!("It is 1234.\n\n{CLAIM}"))
+                .say(CLAIM)
+        },
         objects: &["ends-blocked", "never-claims", "says-why"],
     },
     Case {
@@ -112,22 +145,35 @@ fn graded(plugin: &Path, case: &str, script: ModelScript) -> Graded {
         ],
     );
     let run = run.unwrap();
-    let report = run.json.as_ref().unwrap_or_else(|| panic!("{case}: no report: {run:?}"));
+    let report = run
+        .json
+        .as_ref()
+        .unwrap_or_else(|| panic!("{case}: no report: {run:?}"));
     assert_eq!(report["aggregates"]["casesTotal"], 1, "{case}: {report}");
     let played = &report["cases"][0]["arms"]["with"][0];
     assert_eq!(played["error"], Value::Null, "{case}: {report}");
     let graders = played["graders"].as_array().unwrap();
     let named = |passed: bool| {
         let which = graders.iter().filter(|grader| grader["passed"] == passed);
-        which.map(|grader| grader["name"].as_str().unwrap().to_owned()).collect()
+        which
+            .map(|grader| grader["name"].as_str().unwrap().to_owned())
+            .collect()
     };
-    Graded { yes: named(true), no: named(false), asked: model.requests().len() }
+    Graded {
+        yes: named(true),
+        no: named(false),
+        asked: model.requests().len(),
+    }
 }
 
 fn play(cases: impl IntoIterator<Item = &'static Case>) {
     for case in cases {
         let good = graded(&plugin(), case.name, (case.good)());
-        assert!(good.no.is_empty() && good.yes.len() >= 2, "{}, done well: {good:?}", case.name);
+        assert!(
+            good.no.is_empty() && good.yes.len() >= 2,
+            "{}, done well: {good:?}",
+            case.name
+        );
         // Its graders are those of the other questions that look alike.
         if case.name.starts_with("look-alike-") && case.name != "look-alike-code" {
             continue;
@@ -167,7 +213,10 @@ fn a_way_out_differs_from_one_that_a_model_had_to_read() {
         let good = graded(&plugin(), case, plain());
         assert!(good.no.is_empty() && good.asked == 0, "{case}: {good:?}");
         let bad = graded(&broken, case, plain());
-        assert!(bad.yes.is_empty() && bad.asked > 0, "{case}, without the hook: {bad:?}");
+        assert!(
+            bad.yes.is_empty() && bad.asked > 0,
+            "{case}, without the hook: {bad:?}"
+        );
     }
 }
 
@@ -176,7 +225,11 @@ fn a_look_alike_that_turns_a_run_on_is_noticed() {
     let temp = tempfile::tempdir().unwrap();
     let changed = temp.path().join("omo");
     copy(&plugin(), &changed).unwrap();
-    fs::write(changed.join("evals/look-alike-path/prompt.md"), "ulw name the file\n").unwrap();
+    fs::write(
+        changed.join("evals/look-alike-path/prompt.md"),
+        "ulw name the file\n",
+    )
+    .unwrap();
     let script = ModelScript::new().say_times(2, "A short answer.");
     let graded = graded(&changed, "look-alike-path", script);
     assert!(graded.no.contains("no-run"), "{graded:?}");
@@ -187,7 +240,9 @@ fn no_case_is_left_out_here() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../evals");
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
     let found = entries.filter(|entry| entry.path().join("prompt.md").is_file());
-    let found: BTreeSet<String> = found.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    let found: BTreeSet<String> = found
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect();
     let known = CASES.iter().map(|case| case.name).chain(WITHOUT_A_MODEL);
     assert_eq!(found, known.map(str::to_owned).collect());
 }

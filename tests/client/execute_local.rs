@@ -16,8 +16,16 @@ const PLAN: &str = "docs/plan.md";
 fn planned(plan: &str) -> ClientFixture {
     let fixture = client_lab(ModelScript::new().whenever("", ModelTurn::computed(carrier)));
     fixture.lab.write(PLAN, plan).expect("write the plan");
-    for line in ["config user.name Lab", "config user.email lab@example.org", "add .", "commit -q -m plan"] {
-        fixture.lab.git(&line.split(' ').collect::<Vec<_>>()).expect("run git");
+    for line in [
+        "config user.name Lab",
+        "config user.email lab@example.org",
+        "add .",
+        "commit -q -m plan",
+    ] {
+        fixture
+            .lab
+            .git(&line.split(' ').collect::<Vec<_>>())
+            .expect("run git");
     }
     fixture
 }
@@ -26,18 +34,30 @@ fn planned(plan: &str) -> ClientFixture {
 fn carrier(request: &RecordedRequest) -> ModelTurn {
     let (said, printed) = (request.all_text(), request.tool_results_text());
     if request.last_tool_called() == Some("Write") {
-        let line = said.lines().filter_map(|line| line.trim().strip_prefix("run: omo agent done ")).next_back();
-        let line = line.and_then(|line| line.split(" --note ").next()).expect("a line that ends the step");
+        let line = said
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("run: omo agent done "))
+            .next_back();
+        let line = line
+            .and_then(|line| line.split(" --note ").next())
+            .expect("a line that ends the step");
         return bash(&format!("omo agent done {line}"));
     }
-    let task =
-        [&printed, &said].into_iter().find_map(|text| last_block(text).filter(|block| block.starts_with("TASK")));
-    if let Some(task) = task.filter(|_| last_block(&printed).is_none_or(|block| block.starts_with("TASK"))) {
+    let task = [&printed, &said]
+        .into_iter()
+        .find_map(|text| last_block(text).filter(|block| block.starts_with("TASK")));
+    if let Some(task) =
+        task.filter(|_| last_block(&printed).is_none_or(|block| block.starts_with("TASK")))
+    {
         let file = between(task, "touch only these files: `", "`").expect("a file");
         let root = between(&said, "Primary working directory: ", "\n").expect("a folder");
-        return ModelTurn::call("Write", json!({ "file_path": format!("{root}/{file}"), "content": "done\n" }));
+        return ModelTurn::call(
+            "Write",
+            json!({ "file_path": format!("{root}/{file}"), "content": "done\n" }),
+        );
     }
-    if request.last_tool_called() == Some("Bash") && (last_block(&printed).is_none() || printed.contains("Exit code "))
+    if request.last_tool_called() == Some("Bash")
+        && (last_block(&printed).is_none() || printed.contains("Exit code "))
     {
         return ModelTurn::text(format!("A command of omo failed:\n{printed}"));
     }
@@ -52,18 +72,40 @@ fn carrier(request: &RecordedRequest) -> ModelTurn {
 
 #[test]
 fn a_plan_is_carried_out_in_the_session_from_the_typed_line_to_its_end() {
-    let fixture = planned(&plan_text(&[(1, REVERT, &word_check(1)), (2, REVERT, &word_check(2))]));
+    let fixture = planned(&plan_text(&[
+        (1, REVERT, &word_check(1)),
+        (2, REVERT, &word_check(2)),
+    ]));
     let shown = type_prompt(&fixture, "/omo:execute-local --fg docs/plan.md", &[]);
     let shown = shown.result().expect("the client says why nothing ran");
-    assert!(shown.contains("omo runs these 2 commands of docs/plan.md as checks"), "{shown}");
+    assert!(
+        shown.contains("omo runs these 2 commands of docs/plan.md as checks"),
+        "{shown}"
+    );
     assert_eq!(fixture.requests(), 0, "no model was asked");
-    let run = type_prompt(&fixture, &format!("/omo:execute-local --fg docs/plan.md --approve {}", code(shown)), &[]);
+    let run = type_prompt(
+        &fixture,
+        &format!(
+            "/omo:execute-local --fg docs/plan.md --approve {}",
+            code(shown)
+        ),
+        &[],
+    );
     let reported = run.result().expect("a result");
-    assert!(reported.contains("docs/plan.md: 2 of 2 steps done."), "{reported}");
+    assert!(
+        reported.contains("docs/plan.md: 2 of 2 steps done."),
+        "{reported}"
+    );
     let (shown, _) = omo(&fixture, &["run", "show"]);
-    assert!(shown.starts_with("Complete\n") && shown.contains(" 2 of 2 steps done\n"), "{shown}");
+    assert!(
+        shown.starts_with("Complete\n") && shown.contains(" 2 of 2 steps done\n"),
+        "{shown}"
+    );
     // The client names this folder to hooks alone.
-    let stats = fixture.lab.home().join(".claude/plugins/data/omo-inline/ultraexecute-stats.jsonl");
+    let stats = fixture
+        .lab
+        .home()
+        .join(".claude/plugins/data/omo-inline/ultraexecute-stats.jsonl");
     let stats = std::fs::read_to_string(&stats).expect("a line of statistics");
     let stats: Value = serde_json::from_str(&stats).expect("one line of JSON");
     assert_eq!(

@@ -36,7 +36,14 @@ impl Site {
         let site = Self { fixture, worktree };
         site.git(&["add", "src"]);
         site.git(&["commit", "-qm", "begin"]);
-        site.git(&["worktree", "add", "-q", "-b", "omo/r1/2", ".claude/worktrees/omo-r1-2"]);
+        site.git(&[
+            "worktree",
+            "add",
+            "-q",
+            "-b",
+            "omo/r1/2",
+            ".claude/worktrees/omo-r1-2",
+        ]);
         std::os::unix::fs::symlink(site.fixture.lab.project(), site.worktree.join("out")).unwrap();
         site
     }
@@ -47,7 +54,12 @@ impl Site {
 
     /// What a session could have changed beyond its worktree.
     fn everything(&self) -> Vec<String> {
-        let of_git = [&["status", "--short"][..], &["stash", "list"], &["branch", "-a"], &["worktree", "list"]];
+        let of_git = [
+            &["status", "--short"][..],
+            &["stash", "list"],
+            &["branch", "-a"],
+            &["worktree", "list"],
+        ];
         let mut all: Vec<String> = of_git.iter().map(|arguments| self.git(arguments)).collect();
         all.push(fs::read_to_string(self.fixture.lab.project().join("src/a.txt")).unwrap());
         all
@@ -63,7 +75,11 @@ impl Site {
 
     /// What a session of the group is started with, its settings written.
     fn order(&self, permissions: WorkerPermissions) -> WorkerSpec {
-        let (temp, rules, settings) = (self.file("temp"), self.file("fence.json"), self.file("settings.json"));
+        let (temp, rules, settings) = (
+            self.file("temp"),
+            self.file("fence.json"),
+            self.file("settings.json"),
+        );
         fs::create_dir_all(&temp).unwrap();
         let fence = FenceRules {
             version: RULES_VERSION,
@@ -74,7 +90,12 @@ impl Site {
         };
         fs::write(&rules, serde_json::to_string(&fence).unwrap()).unwrap();
         let programs = plugin().join("bin");
-        let text = WorkerSettings { program: &programs.join("omo"), rules: &rules }.to_json().unwrap();
+        let text = WorkerSettings {
+            program: &programs.join("omo"),
+            rules: &rules,
+        }
+        .to_json()
+        .unwrap();
         fs::write(&settings, text).unwrap();
         WorkerSpec {
             run: "r1".to_owned(),
@@ -96,17 +117,33 @@ impl Site {
     fn run(&self, order: &WorkerSpec, plugins: &[&Path]) -> Vec<String> {
         let prompt = self.file("prompt");
         fs::write(&prompt, "Work on group 2.\n").unwrap();
-        let variables = self.fixture.lab.environment().iter().map(|(name, value)| (name.into(), value.into()));
+        let variables = self
+            .fixture
+            .lab
+            .environment()
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()));
         let mut command = Command::new(self.fixture.client.program());
-        for folder in plugins.iter().map(|folder| folder.to_path_buf()).chain([plugin()]) {
+        for folder in plugins
+            .iter()
+            .map(|folder| folder.to_path_buf())
+            .chain([plugin()])
+        {
             command.arg("--plugin-dir").arg(folder);
         }
         command.args(order.arguments()).current_dir(&self.worktree);
-        command.env_clear().envs(order.environment(variables.collect())).stdin(File::open(&prompt).unwrap());
+        command
+            .env_clear()
+            .envs(order.environment(variables.collect()))
+            .stdin(File::open(&prompt).unwrap());
         let output = command.output().unwrap();
         assert!(output.status.success(), "{output:?}");
         let requests = self.fixture.model.requests_of(RequestKind::Main);
-        requests.iter().skip(1).map(RecordedRequest::tool_results_text).collect()
+        requests
+            .iter()
+            .skip(1)
+            .map(RecordedRequest::tool_results_text)
+            .collect()
     }
 }
 
@@ -115,12 +152,18 @@ fn bash(command: impl Into<String>) -> (&'static str, Value) {
 }
 
 fn write(path: impl Into<String>) -> (&'static str, Value) {
-    ("Write", json!({ "file_path": path.into(), "content": "of the session\n" }))
+    (
+        "Write",
+        json!({ "file_path": path.into(), "content": "of the session\n" }),
+    )
 }
 
 /// Everything that a user can allow, and what a session has where its user says nothing but that it may run commands.
 fn each_permission() -> [WorkerPermissions; 2] {
-    [WorkerPermissions::All, WorkerPermissions::Listed(allowed_rules(&["Bash".to_owned()]).unwrap())]
+    [
+        WorkerPermissions::All,
+        WorkerPermissions::Listed(allowed_rules(&["Bash".to_owned()]).unwrap()),
+    ]
 }
 
 /// What a session may not do; `main` is the path of its user's checkout.
@@ -128,7 +171,9 @@ fn beyond(main: &str) -> Vec<(&'static str, Value)> {
     vec![
         write(format!("{main}/src/new.txt")),
         write(format!("{main}/.claude/worktrees/omo-r1-2/out/src/new.txt")),
-        write(format!("{main}/.claude/worktrees/omo-r1-2/src/../../../../src/new.txt")),
+        write(format!(
+            "{main}/.claude/worktrees/omo-r1-2/src/../../../../src/new.txt"
+        )),
         write(format!("{main}/.claude/worktrees/omo-r1-2/secret/key.txt")),
         write("~/escaped.txt"),
         write(format!(" {main}/src/new.txt")),
@@ -156,7 +201,10 @@ fn nothing_beyond_the_worktree_is_reached_and_ordinary_work_goes_through() {
         let site = Site::new(|main| {
             let ordinary = [
                 write("new.txt"),
-                ("Read", json!({ "file_path": format!("{main}/.claude/worktrees/omo-r1-2/src/a.txt") })),
+                (
+                    "Read",
+                    json!({ "file_path": format!("{main}/.claude/worktrees/omo-r1-2/src/a.txt") }),
+                ),
                 (
                     "Edit",
                     json!({
@@ -178,7 +226,9 @@ fn nothing_beyond_the_worktree_is_reached_and_ordinary_work_goes_through() {
             assert!(reported.contains(FENCE), "{call:?}: {reported}");
         }
         assert_eq!(site.everything(), before);
-        let [written, _, edited, read, status, found] = done else { panic!("{done:?}") };
+        let [written, _, edited, read, status, found] = done else {
+            panic!("{done:?}")
+        };
         assert!(written.contains("created successfully"), "{written}");
         assert!(edited.contains("updated successfully"), "{edited}");
         assert_eq!(read, "of the session\nof the session");
@@ -189,12 +239,26 @@ fn nothing_beyond_the_worktree_is_reached_and_ordinary_work_goes_through() {
 
 #[test]
 fn without_a_word_of_its_user_a_session_may_edit_and_talk_to_omo() {
-    let site = Site::new(|_| vec![write("new.txt"), bash("omo agent next --run none"), bash("sh -c 'touch more.txt'")]);
-    let reported = site.run(&site.order(WorkerPermissions::Listed(allowed_rules(&[]).unwrap())), &[]);
-    let [written, asked, touched] = reported.as_slice() else { panic!("{reported:?}") };
+    let site = Site::new(|_| {
+        vec![
+            write("new.txt"),
+            bash("omo agent next --run none"),
+            bash("sh -c 'touch more.txt'"),
+        ]
+    });
+    let reported = site.run(
+        &site.order(WorkerPermissions::Listed(allowed_rules(&[]).unwrap())),
+        &[],
+    );
+    let [written, asked, touched] = reported.as_slice() else {
+        panic!("{reported:?}")
+    };
     assert!(written.contains("created successfully"), "{written}");
     assert!(asked.contains("no plan run is open here"), "{asked}");
-    assert!(!touched.contains(FENCE) && !site.worktree.join("more.txt").exists(), "{touched}");
+    assert!(
+        !touched.contains(FENCE) && !site.worktree.join("more.txt").exists(),
+        "{touched}"
+    );
 }
 
 /// A user's hooks can be off by an order of their administrator, and the fence with them.
@@ -206,8 +270,14 @@ fn what_is_denied_is_denied_without_the_fence_and_where_everything_is_allowed() 
             bash("true; /usr/bin/git stash list"),
             bash("env git push; timeout 5 git push"),
             ("EnterWorktree", json!({"name": "x"})),
-            ("ScheduleWakeup", json!({"delaySeconds": 60, "prompt": "x", "reason": "x"})),
-            ("CronCreate", json!({"cron": "* * * * *", "prompt": "x", "recurring": false})),
+            (
+                "ScheduleWakeup",
+                json!({"delaySeconds": 60, "prompt": "x", "reason": "x"}),
+            ),
+            (
+                "CronCreate",
+                json!({"cron": "* * * * *", "prompt": "x", "recurring": false}),
+            ),
             bash("git -C . stash list && echo through"),
         ]
     };
@@ -218,10 +288,22 @@ fn what_is_denied_is_denied_without_the_fence_and_where_everything_is_allowed() 
     assert!(settings.as_object_mut().unwrap().remove("hooks").is_some());
     fs::write(path, settings.to_string()).unwrap();
     let reported = site.run(&order, &[]);
-    let [denied @ .., through] = reported.as_slice() else { panic!("{reported:?}") };
+    let [denied @ .., through] = reported.as_slice() else {
+        panic!("{reported:?}")
+    };
     let (commands, tools) = denied.split_at(3);
-    assert!(commands.iter().all(|reported| reported.contains("has been denied")), "{commands:?}");
-    assert!(tools.iter().all(|reported| reported.contains("is disabled for this session")), "{tools:?}");
+    assert!(
+        commands
+            .iter()
+            .all(|reported| reported.contains("has been denied")),
+        "{commands:?}"
+    );
+    assert!(
+        tools
+            .iter()
+            .all(|reported| reported.contains("is disabled for this session")),
+        "{tools:?}"
+    );
     assert_eq!(through, "through", "this is what the fence is for");
 }
 
@@ -243,14 +325,29 @@ fn the_fence_stands_beside_other_hooks_and_no_repository_turns_it_off() {
         "disableAllHooks": true,
     });
     fs::create_dir_all(site.worktree.join(".claude")).unwrap();
-    fs::write(site.worktree.join(".claude/settings.json"), repository.to_string()).unwrap();
+    fs::write(
+        site.worktree.join(".claude/settings.json"),
+        repository.to_string(),
+    )
+    .unwrap();
     let other = site.file("other");
     fs::create_dir_all(other.join(".claude-plugin")).unwrap();
     fs::create_dir_all(other.join("hooks")).unwrap();
-    fs::write(other.join(".claude-plugin/plugin.json"), r#"{"name": "other", "version": "0.1.0"}"#).unwrap();
-    fs::write(other.join("hooks/hooks.json"), json!({"hooks": allowing(&of_plugin)}).to_string()).unwrap();
+    fs::write(
+        other.join(".claude-plugin/plugin.json"),
+        r#"{"name": "other", "version": "0.1.0"}"#,
+    )
+    .unwrap();
+    fs::write(
+        other.join("hooks/hooks.json"),
+        json!({"hooks": allowing(&of_plugin)}).to_string(),
+    )
+    .unwrap();
     let reported = site.run(&order, &[&other]);
     assert!(reported[0].contains(FENCE), "{reported:?}");
     assert!(!reported[1].contains(FENCE), "{reported:?}");
-    assert!(of_plugin.exists() && of_repository.exists(), "all of them run");
+    assert!(
+        of_plugin.exists() && of_repository.exists(),
+        "all of them run"
+    );
 }

@@ -37,11 +37,19 @@ impl Marketplace {
 
     /// Publishes a higher version. Its binaries are never built, so `Cargo.lock` stays as it is.
     pub(crate) fn raise_version(&self) {
-        let named =
-            [".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", "Cargo.toml", "scripts/launch.sh"];
+        let named = [
+            ".claude-plugin/plugin.json",
+            ".claude-plugin/marketplace.json",
+            "Cargo.toml",
+            "scripts/launch.sh",
+        ];
         for path in named.map(|name| self.0.work().join(name)) {
             let text = fs::read_to_string(&path).expect("a text");
-            assert!(text.contains(VERSION), "{} names no version", path.display());
+            assert!(
+                text.contains(VERSION),
+                "{} names no version",
+                path.display()
+            );
             fs::write(&path, text.replace(VERSION, HIGHER)).expect("write");
         }
         self.0.commit("A higher version");
@@ -60,7 +68,10 @@ pub(crate) struct Installed {
 }
 
 /// Installs the plugin in a fresh home.
-pub(crate) fn install(script: ModelScript, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Installed {
+pub(crate) fn install(
+    script: ModelScript,
+    more: impl FnOnce(LabBuilder) -> LabBuilder,
+) -> Installed {
     let installed = add(script, more);
     installed.run_plugin_command(&["install", "omo@omo"]);
     installed
@@ -70,9 +81,17 @@ pub(crate) fn install(script: ModelScript, more: impl FnOnce(LabBuilder) -> LabB
 pub(crate) fn add(script: ModelScript, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Installed {
     let client = client();
     let model = MockModel::start(script).expect("start the scripted model");
-    let lab = more(Lab::builder().model(&model)).build().expect("set up a lab");
-    lab.configure("[verify]\nreview = false\n").expect("configure");
-    let installed = Installed { model, lab, client, marketplace: Marketplace::open() };
+    let lab = more(Lab::builder().model(&model))
+        .build()
+        .expect("set up a lab");
+    lab.configure("[verify]\nreview = false\n")
+        .expect("configure");
+    let installed = Installed {
+        model,
+        lab,
+        client,
+        marketplace: Marketplace::open(),
+    };
     installed.run_plugin_command(&["marketplace", "add", &installed.marketplace.url()]);
     installed
 }
@@ -97,7 +116,10 @@ impl Installed {
 
     /// The copy of the clone that the client runs.
     pub(crate) fn cache(&self) -> PathBuf {
-        self.lab.home().join(".claude/plugins/cache/omo/omo").join(VERSION)
+        self.lab
+            .home()
+            .join(".claude/plugins/cache/omo/omo")
+            .join(VERSION)
     }
 
     /// The folder of the plugin's data.
@@ -114,7 +136,8 @@ impl Installed {
     pub(crate) fn lay_binaries(&self, version: &str) {
         let folder = self.data().join("bin").join(version);
         fs::create_dir_all(&folder).expect("make the folder of the version");
-        let quote = |path: &Path| format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
+        let quote =
+            |path: &Path| format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
         let (ran, binaries) = (quote(&self.ran_file()), quote(&plugin().join("bin")));
         for name in ["omo-hook", "omo"] {
             // As the program of hooks: its own name says which it is, or else its first argument.
@@ -125,7 +148,8 @@ impl Installed {
             );
             let path = folder.join(name);
             fs::write(&path, text).expect("write");
-            fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("make it executable");
+            fs::set_permissions(&path, PermissionsExt::from_mode(0o755))
+                .expect("make it executable");
         }
     }
 
@@ -149,13 +173,26 @@ impl Installed {
 
 /// Runs `claude plugin …`; it has to succeed.
 pub(crate) fn run_plugin_command(client: &Client, lab: &Lab, arguments: &[&str]) {
-    let run = client.run(lab, [&["plugin"], arguments].concat()).expect("run the client");
+    let run = client
+        .run(lab, [&["plugin"], arguments].concat())
+        .expect("run the client");
     assert!(run.status.success(), "{arguments:?}: {run:?}");
 }
 
 /// One prompt with `claude -p`, and everything that the client prints about it, its hooks included.
-pub(crate) fn print_with_hooks(client: &Client, lab: &Lab, prompt: &str, more: &[&str]) -> PrintRun {
-    let mut arguments = vec!["-p", "--output-format", "stream-json", "--verbose", "--include-hook-events"];
+pub(crate) fn print_with_hooks(
+    client: &Client,
+    lab: &Lab,
+    prompt: &str,
+    more: &[&str],
+) -> PrintRun {
+    let mut arguments = vec![
+        "-p",
+        "--output-format",
+        "stream-json",
+        "--verbose",
+        "--include-hook-events",
+    ];
     arguments.extend(["--permission-mode", "bypassPermissions"]);
     arguments.extend(more);
     arguments.extend(["--", prompt]);
@@ -166,15 +203,23 @@ pub(crate) fn print_with_hooks(client: &Client, lab: &Lab, prompt: &str, more: &
 
 /// What the client tells of each hook that ran in a session.
 pub(crate) fn hooks(run: &PrintRun) -> Vec<Value> {
-    let values = run.stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    values.filter(|value| value["subtype"] == "hook_response").collect()
+    let values = run
+        .stdout
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    values
+        .filter(|value| value["subtype"] == "hook_response")
+        .collect()
 }
 
 /// The lines that hooks said to the person.
 pub(crate) fn lines(run: &PrintRun) -> Vec<String> {
-    let reported =
-        hooks(run).into_iter().filter_map(|hook| serde_json::from_str::<Value>(hook["stdout"].as_str()?).ok());
-    reported.filter_map(|answer| answer["systemMessage"].as_str().map(str::to_owned)).collect()
+    let reported = hooks(run)
+        .into_iter()
+        .filter_map(|hook| serde_json::from_str::<Value>(hook["stdout"].as_str()?).ok());
+    reported
+        .filter_map(|answer| answer["systemMessage"].as_str().map(str::to_owned))
+        .collect()
 }
 
 /// The id of the session.

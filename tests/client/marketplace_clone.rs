@@ -25,17 +25,28 @@ fn odd(lab: LabBuilder) -> LabBuilder {
 
 /// What cargo has downloaded on this machine.
 fn cargo_home() -> String {
-    #[expect(clippy::disallowed_methods, reason = "what was downloaded for this test is enough for the one in it")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "what was downloaded for this test is enough for the one in it"
+    )]
     let (own, home) = (std::env::var_os("CARGO_HOME"), std::env::var_os("HOME"));
-    let folder = own.map_or_else(|| PathBuf::from(home.expect("a home")).join(".cargo"), PathBuf::from);
+    let folder = own.map_or_else(
+        || PathBuf::from(home.expect("a home")).join(".cargo"),
+        PathBuf::from,
+    );
     folder.to_str().expect("a path in UTF-8").to_owned()
 }
 
 #[test]
 fn the_first_session_builds_it_with_cargo_and_its_next_prompt_is_continued() {
     let ask = "omo --version | tr a-z A-Z";
-    let script =
-        ModelScript::new().bash("omo --version").say("Hello.").bash(ask).say("Not yet.").bash("true").say(CLAIM);
+    let script = ModelScript::new()
+        .bash("omo --version")
+        .say("Hello.")
+        .bash(ask)
+        .say("Not yet.")
+        .bash("true")
+        .say(CLAIM);
     let more = |lab| {
         with_cargo(lab)
             .env("CARGO_HOME", &cargo_home())
@@ -47,7 +58,9 @@ fn the_first_session_builds_it_with_cargo_and_its_next_prompt_is_continued() {
     };
     let it = install(script, more);
     let terminal = it.terminal();
-    let screen = terminal.wait_for("is being built, once, in the background").unwrap();
+    let screen = terminal
+        .wait_for("is being built, once, in the background")
+        .unwrap();
     assert!(screen.contains("[omo] omo "), "{screen}");
     // A user who goes on at once is not delayed, and is told that nothing is held.
     terminal.say("ulw say hello").unwrap();
@@ -57,10 +70,18 @@ fn the_first_session_builds_it_with_cargo_and_its_next_prompt_is_continued() {
     assert_eq!(it.lab.state(), None);
     assert_eq!(it.count_in_request(1, "is still being built"), 1);
 
-    assert_eq!(wait_for_build_outcome(&it.log()).unwrap(), format!("built {VERSION}"));
+    assert_eq!(
+        wait_for_build_outcome(&it.log()).unwrap(),
+        format!("built {VERSION}")
+    );
     terminal.say("ulw fix the parser").unwrap();
-    terminal.wait_for("[omo] NOT PROVED: claimed, not verified").unwrap();
-    assert_eq!(it.lab.stop_decisions().unwrap(), ["15: block", "9: end: released"]);
+    terminal
+        .wait_for("[omo] NOT PROVED: claimed, not verified")
+        .unwrap();
+    assert_eq!(
+        it.lab.stop_decisions().unwrap(),
+        ["15: block", "9: end: released"]
+    );
     assert_eq!(it.count_in_request(3, &format!("OMO {VERSION}")), 1);
     assert_eq!(it.model.unscripted(), 0);
 }
@@ -69,33 +90,55 @@ fn the_first_session_builds_it_with_cargo_and_its_next_prompt_is_continued() {
 fn a_build_neither_keeps_a_session_nor_ends_with_it() {
     let cargo = PretendedCargo::new(&plugin().join("bin")).unwrap();
     cargo.block_builds().unwrap();
-    let script = ModelScript::new().say("Hello.").say("Not yet.").bash("true").say(CLAIM);
+    let script = ModelScript::new()
+        .say("Hello.")
+        .say("Not yet.")
+        .bash("true")
+        .say(CLAIM);
     let it = install(script, |lab| odd(lab).path(cargo.folder()));
     let first = it.session("ulw hello", &[]);
     is_not_continued(&lines(&first), "is being built");
     cargo.wait_for_builds(1).unwrap();
     cargo.release().unwrap();
-    assert_eq!(wait_for_build_outcome(&it.log()).unwrap(), format!("built {VERSION}"));
+    assert_eq!(
+        wait_for_build_outcome(&it.log()).unwrap(),
+        format!("built {VERSION}")
+    );
     let second = it.session("ulw fix the parser", &["--resume", &session_id(&first)]);
     let reported = lines(&second);
     assert!(
         matches!(&reported[..], [ready, _] if ready.contains("is ready")),
         "that it is over, and the end: {reported:?}"
     );
-    assert_eq!(it.lab.stop_decisions().unwrap(), ["15: block", "9: end: released"]);
+    assert_eq!(
+        it.lab.stop_decisions().unwrap(),
+        ["15: block", "9: end: released"]
+    );
     assert_eq!(cargo.builds(), 1);
 }
 
 /// Both the start of a session and its prompt were told the same: that nothing is held, and why.
 fn is_not_continued(reported: &[String], why: &str) {
-    let [start, prompt] = reported else { panic!("{reported:?}") };
-    assert!(start.contains(why) && !start.contains("this prompt"), "{start}");
-    assert!(prompt.contains(why) && prompt.starts_with("[omo] this prompt is not held: "), "{prompt}");
+    let [start, prompt] = reported else {
+        panic!("{reported:?}")
+    };
+    assert!(
+        start.contains(why) && !start.contains("this prompt"),
+        "{start}"
+    );
+    assert!(
+        prompt.contains(why) && prompt.starts_with("[omo] this prompt is not held: "),
+        "{prompt}"
+    );
 }
 
 #[test]
 fn an_update_leaves_open_sessions_with_their_version() {
-    let script = ModelScript::new().say_times(2, "Not yet.").bash("true").say(CLAIM).say("A new answer.");
+    let script = ModelScript::new()
+        .say_times(2, "Not yet.")
+        .bash("true")
+        .say(CLAIM)
+        .say("A new answer.");
     let it = install(script, odd);
     it.lay_binaries(VERSION);
     let terminal = it.terminal();
@@ -111,12 +154,21 @@ fn an_update_leaves_open_sessions_with_their_version() {
     terminal.say("go on").unwrap();
     terminal.wait_for("[omo] NOT PROVED").unwrap();
     let ran = it.take_binary_runs();
-    assert!(ran.contains(&format!("{VERSION} omo-stop")) && !ran.iter().any(|it| it.contains(HIGHER)), "{ran:?}");
-    assert_eq!(it.lab.stop_decisions().unwrap(), ["15: block", "14: warn", "9: end: released"]);
+    assert!(
+        ran.contains(&format!("{VERSION} omo-stop")) && !ran.iter().any(|it| it.contains(HIGHER)),
+        "{ran:?}"
+    );
+    assert_eq!(
+        it.lab.stop_decisions().unwrap(),
+        ["15: block", "14: warn", "9: end: released"]
+    );
 
     let _ = it.session("hello", &[]);
     let ran = it.take_binary_runs();
-    assert!(!ran.is_empty() && ran.iter().all(|it| it.starts_with(HIGHER)), "{ran:?}");
+    assert!(
+        !ran.is_empty() && ran.iter().all(|it| it.starts_with(HIGHER)),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -136,9 +188,16 @@ fn once_it_is_disabled_or_uninstalled_nothing_runs() {
     it.run_plugin_command(&["marketplace", "remove", "omo"]);
     let plugins = it.lab.home().join(".claude/plugins");
     assert!(!plugins.join("marketplaces/omo").exists());
-    for file in [plugins.join("installed_plugins.json"), it.lab.home().join(".claude/settings.json")] {
+    for file in [
+        plugins.join("installed_plugins.json"),
+        it.lab.home().join(".claude/settings.json"),
+    ] {
         let text = fs::read_to_string(&file).unwrap();
-        assert!(!text.contains("omo@omo") && !text.contains(".git"), "{}: {text}", file.display());
+        assert!(
+            !text.contains("omo@omo") && !text.contains(".git"),
+            "{}: {text}",
+            file.display()
+        );
     }
 }
 
@@ -155,8 +214,17 @@ fn from_the_second_session_on_the_client_starts_the_binaries_itself() {
         let _ = it.session("hello", &[]);
         let mut ran = it.take_binary_runs();
         ran.sort();
-        let events = ["omo-session-end", "omo-session-start", "omo-stop", "omo-user-prompt-submit"];
-        assert_eq!(ran, events.map(|event| format!("{VERSION} {event}{how}")), "{what}");
+        let events = [
+            "omo-session-end",
+            "omo-session-start",
+            "omo-stop",
+            "omo-user-prompt-submit",
+        ];
+        assert_eq!(
+            ran,
+            events.map(|event| format!("{VERSION} {event}{how}")),
+            "{what}"
+        );
         assert_eq!(laid(), before, "{what}");
     };
     check("the first session", "");
@@ -190,7 +258,11 @@ fn from_the_second_session_on_the_client_starts_the_binaries_itself() {
 fn right_after_an_install_in_an_open_session_no_prompt_is_ignored() {
     let cargo = PretendedCargo::new(&plugin().join("bin")).unwrap();
     cargo.block_builds().unwrap();
-    let script = ModelScript::new().say("Hello.").say("Not yet.").bash("true").say(CLAIM);
+    let script = ModelScript::new()
+        .say("Hello.")
+        .say("Not yet.")
+        .bash("true")
+        .say(CLAIM);
     let it = add(script, |lab| odd(lab).path(cargo.folder()));
     let terminal = it.terminal();
     terminal.say("/plugin install omo@omo").unwrap();
@@ -203,9 +275,17 @@ fn right_after_an_install_in_an_open_session_no_prompt_is_ignored() {
     terminal.ready().unwrap();
     cargo.wait_for_builds(1).unwrap();
     cargo.release().unwrap();
-    assert_eq!(wait_for_build_outcome(&it.log()).unwrap(), format!("built {VERSION}"));
+    assert_eq!(
+        wait_for_build_outcome(&it.log()).unwrap(),
+        format!("built {VERSION}")
+    );
     terminal.say("ulw fix the parser").unwrap();
     terminal.wait_for("is ready").unwrap();
-    terminal.wait_for("[omo] NOT PROVED: claimed, not verified").unwrap();
-    assert_eq!(it.lab.stop_decisions().unwrap(), ["15: block", "9: end: released"]);
+    terminal
+        .wait_for("[omo] NOT PROVED: claimed, not verified")
+        .unwrap();
+    assert_eq!(
+        it.lab.stop_decisions().unwrap(),
+        ["15: block", "9: end: released"]
+    );
 }

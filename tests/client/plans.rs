@@ -38,8 +38,14 @@ fn words() -> String {
              **Task Contract:** the file holds the word {word}.\n\n**Verify:**\nRun: `grep -q {word} words/{number}.txt`\n\n"
         )
     };
-    let tasks: String = ["one", "two", "three"].into_iter().enumerate().map(task).collect();
-    format!("---\ncontract_version: 2\n---\n\n# Words\n\n{tasks}## Verification\n\n- **Verdict:** Approved\n")
+    let tasks: String = ["one", "two", "three"]
+        .into_iter()
+        .enumerate()
+        .map(task)
+        .collect();
+    format!(
+        "---\ncontract_version: 2\n---\n\n# Words\n\n{tasks}## Verification\n\n- **Verdict:** Approved\n"
+    )
 }
 
 /// A fixture with a plan on it.
@@ -56,15 +62,24 @@ pub(crate) fn type_prompt(fixture: &ClientFixture, prompt: &str, more: &[&str]) 
 
 /// The same, in a client that the test goes on beside.
 pub(crate) fn start_prompt(fixture: &ClientFixture, prompt: &str, more: &[&str]) -> Child {
-    let mut command = fixture.client.command(&fixture.lab, prompt, &[&ACCEPT_EDITS, more].concat());
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut command = fixture
+        .client
+        .command(&fixture.lab, prompt, &[&ACCEPT_EDITS, more].concat());
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command.spawn().expect("start the client")
 }
 
 /// The code that the person is shown with the commands, and has to type.
 pub(crate) fn code(shown: &str) -> String {
-    let code = shown.split("--approve ").nth(1).and_then(|rest| rest.split_whitespace().next());
-    code.unwrap_or_else(|| panic!("no code in:\n{shown}")).to_owned()
+    let code = shown
+        .split("--approve ")
+        .nth(1)
+        .and_then(|rest| rest.split_whitespace().next());
+    code.unwrap_or_else(|| panic!("no code in:\n{shown}"))
+        .to_owned()
 }
 
 /// The person looks at the commands of the plan and approves them, which opens its run.
@@ -77,8 +92,14 @@ pub(crate) fn approved(fixture: &ClientFixture, options: &str, more: &[&str]) ->
 
 /// What `omo` says in a terminal beside the session, with its status.
 pub(crate) fn omo(fixture: &ClientFixture, arguments: &[&str]) -> (String, Option<i32>) {
-    let done = fixture.lab.command(plugin().join("bin/omo")).args(arguments).output().expect("run omo");
-    let text = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
+    let done = fixture
+        .lab
+        .command(plugin().join("bin/omo"))
+        .args(arguments)
+        .output()
+        .expect("run omo");
+    let text =
+        String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
     (text, done.status.code())
 }
 
@@ -86,14 +107,22 @@ pub(crate) fn omo(fixture: &ClientFixture, arguments: &[&str]) -> (String, Optio
 pub(crate) fn tasks(fixture: &ClientFixture) -> Vec<String> {
     let (shown, _) = omo(fixture, &["run", "show", "--json"]);
     let report: serde_json::Value = serde_json::from_str(&shown).expect("a report as JSON");
-    let word = |row: &serde_json::Value, key: &str| row[key].to_string().trim_matches('"').to_owned();
+    let word =
+        |row: &serde_json::Value, key: &str| row[key].to_string().trim_matches('"').to_owned();
     let rows = report["tasks"].as_array().into_iter().flatten();
-    rows.map(|row| ["id", "standing", "attempts"].map(|key| word(row, key)).join(" ")).collect()
+    rows.map(|row| {
+        ["id", "standing", "attempts"]
+            .map(|key| word(row, key))
+            .join(" ")
+    })
+    .collect()
 }
 
 /// What the run has written in the project: its ledger and the files for others, with all that is in them.
 fn written(fixture: &ClientFixture) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut folders: Vec<_> = [".git/omo", ".claude", "docs"].map(|name| fixture.lab.project().join(name)).into();
+    let mut folders: Vec<_> = [".git/omo", ".claude", "docs"]
+        .map(|name| fixture.lab.project().join(name))
+        .into();
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten() {
@@ -126,5 +155,8 @@ fn blocks(fixture: &ClientFixture) -> Vec<String> {
         Some(format!("{}: {}", block.lines().next()?, line.trim()))
     };
     let requests = fixture.model.requests_of(RequestKind::Main);
-    requests.iter().filter_map(|request| shown(&request.tool_results_text())).collect()
+    requests
+        .iter()
+        .filter_map(|request| shown(&request.tool_results_text()))
+        .collect()
 }

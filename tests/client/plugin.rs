@@ -57,9 +57,15 @@ fn each_hook_runs_once() {
             (line["subtype"] == "init").then_some(line)
         })
         .unwrap();
-    assert!(first["plugin_errors"].as_array().is_none_or(Vec::is_empty), "{first}");
+    assert!(
+        first["plugin_errors"].as_array().is_none_or(Vec::is_empty),
+        "{first}"
+    );
     let decisions = fixture.lab.decisions().unwrap();
-    let events: Vec<&str> = decisions.iter().filter_map(|entry| entry["event"].as_str()).collect();
+    let events: Vec<&str> = decisions
+        .iter()
+        .filter_map(|entry| entry["event"].as_str())
+        .collect();
     assert_eq!(events, ["UserPromptSubmit", "Stop", "Stop"]);
     assert_eq!(fixture.count(0, "CLAUDE_SESSION_ID: "), 1);
 }
@@ -74,7 +80,11 @@ fn a_missing_binary_harms_nothing() {
         fs::remove_file(broken.join("bin").join(binary)).unwrap();
     }
     let model = MockModel::start(ModelScript::new().say("An answer.")).unwrap();
-    let lab = Lab::builder().model(&model).plugin(&broken).build().unwrap();
+    let lab = Lab::builder()
+        .model(&model)
+        .plugin(&broken)
+        .build()
+        .unwrap();
     let run = client.print(&lab, "ulw fix the parser", &[]).unwrap();
     assert!(run.status.success(), "{run:?}");
     assert_eq!(run.result(), Some("An answer."));
@@ -85,13 +95,24 @@ fn a_missing_binary_harms_nothing() {
 fn first_request_chars(with_plugin: bool) -> usize {
     let model = MockModel::start(ModelScript::new().say("An answer.")).unwrap();
     let lab = Lab::builder().model(&model);
-    let lab = if with_plugin { lab.plugin(plugin()) } else { lab }.build().unwrap();
-    let run = client().print(&lab, "what does the parser do?", &[]).unwrap();
+    let lab = if with_plugin {
+        lab.plugin(plugin())
+    } else {
+        lab
+    }
+    .build()
+    .unwrap();
+    let run = client()
+        .print(&lab, "what does the parser do?", &[])
+        .unwrap();
     assert_eq!(run.result(), Some("An answer."));
     let requests = model.requests_of(RequestKind::Main);
     let body = &requests.first().unwrap().body;
     assert_eq!(body.to_string().contains("CLAUDE_SESSION_ID"), with_plugin);
-    ["system", "messages", "tools"].iter().map(|part| text_chars(&body[part])).sum()
+    ["system", "messages", "tools"]
+        .iter()
+        .map(|part| text_chars(&body[part]))
+        .sum()
 }
 
 fn text_chars(value: &Value) -> usize {
@@ -107,5 +128,8 @@ fn text_chars(value: &Value) -> usize {
 fn a_session_that_does_not_use_it_sends_next_to_nothing_of_it() {
     let (without, with) = (first_request_chars(false), first_request_chars(true));
     let added = with.saturating_sub(without);
-    assert!((1..=UNUSED_CHARS).contains(&added), "the plugin adds {added} characters");
+    assert!(
+        (1..=UNUSED_CHARS).contains(&added),
+        "the plugin adds {added} characters"
+    );
 }

@@ -16,8 +16,14 @@ pub(crate) struct ServedRepository {
 impl ServedRepository {
     /// One without a commit.
     pub(crate) fn new(branch: &str) -> Self {
-        let folder = tempfile::Builder::new().prefix("omo-marketplace-").tempdir().expect("a temporary folder");
-        let repository = Self { server: GitServer::start(folder.path()).expect("serve"), folder };
+        let folder = tempfile::Builder::new()
+            .prefix("omo-marketplace-")
+            .tempdir()
+            .expect("a temporary folder");
+        let repository = Self {
+            server: GitServer::start(folder.path()).expect("serve"),
+            folder,
+        };
         fs::create_dir(repository.work()).expect("a folder for its files");
         repository.git(&["init", "-q", "-b", branch]);
         repository
@@ -36,13 +42,29 @@ impl ServedRepository {
     /// Commits all files as they are.
     pub(crate) fn commit(&self, message: &str) {
         self.git(&["add", "--all"]);
-        self.git(&["-c", "user.name=lab", "-c", "user.email=lab@localhost", "commit", "-q", "-m", message]);
+        self.git(&[
+            "-c",
+            "user.name=lab",
+            "-c",
+            "user.email=lab@localhost",
+            "commit",
+            "-q",
+            "-m",
+            message,
+        ]);
     }
 
     fn git(&self, arguments: &[&str]) {
         let mut git = Command::new("git");
-        git.arg("--git-dir").arg(self.folder.path().join("omo.git")).arg("--work-tree").arg(self.work());
+        git.arg("--git-dir")
+            .arg(self.folder.path().join("omo.git"))
+            .arg("--work-tree")
+            .arg(self.work());
         let output = git.args(arguments).output().expect("start git");
-        assert!(output.status.success(), "{git:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{git:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
 }

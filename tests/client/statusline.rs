@@ -20,13 +20,21 @@ const WORK: Duration = Duration::from_secs(4);
 #[test]
 fn it_stands_behind_the_status_line_that_was_there() {
     let omo = plugin().join("bin/omo");
-    let script = ModelScript::new().say("I have looked around.").bash("true").turn(ModelTurn::text(CLAIM).delay(WORK));
-    let command = format!("'{}' statusline --wrap 'printf \"in %s\" \"${{PWD##*/}}\"'", omo.display());
+    let script = ModelScript::new()
+        .say("I have looked around.")
+        .bash("true")
+        .turn(ModelTurn::text(CLAIM).delay(WORK));
+    let command = format!(
+        "'{}' statusline --wrap 'printf \"in %s\" \"${{PWD##*/}}\"'",
+        omo.display()
+    );
     let fixture = fixture(script, &command);
     let terminal = fixture.terminal();
     terminal.wait_for("in project").unwrap();
     terminal.say("ulw fix the parser").unwrap();
-    terminal.wait_for(&format!("in project · ulw 1/{MAX_BLOCKS} · 0m")).unwrap();
+    terminal
+        .wait_for(&format!("in project · ulw 1/{MAX_BLOCKS} · 0m"))
+        .unwrap();
     terminal.wait_for("[omo] NOT PROVED").unwrap();
     terminal.wait_for("in project · ulw NOT PROVED").unwrap();
 }
@@ -36,11 +44,27 @@ fn it_is_written_and_taken_back_without_a_model() {
     let fixture = client_lab_with(ModelScript::new(), |lab| lab);
     let file = fixture.lab.home().join(".claude/settings.json");
     let said = fixture.print("/omo:statusline on", &[]);
-    assert!(said.result().unwrap().contains("a run is shown below the prompt from now on"), "{said:?}");
-    assert!(std::fs::read_to_string(&file).unwrap().contains(" statusline"));
+    assert!(
+        said.result()
+            .unwrap()
+            .contains("a run is shown below the prompt from now on"),
+        "{said:?}"
+    );
+    assert!(
+        std::fs::read_to_string(&file)
+            .unwrap()
+            .contains(" statusline")
+    );
     let said = fixture.print("/omo:statusline off", &[]);
-    assert!(said.result().unwrap().contains("is as it was before"), "{said:?}");
+    assert!(
+        said.result().unwrap().contains("is as it was before"),
+        "{said:?}"
+    );
     // The client writes settings of its own beside it.
-    assert!(!std::fs::read_to_string(&file).unwrap().contains("statusLine"));
+    assert!(
+        !std::fs::read_to_string(&file)
+            .unwrap()
+            .contains("statusLine")
+    );
     assert_eq!(fixture.requests(), 0);
 }

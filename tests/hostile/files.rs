@@ -12,7 +12,8 @@ use omo_tests::exhaustive::sampled;
 use omo_tests::scene::{Scene, plugin};
 
 use crate::hostile_calls::{
-    Ask, CLAIM, END, FAILURE, LIST, LOG, OMO_LIST, PROMPT, START, STATUS, STOP, STOP_ALL, SUBAGENT, ULW, VERIFY,
+    Ask, CLAIM, END, FAILURE, LIST, LOG, OMO_LIST, PROMPT, START, STATUS, STOP, STOP_ALL, SUBAGENT,
+    ULW, VERIFY,
 };
 use crate::program_run::make_sparse_file;
 use crate::surroundings::{SECRET, Watch};
@@ -21,7 +22,9 @@ const MIB: usize = 1024 * 1024;
 /// What reads the transcript.
 const READERS: [&Ask; 7] = [&STOP, &CLAIM, &PROMPT, &ULW, &START, &SUBAGENT, &CLAIM];
 /// What reads everything else.
-const LOOKERS: [&Ask; 10] = [&STATUS, &LOG, &LIST, &OMO_LIST, &VERIFY, &STOP, &CLAIM, &ULW, &END, &STOP_ALL];
+const LOOKERS: [&Ask; 10] = [
+    &STATUS, &LOG, &LIST, &OMO_LIST, &VERIFY, &STOP, &CLAIM, &ULW, &END, &STOP_ALL,
+];
 
 /// A file's content, as it is written: its name, a piece, and how often that stands there.
 type Content = (&'static str, &'static str, usize, &'static str);
@@ -35,18 +38,32 @@ fn play(place: fn(&Scene) -> PathBuf, contents: &[Content], asks: &[&Ask]) {
         scene.start("--check true")?;
         let path = place(&scene);
         fs::create_dir_all(path.parent().context("no folder")?)?;
-        fs::write(&path, format!("{}{tail}", piece.repeat(bytes / piece.len().max(1))))?;
+        fs::write(
+            &path,
+            format!("{}{tail}", piece.repeat(bytes / piece.len().max(1))),
+        )?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
         let watch = Watch::begin(&scene)?;
         for ask in sampled(asks, turn) {
             let run = ask.run(&scene).with_context(|| ask.name)?;
-            ensure!(!run.stdout.contains(SECRET) && !run.stderr.contains(SECRET), "{}: it is shown", ask.name);
+            ensure!(
+                !run.stdout.contains(SECRET) && !run.stderr.contains(SECRET),
+                "{}: it is shown",
+                ask.name
+            );
             // omo appends to a log; what was in it before stays.
-            watch.require_unchanged(&scene, &run).with_context(|| ask.name)?;
+            watch
+                .require_unchanged(&scene, &run)
+                .with_context(|| ask.name)?;
         }
         Ok(())
     };
-    all_good(contents.iter().enumerate().map(|(turn, content)| (content.0.to_owned(), played(turn, content))));
+    all_good(
+        contents
+            .iter()
+            .enumerate()
+            .map(|(turn, content)| (content.0.to_owned(), played(turn, content))),
+    );
 }
 
 fn transcript(scene: &Scene) -> PathBuf {
@@ -61,14 +78,24 @@ fn a_hostile_transcript_says_little_and_costs_little() {
         ("NULs", "\0", 2 * MIB, "\n"),
         ("blank lines", "\n", 2 * MIB, ""),
         ("open lists", "[", 2 * MIB, "\n"),
-        ("no line break at the end", "{\"type\":\"queue-operation\",\"operation\":\"enqueue\"}\n", MIB, "{\"type\":"),
+        (
+            "no line break at the end",
+            "{\"type\":\"queue-operation\",\"operation\":\"enqueue\"}\n",
+            MIB,
+            "{\"type\":",
+        ),
         (
             "many inputs that wait",
             "{\"type\":\"queue-operation\",\"operation\":\"enqueue\",\"content\":\"x\"}\n",
             MIB,
             "",
         ),
-        ("many inputs that leave", "{\"type\":\"queue-operation\",\"operation\":\"dequeue\"}\n", MIB, ""),
+        (
+            "many inputs that leave",
+            "{\"type\":\"queue-operation\",\"operation\":\"dequeue\"}\n",
+            MIB,
+            "",
+        ),
         (
             "one that comes and another that leaves",
             "{\"type\":\"queue-operation\",\"operation\":\"enqueue\"}\n{\"type\":\"queue-operation\",\"operation\":\"remove\",\"content\":\"y\"}\n",
@@ -93,7 +120,12 @@ fn a_hostile_transcript_says_little_and_costs_little() {
             4_096,
             "",
         ),
-        ("a message of many blocks", "{\"type\":\"assistant\",\"message\":{\"content\":[", 1, call),
+        (
+            "a message of many blocks",
+            "{\"type\":\"assistant\",\"message\":{\"content\":[",
+            1,
+            call,
+        ),
         (
             "claims without end",
             "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"<promise>DONE</promise>\"}]}}\n",
@@ -124,7 +156,9 @@ fn a_hostile_transcript_says_little_and_costs_little() {
 
 /// Everything that reads the transcript, which is sound.
 fn read(scene: &Scene) -> Result<()> {
-    READERS.iter().try_for_each(|ask| ask.run(scene).map(drop).context(ask.name))
+    READERS
+        .iter()
+        .try_for_each(|ask| ask.run(scene).map(drop).context(ask.name))
 }
 
 #[test]
@@ -137,12 +171,15 @@ fn a_line_of_100_mib_and_a_line_of_many_blocks_cost_little() {
     let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
     file.write_all(b"\n").unwrap();
     read(&scene).unwrap();
-    for block in
-        [r#"{"type":""},"#, r#"{"type":"text","text":"x"},"#, r#"{"type":"tool_use","name":"Agent","id":"a"},"#]
-    {
+    for block in [
+        r#"{"type":""},"#,
+        r#"{"type":"text","text":"x"},"#,
+        r#"{"type":"tool_use","name":"Agent","id":"a"},"#,
+    ] {
         let blocks = block.repeat(900_000 / block.len());
-        let line =
-            format!("{{\"type\":\"assistant\",\"message\":{{\"content\":[{blocks}{{\"type\":\"tool_use\"}}]}}}}\n");
+        let line = format!(
+            "{{\"type\":\"assistant\",\"message\":{{\"content\":[{blocks}{{\"type\":\"tool_use\"}}]}}}}\n"
+        );
         let result = format!(
             "{{\"type\":\"user\",\"toolUseResult\":{{\"status\":\"completed\",\"agentType\":\"omo:oracle\",\"content\":[{blocks}{{}}]}}}}\n"
         );
@@ -162,7 +199,12 @@ fn a_hostile_configuration_is_a_problem_and_no_more() {
         ("a table of tables", "[a.", 60_000, ""),
         ("inline tables", "a = {a = ", 60_000, ""),
         ("too many checks", "[[check]]\n", 60_000, ""),
-        ("good checks, too many", "[[check]]\nrun = \"true\"\n", 60_000, ""),
+        (
+            "good checks, too many",
+            "[[check]]\nrun = \"true\"\n",
+            60_000,
+            "",
+        ),
         ("unknown settings", "x1 = 1\n[y]\n", 11, ""),
         ("NULs", "\0", 60_000, ""),
         ("quotes", "\"", 60_000, ""),
@@ -174,8 +216,16 @@ fn a_hostile_configuration_is_a_problem_and_no_more() {
             "",
         ),
     ];
-    play(|scene| scene.lab.home().join(".config/omo/config.toml"), &contents, &LOOKERS);
-    play(|scene| scene.lab.project().join("omo.toml"), &contents, &LOOKERS);
+    play(
+        |scene| scene.lab.home().join(".config/omo/config.toml"),
+        &contents,
+        &LOOKERS,
+    );
+    play(
+        |scene| scene.lab.project().join("omo.toml"),
+        &contents,
+        &LOOKERS,
+    );
 }
 
 #[test]
@@ -211,7 +261,11 @@ fn a_hostile_log_list_of_approvals_or_key_is_passed_over_or_named() {
         ("a newer version", "{\"version\":99,\"approved\":[", 1, "]}"),
         ("half an approval", approval, 400, ""),
     ];
-    play(|scene| scene.lab.home().join(".local/state/omo/trust.json"), &approvals, &LOOKERS);
+    play(
+        |scene| scene.lab.home().join(".local/state/omo/trust.json"),
+        &approvals,
+        &LOOKERS,
+    );
     let keys: [Content; 6] = [
         ("nothing", "", 0, ""),
         ("too short", "0", 63, "\n"),
@@ -220,7 +274,11 @@ fn a_hostile_log_list_of_approvals_or_key_is_passed_over_or_named() {
         ("NULs", "\0", 64, ""),
         ("another key", "0", 64, "\n"),
     ];
-    play(|scene| scene.lab.home().join(".local/state/omo/key"), &keys, &LOOKERS);
+    play(
+        |scene| scene.lab.home().join(".local/state/omo/key"),
+        &keys,
+        &LOOKERS,
+    );
 }
 
 /// A repository can hold a link to a file of its user's: nothing of that is read.
@@ -230,15 +288,23 @@ fn an_omo_toml_that_is_a_link_is_named_and_not_followed() {
     let mut scene = Scene::new(&plugin).unwrap();
     scene.arm().unwrap();
     let outside = scene.lab.root().join("outside.toml");
-    fs::write(&outside, format!("{SECRET} = 1\n[[check]]\nrun = \"{SECRET}\"\n")).unwrap();
+    fs::write(
+        &outside,
+        format!("{SECRET} = 1\n[[check]]\nrun = \"{SECRET}\"\n"),
+    )
+    .unwrap();
     std::os::unix::fs::symlink(&outside, scene.lab.project().join("omo.toml")).unwrap();
     for ask in [&LIST, &OMO_LIST] {
         let run = ask.run(&scene).unwrap();
         assert!(
-            run.stdout.contains("omo.toml is a symbolic link") || run.stdout.contains("omo.toml: is a symbolic link"),
+            run.stdout.contains("omo.toml is a symbolic link")
+                || run.stdout.contains("omo.toml: is a symbolic link"),
             "{run:?}"
         );
-        assert!(!run.stdout.contains(SECRET) && !run.stderr.contains(SECRET), "{run:?}");
+        assert!(
+            !run.stdout.contains(SECRET) && !run.stderr.contains(SECRET),
+            "{run:?}"
+        );
     }
 }
 
@@ -249,8 +315,14 @@ fn folders_in_the_place_of_old_broken_states_hold_nothing_up() {
     let plugin = plugin();
     let scene = Scene::new(&plugin).unwrap();
     for name in ["a", "b", "c", "d"] {
-        fs::create_dir_all(scene.lab.state_folder().join(format!("runtime.local.json.corrupt-0{name}")).join("x"))
-            .unwrap();
+        fs::create_dir_all(
+            scene
+                .lab
+                .state_folder()
+                .join(format!("runtime.local.json.corrupt-0{name}"))
+                .join("x"),
+        )
+        .unwrap();
     }
     for _ in 0..6 {
         scene.write_state(b"garbage").unwrap();
@@ -258,7 +330,11 @@ fn folders_in_the_place_of_old_broken_states_hold_nothing_up() {
         assert!(run.stdout.contains("is continued, at most"), "{run:?}");
         assert!(STOP.run(&scene).unwrap().blocks());
     }
-    let files = scene.state_file_names().into_iter().filter(|name| name.contains(".corrupt-2")).count();
+    let files = scene
+        .state_file_names()
+        .into_iter()
+        .filter(|name| name.contains(".corrupt-2"))
+        .count();
     assert!((1..=3).contains(&files), "{:?}", scene.state_file_names());
     FAILURE.run(&scene).unwrap();
 }

@@ -22,12 +22,26 @@ pub(crate) struct Ask {
 }
 
 impl Ask {
-    const fn hook(name: &'static str, binary: &'static str, input: fn(&Scene) -> Result<String>) -> Self {
-        Self { name, binary, arguments: &[], input: Some(input) }
+    const fn hook(
+        name: &'static str,
+        binary: &'static str,
+        input: fn(&Scene) -> Result<String>,
+    ) -> Self {
+        Self {
+            name,
+            binary,
+            arguments: &[],
+            input: Some(input),
+        }
     }
 
     const fn omo(name: &'static str, arguments: &'static [&'static str]) -> Self {
-        Self { name, binary: "omo", arguments, input: None }
+        Self {
+            name,
+            binary: "omo",
+            arguments,
+            input: None,
+        }
     }
 
     /// It is a hook's.
@@ -42,7 +56,8 @@ impl Ask {
 
     /// How large its program is, in KiB.
     pub(crate) fn program_kib(&self, plugin: &Path) -> u64 {
-        std::fs::metadata(plugin.join("bin").join(self.binary)).map_or(0, |program| program.len() / 1024)
+        std::fs::metadata(plugin.join("bin").join(self.binary))
+            .map_or(0, |program| program.len() / 1024)
     }
 
     /// Asks a hook with some fields of its input set to other texts.
@@ -71,11 +86,18 @@ impl Ask {
     /// As [`Ask::of`], after a shell did something.
     pub(crate) fn run_after(&self, scene: &Scene, setup: &str) -> Result<Run> {
         let before = counted(scene);
-        let run = Call { setup, ..self.to_program_call(scene)? }.run(scene)?;
+        let run = Call {
+            setup,
+            ..self.to_program_call(scene)?
+        }
+        .run(scene)?;
         run.require_sound()?;
         if self.is_stop() && run.blocks() {
             let after = counted(scene).context("a block, and no state that counts it")?;
-            ensure!(after == before.unwrap_or(0) + 1, "a block, and {after} counted after {before:?}");
+            ensure!(
+                after == before.unwrap_or(0) + 1,
+                "a block, and {after} counted after {before:?}"
+            );
             ensure!(after <= 100, "{after} blocks");
         }
         Ok(run)
@@ -89,7 +111,14 @@ fn counted(scene: &Scene) -> Option<u32> {
     let meta = path.symlink_metadata().ok()?;
     let bytes = (meta.is_file() && meta.len() <= MAX_BYTES).then(|| std::fs::read(path).ok())??;
     let id = SessionId::parse(scene.session.session()).ok()?;
-    Some(StateDocument::parse(&bytes).ok()?.session(&id).ok()??.ulw.stop_blocks)
+    Some(
+        StateDocument::parse(&bytes)
+            .ok()?
+            .session(&id)
+            .ok()??
+            .ulw
+            .stop_blocks,
+    )
 }
 
 fn prompt(scene: &Scene, text: &str) -> Result<String> {
@@ -108,19 +137,24 @@ fn subagent(scene: &Scene) -> Result<String> {
 /// A plain Stop.
 pub(crate) const STOP: Ask = Ask::hook("Stop", "omo-stop", |s| s.stop_input(&json!({})));
 /// A Stop with a claim.
-pub(crate) const CLAIM: Ask =
-    Ask::hook("a claim", "omo-stop", |s| s.stop_input(&json!({"last_assistant_message": DONE})));
+pub(crate) const CLAIM: Ask = Ask::hook("a claim", "omo-stop", |s| {
+    s.stop_input(&json!({"last_assistant_message": DONE}))
+});
 /// A prompt that asks for nothing.
-pub(crate) const PROMPT: Ask = Ask::hook("a prompt", "omo-user-prompt-submit", |s| prompt(s, "go on"));
+pub(crate) const PROMPT: Ask =
+    Ask::hook("a prompt", "omo-user-prompt-submit", |s| prompt(s, "go on"));
 /// A prompt that turns ultrawork on.
-pub(crate) const ULW: Ask = Ask::hook("ulw", "omo-user-prompt-submit", |s| prompt(s, "ulw fix the tests"));
+pub(crate) const ULW: Ask = Ask::hook("ulw", "omo-user-prompt-submit", |s| {
+    prompt(s, "ulw fix the tests")
+});
 /// The session starts again.
 pub(crate) const START: Ask = Ask::hook("SessionStart", "omo-session-start", |s| {
     s.input("SessionStart", &json!({"source": "resume"}), &json!({}))
 });
 /// The session ends.
-pub(crate) const END: Ask =
-    Ask::hook("SessionEnd", "omo-session-end", |s| s.input("SessionEnd", &json!({"reason": "other"}), &json!({})));
+pub(crate) const END: Ask = Ask::hook("SessionEnd", "omo-session-end", |s| {
+    s.input("SessionEnd", &json!({"reason": "other"}), &json!({}))
+});
 /// A reviewer ends.
 pub(crate) const SUBAGENT: Ask = Ask::hook("SubagentStop", "omo-subagent-stop", subagent);
 /// A turn ends in an error.
@@ -135,8 +169,12 @@ pub(crate) const LOG: Ask = Ask::omo("omo log", &["log"]);
 pub(crate) const STOP_ALL: Ask = Ask::omo("omo stop --all", &["stop", "--all"]);
 
 /// What judges, from a prompt.
-pub(crate) const LIST: Ask = Ask::hook("/omo:check list", "omo-user-prompt-submit", |s| prompt(s, "/omo:check list"));
-const APPROVE: Ask = Ask::hook("/omo:check approve", "omo-user-prompt-submit", |s| prompt(s, "/omo:check approve"));
+pub(crate) const LIST: Ask = Ask::hook("/omo:check list", "omo-user-prompt-submit", |s| {
+    prompt(s, "/omo:check list")
+});
+const APPROVE: Ask = Ask::hook("/omo:check approve", "omo-user-prompt-submit", |s| {
+    prompt(s, "/omo:check approve")
+});
 /// What judges, from a terminal.
 pub(crate) const OMO_LIST: Ask = Ask::omo("omo check list", &["check", "list"]);
 const OMO_TRUST: Ask = Ask::omo("omo check approve", &["check", "approve", "--digest", "x"]);
@@ -144,14 +182,17 @@ const OMO_ON: Ask = Ask::omo("omo ulw on", &["ulw", "on"]);
 /// The checks are run.
 pub(crate) const VERIFY: Ask = Ask::omo("omo verify", &["verify"]);
 /// The way out: a prompt that no model reads.
-const WAY_OUT: Ask =
-    Ask::hook("/omo:stop-continuation", "omo-user-prompt-submit", |s| prompt(s, "/omo:stop-continuation"));
+const WAY_OUT: Ask = Ask::hook("/omo:stop-continuation", "omo-user-prompt-submit", |s| {
+    prompt(s, "/omo:stop-continuation")
+});
 
 /// All of it, in an order in which a run stays on for as long as it can.
 pub(crate) const ALL: [Ask; 21] = [
     START,
     PROMPT,
-    Ask::hook("/omo:status", "omo-user-prompt-submit", |s| prompt(s, "/omo:status")),
+    Ask::hook("/omo:status", "omo-user-prompt-submit", |s| {
+        prompt(s, "/omo:status")
+    }),
     LIST,
     APPROVE,
     STATUS,

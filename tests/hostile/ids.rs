@@ -20,31 +20,53 @@ fn is_unknown(scene: &mut Scene, id: &str) -> Result<()> {
     let watch = Watch::begin(scene)?;
     // A transcript is named as its session is, where that can be.
     let plain = scene.session.clone().transcript().path().to_owned();
-    let armed = std::mem::replace(&mut scene.session, StandIn::with_session(&scene.lab, &scene.plugin, "x")?);
+    let armed = std::mem::replace(
+        &mut scene.session,
+        StandIn::with_session(&scene.lab, &scene.plugin, "x")?,
+    );
     for ask in ALL.iter().filter(|ask| ask.is_hook()) {
         let run = ask.run_with_fields(
             scene,
-            &[("session_id", id.into()), ("transcript_path", plain.to_string_lossy().into())],
+            &[
+                ("session_id", id.into()),
+                ("transcript_path", plain.to_string_lossy().into()),
+            ],
         )?;
         run.require_sound()?;
-        let says =
-            run.json().and_then(|answer| Some(answer["reason"].as_str()?.to_owned())).unwrap_or(run.stdout.clone());
+        let says = run
+            .json()
+            .and_then(|answer| Some(answer["reason"].as_str()?.to_owned()))
+            .unwrap_or(run.stdout.clone());
         let is_plain = says.is_empty() || says.contains("not held") || says.starts_with("[omo]");
-        ensure!(is_plain && !ask.is_stop() || says.is_empty(), "{}: {says}", ask.name);
+        ensure!(
+            is_plain && !ask.is_stop() || says.is_empty(),
+            "{}: {says}",
+            ask.name
+        );
         watch.require_unchanged(scene, &run)?;
     }
     scene.session = armed;
-    ensure!(std::fs::read(scene.state_file())? == before, "the state was written");
+    ensure!(
+        std::fs::read(scene.state_file())? == before,
+        "the state was written"
+    );
     if !id.contains('\0') {
         for command in ["status", "stop"] {
             let run = Call::omo(&[command, &format!("--session={id}")]).run(scene)?;
             run.require_sound()?;
-            ensure!(run.status == 2 && run.stderr.contains("is not a session id"), "omo {command}: {}", run.stderr);
+            ensure!(
+                run.status == 2 && run.stderr.contains("is not a session id"),
+                "omo {command}: {}",
+                run.stderr
+            );
             ensure!(run.stderr.len() < 500, "omo {command} repeats all of it");
             watch.require_unchanged(scene, &run)?;
         }
     }
-    ensure!(std::fs::read(scene.state_file())? == before, "the state was written");
+    ensure!(
+        std::fs::read(scene.state_file())? == before,
+        "the state was written"
+    );
     Ok(())
 }
 
@@ -75,7 +97,11 @@ fn what_is_no_id_is_unknown() {
     ];
     let wrong: Vec<String> = ids
         .iter()
-        .filter_map(|id| is_unknown(&mut scene, id).err().map(|error| format!("{id:.20?}: {error:#}")))
+        .filter_map(|id| {
+            is_unknown(&mut scene, id)
+                .err()
+                .map(|error| format!("{id:.20?}: {error:#}"))
+        })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -86,14 +112,22 @@ fn is_an_id(scene: &mut Scene, id: &str) -> Result<()> {
     under(scene, id)?;
     ensure!(!STOP.run(scene)?.blocks(), "held before it was armed");
     ULW.run(scene)?;
-    ensure!(STOP.run(scene)?.blocks() && scene.blocks_counted()? == 1, "not held: {:?}", scene.lab.state());
+    ensure!(
+        STOP.run(scene)?.blocks() && scene.blocks_counted()? == 1,
+        "not held: {:?}",
+        scene.lab.state()
+    );
     let status = STATUS.run(scene)?;
     // Shown as short as it is told from the others.
     let short: String = id.chars().take(8).collect();
     ensure!(status.stdout.contains(&short), "{}", status.stdout);
     let stop = Call::omo(&["stop", &format!("--session={id}")]).run(scene)?;
     stop.require_sound()?;
-    ensure!(stop.status == 0 && !STOP.run(scene)?.blocks(), "{}", stop.stderr);
+    ensure!(
+        stop.status == 0 && !STOP.run(scene)?.blocks(),
+        "{}",
+        stop.stderr
+    );
     Ok(())
 }
 
@@ -117,10 +151,20 @@ fn an_odd_id_is_an_id_like_any_other() {
         "A",
         &long,
     ];
-    let wrong: Vec<String> =
-        ids.iter().filter_map(|id| is_an_id(&mut scene, id).err().map(|error| format!("{id}: {error:#}"))).collect();
+    let wrong: Vec<String> = ids
+        .iter()
+        .filter_map(|id| {
+            is_an_id(&mut scene, id)
+                .err()
+                .map(|error| format!("{id}: {error:#}"))
+        })
+        .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // All of them have an entry of their own.
     let state = scene.lab.state().unwrap();
-    assert!(ids.iter().all(|id| state["sessions"][*id]["ulw"]["stopBlocks"] == 1), "{state}");
+    assert!(
+        ids.iter()
+            .all(|id| state["sessions"][*id]["ulw"]["stopBlocks"] == 1),
+        "{state}"
+    );
 }

@@ -33,10 +33,20 @@ impl Strangers {
     pub(crate) fn beside(scene: &Scene) -> Result<Self> {
         let folder = scene.lab.root().join("stranger");
         fs::create_dir_all(folder.join("cc-omo/deep"))?;
-        for path in ["file", "key", "kept.json", "runtime.local.json", "cc-omo/decisions.jsonl", "cc-omo/deep/file"] {
+        for path in [
+            "file",
+            "key",
+            "kept.json",
+            "runtime.local.json",
+            "cc-omo/decisions.jsonl",
+            "cc-omo/deep/file",
+        ] {
             fs::write(folder.join(path), text())?;
         }
-        Ok(Self { file: folder.join("file"), folder })
+        Ok(Self {
+            file: folder.join("file"),
+            folder,
+        })
     }
 }
 
@@ -68,14 +78,25 @@ fn node(path: &Path, kind: FileType, device: rustix::fs::Dev) -> Result<()> {
 }
 
 /// Only root may make one, and not in every container.
-pub(crate) const DEVICE: Impostor =
-    Impostor { name: "a device", put: |path, _| node(path, FileType::CharacterDevice, rustix::fs::makedev(1, 5)) };
+pub(crate) const DEVICE: Impostor = Impostor {
+    name: "a device",
+    put: |path, _| node(path, FileType::CharacterDevice, rustix::fs::makedev(1, 5)),
+};
 
 /// What may stand in a place of omo's own, where no link is ever followed.
 pub(crate) const IN_OUR_PLACE: [Impostor; 10] = [
-    Impostor { name: "a link to a file", put: |path, strangers| link(path, &strangers.file) },
-    Impostor { name: "a link to a folder", put: |path, strangers| link(path, &strangers.folder) },
-    Impostor { name: "a link to nothing", put: |path, strangers| link(path, strangers.folder.join("nothing")) },
+    Impostor {
+        name: "a link to a file",
+        put: |path, strangers| link(path, &strangers.file),
+    },
+    Impostor {
+        name: "a link to a folder",
+        put: |path, strangers| link(path, &strangers.folder),
+    },
+    Impostor {
+        name: "a link to nothing",
+        put: |path, strangers| link(path, strangers.folder.join("nothing")),
+    },
     Impostor {
         name: "a hard link",
         put: |path, strangers| {
@@ -83,7 +104,10 @@ pub(crate) const IN_OUR_PLACE: [Impostor; 10] = [
             Ok(())
         },
     },
-    Impostor { name: "a FIFO", put: |path, _| node(path, FileType::Fifo, 0) },
+    Impostor {
+        name: "a FIFO",
+        put: |path, _| node(path, FileType::Fifo, 0),
+    },
     Impostor {
         name: "a socket",
         put: |path, strangers| {
@@ -131,8 +155,20 @@ pub(crate) const IN_OUR_PLACE: [Impostor; 10] = [
 
 /// What a link may lead to where links are followed: in the user's own files, and in git's.
 pub(crate) const LINKS: [Impostor; 4] = [
-    Impostor { name: "a link to itself", put: |path, _| link(path, path) },
-    Impostor { name: "a link to /dev/zero", put: |path, _| link(path, "/dev/zero") },
-    Impostor { name: "a link to /dev/full", put: |path, _| link(path, "/dev/full") },
-    Impostor { name: "a link to /dev/tty", put: |path, _| link(path, "/dev/tty") },
+    Impostor {
+        name: "a link to itself",
+        put: |path, _| link(path, path),
+    },
+    Impostor {
+        name: "a link to /dev/zero",
+        put: |path, _| link(path, "/dev/zero"),
+    },
+    Impostor {
+        name: "a link to /dev/full",
+        put: |path, _| link(path, "/dev/full"),
+    },
+    Impostor {
+        name: "a link to /dev/tty",
+        put: |path, _| link(path, "/dev/tty"),
+    },
 ];

@@ -32,7 +32,11 @@ fn in_only(scene: &Scene, folder: &str, name: &str) -> Result<PathBuf> {
     let folder = scene.lab.home().join(".local/state/omo").join(folder);
     let mut entries = std::fs::read_dir(&folder)?.collect::<Result<Vec<_>, _>>()?;
     entries.retain(|entry| entry.file_name() != "runtime.lock");
-    Ok(entries.first().with_context(|| format!("nothing is in {}", folder.display()))?.path().join(name))
+    Ok(entries
+        .first()
+        .with_context(|| format!("nothing is in {}", folder.display()))?
+        .path()
+        .join(name))
 }
 
 /// Where omo keeps its copy of the project's index.
@@ -49,47 +53,74 @@ const OF_THE_STATE: &[Place] = &[
     (".sisyphus", |s| Ok(in_project(s, ".sisyphus"))),
     ("cc-omo", |s| Ok(in_project(s, ".sisyphus/cc-omo"))),
     ("the state", |s| Ok(in_state(s, "runtime.local.json"))),
-    ("the state before it", |s| Ok(in_state(s, "runtime.local.json.old"))),
+    ("the state before it", |s| {
+        Ok(in_state(s, "runtime.local.json.old"))
+    }),
     ("the lock", |s| Ok(in_state(s, "runtime.lock"))),
     ("the decision log", |s| Ok(in_state(s, "decisions.jsonl"))),
 ];
 
 const OF_THE_LOGS: &[Place] = &[
-    ("the old decision log", |s| Ok(in_state(s, "decisions.jsonl.1"))),
+    ("the old decision log", |s| {
+        Ok(in_state(s, "decisions.jsonl.1"))
+    }),
     ("the hooks' log", |s| Ok(in_state(s, "hooks.log"))),
     ("the old hooks' log", |s| Ok(in_state(s, "hooks.log.1"))),
     (".gitignore", |s| Ok(in_state(s, ".gitignore"))),
-    ("the review's file", |s| Ok(in_state(s, &format!("review-{}.md", s.session.session())))),
-    ("its temporary file", |s| Ok(in_state(s, &format!("review-{}.md.tmp", s.session.session())))),
+    ("the review's file", |s| {
+        Ok(in_state(s, &format!("review-{}.md", s.session.session())))
+    }),
+    ("its temporary file", |s| {
+        Ok(in_state(
+            s,
+            &format!("review-{}.md.tmp", s.session.session()),
+        ))
+    }),
     ("a check's log", |s| Ok(in_state(s, "check-true.log"))),
 ];
 
 const OF_THE_USER: &[Place] = &[
     ("omo", |s| Ok(in_home(s, ".local/state/omo"))),
     ("the key", |s| Ok(in_home(s, ".local/state/omo/key"))),
-    ("the key's temporary file", |s| Ok(in_home(s, ".local/state/omo/key.tmp"))),
-    ("the key's lock", |s| Ok(in_home(s, ".local/state/omo/runtime.lock"))),
-    ("the approvals", |s| Ok(in_home(s, ".local/state/omo/trust.json"))),
+    ("the key's temporary file", |s| {
+        Ok(in_home(s, ".local/state/omo/key.tmp"))
+    }),
+    ("the key's lock", |s| {
+        Ok(in_home(s, ".local/state/omo/runtime.lock"))
+    }),
+    ("the approvals", |s| {
+        Ok(in_home(s, ".local/state/omo/trust.json"))
+    }),
     ("~/.config/omo", |s| Ok(in_home(s, ".config/omo"))),
     CONFIG,
     TRANSCRIPT,
 ];
 
 const CONFIG: Place = ("config.toml", |s| Ok(in_home(s, ".config/omo/config.toml")));
-const TRANSCRIPT: Place = ("the transcript", |s| Ok(s.session.clone().transcript().path().to_owned()));
+const TRANSCRIPT: Place = ("the transcript", |s| {
+    Ok(s.session.clone().transcript().path().to_owned())
+});
 
 const OF_THE_WORK_TREE: &[Place] = &[
     ("omo.toml", |s| Ok(in_project(s, "omo.toml"))),
     ("reviews", |s| Ok(in_home(s, ".local/state/omo/reviews"))),
     ("files", |s| Ok(in_home(s, ".local/state/omo/files"))),
-    ("the files' folder", |s| Ok(in_files(s, "x")?.parent().context("no folder")?.to_owned())),
-    ("what is remembered of the files", |s| in_files(s, "remembered.json")),
+    ("the files' folder", |s| {
+        Ok(in_files(s, "x")?.parent().context("no folder")?.to_owned())
+    }),
+    ("what is remembered of the files", |s| {
+        in_files(s, "remembered.json")
+    }),
     ("the files' paths", |s| in_files(s, "paths")),
     ("the files' entries", |s| in_files(s, "entries")),
     ("the files' lock", |s| in_files(s, "runtime.lock")),
     ("scopes", |s| Ok(in_home(s, ".local/state/omo/scopes"))),
-    ("what counts", |s| Ok(in_only(s, "scopes", "")?.components().collect())),
-    ("the tree's folder", |s| Ok(in_tree(s, "x")?.parent().context("no folder")?.to_owned())),
+    ("what counts", |s| {
+        Ok(in_only(s, "scopes", "")?.components().collect())
+    }),
+    ("the tree's folder", |s| {
+        Ok(in_tree(s, "x")?.parent().context("no folder")?.to_owned())
+    }),
     ("the copy of the index", |s| in_tree(s, "index")),
     ("the copy's lock", |s| in_tree(s, "index.lock")),
     ("what is kept", |s| in_tree(s, "kept.json")),
@@ -106,31 +137,49 @@ const INDEX: Place = (".git/index", |s| Ok(in_project(s, ".git/index")));
 /// git itself waits for a FIFO in these places, and reads a device for ever: with them it is not
 /// started.
 const OF_GIT: &[Place] = &[
-    (".git/refs/heads/main", |s| Ok(in_project(s, ".git/refs/heads/main"))),
-    (".git/packed-refs", |s| Ok(in_project(s, ".git/packed-refs"))),
+    (".git/refs/heads/main", |s| {
+        Ok(in_project(s, ".git/refs/heads/main"))
+    }),
+    (".git/packed-refs", |s| {
+        Ok(in_project(s, ".git/packed-refs"))
+    }),
     (".git/commondir", |s| Ok(in_project(s, ".git/commondir"))),
-    (".git/info/exclude", |s| Ok(in_project(s, ".git/info/exclude"))),
+    (".git/info/exclude", |s| {
+        Ok(in_project(s, ".git/info/exclude"))
+    }),
 ];
 
 /// A session whose run is on, with a check, after a claim that asked for a review: every file that
 /// omo knows has been made.
 fn scene(plugin: &Path, lab: LabBuilder) -> Result<Scene> {
     let mut scene = Scene::in_lab(plugin, lab.build()?)?;
-    scene.lab.write("omo.toml", "[[check]]\nrun = \"false\"\n")?;
+    scene
+        .lab
+        .write("omo.toml", "[[check]]\nrun = \"false\"\n")?;
     scene.start("--check true")?;
     let asked = scene.claim_fails()?;
-    ensure!(asked.contains("omo:oracle"), "no review is asked for: {asked}");
+    ensure!(
+        asked.contains("omo:oracle"),
+        "no review is asked for: {asked}"
+    );
     Ok(scene)
 }
 
 /// Asks with an impostor in a place. What omo has cleared away is put there again.
-fn play<'a>(scene: &Scene, place: &Place, impostor: &Impostor, asks: impl Iterator<Item = &'a Ask>) -> Result<()> {
+fn play<'a>(
+    scene: &Scene,
+    place: &Place,
+    impostor: &Impostor,
+    asks: impl Iterator<Item = &'a Ask>,
+) -> Result<()> {
     let strangers = Strangers::beside(scene)?;
     let path = (place.1)(scene)?;
     // What checks say without the change is found out by a process that outlives a hook and makes its own files.
     let put = || {
         wait_until("the impostor is in its place", || {
-            clear(&path).and_then(|()| (impostor.put)(&path, &strangers)).ok()
+            clear(&path)
+                .and_then(|()| (impostor.put)(&path, &strangers))
+                .ok()
         })
     };
     put()?;
@@ -141,7 +190,9 @@ fn play<'a>(scene: &Scene, place: &Place, impostor: &Impostor, asks: impl Iterat
             put()?;
             watch = Watch::begin(scene)?;
         }
-        let run = ask.run(scene).and_then(|run| watch.require_unchanged(scene, &run));
+        let run = ask
+            .run(scene)
+            .and_then(|run| watch.require_unchanged(scene, &run));
         run.with_context(|| ask.name.to_owned())?;
     }
     Ok(())
@@ -154,7 +205,8 @@ fn play_all(lab: fn() -> LabBuilder, places: &[Place], impostors: &[Impostor], a
     for (row, place) in places.iter().enumerate() {
         for (column, impostor) in impostors.iter().enumerate() {
             let asks = sampled(asks, row + column);
-            let played = scene(&plugin, lab()).and_then(|scene| play(&scene, place, impostor, asks));
+            let played =
+                scene(&plugin, lab()).and_then(|scene| play(&scene, place, impostor, asks));
             cases.push((format!("{} as {}", place.0, impostor.name), played));
         }
     }

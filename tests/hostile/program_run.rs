@@ -55,17 +55,29 @@ pub(crate) struct Call<'a> {
 impl<'a> Call<'a> {
     /// A hook with an input.
     pub(crate) fn hook(binary: &'a str, input: &str) -> Self {
-        Self { binary, arguments: &[], setup: "", stdin: Stdin::text(input), stdout: None }
+        Self {
+            binary,
+            arguments: &[],
+            setup: "",
+            stdin: Stdin::text(input),
+            stdout: None,
+        }
     }
 
     /// A hook with some stdin.
     pub(crate) fn hook_with_stdin(binary: &'a str, stdin: Stdin) -> Self {
-        Self { stdin, ..Self::hook(binary, "") }
+        Self {
+            stdin,
+            ..Self::hook(binary, "")
+        }
     }
 
     /// `omo` with arguments.
     pub(crate) fn omo(arguments: &'a [&'a str]) -> Self {
-        Self { arguments, ..Self::hook("omo", "") }
+        Self {
+            arguments,
+            ..Self::hook("omo", "")
+        }
     }
 
     /// After a shell did this.
@@ -76,7 +88,10 @@ impl<'a> Call<'a> {
     /// Runs it in the scene's project.
     pub(crate) fn run(self, scene: &Scene) -> Result<Run> {
         static RUNS: AtomicUsize = AtomicUsize::new(0);
-        let report = scene.lab.root().join(format!("run-{}", RUNS.fetch_add(1, Ordering::Relaxed)));
+        let report = scene
+            .lab
+            .root()
+            .join(format!("run-{}", RUNS.fetch_add(1, Ordering::Relaxed)));
         let program = scene.plugin.join("bin").join(self.binary);
         let mut command = scene.lab.command(env!("CARGO_BIN_EXE_peak"));
         command.arg(&report);
@@ -93,7 +108,10 @@ impl<'a> Call<'a> {
             Stdin::Fed(feed) => (Some((feed, true)), Stdio::piped()),
             Stdin::Is(stdin) => (None, stdin),
         };
-        command.stdin(stdin).stdout(self.stdout.unwrap_or_else(Stdio::piped)).stderr(Stdio::piped());
+        command
+            .stdin(stdin)
+            .stdout(self.stdout.unwrap_or_else(Stdio::piped))
+            .stderr(Stdio::piped());
         let mut child = command.spawn().context("start `peak`")?;
         drop(command);
         let (over, is_over) = mpsc::channel::<()>();
@@ -106,8 +124,10 @@ impl<'a> Call<'a> {
                 }
             });
         }
-        let (stdout, stderr) =
-            (child.stdout.take().map(read_in_background), child.stderr.take().map(read_in_background));
+        let (stdout, stderr) = (
+            child.stdout.take().map(read_in_background),
+            child.stderr.take().map(read_in_background),
+        );
         let group = rustix::process::Pid::from_child(&child);
         let (sender, ended) = mpsc::channel();
         thread::spawn(move || sender.send(child.wait()));
@@ -116,17 +136,36 @@ impl<'a> Call<'a> {
             rustix::process::kill_process_group(group, rustix::process::Signal::KILL)?;
         }
         let text = |pipe: Option<mpsc::Receiver<Vec<u8>>>| -> Result<String> {
-            let bytes = pipe.map_or(Ok(Vec::new()), |pipe| pipe.recv_timeout(LIMIT).context("a pipe stays open"))?;
+            let bytes = pipe.map_or(Ok(Vec::new()), |pipe| {
+                pipe.recv_timeout(LIMIT).context("a pipe stays open")
+            })?;
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
         let (stdout, stderr) = (text(stdout)?, text(stderr)?);
         drop(over);
-        ensure!(in_time.is_ok(), "{}: it hangs; on stderr: {stderr}", self.binary);
-        let written = std::fs::read_to_string(&report).with_context(|| format!("no report; on stderr: {stderr}"))?;
+        ensure!(
+            in_time.is_ok(),
+            "{}: it hangs; on stderr: {stderr}",
+            self.binary
+        );
+        let written = std::fs::read_to_string(&report)
+            .with_context(|| format!("no report; on stderr: {stderr}"))?;
         std::fs::remove_file(&report)?;
-        let numbers: Vec<i64> = written.split(' ').filter_map(|number| number.parse().ok()).collect();
-        let [peak, status, signal] = *numbers else { anyhow::bail!("the report says {written:?}") };
-        Ok(Run { binary: self.binary.to_owned(), peak_kib: u64::try_from(peak)?, status, signal, stdout, stderr })
+        let numbers: Vec<i64> = written
+            .split(' ')
+            .filter_map(|number| number.parse().ok())
+            .collect();
+        let [peak, status, signal] = *numbers else {
+            anyhow::bail!("the report says {written:?}")
+        };
+        Ok(Run {
+            binary: self.binary.to_owned(),
+            peak_kib: u64::try_from(peak)?,
+            status,
+            signal,
+            stdout,
+            stderr,
+        })
     }
 }
 
@@ -160,31 +199,68 @@ impl Run {
     /// status 0, nothing on stderr, and nothing or one whole answer; `omo` with a status that it
     /// documents, and with words where that is not 0.
     pub(crate) fn require_sound(&self) -> Result<()> {
-        let Self { binary, peak_kib, status, signal, stdout, stderr } = self;
-        ensure!(*signal == -1, "{binary}: ended by signal {signal}; on stderr: {stderr}");
-        #[expect(clippy::disallowed_methods, reason = "the runner of the tests names the target of a release")]
+        let Self {
+            binary,
+            peak_kib,
+            status,
+            signal,
+            stdout,
+            stderr,
+        } = self;
+        ensure!(
+            *signal == -1,
+            "{binary}: ended by signal {signal}; on stderr: {stderr}"
+        );
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the runner of the tests names the target of a release"
+        )]
         let is_release = std::env::var_os("OMO_TEST_TARGET").is_some();
         let [release, development] = MEMORY_KIB;
         let allowed = if is_release { release } else { development };
-        ensure!(*peak_kib <= allowed, "{binary}: took {peak_kib} KiB of memory");
+        ensure!(
+            *peak_kib <= allowed,
+            "{binary}: took {peak_kib} KiB of memory"
+        );
         if binary == "omo" {
-            let is_documented = omo_cli::exit_statuses().any(|(documented, ..)| i64::from(documented) == *status);
+            let is_documented =
+                omo_cli::exit_statuses().any(|(documented, ..)| i64::from(documented) == *status);
             ensure!(is_documented, "omo: status {status}; on stderr: {stderr}");
             let is_said = *status == 0 || stderr.contains("error: ");
-            ensure!(is_said && !stderr.contains("panicked"), "omo: status {status}; on stderr: {stderr}");
+            ensure!(
+                is_said && !stderr.contains("panicked"),
+                "omo: status {status}; on stderr: {stderr}"
+            );
             return Ok(());
         }
-        ensure!(*status == 0 && stderr.is_empty(), "{binary}: status {status}; on stderr: {stderr}");
+        ensure!(
+            *status == 0 && stderr.is_empty(),
+            "{binary}: status {status}; on stderr: {stderr}"
+        );
         if let Some(answer) = self.json() {
-            let known = ["decision", "reason", "systemMessage", "terminalSequence", "hookSpecificOutput"];
+            let known = [
+                "decision",
+                "reason",
+                "systemMessage",
+                "terminalSequence",
+                "hookSpecificOutput",
+            ];
             let is_known = |value: &Value| {
-                value.as_object().is_some_and(|all| all.keys().all(|name| known.contains(&name.as_str())))
+                value
+                    .as_object()
+                    .is_some_and(|all| all.keys().all(|name| known.contains(&name.as_str())))
             };
-            ensure!(is_known(&answer), "{binary}: no answer that the client knows: {answer}");
+            ensure!(
+                is_known(&answer),
+                "{binary}: no answer that the client knows: {answer}"
+            );
         } else {
-            ensure!(!stdout.trim_start().starts_with('{'), "{binary}: half an answer: {stdout}");
-            let may_be_plain =
-                stdout.is_empty() || ["omo-session-start", "omo-user-prompt-submit"].contains(&binary.as_str());
+            ensure!(
+                !stdout.trim_start().starts_with('{'),
+                "{binary}: half an answer: {stdout}"
+            );
+            let may_be_plain = stdout.is_empty()
+                || ["omo-session-start", "omo-user-prompt-submit"].contains(&binary.as_str());
             ensure!(may_be_plain, "{binary}: plain text: {stdout}");
         }
         Ok(())
@@ -192,7 +268,12 @@ impl Run {
 
     /// It says nothing.
     pub(crate) fn require_silent(&self) -> Result<()> {
-        ensure!(self.stdout.is_empty(), "{}: says {}", self.binary, self.stdout);
+        ensure!(
+            self.stdout.is_empty(),
+            "{}: says {}",
+            self.binary,
+            self.stdout
+        );
         Ok(())
     }
 
@@ -203,7 +284,8 @@ impl Run {
 
     /// It turns a Stop, or a prompt, into something else.
     pub(crate) fn blocks(&self) -> bool {
-        self.json().is_some_and(|answer| answer["decision"] == "block")
+        self.json()
+            .is_some_and(|answer| answer["decision"] == "block")
     }
 }
 

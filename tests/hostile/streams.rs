@@ -13,14 +13,20 @@ use omo_core::events::EVENTS;
 use omo_tests::scene::{Scene, plugin};
 use serde_json::json;
 
-use crate::hostile_calls::{Ask, END, FAILURE, PROMPT, START, STATUS, STOP, STOP_ALL, SUBAGENT, ULW};
+use crate::hostile_calls::{
+    Ask, END, FAILURE, PROMPT, START, STATUS, STOP, STOP_ALL, SUBAGENT, ULW,
+};
 use crate::program_run::{Call, Run, Stdin};
 
 /// Cases that are played at once: most of them wait.
 const AT_ONCE: usize = 12;
 
 /// Plays every case on an armed scene of its own, and names those that went wrong.
-fn play<T: Sync>(plugin: &Path, cases: &[(String, T)], case: impl Fn(&mut Scene, &T) -> Result<()> + Sync) {
+fn play<T: Sync>(
+    plugin: &Path,
+    cases: &[(String, T)],
+    case: impl Fn(&mut Scene, &T) -> Result<()> + Sync,
+) {
     let played = |value: &T| -> Result<()> {
         let mut scene = Scene::new(plugin)?;
         scene.arm()?;
@@ -28,9 +34,15 @@ fn play<T: Sync>(plugin: &Path, cases: &[(String, T)], case: impl Fn(&mut Scene,
     };
     all_good(cases.chunks(AT_ONCE).flat_map(|cases| {
         thread::scope(|scope| {
-            let started: Vec<_> = cases.iter().map(|(name, value)| (name, scope.spawn(|| played(value)))).collect();
+            let started: Vec<_> = cases
+                .iter()
+                .map(|(name, value)| (name, scope.spawn(|| played(value))))
+                .collect();
             let ended = |(name, thread): (&String, thread::ScopedJoinHandle<'_, Result<()>>)| {
-                (name.clone(), thread.join().unwrap_or_else(|_| anyhow::bail!("a panic")))
+                (
+                    name.clone(),
+                    thread.join().unwrap_or_else(|_| anyhow::bail!("a panic")),
+                )
             };
             started.into_iter().map(ended).collect::<Vec<_>>()
         })
@@ -55,17 +67,27 @@ fn lets_be(scene: &Scene, call: Call) -> Result<()> {
     let run = call.run(scene)?;
     run.require_sound()?;
     run.require_silent()?;
-    ensure!(fs::read(scene.state_file())? == before, "the state was written");
+    ensure!(
+        fs::read(scene.state_file())? == before,
+        "the state was written"
+    );
     Ok(())
 }
 
 #[test]
 fn an_input_is_answered_while_stdin_stays_open_however_it_comes() {
     let plugin = plugin();
-    let pieces = [("whole", usize::MAX), ("a byte at a time", 1), ("odd pieces", 4_097), ("64 KiB", 65_536)];
+    let pieces = [
+        ("whole", usize::MAX),
+        ("a byte at a time", 1),
+        ("odd pieces", 4_097),
+        ("64 KiB", 65_536),
+    ];
     let cases: Vec<(String, (usize, usize))> = pieces
         .iter()
-        .flat_map(|(name, size)| [0, 100_000].map(|filler| (format!("{filler} bytes, {name}"), (*size, filler))))
+        .flat_map(|(name, size)| {
+            [0, 100_000].map(|filler| (format!("{filler} bytes, {name}"), (*size, filler)))
+        })
         .collect();
     play(&plugin, &cases, |scene, (size, filler)| {
         let (size, message) = (*size, "x}]\"\\ ".repeat(filler / 6));
@@ -77,7 +99,11 @@ fn an_input_is_answered_while_stdin_stays_open_however_it_comes() {
         };
         let run = Call::hook_with_stdin("omo-stop", Stdin::Fed(Box::new(feed))).run(scene)?;
         run.require_sound()?;
-        ensure!(run.blocks() && scene.blocks_counted()? == 1, "{}", run.stdout);
+        ensure!(
+            run.blocks() && scene.blocks_counted()? == 1,
+            "{}",
+            run.stdout
+        );
         Ok(())
     });
 }
@@ -85,12 +111,21 @@ fn an_input_is_answered_while_stdin_stays_open_however_it_comes() {
 #[test]
 fn of_several_values_the_first_one_counts() {
     let plugin = plugin();
-    let cases = ["", "\n", " \u{feff}", "}", "]]", "\0"].map(|between| (format!("{between:?}"), between));
+    let cases =
+        ["", "\n", " \u{feff}", "}", "]]", "\0"].map(|between| (format!("{between:?}"), between));
     play(&plugin, &cases, |scene, between| {
         let input = scene.stop_input(&json!({}))?;
-        let run = Call::hook("omo-stop", &format!("{input}{between}{input}{between}garbage")).run(scene)?;
+        let run = Call::hook(
+            "omo-stop",
+            &format!("{input}{between}{input}{between}garbage"),
+        )
+        .run(scene)?;
         run.require_sound()?;
-        ensure!(run.blocks() && scene.blocks_counted()? == 1, "{}", run.stdout);
+        ensure!(
+            run.blocks() && scene.blocks_counted()? == 1,
+            "{}",
+            run.stdout
+        );
         Ok(())
     });
 }
@@ -102,25 +137,41 @@ fn an_input_that_never_becomes_one_is_given_up_in_silence() {
         ("nothing at all", b"", b""),
         ("half an object", b"{\"session_id\":\"a\",", b""),
         ("garbage without end", b"", b"garbage without end \x00\xff"),
-        ("an open text without end", b"{\"prompt\":\"", b"ulw ulw ulw ulw"),
+        (
+            "an open text without end",
+            b"{\"prompt\":\"",
+            b"ulw ulw ulw ulw",
+        ),
         ("depth without end", b"", b"[[[[{\"a\":[[[["),
         ("blanks without end", b"", b" "),
     ];
     let cases: Vec<_> = EVENTS
         .iter()
         .map(|row| row.program)
-        .flat_map(|hook| endless.map(|(name, head, rest)| (format!("{hook}: {name}"), (hook, head, rest))))
+        .flat_map(|hook| {
+            endless.map(|(name, head, rest)| (format!("{hook}: {name}"), (hook, head, rest)))
+        })
         .collect();
     play(&plugin, &cases, |scene, &(hook, head, rest)| {
         let feed = move |stdin: &mut ChildStdin| again_and_again(stdin, head, rest, usize::MAX);
-        lets_be(scene, Call::hook_with_stdin(hook, Stdin::Fed(Box::new(feed))))
+        lets_be(
+            scene,
+            Call::hook_with_stdin(hook, Stdin::Fed(Box::new(feed))),
+        )
     });
 }
 
 /// The input of an event up to the beginning of its last field, a text of any length.
 fn up_to(scene: &Scene, event: &str, field: &str) -> Result<String> {
-    let input = scene.input(event, &scene.stop_fields(&json!({"last_assistant_message": null})), &json!({}))?;
-    Ok(format!("{},\"{field}\":\"ulw ", input.strip_suffix('}').context("no object")?))
+    let input = scene.input(
+        event,
+        &scene.stop_fields(&json!({"last_assistant_message": null})),
+        &json!({}),
+    )?;
+    Ok(format!(
+        "{},\"{field}\":\"ulw ",
+        input.strip_suffix('}').context("no object")?
+    ))
 }
 
 #[test]
@@ -130,12 +181,21 @@ fn an_input_of_64_mib_is_let_be_and_takes_little_memory() {
     let events = [
         ("omo-user-prompt-submit", "UserPromptSubmit", "prompt"),
         ("omo-stop", "Stop", "last_assistant_message"),
-        ("omo-subagent-stop", "SubagentStop", "last_assistant_message"),
+        (
+            "omo-subagent-stop",
+            "SubagentStop",
+            "last_assistant_message",
+        ),
     ];
     let cases: Vec<_> = events
         .iter()
         .flat_map(|event| {
-            pieces.map(|piece| (format!("{}, {:?}", event.0, String::from_utf8_lossy(piece)), (event, piece)))
+            pieces.map(|piece| {
+                (
+                    format!("{}, {:?}", event.0, String::from_utf8_lossy(piece)),
+                    (event, piece),
+                )
+            })
         })
         .collect();
     play(&plugin, &cases, |scene, &(&(hook, event, field), piece)| {
@@ -144,7 +204,10 @@ fn an_input_of_64_mib_is_let_be_and_takes_little_memory() {
             again_and_again(stdin, head.as_bytes(), piece, 1_024);
             stdin.write_all(b"\"}").ok();
         };
-        lets_be(scene, Call::hook_with_stdin(hook, Stdin::Fed(Box::new(feed))))
+        lets_be(
+            scene,
+            Call::hook_with_stdin(hook, Stdin::Fed(Box::new(feed))),
+        )
     });
 }
 
@@ -154,14 +217,31 @@ const LONG: usize = 3_900_000;
 #[test]
 fn a_long_message_is_read_within_the_memory() {
     let plugin = plugin();
-    let pieces = ["x y ", "x\n", "\"", "<promise>", "`x` ", "> x\n", "울트라 ", "\u{0}"];
+    let pieces = [
+        "x y ",
+        "x\n",
+        "\"",
+        "<promise>",
+        "`x` ",
+        "> x\n",
+        "울트라 ",
+        "\u{0}",
+    ];
     let cases = pieces.map(|piece| (format!("{piece:?}"), piece));
     play(&plugin, &cases, |scene, piece| {
         let written = json!(piece).to_string().len() - 2;
         let message = piece.repeat(LONG / written);
-        let run = Call::hook("omo-stop", &scene.stop_input(&json!({"last_assistant_message": message}))?).run(scene)?;
+        let run = Call::hook(
+            "omo-stop",
+            &scene.stop_input(&json!({"last_assistant_message": message}))?,
+        )
+        .run(scene)?;
         run.require_sound()?;
-        ensure!(run.blocks() && scene.blocks_counted()? == 1, "{}", run.stdout);
+        ensure!(
+            run.blocks() && scene.blocks_counted()? == 1,
+            "{}",
+            run.stdout
+        );
         Ok(())
     });
 }
@@ -169,22 +249,37 @@ fn a_long_message_is_read_within_the_memory() {
 #[test]
 fn a_stdin_that_is_no_pipe_is_silence_or_a_whole_answer() {
     let plugin = plugin();
-    let setups = ["exec <&-", "exec </dev/null", "exec </", "exec </dev/zero", "exec </dev/full", "exec <&- >&- 2>&-"];
+    let setups = [
+        "exec <&-",
+        "exec </dev/null",
+        "exec </",
+        "exec </dev/zero",
+        "exec </dev/full",
+        "exec <&- >&- 2>&-",
+    ];
     let cases: Vec<_> = EVENTS
         .iter()
-        .flat_map(|row| setups.map(|setup| (format!("{}, {setup}", row.program), (row.program, setup))))
+        .flat_map(|row| {
+            setups.map(|setup| (format!("{}, {setup}", row.program), (row.program, setup)))
+        })
         .collect();
-    play(&plugin, &cases, |scene, &(hook, setup)| lets_be(scene, Call::hook(hook, "").after(setup)));
+    play(&plugin, &cases, |scene, &(hook, setup)| {
+        lets_be(scene, Call::hook(hook, "").after(setup))
+    });
     // A terminal at which no user types; and a file, as any pipe.
     let hooks = EVENTS.map(|row| (row.program.to_owned(), row.program));
     play(&plugin, &hooks, |scene, hook| {
         let (_master, terminal) = terminal()?;
-        lets_be(scene, Call::hook_with_stdin(hook, Stdin::Is(terminal.into())))
+        lets_be(
+            scene,
+            Call::hook_with_stdin(hook, Stdin::Is(terminal.into())),
+        )
     });
     play(&plugin, &[("a file".to_owned(), ())], |scene, ()| {
         let path = scene.lab.root().join("input");
         fs::write(&path, scene.stop_input(&json!({}))?)?;
-        let run = Call::hook_with_stdin("omo-stop", Stdin::Is(File::open(path)?.into())).run(scene)?;
+        let run =
+            Call::hook_with_stdin("omo-stop", Stdin::Is(File::open(path)?.into())).run(scene)?;
         run.require_sound()?;
         ensure!(run.blocks(), "{}", run.stdout);
         Ok(())
@@ -219,19 +314,36 @@ fn full_pipe(free: usize) -> Result<(std::io::PipeReader, std::io::PipeWriter, u
 fn a_stdout_that_takes_nothing_gets_no_half_answer_and_ends_no_hook_badly() {
     let plugin = plugin();
     let asks = [STOP, ULW, START];
-    let setups = ["exec >&-", "exec >/dev/full", "exec >&- 2>&-", "exec 2>&-", "exec 2>/dev/full"];
-    let cases: Vec<_> =
-        asks.iter().flat_map(|ask| setups.map(|setup| (format!("{}, {setup}", ask.name), (ask, setup)))).collect();
-    play(&plugin, &cases, |scene, &(ask, setup)| ask.run_after(scene, setup).map(drop));
+    let setups = [
+        "exec >&-",
+        "exec >/dev/full",
+        "exec >&- 2>&-",
+        "exec 2>&-",
+        "exec 2>/dev/full",
+    ];
+    let cases: Vec<_> = asks
+        .iter()
+        .flat_map(|ask| setups.map(|setup| (format!("{}, {setup}", ask.name), (ask, setup))))
+        .collect();
+    play(&plugin, &cases, |scene, &(ask, setup)| {
+        ask.run_after(scene, setup).map(drop)
+    });
     // In a pipe of 64 KiB a page stays free, or only a part of one: a process that reads it later must not find the
     // beginning of an answer there.
     let pipes: Vec<_> = [0, 100]
         .iter()
-        .flat_map(|free| asks.iter().map(move |ask| (format!("{} with {free} bytes free", ask.name), (ask, *free))))
+        .flat_map(|free| {
+            asks.iter()
+                .map(move |ask| (format!("{} with {free} bytes free", ask.name), (ask, *free)))
+        })
         .collect();
     play(&plugin, &pipes, |scene, &(ask, free)| {
         let (mut reader, writer, written) = full_pipe(free)?;
-        let run = Call { stdout: Some(writer.into()), ..ask.to_program_call(scene)? }.run(scene)?;
+        let run = Call {
+            stdout: Some(writer.into()),
+            ..ask.to_program_call(scene)?
+        }
+        .run(scene)?;
         run.require_sound()?;
         let mut left = Vec::new();
         reader.read_to_end(&mut left)?;
@@ -248,7 +360,11 @@ fn a_client_that_is_gone_is_no_error() {
     play(&plugin, &cases, |scene, ask| {
         let (reader, writer) = std::io::pipe()?;
         drop(reader);
-        let run = Call { stdout: Some(writer.into()), ..ask.to_program_call(scene)? }.run(scene)?;
+        let run = Call {
+            stdout: Some(writer.into()),
+            ..ask.to_program_call(scene)?
+        }
+        .run(scene)?;
         run.require_sound()
     });
 }
@@ -258,7 +374,14 @@ fn a_client_that_is_gone_is_no_error() {
 fn within_a_limit(scene: &mut Scene, ask: &Ask, setup: &str) -> Result<Run> {
     let run = ask.run_after(scene, setup)?;
     ensure!(scene.lab.state().is_some(), "no state that parses");
-    ensure!(!scene.state_file_names().iter().any(|name| name.contains(".tmp")), "{:?}", scene.state_file_names());
+    ensure!(
+        !scene
+            .state_file_names()
+            .iter()
+            .any(|name| name.contains(".tmp")),
+        "{:?}",
+        scene.state_file_names()
+    );
     scene.prompt("ulw once more")?;
     ensure!(STOP.run(scene)?.blocks(), "not held any more");
     Ok(run)
@@ -270,32 +393,50 @@ fn few_files_little_memory_and_no_space_end_no_hook_badly() {
     let plugin = plugin();
     let few_files = (3..=8).map(|files| format!("ulimit -n {files}"));
     let little_space = ["ulimit -f 0", "ulimit -f 1", "ulimit -s 256"].map(str::to_owned);
-    let asks = [STOP, PROMPT, ULW, START, SUBAGENT, FAILURE, END, STATUS, STOP_ALL];
+    let asks = [
+        STOP, PROMPT, ULW, START, SUBAGENT, FAILURE, END, STATUS, STOP_ALL,
+    ];
     for setup in few_files.chain(little_space) {
         play_within(&plugin, &asks.each_ref().map(|ask| (ask, setup.clone())));
     }
     // What a program itself takes is a part of its memory.
     let little_memory = |ask: &Ask| format!("ulimit -v {}", ask.program_kib(&plugin) + 4_000);
-    play_within(&plugin, &asks.each_ref().map(|ask| (ask, little_memory(ask))));
+    play_within(
+        &plugin,
+        &asks.each_ref().map(|ask| (ask, little_memory(ask))),
+    );
 }
 
 fn play_within(plugin: &Path, limited: &[(&Ask, String)]) {
     let name = |(ask, setup): &(&Ask, String)| format!("{}, {setup}", ask.name);
     let cases: Vec<_> = limited.iter().map(|case| (name(case), case)).collect();
-    play(plugin, &cases, |scene, (ask, setup)| within_a_limit(scene, ask, setup).map(drop));
+    play(plugin, &cases, |scene, (ask, setup)| {
+        within_a_limit(scene, ask, setup).map(drop)
+    });
 }
 
 #[test]
 fn without_space_a_block_is_not_given_and_a_command_says_why() {
     let plugin = plugin();
-    let cases = ["ulimit -f 0", "ulimit -f 1", "trap '' XFSZ; ulimit -f 0"].map(|setup| (setup.to_owned(), setup));
+    let cases = ["ulimit -f 0", "ulimit -f 1", "trap '' XFSZ; ulimit -f 0"]
+        .map(|setup| (setup.to_owned(), setup));
     play(&plugin, &cases, |scene, setup| {
         let before = fs::read(scene.state_file())?;
-        ensure!(before.len() > 600, "the state must be longer than what may be written of it");
+        ensure!(
+            before.len() > 600,
+            "the state must be longer than what may be written of it"
+        );
         STOP.run_after(scene, setup)?.require_silent()?;
         let reported = STOP_ALL.run_after(scene, setup)?;
-        ensure!(reported.status == 9 && reported.stderr.contains("runtime.local.json"), "{}", reported.stderr);
-        ensure!(fs::read(scene.state_file())? == before, "the state was written");
+        ensure!(
+            reported.status == 9 && reported.stderr.contains("runtime.local.json"),
+            "{}",
+            reported.stderr
+        );
+        ensure!(
+            fs::read(scene.state_file())? == before,
+            "the state was written"
+        );
         Ok(())
     });
 }
@@ -307,8 +448,9 @@ fn a_large_input_in_little_memory_is_let_be() {
     let plugin = plugin();
     // What the program itself takes is a part of it.
     let program = fs::metadata(plugin.join("bin/omo-stop")).unwrap().len() / 1024;
-    let cases =
-        [0, 1_000, 2_500].map(|more| format!("ulimit -v {}", program + more)).map(|setup| (setup.clone(), setup));
+    let cases = [0, 1_000, 2_500]
+        .map(|more| format!("ulimit -v {}", program + more))
+        .map(|setup| (setup.clone(), setup));
     play(&plugin, &cases, |scene, setup| {
         let input = scene.stop_input(&json!({"last_assistant_message": "x".repeat(4_100_000)}))?;
         lets_be(scene, Call::hook("omo-stop", &input).after(setup))

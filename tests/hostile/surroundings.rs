@@ -41,12 +41,26 @@ impl Watch {
 
     /// Nothing is new, changed or gone, and the run showed nothing of it.
     pub(crate) fn require_unchanged(&self, scene: &Scene, run: &Run) -> Result<()> {
-        ensure!(!run.stdout.contains(SECRET), "{} shows a stranger's file: {}", run.binary, run.stdout);
-        ensure!(!run.stderr.contains(SECRET), "{} shows a stranger's file: {}", run.binary, run.stderr);
+        ensure!(
+            !run.stdout.contains(SECRET),
+            "{} shows a stranger's file: {}",
+            run.binary,
+            run.stdout
+        );
+        ensure!(
+            !run.stderr.contains(SECRET),
+            "{} shows a stranger's file: {}",
+            run.binary,
+            run.stderr
+        );
         let mut now = BTreeMap::new();
         look(scene.lab.root(), &own_folders(scene), &mut now)?;
         for (path, seen) in &self.seen {
-            ensure!(now.get(path) == Some(seen), "{} was changed, or is gone", path.display());
+            ensure!(
+                now.get(path) == Some(seen),
+                "{} was changed, or is gone",
+                path.display()
+            );
         }
         for path in now.keys() {
             ensure!(self.seen.contains_key(path), "{} was made", path.display());
@@ -60,7 +74,10 @@ impl Watch {
 
 /// The folders that omo may write in.
 fn own_folders(scene: &Scene) -> [PathBuf; 2] {
-    [scene.lab.state_folder(), scene.lab.home().join(".local/state/omo")]
+    [
+        scene.lab.state_folder(),
+        scene.lab.home().join(".local/state/omo"),
+    ]
 }
 
 /// No file that omo wrote holds what a stranger's file does.
@@ -77,13 +94,21 @@ fn prints_nothing(folder: &Path) -> Result<()> {
         name.starts_with("review-")
             || name.contains(".corrupt-")
             || path.parent().is_some_and(|it| it.ends_with("scopes"))
-            || path.strip_prefix(folder).is_ok_and(|path| path.starts_with("proofs"))
+            || path
+                .strip_prefix(folder)
+                .is_ok_and(|path| path.starts_with("proofs"))
     };
     for (path, seen) in seen.into_iter().filter(|(path, _)| !is_copy(path)) {
-        let Some(meta) = unless_gone(path.symlink_metadata())? else { continue };
+        let Some(meta) = unless_gone(path.symlink_metadata())? else {
+            continue;
+        };
         let is_planted = meta.nlink() > 1 || seen.mode & 0o7777 != 0o600;
         let tells = seen.kind.is_file() && String::from_utf8_lossy(&seen.content).contains(SECRET);
-        ensure!(is_planted || !tells, "{} tells what a stranger's file holds", path.display());
+        ensure!(
+            is_planted || !tells,
+            "{} tells what a stranger's file holds",
+            path.display()
+        );
     }
     Ok(())
 }
@@ -100,10 +125,14 @@ fn unless_gone<T>(found: io::Result<T>) -> io::Result<Option<T>> {
 /// Looks at a folder and at all below it; of what is omo's own only whether it is a folder.
 fn look(folder: &Path, own: &[PathBuf], seen: &mut BTreeMap<PathBuf, Seen>) -> Result<()> {
     const SMALL: u64 = 256 * 1024;
-    let Some(entries) = unless_gone(fs::read_dir(folder))? else { return Ok(()) };
+    let Some(entries) = unless_gone(fs::read_dir(folder))? else {
+        return Ok(());
+    };
     for entry in entries {
         let path = entry?.path();
-        let Some(meta) = unless_gone(path.symlink_metadata())? else { continue };
+        let Some(meta) = unless_gone(path.symlink_metadata())? else {
+            continue;
+        };
         // The way to omo's own folders may be made, and the folders above them change with that.
         if own.iter().any(|own| own.starts_with(&path)) && meta.is_dir() {
             if !own.contains(&path) {
@@ -113,9 +142,10 @@ fn look(folder: &Path, own: &[PathBuf], seen: &mut BTreeMap<PathBuf, Seen>) -> R
         }
         let kind = meta.file_type();
         let content = match kind {
-            kind if kind.is_symlink() => {
-                unless_gone(fs::read_link(&path))?.unwrap_or_default().into_os_string().into_encoded_bytes()
-            }
+            kind if kind.is_symlink() => unless_gone(fs::read_link(&path))?
+                .unwrap_or_default()
+                .into_os_string()
+                .into_encoded_bytes(),
             kind if kind.is_file() && meta.len() <= SMALL => fs::read(&path).unwrap_or_default(),
             _ => Vec::new(),
         };
@@ -123,7 +153,16 @@ fn look(folder: &Path, own: &[PathBuf], seen: &mut BTreeMap<PathBuf, Seen>) -> R
             look(&path, own, seen)?;
         }
         let length = if kind.is_file() { meta.len() } else { 0 };
-        seen.insert(path, Seen { kind, mode: meta.mode(), owner: meta.uid(), length, content });
+        seen.insert(
+            path,
+            Seen {
+                kind,
+                mode: meta.mode(),
+                owner: meta.uid(),
+                length,
+                content,
+            },
+        );
     }
     Ok(())
 }

@@ -17,7 +17,10 @@ const LIMIT: Duration = Duration::from_mins(1);
 fn at_work(ground: &Ground) -> Vec<u32> {
     let of = |entry: fs::DirEntry| {
         let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
-        fs::read_link(entry.path().join("cwd")).ok()?.starts_with(ground.project()).then_some(pid)
+        fs::read_link(entry.path().join("cwd"))
+            .ok()?
+            .starts_with(ground.project())
+            .then_some(pid)
     };
     omo_tests::processes::processes().filter_map(of).collect()
 }
@@ -41,7 +44,9 @@ fn reaches(ground: &Ground, events: u64) -> Result<bool> {
 /// Kills the supervisor, and waits for the end of all that it had started.
 pub(crate) fn kill_supervisor(ground: &Ground) -> Result<()> {
     ground.kill_supervisor()?;
-    wait_until("the end of all that it had started", || at_work(ground).is_empty().then_some(()))
+    wait_until("the end of all that it had started", || {
+        at_work(ground).is_empty().then_some(())
+    })
 }
 
 /// Kills the supervisor after so many events, and looks at what is left.
@@ -51,14 +56,32 @@ fn killed_after(ground: &Ground, events: u64) -> Result<()> {
     ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
     ensure!(reaches(ground, events)?, "the run has no {events} events");
     kill_supervisor(ground)?;
-    ensure!(ground.git(&["fsck", "--strict", "--no-dangling"])?.is_empty());
+    ensure!(
+        ground
+            .git(&["fsck", "--strict", "--no-dangling"])?
+            .is_empty()
+    );
     let head = ground.git(&["rev-parse", "HEAD"])?;
     let state = ground.state()?;
     let tip = state.parallel.as_ref().map(|parallel| parallel.tip.clone());
-    ensure!(head == before || Some(&head) == tip.as_ref(), "the user's branch is halfway, at {head}");
+    ensure!(
+        head == before || Some(&head) == tip.as_ref(),
+        "the user's branch is halfway, at {head}"
+    );
     let said = ground.omo(&["run", "watch"])?;
-    ensure!(said.status == 0, "{}\n{}\n{}", said.status, said.out, said.err);
-    let attempts: Vec<u32> = ground.state()?.tasks.values().map(|task| task.attempts).collect();
+    ensure!(
+        said.status == 0,
+        "{}\n{}\n{}",
+        said.status,
+        said.out,
+        said.err
+    );
+    let attempts: Vec<u32> = ground
+        .state()?
+        .tasks
+        .values()
+        .map(|task| task.attempts)
+        .collect();
     ensure!(attempts == [1; 5], "attempts were used: {attempts:?}");
     ground.require_complete(&WELL)
 }
@@ -67,10 +90,17 @@ fn killed_after(ground: &Ground, events: u64) -> Result<()> {
 fn moments(share: u64) {
     // A run that is never disturbed writes more than 40 events. Six moments of the sample are five events apart.
     let (first, step) = if is_exhaustive() { (0, 1) } else { (share, 3) };
-    for events in (first..5).step_by(step).map(|place| 3 + share * 2 + place * 8) {
-        on_repository(&four_sessions(), "test -f a.txt && test -f e.txt", |ground| {
-            killed_after(ground, events).with_context(|| format!("killed after event {events}"))
-        });
+    for events in (first..5)
+        .step_by(step)
+        .map(|place| 3 + share * 2 + place * 8)
+    {
+        on_repository(
+            &four_sessions(),
+            "test -f a.txt && test -f e.txt",
+            |ground| {
+                killed_after(ground, events).with_context(|| format!("killed after event {events}"))
+            },
+        );
     }
 }
 
@@ -101,15 +131,24 @@ fn a_supervisor_that_is_killed_while_a_wave_is_checked_has_it_checked_again() {
         let outside = ground.project().join("..");
         ground.open(&[])?;
         ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
-        wait_until("the check of the first wave", || outside.join("once").exists().then_some(()))?;
+        wait_until("the check of the first wave", || {
+            outside.join("once").exists().then_some(())
+        })?;
         let merged = ground.state()?.parallel.context("no workers")?.merged;
-        ensure!(merged.len() == 2 && ground.started_sessions().len() == 2, "{merged:?}");
+        ensure!(
+            merged.len() == 2 && ground.started_sessions().len() == 2,
+            "{merged:?}"
+        );
         kill_supervisor(ground)?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         // The one that was killed, its wave, and the whole.
         let checked = fs::read_to_string(outside.join("checked"))?;
         ensure!(checked.lines().count() == 3, "checked {checked:?}");
-        ensure!(ground.started_sessions().len() == 4, "{:?}", ground.started_sessions());
+        ensure!(
+            ground.started_sessions().len() == 4,
+            "{:?}",
+            ground.started_sessions()
+        );
         ground.require_complete(&WELL)
     });
 }

@@ -16,8 +16,12 @@ const PAGE: &str = include_str!("../../docs/many-machines.md");
 
 /// The first block of this language behind the recipe's mark.
 fn block(language: &str) -> Result<&'static str> {
-    let (_, recipe) = PAGE.split_once("<!-- recipe: ssh -->").context("the page has no recipe for ssh")?;
-    let (_, block) = recipe.split_once(&format!("```{language}\n")).context("the recipe has no such block")?;
+    let (_, recipe) = PAGE
+        .split_once("<!-- recipe: ssh -->")
+        .context("the page has no recipe for ssh")?;
+    let (_, block) = recipe
+        .split_once(&format!("```{language}\n"))
+        .context("the recipe has no such block")?;
     Ok(block.split_once("```").context("the block does not end")?.0)
 }
 
@@ -33,7 +37,10 @@ fn prepare_host(ground: &Ground) -> Result<Host> {
     let here = ground.lab.root().join("ssh");
     fs::create_dir_all(&here)?;
     let options = host.ssh_options();
-    fs::write(here.join("ssh"), format!("#!/bin/sh\nexec /usr/bin/ssh {options} -o HostName=127.0.0.1 \"$@\"\n"))?;
+    fs::write(
+        here.join("ssh"),
+        format!("#!/bin/sh\nexec /usr/bin/ssh {options} -o HostName=127.0.0.1 \"$@\"\n"),
+    )?;
     fs::set_permissions(here.join("ssh"), fs::Permissions::from_mode(0o755))?;
     symlink(ground.program(), here.join("omo"))?;
     Ok(host)
@@ -46,7 +53,9 @@ fn typed(ground: &Ground, words: &[&str]) -> Result<Said> {
     let here = lab.root().join("ssh");
     let program = here.join(words.first().context("an empty line")?);
     let mut command: Command = lab.command(program);
-    command.args(words.iter().skip(1)).env("PATH", format!("{}:{path}", here.display()));
+    command
+        .args(words.iter().skip(1))
+        .env("PATH", format!("{}:{path}", here.display()));
     Ok(Said::of(&command.output()?))
 }
 
@@ -56,7 +65,10 @@ fn the_recipe_for_ssh_works_word_for_word() {
     let play = |ground: &Ground| {
         let host = prepare_host(ground)?;
         ground.lab.configure(block("toml")?)?;
-        let lines: Vec<Vec<String>> = block("sh")?.lines().map(|line| shlex::split(line).unwrap_or_default()).collect();
+        let lines: Vec<Vec<String>> = block("sh")?
+            .lines()
+            .map(|line| shlex::split(line).unwrap_or_default())
+            .collect();
         ensure!(lines.len() == 4, "{lines:?}");
         for line in &lines {
             let words: Vec<&str> = line.iter().map(String::as_str).collect();
@@ -66,9 +78,18 @@ fn the_recipe_for_ssh_works_word_for_word() {
                 ensure!(*plan == parallel_plan::PLAN, "{plan}");
                 let options = [options, &["--accept-api-billing"]].concat();
                 let before = typed(ground, &[options.as_slice(), &[plan]].concat())?;
-                let is_digest = |word: &&str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-                let digest = before.err.split_whitespace().find(is_digest).context("no digest")?;
-                typed(ground, &[options.as_slice(), &["--digest", digest, plan]].concat())?
+                let is_digest = |word: &&str| {
+                    word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+                };
+                let digest = before
+                    .err
+                    .split_whitespace()
+                    .find(is_digest)
+                    .context("no digest")?;
+                typed(
+                    ground,
+                    &[options.as_slice(), &["--digest", digest, plan]].concat(),
+                )?
             } else {
                 typed(ground, &words)?
             };
@@ -77,5 +98,9 @@ fn the_recipe_for_ssh_works_word_for_word() {
         ground.require_complete(&WELL)?;
         host.files().require_clean_remote(ground)
     };
-    on_repository(&two(), "test -f a.txt && test -f b.txt && test -f c.txt", play);
+    on_repository(
+        &two(),
+        "test -f a.txt && test -f b.txt && test -f c.txt",
+        play,
+    );
 }

@@ -33,11 +33,18 @@ impl Drop for Host {
 impl Host {
     /// One that does each step of these as its plan says, and the ground's remote repository.
     pub(crate) fn new(ground: &Ground, steps: &[(u32, &str)]) -> Result<Self> {
-        ensure!(Path::new(SERVER).is_file(), "there is no {SERVER}: install openssh-server");
+        ensure!(
+            Path::new(SERVER).is_file(),
+            "there is no {SERVER}: install openssh-server"
+        );
         let files = WorkerHome::new(ground, steps)?;
         make_keys(files.folder())?;
         let port = free_port()?;
-        let mut host = Self { server: start(files.folder(), port)?, files, port };
+        let mut host = Self {
+            server: start(files.folder(), port)?,
+            files,
+            port,
+        };
         // The port may have been taken since by the server of another test: this one has ended then.
         wait_until("the ssh server", || {
             if !matches!(host.server.try_wait(), Ok(None)) {
@@ -46,14 +53,19 @@ impl Host {
             }
             host.answers().then_some(())
         })?;
-        fs::write(host.home().join("work"), concat!(include_str!("../host_prompt.sh"), include_str!("host.sh")))?;
+        fs::write(
+            host.home().join("work"),
+            concat!(include_str!("../host_prompt.sh"), include_str!("host.sh")),
+        )?;
         Ok(host)
     }
 
     /// It lets this test in.
     fn answers(&self) -> bool {
         let mut command = Command::new("ssh");
-        command.args(self.ssh_options().split(' ')).args(["127.0.0.1", "true"]);
+        command
+            .args(self.ssh_options().split(' '))
+            .args(["127.0.0.1", "true"]);
         TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_ok()
             && command.output().is_ok_and(|output| output.status.success())
     }
@@ -75,14 +87,20 @@ impl Host {
 
     /// The template that starts a session there.
     pub(crate) fn launcher(&self) -> String {
-        format!("ssh {} 127.0.0.1 'bash work {{branch}} {{group}}'", self.ssh_options())
+        format!(
+            "ssh {} 127.0.0.1 'bash work {{branch}} {{group}}'",
+            self.ssh_options()
+        )
     }
 
     /// What `ssh` is given so that it reaches this host, and asks nothing.
     pub(crate) fn ssh_options(&self) -> String {
         let folder = self.files.folder().display();
         let options = "-F /dev/null -o BatchMode=yes -o StrictHostKeyChecking=no -o LogLevel=ERROR";
-        format!("{options} -o UserKnownHostsFile={folder}/known -p {} -i {folder}/key", self.port)
+        format!(
+            "{options} -o UserKnownHostsFile={folder}/known -p {} -i {folder}/key",
+            self.port
+        )
     }
 
     /// The sessions that were started there, in their order.
@@ -93,13 +111,17 @@ impl Host {
 }
 
 fn free_port() -> Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
+        .local_addr()?
+        .port())
 }
 
 fn make_keys(folder: &Path) -> Result<()> {
     for key in ["key", "host-key"] {
         let mut command = Command::new("ssh-keygen");
-        command.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(folder.join(key));
+        command
+            .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+            .arg(folder.join(key));
         ensure!(command.status()?.success(), "ssh-keygen failed");
     }
     fs::copy(folder.join("key.pub"), folder.join("allowed"))?;
@@ -122,6 +144,12 @@ fn start(folder: &Path, port: u16) -> Result<Child> {
     }
     let log = fs::File::create(folder.join("log"))?;
     let mut command = Command::new(SERVER);
-    command.args(["-D", "-e", "-f"]).arg(folder.join("settings"));
-    Ok(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn()?)
+    command
+        .args(["-D", "-e", "-f"])
+        .arg(folder.join("settings"));
+    Ok(command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log)
+        .spawn()?)
 }

@@ -21,7 +21,10 @@ fn the_base_is_where_the_work_began() {
     // On a branch, some commits later.
     let project = Project::new(FILES).unwrap();
     let base = project.lab.git(&["rev-parse", "HEAD"]).unwrap();
-    project.lab.git(&["checkout", "--quiet", "-b", "work"]).unwrap();
+    project
+        .lab
+        .git(&["checkout", "--quiet", "-b", "work"])
+        .unwrap();
     for text in ["3\n", "2\n"] {
         project.change(&[("src/total.txt", Some(text))]).unwrap();
         project.commit().unwrap();
@@ -38,15 +41,21 @@ fn a_change_of_test_files_alone_has_nothing_to_show() {
     project.change(&[("tests/a.txt", Some("1\n"))]).unwrap();
     let answer = project.prove("test -f tests/a.txt").unwrap();
     answer.require("green").unwrap();
-    answer.require_reason("no file but test files differs from the base").unwrap();
+    answer
+        .require_reason("no file but test files differs from the base")
+        .unwrap();
 }
 
 #[test]
 fn without_a_base_the_words_say_what_is_missing() {
     let require = |project: &Project, arguments: &[&str], part: &str| {
         let answer = project.prove_with(&[arguments, CHECK].concat()).unwrap();
-        let is_said = answer.stderr.contains(part) && answer.stderr.contains("omo prove --base REV");
-        assert!(answer.status == 5 && answer.json.is_null() && is_said, "{part}: {answer:?}");
+        let is_said =
+            answer.stderr.contains(part) && answer.stderr.contains("omo prove --base REV");
+        assert!(
+            answer.status == 5 && answer.json.is_null() && is_said,
+            "{part}: {answer:?}"
+        );
     };
     let project = Project::new(FILES).unwrap();
     for name in [
@@ -61,16 +70,37 @@ fn without_a_base_the_words_say_what_is_missing() {
         "",
     ] {
         let base = format!("--base={name}");
-        require(&project, &[&base], &format!("`{name}` is no commit of this repository"));
+        require(
+            &project,
+            &[&base],
+            &format!("`{name}` is no commit of this repository"),
+        );
     }
-    let project = Project { lab: Lab::builder().build().unwrap() };
-    require(&project, &[], "there is no commit before this one to compare with");
+    let project = Project {
+        lab: Lab::builder().build().unwrap(),
+    };
+    require(
+        &project,
+        &[],
+        "there is no commit before this one to compare with",
+    );
     fs::remove_dir_all(project.lab.project().join(".git")).unwrap();
     require(&project, &["--base", "HEAD"], "lies in no work tree of git");
-    project.lab.git(&["init", "--quiet", "--initial-branch=main"]).unwrap();
+    project
+        .lab
+        .git(&["init", "--quiet", "--initial-branch=main"])
+        .unwrap();
     project.lab.write("a", "1").unwrap();
-    require(&project, &[], "there is no commit before this one to compare with");
-    require(&project, &["--base", "HEAD"], "`HEAD` is no commit of this repository");
+    require(
+        &project,
+        &[],
+        "there is no commit before this one to compare with",
+    );
+    require(
+        &project,
+        &["--base", "HEAD"],
+        "`HEAD` is no commit of this repository",
+    );
 }
 
 #[test]
@@ -78,5 +108,8 @@ fn without_a_check_nothing_is_proved() {
     let project = Project::new(FILES).unwrap();
     project.change(&[("src/total.txt", Some("2\n"))]).unwrap();
     let answer = project.prove_with(&["--base", "HEAD"]).unwrap();
-    assert!(answer.status == 5 && answer.stderr.contains("omo prove --check"), "{answer:?}");
+    assert!(
+        answer.status == 5 && answer.stderr.contains("omo prove --check"),
+        "{answer:?}"
+    );
 }

@@ -26,9 +26,18 @@ fn changed_project(more: Files) -> Result<Project> {
 
 /// Approves omo.toml as a script does; gives what was shown before it.
 fn approve(project: &Project) -> Result<String> {
-    let omo = |arguments: &[&str]| project.lab.command(plugin().join("bin/omo")).args(arguments).output();
+    let omo = |arguments: &[&str]| {
+        project
+            .lab
+            .command(plugin().join("bin/omo"))
+            .args(arguments)
+            .output()
+    };
     let list = String::from_utf8(omo(&["check", "list"])?.stdout)?;
-    let digest = list.lines().find_map(|line| line.strip_prefix("digest of omo.toml: ")).context("no digest")?;
+    let digest = list
+        .lines()
+        .find_map(|line| line.strip_prefix("digest of omo.toml: "))
+        .context("no digest")?;
     let approved = omo(&["check", "approve", "--digest", digest])?;
     ensure!(approved.status.success(), "{approved:?}");
     Ok(list)
@@ -37,9 +46,11 @@ fn approve(project: &Project) -> Result<String> {
 #[test]
 fn what_is_installed_and_what_the_project_includes_is_copied_and_not_shared() {
     let project = changed_project(&[]).unwrap();
-    let check = "grep -q KEY .env && echo written >> node_modules/tool/index.js && grep -q 2 src/total.txt";
+    let check =
+        "grep -q KEY .env && echo written >> node_modules/tool/index.js && grep -q 2 src/total.txt";
     project.prove(check).unwrap().require("red").unwrap();
-    let kept = fs::read_to_string(project.lab.project().join("node_modules/tool/index.js")).unwrap();
+    let kept =
+        fs::read_to_string(project.lab.project().join("node_modules/tool/index.js")).unwrap();
     assert_eq!(kept, "1\n");
 }
 
@@ -49,7 +60,11 @@ fn a_set_up_command_is_shown_and_runs_only_once_it_was_approved() {
     let project = changed_project(&[("omo.toml", Some(config))]).unwrap();
     let check = "test -f ready.txt && grep -q 2 src/total.txt";
     let before = project.prove(check).unwrap();
-    assert_eq!(before.check()["with"], "red", "it ran before it was approved");
+    assert_eq!(
+        before.check()["with"],
+        "red",
+        "it ran before it was approved"
+    );
     let shown = approve(&project).unwrap();
     assert!(shown.contains("`echo ready > ready.txt`"), "{shown}");
     project.prove(check).unwrap().require("red").unwrap();
@@ -58,7 +73,8 @@ fn a_set_up_command_is_shown_and_runs_only_once_it_was_approved() {
 #[test]
 fn patterns_of_an_approved_file_add_to_the_test_files() {
     let config = "tests = [\"cases/*.txt\"]\n[[check]]\nrun = \"true\"\n";
-    let project = changed_project(&[("omo.toml", Some(config)), ("cases/a.txt", Some("1\n"))]).unwrap();
+    let project =
+        changed_project(&[("omo.toml", Some(config)), ("cases/a.txt", Some("1\n"))]).unwrap();
     project.change(&[("cases/a.txt", Some("2\n"))]).unwrap();
     // Whether the change of this file alone is seen.
     let check = "grep -q 2 cases/a.txt";

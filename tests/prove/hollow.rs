@@ -27,11 +27,19 @@ struct Language {
 fn play(language: &Language, program: &str, prepare: impl Fn(&Path) -> Result<()>, rows: &[Row]) {
     let mut wrong = Vec::new();
     for row in rows {
-        if let Err(error) = lab_with(folder_of(program)).and_then(|lab| play_row(language, lab, &prepare, row)) {
+        if let Err(error) =
+            lab_with(folder_of(program)).and_then(|lab| play_row(language, lab, &prepare, row))
+        {
             wrong.push(format!("{}: {error:#}", row.0));
         }
     }
-    assert!(wrong.is_empty(), "{} of {} rows failed:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {} rows failed:\n{}",
+        wrong.len(),
+        rows.len(),
+        wrong.join("\n")
+    );
 }
 
 fn play_row(
@@ -51,16 +59,35 @@ fn play_row(
     let hollow = &answer.check()["hollow"];
     let is_red = answer.check()["without"] == "red";
     let names = |names: &serde_json::Value| {
-        let names: Vec<&str> = names.as_array().into_iter().flatten().filter_map(serde_json::Value::as_str).collect();
+        let names: Vec<&str> = names
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(serde_json::Value::as_str)
+            .collect();
         format!("green {}", names.join(", "))
     };
     let (is_so, status) = match *said {
         "red" => (hollow == "red", 0),
         // A test that fails without the change counts, and the functions are named beside it.
-        _ if said.starts_with("green") => (names(&hollow["green"]["functions"]) == *said, i32::from(!is_red)),
-        _ => (hollow["unknown"].as_str().is_some_and(|why| why.contains(said)), 5),
+        _ if said.starts_with("green") => (
+            names(&hollow["green"]["functions"]) == *said,
+            i32::from(!is_red),
+        ),
+        _ => (
+            hollow["unknown"]
+                .as_str()
+                .is_some_and(|why| why.contains(said)),
+            5,
+        ),
     };
-    ensure!(is_so && answer.status == status, "not {said}: {} {:#}\n{}", answer.status, answer.json, answer.stderr);
+    ensure!(
+        is_so && answer.status == status,
+        "not {said}: {} {:#}\n{}",
+        answer.status,
+        answer.json,
+        answer.stderr
+    );
     Ok(())
 }
 
@@ -68,7 +95,10 @@ const GO: Language = Language {
     check: "go test ./...",
     files: &[("go.mod", Some("module example.org/shop\n\ngo 1.18\n"))],
     code: ("shop.go", "package shop\n\nfunc One() int { return 1 }\n"),
-    test: ("shop_test.go", "package shop\n\nimport \"testing\"\n\nvar _ = testing.Short\n"),
+    test: (
+        "shop_test.go",
+        "package shop\n\nimport \"testing\"\n\nvar _ = testing.Short\n",
+    ),
 };
 
 const GO_ROWS: &[Row] = &[
@@ -78,7 +108,12 @@ const GO_ROWS: &[Row] = &[
         "func TestTotal(t *testing.T) {\n\tfor _, c := range []struct{ a, b int }{{1, 2}, {2, 3}} {\n\t\tif Total(c.a) != c.b { t.Error(c) }\n\t}\n}",
         "red",
     ),
-    ("names it only", "func Total() int { return 2 }", "func TestTotal(t *testing.T) { _ = Total }", "green Total"),
+    (
+        "names it only",
+        "func Total() int { return 2 }",
+        "func TestTotal(t *testing.T) { _ = Total }",
+        "green Total",
+    ),
     (
         "a method",
         "type Cart[T any] struct{ lines []T }\nfunc (c *Cart[T]) Count() int { return len(c.lines) }",
@@ -102,8 +137,14 @@ fn empty_bodies_of_go_are_noticed_or_named() {
 const RUST: Language = Language {
     check: "cargo test",
     files: &[
-        ("Cargo.toml", Some("[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n")),
-        ("Cargo.lock", Some("version = 4\n\n[[package]]\nname = \"shop\"\nversion = \"0.1.0\"\n")),
+        (
+            "Cargo.toml",
+            Some("[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
+        ),
+        (
+            "Cargo.lock",
+            Some("version = 4\n\n[[package]]\nname = \"shop\"\nversion = \"0.1.0\"\n"),
+        ),
         (".gitignore", Some("target\n")),
     ],
     code: ("src/lib.rs", "pub fn one() -> u32 {\n    1\n}\n"),
@@ -117,7 +158,12 @@ const RUST_ROWS: &[Row] = &[
         "use shop::total;\n#[test] fn t() { assert_eq!(total(1), 2) }",
         "red",
     ),
-    ("imports only", "pub fn total() -> u32 { 2 }", "use shop::total;\n#[test] fn t() {}", "green total"),
+    (
+        "imports only",
+        "pub fn total() -> u32 { 2 }",
+        "use shop::total;\n#[test] fn t() {}",
+        "green total",
+    ),
     (
         "asserts nothing",
         "pub fn total() -> u32 { 2 }",
@@ -207,7 +253,10 @@ fn empty_bodies_of_rust_are_noticed_or_named() {
 const PYTHON: Language = Language {
     check: "python3 -m unittest",
     files: &[(".gitignore", Some("__pycache__/\n"))],
-    code: ("shop.py", "import functools\n\n\ndef one():\n    return 1\n\n\n"),
+    code: (
+        "shop.py",
+        "import functools\n\n\ndef one():\n    return 1\n\n\n",
+    ),
     test: (
         "test_shop.py",
         "import asyncio, unittest\nfrom unittest import mock\nimport shop\n\n\nclass Shop(unittest.TestCase):\n",
@@ -215,8 +264,18 @@ const PYTHON: Language = Language {
 };
 
 const PYTHON_ROWS: &[Row] = &[
-    ("honest", "def total(a): return a + 1", " def test_a(self): self.assertEqual(shop.total(1), 2)", "red"),
-    ("imports only", "def total(): return 2", " def test_a(self):\n  from shop import total", "green total"),
+    (
+        "honest",
+        "def total(a): return a + 1",
+        " def test_a(self): self.assertEqual(shop.total(1), 2)",
+        "red",
+    ),
+    (
+        "imports only",
+        "def total(): return 2",
+        " def test_a(self):\n  from shop import total",
+        "green total",
+    ),
     (
         "asserts nothing",
         "def total(): return 2",
@@ -259,7 +318,12 @@ const PYTHON_ROWS: &[Row] = &[
         " def test_a(self): self.assertEqual(asyncio.run(shop.total()), 2)",
         "red",
     ),
-    ("a generator", "def total():\n    yield 2", " def test_a(self): self.assertEqual(list(shop.total()), [2])", "red"),
+    (
+        "a generator",
+        "def total():\n    yield 2",
+        " def test_a(self): self.assertEqual(list(shop.total()), [2])",
+        "red",
+    ),
     (
         "what an import calls",
         "TABLE = dict()\ndef total(): return 2\nTABLE['total'] = total()",
@@ -315,7 +379,12 @@ const JAVASCRIPT: Language = Language {
 };
 
 const JAVASCRIPT_ROWS: &[Row] = &[
-    ("honest", "export const total = (a) => a + 1;", "test('a', () => assert.equal(shop.total(1), 2));", "red"),
+    (
+        "honest",
+        "export const total = (a) => a + 1;",
+        "test('a', () => assert.equal(shop.total(1), 2));",
+        "red",
+    ),
     (
         "imports only",
         "export const total = () => 2;",
@@ -404,9 +473,18 @@ fn empty_bodies_of_javascript_are_noticed_or_named() {
 
 const TYPESCRIPT: Language = Language {
     check: "node_modules/.bin/vitest run",
-    files: &[("package.json", Some("{ \"type\": \"module\" }\n")), (".gitignore", Some("node_modules/\n"))],
-    code: ("src/shop.ts", "export function one(): number {\n  return 1;\n}\n"),
-    test: ("src/shop.test.ts", "import { expect, test, vi } from 'vitest';\nimport * as shop from './shop';\n"),
+    files: &[
+        ("package.json", Some("{ \"type\": \"module\" }\n")),
+        (".gitignore", Some("node_modules/\n")),
+    ],
+    code: (
+        "src/shop.ts",
+        "export function one(): number {\n  return 1;\n}\n",
+    ),
+    test: (
+        "src/shop.test.ts",
+        "import { expect, test, vi } from 'vitest';\nimport * as shop from './shop';\n",
+    ),
 };
 
 const TYPESCRIPT_ROWS: &[Row] = &[

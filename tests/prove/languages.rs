@@ -47,7 +47,13 @@ fn play(
             wrong.push(format!("{}: {error:#}", case.name));
         }
     }
-    ensure!(wrong.is_empty(), "{} of {} cases failed:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    ensure!(
+        wrong.is_empty(),
+        "{} of {} cases failed:\n{}",
+        wrong.len(),
+        cases.len(),
+        wrong.join("\n")
+    );
     Ok(())
 }
 

@@ -48,7 +48,8 @@ impl Project {
         for (path, text) in files {
             match text {
                 Some(text) => drop(self.lab.write(path, text)?),
-                None => fs::remove_file(self.lab.project().join(path)).with_context(|| format!("remove {path}"))?,
+                None => fs::remove_file(self.lab.project().join(path))
+                    .with_context(|| format!("remove {path}"))?,
             }
         }
         Ok(())
@@ -57,7 +58,9 @@ impl Project {
     /// Commits all that is there.
     pub(crate) fn commit(&self) -> Result<()> {
         self.lab.git(&["add", "--all"])?;
-        self.lab.git(&["commit", "--quiet", "--message", "work"]).map(drop)
+        self.lab
+            .git(&["commit", "--quiet", "--message", "work"])
+            .map(drop)
     }
 
     /// The command with these arguments, not yet started.
@@ -79,10 +82,17 @@ impl Project {
         let output = self.command(arguments).arg("--json").output()?;
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         let json = serde_json::from_slice(&output.stdout).unwrap_or_default();
-        let status = output.status.code().with_context(|| format!("{}: {stderr}", output.status))?;
+        let status = output
+            .status
+            .code()
+            .with_context(|| format!("{}: {stderr}", output.status))?;
         before.require_same(&self.snapshot()?)?;
         self.require_no_copies()?;
-        Ok(Answer { status, json, stderr })
+        Ok(Answer {
+            status,
+            json,
+            stderr,
+        })
     }
 
     /// Every file of the project and of its repository as it is, and what git says of them.
@@ -90,11 +100,20 @@ impl Project {
         let mut entries = BTreeMap::new();
         read(self.lab.project(), &mut entries)?;
         let said = if self.lab.project().join(".git").exists() {
-            self.lab.git(&["--no-optional-locks", "status", "--porcelain=v2", "--branch", "--ignored"])?
+            self.lab.git(&[
+                "--no-optional-locks",
+                "status",
+                "--porcelain=v2",
+                "--branch",
+                "--ignored",
+            ])?
         } else {
             String::new()
         };
-        Ok(TreeSnapshot { entries, status: said })
+        Ok(TreeSnapshot {
+            entries,
+            status: said,
+        })
     }
 
     /// Where copies are made.
@@ -104,7 +123,11 @@ impl Project {
 
     /// Nothing is left of the copies.
     pub(crate) fn require_no_copies(&self) -> Result<()> {
-        let left = fs::read_dir(self.copies()).into_iter().flatten().flatten().map(|it| it.path());
+        let left = fs::read_dir(self.copies())
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|it| it.path());
         let left: Vec<_> = left.filter(|path| path.is_dir()).collect();
         ensure!(left.is_empty(), "copies are left: {left:?}");
         Ok(())
@@ -133,14 +156,25 @@ impl Answer {
             "notBuilt" if check["hollow"]["green"].is_array() => 1,
             _ => 5,
         };
-        let is_so = self.status == status && check["with"] == "green" && check["without"] == without;
-        ensure!(is_so, "not {without}: {} {:#}\n{}", self.status, self.json, self.stderr);
+        let is_so =
+            self.status == status && check["with"] == "green" && check["without"] == without;
+        ensure!(
+            is_so,
+            "not {without}: {} {:#}\n{}",
+            self.status,
+            self.json,
+            self.stderr
+        );
         Ok(())
     }
 
     /// A sentence of its reason.
     pub(crate) fn require_reason(&self, part: &str) -> Result<()> {
-        ensure!(self.reason().contains(part), "`{part}` is not in its reason: {:#}", self.json);
+        ensure!(
+            self.reason().contains(part),
+            "`{part}` is not in its reason: {:#}",
+            self.json
+        );
         Ok(())
     }
 
@@ -149,14 +183,20 @@ impl Answer {
         let tests = self.check()["tests"].as_array().context("no tests")?;
         let test = tests.iter().find(|test| test["name"] == name);
         let is_so = test.is_some_and(|test| test["without"] == without && test["with"] == with);
-        ensure!(is_so, "{name} is not {without} without and {with} with: {:#}", self.json);
+        ensure!(
+            is_so,
+            "{name} is not {without} without and {with} with: {:#}",
+            self.json
+        );
         Ok(())
     }
 
     /// A note with this part.
     pub(crate) fn require_note(&self, part: &str) -> Result<()> {
         let notes = self.json["notes"].as_array().context("no notes")?;
-        let is_said = notes.iter().any(|note| note.as_str().is_some_and(|note| note.contains(part)));
+        let is_said = notes
+            .iter()
+            .any(|note| note.as_str().is_some_and(|note| note.contains(part)));
         ensure!(is_said, "no note has `{part}`: {:#}", self.json);
         Ok(())
     }
@@ -173,9 +213,16 @@ pub(crate) struct TreeSnapshot {
 impl TreeSnapshot {
     /// Nothing differs.
     pub(crate) fn require_same(&self, now: &Self) -> Result<()> {
-        ensure!(self.status == now.status, "git status said:\n{}\nand says:\n{}", self.status, now.status);
+        ensure!(
+            self.status == now.status,
+            "git status said:\n{}\nand says:\n{}",
+            self.status,
+            now.status
+        );
         let paths = self.entries.keys().chain(now.entries.keys());
-        let other = paths.into_iter().find(|path| self.entries.get(*path) != now.entries.get(*path));
+        let other = paths
+            .into_iter()
+            .find(|path| self.entries.get(*path) != now.entries.get(*path));
         ensure!(other.is_none(), "{other:?} is not as it was");
         Ok(())
     }
@@ -192,7 +239,10 @@ fn read(folder: &Path, entries: &mut BTreeMap<PathBuf, (u32, i64, i64, Vec<u8>)>
         } else {
             Vec::new()
         };
-        entries.insert(path.clone(), (meta.mode(), meta.mtime(), meta.mtime_nsec(), bytes));
+        entries.insert(
+            path.clone(),
+            (meta.mode(), meta.mtime(), meta.mtime_nsec(), bytes),
+        );
         if meta.is_dir() {
             read(&path, entries)?;
         }

@@ -11,15 +11,20 @@ use crate::{first_cells, page};
 
 /// Whether a name is the one that a row of the table shows; what stands in `<…>` may be anything.
 fn is_shown(rows: &[String], name: &str) -> bool {
-    rows.iter().any(|row| match (row.split_once('<'), row.split_once('>')) {
-        (Some((before, _)), Some((_, after))) => name.starts_with(before) && name.ends_with(after),
-        _ => row.trim_end_matches('/') == name,
-    })
+    rows.iter()
+        .any(|row| match (row.split_once('<'), row.split_once('>')) {
+            (Some((before, _)), Some((_, after))) => {
+                name.starts_with(before) && name.ends_with(after)
+            }
+            _ => row.trim_end_matches('/') == name,
+        })
 }
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
-    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
 }
 
 #[test]
@@ -39,9 +44,15 @@ fn every_file_of_a_run_is_in_the_guide() {
     scene.reviewer_reports(AGREES).unwrap();
     scene.claim_ends("verified").unwrap();
     seen.extend(names(&scene.lab.state_folder()));
-    assert!(seen.iter().any(|name| name.starts_with("review-")), "{seen:?}");
+    assert!(
+        seen.iter().any(|name| name.starts_with("review-")),
+        "{seen:?}"
+    );
     for name in seen {
-        assert!(is_shown(&in_project, &name), "{name} is not in {in_project:?}");
+        assert!(
+            is_shown(&in_project, &name),
+            "{name} is not in {in_project:?}"
+        );
     }
     for name in names(&scene.lab.home().join(".local/state/omo")) {
         assert!(is_shown(&own, &name), "{name} is not in {own:?}");
@@ -50,7 +61,10 @@ fn every_file_of_a_run_is_in_the_guide() {
 
 #[test]
 fn the_files_that_the_code_names_are_in_the_guide() {
-    let rows = first_cells(&page("docs/guide.md"), "In the project, only once ultrawork was used there");
+    let rows = first_cells(
+        &page("docs/guide.md"),
+        "In the project, only once ultrawork was used there",
+    );
     let named = [
         omo_state::state::FILE,
         omo_state::decision_log::FILE,
@@ -60,5 +74,8 @@ fn the_files_that_the_code_names_are_in_the_guide() {
     for name in named {
         assert!(is_shown(&rows, name), "{name}");
     }
-    assert!(is_shown(&rows, "check-tests.log") && !is_shown(&rows, "other.log"), "{rows:?}");
+    assert!(
+        is_shown(&rows, "check-tests.log") && !is_shown(&rows, "other.log"),
+        "{rows:?}"
+    );
 }

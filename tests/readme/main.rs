@@ -50,8 +50,21 @@ fn outside_of_blocks(page: &str) -> String {
 
 /// The first cell of every row of the table that follows a text, without its marks of code.
 fn first_cells(page: &str, after: &str) -> Vec<String> {
-    let table = page.split_once(after).unwrap_or_else(|| panic!("no `{after}`")).1;
-    let rows = table.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
-    let cells = rows.skip(2).map(|row| row.split('|').nth(1).unwrap().trim().trim_matches('`').to_owned());
+    let table = page
+        .split_once(after)
+        .unwrap_or_else(|| panic!("no `{after}`"))
+        .1;
+    let rows = table
+        .lines()
+        .skip_while(|line| !line.starts_with('|'))
+        .take_while(|line| line.starts_with('|'));
+    let cells = rows.skip(2).map(|row| {
+        row.split('|')
+            .nth(1)
+            .unwrap()
+            .trim()
+            .trim_matches('`')
+            .to_owned()
+    });
     cells.collect()
 }

@@ -38,18 +38,29 @@ fn run_within(bound: Duration, mut operation: impl FnMut() -> Result<HookRun>) -
 #[track_caller]
 fn against(lock: &str, stopped: bool) {
     let plugin = plugin();
-    let (hooks, others): (Vec<&FaultOperation>, Vec<&FaultOperation>) =
-        FAULT_OPERATIONS.iter().partition(|operation| operation.by == By::Hook);
+    let (hooks, others): (Vec<&FaultOperation>, Vec<&FaultOperation>) = FAULT_OPERATIONS
+        .iter()
+        .partition(|operation| operation.by == By::Hook);
     // A command waits for seconds, all of them in one way.
     all_good(
         hooks
             .into_iter()
             .chain(others.into_iter().step_by(5))
-            .map(|operation| (operation.name.to_owned(), waits_and_releases(&plugin, operation, lock, stopped))),
+            .map(|operation| {
+                (
+                    operation.name.to_owned(),
+                    waits_and_releases(&plugin, operation, lock, stopped),
+                )
+            }),
     );
 }
 
-fn waits_and_releases(plugin: &std::path::Path, operation: &FaultOperation, lock: &str, stopped: bool) -> Result<()> {
+fn waits_and_releases(
+    plugin: &std::path::Path,
+    operation: &FaultOperation,
+    lock: &str,
+    stopped: bool,
+) -> Result<()> {
     let mut scene = Scene::new(plugin)?;
     scene.lab.write("check.sh", "exit 0\n")?;
     (operation.prepare)(&mut scene)?;
@@ -59,19 +70,36 @@ fn waits_and_releases(plugin: &std::path::Path, operation: &FaultOperation, lock
         holder.signal("-STOP")?;
     }
     let before = fs::read(scene.state_file()).ok();
-    let bound = if operation.by == By::Hook { BOUND } else { COMMAND_BOUND };
+    let bound = if operation.by == By::Hook {
+        BOUND
+    } else {
+        COMMAND_BOUND
+    };
     let run = run_within(bound, || run_command(&command, &input))?;
     let is_same = fs::read(scene.state_file()).ok() == before;
     match operation.by {
         By::Hook => {
             ensure!(run.status.success() && run.stderr.is_empty(), "{run:?}");
-            ensure!(is_same || !lock.contains("project"), "the state was written without the lock");
-            ensure!(!is_same || !run.stdout.contains("is continued, at most"), "not written: {}", run.stdout);
+            ensure!(
+                is_same || !lock.contains("project"),
+                "the state was written without the lock"
+            );
+            ensure!(
+                !is_same || !run.stdout.contains("is continued, at most"),
+                "not written: {}",
+                run.stdout
+            );
         }
         By::Command => {
             let said = run.stderr.contains("error: ") && run.stderr.contains("hint: ");
-            ensure!(run.status.success() || is_documented(&run) && said, "{run:?}");
-            ensure!(is_same || run.status.success(), "it failed, and wrote the state");
+            ensure!(
+                run.status.success() || is_documented(&run) && said,
+                "{run:?}"
+            );
+            ensure!(
+                is_same || run.status.success(),
+                "it failed, and wrote the state"
+            );
         }
     }
     if stopped {
@@ -80,7 +108,8 @@ fn waits_and_releases(plugin: &std::path::Path, operation: &FaultOperation, lock
     drop(holder);
     // Once the holder is gone nothing is in the way any more.
     let run = run_command(&command, &input)?;
-    let is_right = run.status.success() || operation.by == By::Command && run.status.code() == Some(3);
+    let is_right =
+        run.status.success() || operation.by == By::Command && run.status.code() == Some(3);
     ensure!(is_right, "afterwards: {run:?}");
     Ok(())
 }
@@ -109,7 +138,10 @@ fn the_lock_of_a_dead_process_is_free() {
     holder.signal("-KILL").unwrap();
     let pid = holder.id();
     let status = || fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    wait_until("the holder is dead", || status().contains(") Z ").then_some(())).unwrap();
+    wait_until("the holder is dead", || {
+        status().contains(") Z ").then_some(())
+    })
+    .unwrap();
     scene.blocks(&serde_json::json!({})).unwrap();
 }
 
@@ -118,7 +150,10 @@ fn a_stream_that_does_not_wait_gets_the_whole_answer_once_it_is_read() {
     let plugin = plugin();
     let mut scene = Scene::new(&plugin).unwrap();
     crate::fault_operations::armed(&mut scene).unwrap();
-    let operation = FAULT_OPERATIONS.iter().find(|operation| operation.name == "a stop without a claim").unwrap();
+    let operation = FAULT_OPERATIONS
+        .iter()
+        .find(|operation| operation.name == "a stop without a claim")
+        .unwrap();
     let (mut command, input) = (operation.process)(&scene).unwrap();
     let (mut reader, mut writer) = UnixStream::pair().unwrap();
     writer.set_nonblocking(true).unwrap();
@@ -129,7 +164,12 @@ fn a_stream_that_does_not_wait_gets_the_whole_answer_once_it_is_read() {
     command.stdin(Stdio::piped()).stdout(OwnedFd::from(writer));
     let mut child = command.spawn().unwrap();
     drop(command);
-    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
     let counted = || (scene.blocks_counted().ok()? == 1).then_some(());
     wait_until("the block is counted", counted).unwrap();
     let mut text = String::new();

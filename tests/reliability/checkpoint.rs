@@ -31,11 +31,27 @@ fn the_checkpoint_goes_last() {
     before.restore().unwrap();
     let killed = strace::run_with_fault(&done, "", &removal, CallFault::Kill).unwrap();
     assert!(killed.is_faulted);
-    assert!(read(&ground, CHECKPOINT).unwrap().contains("\"status\": \"complete\""));
-    assert!(read(&ground, REPORT).unwrap().contains("**Status:** complete"));
+    assert!(
+        read(&ground, CHECKPOINT)
+            .unwrap()
+            .contains("\"status\": \"complete\"")
+    );
+    assert!(
+        read(&ground, REPORT)
+            .unwrap()
+            .contains("**Status:** complete")
+    );
     assert_eq!(ground.report().unwrap()["result"], "complete");
     // The next command removes it.
-    let said = ground.omo_at_terminal(&["agent", "next"]).unwrap().exits_with(0).unwrap();
-    assert!(said.out.contains("Execution complete: complete"), "{}", said.out);
+    let said = ground
+        .omo_at_terminal(&["agent", "next"])
+        .unwrap()
+        .exits_with(0)
+        .unwrap();
+    assert!(
+        said.out.contains("Execution complete: complete"),
+        "{}",
+        said.out
+    );
     assert!(!ground.lab().project().join(CHECKPOINT).exists());
 }

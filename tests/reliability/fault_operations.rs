@@ -39,14 +39,27 @@ pub(crate) fn is_documented(run: &HookRun) -> bool {
 }
 
 /// A hook with the fields of its event beside those of every event.
-pub(crate) fn hook(scene: &Scene, binary: &str, event: &str, fields: &Value) -> Result<(Command, String)> {
+pub(crate) fn hook(
+    scene: &Scene,
+    binary: &str,
+    event: &str,
+    fields: &Value,
+) -> Result<(Command, String)> {
     let mut command = scene.lab.command(scene.plugin.join("bin").join(binary));
     command.env("CLAUDE_PROJECT_DIR", scene.lab.project());
-    Ok((command, scene.input(event, &json!({"prompt_id": "1"}), fields)?))
+    Ok((
+        command,
+        scene.input(event, &json!({"prompt_id": "1"}), fields)?,
+    ))
 }
 
 fn prompt(scene: &Scene, text: &str) -> Result<(Command, String)> {
-    hook(scene, "omo-user-prompt-submit", "UserPromptSubmit", &json!({"prompt": text, "prompt_id": "2"}))
+    hook(
+        scene,
+        "omo-user-prompt-submit",
+        "UserPromptSubmit",
+        &json!({"prompt": text, "prompt_id": "2"}),
+    )
 }
 
 fn stop(scene: &Scene, message: &str) -> Result<(Command, String)> {
@@ -64,11 +77,16 @@ pub(crate) fn omo(scene: &Scene, arguments: &[&str]) -> (Command, String) {
 /// A run that is on, begun a while ago, beside the entry of a stranger.
 pub(crate) fn armed(scene: &mut Scene) -> Result<()> {
     // What checks say without the change is found out by a process of its own, which a fault here does not end.
-    scene.lab.configure("[verify]\nreview = false\nprove = \"off\"\n[limits]\ncooldown_seconds = 0\n")?;
+    scene
+        .lab
+        .configure("[verify]\nreview = false\nprove = \"off\"\n[limits]\ncooldown_seconds = 0\n")?;
     scene.arm()?;
     scene.edit(&[("/ulw/startedAt", json!(time_ago(60_000)))])?;
     let text = std::fs::read_to_string(scene.state_file())?;
-    scene.write_state(text.replacen("\"sessions\":{", &format!("\"sessions\":{{{STRANGER},"), 1).as_bytes())
+    scene.write_state(
+        text.replacen("\"sessions\":{", &format!("\"sessions\":{{{STRANGER},"), 1)
+            .as_bytes(),
+    )
 }
 
 /// The entry of another session as it is written: no byte of it is omo's to change.
@@ -81,7 +99,9 @@ fn corrupt(scene: &mut Scene) -> Result<()> {
 
 fn reviewed(scene: &mut Scene) -> Result<()> {
     // As with a check: the process that compares would answer in the middle of a play.
-    scene.lab.configure("[verify]\nprove = \"off\"\n[limits]\ncooldown_seconds = 0\n")?;
+    scene
+        .lab
+        .configure("[verify]\nprove = \"off\"\n[limits]\ncooldown_seconds = 0\n")?;
     scene.start("--check true")?;
     scene.claim_fails()?;
     Ok(())
@@ -89,7 +109,9 @@ fn reviewed(scene: &mut Scene) -> Result<()> {
 
 fn with_check(scene: &mut Scene) -> Result<()> {
     // What checks say without the change is found out by a process of its own, which a fault here does not end.
-    scene.lab.configure("[verify]\nreview = false\nprove = \"off\"\n[limits]\ncooldown_seconds = 0\n")?;
+    scene
+        .lab
+        .configure("[verify]\nreview = false\nprove = \"off\"\n[limits]\ncooldown_seconds = 0\n")?;
     scene.start("--check \"sh check.sh\"")?;
     // What is counted before the run is counted in the background; an operation begins once that is done.
     let folder = ["omo", "baselines", scene.session.session()];
@@ -100,7 +122,10 @@ fn with_check(scene: &mut Scene) -> Result<()> {
 
 fn with_unapproved_checks(scene: &mut Scene) -> Result<()> {
     with_check(scene)?;
-    scene.lab.write("omo.toml", "[[check]]\nrun = \"true\"\n").map(drop)
+    scene
+        .lab
+        .write("omo.toml", "[[check]]\nrun = \"true\"\n")
+        .map(drop)
 }
 
 /// All of them.
@@ -129,7 +154,12 @@ pub(crate) const FAULT_OPERATIONS: [FaultOperation; 26] = [
         process: |s| prompt(s, "and the docs"),
         by: By::Hook,
     },
-    FaultOperation { name: "ulw off", prepare: armed, process: |s| prompt(s, "ulw off"), by: By::Hook },
+    FaultOperation {
+        name: "ulw off",
+        prepare: armed,
+        process: |s| prompt(s, "ulw off"),
+        by: By::Hook,
+    },
     FaultOperation {
         name: "the slash command that stops",
         prepare: armed,
@@ -154,7 +184,12 @@ pub(crate) const FAULT_OPERATIONS: [FaultOperation; 26] = [
         process: |s| stop(s, "Half of it is there."),
         by: By::Hook,
     },
-    FaultOperation { name: "a stop with a claim", prepare: armed, process: |s| stop(s, DONE), by: By::Hook },
+    FaultOperation {
+        name: "a stop with a claim",
+        prepare: armed,
+        process: |s| stop(s, DONE),
+        by: By::Hook,
+    },
     FaultOperation {
         name: "a stop that is blocked honestly",
         prepare: armed,
@@ -170,23 +205,54 @@ pub(crate) const FAULT_OPERATIONS: [FaultOperation; 26] = [
     FaultOperation {
         name: "a session goes on",
         prepare: armed,
-        process: |s| hook(s, "omo-session-start", "SessionStart", &json!({"source": "resume"})),
+        process: |s| {
+            hook(
+                s,
+                "omo-session-start",
+                "SessionStart",
+                &json!({"source": "resume"}),
+            )
+        },
         by: By::Hook,
     },
     FaultOperation {
         name: "a session is cleared",
         prepare: armed,
-        process: |s| hook(s, "omo-session-end", "SessionEnd", &json!({"reason": "clear"})),
+        process: |s| {
+            hook(
+                s,
+                "omo-session-end",
+                "SessionEnd",
+                &json!({"reason": "clear"}),
+            )
+        },
         by: By::Hook,
     },
     FaultOperation {
         name: "a turn fails",
         prepare: armed,
-        process: |s| hook(s, "omo-stop-failure", "StopFailure", &json!({"error": "authentication_failed"})),
+        process: |s| {
+            hook(
+                s,
+                "omo-stop-failure",
+                "StopFailure",
+                &json!({"error": "authentication_failed"}),
+            )
+        },
         by: By::Hook,
     },
-    FaultOperation { name: "a review comes in", prepare: reviewed, process: review, by: By::Hook },
-    FaultOperation { name: "omo stop", prepare: armed, process: |s| Ok(omo(s, &["stop"])), by: By::Command },
+    FaultOperation {
+        name: "a review comes in",
+        prepare: reviewed,
+        process: review,
+        by: By::Hook,
+    },
+    FaultOperation {
+        name: "omo stop",
+        prepare: armed,
+        process: |s| Ok(omo(s, &["stop"])),
+        by: By::Command,
+    },
     FaultOperation {
         name: "omo stop --all",
         prepare: armed,
@@ -209,9 +275,24 @@ pub(crate) const FAULT_OPERATIONS: [FaultOperation; 26] = [
         process: |s| Ok(omo(s, &["blocked", "no key"])),
         by: By::Command,
     },
-    FaultOperation { name: "omo status", prepare: armed, process: |s| Ok(omo(s, &["status"])), by: By::Command },
-    FaultOperation { name: "omo log", prepare: armed, process: |s| Ok(omo(s, &["log"])), by: By::Command },
-    FaultOperation { name: "omo verify", prepare: with_check, process: |s| Ok(omo(s, &["verify"])), by: By::Command },
+    FaultOperation {
+        name: "omo status",
+        prepare: armed,
+        process: |s| Ok(omo(s, &["status"])),
+        by: By::Command,
+    },
+    FaultOperation {
+        name: "omo log",
+        prepare: armed,
+        process: |s| Ok(omo(s, &["log"])),
+        by: By::Command,
+    },
+    FaultOperation {
+        name: "omo verify",
+        prepare: with_check,
+        process: |s| Ok(omo(s, &["verify"])),
+        by: By::Command,
+    },
     FaultOperation {
         name: "omo check list",
         prepare: with_unapproved_checks,
@@ -221,15 +302,32 @@ pub(crate) const FAULT_OPERATIONS: [FaultOperation; 26] = [
     FaultOperation {
         name: "omo check approve",
         prepare: with_unapproved_checks,
-        process: |s| Ok(omo(s, &["check", "approve", "--digest", &digest(s, "omo.toml")?])),
+        process: |s| {
+            Ok(omo(
+                s,
+                &["check", "approve", "--digest", &digest(s, "omo.toml")?],
+            ))
+        },
         by: By::Command,
     },
     FaultOperation {
         name: "omo check remove",
         prepare: with_check,
         process: |s| {
-            let check = s.entry()?["gates"][0]["name"].as_str().context("no check")?.to_owned();
-            Ok(omo(s, &["check", "remove", &check, "--digest", &digest(s, "these checks")?]))
+            let check = s.entry()?["gates"][0]["name"]
+                .as_str()
+                .context("no check")?
+                .to_owned();
+            Ok(omo(
+                s,
+                &[
+                    "check",
+                    "remove",
+                    &check,
+                    "--digest",
+                    &digest(s, "these checks")?,
+                ],
+            ))
         },
         by: By::Command,
     },
@@ -241,11 +339,12 @@ fn digest(scene: &Scene, of: &str) -> Result<String> {
     let list = run_command(&command, &input)?.stdout;
     let after = list.split(&format!("digest of {of}: ")).nth(1);
     let digest = after.and_then(|rest| rest.split_whitespace().next());
-    Ok(digest.with_context(|| format!("no digest of {of}: {list}"))?.to_owned())
+    Ok(digest
+        .with_context(|| format!("no digest of {of}: {list}"))?
+        .to_owned())
 }
 
 fn review(scene: &Scene) -> Result<(Command, String)> {
-    let fields =
-        json!({"agent_type": "omo:oracle", "agent_id": "a1", "last_assistant_message": "<promise>VERIFIED</promise>"});
+    let fields = json!({"agent_type": "omo:oracle", "agent_id": "a1", "last_assistant_message": "<promise>VERIFIED</promise>"});
     hook(scene, "omo-subagent-stop", "SubagentStop", &fields)
 }

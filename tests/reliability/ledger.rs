@@ -28,10 +28,20 @@ impl LedgerFixture {
     fn new() -> Result<Self> {
         let temp = repository()?;
         let folder = begin(&temp)?;
-        let id = folder.file_name().context("no id")?.to_string_lossy().into_owned();
-        let runs =
-            RunStore::find(&temp.path().join("project"), Some(&temp.path().join("state")))?.context("no runs")?;
-        Ok(Self { run: runs.get(&id)?, temp })
+        let id = folder
+            .file_name()
+            .context("no id")?
+            .to_string_lossy()
+            .into_owned();
+        let runs = RunStore::find(
+            &temp.path().join("project"),
+            Some(&temp.path().join("state")),
+        )?
+        .context("no runs")?;
+        Ok(Self {
+            run: runs.get(&id)?,
+            temp,
+        })
     }
 
     fn command(&self, name: &str, count: usize) -> Command {
@@ -47,7 +57,10 @@ impl LedgerFixture {
     /// The names that were added, in the order of the ledger.
     fn names(&self) -> Result<Vec<String>> {
         let events = self.run.events()?;
-        let gaps = events.iter().zip(1..).find(|(event, seq)| event.seq != *seq);
+        let gaps = events
+            .iter()
+            .zip(1..)
+            .find(|(event, seq)| event.seq != *seq);
         ensure!(gaps.is_none(), "{gaps:?}");
         Ok(events
             .into_iter()
@@ -60,13 +73,18 @@ impl LedgerFixture {
 fn repository() -> Result<TempDir> {
     let temp = tempfile::tempdir()?;
     fs::create_dir_all(temp.path().join("project/.git"))?;
-    fs::write(temp.path().join("project/.git/HEAD"), "ref: refs/heads/main\n")?;
+    fs::write(
+        temp.path().join("project/.git/HEAD"),
+        "ref: refs/heads/main\n",
+    )?;
     Ok(temp)
 }
 
 fn program(temp: &TempDir) -> Command {
     let mut command = Command::new(PROGRAM);
-    command.arg(temp.path().join("project")).arg(temp.path().join("state"));
+    command
+        .arg(temp.path().join("project"))
+        .arg(temp.path().join("state"));
     command
 }
 
@@ -80,8 +98,14 @@ fn begin(temp: &TempDir) -> Result<PathBuf> {
 /// A command whose files cannot grow past so many bytes.
 fn limited(command: &Command, bytes: usize) -> Command {
     let mut limited = Command::new("prlimit");
-    limited.args(["--core=0", &format!("--fsize={bytes}")]).arg(command.get_program()).args(command.get_args());
-    limited.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    limited
+        .args(["--core=0", &format!("--fsize={bytes}")])
+        .arg(command.get_program())
+        .args(command.get_args());
+    limited
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     limited
 }
 
@@ -90,7 +114,10 @@ fn a_writer_that_the_system_ends_at_any_byte_leaves_the_run_as_it_was() {
     let scene = LedgerFixture::new().unwrap();
     let before = fs::read(scene.ledger()).unwrap();
     let whole = run_command(&scene.command("whole", 1), "").unwrap();
-    assert_eq!((whole.status.success(), whole.stdout.as_str()), (true, "whole-0\n"));
+    assert_eq!(
+        (whole.status.success(), whole.stdout.as_str()),
+        (true, "whole-0\n")
+    );
     let after = fs::read(scene.ledger()).unwrap().len();
     for bytes in before.len()..after {
         fs::write(scene.ledger(), &before).unwrap();
@@ -100,9 +127,16 @@ fn a_writer_that_the_system_ends_at_any_byte_leaves_the_run_as_it_was() {
         assert_eq!(fs::read(scene.ledger()).unwrap().len(), bytes);
         assert_eq!(scene.names().unwrap(), Vec::<String>::new(), "{bytes}");
         let next = run_command(&scene.command("next", 1), "").unwrap();
-        assert_eq!((next.status.success(), scene.names().unwrap()), (true, vec!["next-0".to_owned()]), "{bytes}");
+        assert_eq!(
+            (next.status.success(), scene.names().unwrap()),
+            (true, vec!["next-0".to_owned()]),
+            "{bytes}"
+        );
     }
-    assert_eq!(scene.run.count_torn_writes().unwrap(), after - before.len() - 1);
+    assert_eq!(
+        scene.run.count_torn_writes().unwrap(),
+        after - before.len() - 1
+    );
 }
 
 #[test]
@@ -111,11 +145,16 @@ fn a_writer_whose_write_fails_half_way_takes_it_back_and_says_so() {
     let before = fs::read(scene.ledger()).unwrap();
     let mut deaf = Command::new("sh");
     let command = scene.command("x", 1);
-    deaf.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""]).arg(command.get_program()).args(command.get_args());
+    deaf.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""])
+        .arg(command.get_program())
+        .args(command.get_args());
     for bytes in (before.len()..before.len() + 200).step_by(7) {
         let failed = limited(&deaf, bytes).output().unwrap();
         let said = String::from_utf8_lossy(&failed.stderr);
-        assert!(failed.status.code() == Some(1) && said.contains("append to"), "{bytes}: {failed:?}");
+        assert!(
+            failed.status.code() == Some(1) && said.contains("append to"),
+            "{bytes}: {failed:?}"
+        );
         assert_eq!(fs::read(scene.ledger()).unwrap(), before, "{bytes}");
     }
 }
@@ -151,7 +190,12 @@ fn is_of_files(call: &SystemCall) -> bool {
 
 /// One more event, with one call of its writer failing or being its last. Then the ledger is the old one or the new
 /// one, and what the writer said is true.
-fn with_fault(scene: &LedgerFixture, before: &[u8], call: &SystemCall, fault: CallFault) -> Result<bool> {
+fn with_fault(
+    scene: &LedgerFixture,
+    before: &[u8],
+    call: &SystemCall,
+    fault: CallFault,
+) -> Result<bool> {
     fs::write(scene.ledger(), before)?;
     let traced = strace::run_with_fault(&scene.command("new", 1), "", call, fault)?;
     let names = scene.names().with_context(|| format!("{:?}", traced.run))?;
@@ -168,8 +212,15 @@ fn with_fault(scene: &LedgerFixture, before: &[u8], call: &SystemCall, fault: Ca
         ensure!(left.starts_with(before), "the old lines were changed");
     }
     let next = run_command(&scene.command("next", 1), "")?;
-    ensure!(next.status.success(), "the run cannot go on: {}", next.stderr);
-    ensure!(scene.names()?.last().is_some_and(|name| name == "next-0"), "the next one is missing");
+    ensure!(
+        next.status.success(),
+        "the run cannot go on: {}",
+        next.stderr
+    );
+    ensure!(
+        scene.names()?.last().is_some_and(|name| name == "next-0"),
+        "the next one is missing"
+    );
     Ok(traced.is_faulted)
 }
 
@@ -177,12 +228,22 @@ fn with_fault(scene: &LedgerFixture, before: &[u8], call: &SystemCall, fault: Ca
 #[ignore = "needs strace: cargo xtask test"]
 fn whatever_call_of_a_writer_fails_or_is_its_last_the_ledger_is_the_old_one_or_the_new_one() {
     let scene = LedgerFixture::new().unwrap();
-    assert!(run_command(&scene.command("old", 1), "").unwrap().status.success());
+    assert!(
+        run_command(&scene.command("old", 1), "")
+            .unwrap()
+            .status
+            .success()
+    );
     let before = fs::read(scene.ledger()).unwrap();
     let calls = strace::run(&scene.command("new", 1), "").unwrap().calls;
     let (mut faults, mut wrong) = (0, Vec::new());
     for call in calls.iter().filter(|call| is_of_files(call)) {
-        for fault in [CallFault::Error("ENOSPC"), CallFault::Error("EIO"), CallFault::Error("EROFS"), CallFault::Kill] {
+        for fault in [
+            CallFault::Error("ENOSPC"),
+            CallFault::Error("EIO"),
+            CallFault::Error("EROFS"),
+            CallFault::Kill,
+        ] {
             match with_fault(&scene, &before, call, fault) {
                 Ok(is_faulted) => faults += usize::from(is_faulted),
                 Err(error) => wrong.push(format!("{fault:?} at {}: {error:#}", call.line)),
@@ -200,14 +261,33 @@ fn a_repository_that_cannot_be_written_has_its_runs_in_the_users_state_from_then
         let temp = repository().unwrap();
         let other = repository().unwrap();
         let calls = strace::run(program(&other).arg("begin"), "").unwrap().calls;
-        let opens_git = |call: &SystemCall| call.line.contains("/project/.git\"") && call.line.contains("O_DIRECTORY");
+        let opens_git = |call: &SystemCall| {
+            call.line.contains("/project/.git\"") && call.line.contains("O_DIRECTORY")
+        };
         let mut inside = calls.iter().skip_while(|call| !opens_git(call));
         let call = inside.find(|call| call.name == "mkdirat").unwrap();
-        let traced = strace::run_with_fault(program(&temp).arg("begin"), "", call, CallFault::Error(error)).unwrap();
-        assert!(traced.is_faulted && traced.run.status.success(), "{:?}", traced.run);
+        let traced = strace::run_with_fault(
+            program(&temp).arg("begin"),
+            "",
+            call,
+            CallFault::Error(error),
+        )
+        .unwrap();
+        assert!(
+            traced.is_faulted && traced.run.status.success(),
+            "{:?}",
+            traced.run
+        );
         let projects = temp.path().join("state/omo/projects");
-        assert!(Path::new(traced.run.stdout.trim_end()).starts_with(&projects), "{}", traced.run.stdout);
-        assert!(begin(&temp).unwrap().starts_with(&projects), "a second place was begun");
+        assert!(
+            Path::new(traced.run.stdout.trim_end()).starts_with(&projects),
+            "{}",
+            traced.run.stdout
+        );
+        assert!(
+            begin(&temp).unwrap().starts_with(&projects),
+            "a second place was begun"
+        );
         assert!(!temp.path().join("project/.git/omo").exists());
     }
 }
@@ -218,7 +298,11 @@ const VICTIMS: usize = 12;
 
 fn start(scene: &LedgerFixture, name: &str, count: usize) -> Result<(Child, PathBuf)> {
     let output = scene.temp.path().join(name);
-    let child = scene.command(name, count).stdin(Stdio::null()).stdout(File::create(&output)?).spawn()?;
+    let child = scene
+        .command(name, count)
+        .stdin(Stdio::null())
+        .stdout(File::create(&output)?)
+        .spawn()?;
     Ok((child, output))
 }
 
@@ -242,12 +326,16 @@ fn kill_some(scene: &LedgerFixture) -> Result<Vec<PathBuf>> {
 #[test]
 fn many_writers_lose_nothing_and_the_killed_leave_no_lock() {
     let scene = LedgerFixture::new().unwrap();
-    let writers: Vec<_> =
-        (0..PROCESSES).map(|number| start(&scene, &format!("writer{number}"), APPENDS).unwrap()).collect();
+    let writers: Vec<_> = (0..PROCESSES)
+        .map(|number| start(&scene, &format!("writer{number}"), APPENDS).unwrap())
+        .collect();
     let mut outputs = kill_some(&scene).unwrap();
     for (mut child, output) in writers {
         assert!(child.wait().unwrap().success());
-        assert_eq!(fs::read_to_string(&output).unwrap().lines().count(), APPENDS);
+        assert_eq!(
+            fs::read_to_string(&output).unwrap().lines().count(),
+            APPENDS
+        );
         outputs.push(output);
     }
     let names = scene.names().unwrap();
@@ -255,13 +343,32 @@ fn many_writers_lose_nothing_and_the_killed_leave_no_lock() {
     for name in &names {
         *written.entry(name).or_default() += 1;
     }
-    assert!(written.values().all(|count| *count == 1), "something happened twice");
+    assert!(
+        written.values().all(|count| *count == 1),
+        "something happened twice"
+    );
     for output in outputs {
         let reported = fs::read_to_string(&output).unwrap();
-        assert!(reported.lines().all(|name| written.contains_key(name)), "{} was lost", output.display());
+        assert!(
+            reported.lines().all(|name| written.contains_key(name)),
+            "{} was lost",
+            output.display()
+        );
     }
-    assert!(names.len() >= PROCESSES * APPENDS + VICTIMS, "{}", names.len());
+    assert!(
+        names.len() >= PROCESSES * APPENDS + VICTIMS,
+        "{}",
+        names.len()
+    );
     let state = scene.run.state().unwrap();
-    assert_eq!((state.seq, state.holder.session.as_ref()), (names.len() as u64 + 1, names.last()));
-    assert!(run_command(&scene.command("last", 1), "").unwrap().status.success());
+    assert_eq!(
+        (state.seq, state.holder.session.as_ref()),
+        (names.len() as u64 + 1, names.last())
+    );
+    assert!(
+        run_command(&scene.command("last", 1), "")
+            .unwrap()
+            .status
+            .success()
+    );
 }

@@ -7,11 +7,23 @@ use anyhow::{Context, Result, ensure};
 use omo_testkit::run_command;
 use omo_testkit::strace::{self, CallFault, SystemCall};
 use omo_tests::folder_snapshot::Snapshot;
-use omo_tests::plan_project::{CHECKPOINT, Everything, Ground, ONE_TASK_BATCHES, PLAN, REPORT, two_tasks_with_stop};
+use omo_tests::plan_project::{
+    CHECKPOINT, Everything, Ground, ONE_TASK_BATCHES, PLAN, REPORT, two_tasks_with_stop,
+};
 use serde_json::Value;
 
 /// The calls that change a file, by what their names begin with.
-const CHANGING: [&str; 9] = ["fdatasync", "fsync", "ftruncate", "link", "mkdir", "openat", "rename", "unlink", "write"];
+const CHANGING: [&str; 9] = [
+    "fdatasync",
+    "fsync",
+    "ftruncate",
+    "link",
+    "mkdir",
+    "openat",
+    "rename",
+    "unlink",
+    "write",
+];
 
 /// What such a call may fail with; each call gets one of them in turn.
 const ERRORS: [&str; 3] = ["ENOSPC", "EIO", "EROFS"];
@@ -33,7 +45,18 @@ struct Verb {
 const VERBS: [Verb; 3] = [
     Verb {
         name: "omo run start",
-        prepare: |g| Ok(words(&["run", "start", "--batches", PLAN, "--batch-size", "1", "--digest", &g.digest(PLAN)?])),
+        prepare: |g| {
+            Ok(words(&[
+                "run",
+                "start",
+                "--batches",
+                PLAN,
+                "--batch-size",
+                "1",
+                "--digest",
+                &g.digest(PLAN)?,
+            ]))
+        },
         after: ["pending", "pending"],
         answered: false,
         then: (&["agent", "start", "1"], 0),
@@ -55,7 +78,10 @@ const VERBS: [Verb; 3] = [
         prepare: |g| {
             g.open()?;
             g.pass("1", "one")?;
-            let question = g.report()?["questions"][0]["id"].as_str().context("no question")?.to_owned();
+            let question = g.report()?["questions"][0]["id"]
+                .as_str()
+                .context("no question")?
+                .to_owned();
             Ok(words(&["answer", &question, "continue"]))
         },
         after: ["passed", "pending"],
@@ -75,8 +101,17 @@ fn standing(ground: &Ground) -> Result<Option<(Vec<Value>, bool)>> {
         return Ok(None);
     }
     let report: Value = serde_json::from_str(&said.exits_with(0)?.out)?;
-    let tasks = report["tasks"].as_array().into_iter().flatten().map(|task| task["standing"].clone()).collect();
-    let answered = report["questions"].as_array().into_iter().flatten().any(|question| question["answer"].is_string());
+    let tasks = report["tasks"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|task| task["standing"].clone())
+        .collect();
+    let answered = report["questions"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .any(|question| question["answer"].is_string());
     Ok(Some((tasks, answered)))
 }
 
@@ -98,17 +133,35 @@ impl Play {
         let command = ground.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
         let (before, start) = (standing(&ground)?, Snapshot::take(ground.lab().root())?);
         let whole = strace::run(&command, "")?;
-        ensure!(whole.run.status.success(), "without any fault: {:?}", whole.run);
+        ensure!(
+            whole.run.status.success(),
+            "without any fault: {:?}",
+            whole.run
+        );
         let calls: Vec<SystemCall> = whole.calls.into_iter().filter(changes).collect();
         let step = calls.len().div_ceil(MOST).max(1);
         let calls = calls.into_iter().step_by(step).collect();
-        let play = Self { verb, ground, command, start, before, calls };
+        let play = Self {
+            verb,
+            ground,
+            command,
+            start,
+            before,
+            calls,
+        };
         play.is_done().context("without any fault")?;
         Ok(play)
     }
 
     fn after(&self) -> (Vec<Value>, bool) {
-        (self.verb.after.iter().map(|word| Value::from(*word)).collect(), self.verb.answered)
+        (
+            self.verb
+                .after
+                .iter()
+                .map(|word| Value::from(*word))
+                .collect(),
+            self.verb.answered,
+        )
     }
 
     /// It was done, and nothing else.
@@ -122,7 +175,12 @@ impl Play {
     fn through_all(&self) -> Result<usize> {
         let (mut wrong, mut count) = (Vec::new(), 0);
         for (index, call) in self.calls.iter().enumerate() {
-            let error = ERRORS.iter().cycle().nth(index).copied().unwrap_or_default();
+            let error = ERRORS
+                .iter()
+                .cycle()
+                .nth(index)
+                .copied()
+                .unwrap_or_default();
             for fault in [CallFault::Kill, CallFault::Error(error)] {
                 count += 1;
                 if let Err(error) = self.with(call, fault) {
@@ -133,7 +191,12 @@ impl Play {
                 }
             }
         }
-        ensure!(wrong.is_empty(), "{} of {count} faults did harm:\n{}", wrong.len(), wrong.join("\n"));
+        ensure!(
+            wrong.is_empty(),
+            "{} of {count} faults did harm:\n{}",
+            wrong.len(),
+            wrong.join("\n")
+        );
         Ok(count)
     }
 
@@ -142,20 +205,43 @@ impl Play {
         let traced = strace::run_with_fault(&self.command, "", call, fault)?;
         ensure!(traced.is_faulted, "the call was not made");
         let (run, now) = (traced.run, standing(&self.ground)?);
-        if now.as_ref().is_some_and(|(tasks, _)| tasks.first().is_some_and(|task| task == "held")) {
+        if now
+            .as_ref()
+            .is_some_and(|(tasks, _)| tasks.first().is_some_and(|task| task == "held"))
+        {
             // A check that could not be started proves nothing and refutes nothing: a person is asked.
-            ensure!(fault != CallFault::Kill && run.status.code() == Some(7), "{}: {}", run.status, run.stderr);
-            return self.ground.omo_at_terminal(&["agent", "next"])?.exits_with(7).map(drop);
+            ensure!(
+                fault != CallFault::Kill && run.status.code() == Some(7),
+                "{}: {}",
+                run.status,
+                run.stderr
+            );
+            return self
+                .ground
+                .omo_at_terminal(&["agent", "next"])?
+                .exits_with(7)
+                .map(drop);
         }
-        ensure!(now == self.before || now == Some(self.after()), "neither the old state nor the new: {now:?}");
+        ensure!(
+            now == self.before || now == Some(self.after()),
+            "neither the old state nor the new: {now:?}"
+        );
         if run.status.success() {
-            ensure!(now == Some(self.after()), "status 0, and it was not done: {now:?}");
+            ensure!(
+                now == Some(self.after()),
+                "status 0, and it was not done: {now:?}"
+            );
         } else if fault != CallFault::Kill {
             // Where the output itself is broken, the error cannot be told.
             let is_said = run.stderr.starts_with("error: ")
                 || call.line.starts_with("write(1,")
                 || call.line.starts_with("write(2,");
-            ensure!(is_said && run.status.code() == Some(9), "{}: {}", run.status, run.stderr);
+            ensure!(
+                is_said && run.status.code() == Some(9),
+                "{}: {}",
+                run.status,
+                run.stderr
+            );
         }
         self.goes_on().context("the next ones")
     }
@@ -163,15 +249,35 @@ impl Play {
     /// The next command does it, or finds it done; then the run goes on, and nothing was left behind.
     fn goes_on(&self) -> Result<()> {
         let again = run_command(&self.command, "")?;
-        ensure!([Some(0), Some(5)].contains(&again.status.code()), "{}: {}", again.status, again.stderr);
+        ensure!(
+            [Some(0), Some(5)].contains(&again.status.code()),
+            "{}: {}",
+            again.status,
+            again.stderr
+        );
         self.is_done()?;
         let (then, status) = self.verb.then;
         self.ground.omo_at_terminal(then)?.exits_with(status)?;
-        let listed: Value =
-            serde_json::from_str(&self.ground.omo_at_terminal(&["run", "list", "--json"])?.exits_with(0)?.out)?;
-        ensure!(listed.as_array().map(Vec::len) == Some(1), "several runs: {listed}");
-        let said = self.ground.omo_at_terminal(&["run", "show"])?.exits_with(0)?;
-        ensure!(!said.out.contains("was changed by something else"), "taken for an edit: {}", said.out);
+        let listed: Value = serde_json::from_str(
+            &self
+                .ground
+                .omo_at_terminal(&["run", "list", "--json"])?
+                .exits_with(0)?
+                .out,
+        )?;
+        ensure!(
+            listed.as_array().map(Vec::len) == Some(1),
+            "several runs: {listed}"
+        );
+        let said = self
+            .ground
+            .omo_at_terminal(&["run", "show"])?
+            .exits_with(0)?;
+        ensure!(
+            !said.out.contains("was changed by something else"),
+            "taken for an edit: {}",
+            said.out
+        );
         let left = Everything::below(self.ground.lab().project())?;
         for part in [".edited-", ".omo-probe", ".tmp"] {
             ensure!(!left.has_path_with(part), "still there: {part}");
@@ -179,7 +285,10 @@ impl Play {
         for file in [CHECKPOINT, REPORT] {
             let text = std::fs::read_to_string(self.ground.lab().project().join(file))?;
             let passed = self.verb.after.contains(&"passed");
-            ensure!(text.contains("exit status 0") == passed, "{file} says something else than the ledger: {text}");
+            ensure!(
+                text.contains("exit status 0") == passed,
+                "{file} says something else than the ledger: {text}"
+            );
         }
         Ok(())
     }
@@ -187,11 +296,15 @@ impl Play {
 
 /// Whether a call changes a file. What goes to the standard streams is met as well.
 fn changes(call: &SystemCall) -> bool {
-    CHANGING.iter().any(|name| call.name.starts_with(name)) && (call.name != "openat" || call.line.contains("O_CREAT"))
+    CHANGING.iter().any(|name| call.name.starts_with(name))
+        && (call.name != "openat" || call.line.contains("O_CREAT"))
 }
 
 fn play(name: &str) -> Result<()> {
-    let verb = VERBS.iter().find(|verb| verb.name == name).context("no such verb")?;
+    let verb = VERBS
+        .iter()
+        .find(|verb| verb.name == name)
+        .context("no such verb")?;
     let faults = Play::set(verb)?.through_all()?;
     ensure!(faults > 20, "only {faults} faults were made");
     Ok(())

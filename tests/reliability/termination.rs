@@ -29,11 +29,31 @@ struct Case {
 }
 
 const CASES: [Case; 5] = [
-    Case { name: "a status line around another one", program: "other-line", process: |s| Ok(status_line(s)) },
-    Case { name: "omo verify", program: "git", process: |s| Ok(omo(s, &["verify"])) },
-    Case { name: "a claim that a check judges", program: "git", process: claim },
-    Case { name: "omo setup", program: "claude", process: |s| Ok(omo(s, &["setup"])) },
-    Case { name: "omo doctor --live", program: "claude", process: |s| Ok(omo(s, &["doctor", "--live"])) },
+    Case {
+        name: "a status line around another one",
+        program: "other-line",
+        process: |s| Ok(status_line(s)),
+    },
+    Case {
+        name: "omo verify",
+        program: "git",
+        process: |s| Ok(omo(s, &["verify"])),
+    },
+    Case {
+        name: "a claim that a check judges",
+        program: "git",
+        process: claim,
+    },
+    Case {
+        name: "omo setup",
+        program: "claude",
+        process: |s| Ok(omo(s, &["setup"])),
+    },
+    Case {
+        name: "omo doctor --live",
+        program: "claude",
+        process: |s| Ok(omo(s, &["doctor", "--live"])),
+    },
 ];
 
 fn status_line(scene: &Scene) -> (Command, String) {
@@ -82,7 +102,10 @@ impl TerminationFixture {
             Program::Fails => "exit 1".to_owned(),
             Program::Runs => format!("echo >'{}'; exec sleep {mark}", started.display()),
             Program::StaysOn => {
-                format!("trap '' TERM INT HUP; sleep {mark} & echo >'{}'; exec sleep {mark}", started.display())
+                format!(
+                    "trap '' TERM INT HUP; sleep {mark} & echo >'{}'; exec sleep {mark}",
+                    started.display()
+                )
             }
         };
         let installed = json!([{"id": "omo@omo", "version": "0.1.0", "scope": "user", "enabled": true,
@@ -91,17 +114,28 @@ impl TerminationFixture {
         let answers = format!(
             "case \"$1\" in --version) echo '2.1.328 (Claude Code)'; exit;; plugin) echo '{installed}'; exit;; esac"
         );
-        let answers = if case.name == "omo doctor --live" { answers } else { String::new() };
+        let answers = if case.name == "omo doctor --live" {
+            answers
+        } else {
+            String::new()
+        };
         let file = programs.path().join(case.program);
         fs::write(&file, format!("#!/bin/sh\n{answers}\n{run}\n"))?;
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755))?;
         fs::create_dir(scene.lab.root().join("temporary"))?;
-        Ok(Self { scene, programs, mark })
+        Ok(Self {
+            scene,
+            programs,
+            mark,
+        })
     }
 
     fn process(&self, case: &Case) -> Result<(Command, String)> {
         let (mut command, input) = (case.process)(&self.scene)?;
-        command.env("PATH", format!("{}:/usr/bin:/bin", self.programs.path().display()));
+        command.env(
+            "PATH",
+            format!("{}:/usr/bin:/bin", self.programs.path().display()),
+        );
         command.env("TMPDIR", self.scene.lab.root().join("temporary"));
         Ok((command, input))
     }
@@ -109,7 +143,9 @@ impl TerminationFixture {
     /// Nothing runs any more, and no folder of it is left.
     fn is_clear(&self) -> Result<()> {
         wait_until_gone(&self.mark)?;
-        let left: Vec<_> = fs::read_dir(self.scene.lab.root().join("temporary"))?.flatten().collect();
+        let left: Vec<_> = fs::read_dir(self.scene.lab.root().join("temporary"))?
+            .flatten()
+            .collect();
         ensure!(left.is_empty(), "left behind: {left:?}");
         Ok(())
     }
@@ -126,9 +162,12 @@ fn what_runs_in_another_group_ends_with_its_starter() {
     let plugin = plugin();
     let mut cases = Vec::new();
     for case in &CASES {
-        for (program, signal) in [(Program::Runs, Signal::TERM), (Program::StaysOn, Signal::INT)] {
-            let ended =
-                TerminationFixture::new(&plugin, case, program).and_then(|fixture| ends(&fixture, case, signal));
+        for (program, signal) in [
+            (Program::Runs, Signal::TERM),
+            (Program::StaysOn, Signal::INT),
+        ] {
+            let ended = TerminationFixture::new(&plugin, case, program)
+                .and_then(|fixture| ends(&fixture, case, signal));
             cases.push((format!("{}, {program:?}", case.name), ended));
         }
     }
@@ -137,9 +176,15 @@ fn what_runs_in_another_group_ends_with_its_starter() {
 
 fn ends(fixture: &TerminationFixture, case: &Case, signal: Signal) -> Result<()> {
     let (mut command, input) = fixture.process(case)?;
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     let mut child = command.spawn()?;
-    std::io::Write::write_all(&mut child.stdin.take().context("no stdin")?, input.as_bytes())?;
+    std::io::Write::write_all(
+        &mut child.stdin.take().context("no stdin")?,
+        input.as_bytes(),
+    )?;
     let started = fixture.scene.lab.root().join("started");
     // It says so before it becomes the process that bears the mark.
     let runs = || (started.exists() && !processes_with(&fixture.mark).is_empty()).then_some(());
@@ -147,7 +192,11 @@ fn ends(fixture: &TerminationFixture, case: &Case, signal: Signal) -> Result<()>
     // To this one process alone, as a supervisor does; Ctrl-C reaches its whole group.
     kill_process(Pid::from_child(&child), signal)?;
     let status = child.wait()?;
-    let expected = if case.name == "omo doctor --live" { None } else { Some(signal.as_raw()) };
+    let expected = if case.name == "omo doctor --live" {
+        None
+    } else {
+        Some(signal.as_raw())
+    };
     ensure!(status.signal() == expected, "{status}");
     fixture.is_clear()
 }
@@ -161,10 +210,15 @@ fn being_asked_to_end_is_handled_before_anything_is_started() {
         let (command, input) = fixture.process(case).unwrap();
         let calls = strace::run_with_children(&command, &input).unwrap().calls;
         let first = |what: &str| calls.iter().position(|call| call.line.starts_with(what));
-        let started = first("setpgid(0, 0)").unwrap_or_else(|| panic!("{}: nothing was started", case.name));
+        let started =
+            first("setpgid(0, 0)").unwrap_or_else(|| panic!("{}: nothing was started", case.name));
         for signal in ["SIGTERM", "SIGINT", "SIGHUP"] {
             let handled = first(&format!("rt_sigaction({signal}, {{sa_handler=0x"));
-            assert!(handled.is_some_and(|handled| handled < started), "{}: {signal}", case.name);
+            assert!(
+                handled.is_some_and(|handled| handled < started),
+                "{}: {signal}",
+                case.name
+            );
         }
     }
 }
@@ -181,10 +235,16 @@ fn a_status_line_that_is_ended_at_any_call_leaves_nothing_behind() {
     assert!(whole.run.status.success(), "{whole:?}");
     fixture.is_clear().unwrap();
     // What goes before that has nothing to do with processes.
-    let first = whole.calls.iter().position(|call| call.name == "pipe2").unwrap();
+    let first = whole
+        .calls
+        .iter()
+        .position(|call| call.name == "pipe2")
+        .unwrap();
     for call in &sampled(whole.calls[first..].to_vec(), 1) {
         strace::run_with_fault(&command, &input, call, CallFault::Signal("TERM")).unwrap();
-        fixture.is_clear().unwrap_or_else(|error| panic!("at {}: {error:#}", call.line));
+        fixture
+            .is_clear()
+            .unwrap_or_else(|error| panic!("at {}: {error:#}", call.line));
     }
 }
 
@@ -196,12 +256,16 @@ fn a_doctor_that_is_ended_while_it_makes_its_folders_leaves_none() {
     let fixture = TerminationFixture::new(&plugin, case, Program::Fails).unwrap();
     let (command, input) = fixture.process(case).unwrap();
     let calls = strace::run(&command, &input).unwrap().calls;
-    let making: Vec<_> =
-        calls.iter().filter(|call| call.name.starts_with("mkdir") && call.line.contains("omo-doctor-")).collect();
+    let making: Vec<_> = calls
+        .iter()
+        .filter(|call| call.name.starts_with("mkdir") && call.line.contains("omo-doctor-"))
+        .collect();
     assert!(making.len() > 2, "{calls:#?}");
     for call in making {
         strace::run_with_fault(&command, &input, call, CallFault::Signal("TERM")).unwrap();
-        fixture.is_clear().unwrap_or_else(|error| panic!("at {}: {error:#}", call.line));
+        fixture
+            .is_clear()
+            .unwrap_or_else(|error| panic!("at {}: {error:#}", call.line));
     }
 }
 
@@ -210,15 +274,23 @@ fn a_check_can_be_interrupted_though_its_omo_was_started_in_the_background() {
     let mut scene = Scene::in_lab(&plugin(), Lab::builder().build().unwrap()).unwrap();
     // HUP, INT, QUIT and TERM, a bit each.
     let ignored = "$(( 0x$(sed -n 's/^SigIgn:.//p' /proc/self/status) & 0x4007 ))";
-    scene.start(&format!("--no-review --check \"test {ignored} = 0\"")).unwrap();
+    scene
+        .start(&format!("--no-review --check \"test {ignored} = 0\""))
+        .unwrap();
     let (verify, _) = omo(&scene, &["verify"]);
     let mut ignoring = Command::new("/bin/sh");
-    ignoring.args(["-c", "trap '' HUP INT QUIT TERM; exec \"$0\" \"$@\""]).arg(verify.get_program());
+    ignoring
+        .args(["-c", "trap '' HUP INT QUIT TERM; exec \"$0\" \"$@\""])
+        .arg(verify.get_program());
     ignoring.args(verify.get_args());
     if let Some(folder) = verify.get_current_dir() {
         ignoring.current_dir(folder);
     }
-    ignoring.envs(verify.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    ignoring.envs(
+        verify
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
     let output = ignoring.output().unwrap();
     assert!(output.status.success(), "{output:?}");
 }

@@ -23,16 +23,26 @@ const FILES: [(u32, &str); 12] = [
 #[test]
 #[ignore = "needs Slurm and root: cargo xtask test"]
 fn twelve_workers_of_slurm_in_three_waves_come_to_one_branch() {
-    let sessions: Vec<_> =
-        (0..).zip(FILES).map(|(place, (number, file))| session(1 + place / 4, &[step(number, file)])).collect();
-    let surroundings = Surroundings { processors: 4, cluster: "", launcher: "" };
+    let sessions: Vec<_> = (0..)
+        .zip(FILES)
+        .map(|(place, (number, file))| session(1 + place / 4, &[step(number, file)]))
+        .collect();
+    let surroundings = Surroundings {
+        processors: 4,
+        cluster: "",
+        launcher: "",
+    };
     on_cluster(&sessions, &FILES, &surroundings, |scene| {
         scene.open()?;
         scene.finish(&FILES)?;
         scene.require_one_attempt_each()?;
         let jobs = scene.cluster.jobs("COMPLETED")?;
         ensure!(jobs.len() == 12, "{jobs:?}");
-        let cost = scene.ground.state()?.parallel.map(|parallel| parallel.cost_micros());
+        let cost = scene
+            .ground
+            .state()?
+            .parallel
+            .map(|parallel| parallel.cost_micros());
         ensure!(cost == Some(12 * 250_000), "{cost:?}");
         Ok(())
     });

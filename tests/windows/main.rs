@@ -20,13 +20,22 @@ use omo_tests::scene::print_skip;
 use crate::wine::{Case, Wine};
 
 /// Every case, on one Wine: to set one up takes as long as all of them together.
-const CASES: [&[Case]; 4] = [&runs::CASES, &streams::CASES, &checks::CASES, &concurrency::CASES];
+const CASES: [&[Case]; 4] = [
+    &runs::CASES,
+    &streams::CASES,
+    &checks::CASES,
+    &concurrency::CASES,
+];
 
 #[test]
 #[ignore = "needs Wine: cargo xtask test"]
 fn the_windows_build_keeps_its_promises() {
-    #[expect(clippy::disallowed_methods, reason = "set by the runner of the tests, where Wine is there")]
-    let binaries = std::env::var_os("OMO_TEST_WINDOWS").expect("OMO_TEST_WINDOWS names no Windows build");
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "set by the runner of the tests, where Wine is there"
+    )]
+    let binaries =
+        std::env::var_os("OMO_TEST_WINDOWS").expect("OMO_TEST_WINDOWS names no Windows build");
     let wine = Wine::new(binaries.into()).unwrap();
     let mut wrong = Vec::new();
     for (name, case) in CASES.into_iter().flatten() {
@@ -35,5 +44,10 @@ fn the_windows_build_keeps_its_promises() {
             Err(error) => wrong.push(format!("{name}: {error:#}")),
         }
     }
-    assert!(wrong.is_empty(), "{} cases failed:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} cases failed:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }

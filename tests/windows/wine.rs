@@ -29,8 +29,16 @@ impl Wine {
     /// Sets one up, which takes a while.
     pub(crate) fn new(binaries: PathBuf) -> Result<Self> {
         let prefix = tempfile::Builder::new().prefix("omo-wine-").tempdir()?;
-        let wine = Self { prefix, binaries, projects: AtomicU32::new(0) };
-        let status = wine.command("wineboot", Path::new("/")).arg("--init").stderr(Stdio::null()).status()?;
+        let wine = Self {
+            prefix,
+            binaries,
+            projects: AtomicU32::new(0),
+        };
+        let status = wine
+            .command("wineboot", Path::new("/"))
+            .arg("--init")
+            .stderr(Stdio::null())
+            .status()?;
         ensure!(status.success(), "wineboot: {status}");
         let random = wine.drive().join("windows/system32/bcryptprimitives.dll");
         if !random.exists() {
@@ -48,11 +56,20 @@ impl Wine {
     /// A command that is run by Wine, in a folder.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>, folder: &Path) -> Command {
         let mut command = Command::new("wine");
-        command.arg(program.as_ref()).current_dir(folder).env_clear();
-        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LANG", "C.UTF-8");
-        command.env("HOME", self.prefix.path()).env("WINEPREFIX", self.prefix.path());
+        command
+            .arg(program.as_ref())
+            .current_dir(folder)
+            .env_clear();
+        command
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("LANG", "C.UTF-8");
+        command
+            .env("HOME", self.prefix.path())
+            .env("WINEPREFIX", self.prefix.path());
         // Neither messages about what this Wine has not, nor menus, nor questions about what it could have.
-        command.env("WINEDEBUG", "-all").env("WINEDLLOVERRIDES", "winemenubuilder.exe,mscoree,mshtml=");
+        command
+            .env("WINEDEBUG", "-all")
+            .env("WINEDLLOVERRIDES", "winemenubuilder.exe,mscoree,mshtml=");
         command
     }
 
@@ -77,7 +94,12 @@ impl Wine {
         let folder = self.drive().join(path.replace('\\', "/"));
         fs::create_dir_all(&folder)?;
         let session = format!("wine-{}", self.projects.fetch_add(1, Ordering::Relaxed));
-        Ok(Project { wine: self, folder, path: format!("C:\\{path}"), session })
+        Ok(Project {
+            wine: self,
+            folder,
+            path: format!("C:\\{path}"),
+            session,
+        })
     }
 
     /// Writes the configuration of its user.
@@ -96,7 +118,12 @@ impl Drop for Wine {
         // Otherwise it would write into its folder while that goes.
         for option in ["--kill", "--wait"] {
             let mut server = Command::new("wineserver");
-            server.arg(option).env("WINEPREFIX", self.prefix.path()).stderr(Stdio::null()).status().ok();
+            server
+                .arg(option)
+                .env("WINEPREFIX", self.prefix.path())
+                .stderr(Stdio::null())
+                .status()
+                .ok();
         }
     }
 }
@@ -116,7 +143,8 @@ pub(crate) struct Project<'a> {
 impl Project<'_> {
     /// The input of an event, as the client on Windows would send it.
     pub(crate) fn input(&self, event: &str, fields: &Value) -> String {
-        let mut input = json!({ "session_id": self.session, "hook_event_name": event, "cwd": self.path });
+        let mut input =
+            json!({ "session_id": self.session, "hook_event_name": event, "cwd": self.path });
         if let (Some(input), Some(fields)) = (input.as_object_mut(), fields.as_object()) {
             input.extend(fields.clone());
         }
@@ -130,12 +158,18 @@ impl Project<'_> {
 
     /// A prompt of a person.
     pub(crate) fn prompt(&self, text: &str) -> Result<HookAnswer> {
-        self.hook("omo-user-prompt-submit", &self.input("UserPromptSubmit", &json!({ "prompt": text })))
+        self.hook(
+            "omo-user-prompt-submit",
+            &self.input("UserPromptSubmit", &json!({ "prompt": text })),
+        )
     }
 
     /// The model ends its turn.
     pub(crate) fn stop(&self, message: &str) -> Result<HookAnswer> {
-        self.hook("omo-stop", &self.input("Stop", &json!({ "last_assistant_message": message })))
+        self.hook(
+            "omo-stop",
+            &self.input("Stop", &json!({ "last_assistant_message": message })),
+        )
     }
 
     /// Turns ultrawork on.
@@ -164,7 +198,10 @@ impl Project<'_> {
     /// Puts a text in the place of its state.
     pub(crate) fn write_state(&self, text: &str) -> Result<()> {
         fs::create_dir_all(self.state_folder())?;
-        Ok(fs::write(self.state_folder().join("runtime.local.json"), text)?)
+        Ok(fs::write(
+            self.state_folder().join("runtime.local.json"),
+            text,
+        )?)
     }
 }
 

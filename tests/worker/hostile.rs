@@ -13,10 +13,17 @@ fn another_brief_than_the_named_one_is_not_followed() -> Result<()> {
     other.setup = Some("touch \"$HOME/started\"".to_owned());
     machines.push_brief(&other)?;
     ensure!(machines.run(&named, &[])?.status == 10);
-    ensure!(machines.there(&format!("{BRANCH}.report"))?.is_empty() && machines.subjects()?.is_empty());
+    ensure!(
+        machines.there(&format!("{BRANCH}.report"))?.is_empty() && machines.subjects()?.is_empty()
+    );
     ensure!(!machines.lab.home().join("started").exists());
     // None at all, no branch, and no repository.
-    machines.git(&["push", "-q", &machines.remote(), &format!(":{BRANCH}.brief")])?;
+    machines.git(&[
+        "push",
+        "-q",
+        &machines.remote(),
+        &format!(":{BRANCH}.brief"),
+    ])?;
     ensure!(machines.run(&named, &[])?.status == 3);
     std::fs::rename(machines.hub(), machines.path("away"))?;
     let said = machines.run(&named, &[])?;
@@ -85,15 +92,35 @@ fn much_output_and_an_address_with_a_password_show_nowhere() -> Result<()> {
     machines.set_client("head -c 10000000 /dev/zero | tr '\\0' x >&3; echo >&3; head -c 10000000 /dev/zero | tr '\\0' y >&2; echo 1 >a; commit 1")?;
     let brief = machines.push_brief(&machines.brief(&["1"]))?;
     let said = machines.run(&brief, &[])?;
-    ensure!(said.status == 0 && said.out.len() + said.err.len() < 4_000, "{:?}", said.status);
+    ensure!(
+        said.status == 0 && said.out.len() + said.err.len() < 4_000,
+        "{:?}",
+        said.status
+    );
     // Nothing listens there.
-    let mut command = machines.command(&["worker", "--branch", BRANCH, "--brief", &brief, "--name", "a"]);
-    command.arg("--remote=http://me:s3cr3t@127.0.0.1:1/x.git").arg("--scratch").arg(machines.path("scratch"));
-    let mut child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn()?;
+    let mut command = machines.command(&[
+        "worker", "--branch", BRANCH, "--brief", &brief, "--name", "a",
+    ]);
+    command
+        .arg("--remote=http://me:s3cr3t@127.0.0.1:1/x.git")
+        .arg("--scratch")
+        .arg(machines.path("scratch"));
+    let mut child = command
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()?;
     let scratch = machines.path("scratch").display().to_string();
-    let logs = || machines.command(&["worker", "logs", "a", "--scratch", &scratch]).output();
+    let logs = || {
+        machines
+            .command(&["worker", "logs", "a", "--scratch", &scratch])
+            .output()
+    };
     let is_fetching = || {
-        logs().is_ok_and(|log| String::from_utf8_lossy(&log.stdout).contains("http://127.0.0.1:1/x.git")).then_some(())
+        logs()
+            .is_ok_and(|log| {
+                String::from_utf8_lossy(&log.stdout).contains("http://127.0.0.1:1/x.git")
+            })
+            .then_some(())
     };
     wait_until("the first line of the log", is_fetching)?;
     crate::two_machines::signal(&child, rustix::process::Signal::TERM)?;
@@ -134,9 +161,14 @@ fn the_client_stands_behind_the_fence() -> Result<()> {
         ..brief
     };
     let brief = machines.push_brief(&brief)?;
-    ensure!(machines.run(&brief, &[])?.status == 0, "{:?}", machines.report());
+    ensure!(
+        machines.run(&brief, &[])?.status == 0,
+        "{:?}",
+        machines.report()
+    );
     let answers = std::fs::read_to_string(answers)?;
-    let expected = "allowed inside\nallowed temporary\ndenied rules\ndenied home\ndenied never\ndenied git\n";
+    let expected =
+        "allowed inside\nallowed temporary\ndenied rules\ndenied home\ndenied never\ndenied git\n";
     ensure!(answers == expected, "{answers}");
     let words = std::fs::read_to_string(words)?.replace('\n', " ");
     let rules = "Bash(git add:*) Bash(git commit:*) Bash(git rm:*) Bash(git mv:*) Bash(make:*) ";
@@ -144,6 +176,9 @@ fn the_client_stands_behind_the_fence() -> Result<()> {
     for part in ["--max-budget-usd 2.5", "--model opus", &rules] {
         ensure!(words.contains(part), "{part}: {words}");
     }
-    ensure!(!words.contains("omo agent") && !words.contains("dangerously"), "{words}");
+    ensure!(
+        !words.contains("omo agent") && !words.contains("dangerously"),
+        "{words}"
+    );
     machines.require_tidy()
 }

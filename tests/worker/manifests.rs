@@ -68,36 +68,76 @@ fn parse(yaml: &str) -> serde_yaml_ng::Result<Value> {
 #[test]
 fn the_job_for_kubernetes_is_one_of_its_api_whatever_is_filled_in() {
     for value in ["omo-r1-session-1-1", HOSTILE] {
-        let filled =
-            LauncherTemplate::fill_text(KUBERNETES_JOB, &PLACEHOLDERS.map(|name| (name, value.to_owned())).into())
-                .unwrap();
+        let filled = LauncherTemplate::fill_text(
+            KUBERNETES_JOB,
+            &PLACEHOLDERS.map(|name| (name, value.to_owned())).into(),
+        )
+        .unwrap();
         let job: Job = serde_yaml_ng::from_str(&filled).unwrap();
-        assert_eq!((job.api_version.as_str(), job.kind.as_str()), ("batch/v1", "Job"));
+        assert_eq!(
+            (job.api_version.as_str(), job.kind.as_str()),
+            ("batch/v1", "Job")
+        );
         assert_eq!(job.metadata.name.as_deref(), Some(value));
         let pod = job.spec.template.spec;
         assert_eq!(pod.containers[0].command, ["sh", "-c", value]);
         assert_eq!(pod.containers[0].image, value);
-        assert_eq!(pod.restart_policy, "Never", "a pod that is lost is begun again by its run");
+        assert_eq!(
+            pod.restart_policy, "Never",
+            "a pod that is lost is begun again by its run"
+        );
     }
 }
 
 #[test]
 fn the_workflow_takes_what_its_launcher_sends_and_runs_none_of_it_as_text() {
     let workflow = parse(WORKFLOW).unwrap();
-    let start = find_profile("github-actions", &BTreeMap::new(), "omo", |_| Err(String::new()));
-    let values = PLACEHOLDERS.map(|name| (name, if name == "options" { String::new() } else { "7".to_owned() })).into();
-    let words = LauncherTemplate::parse(&start.unwrap().start).unwrap().fill(&values).unwrap();
-    let sent: Vec<&str> = words.iter().filter_map(|word| word.strip_suffix("=7")).collect();
-    let taken: Vec<&String> = workflow["on"]["workflow_dispatch"]["inputs"].as_object().unwrap().keys().collect();
+    let start = find_profile("github-actions", &BTreeMap::new(), "omo", |_| {
+        Err(String::new())
+    });
+    let values = PLACEHOLDERS
+        .map(|name| {
+            (
+                name,
+                if name == "options" {
+                    String::new()
+                } else {
+                    "7".to_owned()
+                },
+            )
+        })
+        .into();
+    let words = LauncherTemplate::parse(&start.unwrap().start)
+        .unwrap()
+        .fill(&values)
+        .unwrap();
+    let sent: Vec<&str> = words
+        .iter()
+        .filter_map(|word| word.strip_suffix("=7"))
+        .collect();
+    let taken: Vec<&String> = workflow["on"]["workflow_dispatch"]["inputs"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .collect();
     let sorted = |mut names: Vec<String>| {
         names.sort();
         names
     };
     let owned = |names: &[&str]| sorted(names.iter().map(|name| (*name).to_owned()).collect());
     assert_eq!(owned(&sent), sorted(taken.into_iter().cloned().collect()));
-    assert_eq!(workflow["run-name"], "${{ inputs.job }}", "its launcher asks for it by this name");
+    assert_eq!(
+        workflow["run-name"], "${{ inputs.job }}",
+        "its launcher asks for it by this name"
+    );
     let steps = workflow["jobs"]["worker"]["steps"].as_array().unwrap();
-    let commands: Vec<&str> = steps.iter().filter_map(|step| step["run"].as_str()).collect();
+    let commands: Vec<&str> = steps
+        .iter()
+        .filter_map(|step| step["run"].as_str())
+        .collect();
     assert_eq!(commands.len(), steps.len());
-    assert!(commands.iter().all(|command| !command.contains("${{")), "a value of a request in the text of a command");
+    assert!(
+        commands.iter().all(|command| !command.contains("${{")),
+        "a value of a request in the text of a command"
+    );
 }

@@ -19,18 +19,37 @@ fn one_that_was_killed_goes_on_where_it_was_and_leaves_nothing() -> Result<()> {
     machines.wait_until_unmarked()?;
     signal(&first, Signal::KILL)?;
     first.wait()?;
-    ensure!(machines.scratch_folders().len() == 1, "{:?}", machines.scratch_folders());
+    ensure!(
+        machines.scratch_folders().len() == 1,
+        "{:?}",
+        machines.scratch_folders()
+    );
     machines.set_client("[ -f a ] && echo 2 >b; commit 2")?;
-    ensure!(machines.run(&brief, &[])?.status == 0, "{:?}", machines.report());
-    ensure!(machines.subjects()? == ["feat: task 1", "feat: task 2"], "{:?}", machines.subjects());
+    ensure!(
+        machines.run(&brief, &[])?.status == 0,
+        "{:?}",
+        machines.report()
+    );
+    ensure!(
+        machines.subjects()? == ["feat: task 1", "feat: task 2"],
+        "{:?}",
+        machines.subjects()
+    );
     let prompt = fs::read_to_string(machines.path("prompt"))?;
-    ensure!(prompt.contains("`1` is done already") && prompt.contains("go on with `2`"), "{prompt}");
+    ensure!(
+        prompt.contains("`1` is done already") && prompt.contains("go on with `2`"),
+        "{prompt}"
+    );
     machines.require_tidy()?;
     // A third start finds everything there, and starts no client.
     machines.set_client("touch \"$HOME/started\"")?;
     ensure!(machines.run(&brief, &[])?.status == 0);
     ensure!(!machines.lab.home().join("started").exists());
-    ensure!(machines.report()?.pushed == ["1", "2"], "{:?}", machines.report());
+    ensure!(
+        machines.report()?.pushed == ["1", "2"],
+        "{:?}",
+        machines.report()
+    );
     machines.require_tidy()
 }
 
@@ -45,42 +64,91 @@ fn what_its_earlier_starts_have_cost_is_told_and_not_granted_again() -> Result<(
             words.display()
         ))
     };
-    let brief = WorkerBrief { budget_micros: Some(2_500_000), ..machines.brief(&["1", "2", "3"]) };
+    let brief = WorkerBrief {
+        budget_micros: Some(2_500_000),
+        ..machines.brief(&["1", "2", "3"])
+    };
     let brief = machines.push_brief(&brief)?;
-    for (task, dollars, granted, told) in [(1, 2.0, "2.500000", 2_000_000), (2, 0.5, "0.500000", 2_500_000)] {
+    for (task, dollars, granted, told) in [
+        (1, 2.0, "2.500000", 2_000_000),
+        (2, 0.5, "0.500000", 2_500_000),
+    ] {
         ends_with(task, dollars)?;
-        ensure!(machines.run(&brief, &[])?.status == 1, "{:?}", machines.report());
+        ensure!(
+            machines.run(&brief, &[])?.status == 1,
+            "{:?}",
+            machines.report()
+        );
         let words = fs::read_to_string(&words)?;
-        ensure!(words.contains(&format!("--max-budget-usd {granted} ")), "{words}");
-        ensure!(machines.report()?.cost == ClientCost { told: Some(told), untold: 0 }, "{:?}", machines.report());
+        ensure!(
+            words.contains(&format!("--max-budget-usd {granted} ")),
+            "{words}"
+        );
+        ensure!(
+            machines.report()?.cost
+                == ClientCost {
+                    told: Some(told),
+                    untold: 0
+                },
+            "{:?}",
+            machines.report()
+        );
     }
     machines.set_client("touch \"$HOME/started\"")?;
-    ensure!(machines.run(&brief, &[])?.status == 8, "{:?}", machines.report());
+    ensure!(
+        machines.run(&brief, &[])?.status == 8,
+        "{:?}",
+        machines.report()
+    );
     ensure!(!machines.lab.home().join("started").exists());
     let report = machines.report()?;
-    ensure!(report.cost.told == Some(2_500_000) && report.pushed == ["1", "2"], "{report:?}");
-    ensure!(matches!(report.phase, WorkerPhase::Ended { end: WorkerEnd::BudgetSpent, .. }), "{report:?}");
+    ensure!(
+        report.cost.told == Some(2_500_000) && report.pushed == ["1", "2"],
+        "{report:?}"
+    );
+    ensure!(
+        matches!(
+            report.phase,
+            WorkerPhase::Ended {
+                end: WorkerEnd::BudgetSpent,
+                ..
+            }
+        ),
+        "{report:?}"
+    );
     machines.require_tidy()
 }
 
 #[test]
 fn an_earlier_start_that_was_killed_counts_with_all_that_it_was_allowed() -> Result<()> {
     let machines = TwoMachines::new("echo 1 >a; commit 1; sleep 60")?;
-    let brief = machines.push_brief(&WorkerBrief { budget_micros: Some(2_500_000), ..machines.brief(&["1", "2"]) })?;
+    let brief = machines.push_brief(&WorkerBrief {
+        budget_micros: Some(2_500_000),
+        ..machines.brief(&["1", "2"])
+    })?;
     let mut first = machines.spawn(&brief)?;
     machines.wait_until_pushed(1)?;
     machines.wait_until_unmarked()?;
     signal(&first, Signal::KILL)?;
     first.wait()?;
-    let killed = ClientCost { told: None, untold: 2_500_000 };
+    let killed = ClientCost {
+        told: None,
+        untold: 2_500_000,
+    };
     ensure!(machines.report()?.cost == killed, "{:?}", machines.report());
     machines.set_client("touch \"$HOME/started\"")?;
     // It cannot tell whether the earlier one is still at work, and leaves it its report.
     let said = machines.run(&brief, &[])?;
-    ensure!(said.status == 5 && said.out.contains("has not said what it has cost"), "{said:?}");
+    ensure!(
+        said.status == 5 && said.out.contains("has not said what it has cost"),
+        "{said:?}"
+    );
     ensure!(!machines.lab.home().join("started").exists());
     let report = machines.report()?;
-    ensure!(report.cost == killed && report.phase == WorkerPhase::Working, "{report:?}");
+    ensure!(
+        report.cost == killed && report.phase == WorkerPhase::Working,
+        "{report:?}"
+    );
     machines.require_tidy()
 }
 
@@ -97,13 +165,27 @@ fn of_two_at_once_the_later_one_goes_on_and_the_earlier_one_ends() -> Result<()>
     let mut first = machines.spawn(&brief)?;
     machines.wait_for("begun")?;
     machines.set_client("echo second >a; commit 1")?;
-    ensure!(machines.run(&brief, &[])?.status == 0, "{:?}", machines.report());
-    let (tip, report) = (machines.there(crate::two_machines::BRANCH)?, machines.report()?);
+    ensure!(
+        machines.run(&brief, &[])?.status == 0,
+        "{:?}",
+        machines.report()
+    );
+    let (tip, report) = (
+        machines.there(crate::two_machines::BRANCH)?,
+        machines.report()?,
+    );
     fs::write(go, "")?;
     ensure!(first.wait()?.code() == Some(6));
-    ensure!(machines.there(crate::two_machines::BRANCH)? == tip && machines.report()? == report, "it pushed");
+    ensure!(
+        machines.there(crate::two_machines::BRANCH)? == tip && machines.report()? == report,
+        "it pushed"
+    );
     // Its commit is on no branch of the remote.
-    ensure!(machines.scratch_folders().len() == 1, "{:?}", machines.scratch_folders());
+    ensure!(
+        machines.scratch_folders().len() == 1,
+        "{:?}",
+        machines.scratch_folders()
+    );
     Ok(())
 }
 
@@ -112,15 +194,31 @@ fn one_that_is_asked_to_end_pushes_what_is_committed() -> Result<()> {
     for asked in [Signal::TERM, Signal::INT, Signal::HUP] {
         let machines = TwoMachines::new("")?;
         let begun = machines.path("begun");
-        machines.set_client(&format!("echo 1 >a; commit 1; echo 2 >b; touch '{}'; sleep 60", begun.display()))?;
+        machines.set_client(&format!(
+            "echo 1 >a; commit 1; echo 2 >b; touch '{}'; sleep 60",
+            begun.display()
+        ))?;
         let brief = machines.push_brief(&machines.brief(&["1", "2"]))?;
         let mut worker = machines.spawn(&brief)?;
         machines.wait_for("begun")?;
         signal(&worker, asked)?;
         ensure!(worker.wait()?.code() == Some(1));
-        ensure!(machines.subjects()? == ["feat: task 1"], "what is half done is no task: {:?}", machines.subjects());
+        ensure!(
+            machines.subjects()? == ["feat: task 1"],
+            "what is half done is no task: {:?}",
+            machines.subjects()
+        );
         let report = machines.report()?;
-        ensure!(matches!(report.phase, WorkerPhase::Ended { end: WorkerEnd::Stopped, .. }), "{report:?}");
+        ensure!(
+            matches!(
+                report.phase,
+                WorkerPhase::Ended {
+                    end: WorkerEnd::Stopped,
+                    ..
+                }
+            ),
+            "{report:?}"
+        );
         ensure!(report.pushed == ["1"], "{report:?}");
         machines.require_tidy()?;
     }
@@ -139,7 +237,16 @@ fn a_set_up_is_ended_with_its_worker() -> Result<()> {
     signal(&worker, Signal::TERM)?;
     ensure!(worker.wait()?.code() == Some(1));
     let report = machines.report()?;
-    ensure!(matches!(report.phase, WorkerPhase::Ended { end: WorkerEnd::Stopped, .. }), "{report:?}");
+    ensure!(
+        matches!(
+            report.phase,
+            WorkerPhase::Ended {
+                end: WorkerEnd::Stopped,
+                ..
+            }
+        ),
+        "{report:?}"
+    );
     machines.require_tidy()?;
     // Killed, it ends it as well, and the next one removes what is left.
     std::fs::remove_file(&begun)?;

@@ -29,14 +29,20 @@ impl TwoMachines {
     /// `commit 1` commits all that is there as task 1.
     pub(crate) fn new(client: &str) -> Result<Self> {
         let lab = Lab::builder().build()?;
-        let mut it = Self { lab, program: scene::plugin().join("bin/omo"), base: String::new() };
+        let mut it = Self {
+            lab,
+            program: scene::plugin().join("bin/omo"),
+            base: String::new(),
+        };
         it.set_client(client)?;
         it.git(&["init", "-q", "-b", "main"])?;
         it.lab.write("README", "hello\n")?;
         it.lab.write(".gitignore", "*.ignored\n")?;
         it.git(&["add", "-A"])?;
         it.git(&["commit", "-q", "-m", "chore: begin"])?;
-        it.git(&["rev-parse", "HEAD"])?.trim().clone_into(&mut it.base);
+        it.git(&["rev-parse", "HEAD"])?
+            .trim()
+            .clone_into(&mut it.base);
         let hub = it.hub().display().to_string();
         it.git(&["init", "-q", "--bare", "-b", "main", &hub])?;
         it.git(&["push", "-q", &hub, "HEAD:main", &format!("HEAD:{BRANCH}")])?;
@@ -51,7 +57,10 @@ impl TwoMachines {
             prompt = self.path("prompt").display()
         );
         fs::write(self.path("client"), text)?;
-        Ok(fs::set_permissions(self.path("client"), fs::Permissions::from_mode(0o755))?)
+        Ok(fs::set_permissions(
+            self.path("client"),
+            fs::Permissions::from_mode(0o755),
+        )?)
     }
 
     /// A file beside the project.
@@ -73,8 +82,17 @@ impl TwoMachines {
 
     /// What a reference of the shared repository names; empty where there is none.
     pub(crate) fn there(&self, branch: &str) -> Result<String> {
-        let listed = self.git(&["ls-remote", "--refs", &self.remote(), &format!("refs/heads/{branch}")])?;
-        Ok(listed.split_whitespace().next().unwrap_or_default().to_owned())
+        let listed = self.git(&[
+            "ls-remote",
+            "--refs",
+            &self.remote(),
+            &format!("refs/heads/{branch}"),
+        ])?;
+        Ok(listed
+            .split_whitespace()
+            .next()
+            .unwrap_or_default()
+            .to_owned())
     }
 
     pub(crate) fn brief(&self, tasks: &[&str]) -> WorkerBrief {
@@ -109,15 +127,27 @@ impl TwoMachines {
         let mut tree = self.lab.command("git");
         tree.arg("mktree").stdin(fs::File::open(&entry)?);
         let tree = String::from_utf8(tree.output()?.stdout)?;
-        let commit = self.git(&["commit-tree", tree.trim(), "-m", "brief"])?.trim().to_owned();
-        self.git(&["push", "-q", "-f", &self.remote(), &format!("{commit}:refs/heads/{BRANCH}.brief")])?;
+        let commit = self
+            .git(&["commit-tree", tree.trim(), "-m", "brief"])?
+            .trim()
+            .to_owned();
+        self.git(&[
+            "push",
+            "-q",
+            "-f",
+            &self.remote(),
+            &format!("{commit}:refs/heads/{BRANCH}.brief"),
+        ])?;
         Ok(commit)
     }
 
     /// A command of omo.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.lab.command(&self.program);
-        command.args(arguments).current_dir(self.lab.home()).stdin(Stdio::null());
+        command
+            .args(arguments)
+            .current_dir(self.lab.home())
+            .stdin(Stdio::null());
         command
     }
 
@@ -125,12 +155,29 @@ impl TwoMachines {
     pub(crate) fn worker(&self, brief: &str, more: &[&str]) -> Command {
         let (remote, scratch, client) = (self.remote(), self.path("scratch"), self.path("client"));
         let (scratch, client) = (scratch.display().to_string(), client.display().to_string());
-        let mut own = vec!["--remote", &remote, "--branch", BRANCH, "--brief", brief, "--scratch", &scratch];
+        let mut own = vec![
+            "--remote",
+            &remote,
+            "--branch",
+            BRANCH,
+            "--brief",
+            brief,
+            "--scratch",
+            &scratch,
+        ];
         if !more.contains(&"--client") {
             own.extend(["--client", &client]);
         }
-        let words = if more.first() == Some(&"start") { ["worker", "start"].as_slice() } else { &["worker"] };
-        let more = if more.first() == Some(&"start") { more.get(1..).unwrap_or_default() } else { more };
+        let words = if more.first() == Some(&"start") {
+            ["worker", "start"].as_slice()
+        } else {
+            &["worker"]
+        };
+        let more = if more.first() == Some(&"start") {
+            more.get(1..).unwrap_or_default()
+        } else {
+            more
+        };
         self.command(&[words, &own, more].concat())
     }
 
@@ -140,12 +187,21 @@ impl TwoMachines {
 
     /// Starts a worker, whose output goes nowhere.
     pub(crate) fn spawn(&self, brief: &str) -> Result<Child> {
-        Ok(self.worker(brief, &[]).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?)
+        Ok(self
+            .worker(brief, &[])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?)
     }
 
     pub(crate) fn report(&self) -> Result<WorkerReport> {
         let hub = self.hub().display().to_string();
-        let text = self.git(&["--git-dir", &hub, "show", &format!("refs/heads/{BRANCH}.report:report.json")])?;
+        let text = self.git(&[
+            "--git-dir",
+            &hub,
+            "show",
+            &format!("refs/heads/{BRANCH}.report:report.json"),
+        ])?;
         Ok(serde_json::from_str(&text)?)
     }
 
@@ -160,16 +216,27 @@ impl TwoMachines {
     /// The files of the last commit of the branch.
     pub(crate) fn files(&self) -> Result<Vec<String>> {
         let hub = self.hub().display().to_string();
-        let said = self.git(&["--git-dir", &hub, "ls-tree", "--name-only", &format!("refs/heads/{BRANCH}")])?;
+        let said = self.git(&[
+            "--git-dir",
+            &hub,
+            "ls-tree",
+            "--name-only",
+            &format!("refs/heads/{BRANCH}"),
+        ])?;
         Ok(said.lines().map(str::to_owned).collect())
     }
 
     /// The folders of starts that are there.
     pub(crate) fn scratch_folders(&self) -> Vec<String> {
-        let tops = fs::read_dir(self.path("scratch")).into_iter().flatten().flatten();
+        let tops = fs::read_dir(self.path("scratch"))
+            .into_iter()
+            .flatten()
+            .flatten();
         let inner = tops.flat_map(|top| fs::read_dir(top.path()).into_iter().flatten().flatten());
         let names = inner.filter_map(|entry| entry.file_name().into_string().ok());
-        names.filter(|name| name.starts_with("start-") || name.starts_with("dead-")).collect()
+        names
+            .filter(|name| name.starts_with("start-") || name.starts_with("dead-"))
+            .collect()
     }
 
     /// Waits until a file beside the project is there.
@@ -179,16 +246,27 @@ impl TwoMachines {
     }
 
     pub(crate) fn wait_until_pushed(&self, commits: usize) -> Result<()> {
-        let is_there = || self.subjects().is_ok_and(|subjects| subjects.len() >= commits).then_some(());
+        let is_there = || {
+            self.subjects()
+                .is_ok_and(|subjects| subjects.len() >= commits)
+                .then_some(())
+        };
         wait_until("the push", is_there).context("nothing was pushed")
     }
 
     /// Waits until no start holds work that was not pushed, as far as it knows.
     pub(crate) fn wait_until_unmarked(&self) -> Result<()> {
-        let tops = || fs::read_dir(self.path("scratch")).into_iter().flatten().flatten();
-        let starts = || tops().flat_map(|top| fs::read_dir(top.path()).into_iter().flatten().flatten());
+        let tops = || {
+            fs::read_dir(self.path("scratch"))
+                .into_iter()
+                .flatten()
+                .flatten()
+        };
+        let starts =
+            || tops().flat_map(|top| fs::read_dir(top.path()).into_iter().flatten().flatten());
         let is_marked = || starts().any(|start| start.path().join("kept").exists());
-        wait_until("the end of the push", || (!is_marked()).then_some(())).context("a start stays marked")
+        wait_until("the end of the push", || (!is_marked()).then_some(()))
+            .context("a start stays marked")
     }
 
     /// No process stands in the scratch folder, and nothing of a start is left in it.
@@ -196,12 +274,17 @@ impl TwoMachines {
         let scratch = self.path("scratch");
         let at_work = || {
             let stands_there = |entry: fs::DirEntry| {
-                fs::read_link(entry.path().join("cwd")).is_ok_and(|folder| folder.starts_with(&scratch))
+                fs::read_link(entry.path().join("cwd"))
+                    .is_ok_and(|folder| folder.starts_with(&scratch))
             };
             (!omo_tests::processes::processes().any(stands_there)).then_some(())
         };
         wait_until("the end of all processes", at_work)?;
-        ensure!(self.scratch_folders().is_empty(), "{:?}", self.scratch_folders());
+        ensure!(
+            self.scratch_folders().is_empty(),
+            "{:?}",
+            self.scratch_folders()
+        );
         Ok(())
     }
 }

@@ -39,11 +39,30 @@ impl ActivationContext<'_> {
     /// # Errors
     ///
     /// Where the environment cannot be kept: the run is on, and none of its checks runs.
-    pub fn activate(self, session: &mut Session, activation: UlwActivation) -> (RunStart, Result<(), FolderError>) {
-        let Self { root, state_home, id, scope, settings, approval, now } = self;
+    pub fn activate(
+        self,
+        session: &mut Session,
+        activation: UlwActivation,
+    ) -> (RunStart, Result<(), FolderError>) {
+        let Self {
+            root,
+            state_home,
+            id,
+            scope,
+            settings,
+            approval,
+            now,
+        } = self;
         let start = RunStart::of(session, &activation);
-        let is_there = |kept: &String| state_home.is_some_and(|home| run_environment::read(home, id, kept).is_some());
-        let kept = session.verification.environment.take().filter(|_| session.is_armed()).filter(is_there);
+        let is_there = |kept: &String| {
+            state_home.is_some_and(|home| run_environment::read(home, id, kept).is_some())
+        };
+        let kept = session
+            .verification
+            .environment
+            .take()
+            .filter(|_| session.is_armed())
+            .filter(is_there);
         if start.keeps_run() {
             session.go_on(activation, now);
         } else {
@@ -54,12 +73,16 @@ impl ActivationContext<'_> {
         }
         session.verification.scope = session.verification.scope.take().or(scope);
         session.verification.settings = session.verification.settings.take().or(Some(settings));
-        let keep = |(root, home)| CheckEnvironment::from_variables(env::variables(), root).save_for_run(home, id);
-        let (kept, result) =
-            match kept.map_or_else(|| root.zip(state_home).map(keep).transpose(), |kept| Ok(Some(kept))) {
-                Ok(kept) => (kept, Ok(())),
-                Err(error) => (None, Err(error)),
-            };
+        let keep = |(root, home)| {
+            CheckEnvironment::from_variables(env::variables(), root).save_for_run(home, id)
+        };
+        let (kept, result) = match kept.map_or_else(
+            || root.zip(state_home).map(keep).transpose(),
+            |kept| Ok(Some(kept)),
+        ) {
+            Ok(kept) => (kept, Ok(())),
+            Err(error) => (None, Err(error)),
+        };
         session.verification.environment = Some(kept.unwrap_or_default());
         (start, result)
     }

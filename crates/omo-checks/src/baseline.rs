@@ -65,12 +65,17 @@ type BaselineResults = BTreeMap<String, StartedCheck>;
 pub fn check_at_start(state_home: &Path, id: &SessionId, check: &Check) -> Option<StartedCheck> {
     let folder = folder_of(state_home, id).ok()?;
     let key = SealKey::load(Some(state_home)).ok()?;
-    read_sealed::<BaselineResults>(&folder, &key, id, RESULTS)?.remove(&hex_digest(&check.definition()))
+    read_sealed::<BaselineResults>(&folder, &key, id, RESULTS)?
+        .remove(&hex_digest(&check.definition()))
 }
 
 /// The files outside of the work that checks may run or load, as they are.
 pub fn outside_files(root: &Path, checks: &[Check]) -> OutsideFiles {
-    outside_files::list(root, env::home().as_deref(), checks.iter().map(|check| check.command.as_str()))
+    outside_files::list(
+        root,
+        env::home().as_deref(),
+        checks.iter().map(|check| check.command.as_str()),
+    )
 }
 
 /// Files outside of the work as the run began; `None` where they were not listed.
@@ -108,8 +113,15 @@ pub fn start_counting(
 /// # Errors
 ///
 /// An error of the system where no process can be started.
-pub fn count_rest(root: &Path, state_home: &Path, id: &SessionId, checks: &[Check]) -> io::Result<()> {
-    let is_missing = |check: &&Check| may_run_tests(&check.command) && check_at_start(state_home, id, check).is_none();
+pub fn count_rest(
+    root: &Path,
+    state_home: &Path,
+    id: &SessionId,
+    checks: &[Check],
+) -> io::Result<()> {
+    let is_missing = |check: &&Check| {
+        may_run_tests(&check.command) && check_at_start(state_home, id, check).is_none()
+    };
     let folder = folder_of(state_home, id).map_err(io::Error::other)?;
     if !checks.iter().any(|check| is_missing(&check)) || is_being_counted(&folder) {
         return Ok(());
@@ -117,19 +129,36 @@ pub fn count_rest(root: &Path, state_home: &Path, id: &SessionId, checks: &[Chec
     start_process(root, &folder, id, None)
 }
 
-fn start_process(root: &Path, folder: &GuardedFolder, id: &SessionId, transcript: Option<&Path>) -> io::Result<()> {
-    let mut arguments: Vec<OsString> = vec![COUNTER_ARGUMENT.into(), root.into(), id.as_str().into()];
+fn start_process(
+    root: &Path,
+    folder: &GuardedFolder,
+    id: &SessionId,
+    transcript: Option<&Path>,
+) -> io::Result<()> {
+    let mut arguments: Vec<OsString> =
+        vec![COUNTER_ARGUMENT.into(), root.into(), id.as_str().into()];
     arguments.extend(transcript.map(OsString::from));
-    detached::start_detached(&arguments, root, folder.create_file(LOG).map_err(io::Error::other)?).map(drop)
+    detached::start_detached(
+        &arguments,
+        root,
+        folder.create_file(LOG).map_err(io::Error::other)?,
+    )
+    .map(drop)
 }
 
 /// Counts, where the process was started for that; otherwise nothing happens.
 ///
 /// Called first thing in the `main` of every binary that begins runs.
-#[expect(clippy::exit, reason = "this is a process of its own, and does nothing else")]
+#[expect(
+    clippy::exit,
+    reason = "this is a process of its own, and does nothing else"
+)]
 pub fn run_if_asked() {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == COUNTER_ARGUMENT) {
+    if arguments
+        .next()
+        .is_some_and(|first| first == COUNTER_ARGUMENT)
+    {
         if let (Some(root), Some(id)) = (arguments.next(), arguments.next()) {
             let transcript = arguments.next().map(PathBuf::from);
             let _ = count_and_exit(Path::new(&root), &id.to_string_lossy(), transcript);
@@ -146,7 +175,10 @@ fn count_and_exit(root: &Path, id: &str, transcript: Option<PathBuf>) -> Option<
     let _alone = StateLock::take_named(&folder, LOCK, Duration::from_secs(2)).ok()?;
     detached::leave_terminal().ok()?;
     let key = SealKey::load(Some(&home)).ok()?;
-    let session = state::peek(root, &id).ok().flatten().filter(|session| key.holds(&id, session))?;
+    let session = state::peek(root, &id)
+        .ok()
+        .flatten()
+        .filter(|session| key.holds(&id, session))?;
     if outside_files_at_start(&home, &id).is_some() {
         detached::report_ready("counting").ok()?;
         detached::step_back();
@@ -159,7 +191,12 @@ fn count_and_exit(root: &Path, id: &str, transcript: Option<PathBuf>) -> Option<
         outside_files::add_digests(root, &mut outside);
         write_sealed(&folder, &key, &id, OUTSIDE, &outside)?;
     }
-    let mut run = CountedRun { root, id: &id, transcript, looked: None };
+    let mut run = CountedRun {
+        root,
+        id: &id,
+        transcript,
+        looked: None,
+    };
     let counted = count_in_copy(&mut run, &home, &folder);
     let _ = folder.remove_folder(COPY);
     counted
@@ -179,7 +216,9 @@ impl CountedRun<'_> {
     fn at_work(&self) -> Option<Session> {
         let mut session = state::peek(self.root, self.id).ok().flatten()?;
         // No hook runs at Esc.
-        let read = |path: &PathBuf| read_tail(path, session.transcript, session.ulw.last_stop_at).interrupted;
+        let read = |path: &PathBuf| {
+            read_tail(path, session.transcript, session.ulw.last_stop_at).interrupted
+        };
         if let Some(interruption) = self.transcript.as_ref().and_then(read) {
             session.note_interruption(interruption, env::now());
         }
@@ -187,7 +226,10 @@ impl CountedRun<'_> {
     }
 
     fn should_continue(&mut self) -> bool {
-        if self.looked.is_some_and(|looked| looked.elapsed() < LOOK_EVERY) {
+        if self
+            .looked
+            .is_some_and(|looked| looked.elapsed() < LOOK_EVERY)
+        {
             return true;
         }
         self.looked = Some(Instant::now());
@@ -199,17 +241,26 @@ fn count_in_copy(run: &mut CountedRun, home: &Path, folder: &GuardedFolder) -> O
     let (root, id) = (run.root, run.id);
     let key = SealKey::load(Some(home)).ok()?;
     let session = run.at_work().filter(|session| key.holds(id, session))?;
-    let environment = CheckEnvironment::load_for_run(home, id, session.verification.environment.as_deref()?, root)?;
+    let environment = CheckEnvironment::load_for_run(
+        home,
+        id,
+        session.verification.environment.as_deref()?,
+        root,
+    )?;
     folder.empty_folder(COPY).ok()?;
     let top = folder.path().join(COPY);
-    let recorded = (session.verification.scope.as_deref()?, session.ulw.recorded.as_deref()?);
+    let recorded = (
+        session.verification.scope.as_deref()?,
+        session.ulw.recorded.as_deref()?,
+    );
     let project = recorded::write_recorded_files(root, home, id, recorded, &top)?;
     make_repository(root, &top);
     link_installed(root, &project);
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
     let mut results: BaselineResults = read_sealed(folder, &key, id, RESULTS).unwrap_or_default();
-    let is_open =
-        |check: &&Check| may_run_tests(&check.command) && !results.contains_key(&hex_digest(&check.definition()));
+    let is_open = |check: &&Check| {
+        may_run_tests(&check.command) && !results.contains_key(&hex_digest(&check.definition()))
+    };
     let open: Vec<&Check> = session.checks.iter().filter(is_open).collect();
     for check in open {
         let mut variables = environment.variables_for_check(check);
@@ -217,11 +268,19 @@ fn count_in_copy(run: &mut CountedRun, home: &Path, folder: &GuardedFolder) -> O
         name_each_test(&mut variables);
         let own = Duration::from_secs(check.effective_timeout().into());
         let timeout = own.min(deadline.saturating_duration_since(Instant::now()));
-        let how = CopyRun { variables, timeout, log: None, task: None };
+        let how = CopyRun {
+            variables,
+            timeout,
+            log: None,
+            task: None,
+        };
         let outcome = match run_in_copy(check, root, &project, how, || run.should_continue()) {
             Ok(outcome) => outcome,
             Err(error) => {
-                let started = StartedCheck { missing_reason: error.to_string(), ..StartedCheck::default() };
+                let started = StartedCheck {
+                    missing_reason: error.to_string(),
+                    ..StartedCheck::default()
+                };
                 results.insert(hex_digest(&check.definition()), started);
                 write_sealed(folder, &key, id, RESULTS, &results)?;
                 continue;
@@ -235,8 +294,18 @@ fn count_in_copy(run: &mut CountedRun, home: &Path, folder: &GuardedFolder) -> O
             CheckEnd::NotStarted(why) => why.clone(),
         };
         // A check that was cut short says nothing of all its tests.
-        let tests = if end.status().is_some() { outcome.tests } else { TestReport::default() };
-        results.insert(hex_digest(&check.definition()), StartedCheck { tests, missing_reason: why });
+        let tests = if end.status().is_some() {
+            outcome.tests
+        } else {
+            TestReport::default()
+        };
+        results.insert(
+            hex_digest(&check.definition()),
+            StartedCheck {
+                tests,
+                missing_reason: why,
+            },
+        );
         write_sealed(folder, &key, id, RESULTS, &results)?;
     }
     Some(())
@@ -246,8 +315,11 @@ fn count_in_copy(run: &mut CountedRun, home: &Path, folder: &GuardedFolder) -> O
 /// user's home. Asked from the project, none of whose programs is taken for git.
 pub fn make_repository(root: &Path, top: &Path) {
     let own = top.join(".git");
-    let git = |arguments: &[&str]| git_command::git(root, arguments, &own_git_dir::variables(&own, top), &[]);
-    let _ = git(&["init", "--quiet", "--template="]).and_then(|_| git(&["add", "--all", "--force"]));
+    let git = |arguments: &[&str]| {
+        git_command::git(root, arguments, &own_git_dir::variables(&own, top), &[])
+    };
+    let _ =
+        git(&["init", "--quiet", "--template="]).and_then(|_| git(&["add", "--all", "--force"]));
 }
 
 fn link_installed(root: &Path, project: &Path) {
@@ -260,7 +332,11 @@ fn link_installed(root: &Path, project: &Path) {
 }
 
 /// Waits for the runs of the checks as the run began; `false` where they did not end in time, or are no longer wanted.
-pub fn wait_for_start(state_home: &Path, id: &SessionId, mut should_continue: impl FnMut() -> bool) -> bool {
+pub fn wait_for_start(
+    state_home: &Path,
+    id: &SessionId,
+    mut should_continue: impl FnMut() -> bool,
+) -> bool {
     let deadline = Instant::now() + PATIENCE;
     let is_over = || folder_of(state_home, id).is_ok_and(|folder| !is_being_counted(&folder));
     while !is_over() {
@@ -277,7 +353,10 @@ fn is_being_counted(folder: &GuardedFolder) -> bool {
     StateLock::take_named(folder, LOCK, Duration::ZERO).is_err()
 }
 
-fn folder_of(state_home: &Path, id: &SessionId) -> Result<GuardedFolder, omo_state::files::folder::FolderError> {
+fn folder_of(
+    state_home: &Path,
+    id: &SessionId,
+) -> Result<GuardedFolder, omo_state::files::folder::FolderError> {
     GuardedFolder::create_user_part(state_home, &["omo", "baselines", id.as_str()])
 }
 
@@ -292,9 +371,16 @@ fn write_sealed(
     name: &str,
     value: &impl Serialize,
 ) -> Option<()> {
-    folder.replace(name, &sealed_json::write(key, &subject(id), value).ok()?).ok()
+    folder
+        .replace(name, &sealed_json::write(key, &subject(id), value).ok()?)
+        .ok()
 }
 
-fn read_sealed<T: DeserializeOwned>(folder: &GuardedFolder, key: &SealKey, id: &SessionId, name: &str) -> Option<T> {
+fn read_sealed<T: DeserializeOwned>(
+    folder: &GuardedFolder,
+    key: &SealKey,
+    id: &SessionId,
+    name: &str,
+) -> Option<T> {
     sealed_json::read(key, &subject(id), &folder.read(name, MAX_BYTES).ok()??)
 }

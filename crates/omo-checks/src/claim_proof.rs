@@ -72,22 +72,49 @@ impl ProofQuestion {
         is_copy_decisive: bool,
         counts: Vec<Option<TestCounts>>,
     ) -> Self {
-        let checks = session.checks.iter().map(|check| hex_digest(&check.definition())).collect();
+        let checks = session
+            .checks
+            .iter()
+            .map(|check| hex_digest(&check.definition()))
+            .collect();
         let scope = session.verification.scope.clone();
-        Self { tree: tree.to_owned(), recorded: recorded.to_owned(), checks, scope, is_copy_decisive, counts }
+        Self {
+            tree: tree.to_owned(),
+            recorded: recorded.to_owned(),
+            checks,
+            scope,
+            is_copy_decisive,
+            counts,
+        }
     }
 }
 
 /// Proof of the checks of a session that has claimed, about the files that they were green on.
 /// Nothing is written, started or waited for.
-pub fn known_counterfactual(state_home: &Path, id: &SessionId, session: &Session) -> Counterfactual {
-    let tree = session.checks.first().and_then(|check| check.last.as_ref()?.tree.as_deref());
-    let (Some(tree), Some(recorded)) = (tree, session.ulw.recorded.as_deref()) else { return Counterfactual::NotAsked };
+pub fn known_counterfactual(
+    state_home: &Path,
+    id: &SessionId,
+    session: &Session,
+) -> Counterfactual {
+    let tree = session
+        .checks
+        .first()
+        .and_then(|check| check.last.as_ref()?.tree.as_deref());
+    let (Some(tree), Some(recorded)) = (tree, session.ulw.recorded.as_deref()) else {
+        return Counterfactual::NotAsked;
+    };
     let was_rewritten = |check: &Check| check.last.as_ref().is_some_and(|last| last.was_rewritten);
-    let is_copy_decisive = !session.verification.left_out.is_empty() || session.checks.iter().any(was_rewritten);
-    let counts = session.checks.iter().map(|check| check.last.as_ref()?.counts).collect();
+    let is_copy_decisive =
+        !session.verification.left_out.is_empty() || session.checks.iter().any(was_rewritten);
+    let counts = session
+        .checks
+        .iter()
+        .map(|check| check.last.as_ref()?.counts)
+        .collect();
     let question = ProofQuestion::new(tree, recorded, session, is_copy_decisive, counts);
-    let Some(folder) = ProofFolder::find(state_home, id) else { return Counterfactual::NotAsked };
+    let Some(folder) = ProofFolder::find(state_home, id) else {
+        return Counterfactual::NotAsked;
+    };
     // Before the answer is read: its process writes it, and ends then.
     let is_pending = folder.is_being_found_out(&question);
     match folder.wait(&question, Duration::ZERO, || false) {
@@ -116,15 +143,16 @@ impl<'a> ProofFolder<'a> {
     ///
     /// The user's own folder cannot be used.
     pub fn open(state_home: &Path, id: &'a SessionId) -> io::Result<Self> {
-        let folder =
-            GuardedFolder::create_user_part(state_home, &["omo", "claims", id.as_str()]).map_err(io::Error::other)?;
+        let folder = GuardedFolder::create_user_part(state_home, &["omo", "claims", id.as_str()])
+            .map_err(io::Error::other)?;
         let key = SealKey::load(Some(state_home)).map_err(io::Error::other)?;
         Ok(Self { folder, key, id })
     }
 
     /// The folder of a session that has asked; `None` where there is none, or it cannot be read.
     fn find(state_home: &Path, id: &'a SessionId) -> Option<Self> {
-        let folder = GuardedFolder::open_user_part(state_home, &["omo", "claims", id.as_str()]).ok()??;
+        let folder =
+            GuardedFolder::open_user_part(state_home, &["omo", "claims", id.as_str()]).ok()??;
         let key = SealKey::find(Some(state_home)).ok()??;
         Some(Self { folder, key, id })
     }
@@ -155,7 +183,9 @@ impl<'a> ProofFolder<'a> {
     /// There is no `omo` beside this program, or it cannot be started.
     pub fn ask(&self, question: &ProofQuestion, root: &Path) -> io::Result<()> {
         let answer = self.answer().filter(|answer| answer.question == *question);
-        if answer.as_ref().is_some_and(|answer| answer.found.is_ok() && answer.is_whole)
+        if answer
+            .as_ref()
+            .is_some_and(|answer| answer.found.is_ok() && answer.is_whole)
             || self.is_being_found_out(question)
         {
             return Ok(());
@@ -164,10 +194,12 @@ impl<'a> ProofFolder<'a> {
             // A failed proof is tried anew: a file was saved meanwhile, or a disk was full.
             self.folder.remove(ANSWER).map_err(io::Error::other)?;
         }
-        let program = own_command::program().ok_or_else(|| io::Error::other("there is no omo beside this program"))?;
+        let program = own_command::program()
+            .ok_or_else(|| io::Error::other("there is no omo beside this program"))?;
         self.write(QUESTION, question).map_err(io::Error::other)?;
         let log = self.folder.create_file(LOG).map_err(io::Error::other)?;
-        let arguments: [OsString; 3] = [PROVE_ARGUMENT.into(), root.into(), self.id.as_str().into()];
+        let arguments: [OsString; 3] =
+            [PROVE_ARGUMENT.into(), root.into(), self.id.as_str().into()];
         let started = detached::start_detached_program(&program, &arguments, root, log);
         if started.is_err() {
             // Asked again by the next claim.
@@ -196,7 +228,9 @@ impl<'a> ProofFolder<'a> {
             let is_over = Instant::now() >= deadline || !should_continue();
             let answer = self.answer().filter(|answer| answer.question == *question);
             if let Some(answer) = answer.filter(|answer| answer.is_whole || is_over) {
-                return answer.found.map_or_else(Counterfactual::Failed, Counterfactual::Known);
+                return answer
+                    .found
+                    .map_or_else(Counterfactual::Failed, Counterfactual::Known);
             }
             if is_over {
                 return Counterfactual::Pending;
@@ -210,11 +244,18 @@ impl<'a> ProofFolder<'a> {
     }
 
     fn write(&self, name: &str, value: &impl Serialize) -> Result<(), FolderError> {
-        self.folder.replace(name, &sealed_json::write(&self.key, &self.subject(name), value).unwrap_or_default())
+        self.folder.replace(
+            name,
+            &sealed_json::write(&self.key, &self.subject(name), value).unwrap_or_default(),
+        )
     }
 
     fn read<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
-        sealed_json::read(&self.key, &self.subject(name), &self.folder.read(name, MAX_BYTES).ok()??)
+        sealed_json::read(
+            &self.key,
+            &self.subject(name),
+            &self.folder.read(name, MAX_BYTES).ok()??,
+        )
     }
 }
 
@@ -230,8 +271,14 @@ mod tests {
         let id = SessionId::parse("11111111-1111-4111-8111-111111111111").unwrap();
         let mut check = Check::new(None, "true", CheckOrigin::User).unwrap();
         let tree = Some("a".to_owned());
-        check.last = Some(CheckRecord { tree, ..CheckRecord::default() });
-        let mut session = Session { checks: vec![check], ..Session::default() };
+        check.last = Some(CheckRecord {
+            tree,
+            ..CheckRecord::default()
+        });
+        let mut session = Session {
+            checks: vec![check],
+            ..Session::default()
+        };
         session.ulw.recorded = Some("r".to_owned());
         let known = || known_counterfactual(home.path(), &id, &session);
         assert_eq!(known(), Counterfactual::NotAsked);
@@ -240,11 +287,20 @@ mod tests {
         let question = ProofQuestion::new("a", "r", &session, false, vec![None]);
         assert_eq!(known(), Counterfactual::NotAsked);
         folder.write(QUESTION, &question).unwrap();
-        assert!(matches!(known(), Counterfactual::Failed(_)), "nothing finds it out");
+        assert!(
+            matches!(known(), Counterfactual::Failed(_)),
+            "nothing finds it out"
+        );
         assert_eq!(folder.folder.read(LOCK, 1).unwrap(), None);
         let lock = StateLock::take_named(&folder.folder, LOCK, Duration::ZERO).unwrap();
         assert_eq!(known(), Counterfactual::Pending);
-        folder.write_answer(&ProofAnswer { question, found: Ok(Vec::new()), is_whole: true }).unwrap();
+        folder
+            .write_answer(&ProofAnswer {
+                question,
+                found: Ok(Vec::new()),
+                is_whole: true,
+            })
+            .unwrap();
         drop(lock);
         assert_eq!(known(), Counterfactual::Known(Vec::new()));
     }
@@ -254,11 +310,21 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let id = SessionId::parse("11111111-1111-4111-8111-111111111111").unwrap();
         let folder = ProofFolder::open(home.path(), &id).unwrap();
-        let question = |tree: &str| ProofQuestion::new(tree, "r", &Session::default(), false, Vec::new());
+        let question =
+            |tree: &str| ProofQuestion::new(tree, "r", &Session::default(), false, Vec::new());
         let known = |tree: &str| folder.wait(&question(tree), Duration::ZERO, || true);
         assert_eq!(known("a"), Counterfactual::Pending);
-        folder.write_answer(&ProofAnswer { question: question("a"), found: Ok(Vec::new()), is_whole: true }).unwrap();
-        assert_eq!((known("a"), known("b")), (Counterfactual::Known(Vec::new()), Counterfactual::Pending));
+        folder
+            .write_answer(&ProofAnswer {
+                question: question("a"),
+                found: Ok(Vec::new()),
+                is_whole: true,
+            })
+            .unwrap();
+        assert_eq!(
+            (known("a"), known("b")),
+            (Counterfactual::Known(Vec::new()), Counterfactual::Pending)
+        );
         let path = folder.folder.path().join(ANSWER);
         let text = std::fs::read_to_string(&path).unwrap().replace("[]", "[ ]");
         std::fs::write(&path, text).unwrap();

@@ -69,11 +69,17 @@ struct Candidate {
 
 impl Candidate {
     fn certain(command: &'static str, found_in: &'static str) -> Self {
-        Self { check: DetectedCheck { command, found_in }, certainty: Certainty::Certain }
+        Self {
+            check: DetectedCheck { command, found_in },
+            certainty: Certainty::Certain,
+        }
     }
 
     fn likely(command: &'static str, found_in: &'static str) -> Self {
-        Self { certainty: Certainty::Likely, ..Self::certain(command, found_in) }
+        Self {
+            certainty: Certainty::Likely,
+            ..Self::certain(command, found_in)
+        }
     }
 }
 
@@ -84,11 +90,17 @@ impl Candidate {
 /// of the project; the target that joins them does. Without it the first in the order of [`toolchains::ALL`] is taken,
 /// the same one each time. Where no toolchain is certain, the target is surer than a sign.
 fn choose(top: &dyn TopFiles) -> Option<DetectedCheck> {
-    let candidates: Vec<Candidate> = toolchains::ALL.iter().filter_map(|detect| detect(top)).collect();
-    let mut certain = candidates.iter().filter(|found| found.certainty == Certainty::Certain);
+    let candidates: Vec<Candidate> = toolchains::ALL
+        .iter()
+        .filter_map(|detect| detect(top))
+        .collect();
+    let mut certain = candidates
+        .iter()
+        .filter(|found| found.certainty == Certainty::Certain);
     let (first, second) = (certain.next(), certain.next());
     match (first, second) {
         (Some(only), None) => Some(only.check),
-        _ => task_files::test_target(top).or_else(|| first.or(candidates.first()).map(|found| found.check)),
+        _ => task_files::test_target(top)
+            .or_else(|| first.or(candidates.first()).map(|found| found.check)),
     }
 }

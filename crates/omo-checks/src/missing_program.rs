@@ -7,15 +7,19 @@ use omo_state::search_path::SearchPath;
 
 /// Words of a shell that no file stands for.
 const SHELL_WORDS: [&str; 22] = [
-    ".", "[", "!", "cd", "command", "echo", "env", "eval", "exec", "exit", "export", "false", "for", "if", "printf",
-    "set", "source", "test", "time", "true", "ulimit", "while",
+    ".", "[", "!", "cd", "command", "echo", "env", "eval", "exec", "exit", "export", "false",
+    "for", "if", "printf", "set", "source", "test", "time", "true", "ulimit", "while",
 ];
-const INTERPRETERS: [&str; 9] = ["sh", "bash", "dash", "zsh", "python", "python3", "node", "ruby", "perl"];
+const INTERPRETERS: [&str; 9] = [
+    "sh", "bash", "dash", "zsh", "python", "python3", "node", "ruby", "perl",
+];
 
 /// Fault that keeps a plain command such as `sh test.sh` from running in the project in `root`, for its user: a program
 /// that is not found, or a file that is not there. `None` where nothing does, or where more of a shell stands in it.
 pub fn missing_program(command: &str, root: &Path) -> Option<String> {
-    let is_plain = |char: char| char.is_alphanumeric() || matches!(char, '.' | '/' | '-' | '_' | ' ' | ':' | '@');
+    let is_plain = |char: char| {
+        char.is_alphanumeric() || matches!(char, '.' | '/' | '-' | '_' | ' ' | ':' | '@')
+    };
     let mut words = command.split_whitespace();
     let (program, argument) = (words.next()?, words.next());
     if !command.chars().all(is_plain) || SHELL_WORDS.contains(&program) {
@@ -29,7 +33,8 @@ pub fn missing_program(command: &str, root: &Path) -> Option<String> {
     if !is_found {
         return Some(format!("no program `{program}` is found"));
     }
-    let script = argument.filter(|argument| INTERPRETERS.contains(&program) && !argument.starts_with('-'))?;
+    let script = argument
+        .filter(|argument| INTERPRETERS.contains(&program) && !argument.starts_with('-'))?;
     (!root.join(script).exists()).then(|| format!("there is no file `{script}` yet"))
 }
 
@@ -55,7 +60,11 @@ mod tests {
             ("$FIX it", None),
             ("", None),
         ] {
-            assert_eq!(missing_program(command, project.path()).as_deref(), expected, "{command}");
+            assert_eq!(
+                missing_program(command, project.path()).as_deref(),
+                expected,
+                "{command}"
+            );
         }
     }
 }

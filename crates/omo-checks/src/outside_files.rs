@@ -45,33 +45,75 @@ enum Content {
 pub type OutsideFiles = BTreeMap<String, OutsideFile>;
 
 /// The files as they are, without their content.
-pub fn list<'a>(root: &Path, home: Option<&Path>, commands: impl Iterator<Item = &'a str>) -> OutsideFiles {
-    let mut paths: Vec<PathBuf> = INSTALLED_ONLY.iter().flat_map(|folder| files_below(&root.join(folder))).collect();
+pub fn list<'a>(
+    root: &Path,
+    home: Option<&Path>,
+    commands: impl Iterator<Item = &'a str>,
+) -> OutsideFiles {
+    let mut paths: Vec<PathBuf> = INSTALLED_ONLY
+        .iter()
+        .flat_map(|folder| files_below(&root.join(folder)))
+        .collect();
     // Files in the repository are part of the work.
-    let top = root.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(root);
-    let above = top.ancestors().skip(1).take(8).filter(|folder| folder.parent().is_some());
+    let top = root
+        .ancestors()
+        .find(|folder| folder.join(".git").exists())
+        .unwrap_or(root);
+    let above = top
+        .ancestors()
+        .skip(1)
+        .take(8)
+        .filter(|folder| folder.parent().is_some());
     let folders: Vec<&Path> = home.into_iter().chain(above).collect();
-    let settings = folders.iter().flat_map(|folder| SETTINGS.split_ascii_whitespace().map(|name| folder.join(name)));
+    let settings = folders.iter().flat_map(|folder| {
+        SETTINGS
+            .split_ascii_whitespace()
+            .map(|name| folder.join(name))
+    });
     paths.extend(settings.filter(|path| !path.starts_with(top)));
     if let Some(home) = home {
         let words: Vec<String> = commands.flat_map(file_words).collect();
-        let named = words.iter().flat_map(|word| [home.join(word), home.join("bin").join(word)]);
+        let named = words
+            .iter()
+            .flat_map(|word| [home.join(word), home.join("bin").join(word)]);
         let is_program = |path: &PathBuf| {
             let name = path.to_string_lossy();
-            !path.starts_with(root) && (is_executable(path) || is_code(&name) || is_shell_script(&name))
+            !path.starts_with(root)
+                && (is_executable(path) || is_code(&name) || is_shell_script(&name))
         };
         paths.extend(named.filter(is_program));
-        let versions = entries(&home.join(".local/lib")).into_iter().map(|version| version.join("site-packages"));
+        let versions = entries(&home.join(".local/lib"))
+            .into_iter()
+            .map(|version| version.join("site-packages"));
         paths.extend(versions.flat_map(|folder| {
-            let pth = entries(&folder).into_iter().filter(|path| is_path_file(path)).collect::<Vec<_>>();
-            OF_PYTHON.map(|name| folder.join(name)).into_iter().chain(pth).collect::<Vec<_>>()
+            let pth = entries(&folder)
+                .into_iter()
+                .filter(|path| is_path_file(path))
+                .collect::<Vec<_>>();
+            OF_PYTHON
+                .map(|name| folder.join(name))
+                .into_iter()
+                .chain(pth)
+                .collect::<Vec<_>>()
         }));
     }
     let file = |path: PathBuf| {
-        let link = fs::read_link(&path).ok().map(|to| format!("link to {}", to.display()));
+        let link = fs::read_link(&path)
+            .ok()
+            .map(|to| format!("link to {}", to.display()));
         let identity = link.or_else(|| file_identity(&path))?;
-        let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
-        Some((name, OutsideFile { identity, content: Content::Unread }))
+        let name = path
+            .strip_prefix(root)
+            .unwrap_or(&path)
+            .to_string_lossy()
+            .into_owned();
+        Some((
+            name,
+            OutsideFile {
+                identity,
+                content: Content::Unread,
+            },
+        ))
     };
     paths.into_iter().filter_map(file).collect()
 }
@@ -82,7 +124,9 @@ pub fn add_digests(root: &Path, files: &mut OutsideFiles) {
     for (name, file) in files {
         let path = root.join(name);
         // The identity of a link is its target.
-        let Some(meta) = path.symlink_metadata().ok().filter(fs::Metadata::is_file) else { continue };
+        let Some(meta) = path.symlink_metadata().ok().filter(fs::Metadata::is_file) else {
+            continue;
+        };
         let content = match left.checked_sub(meta.len()) {
             Some(rest) => {
                 left = rest;
@@ -104,14 +148,24 @@ pub fn changed<'a>(
     now: &OutsideFiles,
     mut changed_in_work: impl Iterator<Item = &'a str>,
 ) -> Vec<String> {
-    let has_new_manifest = changed_in_work.any(|path| is_manifest(path) || path.ends_with("package.json"));
-    let is_installed = |name: &str| INSTALLED_ONLY.iter().any(|folder| Path::new(name).starts_with(folder));
+    let has_new_manifest =
+        changed_in_work.any(|path| is_manifest(path) || path.ends_with("package.json"));
+    let is_installed = |name: &str| {
+        INSTALLED_ONLY
+            .iter()
+            .any(|folder| Path::new(name).starts_with(folder))
+    };
     let was_installed = then.keys().any(|name| is_installed(name));
     // A check may make programs of its own at home.
     let is_run_or_loaded = |name: &str| {
         let file = name.rsplit('/').next().unwrap_or(name);
-        let is_program = || is_installed(name) && name.split('/').any(|part| matches!(part, "bin" | ".bin"));
-        let is_setting = || SETTINGS.split_ascii_whitespace().any(|setting| Path::new(name).ends_with(setting));
+        let is_program =
+            || is_installed(name) && name.split('/').any(|part| matches!(part, "bin" | ".bin"));
+        let is_setting = || {
+            SETTINGS
+                .split_ascii_whitespace()
+                .any(|setting| Path::new(name).ends_with(setting))
+        };
         is_program()
             || is_setting() && !is_installed(name)
             || OF_PYTHON.contains(&file)
@@ -126,8 +180,13 @@ pub fn changed<'a>(
         },
         None => is_run_or_loaded(name) && (!is_installed(name) || was_installed),
     };
-    let meant = now.iter().filter(|(name, _)| !(has_new_manifest && is_installed(name)));
-    meant.filter(differs).map(|(name, _)| name.clone()).collect()
+    let meant = now
+        .iter()
+        .filter(|(name, _)| !(has_new_manifest && is_installed(name)));
+    meant
+        .filter(differs)
+        .map(|(name, _)| name.clone())
+        .collect()
 }
 
 fn is_path_file(path: &Path) -> bool {
@@ -135,7 +194,10 @@ fn is_path_file(path: &Path) -> bool {
 }
 
 fn digest_of(path: &Path) -> String {
-    let digest = regular_file::open(path).ok().flatten().and_then(|file| hex_digest_of_reader(file, MAX_BYTES));
+    let digest = regular_file::open(path)
+        .ok()
+        .flatten()
+        .and_then(|file| hex_digest_of_reader(file, MAX_BYTES));
     digest.unwrap_or_default()
 }
 
@@ -151,13 +213,22 @@ fn files_below(top: &Path) -> Vec<PathBuf> {
     let programs = [top.join(".bin"), top.join("bin")];
     let mut folders: VecDeque<PathBuf> = programs.iter().cloned().chain([top.to_owned()]).collect();
     let (mut files, mut looked_at) = (Vec::new(), 0);
-    while let Some(folder) = folders.pop_front().filter(|_| files.len() < MAX_FILES && looked_at < MAX_FOLDERS) {
+    while let Some(folder) = folders
+        .pop_front()
+        .filter(|_| files.len() < MAX_FILES && looked_at < MAX_FOLDERS)
+    {
         looked_at += 1;
         for path in entries(&folder) {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             let is_record = name.starts_with('.')
                 || name == "__pycache__"
-                || [".pyc", ".dist-info", ".egg-info", ".egg-link"].iter().any(|end| name.ends_with(end))
+                || [".pyc", ".dist-info", ".egg-info", ".egg-link"]
+                    .iter()
+                    .any(|end| name.ends_with(end))
                 || name.starts_with("__editable__");
             if is_record || programs.contains(&path) {
                 continue;
@@ -190,7 +261,13 @@ mod tests {
         write("node_modules/pad/index.js", "pad");
         write("node_modules/.cache/a", "1");
         write("../bin/lint", "lint");
-        let list_now = || list(&root, Some(&home), ["$HOME/bin/lint.sh", "sh $HOME/bin/lint.sh"].into_iter());
+        let list_now = || {
+            list(
+                &root,
+                Some(&home),
+                ["$HOME/bin/lint.sh", "sh $HOME/bin/lint.sh"].into_iter(),
+            )
+        };
         write("../bin/lint.sh", "lint");
         std::os::unix::fs::symlink("../pad/index.js", root.join("node_modules/.bin/pad")).unwrap();
         write("node_modules/early/index.js", "early");
@@ -198,9 +275,13 @@ mod tests {
         // The work begins before the content is read.
         write("node_modules/early/index.js", "changed");
         add_digests(&root, &mut then);
-        assert_eq!(changed(&root, &then, &list_now(), std::iter::empty()), ["node_modules/early/index.js"]);
+        assert_eq!(
+            changed(&root, &then, &list_now(), std::iter::empty()),
+            ["node_modules/early/index.js"]
+        );
         then.remove("node_modules/early/index.js");
-        let changed = |manifest: &[&str]| changed(&root, &then, &list_now(), manifest.iter().copied());
+        let changed =
+            |manifest: &[&str]| changed(&root, &then, &list_now(), manifest.iter().copied());
         assert_eq!(changed(&[]), [""; 0]);
         // Installed once more, a cache, and a package that is new.
         fs::remove_file(root.join("node_modules/pad/index.js")).unwrap();
@@ -212,7 +293,14 @@ mod tests {
         write("node_modules/.bin/tap", "run");
         fs::remove_file(root.join("node_modules/.bin/pad")).unwrap();
         std::os::unix::fs::symlink("../evil/index.js", root.join("node_modules/.bin/pad")).unwrap();
-        assert_eq!(changed(&[]), ["node_modules/.bin/pad", "node_modules/.bin/tap", "node_modules/pad/index.js"]);
+        assert_eq!(
+            changed(&[]),
+            [
+                "node_modules/.bin/pad",
+                "node_modules/.bin/tap",
+                "node_modules/pad/index.js"
+            ]
+        );
         assert_eq!(changed(&["package-lock.json"]), [""; 0]);
         // Files in the project are the work, also where that is its user's home.
         let of_home = list(&root, Some(&root), std::iter::empty());
@@ -222,6 +310,12 @@ mod tests {
         write("../bin/lint.sh", "true");
         write("../.cargo/config.toml", "[build]");
         let named = changed(&["package.json"]);
-        assert!(named.len() == 2 && named.iter().any(|name| name.ends_with(".cargo/config.toml")), "{named:?}");
+        assert!(
+            named.len() == 2
+                && named
+                    .iter()
+                    .any(|name| name.ends_with(".cargo/config.toml")),
+            "{named:?}"
+        );
     }
 }

@@ -41,8 +41,12 @@ pub struct CopyRun {
 /// Has runners that keep the names of tests to themselves tell them.
 pub fn name_each_test(variables: &mut Vec<(OsString, OsString)>) {
     for (name, option) in [("GOFLAGS", "-v"), ("PYTEST_ADDOPTS", "-vvv -rap")] {
-        let known = variables.iter().position(|(known, _)| is_variable_named(known, name));
-        let mut value = known.map(|at| variables.swap_remove(at).1).unwrap_or_default();
+        let known = variables
+            .iter()
+            .position(|(known, _)| is_variable_named(known, name));
+        let mut value = known
+            .map(|at| variables.swap_remove(at).1)
+            .unwrap_or_default();
         if !value.is_empty() {
             value.push(" ");
         }
@@ -65,8 +69,13 @@ pub fn run_in_copy(
     should_continue: impl FnMut() -> bool,
 ) -> Result<CommandOutcome, NamesProject> {
     let project_copy = ProjectCopy::new(root, copy, &how.variables);
-    let (run, variables) = project_copy.rewrite_check(check, how.variables).ok_or(NamesProject)?;
-    let folder = check.cwd.as_ref().map_or_else(|| copy.to_owned(), |folder| copy.join(folder));
+    let (run, variables) = project_copy
+        .rewrite_check(check, how.variables)
+        .ok_or(NamesProject)?;
+    let folder = check
+        .cwd
+        .as_ref()
+        .map_or_else(|| copy.to_owned(), |folder| copy.join(folder));
     let mut outcome = job::run(
         CommandJob {
             run,
@@ -91,12 +100,22 @@ struct ProjectCopy {
 impl ProjectCopy {
     /// `variables` are those of a check: a shell puts them into paths.
     fn new(root: &Path, copy: &Path, variables: &[(OsString, OsString)]) -> Self {
-        let paths: Vec<PathBuf> = [Some(root.to_owned()), root.canonicalize().ok()].into_iter().flatten().collect();
-        let mut names: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        let paths: Vec<PathBuf> = [Some(root.to_owned()), root.canonicalize().ok()]
+            .into_iter()
+            .flatten()
+            .collect();
+        let mut names: Vec<String> = paths
+            .iter()
+            .map(|path| path.to_string_lossy().into_owned())
+            .collect();
         for (name, value) in variables {
             let (is_home, name) = (is_variable_named(name, "HOME"), name.to_string_lossy());
             let above = |path: &PathBuf| Some(path.strip_prefix(value).ok()?.to_str()?.to_owned());
-            for below in paths.iter().filter_map(above).filter(|below| !below.is_empty() && !value.is_empty()) {
+            for below in paths
+                .iter()
+                .filter_map(above)
+                .filter(|below| !below.is_empty() && !value.is_empty())
+            {
                 names.extend([format!("${name}/{below}"), format!("${{{name}}}/{below}")]);
                 if is_home {
                     names.push(format!("~/{below}"));
@@ -105,7 +124,10 @@ impl ProjectCopy {
         }
         names.sort_by_key(|name| std::cmp::Reverse(name.len()));
         names.dedup();
-        Self { copy: copy.to_owned(), names }
+        Self {
+            copy: copy.to_owned(),
+            names,
+        }
     }
 
     /// The command and the variables of a check as they are in the copy; `None` where they cannot be told apart from
@@ -126,14 +148,25 @@ impl ProjectCopy {
         let names_project = |file: &String| {
             // Installed packages are there for the copy as they are, and say where they were
             // installed.
-            let is_installed = INSTALLED.iter().any(|name| Path::new(file).starts_with(name));
+            let is_installed = INSTALLED
+                .iter()
+                .any(|name| Path::new(file).starts_with(name));
             let path = self.copy.join(file);
-            let is_large = || path.metadata().is_ok_and(|meta| meta.len() > MAX_SCRIPT_BYTES);
+            let is_large = || {
+                path.metadata()
+                    .is_ok_and(|meta| meta.len() > MAX_SCRIPT_BYTES)
+            };
             let text = || std::fs::read(&path).unwrap_or_default();
             !is_installed && (is_large() || self.is_named(&String::from_utf8_lossy(&text())))
         };
-        let origin = check.cwd.as_ref().map_or_else(|| self.copy.clone(), |folder| self.copy.join(folder));
-        let command = NamingText { text: check.command.clone(), origin };
+        let origin = check
+            .cwd
+            .as_ref()
+            .map_or_else(|| self.copy.clone(), |folder| self.copy.join(folder));
+        let command = NamingText {
+            text: check.command.clone(),
+            origin,
+        };
         let named = find_named_files(vec![command], &self.copy, &[], &|file| {
             file.path.starts_with(&self.copy) && !file.is_imported && !file.is_installed()
         });
@@ -142,15 +175,20 @@ impl ProjectCopy {
         }
         self.name_each_test(named.keys());
         let command = self.rewrite(&check.command)?;
-        Some((verbose::name_each_test(&command).unwrap_or(command), variables))
+        Some((
+            verbose::name_each_test(&command).unwrap_or(command),
+            variables,
+        ))
     }
 
     /// Has runners in the scripts of the copy name each test. What git says of the copy is left as it is.
     fn name_each_test<'a>(&self, scripts: impl Iterator<Item = &'a String>) {
         for script in scripts.filter(|script| !is_code(script)) {
             let path = self.copy.join(script.trim_end_matches(" (scripts)"));
-            let text =
-                path.symlink_metadata().is_ok_and(|meta| meta.is_file()).then(|| std::fs::read_to_string(&path).ok());
+            let text = path
+                .symlink_metadata()
+                .is_ok_and(|meta| meta.is_file())
+                .then(|| std::fs::read_to_string(&path).ok());
             let text = text.flatten().filter(|text| !text.contains("git "));
             if let Some(named) = text.as_deref().and_then(verbose::name_each_test) {
                 // Without this file, its tests are compared by their number.
@@ -177,7 +215,10 @@ impl ProjectCopy {
             return Some(marked);
         }
         // A command quotes the project in another way than any path.
-        let copy = self.copy.to_str().filter(|copy| !copy.contains(|sign: char| is_blank_or_shells(sign)))?;
+        let copy = self
+            .copy
+            .to_str()
+            .filter(|copy| !copy.contains(|sign: char| is_blank_or_shells(sign)))?;
         std::env::join_paths([copy]).ok()?;
         Some(marked.replace(MARK, copy))
     }
@@ -186,7 +227,10 @@ impl ProjectCopy {
         let text = plain(text);
         self.names.iter().map(|name| plain(name)).any(|name| {
             text.match_indices(&name).any(|(at, _)| {
-                let (before, here) = (text.get(..at).unwrap_or_default(), text.get(at..).unwrap_or_default());
+                let (before, here) = (
+                    text.get(..at).unwrap_or_default(),
+                    text.get(at..).unwrap_or_default(),
+                );
                 is_at(before, here, &name)
             })
         })
@@ -195,10 +239,15 @@ impl ProjectCopy {
 
 fn is_at(before: &str, here: &str, name: &str) -> bool {
     let is_of_name = |sign: char| sign.is_alphanumeric() || "_-.+@%".contains(sign);
-    let Some(after) = here.strip_prefix(name) else { return false };
+    let Some(after) = here.strip_prefix(name) else {
+        return false;
+    };
     let begins = || {
         let before = before.trim_end_matches('/');
-        let word = before.rsplit(|sign: char| !is_of_name(sign)).next().unwrap_or_default();
+        let word = before
+            .rsplit(|sign: char| !is_of_name(sign))
+            .next()
+            .unwrap_or_default();
         // `-C` before it is an option that has it for its value.
         word.is_empty() || (word.len() == 2 && word.starts_with('-'))
     };
@@ -207,7 +256,10 @@ fn is_at(before: &str, here: &str, name: &str) -> bool {
 
 /// A text without the quotes that a shell takes out of a word, and without `./`.
 fn plain(text: &str) -> String {
-    let mut plain: String = text.chars().filter(|sign| !matches!(sign, '\\' | '\'' | '"')).collect();
+    let mut plain: String = text
+        .chars()
+        .filter(|sign| !matches!(sign, '\\' | '\'' | '"'))
+        .collect();
     for said in ["/./", "//"] {
         while plain.contains(said) {
             plain = plain.replace(said, "/");
@@ -225,17 +277,33 @@ mod tests {
     use super::*;
 
     fn elsewhere() -> ProjectCopy {
-        ProjectCopy::new(Path::new("/h/u/my-p"), Path::new("/s/copy"), &[("HOME".into(), "/h/u".into())])
+        ProjectCopy::new(
+            Path::new("/h/u/my-p"),
+            Path::new("/s/copy"),
+            &[("HOME".into(), "/h/u".into())],
+        )
     }
 
     #[test]
     fn a_path_of_the_project_becomes_one_of_the_copy_and_no_other_does() {
         for (text, moved) in [
             ("cd /h/u/my-p && make", Some("cd /s/copy && make")),
-            ("make -C /h/u/my-p/sub check", Some("make -C /s/copy/sub check")),
-            ("make -C/h/u/my-p --file=\"/h/u/my-p/a\"", Some("make -C/s/copy --file=\"/s/copy/a\"")),
-            ("cd ~/my-p; cd $HOME/my-p; cd \"${HOME}/my-p\"", Some("cd /s/copy; cd /s/copy; cd \"/s/copy\"")),
-            ("/bin:/h/u/my-p/bin:/h/u/my-p", Some("/bin:/s/copy/bin:/s/copy")),
+            (
+                "make -C /h/u/my-p/sub check",
+                Some("make -C /s/copy/sub check"),
+            ),
+            (
+                "make -C/h/u/my-p --file=\"/h/u/my-p/a\"",
+                Some("make -C/s/copy --file=\"/s/copy/a\""),
+            ),
+            (
+                "cd ~/my-p; cd $HOME/my-p; cd \"${HOME}/my-p\"",
+                Some("cd /s/copy; cd /s/copy; cd \"/s/copy\""),
+            ),
+            (
+                "/bin:/h/u/my-p/bin:/h/u/my-p",
+                Some("/bin:/s/copy/bin:/s/copy"),
+            ),
             ("cd //h/u/my-p", Some("cd //s/copy")),
             ("file:///h/u/my-p/a", Some("file:///s/copy/a")),
             (
@@ -254,7 +322,10 @@ mod tests {
 
     #[test]
     fn a_copy_that_a_shell_takes_apart_takes_the_place_of_nothing() {
-        let elsewhere = ProjectCopy { copy: "/s/my copy".into(), ..elsewhere() };
+        let elsewhere = ProjectCopy {
+            copy: "/s/my copy".into(),
+            ..elsewhere()
+        };
         assert_eq!(elsewhere.rewrite("cd /h/u/my-p"), None);
         assert_eq!(elsewhere.rewrite("make").as_deref(), Some("make"));
     }

@@ -53,8 +53,15 @@ impl RepositoryConfig {
             Ok(None) => None,
             Ok(Some(bytes)) => Some(parse(&bytes, root, &path)),
             Err(message) => {
-                let problems = vec![ConfigProblem { file: path, line: None, message }];
-                Some(Self { problems, ..Self::default() })
+                let problems = vec![ConfigProblem {
+                    file: path,
+                    line: None,
+                    message,
+                }];
+                Some(Self {
+                    problems,
+                    ..Self::default()
+                })
             }
         }
     }
@@ -66,19 +73,37 @@ impl RepositoryConfig {
 
     /// `ApprovalState`; a failed look-up counts as none.
     pub fn approval(&self, state_home: Option<&Path>) -> ApprovalState {
-        let known = || Some((ApprovalList::load(state_home).ok()?, SealKey::load(state_home).ok()?));
-        let Some((trust, key)) = known().filter(|_| self.problems.is_empty()) else { return ApprovalState::No };
+        let known = || {
+            Some((
+                ApprovalList::load(state_home).ok()?,
+                SealKey::load(state_home).ok()?,
+            ))
+        };
+        let Some((trust, key)) = known().filter(|_| self.problems.is_empty()) else {
+            return ApprovalState::No;
+        };
         if let Some(given) = trust.approval_given(&self.digest, &key) {
             return ApprovalState::Yes(given);
         }
-        let Some(pinned) = trust.pinned_with(&self.content, &key) else { return ApprovalState::No };
+        let Some(pinned) = trust.pinned_with(&self.content, &key) else {
+            return ApprovalState::No;
+        };
         let names = pinned.keys().chain(self.pinned.keys());
-        let other = names.into_iter().find(|name| pinned.get(*name) != self.pinned.get(*name));
-        other.map_or(ApprovalState::No, |name| ApprovalState::Before { changed: name.clone() })
+        let other = names
+            .into_iter()
+            .find(|name| pinned.get(*name) != self.pinned.get(*name));
+        other.map_or(ApprovalState::No, |name| ApprovalState::Before {
+            changed: name.clone(),
+        })
     }
 
     /// Writes down that its user approves it, as it is.
-    pub fn approve(&self, state_home: Option<&Path>, root: &Path, given: GivenApproval) -> Result<(), TrustError> {
+    pub fn approve(
+        &self,
+        state_home: Option<&Path>,
+        root: &Path,
+        given: GivenApproval,
+    ) -> Result<(), TrustError> {
         trust::approve_bound(state_home, root, &self.content, &self.pinned, given)
     }
 }
@@ -99,7 +124,11 @@ pub enum ApprovalState {
 
 fn parse(bytes: &[u8], root: &Path, path: &Path) -> RepositoryConfig {
     let text = String::from_utf8_lossy(bytes);
-    let mut reader = RepositoryReader { text: &text, path: path.to_owned(), problems: Vec::new() };
+    let mut reader = RepositoryReader {
+        text: &text,
+        path: path.to_owned(),
+        problems: Vec::new(),
+    };
     let (mut checks, mut setup, mut tests) = (Vec::new(), None, Vec::new());
     if std::str::from_utf8(bytes).is_err() {
         reader.problem(None, "is not UTF-8".to_owned());
@@ -112,13 +141,20 @@ fn parse(bytes: &[u8], root: &Path, path: &Path) -> RepositoryConfig {
                     "check" => {
                         let read = check_toml::read(value, CheckOrigin::Repository);
                         checks.extend(read.checks.into_iter().map(|(check, _)| check));
-                        read.problems.into_iter().for_each(|(span, message)| reader.problem(Some(span), message));
+                        read.problems
+                            .into_iter()
+                            .for_each(|(span, message)| reader.problem(Some(span), message));
                     }
                     "setup" => {
-                        setup =
-                            value.get_ref().as_str().map(|text| text.trim().to_owned()).filter(|text| is_command(text));
+                        setup = value
+                            .get_ref()
+                            .as_str()
+                            .map(|text| text.trim().to_owned())
+                            .filter(|text| is_command(text));
                         if setup.is_none() {
-                            let message = format!("`setup` must be a command of 1 to {MAX_COMMAND_BYTES} bytes");
+                            let message = format!(
+                                "`setup` must be a command of 1 to {MAX_COMMAND_BYTES} bytes"
+                            );
                             reader.problem(Some(value.span()), message);
                         }
                     }
@@ -126,13 +162,15 @@ fn parse(bytes: &[u8], root: &Path, path: &Path) -> RepositoryConfig {
                         if let Some(patterns) = read_patterns(value.get_ref()) {
                             tests = patterns;
                         } else {
-                            let message =
-                                format!("`tests` must be a list of at most {MAX_PATTERNS} patterns for files");
+                            let message = format!(
+                                "`tests` must be a list of at most {MAX_PATTERNS} patterns for files"
+                            );
                             reader.problem(Some(value.span()), message);
                         }
                     }
                     unknown => {
-                        let message = format!("`{unknown}` is not a setting; known are: check, setup, tests");
+                        let message =
+                            format!("`{unknown}` is not a setting; known are: check, setup, tests");
                         reader.problem(Some(key.span()), message);
                     }
                 }
@@ -141,14 +179,32 @@ fn parse(bytes: &[u8], root: &Path, path: &Path) -> RepositoryConfig {
     }
     let problems = reader.problems;
     if !problems.is_empty() {
-        return RepositoryConfig { problems, ..RepositoryConfig::default() };
+        return RepositoryConfig {
+            problems,
+            ..RepositoryConfig::default()
+        };
     }
     // An approval from before the set-up command was shown with the checks says nothing about it.
-    let shown = setup.as_ref().map_or(&b""[..], |_| b"\n# with its set-up command");
+    let shown = setup
+        .as_ref()
+        .map_or(&b""[..], |_| b"\n# with its set-up command");
     let content = trust::content_digest(root, &[bytes, shown].concat());
-    let commands = checks.iter().map(|check| (check.command.as_str(), check.cwd.as_deref()));
-    let pinned = files_of_commands(commands.chain(setup.iter().map(|setup| (setup.as_str(), None))), root);
-    RepositoryConfig { checks, setup, tests, digest: trust::bound_digest(&content, &pinned), pinned, content, problems }
+    let commands = checks
+        .iter()
+        .map(|check| (check.command.as_str(), check.cwd.as_deref()));
+    let pinned = files_of_commands(
+        commands.chain(setup.iter().map(|setup| (setup.as_str(), None))),
+        root,
+    );
+    RepositoryConfig {
+        checks,
+        setup,
+        tests,
+        digest: trust::bound_digest(&content, &pinned),
+        pinned,
+        content,
+        problems,
+    }
 }
 
 /// The scripts and task files that commands run, each command in a folder of the project. Tests and what they test are
@@ -162,7 +218,9 @@ fn files_of_commands<'a>(
         origin: folder.map_or_else(|| root.to_owned(), |folder| root.join(folder)),
     };
     let is_wanted = |file: &NamedFile| {
-        file.path.starts_with(root) && !file.is_installed() && (may_steer(file.name) || file.is_script())
+        file.path.starts_with(root)
+            && !file.is_installed()
+            && (may_steer(file.name) || file.is_script())
     };
     let mut files = find_named_files(commands.map(text).collect(), root, &[], &is_wanted);
     files.retain(|_, state| state != ABSENT);
@@ -173,7 +231,13 @@ fn read_patterns(value: &DeValue) -> Option<Vec<String>> {
     let patterns: Option<Vec<String>> = value
         .as_array()?
         .iter()
-        .map(|pattern| pattern.get_ref().as_str().filter(|text| is_command(text)).map(str::to_owned))
+        .map(|pattern| {
+            pattern
+                .get_ref()
+                .as_str()
+                .filter(|text| is_command(text))
+                .map(str::to_owned)
+        })
         .collect();
     patterns.filter(|patterns| patterns.len() <= MAX_PATTERNS)
 }
@@ -191,7 +255,11 @@ struct RepositoryReader<'a> {
 impl RepositoryReader<'_> {
     fn problem(&mut self, span: Option<Range<usize>>, message: String) {
         let line = span.map(|span| omo_state::config::line_at(self.text, span.start));
-        self.problems.push(ConfigProblem { file: self.path.clone(), line, message });
+        self.problems.push(ConfigProblem {
+            file: self.path.clone(),
+            line,
+            message,
+        });
     }
 }
 
@@ -208,51 +276,125 @@ mod tests {
         let text = "[[check]]\nname = \"tests\"\nrun = \"cargo test\"\ncwd = \"crates/a\"\ntimeout = 60\n[check.env]\nRUST_LOG = \"warn\"\n[[check]]\nrun = \"npm test\"\ncwd = \".\"\n";
         let repository = read(text);
         assert_eq!(repository.problems, []);
-        let [first, second] = &*repository.checks else { panic!("{repository:?}") };
+        let [first, second] = &*repository.checks else {
+            panic!("{repository:?}")
+        };
         assert_eq!(
-            (first.name.as_str(), first.command.as_str(), first.effective_timeout()),
+            (
+                first.name.as_str(),
+                first.command.as_str(),
+                first.effective_timeout()
+            ),
             ("tests", "cargo test", 60)
         );
-        assert_eq!((first.cwd.as_deref(), first.env["RUST_LOG"].as_str()), (Some("crates/a"), "warn"));
-        assert_eq!((second.name.as_str(), &second.cwd, second.origin), ("npm-test", &None, CheckOrigin::Repository));
+        assert_eq!(
+            (first.cwd.as_deref(), first.env["RUST_LOG"].as_str()),
+            (Some("crates/a"), "warn")
+        );
+        assert_eq!(
+            (second.name.as_str(), &second.cwd, second.origin),
+            ("npm-test", &None, CheckOrigin::Repository)
+        );
     }
 
     #[test]
     fn what_cannot_be_is_named_with_its_line_and_nothing_is_asked_for() {
         for (text, expected) in [
-            ("trust = true", "omo.toml:1: `trust` is not a setting; known are: check, setup, tests"),
-            ("[[check]]\nrun = \"a\"\nproject = \"/p\"", "omo.toml:3: `check.project` is not a setting"),
-            ("[[check]]\nname = \"a\"", "omo.toml:1: [[check]]: a check needs a command"),
-            ("[[check]]\nrun = 3", "omo.toml:2: `check.run` must be a text"),
+            (
+                "trust = true",
+                "omo.toml:1: `trust` is not a setting; known are: check, setup, tests",
+            ),
+            (
+                "[[check]]\nrun = \"a\"\nproject = \"/p\"",
+                "omo.toml:3: `check.project` is not a setting",
+            ),
+            (
+                "[[check]]\nname = \"a\"",
+                "omo.toml:1: [[check]]: a check needs a command",
+            ),
+            (
+                "[[check]]\nrun = 3",
+                "omo.toml:2: `check.run` must be a text",
+            ),
             ("check = 3", "omo.toml:1: `check` must be a list of tables"),
-            ("check = [3]", "omo.toml:1: `check` must be a list of tables"),
-            ("[[check]]\nrun = \"a\"\ncwd = \"../x\"", "omo.toml:1: [[check]]: `../x` is no folder below"),
-            ("[[check]]\nrun = \"a\"\ntimeout = 9000", "omo.toml:1: [[check]]: a time limit is"),
-            ("[[check]]\nrun = \"a\"\n[check.env]\nOMO_X = \"1\"", "omo.toml:1: [[check]]: `OMO_X` is no variable"),
-            ("[[check]]\nrun = \"a\"\n[[check]]\nrun = \"a\"", "omo.toml:3: [[check]]: a second one is called `a`"),
-            ("[[check]]\nrun = \"a\"\n[setup]\nrun = \"b\"", "omo.toml:3: `setup` must be a command of 1 to"),
+            (
+                "check = [3]",
+                "omo.toml:1: `check` must be a list of tables",
+            ),
+            (
+                "[[check]]\nrun = \"a\"\ncwd = \"../x\"",
+                "omo.toml:1: [[check]]: `../x` is no folder below",
+            ),
+            (
+                "[[check]]\nrun = \"a\"\ntimeout = 9000",
+                "omo.toml:1: [[check]]: a time limit is",
+            ),
+            (
+                "[[check]]\nrun = \"a\"\n[check.env]\nOMO_X = \"1\"",
+                "omo.toml:1: [[check]]: `OMO_X` is no variable",
+            ),
+            (
+                "[[check]]\nrun = \"a\"\n[[check]]\nrun = \"a\"",
+                "omo.toml:3: [[check]]: a second one is called `a`",
+            ),
+            (
+                "[[check]]\nrun = \"a\"\n[setup]\nrun = \"b\"",
+                "omo.toml:3: `setup` must be a command of 1 to",
+            ),
             ("setup = 3", "omo.toml:1: `setup` must be a command"),
             ("setup = \" \"", "omo.toml:1: `setup` must be a command"),
-            ("setup = \"a\\u0000\"", "omo.toml:1: `setup` must be a command"),
-            ("setup = \"a\"\nset-up = \"b\"", "omo.toml:2: `set-up` is not a setting"),
-            ("tests = \"a\"", "omo.toml:1: `tests` must be a list of at most 64 patterns"),
+            (
+                "setup = \"a\\u0000\"",
+                "omo.toml:1: `setup` must be a command",
+            ),
+            (
+                "setup = \"a\"\nset-up = \"b\"",
+                "omo.toml:2: `set-up` is not a setting",
+            ),
+            (
+                "tests = \"a\"",
+                "omo.toml:1: `tests` must be a list of at most 64 patterns",
+            ),
             ("tests = [1]", "omo.toml:1: `tests` must be a list"),
             ("[[check", "omo.toml:1: is not TOML"),
-            ("\"a\\u001b[2J\\nb\" = 1", "omo.toml:1: `a [2J b` is not a setting"),
-            ("[[check]]\nrun = \"a\"\nenv = { \"\\u0007\" = 1 }", "omo.toml:3: `check.env. ` must be a text"),
+            (
+                "\"a\\u001b[2J\\nb\" = 1",
+                "omo.toml:1: `a [2J b` is not a setting",
+            ),
+            (
+                "[[check]]\nrun = \"a\"\nenv = { \"\\u0007\" = 1 }",
+                "omo.toml:3: `check.env. ` must be a text",
+            ),
         ] {
             let repository = read(text);
-            let found: Vec<String> = repository.problems.iter().map(ToString::to_string).collect();
-            assert!(found.iter().any(|problem| problem.starts_with(expected)), "{text}: {found:?}");
-            assert!(!found.concat().contains(char::is_control), "{text}: {found:?}");
-            assert_eq!((repository.checks, repository.setup), (Vec::new(), None), "{text}");
+            let found: Vec<String> = repository
+                .problems
+                .iter()
+                .map(ToString::to_string)
+                .collect();
+            assert!(
+                found.iter().any(|problem| problem.starts_with(expected)),
+                "{text}: {found:?}"
+            );
+            assert!(
+                !found.concat().contains(char::is_control),
+                "{text}: {found:?}"
+            );
+            assert_eq!(
+                (repository.checks, repository.setup),
+                (Vec::new(), None),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn a_set_up_command_stands_beside_gates_and_alone() {
         let both = read("setup = \" npm ci \"\n[[check]]\nrun = \"npm test\"\n");
-        assert_eq!((both.setup.as_deref(), both.checks.len(), both.problems), (Some("npm ci"), 1, Vec::new()));
+        assert_eq!(
+            (both.setup.as_deref(), both.checks.len(), both.problems),
+            (Some("npm ci"), 1, Vec::new())
+        );
         let alone = read("setup = \"\"\"\ncd web\nnpm ci\n\"\"\"\n");
         assert_eq!(
             (alone.setup.as_deref(), alone.checks.len(), alone.problems),
@@ -271,7 +413,10 @@ mod tests {
         std::fs::write(&file, "[[check]]\nrun = \"true\"\n").unwrap();
         let read = || RepositoryConfig::read(&root).unwrap();
         assert!(!read().is_approved(Some(&home)));
-        let given = GivenApproval { by: omo_core::session::ChangedBy::Terminal, at: omo_state::env::now() };
+        let given = GivenApproval {
+            by: omo_core::session::ChangedBy::Terminal,
+            at: omo_state::env::now(),
+        };
         read().approve(Some(&home), &root, given).unwrap();
         assert!(read().is_approved(Some(&home)));
         std::fs::write(&file, "[[check]]\nrun = \"true\"\n#").unwrap();
@@ -285,7 +430,10 @@ mod tests {
         {
             std::os::unix::fs::symlink(temp.path().join("elsewhere"), &file).unwrap();
             let (checks, problem) = (read().checks, read().problems.pop().unwrap().to_string());
-            assert!(checks.is_empty() && problem.contains("symbolic link"), "{problem}");
+            assert!(
+                checks.is_empty() && problem.contains("symbolic link"),
+                "{problem}"
+            );
         }
     }
 }

@@ -67,7 +67,9 @@ pub struct VerifyOutcome {
 impl VerifyOutcome {
     /// Files were written and have their bytes again: what the checks say in a private copy counts.
     pub fn was_rewritten(&self) -> bool {
-        self.results.iter().any(|result| result.record.was_rewritten)
+        self.results
+            .iter()
+            .any(|result| result.record.was_rewritten)
     }
 }
 
@@ -84,7 +86,11 @@ pub trait CheckWatcher {
 }
 
 /// Runs the checks of a claim, or takes results that still hold.
-pub fn verify(checks: &[Check], setup: &CheckContext, watcher: &mut impl CheckWatcher) -> VerifyOutcome {
+pub fn verify(
+    checks: &[Check],
+    setup: &CheckContext,
+    watcher: &mut impl CheckWatcher,
+) -> VerifyOutcome {
     const RUNS: usize = 3;
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
     let mut files = setup.files.clone();
@@ -93,12 +99,24 @@ pub fn verify(checks: &[Check], setup: &CheckContext, watcher: &mut impl CheckWa
     let mut written_files = Vec::new();
     for run in 1..=RUNS {
         let manifest = OnceCell::new();
-        verified = run_pass(checks, setup, before.as_ref().map(|before| &*before.id), &manifest, deadline, watcher);
-        let Some(manifest) = manifest.into_inner().filter(|_| !verified.is_cancelled && before.is_some()) else {
+        verified = run_pass(
+            checks,
+            setup,
+            before.as_ref().map(|before| &*before.id),
+            &manifest,
+            deadline,
+            watcher,
+        );
+        let Some(manifest) = manifest
+            .into_inner()
+            .filter(|_| !verified.is_cancelled && before.is_some())
+        else {
             break;
         };
         let mut after = files.state();
-        let written = manifest.and_then(|manifest| files.written_since(&manifest)).unwrap_or_default();
+        let written = manifest
+            .and_then(|manifest| files.written_since(&manifest))
+            .unwrap_or_default();
         let changed_again = written.untracked.iter().filter(|_| run > 1);
         let without: Vec<Vec<u8>> = written.new.iter().chain(changed_again).cloned().collect();
         let is_left_out = !without.is_empty() && files.leave_out(without, LeftOutBy::Checks);
@@ -112,7 +130,11 @@ pub fn verify(checks: &[Check], setup: &CheckContext, watcher: &mut impl CheckWa
         let names = names.map(|path| String::from_utf8_lossy(path).into_owned());
         if after.as_ref().map(|after| &after.id) == before.as_ref().map(|before| &before.id) {
             let left_out = files.left_out_digest();
-            for result in verified.results.iter_mut().filter(|result| !result.is_reused) {
+            for result in verified
+                .results
+                .iter_mut()
+                .filter(|result| !result.is_reused)
+            {
                 result.record.written_files.clone_from(&written_files);
                 result.record.was_rewritten = after != before;
                 result.record.left_out.clone_from(&left_out);
@@ -125,7 +147,10 @@ pub fn verify(checks: &[Check], setup: &CheckContext, watcher: &mut impl CheckWa
             verified.tree_moves = true;
             verified.moving_file = names.into_iter().next();
             // Their output is evidence about no files.
-            verified.results.iter_mut().for_each(|result| result.record.tree = None);
+            verified
+                .results
+                .iter_mut()
+                .for_each(|result| result.record.tree = None);
             break;
         }
         if run == 1 {
@@ -149,7 +174,10 @@ pub fn unrun_results(checks: &[Check], why: &str) -> Vec<CheckResult> {
         at: Some(env::now()),
         ..CheckRecord::default()
     };
-    checks.iter().map(|check| result(check, record(), false, PrintedOutput::default())).collect()
+    checks
+        .iter()
+        .map(|check| result(check, record(), false, PrintedOutput::default()))
+        .collect()
 }
 
 /// Runs the checks that have to run; the `manifest` of the files is taken before the first of them.
@@ -170,7 +198,12 @@ fn run_pass(
             manifest.get_or_init(|| setup.files.manifest());
             run(check, setup, tree, deadline, || watcher.should_continue())
         });
-        let Some(result) = result else { return VerifyOutcome { is_cancelled: true, ..verified } };
+        let Some(result) = result else {
+            return VerifyOutcome {
+                is_cancelled: true,
+                ..verified
+            };
+        };
         watcher.check_finished(&result);
         verified.results.push(result);
     }
@@ -179,10 +212,18 @@ fn run_pass(
 
 /// An approved `omo.toml` as it is, with all checks that came from it still in it.
 fn is_repository_approved(checks: &[Check], setup: &CheckContext) -> bool {
-    let mut of_it = checks.iter().filter(|check| check.origin == CheckOrigin::Repository).peekable();
+    let mut of_it = checks
+        .iter()
+        .filter(|check| check.origin == CheckOrigin::Repository)
+        .peekable();
     of_it.peek().is_some()
         && RepositoryConfig::read(setup.root).is_some_and(|repository| {
-            let is_there = |check: &Check| repository.checks.iter().any(|it| it.definition() == check.definition());
+            let is_there = |check: &Check| {
+                repository
+                    .checks
+                    .iter()
+                    .any(|it| it.definition() == check.definition())
+            };
             // A file that they run and that changed meanwhile is named for each of them.
             repository.approval(setup.state_home) != ApprovalState::No && of_it.all(is_there)
         })
@@ -196,15 +237,27 @@ fn known_result(
     is_approved: bool,
 ) -> Option<CheckResult> {
     let unrun = |verdict, detail: String| {
-        let record = CheckRecord { verdict, detail, at: Some(env::now()), ..CheckRecord::default() };
+        let record = CheckRecord {
+            verdict,
+            detail,
+            at: Some(env::now()),
+            ..CheckRecord::default()
+        };
         Some(result(check, record, false, PrintedOutput::default()))
     };
     if check.origin == CheckOrigin::Repository && !is_approved {
-        return unrun(CheckVerdict::NotApproved, "omo.toml is not what its user approved".to_owned());
+        return unrun(
+            CheckVerdict::NotApproved,
+            "omo.toml is not what its user approved".to_owned(),
+        );
     }
-    let last = check.last.as_ref().filter(|_| setup.reuse == EvidenceReuse::IfValid)?;
+    let last = check
+        .last
+        .as_ref()
+        .filter(|_| setup.reuse == EvidenceReuse::IfValid)?;
     let setting = setup.environment.check_setting(check, setup.root);
-    last.is_evidence_for(tree, left_out, &setting).then(|| result(check, last.clone(), true, PrintedOutput::default()))
+    last.is_evidence_for(tree, left_out, &setting)
+        .then(|| result(check, last.clone(), true, PrintedOutput::default()))
 }
 
 fn run(
@@ -215,12 +268,20 @@ fn run(
     goes_on: impl FnMut() -> bool,
 ) -> Option<CheckResult> {
     let log_name = format!("check-{}.log", check.name);
-    let log = setup.logs.and_then(|folder| Some((folder.path().join(&log_name), folder.create_file(&log_name).ok()?)));
+    let log = setup.logs.and_then(|folder| {
+        Some((
+            folder.path().join(&log_name),
+            folder.create_file(&log_name).ok()?,
+        ))
+    });
     let (log_path, log) = log.unzip();
     let own = Duration::from_secs(check.effective_timeout().into());
     let job = CommandJob {
         run: check.command.clone(),
-        folder: check.cwd.as_ref().map_or_else(|| setup.root.to_owned(), |folder| setup.root.join(folder)),
+        folder: check
+            .cwd
+            .as_ref()
+            .map_or_else(|| setup.root.to_owned(), |folder| setup.root.join(folder)),
         timeout: own.min(deadline.saturating_duration_since(Instant::now())),
         interrupt_grace: Duration::ZERO,
         variables: setup.environment.variables_for_check(check),
@@ -242,16 +303,36 @@ fn run(
         ..CheckRecord::default()
     };
     let known = record.after(check.last.as_ref());
-    Some(CheckResult { tests: outcome.tests, ..result(check, known, false, outcome.heard.printed) })
+    Some(CheckResult {
+        tests: outcome.tests,
+        ..result(check, known, false, outcome.heard.printed)
+    })
 }
 
 fn last_said_line(output: &str) -> String {
     const CHARS: usize = 160;
     let said = |line: &&str| line.chars().any(char::is_alphanumeric);
-    output.lines().rev().find(said).map(|line| sanitize(line, CHARS)).unwrap_or_default()
+    output
+        .lines()
+        .rev()
+        .find(said)
+        .map(|line| sanitize(line, CHARS))
+        .unwrap_or_default()
 }
 
 fn result(check: &Check, record: CheckRecord, reused: bool, printed: PrintedOutput) -> CheckResult {
-    let (name, run, definition) = (check.name.clone(), check.command.clone(), check.definition());
-    CheckResult { name, command: run, definition, record, is_reused: reused, printed, ..CheckResult::default() }
+    let (name, run, definition) = (
+        check.name.clone(),
+        check.command.clone(),
+        check.definition(),
+    );
+    CheckResult {
+        name,
+        command: run,
+        definition,
+        record,
+        is_reused: reused,
+        printed,
+        ..CheckResult::default()
+    }
 }

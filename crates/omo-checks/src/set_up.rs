@@ -41,22 +41,38 @@ pub fn set_up_worktree(
     goes_on: impl FnMut() -> bool,
 ) -> Result<(), SetUpError> {
     let path = log.path.clone();
-    let check = TaskCheck { timeout_seconds: LIMIT_SECONDS, ..TaskCheck::new(command) };
-    let outcome = task_check::run(&check, worktree, environment, Some(log), goes_on).ok_or(SetUpError::Cancelled)?;
+    let check = TaskCheck {
+        timeout_seconds: LIMIT_SECONDS,
+        ..TaskCheck::new(command)
+    };
+    let outcome = task_check::run(&check, worktree, environment, Some(log), goes_on)
+        .ok_or(SetUpError::Cancelled)?;
     match outcome.verdict {
         // A set-up is no test, and need not have run one.
         TaskCheckVerdict::Green | TaskCheckVerdict::NothingRan => Ok(()),
-        _ => Err(SetUpError::Failed { command: command.to_owned(), outcome: Box::new(outcome), log: path }),
+        _ => Err(SetUpError::Failed {
+            command: command.to_owned(),
+            outcome: Box::new(outcome),
+            log: path,
+        }),
     }
 }
 
 fn describe_failure(command: &str, outcome: &TaskCheckOutcome, log: &Path) -> String {
-    let said = outcome.printed.reason().map(|line| format!("; it said: {}", sanitize(line, 200))).unwrap_or_default();
+    let said = outcome
+        .printed
+        .reason()
+        .map(|line| format!("; it said: {}", sanitize(line, 200)))
+        .unwrap_or_default();
     let could_run = !matches!(outcome.verdict, TaskCheckVerdict::Environment { .. });
     format!(
         "the set-up command {} {}: {}{said}; its output is in {}",
         paste_form(command, 1_000),
-        if could_run { "failed" } else { "could not be run" },
+        if could_run {
+            "failed"
+        } else {
+            "could not be run"
+        },
         sanitize(outcome.describe(), 200),
         log.display()
     )

@@ -29,7 +29,11 @@ pub struct StartingChecks {
 /// Gathers them: `own` are the user's, to which those of an approved repository come.
 pub fn gather_checks(own: Vec<Check>, root: &Path, state_home: Option<&Path>) -> StartingChecks {
     let base = GitWorktree::find(root).and_then(|tree| tree.head());
-    let mut start = StartingChecks { checks: own, base, ..StartingChecks::default() };
+    let mut start = StartingChecks {
+        checks: own,
+        base,
+        ..StartingChecks::default()
+    };
     if let Some(repository) = RepositoryConfig::read(root) {
         start.problem = repository.problems.first().map(ToString::to_string);
         let approval = repository.approval(state_home);
@@ -40,8 +44,13 @@ pub fn gather_checks(own: Vec<Check>, root: &Path, state_home: Option<&Path>) ->
                 let _ = session_check::add_check(&mut start.checks, check);
             }
         } else {
-            start.not_approved = Some(repository).filter(|repository| !repository.checks.is_empty());
-            start.changed = if let ApprovalState::Before { changed } = approval { Some(changed) } else { None };
+            start.not_approved =
+                Some(repository).filter(|repository| !repository.checks.is_empty());
+            start.changed = if let ApprovalState::Before { changed } = approval {
+                Some(changed)
+            } else {
+                None
+            };
         }
     }
     start

@@ -43,12 +43,18 @@ pub fn run(
     let (path, file) = log.map(|log| (log.path, log.file)).unzip();
     let job = CommandJob {
         run: check.command.clone(),
-        folder: check.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder)),
+        folder: check
+            .cwd
+            .as_ref()
+            .map_or_else(|| root.to_owned(), |folder| root.join(folder)),
         timeout: Duration::from_secs(check.effective_timeout().into()),
         interrupt_grace: Duration::ZERO,
         variables: environment.variables_for_task_check(),
         log: file,
-        check: Some(TaskCheckSpec { bash, text: check.expect.stdout_has.clone() }),
+        check: Some(TaskCheckSpec {
+            bash,
+            text: check.expect.stdout_has.clone(),
+        }),
     };
     let outcome = job::run(job, goes_on);
     let end = outcome.end?;

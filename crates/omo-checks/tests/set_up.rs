@@ -14,9 +14,15 @@ fn main() -> ExitCode {
     omo_process::keeper::run_if_asked();
     let tests: Vec<(&str, fn())> = if cfg!(unix) {
         vec![
-            ("it_works_in_the_worktree_and_keeps_what_it_says", it_works_in_the_worktree_and_keeps_what_it_says),
+            (
+                "it_works_in_the_worktree_and_keeps_what_it_says",
+                it_works_in_the_worktree_and_keeps_what_it_says,
+            ),
             ("why_it_failed_is_reported", why_it_failed_is_reported),
-            ("one_that_is_not_wanted_any_more_is_ended", one_that_is_not_wanted_any_more_is_ended),
+            (
+                "one_that_is_not_wanted_any_more_is_ended",
+                one_that_is_not_wanted_any_more_is_ended,
+            ),
         ]
     } else {
         Vec::new()
@@ -27,18 +33,40 @@ fn main() -> ExitCode {
 fn run(temp: &TempDir, command: &str, goes_on: impl FnMut() -> bool) -> Result<(), SetUpError> {
     let (worktree, path) = (temp.path().join("tree"), temp.path().join("setup.log"));
     fs::create_dir_all(&worktree).unwrap();
-    let log = CheckLog { file: File::create(&path).unwrap(), path };
-    let variables = [("PATH", "/usr/bin:/bin"), ("LC_ALL", "C"), ("ANTHROPIC_API_KEY", "secret")];
-    let environment =
-        CheckEnvironment::from_variables(variables.map(|(name, value)| (name.into(), value.into())).into(), &worktree);
+    let log = CheckLog {
+        file: File::create(&path).unwrap(),
+        path,
+    };
+    let variables = [
+        ("PATH", "/usr/bin:/bin"),
+        ("LC_ALL", "C"),
+        ("ANTHROPIC_API_KEY", "secret"),
+    ];
+    let environment = CheckEnvironment::from_variables(
+        variables
+            .map(|(name, value)| (name.into(), value.into()))
+            .into(),
+        &worktree,
+    );
     set_up_worktree(command, &worktree, &environment, log, goes_on)
 }
 
 fn it_works_in_the_worktree_and_keeps_what_it_says() {
     let temp = tempfile::tempdir().unwrap();
-    run(&temp, "echo \"key: $ANTHROPIC_API_KEY\"; echo ok > made; echo 'running 0 tests'", || true).unwrap();
-    assert_eq!(fs::read_to_string(temp.path().join("tree/made")).unwrap(), "ok\n");
-    assert_eq!(fs::read_to_string(temp.path().join("setup.log")).unwrap(), "key: \nrunning 0 tests\n");
+    run(
+        &temp,
+        "echo \"key: $ANTHROPIC_API_KEY\"; echo ok > made; echo 'running 0 tests'",
+        || true,
+    )
+    .unwrap();
+    assert_eq!(
+        fs::read_to_string(temp.path().join("tree/made")).unwrap(),
+        "ok\n"
+    );
+    assert_eq!(
+        fs::read_to_string(temp.path().join("setup.log")).unwrap(),
+        "key: \nrunning 0 tests\n"
+    );
 }
 
 fn why_it_failed_is_reported() {
@@ -53,8 +81,14 @@ fn why_it_failed_is_reported() {
         ("", "`` could not be run: the check has no command"),
     ] {
         let said = run(&temp, command, || true).unwrap_err().to_string();
-        assert!(said.starts_with(&format!("the set-up command {expected}")), "{said}");
-        assert!(said.ends_with(&format!("; its output is in {log}")), "{said}");
+        assert!(
+            said.starts_with(&format!("the set-up command {expected}")),
+            "{said}"
+        );
+        assert!(
+            said.ends_with(&format!("; its output is in {log}")),
+            "{said}"
+        );
     }
 }
 

@@ -131,10 +131,19 @@ impl ClaudeClient {
     /// The client of the first folder of `search` that has one, to be started in `folder`, whose
     /// project settings it then reads. It finds its own programs nowhere else.
     pub fn find(search: &SearchPath, folder: &Path) -> Result<Self, ClaudeError> {
-        let mut places = search.folders().flat_map(|place| CLIENTS.map(|name| place.join(name)));
-        let program = places.find(|program| is_executable(program)).ok_or(ClaudeError::Missing)?;
+        let mut places = search
+            .folders()
+            .flat_map(|place| CLIENTS.map(|name| place.join(name)));
+        let program = places
+            .find(|program| is_executable(program))
+            .ok_or(ClaudeError::Missing)?;
         let path = search.joined();
-        Ok(Self { program, folder: folder.to_owned(), limit: ANSWER_LIMIT, path })
+        Ok(Self {
+            program,
+            folder: folder.to_owned(),
+            limit: ANSWER_LIMIT,
+            path,
+        })
     }
 
     /// The client with another `limit` for one answer.
@@ -152,8 +161,10 @@ impl ClaudeClient {
     /// Version, by `claude --version`.
     pub fn version(&self) -> Result<ClientVersion, ClaudeError> {
         let printed = self.output(["--version"])?;
-        let unknown =
-            || ClaudeError::NotUnderstood { asked: command_line_text(&["--version"]), said: quote_last_line(&printed) };
+        let unknown = || ClaudeError::NotUnderstood {
+            asked: command_line_text(&["--version"]),
+            said: quote_last_line(&printed),
+        };
         ClientVersion::parse(&printed).ok_or_else(unknown)
     }
 
@@ -169,8 +180,10 @@ impl ClaudeClient {
 
     fn list<Entry: DeserializeOwned>(&self, arguments: &[&str]) -> Result<Vec<Entry>, ClaudeError> {
         let printed = self.output(arguments)?;
-        let unknown =
-            |_| ClaudeError::NotUnderstood { asked: command_line_text(arguments), said: quote_last_line(&printed) };
+        let unknown = |_| ClaudeError::NotUnderstood {
+            asked: command_line_text(arguments),
+            said: quote_last_line(&printed),
+        };
         serde_json::from_str(&printed).map_err(unknown)
     }
 
@@ -182,13 +195,27 @@ impl ClaudeClient {
         let mut command = self.command();
         command.args(arguments).current_dir(&self.folder);
         let asked = command_line_text(&command.get_args().collect::<Vec<_>>());
-        let ClientOutput { status, stdout, stderr } = self.run_until(command, &asked, || true)?;
+        let ClientOutput {
+            status,
+            stdout,
+            stderr,
+        } = self.run_until(command, &asked, || true)?;
         if status == Some(0) {
             return Ok(stdout);
         }
-        let said = if stderr.trim().is_empty() { quote_last_line(&stdout) } else { quote_last_line(&stderr) };
-        let how = status.map_or("a signal ended it".to_owned(), |status| format!("exit status: {status}"));
-        let said = if said.is_empty() { format!("it said nothing ({how})") } else { said };
+        let said = if stderr.trim().is_empty() {
+            quote_last_line(&stdout)
+        } else {
+            quote_last_line(&stderr)
+        };
+        let how = status.map_or("a signal ended it".to_owned(), |status| {
+            format!("exit status: {status}")
+        });
+        let said = if said.is_empty() {
+            format!("it said nothing ({how})")
+        } else {
+            said
+        };
         Err(ClaudeError::Failed { asked, said })
     }
 
@@ -204,7 +231,10 @@ impl ClaudeClient {
         asked: &str,
         is_needed: impl FnMut() -> bool,
     ) -> Result<ClientOutput, ClaudeError> {
-        let not_started = |source| ClaudeError::NotStarted { program: self.program.clone(), source };
+        let not_started = |source| ClaudeError::NotStarted {
+            program: self.program.clone(),
+            source,
+        };
         let request = ProcessRequest {
             command,
             input: Vec::new(),
@@ -216,16 +246,30 @@ impl ClaudeClient {
             max_bytes: MAX_BYTES,
             leftovers: Leftovers::Free,
         };
-        let text = |bytes: Option<Vec<u8>>| String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
+        let text = |bytes: Option<Vec<u8>>| {
+            String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()
+        };
         match runner::run_while(request, is_needed).map_err(not_started)? {
-            ProcessEnd::Ended(ProcessOutput { status, stdout, stderr }) => {
-                Ok(ClientOutput { status, stdout: text(stdout), stderr: text(stderr) })
-            }
+            ProcessEnd::Ended(ProcessOutput {
+                status,
+                stdout,
+                stderr,
+            }) => Ok(ClientOutput {
+                status,
+                stdout: text(stdout),
+                stderr: text(stderr),
+            }),
             ProcessEnd::Cancelled => {
                 let said = "it was interrupted".to_owned();
-                Err(ClaudeError::Failed { asked: asked.to_owned(), said })
+                Err(ClaudeError::Failed {
+                    asked: asked.to_owned(),
+                    said,
+                })
             }
-            ProcessEnd::TimedOut => Err(ClaudeError::TimedOut { asked: asked.to_owned(), limit: self.limit }),
+            ProcessEnd::TimedOut => Err(ClaudeError::TimedOut {
+                asked: asked.to_owned(),
+                limit: self.limit,
+            }),
         }
     }
 }
@@ -237,12 +281,21 @@ struct ClientOutput {
 }
 
 fn command_line_text<Argument: AsRef<OsStr>>(arguments: &[Argument]) -> String {
-    let words = arguments.iter().map(|argument| sanitize(&argument.as_ref().to_string_lossy(), QUOTED));
-    std::iter::once("claude".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+    let words = arguments
+        .iter()
+        .map(|argument| sanitize(&argument.as_ref().to_string_lossy(), QUOTED));
+    std::iter::once("claude".to_owned())
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn quote_last_line(said: &str) -> String {
-    let last = said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
+    let last = said
+        .lines()
+        .map(str::trim)
+        .rfind(|line| !line.is_empty())
+        .unwrap_or_default();
     sanitize(last, QUOTED)
 }
 
@@ -270,7 +323,10 @@ mod tests {
         let path = folder.path().join("claude");
         fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        Script { folder, _alone: alone }
+        Script {
+            folder,
+            _alone: alone,
+        }
     }
 
     impl Script {
@@ -280,7 +336,9 @@ mod tests {
 
         fn find(&self) -> ClaudeClient {
             {
-                let search = [self.path().to_owned(), "/usr/bin".into(), "/bin".into()].into_iter().collect();
+                let search = [self.path().to_owned(), "/usr/bin".into(), "/bin".into()]
+                    .into_iter()
+                    .collect();
                 ClaudeClient::find(&search, self.path()).unwrap()
             }
         }
@@ -296,7 +354,10 @@ mod tests {
         let claude = ClaudeClient::find(&search(3), plain.path()).unwrap();
         assert_eq!(claude.program(), runs.path().join("claude"));
         assert_eq!(claude.version().unwrap(), ClientVersion(2, 1, 200));
-        assert!(matches!(ClaudeClient::find(&search(2), plain.path()), Err(ClaudeError::Missing)));
+        assert!(matches!(
+            ClaudeClient::find(&search(2), plain.path()),
+            Err(ClaudeError::Missing)
+        ));
     }
 
     #[test]
@@ -308,19 +369,38 @@ list) echo '[{"id":"omo@omo","version":"0.1.0","scope":"user","enabled":true,"re
 esac"#,
         );
         let claude = folder.find();
-        let [plugin] = &claude.plugins().unwrap()[..] else { panic!("not one plugin") };
+        let [plugin] = &claude.plugins().unwrap()[..] else {
+            panic!("not one plugin")
+        };
         assert!(plugin.enabled && plugin.read_from_folder.as_deref() == Some(Path::new("/p")));
-        let origins: Vec<String> = claude.marketplaces().unwrap().iter().map(Marketplace::origin).collect();
+        let origins: Vec<String> = claude
+            .marketplaces()
+            .unwrap()
+            .iter()
+            .map(Marketplace::origin)
+            .collect();
         assert_eq!(origins, ["a/b", "/p"]);
     }
 
     #[test]
     fn what_goes_wrong_is_told_with_what_was_asked() {
         for (text, expected) in [
-            ("echo progress; echo no such thing >&2; exit 1", "`claude plugin list --json` failed: no such thing"),
-            ("echo only here; exit 1", "`claude plugin list --json` failed: only here"),
-            ("exit 3", "`claude plugin list --json` failed: it said nothing (exit status: 3)"),
-            ("echo hello", "`claude plugin list --json` gave an answer that omo does not understand: hello"),
+            (
+                "echo progress; echo no such thing >&2; exit 1",
+                "`claude plugin list --json` failed: no such thing",
+            ),
+            (
+                "echo only here; exit 1",
+                "`claude plugin list --json` failed: only here",
+            ),
+            (
+                "exit 3",
+                "`claude plugin list --json` failed: it said nothing (exit status: 3)",
+            ),
+            (
+                "echo hello",
+                "`claude plugin list --json` gave an answer that omo does not understand: hello",
+            ),
         ] {
             let folder = script(text);
             assert_eq!(folder.find().plugins().unwrap_err().to_string(), expected);
@@ -331,7 +411,13 @@ esac"#,
     fn one_that_hangs_is_ended_with_all_that_it_started() {
         let folder = script("(trap '' TERM; exec sleep 600) 9>held & exec 9>held; wait");
         let held = folder.path().join("held");
-        assert!(Command::new("mkfifo").arg(&held).status().unwrap().success());
+        assert!(
+            Command::new("mkfifo")
+                .arg(&held)
+                .status()
+                .unwrap()
+                .success()
+        );
         let (gone, all_gone) = std::sync::mpsc::channel();
         std::thread::spawn(move || gone.send(fs::read(held)).unwrap());
         let limit = Duration::from_millis(200);
@@ -345,13 +431,18 @@ esac"#,
         let folder = script("cat; sleep 600 >&2 & echo $!");
         let printed = folder.find().output([""; 0]).unwrap();
         let left: i32 = printed.trim().parse().unwrap();
-        rustix::process::kill_process(rustix::process::Pid::from_raw(left).unwrap(), rustix::process::Signal::KILL)
-            .unwrap();
+        rustix::process::kill_process(
+            rustix::process::Pid::from_raw(left).unwrap(),
+            rustix::process::Signal::KILL,
+        )
+        .unwrap();
     }
 
     #[test]
     fn a_session_has_the_environment_that_it_was_given_and_ends_when_nobody_wants_it() {
-        let folder = script("[ \"$OWN $HOME\" = \"1 \" ] && echo \"$@\" && echo complained >&2; exec sleep \"$REST\"");
+        let folder = script(
+            "[ \"$OWN $HOME\" = \"1 \" ] && echo \"$@\" && echo complained >&2; exec sleep \"$REST\"",
+        );
         let headless = |rest: &str| HeadlessRequest {
             folder: folder.path(),
             variables: [("OWN", "1"), ("REST", rest), ("PATH", "/usr/bin:/bin")]
@@ -360,8 +451,14 @@ esac"#,
             arguments: vec!["-p".into(), "hello".into()],
         };
         let session = folder.find().run_headless(headless("0"), || true).unwrap();
-        assert_eq!((session.printed.as_str(), session.complaint.as_str()), ("-p hello\n", "complained"));
-        let error = folder.find().run_headless(headless("600"), || false).unwrap_err();
+        assert_eq!(
+            (session.printed.as_str(), session.complaint.as_str()),
+            ("-p hello\n", "complained")
+        );
+        let error = folder
+            .find()
+            .run_headless(headless("600"), || false)
+            .unwrap_err();
         assert_eq!(error.to_string(), "`claude -p` failed: it was interrupted");
     }
 }

@@ -33,9 +33,15 @@ pub struct ClientResult {
 
 impl ClientResult {
     /// Cost in millionths of a US dollar; `None` for an impossible one.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is within the bounds")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is within the bounds"
+    )]
     pub fn cost_micros(&self) -> Option<u64> {
-        let dollars = self.total_cost_usd.filter(|dollars| (0.0..1e9).contains(dollars))?;
+        let dollars = self
+            .total_cost_usd
+            .filter(|dollars| (0.0..1e9).contains(dollars))?;
         Some((dollars * 1_000_000.0).round() as u64)
     }
 }
@@ -116,11 +122,18 @@ pub fn classify_end(process: &ProcessEnd, said: &SessionOutput, now: Timestamp) 
     if process.timed_out {
         return ClientEnd::TimedOut;
     }
-    let signal = process.signal.or_else(|| process.status.filter(|status| *status > 128).map(|status| status - 128));
+    let signal = process.signal.or_else(|| {
+        process
+            .status
+            .filter(|status| *status > 128)
+            .map(|status| status - 128)
+    });
     match &said.result {
         _ if signal.is_some() => ClientEnd::Killed { signal },
         // One that cannot be resumed has a result all the same.
-        _ if said.session_id.is_none() => ClientEnd::NeverBegan(complaint(process, "it ended before it began")),
+        _ if said.session_id.is_none() => {
+            ClientEnd::NeverBegan(complaint(process, "it ended before it began"))
+        }
         Some(result) => classify_result(process, result, said.limit_resets_at, now),
         None => ClientEnd::Garbage(complaint(process, "it ended without a result")),
     }
@@ -132,10 +145,24 @@ pub fn told_cost(end: &ClientEnd, said: &SessionOutput) -> Option<u64> {
     told.or_else(|| matches!(end, ClientEnd::NeverBegan(_)).then_some(0))
 }
 
-fn classify_result(process: &ProcessEnd, result: &ClientResult, resets_at: Option<i64>, now: Timestamp) -> ClientEnd {
+fn classify_result(
+    process: &ProcessEnd,
+    result: &ClientResult,
+    resets_at: Option<i64>,
+    now: Timestamp,
+) -> ClientEnd {
     let until = resets_at.and_then(|seconds| plausible_reset(seconds, now));
-    let detail = || result.result.clone().unwrap_or_else(|| complaint(process, "it said nothing more"));
-    match (result.is_error, result.subtype.as_deref(), result.api_error_status) {
+    let detail = || {
+        result
+            .result
+            .clone()
+            .unwrap_or_else(|| complaint(process, "it said nothing more"))
+    };
+    match (
+        result.is_error,
+        result.subtype.as_deref(),
+        result.api_error_status,
+    ) {
         (Some(false), Some("success"), None) if process.status == Some(0) => ClientEnd::Ended,
         (Some(true), Some("error_max_turns"), _) => ClientEnd::TurnsSpent,
         (Some(true), Some("error_max_budget_usd"), _) => ClientEnd::BudgetSpent,
@@ -147,13 +174,22 @@ fn classify_result(process: &ProcessEnd, result: &ClientResult, resets_at: Optio
         (Some(true), ..) if result.api_error.as_deref() == Some("usage_limit_reached") => {
             ClientEnd::UsageLimit { until }
         }
-        (Some(true), Some("success"), status) => ClientEnd::ApiError { status, detail: detail() },
-        _ => ClientEnd::Garbage(complaint(process, "its result says neither success nor failure")),
+        (Some(true), Some("success"), status) => ClientEnd::ApiError {
+            status,
+            detail: detail(),
+        },
+        _ => ClientEnd::Garbage(complaint(
+            process,
+            "its result says neither success nor failure",
+        )),
     }
 }
 
 fn was_interrupted(result: &ClientResult) -> bool {
-    result.terminal_reason.as_deref().is_some_and(|reason| reason.starts_with("aborted"))
+    result
+        .terminal_reason
+        .as_deref()
+        .is_some_and(|reason| reason.starts_with("aborted"))
 }
 
 fn plausible_reset(seconds: i64, now: Timestamp) -> Option<Timestamp> {
@@ -163,8 +199,15 @@ fn plausible_reset(seconds: i64, now: Timestamp) -> Option<Timestamp> {
 }
 
 fn complaint(process: &ProcessEnd, otherwise: &str) -> String {
-    let ended = process.status.map(|status| format!(" (exit status {status})")).unwrap_or_default();
-    if process.complaint.is_empty() { format!("{otherwise}{ended}") } else { process.complaint.clone() }
+    let ended = process
+        .status
+        .map(|status| format!(" (exit status {status})"))
+        .unwrap_or_default();
+    if process.complaint.is_empty() {
+        format!("{otherwise}{ended}")
+    } else {
+        process.complaint.clone()
+    }
 }
 
 /// Facts in the ledger for `follow_up`.
@@ -205,7 +248,9 @@ pub fn follow_up(end: &ClientEnd, said: &SessionOutput, facts: LedgerFacts) -> F
     }
     match end {
         ClientEnd::Ended | ClientEnd::TurnsSpent => match &said.session_id {
-            Some(session) if !facts.was_resumed => FollowUp::Resume { session: session.clone() },
+            Some(session) if !facts.was_resumed => FollowUp::Resume {
+                session: session.clone(),
+            },
             _ => FollowUp::FailAttempt("the session ended without finishing its step"),
         },
         ClientEnd::Garbage(_) => FollowUp::FailAttempt("the session ended without a result"),

@@ -40,22 +40,33 @@ impl ClientSession {
 
 /// The sessions that clients of this user serve now, each with the folder that its client was started in.
 pub fn served_sessions(client_home: &Path) -> Vec<(SessionId, PathBuf)> {
-    let served = read_all(client_home).filter(|session| session.cwd.is_absolute() && session.is_alive());
-    served.filter_map(|session| Some((SessionId::parse(&session.session_id).ok()?, session.cwd))).collect()
+    let served =
+        read_all(client_home).filter(|session| session.cwd.is_absolute() && session.is_alive());
+    served
+        .filter_map(|session| Some((SessionId::parse(&session.session_id).ok()?, session.cwd)))
+        .collect()
 }
 
 pub(crate) fn read_for_process(client_home: &Path, pid: u32) -> Option<ClientSession> {
-    read(&client_home.join("sessions").join(format!("{pid}.json"))).filter(|session| session.pid == pid)
+    read(&client_home.join("sessions").join(format!("{pid}.json")))
+        .filter(|session| session.pid == pid)
 }
 
 /// The processes that serve a session, as far as the client wrote them down. Some of them may have ended.
 pub(crate) fn sessions_serving(client_home: &Path, session_id: &str) -> Vec<ClientSession> {
-    read_all(client_home).filter(|session| session.session_id == session_id).collect()
+    read_all(client_home)
+        .filter(|session| session.session_id == session_id)
+        .collect()
 }
 
 fn read_all(client_home: &Path) -> impl Iterator<Item = ClientSession> {
-    let files = std::fs::read_dir(client_home.join("sessions")).into_iter().flatten().flatten();
-    let paths = files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|ending| ending == "json"));
+    let files = std::fs::read_dir(client_home.join("sessions"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let paths = files
+        .map(|file| file.path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "json"));
     paths.take(MAX_FILES).filter_map(|path| read(&path))
 }
 
@@ -71,17 +82,34 @@ mod tests {
     #[test]
     fn what_the_client_wrote_is_read_and_anything_else_is_nothing() {
         let temp = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str| std::fs::write(temp.path().join("sessions").join(name), text).unwrap();
+        let write = |name: &str, text: &str| {
+            std::fs::write(temp.path().join("sessions").join(name), text).unwrap()
+        };
         assert_eq!(sessions_serving(temp.path(), "s"), []);
         std::fs::create_dir(temp.path().join("sessions")).unwrap();
-        write("7.json", r#"{"pid":7,"sessionId":"s","cwd":"/p","procStart":"12","kind":"interactive"}"#);
+        write(
+            "7.json",
+            r#"{"pid":7,"sessionId":"s","cwd":"/p","procStart":"12","kind":"interactive"}"#,
+        );
         write("8.json", r#"{"pid":8,"sessionId":"t","cwd":"/p"}"#);
         write("9.json", "{");
         write("7.0f.key", r#"{"pid":7,"sessionId":"s"}"#);
         let known = read_for_process(temp.path(), 7).unwrap();
-        assert_eq!((known.cwd, known.proc_start.as_deref()), (PathBuf::from("/p"), Some("12")));
-        assert_eq!((read_for_process(temp.path(), 9), read_for_process(temp.path(), 10)), (None, None));
-        let serving: Vec<u32> = sessions_serving(temp.path(), "s").into_iter().map(|session| session.pid).collect();
+        assert_eq!(
+            (known.cwd, known.proc_start.as_deref()),
+            (PathBuf::from("/p"), Some("12"))
+        );
+        assert_eq!(
+            (
+                read_for_process(temp.path(), 9),
+                read_for_process(temp.path(), 10)
+            ),
+            (None, None)
+        );
+        let serving: Vec<u32> = sessions_serving(temp.path(), "s")
+            .into_iter()
+            .map(|session| session.pid)
+            .collect();
         assert_eq!(serving, [7]);
     }
     #[test]
@@ -90,12 +118,31 @@ mod tests {
         std::fs::create_dir(temp.path().join("sessions")).unwrap();
         let own = std::process::id();
         let cwd = serde_json::to_string(temp.path()).unwrap();
-        let write = |name: &str, text: String| std::fs::write(temp.path().join("sessions").join(name), text).unwrap();
-        write("1.json", format!(r#"{{"pid":{own},"sessionId":"s","cwd":{cwd}}}"#));
-        write("2.json", format!(r#"{{"pid":{own},"sessionId":"t","cwd":{cwd},"procStart":"of an earlier one"}}"#));
-        write("3.json", format!(r#"{{"pid":{own},"sessionId":"../x","cwd":{cwd}}}"#));
-        write("4.json", format!(r#"{{"pid":{own},"sessionId":"u","cwd":"relative"}}"#));
-        write("5.json", format!(r#"{{"pid":{},"sessionId":"v","cwd":{cwd}}}"#, u32::MAX));
+        let write = |name: &str, text: String| {
+            std::fs::write(temp.path().join("sessions").join(name), text).unwrap()
+        };
+        write(
+            "1.json",
+            format!(r#"{{"pid":{own},"sessionId":"s","cwd":{cwd}}}"#),
+        );
+        write(
+            "2.json",
+            format!(
+                r#"{{"pid":{own},"sessionId":"t","cwd":{cwd},"procStart":"of an earlier one"}}"#
+            ),
+        );
+        write(
+            "3.json",
+            format!(r#"{{"pid":{own},"sessionId":"../x","cwd":{cwd}}}"#),
+        );
+        write(
+            "4.json",
+            format!(r#"{{"pid":{own},"sessionId":"u","cwd":"relative"}}"#),
+        );
+        write(
+            "5.json",
+            format!(r#"{{"pid":{},"sessionId":"v","cwd":{cwd}}}"#, u32::MAX),
+        );
         let served = served_sessions(temp.path());
         let known = served.iter().map(|(id, _)| id.as_str());
         // Without a mark of processes it cannot be told that `t` is over.

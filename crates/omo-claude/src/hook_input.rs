@@ -142,7 +142,9 @@ impl<'de> Deserialize<'de> for LossyText {
             }
             fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<LossyText, E> {
                 let text = std::str::from_utf8(bytes).map(str::to_owned);
-                Ok(LossyText(text.unwrap_or_else(|_| String::from_utf8_lossy(bytes).into_owned())))
+                Ok(LossyText(text.unwrap_or_else(|_| {
+                    String::from_utf8_lossy(bytes).into_owned()
+                })))
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<LossyText, E> {
                 Ok(LossyText(text.to_owned()))
@@ -173,7 +175,10 @@ mod tests {
         )
         .unwrap();
         assert_eq!(input.hook_event_name, "Stop");
-        assert_eq!(input.background_tasks.unwrap().0[0].command.as_deref(), Some("npm run dev"));
+        assert_eq!(
+            input.background_tasks.unwrap().0[0].command.as_deref(),
+            Some("npm run dev")
+        );
         assert_eq!(input.session_crons.unwrap().len(), 1);
     }
 
@@ -181,7 +186,10 @@ mod tests {
     fn half_a_surrogate_pair_a_nul_and_a_byte_order_mark_are_no_errors() {
         let input = HookInput::parse(b"\xef\xbb\xbf{\"prompt\":\"ulw \\ud83d x\\u0000\"}").unwrap();
         let prompt = input.prompt.unwrap();
-        assert!(prompt.starts_with("ulw ") && prompt.ends_with(" x\0"), "{prompt:?}");
+        assert!(
+            prompt.starts_with("ulw ") && prompt.ends_with(" x\0"),
+            "{prompt:?}"
+        );
     }
 
     #[test]
@@ -203,8 +211,10 @@ mod tests {
 
     #[test]
     fn null_is_as_good_as_absent() {
-        let input =
-            HookInput::parse(br#"{"session_id":null,"prompt":null,"agent_id":null,"background_tasks":null}"#).unwrap();
+        let input = HookInput::parse(
+            br#"{"session_id":null,"prompt":null,"agent_id":null,"background_tasks":null}"#,
+        )
+        .unwrap();
         assert!(input.session_id.is_none() && input.prompt.is_none() && !input.is_from_subagent());
     }
 }

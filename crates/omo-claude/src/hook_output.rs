@@ -48,16 +48,26 @@ impl HookAnswer {
     pub fn with_line(line: Option<String>, answer: Option<Self>) -> Option<Self> {
         let Some(line) = line else { return answer };
         Some(match answer {
-            None => Self::Notice { user: line, model: None },
-            Some(Self::Context(model) | Self::ContinueWithContext(model)) => {
-                Self::Notice { user: line, model: Some(model) }
-            }
-            Some(Self::Notice { user, model }) => Self::Notice { user: format!("{line}\n{user}"), model },
+            None => Self::Notice {
+                user: line,
+                model: None,
+            },
+            Some(Self::Context(model) | Self::ContinueWithContext(model)) => Self::Notice {
+                user: line,
+                model: Some(model),
+            },
+            Some(Self::Notice { user, model }) => Self::Notice {
+                user: format!("{line}\n{user}"),
+                model,
+            },
             // The client shows no other line beside a reason.
             Some(Self::RejectPrompt(reason)) => Self::RejectPrompt(format!("{line}\n{reason}")),
             Some(Self::AnswerPrompt(answer)) => Self::AnswerPrompt(format!("{line}\n{answer}")),
             Some(Self::Block(reason)) => Self::Block(format!("{line}\n{reason}")),
-            Some(Self::Notify { user, terminal }) => Self::Notify { user: format!("{line}\n{user}"), terminal },
+            Some(Self::Notify { user, terminal }) => Self::Notify {
+                user: format!("{line}\n{user}"),
+                terminal,
+            },
         })
     }
 
@@ -68,7 +78,11 @@ impl HookAnswer {
     /// the process ends: after the lock was given back, when a run may have been stopped already.
     pub fn print(&self, event: HookEvent) {
         if !IS_ANSWERED.swap(true, Ordering::Relaxed) {
-            let answer = if env::has_coloured_client() { self.clone().highlighted() } else { self.clone() };
+            let answer = if env::has_coloured_client() {
+                self.clone().highlighted()
+            } else {
+                self.clone()
+            };
             let _ = platform::write(answer.to_output(event).as_bytes());
         }
     }
@@ -76,8 +90,14 @@ impl HookAnswer {
     /// The answer with what matters in colour. What a prompt is refused with is shown as it is.
     fn highlighted(self) -> Self {
         match self {
-            Self::Notice { user, model } => Self::Notice { user: highlight::highlight(&user), model },
-            Self::Notify { user, terminal } => Self::Notify { user: highlight::highlight(&user), terminal },
+            Self::Notice { user, model } => Self::Notice {
+                user: highlight::highlight(&user),
+                model,
+            },
+            Self::Notify { user, terminal } => Self::Notify {
+                user: highlight::highlight(&user),
+                terminal,
+            },
             other => other,
         }
     }
@@ -99,12 +119,19 @@ impl HookAnswer {
             }),
             Self::AnswerPrompt(answer) => json!({ "continue": false, "stopReason": answer }),
             Self::Notice { user, model: None } => json!({ "systemMessage": user }),
-            Self::Notice { user, model: Some(model) } => json!({
+            Self::Notice {
+                user,
+                model: Some(model),
+            } => json!({
                 "systemMessage": user,
                 "hookSpecificOutput": specific(json!({ "additionalContext": model })),
             }),
-            Self::Notify { user, terminal } if terminal.is_empty() => json!({ "systemMessage": user }),
-            Self::Notify { user, terminal } => json!({ "systemMessage": user, "terminalSequence": terminal }),
+            Self::Notify { user, terminal } if terminal.is_empty() => {
+                json!({ "systemMessage": user })
+            }
+            Self::Notify { user, terminal } => {
+                json!({ "systemMessage": user, "terminalSequence": terminal })
+            }
             Self::Block(reason) => json!({ "decision": "block", "reason": reason }),
             Self::ContinueWithContext(context) => json!({
                 "hookSpecificOutput": specific(json!({ "additionalContext": context })),

@@ -10,7 +10,13 @@ use serde_json::Value;
 use crate::platform::MANAGED_SETTINGS;
 
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
-const KEYS: [&str; 5] = ["apiKeyHelper", "disableAllHooks", "enabledPlugins", "env", "hooks"];
+const KEYS: [&str; 5] = [
+    "apiKeyHelper",
+    "disableAllHooks",
+    "enabledPlugins",
+    "env",
+    "hooks",
+];
 
 /// Owner of a `settings.json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,18 +38,30 @@ pub fn settings_paths(client_home: Option<&Path>, root: Option<&Path>) -> Vec<(S
     let project = root.map(|root| root.join(".claude"));
     // In a home folder both are the same file.
     let project = project.filter(|project| client_home != Some(project.as_path()));
-    for (scope, name) in [(Scope::Project, "settings.json"), (Scope::Local, "settings.local.json")] {
+    for (scope, name) in [
+        (Scope::Project, "settings.json"),
+        (Scope::Local, "settings.local.json"),
+    ] {
         places.extend(project.as_ref().map(|project| (scope, project.join(name))));
     }
-    places.extend(managed_settings_paths().into_iter().map(|file| (Scope::Managed, file)));
+    places.extend(
+        managed_settings_paths()
+            .into_iter()
+            .map(|file| (Scope::Managed, file)),
+    );
     places
 }
 
 fn managed_settings_paths() -> Vec<PathBuf> {
     let folder = Path::new(MANAGED_SETTINGS);
-    let parts = std::fs::read_dir(folder.join("managed-settings.d")).into_iter().flatten().flatten();
-    let mut parts: Vec<PathBuf> =
-        parts.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
+    let parts = std::fs::read_dir(folder.join("managed-settings.d"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let mut parts: Vec<PathBuf> = parts
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|end| end == "json"))
+        .collect();
     parts.sort();
     parts.insert(0, folder.join("managed-settings.json"));
     parts
@@ -88,7 +106,11 @@ impl ReviewerSettings {
 
     fn mark(&mut self, path: &Path, key: &str, content: &str) {
         let digest = hex_digest(content.as_bytes());
-        self.marks.push(SettingsMark { path: path.display().to_string(), key: key.to_owned(), digest });
+        self.marks.push(SettingsMark {
+            path: path.display().to_string(),
+            key: key.to_owned(),
+            digest,
+        });
     }
 
     /// `true` for a `command` that stands in them as a hook.
@@ -118,7 +140,9 @@ mod tests {
         let (home, root) = (temp.path().join("home"), temp.path().join("project"));
         let read = || {
             let mut settings = ReviewerSettings::read(Some(&home), Some(&root));
-            settings.marks.retain(|mark| mark.path.starts_with(&*temp.path().to_string_lossy()));
+            settings
+                .marks
+                .retain(|mark| mark.path.starts_with(&*temp.path().to_string_lossy()));
             settings
         };
         fs::create_dir_all(&home).unwrap();
@@ -126,14 +150,25 @@ mod tests {
         assert_eq!(read().marks, []);
         let user = home.join("settings.json");
         let local = root.join(".claude/settings.local.json");
-        fs::write(&user, r#"{"model": "x", "env": {"ANTHROPIC_BASE_URL": "http://a"}}"#).unwrap();
-        fs::write(&local, r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "say"}]}]}}"#)
-            .unwrap();
+        fs::write(
+            &user,
+            r#"{"model": "x", "env": {"ANTHROPIC_BASE_URL": "http://a"}}"#,
+        )
+        .unwrap();
+        fs::write(
+            &local,
+            r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "say"}]}]}}"#,
+        )
+        .unwrap();
         let first = read();
         let keys: Vec<&str> = first.marks.iter().map(|mark| mark.key.as_str()).collect();
         assert_eq!(keys, ["env", "hooks"]);
         assert!(first.names_hook("say") && !first.names_hook("sa") && !first.names_hook("hooks"));
-        fs::write(&user, r#"{"env": {"ANTHROPIC_BASE_URL": "http://a"}, "model": "y"}"#).unwrap();
+        fs::write(
+            &user,
+            r#"{"env": {"ANTHROPIC_BASE_URL": "http://a"}, "model": "y"}"#,
+        )
+        .unwrap();
         assert_eq!(read().marks, first.marks, "another model, another order");
         fs::write(&user, r#"{"env": {"ANTHROPIC_BASE_URL": "http://b"}}"#).unwrap();
         assert_ne!(read().marks, first.marks);

@@ -83,7 +83,11 @@ pub fn own_command(program: &str) -> String {
 /// `command` of a status line that keeps another one in front of omo's.
 pub fn wrapping_command(program: &str, other: &str) -> String {
     // Always quoted: it stands for a command, however short it is.
-    format!("{} --wrap '{}'", own_command(program), other.replace('\'', r"'\''"))
+    format!(
+        "{} --wrap '{}'",
+        own_command(program),
+        other.replace('\'', r"'\''")
+    )
 }
 
 /// `statusLine` that is omo's alone.
@@ -97,16 +101,26 @@ impl StatusLineFiles<'_> {
         let file = target(self.settings)?;
         let before = read(&file)?;
         let text = before.as_deref().unwrap_or("{}\n");
-        let Some(written) = with_own(text, program)? else { return Ok(StatusLineOn::AlreadyOn) };
+        let Some(written) = with_own(text, program)? else {
+            return Ok(StatusLineOn::AlreadyOn);
+        };
         let folder = self.folder()?;
         if let Some(before) = &before {
-            folder.replace(BACKUP, before.as_bytes()).map_err(|error| error.to_string())?;
+            folder
+                .replace(BACKUP, before.as_bytes())
+                .map_err(|error| error.to_string())?;
         }
-        let record =
-            StatusLineRecord { written: Some(written.clone()), is_new_file: before.is_none(), is_declined: false };
+        let record = StatusLineRecord {
+            written: Some(written.clone()),
+            is_new_file: before.is_none(),
+            is_declined: false,
+        };
         record.store(&folder)?;
         replace(&file, before.as_deref(), &written).map_err(|error| error.to_string())?;
-        let entry = entry_range(&written).and_then(|range| written.get(range)).unwrap_or_default().to_owned();
+        let entry = entry_range(&written)
+            .and_then(|range| written.get(range))
+            .unwrap_or_default()
+            .to_owned();
         Ok(StatusLineOn::Written {
             entry,
             backup: before.is_some().then(|| folder.path().join(BACKUP)),
@@ -117,7 +131,11 @@ impl StatusLineFiles<'_> {
     /// Puts back what was there before, and offers it no more; the error says why it was not.
     pub fn turn_off(self) -> Result<StatusLineOff, String> {
         let off = self.take_out()?;
-        StatusLineRecord { is_declined: true, ..StatusLineRecord::default() }.store(&self.folder()?)?;
+        StatusLineRecord {
+            is_declined: true,
+            ..StatusLineRecord::default()
+        }
+        .store(&self.folder()?)?;
         Ok(off)
     }
 
@@ -128,12 +146,22 @@ impl StatusLineFiles<'_> {
         self.put_back(&folder, &record)
     }
 
-    fn put_back(self, folder: &GuardedFolder, record: &StatusLineRecord) -> Result<StatusLineOff, String> {
+    fn put_back(
+        self,
+        folder: &GuardedFolder,
+        record: &StatusLineRecord,
+    ) -> Result<StatusLineOff, String> {
         let file = target(self.settings)?;
-        let Some(now) = read(&file)?.filter(|text| command_of(text).is_some_and(|command| is_own(&command))) else {
+        let Some(now) =
+            read(&file)?.filter(|text| command_of(text).is_some_and(|command| is_own(&command)))
+        else {
             return Ok(StatusLineOff::NotOn);
         };
-        let backup = folder.read(BACKUP, MAX_BYTES).ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok());
+        let backup = folder
+            .read(BACKUP, MAX_BYTES)
+            .ok()
+            .flatten()
+            .and_then(|bytes| String::from_utf8(bytes).ok());
         let backup = backup.filter(|_| record.written.is_some() && !record.is_new_file);
         let as_written = record.written.as_deref() == Some(&*now);
         if as_written && record.is_new_file {
@@ -145,14 +173,22 @@ impl StatusLineFiles<'_> {
             (Some(before), true) => (before.clone(), StatusLineOff::PutBack),
             (Some(before), false) if value_of(before).is_some() => {
                 let value = value_of(before).unwrap_or_default();
-                (with_value(&now, value).ok_or_else(unsure)?, StatusLineOff::EntryPutBack)
+                (
+                    with_value(&now, value).ok_or_else(unsure)?,
+                    StatusLineOff::EntryPutBack,
+                )
             }
-            _ if command_of(&now).is_some_and(|command| command.contains(" --wrap")) && record.written.is_none() => {
+            _ if command_of(&now).is_some_and(|command| command.contains(" --wrap"))
+                && record.written.is_none() =>
+            {
                 return Err("omo did not write that status line, which keeps another one: put that one in its place \
                             yourself"
                     .to_owned());
             }
-            _ => (without_entry(&now).ok_or_else(unsure)?, StatusLineOff::EntryPutBack),
+            _ => (
+                without_entry(&now).ok_or_else(unsure)?,
+                StatusLineOff::EntryPutBack,
+            ),
         };
         replace(&file, Some(&now), &rest).map_err(|error| error.to_string())?;
         Ok(off)
@@ -161,7 +197,8 @@ impl StatusLineFiles<'_> {
     /// A user who may be told of it: no omo is in the settings, and they did not turn it off.
     pub fn is_offered(self) -> bool {
         let is_on = fs::metadata(self.settings).is_ok_and(|found| found.len() <= MAX_BYTES)
-            && fs::read_to_string(self.settings).is_ok_and(|text| text.contains("omo") && text.contains(" statusline"));
+            && fs::read_to_string(self.settings)
+                .is_ok_and(|text| text.contains("omo") && text.contains(" statusline"));
         let folder = GuardedFolder::open_user(self.state_home).ok().flatten();
         !is_on && !folder.is_some_and(|folder| StatusLineRecord::load(&folder).is_declined)
     }
@@ -173,13 +210,19 @@ impl StatusLineFiles<'_> {
 
 impl StatusLineRecord {
     fn load(folder: &GuardedFolder) -> Self {
-        let bytes = folder.read(RECORD, MAX_RECORD_BYTES).ok().flatten().unwrap_or_default();
+        let bytes = folder
+            .read(RECORD, MAX_RECORD_BYTES)
+            .ok()
+            .flatten()
+            .unwrap_or_default();
         serde_json::from_slice(&bytes).unwrap_or_default()
     }
 
     fn store(&self, folder: &GuardedFolder) -> Result<(), String> {
         let bytes = serde_json::to_vec(self).map_err(|error| error.to_string())?;
-        folder.replace(RECORD, &bytes).map_err(|error| error.to_string())
+        folder
+            .replace(RECORD, &bytes)
+            .map_err(|error| error.to_string())
     }
 }
 
@@ -204,31 +247,47 @@ fn read(file: &Path) -> Result<Option<String>, String> {
     if found.permissions().readonly() {
         return Err("it is read-only".to_owned());
     }
-    fs::read_to_string(file).map(Some).map_err(|error| error.to_string())
+    fs::read_to_string(file)
+        .map(Some)
+        .map_err(|error| error.to_string())
 }
 
 fn with_own(text: &str, program: &str) -> Result<Option<String>, String> {
-    let settings: Value = serde_json::from_str(text)
-        .map_err(|error| format!("it is not valid JSON ({}): fix it first", sanitize(&error.to_string(), 120)))?;
+    let settings: Value = serde_json::from_str(text).map_err(|error| {
+        format!(
+            "it is not valid JSON ({}): fix it first",
+            sanitize(&error.to_string(), 120)
+        )
+    })?;
     let settings = settings.as_object().ok_or("it holds no JSON object")?;
     let unsure = || format!("the place for `{KEY}` cannot be told");
     let Some(value) = settings.get(KEY) else {
-        return with_entry(text, &own_entry(program)).ok_or_else(unsure).map(Some);
+        return with_entry(text, &own_entry(program))
+            .ok_or_else(unsure)
+            .map(Some);
     };
     let command = value.get("command").and_then(Value::as_str);
-    let Some(command) = command.filter(|_| value.get("type").is_none_or(|kind| kind == "command")) else {
-        return Err(format!("its `{KEY}` is no command that omo can keep beside its own"));
+    let Some(command) = command.filter(|_| value.get("type").is_none_or(|kind| kind == "command"))
+    else {
+        return Err(format!(
+            "its `{KEY}` is no command that omo can keep beside its own"
+        ));
     };
     if is_own(command) {
         return Ok(None);
     }
     let wrapping = Value::from(wrapping_command(program, command)).to_string();
-    let value = value_of(text).and_then(|value| with_value_of(value, "command", &wrapping)).ok_or_else(unsure)?;
+    let value = value_of(text)
+        .and_then(|value| with_value_of(value, "command", &wrapping))
+        .ok_or_else(unsure)?;
     with_value(text, &value).ok_or_else(unsure).map(Some)
 }
 
 fn is_own(command: &str) -> bool {
-    let program = command.split(" statusline").next().filter(|program| program.len() < command.len());
+    let program = command
+        .split(" statusline")
+        .next()
+        .filter(|program| program.len() < command.len());
     let program = program.map(|program| program.trim_end_matches(['\'', '"']));
     program.is_some_and(|program| program.ends_with("omo") || program.ends_with("omo.exe"))
 }
@@ -274,12 +333,20 @@ fn with_entry(text: &str, entry: &Value) -> Option<String> {
         (false, Some(_)) => (white.to_owned(), format!(",{white}")),
         (false, None) => (white.to_owned(), ", ".to_owned()),
     };
-    let indent = before.rsplit_once('\n').map_or(String::new(), |(_, indent)| format!("\n{indent}"));
+    let indent = before
+        .rsplit_once('\n')
+        .map_or(String::new(), |(_, indent)| format!("\n{indent}"));
     let lines = format!("{entry:#}");
-    let lines = if indent.is_empty() { entry.to_string() } else { lines.replace('\n', &indent) };
+    let lines = if indent.is_empty() {
+        entry.to_string()
+    } else {
+        lines.replace('\n', &indent)
+    };
     let changed = format!("{head}{before}\"{KEY}\": {lines}{after}{inner}");
     let mut wanted: Value = serde_json::from_str(text).ok()?;
-    wanted.as_object_mut()?.insert(KEY.to_owned(), entry.clone());
+    wanted
+        .as_object_mut()?
+        .insert(KEY.to_owned(), entry.clone());
     (serde_json::from_str::<Value>(&changed).ok()? == wanted).then_some(changed)
 }
 
@@ -302,7 +369,11 @@ pub fn without_entry(text: &str) -> Option<String> {
 
 fn entry_range(text: &str) -> Option<Range<usize>> {
     let value = value_range(text, KEY)?;
-    let before = text.get(..value.start)?.trim_end().strip_suffix(':')?.trim_end();
+    let before = text
+        .get(..value.start)?
+        .trim_end()
+        .strip_suffix(':')?
+        .trim_end();
     let before = before.strip_suffix(&format!("\"{KEY}\""))?;
     Some(before.len()..value.end)
 }
@@ -314,7 +385,10 @@ pub fn replace(file: &Path, old: Option<&str>, new: &str) -> io::Result<()> {
         if let Some(folder) = file.parent() {
             fs::create_dir_all(folder)?;
         }
-        let mut written = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+        let mut written = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&temporary)?;
         // Before anything is in it: settings may hold secrets.
         if old.is_some() {
             written.set_permissions(fs::metadata(file)?.permissions())?;

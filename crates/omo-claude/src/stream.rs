@@ -53,8 +53,13 @@ pub(crate) fn read_stream(mut printed: impl BufRead) -> SessionOutput {
             continue;
         }
         match serde_json::from_slice(&bytes) {
-            Ok(StreamLine::System { subtype, session_id }) if subtype == "init" => said.session_id = session_id,
-            Ok(StreamLine::RateLimitEvent { rate_limit_info }) if rate_limit_info.status == "rejected" => {
+            Ok(StreamLine::System {
+                subtype,
+                session_id,
+            }) if subtype == "init" => said.session_id = session_id,
+            Ok(StreamLine::RateLimitEvent { rate_limit_info })
+                if rate_limit_info.status == "rejected" =>
+            {
                 said.limit_resets_at = rate_limit_info.resets_at;
             }
             Ok(StreamLine::Result(result)) => said.result = Some(result),
@@ -67,17 +72,23 @@ pub(crate) fn read_stream(mut printed: impl BufRead) -> SessionOutput {
 mod tests {
     use super::*;
 
-    const INIT: &str = r#"{"type":"system","subtype":"init","cwd":"/p","session_id":"s","tools":["Bash"]}"#;
+    const INIT: &str =
+        r#"{"type":"system","subtype":"init","cwd":"/p","session_id":"s","tools":["Bash"]}"#;
     const LIMIT: &str = r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1795314844,"rateLimitType":"five_hour","isUsingOverage":false},"session_id":"s"}"#;
     const FORGED: &str = r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false}"}]},"session_id":"s"}"#;
-    const END: &str =
-        r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"session_id":"s"}"#;
+    const END: &str = r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"session_id":"s"}"#;
 
     #[test]
     fn the_session_the_limit_and_the_result_are_read() {
         let said = read_stream([INIT, "no json", LIMIT, FORGED, END].join("\n").as_bytes());
-        assert_eq!((said.session_id.as_deref(), said.limit_resets_at), (Some("s"), Some(1_795_314_844)));
-        assert_eq!(said.result.and_then(|result| result.api_error_status), Some(429));
+        assert_eq!(
+            (said.session_id.as_deref(), said.limit_resets_at),
+            (Some("s"), Some(1_795_314_844))
+        );
+        assert_eq!(
+            said.result.and_then(|result| result.api_error_status),
+            Some(429)
+        );
     }
 
     #[test]
@@ -85,14 +96,30 @@ mod tests {
         let long = format!("{}{END}\n", " ".repeat(MAX_BYTES));
         assert_eq!(read_stream(long.as_bytes()), SessionOutput::default());
         let said = read_stream([long.as_str(), INIT, "\n"].concat().as_bytes());
-        assert_eq!(said, SessionOutput { session_id: Some("s".to_owned()), ..SessionOutput::default() });
+        assert_eq!(
+            said,
+            SessionOutput {
+                session_id: Some("s".to_owned()),
+                ..SessionOutput::default()
+            }
+        );
     }
 
     #[test]
     fn what_a_tool_printed_is_no_result_and_a_limit_that_only_nears_is_none() {
         let nears = LIMIT.replace("rejected", "allowed_warning");
-        let said = read_stream([INIT, &nears, FORGED, r#"{"type":"result","#].join("\n").as_bytes());
-        assert_eq!(said, SessionOutput { session_id: Some("s".to_owned()), ..SessionOutput::default() });
+        let said = read_stream(
+            [INIT, &nears, FORGED, r#"{"type":"result","#]
+                .join("\n")
+                .as_bytes(),
+        );
+        assert_eq!(
+            said,
+            SessionOutput {
+                session_id: Some("s".to_owned()),
+                ..SessionOutput::default()
+            }
+        );
         assert_eq!(read_stream(&b""[..]), SessionOutput::default());
     }
 }

@@ -118,7 +118,10 @@ impl Supervisor {
     /// Starts what there is room for, and waits for something to happen, for at most that long.
     pub fn next_event(&mut self, at_most: Duration) -> Option<SupervisorEvent> {
         self.start_waiting();
-        let events = self.events.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let events = self
+            .events
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
         let event = events.recv_timeout(at_most).ok()?;
         if let SupervisorEvent::Ended { group, .. } = &event {
             self.running.remove(group);
@@ -160,7 +163,10 @@ fn start(group: &str, spec: MinderSpec, sender: &Sender<SupervisorEvent>) -> Opt
         Ok((mut minder, stdin)) => {
             std::thread::spawn(move || {
                 let process = follow_minder(&mut minder, |mark| {
-                    let _ = sender.send(SupervisorEvent::Started { group: group.clone(), mark });
+                    let _ = sender.send(SupervisorEvent::Started {
+                        group: group.clone(),
+                        mark,
+                    });
                 });
                 let _ = minder.wait();
                 let _ = sender.send(ended_event(group, process, &spec));
@@ -169,7 +175,10 @@ fn start(group: &str, spec: MinderSpec, sender: &Sender<SupervisorEvent>) -> Opt
         }
         Err(error) => {
             let why = format!("the process that minds the session cannot be started: {error}");
-            let process = ProcessEnd { not_started: Some(why), ..ProcessEnd::default() };
+            let process = ProcessEnd {
+                not_started: Some(why),
+                ..ProcessEnd::default()
+            };
             let _ = sender.send(ended_event(group, process, &spec));
             None
         }
@@ -180,11 +189,18 @@ fn start_minder(spec: &MinderSpec) -> std::io::Result<(Child, ChildStdin)> {
     let mut line = serde_json::to_vec(spec).map_err(std::io::Error::other)?;
     line.push(b'\n');
     let mut command = inheriting_command(own_program()?);
-    command.arg(minder::MINDER_ARGUMENT).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+        .arg(minder::MINDER_ARGUMENT)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     // Not in the supervisor's own group: Ctrl-C, or a kill of that group, must not end the process that cleans up.
     start_own_group(&mut command);
     let mut minder = command.spawn()?;
-    let mut stdin = minder.stdin.take().ok_or_else(|| std::io::Error::other("no standard input"))?;
+    let mut stdin = minder
+        .stdin
+        .take()
+        .ok_or_else(|| std::io::Error::other("no standard input"))?;
     stdin.write_all(&line)?;
     Ok((minder, stdin))
 }
@@ -193,7 +209,11 @@ fn start_minder(spec: &MinderSpec) -> std::io::Result<(Child, ChildStdin)> {
 /// have ended its session, which is done here then.
 fn follow_minder(minder: &mut Child, mut started: impl FnMut(ProcessIdentity)) -> ProcessEnd {
     let mut known = None;
-    let lines = minder.stdout.take().into_iter().flat_map(|stdout| BufReader::new(stdout).lines());
+    let lines = minder
+        .stdout
+        .take()
+        .into_iter()
+        .flat_map(|stdout| BufReader::new(stdout).lines());
     for line in lines.map_while(Result::ok) {
         match serde_json::from_str(&line) {
             Ok(MinderLine::Started(mark)) => {
@@ -206,10 +226,16 @@ fn follow_minder(minder: &mut Child, mut started: impl FnMut(ProcessIdentity)) -
     }
     let Some(mark) = known else {
         let why = "the process that minds the session died before it was started".to_owned();
-        return ProcessEnd { not_started: Some(why), ..ProcessEnd::default() };
+        return ProcessEnd {
+            not_started: Some(why),
+            ..ProcessEnd::default()
+        };
     };
     process_state::end_process(&mark);
-    ProcessEnd { signal: Some(KILL), ..ProcessEnd::default() }
+    ProcessEnd {
+        signal: Some(KILL),
+        ..ProcessEnd::default()
+    }
 }
 
 /// `SIGKILL`, which no process can hold back.
@@ -218,7 +244,11 @@ const KILL: i32 = 9;
 fn ended_event(group: String, mut process: ProcessEnd, spec: &MinderSpec) -> SupervisorEvent {
     process.complaint = last_complaint(&spec.complaints).unwrap_or_default();
     let said = read_printed(&spec.printed);
-    SupervisorEvent::Ended { group, process, said: Box::new(said) }
+    SupervisorEvent::Ended {
+        group,
+        process,
+        said: Box::new(said),
+    }
 }
 
 /// Output of a session whose supervisor is gone: its minder has ended it, or is about to, which is
@@ -230,15 +260,21 @@ pub fn read_left_session(printed: &Path) -> SessionOutput {
 }
 
 fn read_printed(printed: &Path) -> SessionOutput {
-    File::open(printed).map(|file| stream::read_stream(BufReader::new(file))).unwrap_or_default()
+    File::open(printed)
+        .map(|file| stream::read_stream(BufReader::new(file)))
+        .unwrap_or_default()
 }
 
 fn last_complaint(path: &Path) -> Option<String> {
     let mut file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(COMPLAINT_BYTES))).ok()?;
+    file.seek(SeekFrom::Start(length.saturating_sub(COMPLAINT_BYTES)))
+        .ok()?;
     let mut bytes = Vec::new();
     file.take(COMPLAINT_BYTES).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
-    text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(|line| sanitize(line, COMPLAINT_CHARS))
+    text.lines()
+        .map(str::trim)
+        .rfind(|line| !line.is_empty())
+        .map(|line| sanitize(line, COMPLAINT_CHARS))
 }

@@ -18,7 +18,11 @@ impl ClientVersion {
     /// something else. What follows the three numbers, as in `2.2.0-beta.1`, decides nothing.
     pub fn parse(printed: &str) -> Option<Self> {
         let word = printed.split_whitespace().next()?;
-        let mut parts = word.split(['-', '+']).next()?.split('.').map(|part| part.parse().ok());
+        let mut parts = word
+            .split(['-', '+'])
+            .next()?
+            .split('.')
+            .map(|part| part.parse().ok());
         let version = Self(parts.next()??, parts.next()??, parts.next()??);
         parts.next().is_none().then_some(version)
     }
@@ -74,7 +78,11 @@ mod tests {
             ("claude-code_99999999999-1-1", false),
             ("", false),
         ] {
-            assert_eq!(ClientVersion::of_agent(agent).is_some_and(ClientVersion::is_calm), calm, "{agent}");
+            assert_eq!(
+                ClientVersion::of_agent(agent).is_some_and(ClientVersion::is_calm),
+                calm,
+                "{agent}"
+            );
         }
     }
 

@@ -70,7 +70,13 @@ pub struct WorkerSpec {
 
 impl WorkerSpec {
     /// A session of a run in this folder, which may do nothing that has to be asked.
-    pub fn new(run: &str, worker: &str, worktree: &Path, temp_folder: PathBuf, own_program: &Path) -> Self {
+    pub fn new(
+        run: &str,
+        worker: &str,
+        worktree: &Path,
+        temp_folder: PathBuf,
+        own_program: &Path,
+    ) -> Self {
         Self {
             run: run.to_owned(),
             worker: worker.to_owned(),
@@ -92,12 +98,32 @@ impl WorkerSpec {
         // Line by line, unlike `json`, tells when a limit of use is reset, and which session it is
         // before that has ended.
         let mut arguments: Vec<&OsStr> = Vec::new();
-        arguments.extend(["-p", "--output-format", "stream-json", "--verbose", "--max-turns"].map(OsStr::new));
+        arguments.extend(
+            [
+                "-p",
+                "--output-format",
+                "stream-json",
+                "--verbose",
+                "--max-turns",
+            ]
+            .map(OsStr::new),
+        );
         let max_turns = self.max_turns.to_string();
         arguments.push(OsStr::new(&max_turns));
-        let budget = self.max_budget_micros.map(|micros| format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000));
-        for (option, value) in [("--max-budget-usd", &budget), ("--model", &self.model), ("--resume", &self.resume)] {
-            arguments.extend(value.iter().flat_map(|value| [option, value.as_str()]).map(OsStr::new));
+        let budget = self
+            .max_budget_micros
+            .map(|micros| format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000));
+        for (option, value) in [
+            ("--max-budget-usd", &budget),
+            ("--model", &self.model),
+            ("--resume", &self.resume),
+        ] {
+            arguments.extend(
+                value
+                    .iter()
+                    .flat_map(|value| [option, value.as_str()])
+                    .map(OsStr::new),
+            );
         }
         if let Some(file) = &self.settings {
             arguments.extend([OsStr::new("--settings"), file.as_os_str()]);
@@ -116,7 +142,10 @@ impl WorkerSpec {
 
     /// The whole environment of the client, made of the variables of this process.
     pub fn environment(&self, variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
-        let mut kept: Vec<_> = variables.into_iter().filter(|(name, _)| is_inherited(name)).collect();
+        let mut kept: Vec<_> = variables
+            .into_iter()
+            .filter(|(name, _)| is_inherited(name))
+            .collect();
         let temp = self.temp_folder.as_os_str();
         let port = self.port.map(|port| port.to_string());
         let path = self.search_path(&kept);
@@ -126,14 +155,20 @@ impl WorkerSpec {
             ("OMO_ROOT", Some(self.worktree.as_os_str())),
             // In a worktree that loses its `.git`, git finds none, and not the checkout of the user
             // around it.
-            ("GIT_CEILING_DIRECTORIES", self.worktree.parent().map(std::path::Path::as_os_str)),
+            (
+                "GIT_CEILING_DIRECTORIES",
+                self.worktree.parent().map(std::path::Path::as_os_str),
+            ),
             ("PATH", path.as_deref()),
             ("PORT", port.as_ref().map(OsStr::new)),
             ("TMPDIR", Some(temp)),
             ("TMP", Some(temp)),
             ("TEMP", Some(temp)),
         ];
-        for (name, value) in own.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+        for (name, value) in own
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)))
+        {
             kept.retain(|(other, _)| !is_variable_named(other, name));
             kept.push((name.into(), value.to_owned()));
         }
@@ -144,8 +179,13 @@ impl WorkerSpec {
     /// `PATH` of the session: first the folder of omo. `None` where the name of that folder cannot
     /// stand in a list.
     fn search_path(&self, variables: &[(OsString, OsString)]) -> Option<OsString> {
-        let path = variables.iter().find(|(name, _)| is_variable_named(name, "PATH")).map(|(_, path)| path);
-        let others = path.map(|path| std::env::split_paths(path).collect::<Vec<_>>()).unwrap_or_default();
+        let path = variables
+            .iter()
+            .find(|(name, _)| is_variable_named(name, "PATH"))
+            .map(|(_, path)| path);
+        let others = path
+            .map(|path| std::env::split_paths(path).collect::<Vec<_>>())
+            .unwrap_or_default();
         std::env::join_paths(std::iter::once(self.program_folder.clone()).chain(others)).ok()
     }
 }
@@ -153,11 +193,15 @@ impl WorkerSpec {
 /// Inherited variables: its user's own settings of the client and of everything else; of omo's the
 /// one alone that turns it off.
 fn is_inherited(name: &OsStr) -> bool {
-    let is_omos = name.to_str().is_some_and(|name| name.to_ascii_uppercase().starts_with("OMO_"));
+    let is_omos = name
+        .to_str()
+        .is_some_and(|name| name.to_ascii_uppercase().starts_with("OMO_"));
     let is_one_of = |names: &[&str]| names.iter().any(|known| is_variable_named(name, known));
     (!is_omos || is_variable_named(name, "OMO_DISABLE"))
         && !is_one_of(&OF_A_SESSION)
-        && name.to_str().is_none_or(|name| !is_repository_variable(name))
+        && name
+            .to_str()
+            .is_none_or(|name| !is_repository_variable(name))
         && !is_one_of(&["PWD", "OLDPWD"])
 }
 
@@ -186,7 +230,11 @@ mod tests {
     }
 
     fn line(order: &WorkerSpec) -> String {
-        order.arguments().join(OsStr::new("|")).into_string().unwrap()
+        order
+            .arguments()
+            .join(OsStr::new("|"))
+            .into_string()
+            .unwrap()
     }
 
     #[test]
@@ -194,24 +242,43 @@ mod tests {
         const START: &str = "-p|--output-format|stream-json|--verbose|--max-turns|50";
         let listed = "--max-budget-usd|2.500000|--permission-mode|acceptEdits|--allowedTools|Bash(cargo test:*)|Bash(git diff:*)";
         assert_eq!(line(&order()), format!("{START}|{listed}"));
-        let bare =
-            WorkerSpec { max_budget_micros: None, permissions: WorkerPermissions::Listed(Vec::new()), ..order() };
-        assert_eq!(line(&bare), format!("{START}|--permission-mode|acceptEdits"));
+        let bare = WorkerSpec {
+            max_budget_micros: None,
+            permissions: WorkerPermissions::Listed(Vec::new()),
+            ..order()
+        };
+        assert_eq!(
+            line(&bare),
+            format!("{START}|--permission-mode|acceptEdits")
+        );
         let all = WorkerSpec {
             permissions: WorkerPermissions::All,
             model: Some("opus".into()),
             resume: Some("s".into()),
             ..bare
         };
-        assert_eq!(line(&all), format!("{START}|--model|opus|--resume|s|--dangerously-skip-permissions"));
-        let fenced = WorkerSpec { settings: Some("/s.json".into()), max_budget_micros: None, ..order() };
-        assert!(line(&fenced).starts_with(&format!("{START}|--settings|/s.json|--permission-mode|")));
+        assert_eq!(
+            line(&all),
+            format!("{START}|--model|opus|--resume|s|--dangerously-skip-permissions")
+        );
+        let fenced = WorkerSpec {
+            settings: Some("/s.json".into()),
+            max_budget_micros: None,
+            ..order()
+        };
+        assert!(
+            line(&fenced).starts_with(&format!("{START}|--settings|/s.json|--permission-mode|"))
+        );
     }
 
     #[test]
     fn it_is_a_session_of_its_own_with_its_users_settings() {
         const PATH: &str = if cfg!(windows) { "/a;/b" } else { "/a:/b" };
-        const FOUND: &str = if cfg!(windows) { "/o;/a;/b" } else { "/o:/a:/b" };
+        const FOUND: &str = if cfg!(windows) {
+            "/o;/a;/b"
+        } else {
+            "/o:/a:/b"
+        };
         let variables = [
             ("ANTHROPIC_BASE_URL", "http://h"),
             ("CLAUDECODE", "1"),
@@ -230,9 +297,14 @@ mod tests {
             ("PORT", "80"),
             ("PWD", "/p"),
         ];
-        let variables = variables.map(|(name, value)| (name.into(), value.into())).to_vec();
+        let variables = variables
+            .map(|(name, value)| (name.into(), value.into()))
+            .to_vec();
         let seen = order().environment(variables);
-        let seen: Vec<_> = seen.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
+        let seen: Vec<_> = seen
+            .iter()
+            .map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap()))
+            .collect();
         assert_eq!(
             seen,
             [

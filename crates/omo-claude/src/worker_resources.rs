@@ -13,29 +13,47 @@ use omo_state::files::make_removable;
 /// Ports of this machine that are free at the moment, no two alike. Another program may take one
 /// before its session does: they are held only until all of them are found.
 pub fn find_free_ports(count: usize) -> io::Result<Vec<u16>> {
-    let listeners: Vec<TcpListener> =
-        (0..count).map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).collect::<io::Result<_>>()?;
-    listeners.iter().map(|listener| Ok(listener.local_addr()?.port())).collect()
+    let listeners: Vec<TcpListener> = (0..count)
+        .map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))
+        .collect::<io::Result<_>>()?;
+    listeners
+        .iter()
+        .map(|listener| Ok(listener.local_addr()?.port()))
+        .collect()
 }
 
 /// The folder for the temporary files of a group, below `top`, made where there is none: its user's alone, and real.
 /// One that is a link or belongs to another user is refused.
 pub fn make_temp_folder(top: &Path, run: &str, group: &str) -> Result<PathBuf, FolderError> {
-    let real = top.canonicalize().map_err(|source| FolderError::Io { action: "find", path: top.to_owned(), source })?;
-    Ok(GuardedFolder::create_below(&real, &[&temp_folder_name(run, group)])?.path().to_owned())
+    let real = top.canonicalize().map_err(|source| FolderError::Io {
+        action: "find",
+        path: top.to_owned(),
+        source,
+    })?;
+    Ok(
+        GuardedFolder::create_below(&real, &[&temp_folder_name(run, group)])?
+            .path()
+            .to_owned(),
+    )
 }
 
 /// Removes that folder with all that is in it; one that is not there is no error. `top` may be another user's, as `/tmp`
 /// is.
 pub fn remove_temp_folder(top: &Path, run: &str, group: &str) -> Result<(), FolderError> {
-    let Some(folder) = GuardedFolder::open_below(top, &[&temp_folder_name(run, group)])? else { return Ok(()) };
+    let Some(folder) = GuardedFolder::open_below(top, &[&temp_folder_name(run, group)])? else {
+        return Ok(());
+    };
     let path = folder.path().to_owned();
     drop(folder);
     let removed = fs::remove_dir_all(&path).or_else(|_| {
         make_removable(&path);
         fs::remove_dir_all(&path)
     });
-    removed.map_err(|source| FolderError::Io { action: "remove", path, source })
+    removed.map_err(|source| FolderError::Io {
+        action: "remove",
+        path,
+        source,
+    })
 }
 
 fn temp_folder_name(run: &str, group: &str) -> String {
@@ -53,7 +71,12 @@ mod tests {
         let ports = find_free_ports(20).unwrap();
         assert_eq!(ports.iter().collect::<BTreeSet<_>>().len(), 20, "{ports:?}");
         // Another program may have taken one or the other meanwhile.
-        assert!(ports.iter().any(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok()), "{ports:?}");
+        assert!(
+            ports
+                .iter()
+                .any(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok()),
+            "{ports:?}"
+        );
     }
 
     #[test]
@@ -78,7 +101,10 @@ mod tests {
         fs::create_dir(temp.path().join("other")).unwrap();
         fs::write(temp.path().join("other/kept"), "").unwrap();
         std::os::unix::fs::symlink("other", temp.path().join("omo-r1-2")).unwrap();
-        assert!(matches!(make_temp_folder(temp.path(), "r1", "2"), Err(FolderError::Refused { .. })));
+        assert!(matches!(
+            make_temp_folder(temp.path(), "r1", "2"),
+            Err(FolderError::Refused { .. })
+        ));
         assert!(remove_temp_folder(temp.path(), "r1", "2").is_err());
         assert!(temp.path().join("other/kept").exists());
     }
@@ -89,7 +115,11 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         // Only root gives a folder away; for all others that of temporary files is root's already.
         let is_given = std::os::unix::fs::chown(temp.path(), Some(65_534), None).is_ok();
-        let top = if is_given { temp.path().to_owned() } else { std::env::temp_dir() };
+        let top = if is_given {
+            temp.path().to_owned()
+        } else {
+            std::env::temp_dir()
+        };
         let run = format!("test-{}", std::process::id());
         let folder = make_temp_folder(&top, &run, "1").unwrap();
         remove_temp_folder(&top, &run, "1").unwrap();
@@ -102,6 +132,9 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let temp = tempfile::tempdir().unwrap();
         let folder = make_temp_folder(temp.path(), "r1", "2").unwrap();
-        assert_eq!(fs::metadata(folder).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(
+            fs::metadata(folder).unwrap().permissions().mode() & 0o777,
+            0o700
+        );
     }
 }

@@ -34,7 +34,12 @@ const DENIED: [&str; 12] = [
 ];
 /// Denied tools: they lead a session away from its worktree, or keep it waiting when its work is
 /// done.
-const TOOLS: [&str; 4] = ["EnterWorktree", "ExitWorktree", "CronCreate", "ScheduleWakeup"];
+const TOOLS: [&str; 4] = [
+    "EnterWorktree",
+    "ExitWorktree",
+    "CronCreate",
+    "ScheduleWakeup",
+];
 
 /// Commands that a session needs in order to work on its group. `omo agent evidence run` is left
 /// out: it runs any command, so that it is for the user to allow.
@@ -109,11 +114,17 @@ impl WorkerSettings<'_> {
             "args": ["agent", "next"],
             "timeout": FIRST_TASK_SECONDS,
         });
-        let denied: Vec<String> =
-            DENIED.iter().map(|command| bash_rule(command)).chain(TOOLS.map(str::to_owned)).collect();
+        let denied: Vec<String> = DENIED
+            .iter()
+            .map(|command| bash_rule(command))
+            .chain(TOOLS.map(str::to_owned))
+            .collect();
         let mut hooks = json!({ "PreToolUse": [{ "matcher": ASKED_ABOUT, "hooks": [fence] }] });
         if has_ledger && let Some(hooks) = hooks.as_object_mut() {
-            hooks.insert("SessionStart".to_owned(), json!([{ "matcher": "startup", "hooks": [first_task] }]));
+            hooks.insert(
+                "SessionStart".to_owned(),
+                json!([{ "matcher": "startup", "hooks": [first_task] }]),
+            );
         }
         let settings = json!({
             // The repository's own settings come after these, and cannot turn the fence off.
@@ -134,7 +145,11 @@ pub struct InvalidPermissionRule(pub String);
 /// user.
 pub fn allowed_rules(own: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
     let own = checked_rules(own)?;
-    Ok(NEEDED.iter().map(|command| bash_rule(command)).chain(own).collect())
+    Ok(NEEDED
+        .iter()
+        .map(|command| bash_rule(command))
+        .chain(own)
+        .collect())
 }
 
 /// Permissions of a session without a ledger: it commits its work itself, and these rules of its
@@ -145,7 +160,11 @@ pub fn allowed_rules(own: &[String]) -> Result<Vec<String>, InvalidPermissionRul
 /// One of them is none.
 pub fn rules_without_ledger(own: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
     let own = checked_rules(own)?;
-    Ok(NEEDED_TO_COMMIT.iter().map(|command| bash_rule(command)).chain(own).collect())
+    Ok(NEEDED_TO_COMMIT
+        .iter()
+        .map(|command| bash_rule(command))
+        .chain(own)
+        .collect())
 }
 
 fn checked_rules(own: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
@@ -168,23 +187,47 @@ mod tests {
 
     #[test]
     fn the_fence_is_asked_by_its_path_and_without_a_shell() {
-        let (program, rules) = (Path::new("/opt/o m\"o/omo"), Path::new("/r 'x'/$(y)/fence.json"));
-        let settings: Value = serde_json::from_str(&WorkerSettings { program, rules }.to_json().unwrap()).unwrap();
+        let (program, rules) = (
+            Path::new("/opt/o m\"o/omo"),
+            Path::new("/r 'x'/$(y)/fence.json"),
+        );
+        let settings: Value =
+            serde_json::from_str(&WorkerSettings { program, rules }.to_json().unwrap()).unwrap();
         let hook = &settings["hooks"]["PreToolUse"][0];
         assert_eq!(hook["matcher"], ASKED_ABOUT);
         assert_eq!(hook["hooks"][0]["command"], "/opt/o m\"o/omo");
-        assert_eq!(hook["hooks"][0]["args"], json!(["agent", "fence", "--rules", "/r 'x'/$(y)/fence.json"]));
+        assert_eq!(
+            hook["hooks"][0]["args"],
+            json!(["agent", "fence", "--rules", "/r 'x'/$(y)/fence.json"])
+        );
         assert_eq!(settings["disableAllHooks"], false);
         let first = &settings["hooks"]["SessionStart"][0];
-        assert_eq!(first["matcher"], "startup", "one that goes on would begin with a second task");
+        assert_eq!(
+            first["matcher"], "startup",
+            "one that goes on would begin with a second task"
+        );
         assert_eq!(first["hooks"][0]["args"], json!(["agent", "next"]));
-        let without: Value =
-            serde_json::from_str(&WorkerSettings { program, rules }.to_json_without_ledger().unwrap()).unwrap();
-        assert!(without["hooks"]["SessionStart"].is_null(), "it has no ledger to ask");
-        assert_eq!(without["hooks"]["PreToolUse"], settings["hooks"]["PreToolUse"]);
+        let without: Value = serde_json::from_str(
+            &WorkerSettings { program, rules }
+                .to_json_without_ledger()
+                .unwrap(),
+        )
+        .unwrap();
+        assert!(
+            without["hooks"]["SessionStart"].is_null(),
+            "it has no ledger to ask"
+        );
+        assert_eq!(
+            without["hooks"]["PreToolUse"],
+            settings["hooks"]["PreToolUse"]
+        );
         assert_eq!(without["permissions"], settings["permissions"]);
         let denied = settings["permissions"]["deny"].as_array().unwrap();
-        for rule in ["Bash(git stash:*)", "Bash(git reset --hard:*)", "EnterWorktree"] {
+        for rule in [
+            "Bash(git stash:*)",
+            "Bash(git reset --hard:*)",
+            "EnterWorktree",
+        ] {
             assert!(denied.contains(&rule.into()), "{rule}");
         }
     }
@@ -193,11 +236,22 @@ mod tests {
     fn a_session_may_say_where_it_stands_and_what_its_user_allows() {
         let own = ["Bash(npm test:*)".to_owned()];
         let rules = allowed_rules(&own).unwrap();
-        assert_eq!((rules.first().unwrap().as_str(), rules.last()), ("Bash(omo agent next:*)", own.last()));
+        assert_eq!(
+            (rules.first().unwrap().as_str(), rules.last()),
+            ("Bash(omo agent next:*)", own.last())
+        );
         assert_eq!(rules.len(), NEEDED.len() + 1);
-        assert!(!NEEDED.iter().any(|command| "omo agent evidence run".starts_with(command)), "it runs anything");
+        assert!(
+            !NEEDED
+                .iter()
+                .any(|command| "omo agent evidence run".starts_with(command)),
+            "it runs anything"
+        );
         for wrong in ["--dangerously-skip-permissions", "", " Bash(x)"] {
-            assert_eq!(allowed_rules(&[wrong.to_owned()]), Err(InvalidPermissionRule(wrong.to_owned())));
+            assert_eq!(
+                allowed_rules(&[wrong.to_owned()]),
+                Err(InvalidPermissionRule(wrong.to_owned()))
+            );
         }
     }
 }

@@ -65,9 +65,20 @@ impl ClientFixture {
         let client = Client::find().unwrap();
         let model = MockModel::start(script).unwrap();
         // As if a session of the client had started all of this.
-        let outer = [("CLAUDE_CODE_SESSION_ID", "outer"), ("CLAUDECODE", "1"), ("CLAUDE_CODE_CHILD_SESSION", "1")];
-        let lab = Lab::builder().model(&model).env("OMO_RUN", "outer").env("CLAUDE_CODE_MAX_RETRIES", "1");
-        let lab = outer.into_iter().fold(lab, |lab, (name, value)| lab.env(name, value)).build().unwrap();
+        let outer = [
+            ("CLAUDE_CODE_SESSION_ID", "outer"),
+            ("CLAUDECODE", "1"),
+            ("CLAUDE_CODE_CHILD_SESSION", "1"),
+        ];
+        let lab = Lab::builder()
+            .model(&model)
+            .env("OMO_RUN", "outer")
+            .env("CLAUDE_CODE_MAX_RETRIES", "1");
+        let lab = outer
+            .into_iter()
+            .fold(lab, |lab, (name, value)| lab.env(name, value))
+            .build()
+            .unwrap();
         Self { model, lab, client }
     }
 
@@ -94,7 +105,8 @@ impl ClientFixture {
 
     fn spec(&self, order: &WorkerSpec) -> MinderSpec {
         fs::write(self.file("prompt"), "-- work on group 2\n").unwrap();
-        let pair = |(name, value): (&String, &String)| (OsString::from(name), OsString::from(value));
+        let pair =
+            |(name, value): (&String, &String)| (OsString::from(name), OsString::from(value));
         MinderSpec {
             program: self.client.program().to_owned(),
             arguments: order.arguments(),
@@ -117,7 +129,8 @@ impl ClientFixture {
 
 fn end_of(supervisor: &mut Supervisor) -> (ClientEnd, SessionOutput) {
     loop {
-        if let SupervisorEvent::Ended { process, said, .. } = supervisor.next_event(LIMIT).unwrap() {
+        if let SupervisorEvent::Ended { process, said, .. } = supervisor.next_event(LIMIT).unwrap()
+        {
             let now = Timestamp::parse("2026-11-22T00:00:00Z").unwrap();
             return (classify_end(&process, &said, now), *said);
         }
@@ -126,68 +139,146 @@ fn end_of(supervisor: &mut Supervisor) -> (ClientEnd, SessionOutput) {
 
 fn it_works_where_it_stands_and_does_what_it_may() {
     let write = ModelTurn::call("Write", json!({"file_path": "new.txt", "content": "new\n"}));
-    let script = ModelScript::new().turn(write).bash("env").bash("sh -c 'touch forbidden'").say("Done.");
+    let script = ModelScript::new()
+        .turn(write)
+        .bash("env")
+        .bash("sh -c 'touch forbidden'")
+        .say("Done.");
     let fixture = ClientFixture::new(script);
     let (end, said) = fixture.run(&fixture.order());
     assert_eq!(end, ClientEnd::Ended, "{said:?}");
     let requests = fixture.model.requests_of(RequestKind::Main);
-    assert!(requests.first().unwrap().last_user_text().contains("-- work on group 2"));
+    assert!(
+        requests
+            .first()
+            .unwrap()
+            .last_user_text()
+            .contains("-- work on group 2")
+    );
     let seen = requests.get(2).unwrap().tool_results_text();
     let project = fixture.lab.project();
-    for expected in ["OMO_RUN=r1", "OMO_WORKER=2", "PORT=4002", &format!("OMO_ROOT={}", project.display())] {
-        assert!(seen.lines().any(|line| line == expected), "{expected} is not in {seen}");
+    for expected in [
+        "OMO_RUN=r1",
+        "OMO_WORKER=2",
+        "PORT=4002",
+        &format!("OMO_ROOT={}", project.display()),
+    ] {
+        assert!(
+            seen.lines().any(|line| line == expected),
+            "{expected} is not in {seen}"
+        );
     }
     assert!(!seen.contains("outer"), "{seen}");
-    assert_eq!(fs::read_to_string(project.join("new.txt")).unwrap(), "new\n");
+    assert_eq!(
+        fs::read_to_string(project.join("new.txt")).unwrap(),
+        "new\n"
+    );
     assert!(!project.join("forbidden").exists());
 }
 
 fn everything_may_be_done_where_that_was_asked_for() {
-    let fixture = ClientFixture::new(ModelScript::new().bash("sh -c 'touch allowed'").say("Done."));
-    let (end, _) = fixture.run(&WorkerSpec { permissions: WorkerPermissions::All, ..fixture.order() });
+    let fixture = ClientFixture::new(
+        ModelScript::new()
+            .bash("sh -c 'touch allowed'")
+            .say("Done."),
+    );
+    let (end, _) = fixture.run(&WorkerSpec {
+        permissions: WorkerPermissions::All,
+        ..fixture.order()
+    });
     assert_eq!(end, ClientEnd::Ended);
     assert!(fixture.lab.project().join("allowed").exists());
 }
 
 fn turns_budget_and_errors_of_the_api_are_distinguished() {
-    let dear = || ModelTurn::bash("env").usage(json!({"input_tokens": 200_000, "output_tokens": 50_000}));
-    let script = || ModelScript::new().turn(dear()).turn(dear()).turn(dear()).say("Done.");
-    let refused = |status, kind: &str| ModelScript::new().default(ModelTurn::error(status, kind, "no"));
+    let dear =
+        || ModelTurn::bash("env").usage(json!({"input_tokens": 200_000, "output_tokens": 50_000}));
+    let script = || {
+        ModelScript::new()
+            .turn(dear())
+            .turn(dear())
+            .turn(dear())
+            .say("Done.")
+    };
+    let refused =
+        |status, kind: &str| ModelScript::new().default(ModelTurn::error(status, kind, "no"));
     let is_api_error = |end: &ClientEnd, wanted| matches!(end, ClientEnd::ApiError { status, .. } if *status == wanted);
     let fixture = ClientFixture::new(script());
-    let (end, said) = fixture.run(&WorkerSpec { max_turns: 2, ..fixture.order() });
-    assert_eq!((end, said.session_id.is_some()), (ClientEnd::TurnsSpent, true));
+    let (end, said) = fixture.run(&WorkerSpec {
+        max_turns: 2,
+        ..fixture.order()
+    });
+    assert_eq!(
+        (end, said.session_id.is_some()),
+        (ClientEnd::TurnsSpent, true)
+    );
     let fixture = ClientFixture::new(script());
-    let (end, said) = fixture.run(&WorkerSpec { max_budget_micros: Some(500_000), ..fixture.order() });
+    let (end, said) = fixture.run(&WorkerSpec {
+        max_budget_micros: Some(500_000),
+        ..fixture.order()
+    });
     assert_eq!(end, ClientEnd::BudgetSpent);
     assert!(said.result.unwrap().total_cost_usd.unwrap() >= 0.5);
     let fixture = ClientFixture::new(refused(429, "rate_limit_error"));
-    assert_eq!(fixture.run(&fixture.order()).0, ClientEnd::UsageLimit { until: None });
+    assert_eq!(
+        fixture.run(&fixture.order()).0,
+        ClientEnd::UsageLimit { until: None }
+    );
     for (status, kind) in [(500, "api_error"), (401, "authentication_error")] {
         let fixture = ClientFixture::new(refused(status, kind));
         let (end, _) = fixture.run(&fixture.order());
         assert!(is_api_error(&end, Some(status)), "{status}: {end:?}");
     }
     let fixture = ClientFixture::new(ModelScript::new());
-    let (end, _) = fixture.run(&WorkerSpec { resume: Some("missing-session".to_owned()), ..fixture.order() });
-    assert!(matches!(&end, ClientEnd::NeverBegan(why) if why.contains("missing-session")), "{end:?}");
+    let (end, _) = fixture.run(&WorkerSpec {
+        resume: Some("missing-session".to_owned()),
+        ..fixture.order()
+    });
+    assert!(
+        matches!(&end, ClientEnd::NeverBegan(why) if why.contains("missing-session")),
+        "{end:?}"
+    );
 }
 
 fn one_that_hangs_is_ended_and_goes_on_where_it_was() {
-    let fixture = ClientFixture::new(ModelScript::new().bash("env").turn(ModelTurn::hang()).say("Done."));
+    let fixture = ClientFixture::new(
+        ModelScript::new()
+            .bash("env")
+            .turn(ModelTurn::hang())
+            .say("Done."),
+    );
     let mut supervisor = Supervisor::new(1);
     supervisor.add_session("2", fixture.spec(&fixture.order()));
     let event = supervisor.next_event(LIMIT).unwrap();
-    let SupervisorEvent::Started { mark, .. } = event else { unreachable!("{event:?}") };
-    fixture.model.wait_for_requests(RequestKind::Main, 2).unwrap();
+    let SupervisorEvent::Started { mark, .. } = event else {
+        unreachable!("{event:?}")
+    };
+    fixture
+        .model
+        .wait_for_requests(RequestKind::Main, 2)
+        .unwrap();
     supervisor.end_session("2");
     let (end, said) = end_of(&mut supervisor);
-    assert_eq!((end, find_process(&mark)), (ClientEnd::Stopped, ProcessState::Ended));
+    assert_eq!(
+        (end, find_process(&mark)),
+        (ClientEnd::Stopped, ProcessState::Ended)
+    );
     let session = said.session_id.clone();
     assert!(session.is_some(), "{said:?}");
-    let (end, again) = fixture.run(&WorkerSpec { resume: session.clone(), ..fixture.order() });
+    let (end, again) = fixture.run(&WorkerSpec {
+        resume: session.clone(),
+        ..fixture.order()
+    });
     assert_eq!((end, again.session_id), (ClientEnd::Ended, session));
     assert!(
-        fixture.model.requests_of(RequestKind::Main).last().unwrap().all_text().matches("work on group 2").count() >= 2
+        fixture
+            .model
+            .requests_of(RequestKind::Main)
+            .last()
+            .unwrap()
+            .all_text()
+            .matches("work on group 2")
+            .count()
+            >= 2
     );
 }

@@ -15,8 +15,9 @@ use crate::json_file::read_json;
 
 pub(crate) fn billing_facts() -> BillingFacts {
     let settings = env::client_home().and_then(|home| read_json(&home.join("settings.json")));
-    let helper =
-        settings.and_then(Result::ok).and_then(|settings| settings.get("apiKeyHelper")?.as_str().map(str::len));
+    let helper = settings
+        .and_then(Result::ok)
+        .and_then(|settings| settings.get("apiKeyHelper")?.as_str().map(str::len));
     BillingFacts::from_environment(variable, helper.is_some_and(|length| length > 0))
 }
 
@@ -26,12 +27,21 @@ pub(crate) fn can_ask_user(context: &CommandContext) -> bool {
 }
 
 fn variable(name: &str) -> Option<String> {
-    let found = env::variables().into_iter().find(|(known, _)| env::is_variable_named(known, name));
+    let found = env::variables()
+        .into_iter()
+        .find(|(known, _)| env::is_variable_named(known, name));
     found.and_then(|(_, value)| value.into_string().ok())
 }
 
 fn decide(can_ask: bool, is_accepted: bool) -> BillingDecision {
-    decide_billing(&billing_facts(), BillingRequest { starts_clients: true, can_ask, is_accepted })
+    decide_billing(
+        &billing_facts(),
+        BillingRequest {
+            starts_clients: true,
+            can_ask,
+            is_accepted,
+        },
+    )
 }
 
 fn not_accepted(text: String, hint: String) -> CommandError {
@@ -39,8 +49,13 @@ fn not_accepted(text: String, hint: String) -> CommandError {
 }
 
 /// The billing state of the run. Also notes the question that its user has answered.
-pub(crate) fn check_billing(state: &RunState, is_accepted: bool) -> Result<Option<String>, CommandError> {
-    let Some(parallel) = &state.parallel else { return Ok(None) };
+pub(crate) fn check_billing(
+    state: &RunState,
+    is_accepted: bool,
+) -> Result<Option<String>, CommandError> {
+    let Some(parallel) = &state.parallel else {
+        return Ok(None);
+    };
     let is_it = |about: &QuestionKind| matches!(about, QuestionKind::Billing { .. });
     let open = state
         .open_question()
@@ -63,8 +78,9 @@ pub(crate) fn require_accepted_billing(state: &RunState) -> Result<(), CommandEr
         BillingDecision::Stop { text, .. } => {
             let path = quote_argument(&state.plan.source.path);
             let command = command_for(&state.plan);
-            let hint =
-                format!("unset ANTHROPIC_API_KEY; or `{command} --resume --accept-api-billing {path}` accepts that");
+            let hint = format!(
+                "unset ANTHROPIC_API_KEY; or `{command} --resume --accept-api-billing {path}` accepts that"
+            );
             Err(not_accepted(text, hint))
         }
         _ => Ok(()),
@@ -73,7 +89,10 @@ pub(crate) fn require_accepted_billing(state: &RunState) -> Result<(), CommandEr
 
 pub(crate) const PAYER: &str = "ANTHROPIC_API_KEY";
 
-pub(crate) fn who_pays(context: &CommandContext, is_accepted: bool) -> Result<(Option<String>, String), CommandError> {
+pub(crate) fn who_pays(
+    context: &CommandContext,
+    is_accepted: bool,
+) -> Result<(Option<String>, String), CommandError> {
     match decide(can_ask_user(context), is_accepted) {
         BillingDecision::Silent => Ok((None, String::new())),
         BillingDecision::Warn { text } => Ok((None, format!("note: {text}\n"))),

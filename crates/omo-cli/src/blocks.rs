@@ -71,15 +71,25 @@ pub(crate) fn goes_by_workflow(state: &RunState) -> bool {
 }
 
 pub(crate) fn resumed_block(id: &str, state: &RunState, said: &str) -> String {
-    fit_block(format!("{said}omo: going on with the run {id} of {}: {}.\n", plan_path(state), progress_words(state)))
+    fit_block(format!(
+        "{said}omo: going on with the run {id} of {}: {}.\n",
+        plan_path(state),
+        progress_words(state)
+    ))
 }
 
 /// This very plan ended before; `anew` is the line that begins it again.
 pub(crate) fn complete_already(id: &str, state: &RunState, anew: &str) -> String {
-    let head = format!("omo: the run {id} of {} is complete, and the plan is as it was then.", plan_path(state));
+    let head = format!(
+        "omo: the run {id} of {} is complete, and the plan is as it was then.",
+        plan_path(state)
+    );
     let typed = sanitize(anew, 300);
     // Below the block's own lines, which are what the person is shown.
-    fit_block(format!("{head}\n\n{}\n  To begin anew, type: {typed}", end_block(state)))
+    fit_block(format!(
+        "{head}\n\n{}\n  To begin anew, type: {typed}",
+        end_block(state)
+    ))
 }
 
 pub(crate) fn spawn_workflow(out: &WorkflowBatch, state: &RunState) -> String {
@@ -95,7 +105,10 @@ pub(crate) fn spawn_workflow(out: &WorkflowBatch, state: &RunState) -> String {
 
 pub(crate) fn spawn_agent(run: &str, task: &Task, state: &RunState) -> String {
     let (id, word) = (&task.id, state.plan.dialect.unit_word());
-    let (agent, prompt) = (task_list_run::agent_type(task), task_list_run::prompt(run, task, state));
+    let (agent, prompt) = (
+        task_list_run::agent_type(task),
+        task_list_run::prompt(run, task, state),
+    );
     fit_block(format!(
         "SPAWN agent\n  {}; next is {word} {id}, \"{}\".\n  In ONE message call the Agent tool once:\n     subagent_type: \"{agent}\"   \
          {}run_in_background: false\n     description: \"{word} {id}\"\n     prompt: \"{prompt}\"\n  and last the Bash tool:\n  run: omo agent next --wait 540      {LONG_TIMEOUT}\n\
@@ -124,9 +137,20 @@ pub(crate) fn wait_for_agents(ids: &[String]) -> String {
 }
 
 pub(crate) fn wait_block(ids: &[&str], state: &RunState, now: Timestamp, workflow: bool) -> String {
-    let since = |id: &&str| state.tasks.get(*id).and_then(|task| task.running.as_ref()).map(|running| running.since);
+    let since = |id: &&str| {
+        state
+            .tasks
+            .get(*id)
+            .and_then(|task| task.running.as_ref())
+            .map(|running| running.since)
+    };
     let word = capitalize(state.plan.dialect.unit_word());
-    let line = |id: &&str| format!("  {word} {id} is being worked on, begun {} ago.", format_age(since(id), now));
+    let line = |id: &&str| {
+        format!(
+            "  {word} {id} is being worked on, begun {} ago.",
+            format_age(since(id), now)
+        )
+    };
     let lines: Vec<String> = ids.iter().map(line).collect();
     let lost = match ids {
         [] => String::new(),
@@ -134,10 +158,14 @@ pub(crate) fn wait_block(ids: &[&str], state: &RunState, now: Timestamp, workflo
             format!("\nIf its worker is gone, or its ticket is lost: omo agent fail --lost {id}")
         }
         [id] => format!("\nIf that agent has ended without a word: omo agent fail --lost {id}"),
-        _ => "\nFor each of them whose agent has ended without a word: omo agent fail --lost ID".to_owned(),
+        _ => "\nFor each of them whose agent has ended without a word: omo agent fail --lost ID"
+            .to_owned(),
     };
     let flag = if workflow { " --workflow" } else { "" };
-    fit_block(format!("WAIT\n{}\n  run: omo agent next{flag} --wait 540      {LONG_TIMEOUT}{lost}", lines.join("\n")))
+    fit_block(format!(
+        "WAIT\n{}\n  run: omo agent next{flag} --wait 540      {LONG_TIMEOUT}{lost}",
+        lines.join("\n")
+    ))
 }
 
 /// A batch is with the `Workflow` tool, and no worker has begun.
@@ -151,7 +179,10 @@ pub(crate) fn next_at_terminal(state: &RunState) -> String {
     if state.parallel.is_some() {
         "`omo run watch` starts the workers and shows them".to_owned()
     } else {
-        format!("start `claude` in this folder and type {}", go_on_line(state))
+        format!(
+            "start `claude` in this folder and type {}",
+            go_on_line(state)
+        )
     }
 }
 
@@ -160,7 +191,11 @@ pub(crate) fn user_part(block: &str) -> &str {
 }
 
 /// A question for a person. In `claude -p` none can answer within the turn.
-pub(crate) fn question_block(question: &QuestionState, state: &RunState, can_ask_user: bool) -> String {
+pub(crate) fn question_block(
+    question: &QuestionState,
+    state: &RunState,
+    can_ask_user: bool,
+) -> String {
     match &question.question.kind {
         QuestionKind::Decisions { .. } if can_ask_user => ask_within_the_turn(question),
         QuestionKind::HardStop { group } => hard_stop(question, *group, state),
@@ -170,7 +205,11 @@ pub(crate) fn question_block(question: &QuestionState, state: &RunState, can_ask
 
 fn ask_within_the_turn(question: &QuestionState) -> String {
     let question = &question.question;
-    let lines: Vec<String> = question.text.lines().map(|line| format!("    {}", sanitize(line, 160))).collect();
+    let lines: Vec<String> = question
+        .text
+        .lines()
+        .map(|line| format!("    {}", sanitize(line, 160)))
+        .collect();
     let choices = question.option_ids();
     fit_block(format!(
         "ASK\n  Put this to the user with AskUserQuestion, in these words or shorter, with the header `{id}` and each \
@@ -205,9 +244,16 @@ fn hard_stop(question: &QuestionState, group: usize, state: &RunState) -> String
         plan_path(state),
         progress_words(state)
     );
-    let batch = state.plan.groups.get(group).map(|group| group.tasks.as_slice()).unwrap_or_default();
-    let ended: Vec<EndedTask> =
-        dev_workflow::ended_tasks(state).into_iter().filter(|task| batch.contains(&task.id)).collect();
+    let batch = state
+        .plan
+        .groups
+        .get(group)
+        .map(|group| group.tasks.as_slice())
+        .unwrap_or_default();
+    let ended: Vec<EndedTask> = dev_workflow::ended_tasks(state)
+        .into_iter()
+        .filter(|task| batch.contains(&task.id))
+        .collect();
     rows(&mut text, &ended);
     let left = tasks_until_next_stop(group, state);
     if !left.is_empty() {
@@ -222,7 +268,11 @@ fn tasks_until_next_stop(group: usize, state: &RunState) -> Vec<&str> {
     let behind = state.plan.groups.iter().skip(group + 1);
     let mut tasks = Vec::new();
     for group in behind {
-        let is_left = |id: &&String| state.standing(id).is_some_and(|standing| !standing.is_ended());
+        let is_left = |id: &&String| {
+            state
+                .standing(id)
+                .is_some_and(|standing| !standing.is_ended())
+        };
         tasks.extend(group.tasks.iter().filter(is_left).map(String::as_str));
         if group.hard_stop && !tasks.is_empty() {
             break;
@@ -239,7 +289,10 @@ fn stop(question: &QuestionState, state: &RunState) -> String {
     for option in &question.question.options {
         let _ = writeln!(text, "    {}: {}", option.id, sanitize(&option.text, 200));
     }
-    for line in way_out_lines(question, state).into_iter().chain(unable_lines_at_start(state)) {
+    for line in way_out_lines(question, state)
+        .into_iter()
+        .chain(unable_lines_at_start(state))
+    {
         let _ = writeln!(text, "  {line}");
     }
     how_to_continue(&mut text, question, state);
@@ -249,7 +302,11 @@ fn stop(question: &QuestionState, state: &RunState) -> String {
 /// Tasks that cannot begin or are not checked; empty once one was begun.
 fn unable_lines_at_start(state: &RunState) -> Vec<String> {
     let is_begun = state.tasks.values().any(|task| task.attempts > 0);
-    if is_begun { Vec::new() } else { unable_lines(&state.plan) }
+    if is_begun {
+        Vec::new()
+    } else {
+        unable_lines(&state.plan)
+    }
 }
 
 fn how_to_continue(text: &mut String, question: &QuestionState, state: &RunState) {
@@ -257,7 +314,11 @@ fn how_to_continue(text: &mut String, question: &QuestionState, state: &RunState
     let go_on = go_on_line(state);
     if question.question.kind.is_passed_by_going_on() {
         let _ = write!(text, "  To go on, type: {go_on}");
-        let others: Vec<&str> = choices.iter().copied().filter(|choice| *choice != ANSWER_CONTINUE).collect();
+        let others: Vec<&str> = choices
+            .iter()
+            .copied()
+            .filter(|choice| *choice != ANSWER_CONTINUE)
+            .collect();
         if !others.is_empty() {
             let _ = write!(text, "      (or: {})", others.join(", "));
         }
@@ -265,25 +326,41 @@ fn how_to_continue(text: &mut String, question: &QuestionState, state: &RunState
         let _ = write!(text, "{}", parallel_run::how_to_answer(&choices, &go_on));
     }
     if let QuestionKind::Decisions { .. } = question.question.kind {
-        let _ = write!(text, "\n  In a terminal: omo answer {} {}", question.question.id, choices.join("|"));
+        let _ = write!(
+            text,
+            "\n  In a terminal: omo answer {} {}",
+            question.question.id,
+            choices.join("|")
+        );
     }
 }
 
 /// The line that a user types in a session to continue an open run past a stop.
 pub(crate) fn go_on_line(state: &RunState) -> String {
-    if state.is_task_list() { how_to_go_on(state) } else { "/omo:execute".to_owned() }
+    if state.is_task_list() {
+        how_to_go_on(state)
+    } else {
+        "/omo:execute".to_owned()
+    }
 }
 
 pub(crate) fn end_block(state: &RunState) -> String {
     let heading = run_heading(state);
     // Other tools parse these words, all but the heading.
     let how = match (parallel_run::result_block(state), &state.phase) {
-        (Some(result), _) if heading.kind == RunEnd::Unproved => format!("{}\n  Result: {result}", heading.text),
-        (Some(result), _) => format!("Result: {result}"),
-        (None, RunPhase::Ended { result: RunResult::Complete }) if heading.text == "Complete" => {
-            "Execution complete: complete".to_owned()
+        (Some(result), _) if heading.kind == RunEnd::Unproved => {
+            format!("{}\n  Result: {result}", heading.text)
         }
-        (None, RunPhase::Ended { result }) => format!("{}\n  Execution complete: {}", heading.text, result.word()),
+        (Some(result), _) => format!("Result: {result}"),
+        (
+            None,
+            RunPhase::Ended {
+                result: RunResult::Complete,
+            },
+        ) if heading.text == "Complete" => "Execution complete: complete".to_owned(),
+        (None, RunPhase::Ended { result }) => {
+            format!("{}\n  Execution complete: {}", heading.text, result.word())
+        }
         (None, RunPhase::Executing | RunPhase::Cancelled { .. }) => heading.text,
     };
     let mut text = format!("DONE\n  Show the user these lines, then end your turn.\n\n  {how}\n");
@@ -297,7 +374,9 @@ pub(crate) fn end_block(state: &RunState) -> String {
         let _ = writeln!(text, "  {}", sanitize(&line, 400));
     }
     match state.mode {
-        ExecutionMode::Parallel | ExecutionMode::StepByStep => text.push_str(&parallel_run::end_line(state)),
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => {
+            text.push_str(&parallel_run::end_line(state))
+        }
         ExecutionMode::Batches | ExecutionMode::Waves
             if state.plan.dialect.kind() == PlanKind::Tasks
                 && is_in_project(Path::new(&state.root), state.plan.dialect, REPORT_PATH) =>
@@ -311,14 +390,18 @@ pub(crate) fn end_block(state: &RunState) -> String {
 }
 
 fn how_to_retry(state: &RunState) -> String {
-    let is_failed = |standing: &TaskStanding| matches!(standing, TaskStanding::Is(status) if status.is_ended());
+    let is_failed =
+        |standing: &TaskStanding| matches!(standing, TaskStanding::Is(status) if status.is_ended());
     let failed = state
         .standings()
         .into_iter()
         .find(|(task, standing)| is_failed(standing) && !state.unblocks_dependents(&task.id));
     let word = state.plan.dialect.unit_word();
     let line = |task: &Task| {
-        format!("\n  To have a failed {word} done again once its cause is fixed: omo run retry {}", task.id)
+        format!(
+            "\n  To have a failed {word} done again once its cause is fixed: omo run retry {}",
+            task.id
+        )
     };
     failed.map(|(task, _)| line(task)).unwrap_or_default()
 }
@@ -335,7 +418,11 @@ fn rows(text: &mut String, tasks: &[EndedTask]) {
         let _ = writeln!(text, "    {row}");
     }
     if tasks.len() > MAX_ROWS {
-        let _ = writeln!(text, "    … and {} more: omo report", tasks.len() - MAX_ROWS);
+        let _ = writeln!(
+            text,
+            "    … and {} more: omo report",
+            tasks.len() - MAX_ROWS
+        );
     }
 }
 

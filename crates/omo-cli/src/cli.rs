@@ -8,15 +8,26 @@ use crate::commands::Command;
 use crate::exit_kind::ExitKind;
 
 pub(crate) fn top_help() -> String {
-    format!("{TOP}\n\nExit status:\n{}", in_two_columns(&ExitKind::ALL).join("\n"))
+    format!(
+        "{TOP}\n\nExit status:\n{}",
+        in_two_columns(&ExitKind::ALL).join("\n")
+    )
 }
 
 /// Exit statuses in columns, downwards first: one a line would not fit a screen.
 fn in_two_columns(kinds: &[ExitKind]) -> Vec<String> {
     let (left, right) = kinds.split_at(kinds.len().div_ceil(2));
-    let width = left.iter().map(|kind| kind.meaning().len()).max().unwrap_or(0);
-    let left = left.iter().map(|kind| format!("  {}  {:width$}", kind.code(), kind.meaning()));
-    let right = right.iter().map(|kind| format!("  {:>2}  {}", kind.code(), kind.meaning()));
+    let width = left
+        .iter()
+        .map(|kind| kind.meaning().len())
+        .max()
+        .unwrap_or(0);
+    let left = left
+        .iter()
+        .map(|kind| format!("  {}  {:width$}", kind.code(), kind.meaning()));
+    let right = right
+        .iter()
+        .map(|kind| format!("  {:>2}  {}", kind.code(), kind.meaning()));
     left.zip(right.chain(std::iter::repeat(String::new())))
         .map(|(left, right)| (left + &right).trim_end().to_owned())
         .collect()
@@ -36,7 +47,14 @@ Example:
 pub(crate) struct Arguments {
     // Hidden: on each of the pages, which fit a screen, it would be one line more.
     /// When what is printed has colours
-    #[arg(long, global = true, hide = true, value_enum, default_value_t, value_name = "WHEN")]
+    #[arg(
+        long,
+        global = true,
+        hide = true,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN"
+    )]
     pub color: ColorWhen,
     #[command(subcommand)]
     pub command: Command,
@@ -84,7 +102,10 @@ impl CommandLine {
         let wants_json = matches_json(&matches);
         let arguments = Arguments::from_arg_matches(&matches)?;
         arguments.color.apply();
-        Ok(Self { arguments, wants_json })
+        Ok(Self {
+            arguments,
+            wants_json,
+        })
     }
 }
 
@@ -95,13 +116,22 @@ fn matches_json(matches: &ArgMatches) -> bool {
         last = below;
     }
     let is_set = matches!(last.try_get_one::<bool>("json"), Ok(Some(true)));
-    let format = last.try_contains_id("format").is_ok_and(|is_given| is_given);
-    is_set || (format && last.get_raw("format").is_some_and(|mut values| values.any(|value| value == "json")))
+    let format = last
+        .try_contains_id("format")
+        .is_ok_and(|is_given| is_given);
+    is_set
+        || (format
+            && last
+                .get_raw("format")
+                .is_some_and(|mut values| values.any(|value| value == "json")))
 }
 
 /// Options of an unparsed command line, up to `--`.
 fn options(words: &[OsString]) -> impl Iterator<Item = &str> {
-    words.iter().map(|word| word.to_str().unwrap_or_default()).take_while(|word| *word != "--")
+    words
+        .iter()
+        .map(|word| word.to_str().unwrap_or_default())
+        .take_while(|word| *word != "--")
 }
 
 fn value_of<'a>(words: &'a [OsString], option: &str) -> Option<&'a str> {
@@ -115,7 +145,9 @@ fn value_of<'a>(words: &'a [OsString], option: &str) -> Option<&'a str> {
 }
 
 fn color_in(words: &[OsString]) -> ColorWhen {
-    value_of(words, "--color").and_then(|value| ColorWhen::from_str(value, false).ok()).unwrap_or_default()
+    value_of(words, "--color")
+        .and_then(|value| ColorWhen::from_str(value, false).ok())
+        .unwrap_or_default()
 }
 
 /// `--json` in a command line that could not be parsed.
@@ -167,7 +199,11 @@ mod tests {
         ] {
             assert_eq!(color_in(&words(line)), expected, "{line}");
             if !line.ends_with("--color") {
-                assert_eq!(Arguments::try_parse_from(words(line)).unwrap().color, expected, "{line}");
+                assert_eq!(
+                    Arguments::try_parse_from(words(line)).unwrap().color,
+                    expected,
+                    "{line}"
+                );
             }
         }
     }

@@ -34,36 +34,62 @@ pub(crate) struct Confirmation<'a> {
 }
 
 /// Asks the user. Without a terminal, the digest of the read text answers.
-pub(crate) fn ask_person(env: &ProcessEnv, question: &Confirmation, given: Option<&str>) -> Result<(), CommandError> {
+pub(crate) fn ask_person(
+    env: &ProcessEnv,
+    question: &Confirmation,
+    given: Option<&str>,
+) -> Result<(), CommandError> {
     if env.in_session {
-        return Err(CommandError::needs_person(question.own_shell.0, question.own_shell.1));
+        return Err(CommandError::needs_person(
+            question.own_shell.0,
+            question.own_shell.1,
+        ));
     }
     if let Some(given) = given {
         if given == question.digest {
             return Ok(());
         }
-        return Err(CommandError::conflict("that is not the digest of what is there now", question.shown_by));
+        return Err(CommandError::conflict(
+            "that is not the digest of what is there now",
+            question.shown_by,
+        ));
     }
     if !std::io::stdin().is_terminal() {
-        let hint = format!("repeat with `--digest` and the digest: {}", question.shown_by);
-        return Err(CommandError::needs_person("there is no terminal to ask on", hint));
+        let hint = format!(
+            "repeat with `--digest` and the digest: {}",
+            question.shown_by
+        );
+        return Err(CommandError::needs_person(
+            "there is no terminal to ask on",
+            hint,
+        ));
     }
     if is_answered_yes(question.text)? {
         return Ok(());
     }
-    Err(CommandError::needs_person("not agreed to; nothing was done", "answer `y` to agree"))
+    Err(CommandError::needs_person(
+        "not agreed to; nothing was done",
+        "answer `y` to agree",
+    ))
 }
 
 pub(crate) fn is_answered_yes(question: &str) -> Result<bool, CommandError> {
     write!(anstream::stderr(), "{question} [y/N] ")?;
     let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer).context("the answer cannot be read")?;
+    std::io::stdin()
+        .lock()
+        .read_line(&mut answer)
+        .context("the answer cannot be read")?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 /// Origin of an approval: without a terminal the process may be one that a model detached from its client.
 pub(crate) fn given_approval(env: &ProcessEnv) -> GivenApproval {
-    let by = if std::io::stdin().is_terminal() { ChangedBy::Terminal } else { ChangedBy::Detached };
+    let by = if std::io::stdin().is_terminal() {
+        ChangedBy::Terminal
+    } else {
+        ChangedBy::Detached
+    };
     GivenApproval { by, at: env.now }
 }
 
@@ -74,8 +100,14 @@ pub(crate) fn name_approval(
     given: GivenApproval,
     what: &str,
 ) -> Result<(), CommandError> {
-    let Some(folder) = GuardedFolder::open_state(root)?.filter(|_| !given.by.is_person()) else { return Ok(()) };
-    let ids: Vec<SessionId> = state::peek_all(&folder)?.sessions.into_iter().map(|(id, _)| id).collect();
+    let Some(folder) = GuardedFolder::open_state(root)?.filter(|_| !given.by.is_person()) else {
+        return Ok(());
+    };
+    let ids: Vec<SessionId> = state::peek_all(&folder)?
+        .sessions
+        .into_iter()
+        .map(|(id, _)| id)
+        .collect();
     state::update_all(&folder, &ids, Project::state_update(env), |_, session| {
         session.note_weakening(given.by, what, given.at);
         ((), EntryChange::Write)

@@ -59,17 +59,27 @@ impl<'a> CommandContext<'a> {
     pub(super) fn find(env: &'a ProcessEnv) -> Result<Self, CommandError> {
         if env.in_check {
             let hint = "remove the `omo` command from what the check runs";
-            return Err(CommandError::precondition("a check cannot change the run that it judges", hint));
+            return Err(CommandError::precondition(
+                "a check cannot change the run that it judges",
+                hint,
+            ));
         }
         let root = Project::find(env)?.root;
         // A ledger is text, which cannot name this folder.
         if root.to_str().is_none() {
-            let message =
-                format!("the name of the project's folder is no UTF-8: {}", sanitize(&root.to_string_lossy(), 300));
-            return Err(CommandError::precondition(message, "plan runs need one that is: give it another name"));
+            let message = format!(
+                "the name of the project's folder is no UTF-8: {}",
+                sanitize(&root.to_string_lossy(), 300)
+            );
+            return Err(CommandError::precondition(
+                message,
+                "plan runs need one that is: give it another name",
+            ));
         }
         ownership::require_trusted(&root)?;
-        let missing = || CommandError::precondition("no folder for the user's own state is known", "set HOME");
+        let missing = || {
+            CommandError::precondition("no folder for the user's own state is known", "set HOME")
+        };
         let state_home = env.state_home.clone().ok_or_else(missing)?;
         let runs = RunStore::find(&root, Some(&state_home))?;
         let session = own_session(env)?;
@@ -92,14 +102,25 @@ impl<'a> CommandContext<'a> {
     }
 
     fn follow_renamed_project(&self) {
-        let Some(runs) = self.runs.as_ref().filter(|_| self.env.worker.is_none()) else { return };
+        let Some(runs) = self.runs.as_ref().filter(|_| self.env.worker.is_none()) else {
+            return;
+        };
         for listed in runs.list().unwrap_or_default() {
-            let (Ok(state), Ok(run)) = (listed.state, runs.get(&listed.id)) else { continue };
+            let (Ok(state), Ok(run)) = (listed.state, runs.get(&listed.id)) else {
+                continue;
+            };
             if !moved_run::is_renamed(&run, &state, &self.root) {
                 continue;
             }
             let (actor, now) = (self.actor(), env::now());
-            let followed = moved_run::follow_renamed_project(&run, &state, &self.root, &self.state_home, &actor, now);
+            let followed = moved_run::follow_renamed_project(
+                &run,
+                &state,
+                &self.root,
+                &self.state_home,
+                &actor,
+                now,
+            );
             if followed.is_some() {
                 let what = match state.worktree {
                     Some(WorktreeIdentity::Linked(_)) => "this work tree was moved",
@@ -115,10 +136,19 @@ impl<'a> CommandContext<'a> {
     }
 
     pub(super) fn actor(&self) -> EventActor {
-        let process = env::client_pid().map(|pid| RecordedProcess { pid, mark: process_identity::start_mark(pid) });
+        let process = env::client_pid().map(|pid| RecordedProcess {
+            pid,
+            mark: process_identity::start_mark(pid),
+        });
         match &self.session {
-            Some(id) => EventActor { session: Some(id.as_str().to_owned()), process },
-            None if self.env.in_session => EventActor { session: Some(UNKNOWN_SESSION.to_owned()), process },
+            Some(id) => EventActor {
+                session: Some(id.as_str().to_owned()),
+                process,
+            },
+            None if self.env.in_session => EventActor {
+                session: Some(UNKNOWN_SESSION.to_owned()),
+                process,
+            },
             None => EventActor::default(),
         }
     }
@@ -128,10 +158,15 @@ impl<'a> CommandContext<'a> {
         !self.env.in_session
     }
 
-    pub(super) fn open_run(&self, runs: &RunStore) -> Result<Option<(Run, RunState)>, CommandError> {
+    pub(super) fn open_run(
+        &self,
+        runs: &RunStore,
+    ) -> Result<Option<(Run, RunState)>, CommandError> {
         for listed in runs.list()? {
             match listed.state {
-                Ok(state) if self.is_in_this_work_tree(&state) && state.phase == RunPhase::Executing => {
+                Ok(state)
+                    if self.is_in_this_work_tree(&state) && state.phase == RunPhase::Executing =>
+                {
                     return Ok(Some((runs.get(&listed.id)?, state)));
                 }
                 _ => {}
@@ -142,10 +177,16 @@ impl<'a> CommandContext<'a> {
 
     /// Lock against opening or reopening a run while the guard lives. Refuses where a run other than `own` is open in
     /// this work tree: both would write the same checkpoint.
-    pub(super) fn lock_opening(&self, runs: &RunStore, own: Option<&str>) -> Result<ExclusiveGuard, CommandError> {
+    pub(super) fn lock_opening(
+        &self,
+        runs: &RunStore,
+        own: Option<&str>,
+    ) -> Result<ExclusiveGuard, CommandError> {
         let guard = runs.lock_opening()?;
         match self.open_run(runs)? {
-            Some((run, state)) if own != Some(run.id()) => Err(another_run_is_open(run.id(), &state)),
+            Some((run, state)) if own != Some(run.id()) => {
+                Err(another_run_is_open(run.id(), &state))
+            }
             _ => Ok(guard),
         }
     }
@@ -154,9 +195,16 @@ impl<'a> CommandContext<'a> {
     pub(super) fn note_ended_run(&self, run: &Run, state: &RunState) {
         if let (Some(id), false) = (&self.session, state.phase == RunPhase::Executing) {
             let told = GuardedFolder::create_state(Path::new(&state.root))
-                .map_err(|error| sealed_plan_run::PlanRunError::from(omo_state::state::StateError::from(error)))
+                .map_err(|error| {
+                    sealed_plan_run::PlanRunError::from(omo_state::state::StateError::from(error))
+                })
                 .and_then(|folder| {
-                    sealed_plan_run::set(&folder, id, session_entry(run, state), Project::state_update(self.env))
+                    sealed_plan_run::set(
+                        &folder,
+                        id,
+                        session_entry(run, state),
+                        Project::state_update(self.env),
+                    )
                 });
             if let Err(error) = told {
                 crate::output::print_warning(&format!(
@@ -188,7 +236,11 @@ impl<'a> CommandContext<'a> {
     }
 
     /// The named run, the open one, or, with `EndedRuns::Included`, the last one.
-    pub(super) fn find_run(&self, named: Option<&str>, ended: EndedRuns) -> Result<(Run, RunState), CommandError> {
+    pub(super) fn find_run(
+        &self,
+        named: Option<&str>,
+        ended: EndedRuns,
+    ) -> Result<(Run, RunState), CommandError> {
         let missing = || {
             let hint = "`omo run start FILE` opens one; in Claude Code /omo:execute FILE";
             CommandError::not_found("no plan run is open here", hint)
@@ -205,12 +257,18 @@ impl<'a> CommandContext<'a> {
         for listed in runs.list()? {
             match listed.state {
                 Ok(state) if self.is_in_this_work_tree(&state) => found.push((listed.id, state)),
-                Ok(state) if state.phase == RunPhase::Executing => elsewhere.push((listed.id, state)),
+                Ok(state) if state.phase == RunPhase::Executing => {
+                    elsewhere.push((listed.id, state))
+                }
                 Ok(_) => {}
                 Err(error) => unreadable.push((listed.id, error)),
             }
         }
-        if found.is_empty() && elsewhere.is_empty() && ended == EndedRuns::Included && !unreadable.is_empty() {
+        if found.is_empty()
+            && elsewhere.is_empty()
+            && ended == EndedRuns::Included
+            && !unreadable.is_empty()
+        {
             let (id, error) = unreadable.swap_remove(0);
             return Err(unreadable_run(&id, error));
         }
@@ -218,8 +276,10 @@ impl<'a> CommandContext<'a> {
             crate::output::print_warning(&format!("run {}: {error}", sanitize(&id, 60)));
         }
         let own = |state: &RunState| state.holder.is_same_holder(&self.actor());
-        let is_open = |(_, (_, state)): &(usize, &(String, RunState))| state.phase == RunPhase::Executing;
-        let mut open: Vec<(usize, &(String, RunState))> = found.iter().enumerate().filter(is_open).collect();
+        let is_open =
+            |(_, (_, state)): &(usize, &(String, RunState))| state.phase == RunPhase::Executing;
+        let mut open: Vec<(usize, &(String, RunState))> =
+            found.iter().enumerate().filter(is_open).collect();
         if open.len() > 1 && open.iter().filter(|(_, (_, state))| own(state)).count() == 1 {
             open.retain(|(_, (_, state))| own(state));
         }
@@ -234,7 +294,10 @@ impl<'a> CommandContext<'a> {
                 };
                 let ids: Vec<String> = several.iter().map(line).collect();
                 let message = format!("{} plan runs are open here", several.len());
-                return Err(CommandError::usage(message, format!("name one:\n{}", ids.join("\n"))));
+                return Err(CommandError::usage(
+                    message,
+                    format!("name one:\n{}", ids.join("\n")),
+                ));
             }
         };
         let (id, state) = found.swap_remove(place);
@@ -242,11 +305,17 @@ impl<'a> CommandContext<'a> {
     }
 
     /// The run after cleaning up behind a dead supervisor. An error is a warning, and the command goes on.
-    pub(super) fn reap_dead_supervisor(&self, run: Run, state: RunState) -> Result<(Run, RunState), CommandError> {
+    pub(super) fn reap_dead_supervisor(
+        &self,
+        run: Run,
+        state: RunState,
+    ) -> Result<(Run, RunState), CommandError> {
         if state.parallel.is_none() || self.env.worker.is_some() {
             return Ok((run, state));
         }
-        let found = self.engine_without_files(&run, &state)?.reap_if_unsupervised();
+        let found = self
+            .engine_without_files(&run, &state)?
+            .reap_if_unsupervised();
         match found {
             Ok(reaped) if reaped == ReapReport::default() => Ok((run, state)),
             Ok(_) => {
@@ -267,8 +336,16 @@ impl<'a> CommandContext<'a> {
         Path::new(&state.root) == self.root
     }
 
-    pub(super) fn engine<'b>(&'b self, run: &'b Run, state: &'b RunState) -> Result<Engine<'b>, CommandError> {
-        self.engine_at(run, Path::new(&state.root), self.work_tree(run.id(), state)?)
+    pub(super) fn engine<'b>(
+        &'b self,
+        run: &'b Run,
+        state: &'b RunState,
+    ) -> Result<Engine<'b>, CommandError> {
+        self.engine_at(
+            run,
+            Path::new(&state.root),
+            self.work_tree(run.id(), state)?,
+        )
     }
 
     /// An `Engine` for commands that touch no file of the work tree, which may be gone.
@@ -306,14 +383,21 @@ impl<'a> CommandContext<'a> {
     }
 
     /// The work tree of the caller: for a client of the run that of its session, as in the ledger, else the run's.
-    pub(super) fn work_tree(&self, run: &str, state: &RunState) -> Result<ProvedWorktree, CommandError> {
+    pub(super) fn work_tree(
+        &self,
+        run: &str,
+        state: &RunState,
+    ) -> Result<ProvedWorktree, CommandError> {
         let own = self.env.worker.as_ref().filter(|own| own.run == run);
         let tree = own.and_then(|own| worker_tree(state, run, &own.worker));
         if let Some(tree) = tree {
             return Ok(tree?);
         }
         if moved_run::is_gone(state) {
-            let message = format!("the work tree of the run {run} is gone: {}", sanitize(&state.root, 300));
+            let message = format!(
+                "the work tree of the run {run} is gone: {}",
+                sanitize(&state.root, 300)
+            );
             return Err(CommandError::precondition(message, way_out_of_gone(run)));
         }
         Ok(ProvedWorktree::of_project(Path::new(&state.root)))
@@ -327,20 +411,31 @@ impl<'a> CommandContext<'a> {
         }
         if now.is_task_list() {
             task_list_note::note_from_run(self.env, now);
-        } else if let Err(error) = open_run_marker::set(Path::new(&now.root), now.phase == RunPhase::Executing) {
-            crate::output::print_warning(&format!("the next session is not told of this run: {error}"));
+        } else if let Err(error) =
+            open_run_marker::set(Path::new(&now.root), now.phase == RunPhase::Executing)
+        {
+            crate::output::print_warning(&format!(
+                "the next session is not told of this run: {error}"
+            ));
         }
         if let Err(error) = self.write_session_note(run, holder, now) {
-            crate::output::print_warning(&format!("the session's hooks do not know where the run stands: {error}"));
+            crate::output::print_warning(&format!(
+                "the session's hooks do not know where the run stands: {error}"
+            ));
         }
     }
 
     /// Notes the user's consent to go on in the session of the typed prompt, which may be another session than the
     /// run's. Without the note the run asks again.
     pub(super) fn note_typed(&self, run: &Run, now: &RunState) {
-        let (Some(session), Some(at)) = (&self.session, self.typed_at) else { return };
+        let (Some(session), Some(at)) = (&self.session, self.typed_at) else {
+            return;
+        };
         if let Ok(folder) = GuardedFolder::create_state(Path::new(&now.root)) {
-            let entry = PlanRun { prompt_at: Some(at), ..session_entry(run, now) };
+            let entry = PlanRun {
+                prompt_at: Some(at),
+                ..session_entry(run, now)
+            };
             let _ = sealed_plan_run::set(&folder, session, entry, Project::state_update(self.env));
         }
     }
@@ -352,20 +447,38 @@ impl<'a> CommandContext<'a> {
         now: &RunState,
     ) -> Result<(), sealed_plan_run::PlanRunError> {
         let root = Path::new(&now.root);
-        let id = |actor: &EventActor| actor.session.as_ref().and_then(|id| SessionId::parse(id).ok());
-        let Some(holder) = id(&now.holder) else { return Ok(()) };
-        let folder = GuardedFolder::create_state(root).map_err(omo_state::state::StateError::from)?;
+        let id = |actor: &EventActor| {
+            actor
+                .session
+                .as_ref()
+                .and_then(|id| SessionId::parse(id).ok())
+        };
+        let Some(holder) = id(&now.holder) else {
+            return Ok(());
+        };
+        let folder =
+            GuardedFolder::create_state(root).map_err(omo_state::state::StateError::from)?;
         if let Some(old) = id(before).filter(|old| *old != holder) {
             sealed_plan_run::clear(&folder, &old, run.id(), Project::state_update(self.env))?;
         }
-        sealed_plan_run::set(&folder, &holder, session_entry(run, now), Project::state_update(self.env))
+        sealed_plan_run::set(
+            &folder,
+            &holder,
+            session_entry(run, now),
+            Project::state_update(self.env),
+        )
     }
 }
 
 fn unreadable_run(id: &str, error: RunStoreError) -> CommandError {
     let id = sanitize(id, 60);
-    if matches!(error, RunStoreError::Line { .. } | RunStoreError::Ledger { .. }) {
-        let message = format!("the log of the run {id} was changed, and nothing that it says can be shown: {error}");
+    if matches!(
+        error,
+        RunStoreError::Line { .. } | RunStoreError::Ledger { .. }
+    ) {
+        let message = format!(
+            "the log of the run {id} was changed, and nothing that it says can be shown: {error}"
+        );
         let hint = "`omo run start FILE` opens a new run of the plan; what is in your files stays";
         return CommandError::io(message, hint);
     }
@@ -386,8 +499,14 @@ fn find_named_run(runs: &RunStore, typed: &str) -> Result<Run, CommandError> {
 }
 
 pub(crate) fn another_run_is_open(id: &str, state: &RunState) -> CommandError {
-    let message = format!("the run {id} of {} is open here, and one work tree has one run", parts::run_subject(state));
-    CommandError::busy(message, format!("let it finish, or end it: `omo run cancel --run {id}`"))
+    let message = format!(
+        "the run {id} of {} is open here, and one work tree has one run",
+        parts::run_subject(state)
+    );
+    CommandError::busy(
+        message,
+        format!("let it finish, or end it: `omo run cancel --run {id}`"),
+    )
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -398,7 +517,11 @@ pub(crate) enum EndedRuns {
 
 /// Name of a run's plan, with the mark of a plan in steps.
 fn named(state: &RunState) -> String {
-    let steps = if state.is_ultraplan() { STEP_PLAN_PREFIX } else { "" };
+    let steps = if state.is_ultraplan() {
+        STEP_PLAN_PREFIX
+    } else {
+        ""
+    };
     format!("{steps}{}", parts::run_subject(state))
 }
 
@@ -421,7 +544,9 @@ pub(crate) fn session_entry(run: &Run, state: &RunState) -> PlanRun {
         is_reviewed: Some(state.is_reviewed()),
         blocked: number(counts.blocked),
         running: state.running_attempts().next().map(|(id, _)| id.to_owned()),
-        waits: state.open_question().map(|question| first_line(&question.question.text)),
+        waits: state
+            .open_question()
+            .map(|question| first_line(&question.question.text)),
         next: "omo agent next".to_owned(),
         ended,
         opened_at: Some(state.opened_at),
@@ -430,10 +555,16 @@ pub(crate) fn session_entry(run: &Run, state: &RunState) -> PlanRun {
 }
 
 /// Sessions of two runs in one repository would move the same branch, and remove each other's work trees.
-pub(crate) fn require_only_parallel_run(runs: &RunStore, own: Option<&str>) -> Result<(), CommandError> {
+pub(crate) fn require_only_parallel_run(
+    runs: &RunStore,
+    own: Option<&str>,
+) -> Result<(), CommandError> {
     for listed in runs.list()? {
         let Ok(state) = listed.state else { continue };
-        if state.parallel.is_some() && state.phase == RunPhase::Executing && own != Some(listed.id.as_str()) {
+        if state.parallel.is_some()
+            && state.phase == RunPhase::Executing
+            && own != Some(listed.id.as_str())
+        {
             let message = format!(
                 "the run {} of {} has parallel workers in this repository, and one repository has one such run",
                 listed.id,
@@ -456,11 +587,21 @@ fn way_out_of_gone(id: &str) -> String {
 /// The error without an open run here, which names those in other work trees.
 fn open_elsewhere(runs: &[(String, RunState)]) -> CommandError {
     let line = |(id, state): &(String, RunState)| {
-        let gone =
-            if moved_run::is_gone(state) { format!(", which is gone: {}", way_out_of_gone(id)) } else { String::new() };
-        format!("  --run {id}   {} in {}{gone}", parts::run_subject(state), sanitize(&state.root, 300))
+        let gone = if moved_run::is_gone(state) {
+            format!(", which is gone: {}", way_out_of_gone(id))
+        } else {
+            String::new()
+        };
+        format!(
+            "  --run {id}   {} in {}{gone}",
+            parts::run_subject(state),
+            sanitize(&state.root, 300)
+        )
     };
     let lines: Vec<String> = runs.iter().map(line).collect();
-    let hint = format!("it is open in another work tree of the repository; name it:\n{}", lines.join("\n"));
+    let hint = format!(
+        "it is open in another work tree of the repository; name it:\n{}",
+        lines.join("\n")
+    );
     CommandError::not_found("no plan run is open here", hint)
 }

@@ -33,7 +33,11 @@ pub(crate) struct CommandError {
 
 impl CommandError {
     fn new(kind: ExitKind, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: Some(hint.into()) }
+        Self {
+            kind,
+            message: message.into(),
+            hint: Some(hint.into()),
+        }
     }
 
     /// A negative answer: a check is red or missing, or something is bad.
@@ -76,7 +80,11 @@ impl CommandError {
 
     /// An answer that is on stdout already; only the exit status is left.
     pub(crate) fn already_printed(kind: ExitKind) -> Self {
-        Self { kind, message: String::new(), hint: None }
+        Self {
+            kind,
+            message: String::new(),
+            hint: None,
+        }
     }
 
     pub(crate) fn is_already_printed(&self) -> bool {
@@ -98,14 +106,25 @@ impl CommandError {
 
     /// A screen for the person who typed a command in a session.
     pub(crate) fn screen(&self) -> String {
-        let hint = self.hint.as_ref().map(|hint| format!("\n\n{hint}")).unwrap_or_default();
+        let hint = self
+            .hint
+            .as_ref()
+            .map(|hint| format!("\n\n{hint}"))
+            .unwrap_or_default();
         let text = format!("[omo] Nothing was started: {}{hint}", self.message);
         anstream::adapter::strip_str(&text).to_string()
     }
 
     pub(crate) fn line(&self) -> String {
-        let hint = self.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
-        format!("{}{hint}", self.message).split_whitespace().collect::<Vec<_>>().join(" ")
+        let hint = self
+            .hint
+            .as_ref()
+            .map(|hint| format!("; {hint}"))
+            .unwrap_or_default();
+        format!("{}{hint}", self.message)
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     pub(crate) fn is_printed(&self) -> bool {
@@ -113,7 +132,10 @@ impl CommandError {
     }
 
     pub(crate) fn invalid_config(problem: &ConfigProblem) -> Self {
-        Self::precondition(problem.to_string(), "fix the file, or remove the line to use the default")
+        Self::precondition(
+            problem.to_string(),
+            "fix the file, or remove the line to use the default",
+        )
     }
 }
 
@@ -136,7 +158,10 @@ impl From<StateError> for CommandError {
                 ExitKind::Busy,
                 "try again; if it lasts, a stopped process holds `.sisyphus/cc-omo/runtime.lock`, and while it does omo holds no session",
             ),
-            StateError::Document { source: DocumentError::TooNew(_), .. } => (
+            StateError::Document {
+                source: DocumentError::TooNew(_),
+                ..
+            } => (
                 ExitKind::Io,
                 "a newer omo wrote it: use that one here, or remove the file; until then omo holds no session",
             ),
@@ -144,10 +169,14 @@ impl From<StateError> for CommandError {
                 ExitKind::Io,
                 "while it cannot be read omo holds no session; `omo stop --session ID` moves it aside and begins afresh",
             ),
-            StateError::Folder(FolderError::Refused { .. }) => {
-                (ExitKind::Io, "move it away; while it is there omo holds no session")
-            }
-            _ => (ExitKind::Io, "check the rights of the project folder and the space on its disk"),
+            StateError::Folder(FolderError::Refused { .. }) => (
+                ExitKind::Io,
+                "move it away; while it is there omo holds no session",
+            ),
+            _ => (
+                ExitKind::Io,
+                "check the rights of the project folder and the space on its disk",
+            ),
         };
         Self::new(kind, error.to_string(), hint)
     }
@@ -158,7 +187,11 @@ impl From<TrustError> for CommandError {
         match error {
             TrustError::Folder(error) => error.into(),
             TrustError::Lock(error) => StateError::from(error).into(),
-            error => Self { kind: ExitKind::Io, message: error.to_string(), hint: None },
+            error => Self {
+                kind: ExitKind::Io,
+                message: error.to_string(),
+                hint: None,
+            },
         }
     }
 }
@@ -170,7 +203,9 @@ impl From<ClaudeError> for CommandError {
                 "install Claude Code (`npm install -g @anthropic-ai/claude-code`), or put the folder of its `claude` on PATH"
             }
             ClaudeError::NotStarted { .. } => "see that it runs: `claude --version`",
-            ClaudeError::TimedOut { .. } | ClaudeError::Failed { .. } | ClaudeError::NotUnderstood { .. } => {
+            ClaudeError::TimedOut { .. }
+            | ClaudeError::Failed { .. }
+            | ClaudeError::NotUnderstood { .. } => {
                 "run that yourself to see why, and then this again; what worked before still works"
             }
         };
@@ -186,20 +221,34 @@ impl From<FolderError> for CommandError {
 
 /// `ExitKind` by `io::ErrorKind`.
 fn kind_of_io(error: &io::Error) -> ExitKind {
-    if error.kind() == io::ErrorKind::BrokenPipe { ExitKind::Success } else { ExitKind::Io }
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        ExitKind::Success
+    } else {
+        ExitKind::Io
+    }
 }
 
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
-        Self { kind: kind_of_io(&error), message: error.to_string(), hint: None }
+        Self {
+            kind: kind_of_io(&error),
+            message: error.to_string(),
+            hint: None,
+        }
     }
 }
 
 impl From<anyhow::Error> for CommandError {
     /// A system error, with the attempt as its context.
     fn from(error: anyhow::Error) -> Self {
-        let kind = error.downcast_ref::<io::Error>().map_or(ExitKind::Io, kind_of_io);
-        Self { kind, message: format!("{error:#}"), hint: None }
+        let kind = error
+            .downcast_ref::<io::Error>()
+            .map_or(ExitKind::Io, kind_of_io);
+        Self {
+            kind,
+            message: format!("{error:#}"),
+            hint: None,
+        }
     }
 }
 
@@ -230,17 +279,29 @@ impl From<RunStoreError> for CommandError {
     fn from(error: RunStoreError) -> Self {
         let (kind, hint) = match &error {
             RunStoreError::NoRepository(_) => (ExitKind::Precondition, "`git init` makes one"),
-            RunStoreError::Id(_) => (ExitKind::Usage, "`omo run list` names the runs of this repository"),
-            RunStoreError::NotFound(_) => (ExitKind::NotFound, "`omo run list` names the runs of this repository"),
-            RunStoreError::Lock(LockError::Busy(_)) => {
-                (ExitKind::Busy, "try again; if it lasts, a stopped process holds the run's lock")
+            RunStoreError::Id(_) => (
+                ExitKind::Usage,
+                "`omo run list` names the runs of this repository",
+            ),
+            RunStoreError::NotFound(_) => (
+                ExitKind::NotFound,
+                "`omo run list` names the runs of this repository",
+            ),
+            RunStoreError::Lock(LockError::Busy(_)) => (
+                ExitKind::Busy,
+                "try again; if it lasts, a stopped process holds the run's lock",
+            ),
+            RunStoreError::NoKey(_) | RunStoreError::Key(_) => {
+                (ExitKind::Io, "`omo doctor` looks at the key")
             }
-            RunStoreError::NoKey(_) | RunStoreError::Key(_) => (ExitKind::Io, "`omo doctor` looks at the key"),
             RunStoreError::Line { .. } | RunStoreError::Ledger { .. } => (
                 ExitKind::Io,
                 "the run cannot go on; what is in the files stays, and a new run of the plan can be opened",
             ),
-            _ => (ExitKind::Io, "check the rights and the space of that folder; nothing was changed"),
+            _ => (
+                ExitKind::Io,
+                "check the rights and the space of that folder; nothing was changed",
+            ),
         };
         Self::new(kind, error.to_string(), hint)
     }
@@ -248,7 +309,8 @@ impl From<RunStoreError> for CommandError {
 
 impl From<ProjectionError> for CommandError {
     fn from(error: ProjectionError) -> Self {
-        let hint = "the ledger has everything; once the file can be written, `omo agent next` writes it";
+        let hint =
+            "the ledger has everything; once the file can be written, `omo agent next` writes it";
         Self::io(error.to_string(), hint)
     }
 }
@@ -257,17 +319,24 @@ impl From<PlanFileError> for CommandError {
     fn from(error: PlanFileError) -> Self {
         let message = error.to_string();
         match error {
-            PlanFileError::Missing(_) => Self::not_found(message, "name the file from the current folder"),
+            PlanFileError::Missing(_) => {
+                Self::not_found(message, "name the file from the current folder")
+            }
             PlanFileError::Folder { .. } => Self::usage(
                 message,
                 "name the file of a plan, or a folder with `*-PLAN.md` or one `tasks.md`; `omo plan list` finds plans",
             ),
             PlanFileError::TooLarge(_) => Self::invalid_plan(message, "name one of its files"),
-            PlanFileError::Outside(_) => Self::precondition(message, "a run changes the project that its plan lies in"),
-            PlanFileError::NotRegular(_) => {
-                Self::io(message, "a plan is a file that can be read again: save it as one, and name that")
+            PlanFileError::Outside(_) => {
+                Self::precondition(message, "a run changes the project that its plan lies in")
             }
-            PlanFileError::Read { .. } | PlanFileError::Write(_) => Self::io(message, "check the rights of that file"),
+            PlanFileError::NotRegular(_) => Self::io(
+                message,
+                "a plan is a file that can be read again: save it as one, and name that",
+            ),
+            PlanFileError::Read { .. } | PlanFileError::Write(_) => {
+                Self::io(message, "check the rights of that file")
+            }
         }
     }
 }
@@ -277,7 +346,10 @@ impl From<DriveError> for CommandError {
         match error {
             DriveError::Engine(error) => error.into(),
             DriveError::RunStore(error) => error.into(),
-            error => Self::io(error.to_string(), "nothing is lost; `omo agent next` tries again once that is fixed"),
+            error => Self::io(
+                error.to_string(),
+                "nothing is lost; `omo agent next` tries again once that is fixed",
+            ),
         }
     }
 }
@@ -291,7 +363,9 @@ impl From<EngineError> for CommandError {
             EngineError::PlanFile(error) => error.into(),
             EngineError::Restore(error) => error.into(),
             EngineError::WorktreeGone(gone) => gone.into(),
-            EngineError::Cancelled => Self::conflict(error.to_string(), "`omo run resume` goes on with it"),
+            EngineError::Cancelled => {
+                Self::conflict(error.to_string(), "`omo run resume` goes on with it")
+            }
         }
     }
 }
@@ -316,13 +390,17 @@ impl From<RestoreError> for CommandError {
     fn from(error: RestoreError) -> Self {
         let message = format!("the work tree could not be kept or put back: {error}");
         match error {
-            RestoreError::NoWorkTree(_) => {
-                Self::precondition(message, "the plan takes steps back that fail: run it in a git repository")
-            }
+            RestoreError::NoWorkTree(_) => Self::precondition(
+                message,
+                "the plan takes steps back that fail: run it in a git repository",
+            ),
             RestoreError::IndexLocked(_) | RestoreError::Lock(_) => {
                 Self::busy(message, "nothing was changed; run it again in a moment")
             }
-            _ => Self::io(message, "check the rights in the work tree and the space on the disk, then run it again"),
+            _ => Self::io(
+                message,
+                "check the rights in the work tree and the space on the disk, then run it again",
+            ),
         }
     }
 }
@@ -335,20 +413,26 @@ impl From<TaskListError> for CommandError {
                 message,
                 "`omo tasks list` names those that there are; `omo agent tasks create` makes one",
             ),
-            TaskListError::NoTask { .. } => {
-                Self::not_found(message, "`omo agent task list` names the tasks of the session")
-            }
-            TaskListError::Lock(LockError::Busy(_)) => {
-                Self::busy(message, "try again; if it lasts, a stopped process holds `.lock` in the session's folder")
-            }
+            TaskListError::NoTask { .. } => Self::not_found(
+                message,
+                "`omo agent task list` names the tasks of the session",
+            ),
+            TaskListError::Lock(LockError::Busy(_)) => Self::busy(
+                message,
+                "try again; if it lasts, a stopped process holds `.lock` in the session's folder",
+            ),
             TaskListError::Run(error) => error.into(),
             TaskListError::Folder(FolderError::Refused { .. }) => {
                 Self::io(message, "move it away: nothing is read or written there")
             }
-            TaskListError::File { .. } => Self::io(message, "fix the file, or move it away; nothing was changed"),
-            TaskListError::Folder(_) | TaskListError::Lock(_) => {
-                Self::io(message, "check the rights of that folder and the space on its disk; nothing was changed")
-            }
+            TaskListError::File { .. } => Self::io(
+                message,
+                "fix the file, or move it away; nothing was changed",
+            ),
+            TaskListError::Folder(_) | TaskListError::Lock(_) => Self::io(
+                message,
+                "check the rights of that folder and the space on its disk; nothing was changed",
+            ),
         }
     }
 }
@@ -359,12 +443,16 @@ impl From<JobError> for CommandError {
         let list = "`omo worker list` names the jobs of this machine";
         match error {
             JobError::Name => Self::usage(message, list),
-            JobError::Known(name) => {
-                Self::busy(message, format!("`omo worker cancel {name}` ends it; a new job needs another name"))
-            }
+            JobError::Known(name) => Self::busy(
+                message,
+                format!("`omo worker cancel {name}` ends it; a new job needs another name"),
+            ),
             JobError::Unknown(_) => Self::not_found(message, list),
             JobError::Stays(_) => Self::busy(message, "try again in a moment"),
-            JobError::Folder(_) => Self::io(message, "check the rights of that folder and the space on its disk"),
+            JobError::Folder(_) => Self::io(
+                message,
+                "check the rights of that folder and the space on its disk",
+            ),
         }
     }
 }
@@ -393,9 +481,14 @@ mod tests {
 
     #[test]
     fn an_error_of_the_system_says_what_was_tried() {
-        let failed = |kind: io::ErrorKind| Err::<(), _>(io::Error::from(kind)).context("the answer cannot be read");
+        let failed = |kind: io::ErrorKind| {
+            Err::<(), _>(io::Error::from(kind)).context("the answer cannot be read")
+        };
         let failure = CommandError::from(failed(io::ErrorKind::TimedOut).unwrap_err());
-        assert_eq!((failure.kind, failure.message()), (ExitKind::Io, "the answer cannot be read: timed out"));
+        assert_eq!(
+            (failure.kind, failure.message()),
+            (ExitKind::Io, "the answer cannot be read: timed out")
+        );
         let gone = CommandError::from(failed(io::ErrorKind::BrokenPipe).unwrap_err());
         assert_eq!(gone.kind, ExitKind::Success);
     }

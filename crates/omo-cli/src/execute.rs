@@ -41,16 +41,27 @@ use crate::execute::request::{ExecuteRequest, PlanSource};
 use crate::exit_kind::ExitKind;
 use crate::output;
 
-pub(crate) fn execute(context: &CommandContext, request: ExecuteRequest) -> Result<(), CommandError> {
+pub(crate) fn execute(
+    context: &CommandContext,
+    request: ExecuteRequest,
+) -> Result<(), CommandError> {
     if let Some(own) = &context.env.worker {
-        let message = format!("this session works on {} of the run {}, and opens no run", own.worker, own.run);
-        return Err(CommandError::precondition(message, "`omo agent next` says what it is to do"));
+        let message = format!(
+            "this session works on {} of the run {}, and opens no run",
+            own.worker, own.run
+        );
+        return Err(CommandError::precondition(
+            message,
+            "`omo agent next` says what it is to do",
+        ));
     }
     match request.source.clone() {
         PlanSource::File(path) => execute_file(context, request, &path),
         PlanSource::TaskList(session) => task_list::execute(context, &request, session.as_deref()),
         PlanSource::OpenRun => match continue_open_run(context, request.is_typed) {
-            Err(missing) if missing.kind == ExitKind::NotFound => offer_plan(context, request, missing),
+            Err(missing) if missing.kind == ExitKind::NotFound => {
+                offer_plan(context, request, missing)
+            }
             found => found,
         },
     }
@@ -58,10 +69,19 @@ pub(crate) fn execute(context: &CommandContext, request: ExecuteRequest) -> Resu
 
 /// Offers the only ready plan of the project, where no run is open and no plan is named. Nothing begins: a person who
 /// typed the command alone reads the plan, and the line that begins it.
-fn offer_plan(context: &CommandContext, request: ExecuteRequest, missing: CommandError) -> Result<(), CommandError> {
+fn offer_plan(
+    context: &CommandContext,
+    request: ExecuteRequest,
+    missing: CommandError,
+) -> Result<(), CommandError> {
     let ready = ready_plans(context.env, &context.root)?;
-    let [path] = ready.as_slice() else { return Err(missing) };
-    let named = ExecuteRequest { source: PlanSource::File(path.clone()), ..request };
+    let [path] = ready.as_slice() else {
+        return Err(missing);
+    };
+    let named = ExecuteRequest {
+        source: PlanSource::File(path.clone()),
+        ..request
+    };
     let (typed, path) = (named.typed(), path.clone());
     if context.is_preview {
         execute_file(context, named, &path)?;
@@ -71,8 +91,15 @@ fn offer_plan(context: &CommandContext, request: ExecuteRequest, missing: Comman
         ))?;
         return Err(CommandError::already_printed(ExitKind::NotFound));
     }
-    let line = if context.env.in_session { typed } else { format!("omo run start {}", quote_argument(&path)) };
-    Err(CommandError::not_found(missing.message(), format!("one plan is ready: `{line}` executes it")))
+    let line = if context.env.in_session {
+        typed
+    } else {
+        format!("omo run start {}", quote_argument(&path))
+    };
+    Err(CommandError::not_found(
+        missing.message(),
+        format!("one plan is ready: `{line}` executes it"),
+    ))
 }
 
 /// Prints the opened run and the next step: in words at a terminal, for a session the answer of `omo agent next`,
@@ -99,7 +126,11 @@ pub(crate) fn print_then_next(
     })
 }
 
-fn execute_file(context: &CommandContext, mut request: ExecuteRequest, path: &str) -> Result<(), CommandError> {
+fn execute_file(
+    context: &CommandContext,
+    mut request: ExecuteRequest,
+    path: &str,
+) -> Result<(), CommandError> {
     while let Some(check) = start_plan(context, &mut request, path)? {
         request.proof.check = vec![check];
     }
@@ -118,9 +149,19 @@ fn start_plan(
         _ => KnownRun::Ended(Vec::new()),
     };
     let plan = read_plan(context, request, &file, &known)?;
-    let PickedMode { mode, line, is_own_choice } = pick_mode(request, &known, &plan)?;
-    request.heading = format!("Mode: {}\nFile: {}\n", RunScope::from(&request.scope).describe(), sanitize(path, 200));
-    request.choice = line.map(|line| format!("[omo] {}\n", sanitize(&line, 400))).unwrap_or_default();
+    let PickedMode {
+        mode,
+        line,
+        is_own_choice,
+    } = pick_mode(request, &known, &plan)?;
+    request.heading = format!(
+        "Mode: {}\nFile: {}\n",
+        RunScope::from(&request.scope).describe(),
+        sanitize(path, 200)
+    );
+    request.choice = line
+        .map(|line| format!("[omo] {}\n", sanitize(&line, 400)))
+        .unwrap_or_default();
     // The approval of the commands also shows the mode.
     open_or_continue(context, request, &plan, mode, known).inspect_err(|failure| {
         // The screen of an approval says that itself.

@@ -13,6 +13,9 @@ impl FileStamp {
     /// `None` for a missing file.
     pub(crate) fn of(file: &Path) -> Option<Self> {
         let found = file.symlink_metadata().ok()?;
-        Some(Self { bytes: found.len(), written_at: found.modified().ok() })
+        Some(Self {
+            bytes: found.len(),
+            written_at: found.modified().ok(),
+        })
     }
 }

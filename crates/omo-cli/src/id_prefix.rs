@@ -15,7 +15,10 @@ pub(crate) enum IdMatch<'a> {
 }
 
 pub(crate) fn match_id<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> IdMatch<'a> {
-    let mut candidates: Vec<&str> = known.into_iter().filter(|id| id.starts_with(typed)).collect();
+    let mut candidates: Vec<&str> = known
+        .into_iter()
+        .filter(|id| id.starts_with(typed))
+        .collect();
     candidates.sort_unstable();
     candidates.dedup();
     match &*candidates {
@@ -26,14 +29,29 @@ pub(crate) fn match_id<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>
 }
 
 /// The error for several ids with a prefix; `option` names one.
-pub(crate) fn ambiguous_id(typed: &str, kind: &str, option: &str, candidates: &[&str]) -> CommandError {
-    let mut lines: Vec<String> =
-        candidates.iter().take(NAMED_CANDIDATES).map(|id| format!("  {option} {}", sanitize(id, 128))).collect();
+pub(crate) fn ambiguous_id(
+    typed: &str,
+    kind: &str,
+    option: &str,
+    candidates: &[&str],
+) -> CommandError {
+    let mut lines: Vec<String> = candidates
+        .iter()
+        .take(NAMED_CANDIDATES)
+        .map(|id| format!("  {option} {}", sanitize(id, 128)))
+        .collect();
     if candidates.len() > lines.len() {
         lines.push(format!("  and {} more", candidates.len() - lines.len()));
     }
-    let message = format!("{} {kind} begin with `{}`", candidates.len(), sanitize(typed, 60));
-    CommandError::usage(message, format!("name one, or type more of it:\n{}", lines.join("\n")))
+    let message = format!(
+        "{} {kind} begin with `{}`",
+        candidates.len(),
+        sanitize(typed, 60)
+    );
+    CommandError::usage(
+        message,
+        format!("name one, or type more of it:\n{}", lines.join("\n")),
+    )
 }
 
 #[cfg(test)]
@@ -54,7 +72,11 @@ mod tests {
         ] {
             assert_eq!(match_id(typed, known), expected, "{typed}");
         }
-        assert_eq!(match_id("4", ["4f", "4f"]), IdMatch::One("4f"), "one session in two folders");
+        assert_eq!(
+            match_id("4", ["4f", "4f"]),
+            IdMatch::One("4f"),
+            "one session in two folders"
+        );
     }
 
     #[test]
@@ -63,6 +85,9 @@ mod tests {
         let ids: Vec<&str> = many.iter().map(String::as_str).collect();
         let line = ambiguous_id("a", "sessions", "--session", &ids).line();
         assert!(line.starts_with("15 sessions begin with `a`; "), "{line}");
-        assert!(line.contains("--session a19 and 5 more") && !line.contains("a20"), "{line}");
+        assert!(
+            line.contains("--session a19 and 5 more") && !line.contains("a20"),
+            "{line}"
+        );
     }
 }

@@ -20,7 +20,12 @@ struct Fields<'a> {
 
 pub(crate) fn json_line(failure: &CommandError) -> String {
     let (kind, status) = (failure.kind.word(), failure.kind.code());
-    let error = Fields { kind, message: failure.message(), hint: failure.hint(), status };
+    let error = Fields {
+        kind,
+        message: failure.message(),
+        hint: failure.hint(),
+        status,
+    };
     serde_json::to_string(&Line { error }).unwrap_or_default()
 }
 
@@ -32,11 +37,20 @@ pub(crate) fn usage_json_line(error: &clap::Error, status: u8) -> String {
         clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             "the command line says too little".to_owned()
         }
-        _ => paragraphs.next().unwrap_or_default().trim_start_matches("error: ").to_owned(),
+        _ => paragraphs
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches("error: ")
+            .to_owned(),
     };
     let tip = paragraphs.find_map(|paragraph| Some(paragraph.strip_prefix("tip: ")?.to_owned()));
     let hint = tip.unwrap_or_else(|| "`--help` shows what a command takes".to_owned());
-    let error = Fields { kind: ExitKind::Usage.word(), message: &message, hint: Some(&hint), status };
+    let error = Fields {
+        kind: ExitKind::Usage.word(),
+        message: &message,
+        hint: Some(&hint),
+        status,
+    };
     serde_json::to_string(&Line { error }).unwrap_or_default()
 }
 
@@ -69,19 +83,35 @@ mod tests {
     #[test]
     fn a_wrong_command_line_keeps_its_first_sentence_and_its_tip() {
         for (line, message, hint) in [
-            ("omo status --jsn", "unexpected argument '--jsn' found", "a similar argument exists: '--json'"),
+            (
+                "omo status --jsn",
+                "unexpected argument '--jsn' found",
+                "a similar argument exists: '--json'",
+            ),
             (
                 "omo stop --session a --all",
                 "the argument '--session <ID>' cannot be used with '--all'",
                 "`--help` shows",
             ),
-            ("omo run", "the command line says too little", "`--help` shows"),
+            (
+                "omo run",
+                "the command line says too little",
+                "`--help` shows",
+            ),
         ] {
-            let error = crate::command().try_get_matches_from(line.split(' ')).unwrap_err();
+            let error = crate::command()
+                .try_get_matches_from(line.split(' '))
+                .unwrap_err();
             let said = parsed(&usage_json_line(&error, 2));
-            assert_eq!((&said["error"]["kind"], &said["error"]["status"]), (&json!("usage"), &json!(2)));
+            assert_eq!(
+                (&said["error"]["kind"], &said["error"]["status"]),
+                (&json!("usage"), &json!(2))
+            );
             assert_eq!(said["error"]["message"], message);
-            assert!(said["error"]["hint"].as_str().unwrap().starts_with(hint), "{said}");
+            assert!(
+                said["error"]["hint"].as_str().unwrap().starts_with(hint),
+                "{said}"
+            );
         }
     }
 }

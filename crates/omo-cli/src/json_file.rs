@@ -15,7 +15,9 @@ pub(crate) fn read_json(path: &Path) -> Option<Result<Value, String>> {
     let file = match regular_file::open(path) {
         Ok(Some(file)) => file,
         Ok(None) => return Some(Err("is no regular file".to_owned())),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return None,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return None;
+        }
         Err(error) => return Some(Err(format!("cannot be opened: {error}"))),
     };
     let mut bytes = Vec::new();
@@ -26,5 +28,8 @@ pub(crate) fn read_json(path: &Path) -> Option<Result<Value, String>> {
         return Some(Err(format!("is larger than {MAX_JSON} bytes")));
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    Some(serde_json::from_slice(bytes).map_err(|error| format!("is not JSON: {}", sanitize(&error.to_string(), 200))))
+    Some(
+        serde_json::from_slice(bytes)
+            .map_err(|error| format!("is not JSON: {}", sanitize(&error.to_string(), 200))),
+    )
 }

@@ -44,11 +44,21 @@ impl KeptTexts {
         session: &Session,
         log: Vec<LogEntry>,
     ) -> Self {
-        let decisions = log.into_iter().filter(|entry| entry.session == id.as_str()).collect();
-        let mut texts = Self { decisions, ..Self::default() };
-        let Some(verdict) = &session.verdict else { return texts };
+        let decisions = log
+            .into_iter()
+            .filter(|entry| entry.session == id.as_str())
+            .collect();
+        let mut texts = Self {
+            decisions,
+            ..Self::default()
+        };
+        let Some(verdict) = &session.verdict else {
+            return texts;
+        };
         let key = SealKey::find(state_home).ok().flatten();
-        let is_ending = env::now().millis_since(verdict.at).is_none_or(|millis| millis < ENDING_MILLIS);
+        let is_ending = env::now()
+            .millis_since(verdict.at)
+            .is_none_or(|millis| millis < ENDING_MILLIS);
         if let Some(folder) = folder.filter(|_| is_ending) {
             // The ending process has the lock until all of it is kept.
             let _ = StateLock::take(folder, DEADLINE);
@@ -62,7 +72,9 @@ impl KeptTexts {
             texts.take_record(run, seal, session, verdict);
             difference
         } else {
-            texts.note = Some("not kept: the file is gone, or the end was interrupted. The timeline is not sealed");
+            texts.note = Some(
+                "not kept: the file is gone, or the end was interrupted. The timeline is not sealed",
+            );
             KeptDifference::NotKept
         };
         if verdict.kind == VerdictKind::Verified {
@@ -71,25 +83,39 @@ impl KeptTexts {
         texts
     }
 
-    fn take_record(&mut self, run: EndedRun, seal: RecordSeal, session: &Session, verdict: &UlwVerdict) {
+    fn take_record(
+        &mut self,
+        run: EndedRun,
+        seal: RecordSeal,
+        session: &Session,
+        verdict: &UlwVerdict,
+    ) {
         match seal {
             RecordSeal::Holds => {
                 self.logs = run.logs;
                 let log = std::mem::replace(&mut self.decisions, run.decisions);
                 // An unsealed entry from before the end was changed: the sealed one is shown.
-                let later = log.into_iter().filter(|entry| entry.at >= verdict.at && !self.decisions.contains(entry));
+                let later = log
+                    .into_iter()
+                    .filter(|entry| entry.at >= verdict.at && !self.decisions.contains(entry));
                 let later: Vec<LogEntry> = later.map(|entry| mark_unsealed(&entry)).collect();
                 self.decisions.extend(later);
             }
             RecordSeal::NotSealed => {
                 self.logs = run.logs;
-                self.note = Some("not sealed: kept by an earlier omo, which sealed the results alone");
+                self.note =
+                    Some("not sealed: kept by an earlier omo, which sealed the results alone");
             }
             RecordSeal::Changed => {
                 let ran = session.checks.iter().filter(|check| check.last.is_some());
-                self.logs = ran.map(|check| (check.name.clone(), LOG_CHANGED.to_owned())).collect();
+                self.logs = ran
+                    .map(|check| (check.name.clone(), LOG_CHANGED.to_owned()))
+                    .collect();
                 self.decisions.clear();
-                self.faults.push("what was kept of this run was changed since it ended, and is not shown".to_owned());
+                self.faults.push(
+                    "what was kept of this run was changed since it ended, and is not shown"
+                        .to_owned(),
+                );
             }
         }
     }
@@ -107,22 +133,33 @@ impl KeptTexts {
         self.difference = Some(Err(format!("it {why}")));
         // A changed record is reported already.
         if difference != KeptDifference::NotKept && self.faults.is_empty() {
-            self.faults.push(format!("the difference of this run {why}"));
+            self.faults
+                .push(format!("the difference of this run {why}"));
         }
     }
 
     /// The end of the run, or the objection to showing it so.
     pub(crate) fn sentence(&self, session: &Session, verdict: &UlwVerdict) -> String {
-        self.faults.first().map_or_else(|| headline(session, verdict), |fault| format!("NOT PROVED: {fault}"))
+        self.faults.first().map_or_else(
+            || headline(session, verdict),
+            |fault| format!("NOT PROVED: {fault}"),
+        )
     }
 
     pub(crate) fn with_faults(&self, told: &str) -> String {
-        let faults = self.faults.iter().map(|fault| format!("[omo] NOT PROVED: {fault}\n"));
+        let faults = self
+            .faults
+            .iter()
+            .map(|fault| format!("[omo] NOT PROVED: {fault}\n"));
         faults.chain([told.to_owned()]).collect()
     }
 }
 
 /// Without a claim, which would be shown as judged.
 fn mark_unsealed(entry: &LogEntry) -> LogEntry {
-    LogEntry { why: format!("{} {NOT_SEALED}", entry.why), claim: None, ..entry.clone() }
+    LogEntry {
+        why: format!("{} {NOT_SEALED}", entry.why),
+        claim: None,
+        ..entry.clone()
+    }
 }

@@ -35,14 +35,24 @@ impl LastRun {
     pub(crate) fn find(env: &ProcessEnv, project: &Project) -> Result<Self, CommandError> {
         let meant = believed_sessions(env, project)?;
         // An entry that something else than omo wrote or put back hides its past: it wins over all others.
-        let latest = meant.into_iter().max_by_key(|(_, session)| (session.is_disowned(), changed_at(session)));
+        let latest = meant
+            .into_iter()
+            .max_by_key(|(_, session)| (session.is_disowned(), changed_at(session)));
         let latest = latest.ok_or_else(|| not_known(project))?;
         // The last entry may have been removed from the state.
         match last_kept_run(env, project)? {
-            _ if latest.1.is_disowned() => Ok(Self { id: latest.0, session: latest.1 }),
+            _ if latest.1.is_disowned() => Ok(Self {
+                id: latest.0,
+                session: latest.1,
+            }),
             Some(kept) if changed_at(&kept.session) > changed_at(&latest.1) => Ok(kept),
-            Some(kept) if kept.id == latest.0 && kept.session.verdict == latest.1.verdict => Ok(kept),
-            _ => Ok(Self { id: latest.0, session: latest.1 }),
+            Some(kept) if kept.id == latest.0 && kept.session.verdict == latest.1.verdict => {
+                Ok(kept)
+            }
+            _ => Ok(Self {
+                id: latest.0,
+                session: latest.1,
+            }),
         }
     }
 
@@ -55,8 +65,12 @@ impl LastRun {
     pub(crate) fn find_all(env: &ProcessEnv, project: &Project) -> Result<Vec<Self>, CommandError> {
         let mut runs: Vec<Self> = kept_runs(env, project)?.collect();
         for (id, session) in believed_sessions(env, project)? {
-            let is_same = |run: &Self| run.id == id && run.session.ulw.started_at == session.ulw.started_at;
-            if runs.iter().any(|run| is_same(run) && changed_at(&run.session) >= changed_at(&session)) {
+            let is_same =
+                |run: &Self| run.id == id && run.session.ulw.started_at == session.ulw.started_at;
+            if runs
+                .iter()
+                .any(|run| is_same(run) && changed_at(&run.session) >= changed_at(&session))
+            {
                 continue;
             }
             runs.retain(|run| !is_same(run));
@@ -67,20 +81,38 @@ impl LastRun {
 
     /// The present state of the same run, where `project` names its session. The run may have ended, and its session
     /// may have a new one.
-    pub(crate) fn read_again(&self, env: &ProcessEnv, project: &Project) -> Result<Self, CommandError> {
+    pub(crate) fn read_again(
+        &self,
+        env: &ProcessEnv,
+        project: &Project,
+    ) -> Result<Self, CommandError> {
         let is_same = |run: &Self| run.session.ulw.started_at == self.session.ulw.started_at;
         let found = Self::find_to_show(env, project)?;
         if is_same(&found) {
             return Ok(found);
         }
-        kept_runs(env, project)?.find(is_same).ok_or_else(|| not_known(project))
+        kept_runs(env, project)?
+            .find(is_same)
+            .ok_or_else(|| not_known(project))
     }
 }
 
 /// Words for a verified run whose files have changed; `None` for any other run.
-pub(crate) fn changed_files(env: &ProcessEnv, project: &Project, id: &SessionId, session: &Session) -> Option<String> {
-    let is_verified = session.verdict.as_ref().is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
-    let reviewed = session.verification.asked.as_ref().and_then(|asked| asked.tree.as_ref());
+pub(crate) fn changed_files(
+    env: &ProcessEnv,
+    project: &Project,
+    id: &SessionId,
+    session: &Session,
+) -> Option<String> {
+    let is_verified = session
+        .verdict
+        .as_ref()
+        .is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
+    let reviewed = session
+        .verification
+        .asked
+        .as_ref()
+        .and_then(|asked| asked.tree.as_ref());
     let checked = || session.checks.first()?.last.as_ref()?.tree.as_ref();
     let verified = reviewed.or_else(checked).filter(|_| is_verified)?;
     let (calls, scope) = (GitCalls::default(), session.verification.scope.as_deref());
@@ -105,7 +137,10 @@ pub(crate) fn changed_files(env: &ProcessEnv, project: &Project, id: &SessionId,
 
 /// The project of a run to show; with a named session, the folder of the repository whose state or kept records know
 /// the session.
-pub(crate) fn find_project_to_show(env: &ProcessEnv, named: Option<&str>) -> Result<Project, CommandError> {
+pub(crate) fn find_project_to_show(
+    env: &ProcessEnv,
+    named: Option<&str>,
+) -> Result<Project, CommandError> {
     let (typed, error) = match (named, find_project(env, named)) {
         (Some(typed), Err(error)) if error.kind == ExitKind::NotFound => (typed, error),
         (_, found) => return found,
@@ -113,7 +148,9 @@ pub(crate) fn find_project_to_show(env: &ProcessEnv, named: Option<&str>) -> Res
     let mut kept: Vec<(SessionId, PathBuf)> = Vec::new();
     for root in folders_of_repository(env)? {
         // An unreadable folder hides none of the others.
-        let Ok(project) = Project::open(root, None) else { continue };
+        let Ok(project) = Project::open(root, None) else {
+            continue;
+        };
         kept.extend(kept_runs(env, &project)?.map(|run| (run.id, project.root.clone())));
     }
     match match_id(typed, kept.iter().map(|(id, _)| id.as_str())) {
@@ -127,14 +164,19 @@ pub(crate) fn find_project_to_show(env: &ProcessEnv, named: Option<&str>) -> Res
 }
 
 /// Selected runs of the state with nothing in them that omo did not write.
-fn believed_sessions(env: &ProcessEnv, project: &Project) -> Result<Vec<(SessionId, Session)>, CommandError> {
+fn believed_sessions(
+    env: &ProcessEnv,
+    project: &Project,
+) -> Result<Vec<(SessionId, Session)>, CommandError> {
     let believed = |(id, session): (SessionId, Session)| {
         let provenance = state::provenance(&project.root, &id, &session, env.state_home.as_deref());
         let session = session.as_believed(provenance.unwrap_or(EntryProvenance::Foreign), env.now);
         (id, session)
     };
     let known = project.sessions()?.into_iter().map(believed);
-    Ok(known.filter(|(id, session)| is_meant(project, id) && changed_at(session).is_some()).collect())
+    Ok(known
+        .filter(|(id, session)| is_meant(project, id) && changed_at(session).is_some())
+        .collect())
 }
 
 fn is_meant(project: &Project, id: &SessionId) -> bool {
@@ -146,12 +188,28 @@ fn last_kept_run(env: &ProcessEnv, project: &Project) -> Result<Option<LastRun>,
 }
 
 /// Selected ended runs with omo's own seal, the last one first.
-fn kept_runs(env: &ProcessEnv, project: &Project) -> Result<impl Iterator<Item = LastRun>, CommandError> {
-    let records = project.folder.as_ref().map(ended_runs::read_all).transpose().map_err(state::StateError::from)?;
-    let own = records.into_iter().flatten().filter(|run| run.is_own(env.state_home.as_deref()));
+fn kept_runs(
+    env: &ProcessEnv,
+    project: &Project,
+) -> Result<impl Iterator<Item = LastRun>, CommandError> {
+    let records = project
+        .folder
+        .as_ref()
+        .map(ended_runs::read_all)
+        .transpose()
+        .map_err(state::StateError::from)?;
+    let own = records
+        .into_iter()
+        .flatten()
+        .filter(|run| run.is_own(env.state_home.as_deref()));
     Ok(own.filter_map(|run| {
-        let id = SessionId::parse(&run.session).ok().filter(|id| is_meant(project, id))?;
-        Some(LastRun { id, session: run.entry })
+        let id = SessionId::parse(&run.session)
+            .ok()
+            .filter(|id| is_meant(project, id))?;
+        Some(LastRun {
+            id,
+            session: run.entry,
+        })
     }))
 }
 
@@ -161,5 +219,9 @@ fn not_known(project: &Project) -> CommandError {
 }
 
 fn changed_at(session: &Session) -> Option<Timestamp> {
-    session.verdict.as_ref().map(|verdict| verdict.at).max(session.ulw.started_at)
+    session
+        .verdict
+        .as_ref()
+        .map(|verdict| verdict.at)
+        .max(session.ulw.started_at)
 }

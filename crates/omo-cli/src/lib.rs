@@ -66,7 +66,8 @@ pub fn main() -> ExitCode {
         commands::statusline::run(&options);
         return ExitCode::SUCCESS;
     }
-    if let Some(options) = commands::agent::fence::options_without_clap(std::env::args_os().skip(1)) {
+    if let Some(options) = commands::agent::fence::options_without_clap(std::env::args_os().skip(1))
+    {
         commands::agent::fence::run(&options);
         return ExitCode::SUCCESS;
     }
@@ -75,7 +76,10 @@ pub fn main() -> ExitCode {
     }
     termination::outlive_size_limit();
     let words: Vec<OsString> = std::env::args_os().collect();
-    let CommandLine { arguments, wants_json } = match CommandLine::read(&words) {
+    let CommandLine {
+        arguments,
+        wants_json,
+    } = match CommandLine::read(&words) {
         Ok(read) => read,
         Err(error) => return print_usage_error(&error, &words),
     };
@@ -115,24 +119,40 @@ pub fn help_pages(columns: usize) -> Vec<(String, String)> {
     pages
 }
 
-fn add_pages(command: &clap::Command, words: &[&str], columns: usize, pages: &mut Vec<(String, String)>) {
+fn add_pages(
+    command: &clap::Command,
+    words: &[&str],
+    columns: usize,
+    pages: &mut Vec<(String, String)>,
+) {
     let asked = words.iter().chain(&["--help"]);
-    if let Err(page) = self::command().term_width(columns).try_get_matches_from(asked) {
+    if let Err(page) = self::command()
+        .term_width(columns)
+        .try_get_matches_from(asked)
+    {
         pages.push((words.join(" "), page.to_string()));
     }
     for below in command.get_subcommands() {
-        add_pages(below, &[words, &[below.get_name()]].concat(), columns, pages);
+        add_pages(
+            below,
+            &[words, &[below.get_name()]].concat(),
+            columns,
+            pages,
+        );
     }
 }
 
 /// Every exit status with its name and meaning, in ascending order.
 pub fn exit_statuses() -> impl Iterator<Item = (u8, &'static str, &'static str)> {
-    ExitKind::ALL.iter().map(|kind| (kind.code(), kind.word(), kind.meaning()))
+    ExitKind::ALL
+        .iter()
+        .map(|kind| (kind.code(), kind.word(), kind.meaning()))
 }
 
 fn run(arguments: Arguments) -> Result<(), CommandError> {
     let mut env = ProcessEnv::from_process();
-    env.in_session = env.in_session || (!arguments.command.only_reads() && is_started_by_session(&env));
+    env.in_session =
+        env.in_session || (!arguments.command.only_reads() && is_started_by_session(&env));
     let config = config::load(env.config_file.as_deref());
     if let Some(folder) = &config.worktree_folder {
         omo_git::worktree::use_worktree_folder(folder.clone());
@@ -144,5 +164,7 @@ fn run(arguments: Arguments) -> Result<(), CommandError> {
 fn is_started_by_session(env: &ProcessEnv) -> bool {
     // An id may name a session of another folder of the repository, whose shell counts there as well.
     let folders = folders_of_repository(env).unwrap_or_default();
-    folders.iter().any(|root| ProjectClients::read(root, None).stands_above_process())
+    folders
+        .iter()
+        .any(|root| ProjectClients::read(root, None).stands_above_process())
 }

@@ -26,7 +26,13 @@ impl LocalClock {
     /// Clock of the process' user, which shows `now`.
     pub(crate) fn from_process(now: Timestamp) -> Self {
         let named = env::time_zone();
-        Self { zone: named.as_deref().map_or_else(system_zone, parse_zone).or_else(system_zone), now }
+        Self {
+            zone: named
+                .as_deref()
+                .map_or_else(system_zone, parse_zone)
+                .or_else(system_zone),
+            now,
+        }
     }
 
     /// A time for people: `4 min ago`, or after a day the date and time.
@@ -40,21 +46,36 @@ impl LocalClock {
 
     /// Such as `2026-11-23 19:30`.
     pub(crate) fn date_and_time(&self, at: Timestamp) -> String {
-        let Some(local) = self.local(at) else { return at.to_string() };
+        let Some(local) = self.local(at) else {
+            return at.to_string();
+        };
         let (year, month, day) = (local.year(), local.month(), local.month_day());
         let utc = if self.zone.is_none() { " UTC" } else { "" };
-        format!("{year:04}-{month:02}-{day:02} {:02}:{:02}{utc}", local.hour(), local.minute())
+        format!(
+            "{year:04}-{month:02}-{day:02} {:02}:{:02}{utc}",
+            local.hour(),
+            local.minute()
+        )
     }
 
     pub(crate) fn time_of_day(&self, at: Timestamp) -> String {
-        let Some(local) = self.local(at) else { return at.to_string() };
+        let Some(local) = self.local(at) else {
+            return at.to_string();
+        };
         let utc = if self.zone.is_none() { " UTC" } else { "" };
-        format!("{:02}:{:02}:{:02}{utc}", local.hour(), local.minute(), local.second())
+        format!(
+            "{:02}:{:02}:{:02}{utc}",
+            local.hour(),
+            local.minute(),
+            local.second()
+        )
     }
 
     /// RFC 3339 with the offset of the zone.
     pub(crate) fn rfc_3339(&self, at: Timestamp) -> String {
-        let Some(local) = self.local(at) else { return at.to_string() };
+        let Some(local) = self.local(at) else {
+            return at.to_string();
+        };
         let (year, month, day) = (local.year(), local.month(), local.month_day());
         let (hour, minute, second) = (local.hour(), local.minute(), local.second());
         let offset = Offset(local.local_time_type().ut_offset() / 60);
@@ -65,8 +86,12 @@ impl LocalClock {
     fn midnight(&self, year: i32, month: u8, day: u8) -> Option<Timestamp> {
         let utc = TimeZone::utc();
         let zone = self.zone.as_ref().unwrap_or(&utc).as_ref();
-        let found = DateTime::find(year, month, day, 0, 0, 0, 0, zone).ok()?.earliest()?;
-        Some(Timestamp::from_millis(found.unix_time().checked_mul(1_000)?))
+        let found = DateTime::find(year, month, day, 0, 0, 0, 0, zone)
+            .ok()?
+            .earliest()?;
+        Some(Timestamp::from_millis(
+            found.unix_time().checked_mul(1_000)?,
+        ))
     }
 
     fn local(&self, at: Timestamp) -> Option<DateTime> {
@@ -114,15 +139,21 @@ impl Since {
     ///
     /// Any other text.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let found = parse_duration(text).map(Self::Millis).or_else(|| parse_day(text));
+        let found = parse_duration(text)
+            .map(Self::Millis)
+            .or_else(|| parse_day(text));
         found
             .or_else(|| Timestamp::parse(text).map(Self::At))
-            .ok_or_else(|| "allowed are 30min, 2h, 3d, 1w, a date as 2026-11-20, and RFC 3339".to_owned())
+            .ok_or_else(|| {
+                "allowed are 30min, 2h, 3d, 1w, a date as 2026-11-20, and RFC 3339".to_owned()
+            })
     }
 
     pub(crate) fn resolve(self, clock: &LocalClock) -> Option<Timestamp> {
         match self {
-            Self::Millis(millis) => Some(Timestamp::from_millis(clock.now.as_millis().saturating_sub(millis).max(0))),
+            Self::Millis(millis) => Some(Timestamp::from_millis(
+                clock.now.as_millis().saturating_sub(millis).max(0),
+            )),
             Self::Day(year, month, day) => clock.midnight(year, month, day),
             Self::At(at) => Some(at),
         }
@@ -144,7 +175,9 @@ fn parse_duration(text: &str) -> Option<i64> {
 
 fn parse_day(text: &str) -> Option<Since> {
     let parts: Vec<&str> = text.split('-').collect();
-    let [year, month, day] = *parts else { return None };
+    let [year, month, day] = *parts else {
+        return None;
+    };
     if (year.len(), month.len(), day.len()) != (4, 2, 2) {
         return None;
     }
@@ -159,7 +192,10 @@ mod tests {
 
     fn clock(zone: Option<&str>) -> LocalClock {
         let zone = zone.map(|zone| TimeZone::from_posix_tz(zone).unwrap());
-        LocalClock { zone, now: at("2026-11-23T17:30:00Z") }
+        LocalClock {
+            zone,
+            now: at("2026-11-23T17:30:00Z"),
+        }
     }
 
     fn at(text: &str) -> Timestamp {
@@ -185,7 +221,10 @@ mod tests {
     #[test]
     fn a_time_of_the_day_is_that_of_a_clock_here() {
         for (zone, expected) in [(Some("CET-1"), "18:30:00"), (None, "17:30:00 UTC")] {
-            assert_eq!(clock(zone).time_of_day(at("2026-11-23T17:30:00Z")), expected);
+            assert_eq!(
+                clock(zone).time_of_day(at("2026-11-23T17:30:00Z")),
+                expected
+            );
         }
     }
 
@@ -210,9 +249,23 @@ mod tests {
             ("2026-11-20T01:02:03Z", "2026-11-20T01:02:03Z"),
             ("99999999w", "1970-01-01T00:00:00Z"),
         ] {
-            assert_eq!(Since::parse(text).unwrap().resolve(&clock(Some("CET-1"))), Some(at(expected)), "{text}");
+            assert_eq!(
+                Since::parse(text).unwrap().resolve(&clock(Some("CET-1"))),
+                Some(at(expected)),
+                "{text}"
+            );
         }
-        for text in ["", "2", "h", "-2h", "2x", "2026-02-30", "2026-1-2", "yesterday", "99999999999999999999d"] {
+        for text in [
+            "",
+            "2",
+            "h",
+            "-2h",
+            "2x",
+            "2026-02-30",
+            "2026-1-2",
+            "yesterday",
+            "99999999999999999999d",
+        ] {
             assert!(Since::parse(text).is_err(), "{text}");
         }
     }

@@ -39,13 +39,21 @@ pub(crate) fn plan_page_name(run: &str) -> String {
 }
 
 pub(crate) fn ultrawork_page_name(run: &LastRun) -> String {
-    let began = run.session.ulw.started_at.map(Timestamp::to_file_name).unwrap_or_default();
+    let began = run
+        .session
+        .ulw
+        .started_at
+        .map(Timestamp::to_file_name)
+        .unwrap_or_default();
     format!("ultrawork-{began}-{}.html", run.id)
 }
 
 pub(crate) fn project_page_name(root: &Path) -> String {
     let digest = sha256_hex(root.as_os_str().as_encoded_bytes());
-    format!("project-{}.html", digest.get(..DIGEST_CHARS).unwrap_or(&digest))
+    format!(
+        "project-{}.html",
+        digest.get(..DIGEST_CHARS).unwrap_or(&digest)
+    )
 }
 
 pub(crate) struct PageFile<'a> {
@@ -58,8 +66,14 @@ pub(crate) struct PageFile<'a> {
 
 impl PageFile<'_> {
     /// Replaces the page of a run; gives the path. A followed page reloads itself.
-    pub(crate) fn write_run(&self, page: &RunView, is_followed: bool) -> Result<PathBuf, CommandError> {
-        let renewal = is_followed.then_some(Renewal { seconds: RENEWAL_SECONDS });
+    pub(crate) fn write_run(
+        &self,
+        page: &RunView,
+        is_followed: bool,
+    ) -> Result<PathBuf, CommandError> {
+        let renewal = is_followed.then_some(Renewal {
+            seconds: RENEWAL_SECONDS,
+        });
         self.write(omo_view::page::render(page, renewal))
     }
 
@@ -71,9 +85,12 @@ impl PageFile<'_> {
     pub(crate) fn find_beside_it(&self, name: &str) -> Option<String> {
         if let Some(file) = self.named {
             let found = folder_of(file).join(name).symlink_metadata();
-            return found.is_ok_and(|found| found.is_file()).then(|| name.to_owned());
+            return found
+                .is_ok_and(|found| found.is_file())
+                .then(|| name.to_owned());
         }
-        let folder = GuardedFolder::open_user_part(self.env.state_home.as_deref()?, &FOLDER).ok()??;
+        let folder =
+            GuardedFolder::open_user_part(self.env.state_home.as_deref()?, &FOLDER).ok()??;
         // Older versions keep all pages in one folder.
         if let Ok(Some(html)) = folder.read(name, MAX_PAGE_BYTES) {
             keep_page(self.env, name, &String::from_utf8_lossy(&html)).ok()?;
@@ -85,7 +102,8 @@ impl PageFile<'_> {
     }
 
     fn write(&self, html: Result<String, impl Display>) -> Result<PathBuf, CommandError> {
-        let html = html.map_err(|error| cannot_write(self.named.unwrap_or(Path::new(&self.name)), &error))?;
+        let html = html
+            .map_err(|error| cannot_write(self.named.unwrap_or(Path::new(&self.name)), &error))?;
         match self.named {
             Some(file) => write_file(file, &html),
             None => keep_page(self.env, &self.name, &html),
@@ -94,29 +112,44 @@ impl PageFile<'_> {
 }
 
 /// Prints the path of a page, and opens the page on request.
-pub(crate) fn announce_page(env: &ProcessEnv, path: &Path, opens: bool) -> Result<(), CommandError> {
+pub(crate) fn announce_page(
+    env: &ProcessEnv,
+    path: &Path,
+    opens: bool,
+) -> Result<(), CommandError> {
     writeln!(anstream::stdout(), "{}", path.display())?;
     if opens && let Err(error) = open_page(env, path) {
-        print_warning(&format!("the page is written, and cannot be opened: {error}"));
+        print_warning(&format!(
+            "the page is written, and cannot be opened: {error}"
+        ));
     }
     Ok(())
 }
 
 pub(crate) fn open_page(env: &ProcessEnv, page: &Path) -> io::Result<()> {
-    let project = Project::find_root(env).map_err(|error| io::Error::other(error.message().to_owned()))?;
+    let project =
+        Project::find_root(env).map_err(|error| io::Error::other(error.message().to_owned()))?;
     file_opener::show_file(page, &ProjectFolders::from_iter([project]))
 }
 
 /// Removes the pages of these plan runs, and old ones. Gives the number removed.
 pub(crate) fn remove_pages(env: &ProcessEnv, runs: &[String]) -> Result<usize, FolderError> {
-    let Some(home) = env.state_home.as_deref() else { return Ok(0) };
-    let Some(folder) = GuardedFolder::open_user_part(home, &FOLDER)? else { return Ok(0) };
+    let Some(home) = env.state_home.as_deref() else {
+        return Ok(0);
+    };
+    let Some(folder) = GuardedFolder::open_user_part(home, &FOLDER)? else {
+        return Ok(0);
+    };
     let names: Vec<String> = runs.iter().map(|run| plan_page_name(run)).collect();
     let mut removed = 0;
-    let projects = folder.file_names("")?.into_iter().filter_map(|name| folder.open_folder(&name).ok().flatten());
+    let projects = folder
+        .file_names("")?
+        .into_iter()
+        .filter_map(|name| folder.open_folder(&name).ok().flatten());
     for folder in projects.collect::<Vec<_>>().iter().chain([&folder]) {
         for file in folder.file_names("")? {
-            let is_named = names.contains(&file) || names.iter().any(|name| is_page_of(folder, &file, name));
+            let is_named =
+                names.contains(&file) || names.iter().any(|name| is_page_of(folder, &file, name));
             if folder.path().join(&file).is_file() && (is_named || is_too_old(folder, &file, env)) {
                 folder.remove(&file)?;
                 removed += 1;
@@ -129,24 +162,41 @@ pub(crate) fn remove_pages(env: &ProcessEnv, runs: &[String]) -> Result<usize, F
 fn project_folder_name(env: &ProcessEnv) -> String {
     let root = Project::find_root(env).unwrap_or_default();
     let name = root.file_name().unwrap_or_default().to_string_lossy();
-    let plain = |char: char| if char.is_ascii_alphanumeric() || matches!(char, '-' | '_') { char } else { '-' };
+    let plain = |char: char| {
+        if char.is_ascii_alphanumeric() || matches!(char, '-' | '_') {
+            char
+        } else {
+            '-'
+        }
+    };
     let name: String = name.chars().map(plain).take(MAX_FOLDER_CHARS).collect();
-    if name.is_empty() { "project".to_owned() } else { name }
+    if name.is_empty() {
+        "project".to_owned()
+    } else {
+        name
+    }
 }
 
 /// A short file name such as `3f2a.html`: the present one of this page, or an unused one.
 fn short_name(folder: &GuardedFolder, name: &str) -> String {
     let digest = sha256_hex(name.as_bytes());
-    let mut names =
-        (MIN_NAME_CHARS..=DIGEST_CHARS).filter_map(|length| Some(format!("{}.html", digest.get(..length)?)));
-    let is_free = |short: &String| folder.written_at(short).is_none() || is_page_of(folder, short, name);
-    names.find(is_free).unwrap_or_else(|| format!("{digest}.html"))
+    let mut names = (MIN_NAME_CHARS..=DIGEST_CHARS)
+        .filter_map(|length| Some(format!("{}.html", digest.get(..length)?)));
+    let is_free =
+        |short: &String| folder.written_at(short).is_none() || is_page_of(folder, short, name);
+    names
+        .find(is_free)
+        .unwrap_or_else(|| format!("{digest}.html"))
 }
 
 /// `true` for a file that ends with the mark of this page.
 fn is_page_of(folder: &GuardedFolder, file: &str, name: &str) -> bool {
     let mark = page_mark(name);
-    folder.read_end(file, mark.len() as u64).ok().flatten().is_some_and(|end| end.ends_with(mark.as_bytes()))
+    folder
+        .read_end(file, mark.len() as u64)
+        .ok()
+        .flatten()
+        .is_some_and(|end| end.ends_with(mark.as_bytes()))
 }
 
 fn page_mark(name: &str) -> String {
@@ -182,7 +232,9 @@ fn reason_to_keep(file: &Path) -> io::Result<Option<&'static str>> {
         Ok(_) => {}
     }
     let mut start = Vec::new();
-    File::open(file)?.take(PAGE_START.len() as u64).read_to_end(&mut start)?;
+    File::open(file)?
+        .take(PAGE_START.len() as u64)
+        .read_to_end(&mut start)?;
     let is_replaceable = start.is_empty() || start == PAGE_START.as_bytes();
     Ok((!is_replaceable).then_some("it is there, and is no page that omo wrote"))
 }
@@ -196,8 +248,10 @@ fn folder_of(file: &Path) -> &Path {
 
 /// Keeps a page in the user's state folder, and removes old and surplus ones.
 fn keep_page(env: &ProcessEnv, name: &str, html: &str) -> Result<PathBuf, CommandError> {
-    let missing = || CommandError::precondition("no folder for the user's own state is known", "name a FILE");
-    let folder = GuardedFolder::create_user_part(env.state_home.as_deref().ok_or_else(missing)?, &FOLDER)?;
+    let missing =
+        || CommandError::precondition("no folder for the user's own state is known", "name a FILE");
+    let folder =
+        GuardedFolder::create_user_part(env.state_home.as_deref().ok_or_else(missing)?, &FOLDER)?;
     let folder = folder.create_folder(&project_folder_name(env))?;
     let short = short_name(&folder, name);
     // A temporary name first: another process may be writing the same page.
@@ -205,9 +259,13 @@ fn keep_page(env: &ProcessEnv, name: &str, html: &str) -> Result<PathBuf, Comman
     let html = html.strip_suffix(&page_mark(name)).unwrap_or(html);
     folder.replace(&own_name, format!("{html}{}", page_mark(name)).as_bytes())?;
     folder.rename(&own_name, &short)?;
-    let others = folder.file_names("")?.into_iter().filter(|other| *other != short);
-    let mut kept: Vec<(i64, String)> =
-        others.map(|other| (folder.written_at(&other).unwrap_or_default(), other)).collect();
+    let others = folder
+        .file_names("")?
+        .into_iter()
+        .filter(|other| *other != short);
+    let mut kept: Vec<(i64, String)> = others
+        .map(|other| (folder.written_at(&other).unwrap_or_default(), other))
+        .collect();
     kept.sort_unstable();
     let too_many = (kept.len() + 1).saturating_sub(MAX_PAGES);
     for (place, (_, other)) in kept.iter().enumerate() {
@@ -220,7 +278,10 @@ fn keep_page(env: &ProcessEnv, name: &str, html: &str) -> Result<PathBuf, Comman
 
 fn cannot_write(path: &Path, error: &dyn Display) -> CommandError {
     let path = omo_core::text::sanitize(&path.display().to_string(), 300);
-    CommandError::io(format!("{path} cannot be written: {error}"), "name another FILE")
+    CommandError::io(
+        format!("{path} cannot be written: {error}"),
+        "name another FILE",
+    )
 }
 
 #[cfg(test)]
@@ -238,9 +299,16 @@ mod tests {
         assert!(write_file(&file("new"), "new").is_ok());
         assert!(write("empty", "") && write("page", &format!("{PAGE_START}…")));
         assert!(!write("source.rs", "fn main() {}") && !write("other.html", "<!DOCTYPE html>"));
-        assert_eq!(std::fs::read_to_string(file("source.rs")).unwrap(), "fn main() {}");
+        assert_eq!(
+            std::fs::read_to_string(file("source.rs")).unwrap(),
+            "fn main() {}"
+        );
         let refused = write_file(&file("none/page.html"), "new").unwrap_err();
-        assert!(refused.message().contains("its folder is not there"), "{}", refused.message());
+        assert!(
+            refused.message().contains("its folder is not there"),
+            "{}",
+            refused.message()
+        );
         assert!(write_file(temp.path(), "new").is_err());
     }
 
@@ -251,9 +319,16 @@ mod tests {
         let name = plan_page_name("r-1");
         let short = short_name(&folder, &name);
         assert_eq!(short.len(), "3f2a.html".len(), "{short}");
-        folder.replace(&short, format!("<p>{}", page_mark(&name)).as_bytes()).unwrap();
+        folder
+            .replace(&short, format!("<p>{}", page_mark(&name)).as_bytes())
+            .unwrap();
         assert_eq!(short_name(&folder, &name), short);
-        folder.replace(&short, format!("<p>{}", page_mark("plan-r-2.html")).as_bytes()).unwrap();
+        folder
+            .replace(
+                &short,
+                format!("<p>{}", page_mark("plan-r-2.html")).as_bytes(),
+            )
+            .unwrap();
         assert_eq!(short_name(&folder, &name).len(), "3f2a0.html".len());
     }
 }

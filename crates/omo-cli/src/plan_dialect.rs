@@ -26,7 +26,10 @@ mod tests {
         }
         for name in ["", "Kiro", "tasks-json", "\u{1b}[2J"] {
             let why = parse_dialect(name).unwrap_err();
-            assert!(why.starts_with("the formats are ") && why.contains(", openspec"), "{why}");
+            assert!(
+                why.starts_with("the formats are ") && why.contains(", openspec"),
+                "{why}"
+            );
         }
     }
 }

@@ -37,10 +37,15 @@ pub(crate) fn render_diagnostics(plan: &Plan, file: &PlanFile) -> String {
     for (path, bytes) in file.files() {
         // A finding in a file of a folder begins with its path.
         let head = format!("{}: ", sanitize(path, 200));
-        let (of_file, others): (Vec<_>, Vec<_>) = left.into_iter().partition(|one| one.text.starts_with(&head));
+        let (of_file, others): (Vec<_>, Vec<_>) = left
+            .into_iter()
+            .partition(|one| one.text.starts_with(&head));
         let of_file: Vec<Diagnostic> = of_file
             .into_iter()
-            .map(|one| Diagnostic { text: one.text.strip_prefix(&head).unwrap_or_default().to_owned(), ..one })
+            .map(|one| Diagnostic {
+                text: one.text.strip_prefix(&head).unwrap_or_default().to_owned(),
+                ..one
+            })
             .collect();
         text += &render_findings(path, bytes, &of_file);
         left = others;
@@ -81,9 +86,11 @@ fn with_its_line(path: &str, bytes: &[u8], one: &Diagnostic, place: &LinePlace) 
     let mut group = match excerpt(bytes, place.line_start, &one.span) {
         Some(Excerpt { text, marked }) => {
             let snippet = Snippet::source(text).line_start(one.line).path(path);
-            Group::with_title(title).element(snippet.annotation(AnnotationKind::Primary.span(marked)))
+            Group::with_title(title)
+                .element(snippet.annotation(AnnotationKind::Primary.span(marked)))
         }
-        None => Group::with_title(title).element(Origin::path(path).line(one.line).char_column(place.column)),
+        None => Group::with_title(title)
+            .element(Origin::path(path).line(one.line).char_column(place.column)),
     };
     if let Some(help) = &one.help {
         group = group.element(Level::HELP.message(sentence(help)));
@@ -112,10 +119,21 @@ fn excerpt(bytes: &[u8], line_start: usize, span: &Range<usize>) -> Option<Excer
     }
     let start = span.start.max(line_start);
     let rest = bytes.get(start..)?;
-    let seen = rest.get(..MAX_MARKED_BYTES + MAX_BYTES_BEHIND).unwrap_or(rest);
-    let line_end = seen.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(seen.len());
-    let marked_end = boundary(rest, line_end.min(MAX_MARKED_BYTES).min(span.end.saturating_sub(start)));
-    let text = |piece: Option<&[u8]>| String::from_utf8_lossy(piece.unwrap_or_default()).into_owned();
+    let seen = rest
+        .get(..MAX_MARKED_BYTES + MAX_BYTES_BEHIND)
+        .unwrap_or(rest);
+    let line_end = seen
+        .iter()
+        .position(|byte| matches!(byte, b'\n' | b'\r'))
+        .unwrap_or(seen.len());
+    let marked_end = boundary(
+        rest,
+        line_end
+            .min(MAX_MARKED_BYTES)
+            .min(span.end.saturating_sub(start)),
+    );
+    let text =
+        |piece: Option<&[u8]>| String::from_utf8_lossy(piece.unwrap_or_default()).into_owned();
     let before = text(bytes.get(line_start..start));
     let marked = text(rest.get(..marked_end));
     let behind = text(rest.get(marked_end..boundary(rest, line_end.max(marked_end))));
@@ -123,12 +141,20 @@ fn excerpt(bytes: &[u8], line_start: usize, span: &Range<usize>) -> Option<Excer
     let begin = before.len();
     let end = begin + marked.len();
     let text = before + &marked + &behind + if is_cut { "…" } else { "" };
-    Some(Excerpt { text, marked: begin..end })
+    Some(Excerpt {
+        text,
+        marked: begin..end,
+    })
 }
 
 /// The next character boundary at or behind `at`.
 fn boundary(bytes: &[u8], at: usize) -> usize {
-    let inner = bytes.get(at..).unwrap_or_default().iter().take_while(|byte| is_inner(**byte)).count();
+    let inner = bytes
+        .get(at..)
+        .unwrap_or_default()
+        .iter()
+        .take_while(|byte| is_inner(**byte))
+        .count();
     at + inner
 }
 
@@ -145,15 +171,29 @@ struct LinePlace {
 
 /// Places of findings sorted by start, in one walk over the file, also with many findings and long lines.
 fn places(bytes: &[u8], found: &[&Diagnostic]) -> Vec<LinePlace> {
-    let mut at = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-    let mut place = LinePlace { line_start: at, column: 1 };
+    let mut at = if bytes.starts_with(BYTE_ORDER_MARK) {
+        BYTE_ORDER_MARK.len()
+    } else {
+        0
+    };
+    let mut place = LinePlace {
+        line_start: at,
+        column: 1,
+    };
     let mut places = Vec::with_capacity(found.len());
     for one in found {
-        let between = bytes.get(at..one.span.start.min(bytes.len())).unwrap_or_default();
+        let between = bytes
+            .get(at..one.span.start.min(bytes.len()))
+            .unwrap_or_default();
         for byte in between {
             at += 1;
             match byte {
-                b'\n' => place = LinePlace { line_start: at, column: 1 },
+                b'\n' => {
+                    place = LinePlace {
+                        line_start: at,
+                        column: 1,
+                    }
+                }
                 byte if is_inner(*byte) => {}
                 _ => place.column += 1,
             }
@@ -200,7 +240,11 @@ pub(super) fn count_words(found: &[Diagnostic]) -> String {
         0 => String::new(),
         notes => format!("{}, ", pluralize(notes, "note")),
     };
-    format!("{notes}{}, {}", pluralize(count_severity(found, Severity::Warning), "warning"), error_count_words(found))
+    format!(
+        "{notes}{}, {}",
+        pluralize(count_severity(found, Severity::Warning), "warning"),
+        error_count_words(found)
+    )
 }
 
 pub(crate) fn error_count_words(found: &[Diagnostic]) -> String {
@@ -219,72 +263,127 @@ mod tests {
 
     fn finding(code: Code, span: Range<usize>) -> Diagnostic {
         let (text, help) = ("it is wrong".to_owned(), None);
-        Diagnostic { code, severity: code.severity(), span, line: 1, task: None, text, help }
+        Diagnostic {
+            code,
+            severity: code.severity(),
+            span,
+            line: 1,
+            task: None,
+            text,
+            help,
+        }
     }
 
     #[test]
     fn an_excerpt_is_one_line_with_the_place_in_it() {
-        let check = |file: &str, line_start: usize, span: Range<usize>, expected: &str, marked: &str| {
-            let found = excerpt(file.as_bytes(), line_start, &span).unwrap();
-            assert_eq!(found.text, expected);
-            assert_eq!(&found.text[found.marked], marked, "{file:?}");
-        };
+        let check =
+            |file: &str, line_start: usize, span: Range<usize>, expected: &str, marked: &str| {
+                let found = excerpt(file.as_bytes(), line_start, &span).unwrap();
+                assert_eq!(found.text, expected);
+                assert_eq!(&found.text[found.marked], marked, "{file:?}");
+            };
         check("one two\nthree\n", 0, 4..7, "one two", "two");
         check("one two\r\nthree\r\n", 0, 4..12, "one two", "two");
         check("one two", 0, 7..7, "one two", "");
         check("one\n한국어 x\n", 4, 7..10, "한국어 x", "국");
         check("\u{feff}one\n", 3, 0..6, "one", "one");
         let long = "한".repeat(100);
-        check(&long, 0, 3..300, &format!("{}…", "한".repeat(34 + 1)), &"한".repeat(20));
+        check(
+            &long,
+            0,
+            3..300,
+            &format!("{}…", "한".repeat(34 + 1)),
+            &"한".repeat(20),
+        );
     }
 
     #[test]
     fn what_is_about_the_file_or_far_from_its_line_has_no_excerpt() {
         assert!(excerpt(b"one\n", 0, &(0..0)).is_none());
         let line = "x".repeat(MAX_BYTES_BEFORE + 20);
-        assert!(excerpt(line.as_bytes(), 0, &(MAX_BYTES_BEFORE..MAX_BYTES_BEFORE + 1)).is_some());
-        assert!(excerpt(line.as_bytes(), 0, &(MAX_BYTES_BEFORE + 1..MAX_BYTES_BEFORE + 2)).is_none());
+        assert!(
+            excerpt(
+                line.as_bytes(),
+                0,
+                &(MAX_BYTES_BEFORE..MAX_BYTES_BEFORE + 1)
+            )
+            .is_some()
+        );
+        assert!(
+            excerpt(
+                line.as_bytes(),
+                0,
+                &(MAX_BYTES_BEFORE + 1..MAX_BYTES_BEFORE + 2)
+            )
+            .is_none()
+        );
         let shown = render_findings(
             "plan.md",
             line.as_bytes(),
-            &[finding(Code::Cycle, MAX_BYTES_BEFORE + 1..MAX_BYTES_BEFORE + 2)],
+            &[finding(
+                Code::Cycle,
+                MAX_BYTES_BEFORE + 1..MAX_BYTES_BEFORE + 2,
+            )],
         );
-        assert!(shown.contains(&format!("plan.md:1:{}", MAX_BYTES_BEFORE + 2)) && shown.len() < 200, "{shown}");
+        assert!(
+            shown.contains(&format!("plan.md:1:{}", MAX_BYTES_BEFORE + 2)) && shown.len() < 200,
+            "{shown}"
+        );
     }
 
     #[test]
     fn columns_are_of_characters_and_a_mark_at_the_start_is_none() {
         let file = "\u{feff}ab\n한국어";
         let spans = [0..0, 3..4, 4..5, 6..9, 12..15, 99..99];
-        let all: Vec<Diagnostic> = spans.into_iter().map(|span| finding(Code::Cycle, span)).collect();
-        let columns: Vec<usize> =
-            places(file.as_bytes(), &all.iter().collect::<Vec<_>>()).iter().map(|place| place.column).collect();
+        let all: Vec<Diagnostic> = spans
+            .into_iter()
+            .map(|span| finding(Code::Cycle, span))
+            .collect();
+        let columns: Vec<usize> = places(file.as_bytes(), &all.iter().collect::<Vec<_>>())
+            .iter()
+            .map(|place| place.column)
+            .collect();
         assert_eq!(columns, [1, 1, 2, 1, 3, 4]);
     }
 
     #[test]
     fn of_too_many_the_worst_are_shown_in_the_order_of_the_file() {
         let file = "x\n".repeat(100);
-        let mut all: Vec<Diagnostic> =
-            (1..50).map(|line| finding(Code::MissingVerify, line * 2..line * 2 + 1)).collect();
+        let mut all: Vec<Diagnostic> = (1..50)
+            .map(|line| finding(Code::MissingVerify, line * 2..line * 2 + 1))
+            .collect();
         all.push(finding(Code::Cycle, 120..121));
         let shown = render_findings("plan.md", file.as_bytes(), &all);
         assert_eq!(shown.matches("-->").count(), MAX_FINDINGS);
-        assert!(shown.contains("cycle") && shown.contains("… and 10 more"), "{shown}");
-        assert!(shown.rfind("missing_verify") < shown.find("cycle"), "{shown}");
+        assert!(
+            shown.contains("cycle") && shown.contains("… and 10 more"),
+            "{shown}"
+        );
+        assert!(
+            shown.rfind("missing_verify") < shown.find("cycle"),
+            "{shown}"
+        );
     }
 
     #[test]
     fn a_sentence_is_one_line_of_some_length() {
         assert_eq!(sentence("a\r\nb"), "a  b");
-        assert_eq!(sentence(&"한".repeat(1_000)).chars().count(), MAX_SENTENCE_CHARS + 1);
+        assert_eq!(
+            sentence(&"한".repeat(1_000)).chars().count(),
+            MAX_SENTENCE_CHARS + 1
+        );
     }
 
     #[test]
     fn a_tally_names_notes_where_there_are_some() {
         assert_eq!(count_words(&[]), "0 warnings, 0 errors");
-        let all =
-            [Code::Reordered, Code::MissingVerify, Code::MissingVerify, Code::Cycle].map(|code| finding(code, 0..0));
+        let all = [
+            Code::Reordered,
+            Code::MissingVerify,
+            Code::MissingVerify,
+            Code::Cycle,
+        ]
+        .map(|code| finding(code, 0..0));
         assert_eq!(count_words(&all), "1 note, 2 warnings, 1 error");
     }
 }

@@ -38,7 +38,14 @@ pub(crate) fn plan_run_view(
         is_landing_cut: is_landing_cut(run, state),
         ..FoundFacts::default()
     };
-    run_view(&RunFacts { run: run.id(), state, events, now: env.now, clock, found })
+    run_view(&RunFacts {
+        run: run.id(),
+        state,
+        events,
+        now: env.now,
+        clock,
+        found,
+    })
 }
 
 pub(crate) fn plan_run_text(
@@ -50,16 +57,29 @@ pub(crate) fn plan_run_text(
     let clock = LocalClock::from_process(env.now);
     let clock = |at| clock.describe(at);
     let view = plan_run_view(env, run, state, &run.events()?, BTreeMap::new(), &clock);
-    Ok(render(&view, Reader { now: env.now, clock: &clock, columns: stdout_columns() }))
+    Ok(render(
+        &view,
+        Reader {
+            now: env.now,
+            clock: &clock,
+            columns: stdout_columns(),
+        },
+    ))
 }
 
 /// Processes still at work on ended tasks, by task.
 pub(crate) fn gone_workers(run: &Run, state: &RunState) -> BTreeMap<String, &'static str> {
     let gone = |(id, running): (&str, &omo_engine::state::RunningAttempt)| {
         let group = state.plan.group_of(id).map(|(_, group)| group);
-        let by_client = state.parallel.as_ref().zip(group).is_some_and(|(known, of)| known.groups.contains_key(&of.id));
+        let by_client = state
+            .parallel
+            .as_ref()
+            .zip(group)
+            .is_some_and(|(known, of)| known.groups.contains_key(&of.id));
         let words = if by_client {
-            let is_gone = run.is_supervised().is_ok_and(|is_supervised| !is_supervised);
+            let is_gone = run
+                .is_supervised()
+                .is_ok_and(|is_supervised| !is_supervised);
             is_gone.then_some("its supervisor has ended")
         } else {
             let is_gone = running.by.process.as_ref().and_then(is_alive) == Some(false);
@@ -72,13 +92,20 @@ pub(crate) fn gone_workers(run: &Run, state: &RunState) -> BTreeMap<String, &'st
 
 fn edit_words(state: &RunState) -> Option<String> {
     match find_edit(Path::new(&state.root), state) {
-        Ok(edit) => edit.map(|edit| format!("The plan was edited since: {edit}. `omo run resume` takes that in.")),
-        Err(error) => Some(format!("The plan cannot be compared with what was read: {error}")),
+        Ok(edit) => edit.map(|edit| {
+            format!("The plan was edited since: {edit}. `omo run resume` takes that in.")
+        }),
+        Err(error) => Some(format!(
+            "The plan cannot be compared with what was read: {error}"
+        )),
     }
 }
 
 fn is_landing_cut(run: &Run, state: &RunState) -> bool {
     state.parallel.is_some()
-        && run.is_supervised().is_ok_and(|is_supervised| !is_supervised)
-        && GitRepository::find(Path::new(&state.root)).is_some_and(|found| has_unsettled_move(&found))
+        && run
+            .is_supervised()
+            .is_ok_and(|is_supervised| !is_supervised)
+        && GitRepository::find(Path::new(&state.root))
+            .is_some_and(|found| has_unsettled_move(&found))
 }

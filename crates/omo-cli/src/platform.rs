@@ -15,15 +15,20 @@ mod windows;
 
 #[cfg(unix)]
 pub(crate) use unix::{
-    file_of_program, has_rights, is_open_to_others, link, set_rights, terminal, terminal_folder, with_slashes,
+    file_of_program, has_rights, is_open_to_others, link, set_rights, terminal, terminal_folder,
+    with_slashes,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    file_of_program, has_rights, is_open_to_others, link, set_rights, terminal, terminal_folder, with_slashes,
+    file_of_program, has_rights, is_open_to_others, link, set_rights, terminal, terminal_folder,
+    with_slashes,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(windows, expect(dead_code, reason = "no keys are read one by one there"))]
+#[cfg_attr(
+    windows,
+    expect(dead_code, reason = "no keys are read one by one there")
+)]
 pub(crate) enum KeyInput {
     Nothing,
     Bytes(Vec<u8>),

@@ -42,21 +42,37 @@ impl Project {
     /// Project of a folder, with an optional named session.
     pub(crate) fn open(root: PathBuf, named: Option<SessionId>) -> Result<Self, CommandError> {
         let folder = GuardedFolder::open_state(&root)?;
-        Ok(Self { root, folder, named })
+        Ok(Self {
+            root,
+            folder,
+            named,
+        })
     }
 
     /// Root folder of the project, with a valid state or not.
     pub(crate) fn find_root(env: &ProcessEnv) -> Result<PathBuf, CommandError> {
         let cwd = std::env::current_dir().context("the current folder cannot be found")?;
-        let missing =
-            || CommandError::precondition("this folder is not there any more", "run `omo` in the project's folder");
-        env.project_dir.clone().or_else(|| project_root::find_project(&cwd)).ok_or_else(missing)
+        let missing = || {
+            CommandError::precondition(
+                "this folder is not there any more",
+                "run `omo` in the project's folder",
+            )
+        };
+        env.project_dir
+            .clone()
+            .or_else(|| project_root::find_project(&cwd))
+            .ok_or_else(missing)
     }
 
     /// Every session of the state. Warns of unreadable entries: such a session is not held, and looks like one that
     /// never used omo.
     pub(crate) fn sessions(&self) -> Result<Vec<(SessionId, Session)>, StateError> {
-        let entries = self.folder.as_ref().map(state::peek_all).transpose()?.unwrap_or_default();
+        let entries = self
+            .folder
+            .as_ref()
+            .map(state::peek_all)
+            .transpose()?
+            .unwrap_or_default();
         warn_about_unreadable(&entries.unreadable);
         Ok(entries.sessions)
     }
@@ -64,7 +80,12 @@ impl Project {
     /// State changes by a command, which move a broken file aside, because the user asked for the change.
     pub(crate) fn state_update(env: &ProcessEnv) -> StateUpdateOptions<'_> {
         let state_home = env.state_home.as_deref();
-        StateUpdateOptions { deadline: DEADLINE, corrupt: CorruptPolicy::MoveAside, now: env.now, state_home }
+        StateUpdateOptions {
+            deadline: DEADLINE,
+            corrupt: CorruptPolicy::MoveAside,
+            now: env.now,
+            state_home,
+        }
     }
 
     /// The named session, the one of this shell, or the only active one; `None` without any.
@@ -72,15 +93,22 @@ impl Project {
         if let Some(id) = self.named_or_own_session(env)? {
             return Ok(Some(id));
         }
-        let armed: Vec<SessionId> =
-            self.sessions()?.into_iter().filter(|(_, session)| session.is_armed()).map(|(id, _)| id).collect();
+        let armed: Vec<SessionId> = self
+            .sessions()?
+            .into_iter()
+            .filter(|(_, session)| session.is_armed())
+            .map(|(id, _)| id)
+            .collect();
         match &*armed {
             [] => Ok(None),
             [only] => Ok(Some(only.clone())),
             several => {
                 let ids: Vec<&SessionId> = several.iter().collect();
                 let message = format!("{} sessions are on in this project", several.len());
-                Err(CommandError::usage(message, format!("name one:\n{}", list_ids(&ids))))
+                Err(CommandError::usage(
+                    message,
+                    format!("name one:\n{}", list_ids(&ids)),
+                ))
             }
         }
     }
@@ -89,13 +117,21 @@ impl Project {
     pub(crate) fn require_session(&self, env: &ProcessEnv) -> Result<SessionId, CommandError> {
         let missing = || {
             let message = format!("no ultrawork run is on in {}", self.root.display());
-            CommandError::not_found(message, "type `ulw` in the session first, or name it: `--session ID`")
+            CommandError::not_found(
+                message,
+                "type `ulw` in the session first, or name it: `--session ID`",
+            )
         };
         self.find_session(env)?.ok_or_else(missing)
     }
 
-    pub(crate) fn named_or_own_session(&self, env: &ProcessEnv) -> Result<Option<SessionId>, CommandError> {
-        self.named.clone().map_or_else(|| own_session(env), |id| Ok(Some(id)))
+    pub(crate) fn named_or_own_session(
+        &self,
+        env: &ProcessEnv,
+    ) -> Result<Option<SessionId>, CommandError> {
+        self.named
+            .clone()
+            .map_or_else(|| own_session(env), |id| Ok(Some(id)))
     }
 
     pub(crate) fn named_session(&self) -> Option<&SessionId> {
@@ -110,13 +146,17 @@ pub(crate) fn own_session(env: &ProcessEnv) -> Result<Option<SessionId>, Command
 pub(crate) fn parse_session_id(text: &str) -> Result<SessionId, CommandError> {
     SessionId::parse(text).map_err(|error| {
         let shown = omo_core::text::sanitize(text, 60);
-        CommandError::usage(format!("`{shown}` is {error}"), "`omo status` lists the sessions of this project")
+        CommandError::usage(
+            format!("`{shown}` is {error}"),
+            "`omo status` lists the sessions of this project",
+        )
     })
 }
 
 pub(crate) fn warn_about_unreadable(entries: &[(SessionId, StateError)]) {
     for (id, error) in entries {
-        let hint = format!("that session is not held, and `omo stop --session {id}` clears its entry");
+        let hint =
+            format!("that session is not held, and `omo stop --session {id}` clears its entry");
         crate::output::print_warning(&format!("session {id}: {error}; {hint}"));
     }
 }
@@ -128,13 +168,21 @@ pub(crate) fn list_ids(ids: &[&SessionId]) -> String {
 }
 
 /// A session's entry with an intact seal, if omo itself wrote the judging parts.
-pub(crate) fn sealed_session(env: &ProcessEnv, project: &Project, id: &SessionId) -> Result<Session, CommandError> {
+pub(crate) fn sealed_session(
+    env: &ProcessEnv,
+    project: &Project,
+    id: &SessionId,
+) -> Result<Session, CommandError> {
     let session = state::peek(&project.root, id)?.unwrap_or_default();
-    if state::provenance(&project.root, id, &session, env.state_home.as_deref())? == EntryProvenance::Own {
+    if state::provenance(&project.root, id, &session, env.state_home.as_deref())?
+        == EntryProvenance::Own
+    {
         return Ok(session);
     }
     Err(CommandError::not_green(
-        format!("what judges session {id} was changed by something else than omo, or its key is gone"),
+        format!(
+            "what judges session {id} was changed by something else than omo, or its key is gone"
+        ),
         "nothing of it is run; `ulw` in the session begins a new run",
     ))
 }
@@ -142,6 +190,8 @@ pub(crate) fn sealed_session(env: &ProcessEnv, project: &Project, id: &SessionId
 /// Adds a line to the decision log. The act itself is done: a failed write is only a warning.
 pub(crate) fn log_decision(folder: &GuardedFolder, entry: &LogEntry) {
     if let Err(error) = decision_log::append(folder, entry) {
-        crate::output::print_warning(&format!("done, but not written into the decision log: {error}"));
+        crate::output::print_warning(&format!(
+            "done, but not written into the decision log: {error}"
+        ));
     }
 }

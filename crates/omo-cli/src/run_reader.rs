@@ -49,7 +49,12 @@ pub(crate) trait RunSource {
     fn files(&self, is_live: bool) -> Vec<PathBuf>;
 
     /// Reads the files, and the state where that is new.
-    fn read(&mut self, env: &ProcessEnv, is_new_state: bool, is_live: bool) -> Result<(), CommandError>;
+    fn read(
+        &mut self,
+        env: &ProcessEnv,
+        is_new_state: bool,
+        is_live: bool,
+    ) -> Result<(), CommandError>;
 
     fn view(&self, env: &ProcessEnv) -> RunView;
 
@@ -85,22 +90,45 @@ struct RunStamp {
 
 impl<'a> RunReader<'a> {
     pub(crate) fn of_plan((run, state): (Run, RunState), env: &'a ProcessEnv) -> Self {
-        let source = PlanSource { run, state, events: Vec::new(), running_checks: Vec::new(), holder: None };
-        Self { source: Box::new(source), env, stamp: None }
+        let source = PlanSource {
+            run,
+            state,
+            events: Vec::new(),
+            running_checks: Vec::new(),
+            holder: None,
+        };
+        Self {
+            source: Box::new(source),
+            env,
+            stamp: None,
+        }
     }
 
     pub(crate) fn of_ultrawork(found: (LastRun, Project), env: &'a ProcessEnv) -> Self {
-        Self { source: Box::new(UltraworkSource::new(found)), env, stamp: None }
+        Self {
+            source: Box::new(UltraworkSource::new(found)),
+            env,
+            stamp: None,
+        }
     }
 
     /// Reads changes since the last call; `true` if there were any.
     pub(crate) fn refresh(&mut self, is_live: bool) -> Result<bool, CommandError> {
-        let files = self.source.files(is_live).iter().map(|file| FileStamp::of(file)).collect();
-        let stamp = RunStamp { files, is_abandoned: is_live && self.source.is_abandoned() };
+        let files = self
+            .source
+            .files(is_live)
+            .iter()
+            .map(|file| FileStamp::of(file))
+            .collect();
+        let stamp = RunStamp {
+            files,
+            is_abandoned: is_live && self.source.is_abandoned(),
+        };
         if self.stamp.as_ref() == Some(&stamp) {
             return Ok(false);
         }
-        let is_new_state = self.stamp.as_ref().map(|known| known.files.first()) != Some(stamp.files.first());
+        let is_new_state =
+            self.stamp.as_ref().map(|known| known.files.first()) != Some(stamp.files.first());
         self.source.read(&now_in(self.env), is_new_state, is_live)?;
         self.stamp = Some(stamp);
         Ok(true)
@@ -123,7 +151,12 @@ impl<'a> RunReader<'a> {
     /// Writes the page among omo's own files; gives the path.
     pub(crate) fn keep_page(&self) -> Result<PathBuf, CommandError> {
         let env = &now_in(self.env);
-        PageFile { env, named: None, name: self.source.page_name() }.write_run(&self.source.page(env), false)
+        PageFile {
+            env,
+            named: None,
+            name: self.source.page_name(),
+        }
+        .write_run(&self.source.page(env), false)
     }
 
     /// The end in words for its user; `None` for an open run.
@@ -133,12 +166,23 @@ impl<'a> RunReader<'a> {
 }
 
 /// Known results of a run's checks without its change.
-pub(crate) fn counterfactual_of(env: &ProcessEnv, id: &SessionId, session: &Session) -> Counterfactual {
-    env.state_home.as_deref().map_or(Counterfactual::NotAsked, |home| known_counterfactual(home, id, session))
+pub(crate) fn counterfactual_of(
+    env: &ProcessEnv,
+    id: &SessionId,
+    session: &Session,
+) -> Counterfactual {
+    env.state_home
+        .as_deref()
+        .map_or(Counterfactual::NotAsked, |home| {
+            known_counterfactual(home, id, session)
+        })
 }
 
 pub(crate) fn now_in(env: &ProcessEnv) -> ProcessEnv {
-    ProcessEnv { now: env::now(), ..env.clone() }
+    ProcessEnv {
+        now: env::now(),
+        ..env.clone()
+    }
 }
 
 /// The last meaningful line of a check's output, sanitized; `None` without a file.
@@ -147,5 +191,9 @@ fn last_printed_line(folder: &GuardedFolder, name: &str) -> Option<String> {
     let text = String::from_utf8_lossy(&bytes).into_owned();
     // A progress bar overwrites itself with `\r`.
     let mut lines = text.split(['\n', '\r']).rev().map(harmless_text);
-    Some(lines.find(|line| line.chars().any(char::is_alphanumeric)).unwrap_or_default())
+    Some(
+        lines
+            .find(|line| line.chars().any(char::is_alphanumeric))
+            .unwrap_or_default(),
+    )
 }

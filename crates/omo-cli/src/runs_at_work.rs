@@ -15,17 +15,34 @@ pub(crate) fn runs_at_work(
 ) -> Result<Vec<(String, AtWork)>, CommandError> {
     let mut found = Vec::new();
     for ListedRun { id, state } in runs.list()? {
-        let Some(state) = state.ok().filter(|state| is_meant(state) && state.phase == RunPhase::Executing) else {
+        let Some(state) = state
+            .ok()
+            .filter(|state| is_meant(state) && state.phase == RunPhase::Executing)
+        else {
             continue;
         };
-        let clients = state.parallel.iter().flat_map(|parallel| parallel.groups.values());
+        let clients = state
+            .parallel
+            .iter()
+            .flat_map(|parallel| parallel.groups.values());
         let describe = |(id, running): (&str, &RunningAttempt)| {
             let title = state.plan.task(id).map_or("", |task| &task.title);
-            format!("{id} ({}, for {})", sanitize(title, 60), format_age(Some(running.since), env::now()))
+            format!(
+                "{id} ({}, for {})",
+                sanitize(title, 60),
+                format_age(Some(running.since), env::now())
+            )
         };
         let tasks: Vec<String> = state.running_attempts().map(describe).collect();
         if runs.get(&id)?.is_supervised()? {
-            found.push((id, AtWork::Parallel(clients.filter(|group| group.status == GroupStatus::Running).count())));
+            found.push((
+                id,
+                AtWork::Parallel(
+                    clients
+                        .filter(|group| group.status == GroupStatus::Running)
+                        .count(),
+                ),
+            ));
         } else if state.parallel.is_none() && !tasks.is_empty() {
             found.push((id, AtWork::Tasks(tasks)));
         }

@@ -27,7 +27,11 @@ const FAILED: ExitKind = ExitKind::NotGreen;
 
 /// A failure with the one status of these verbs.
 pub(crate) fn with_not_green(failure: CommandError) -> CommandError {
-    if failure.kind == ExitKind::Success { failure } else { failure.with_kind(FAILED) }
+    if failure.kind == ExitKind::Success {
+        failure
+    } else {
+        failure.with_kind(FAILED)
+    }
 }
 
 pub(crate) fn usage_status(error: &clap::Error, words: impl IntoIterator<Item = OsString>) -> u8 {
@@ -36,7 +40,9 @@ pub(crate) fn usage_status(error: &clap::Error, words: impl IntoIterator<Item = 
         word == "tasks"
             || word == "agent" && {
                 let verb = words.next();
-                ["tasks", "task", "context"].iter().any(|known| verb.as_deref() == Some(OsStr::new(known)))
+                ["tasks", "task", "context"]
+                    .iter()
+                    .any(|known| verb.as_deref() == Some(OsStr::new(known)))
             }
     });
     match error.kind() {
@@ -56,18 +62,34 @@ pub(crate) fn usage_status(error: &clap::Error, words: impl IntoIterator<Item = 
 }
 
 pub(crate) fn task_list_store() -> Result<TaskListStore, CommandError> {
-    let missing =
-        || CommandError::precondition("the folder of the client's own files is not known", "set CLAUDE_CONFIG_DIR");
-    Ok(TaskListStore::in_client_home(&env::client_home().ok_or_else(missing)?))
+    let missing = || {
+        CommandError::precondition(
+            "the folder of the client's own files is not known",
+            "set CLAUDE_CONFIG_DIR",
+        )
+    };
+    Ok(TaskListStore::in_client_home(
+        &env::client_home().ok_or_else(missing)?,
+    ))
 }
 
-pub(crate) fn task_list_id(which: &TaskListOption, env: &ProcessEnv) -> Result<SessionId, CommandError> {
+pub(crate) fn task_list_id(
+    which: &TaskListOption,
+    env: &ProcessEnv,
+) -> Result<SessionId, CommandError> {
     let missing = || CommandError::usage("which session is not said", "name it: `--session ID`");
-    which.session.as_deref().map_or_else(|| own_session(env), |id| parse_session_id(id).map(Some))?.ok_or_else(missing)
+    which
+        .session
+        .as_deref()
+        .map_or_else(|| own_session(env), |id| parse_session_id(id).map(Some))?
+        .ok_or_else(missing)
 }
 
 /// Id of an existing task list, from a unique prefix. An unknown prefix stays as typed, for the caller's error.
-pub(crate) fn known_task_list_id(which: &TaskListOption, env: &ProcessEnv) -> Result<SessionId, CommandError> {
+pub(crate) fn known_task_list_id(
+    which: &TaskListOption,
+    env: &ProcessEnv,
+) -> Result<SessionId, CommandError> {
     let id = task_list_id(which, env)?;
     let store = task_list_store()?;
     // An unreadable list is not among the listed ones, and can be removed by name.
@@ -82,42 +104,76 @@ pub(crate) fn known_task_list_id(which: &TaskListOption, env: &ProcessEnv) -> Re
     }
 }
 
-pub(crate) fn open_task_list(options: &TaskListOption, env: &ProcessEnv) -> Result<TaskListFolder, CommandError> {
+pub(crate) fn open_task_list(
+    options: &TaskListOption,
+    env: &ProcessEnv,
+) -> Result<TaskListFolder, CommandError> {
     Ok(task_list_store()?.open(&known_task_list_id(options, env)?)?)
 }
 
-pub(crate) fn open_run_of(session: &TaskListFile, env: &ProcessEnv) -> Result<Option<RunRef>, CommandError> {
-    let Some(run) = task_list_store::run_of(session) else { return Ok(None) };
+pub(crate) fn open_run_of(
+    session: &TaskListFile,
+    env: &ProcessEnv,
+) -> Result<Option<RunRef>, CommandError> {
+    let Some(run) = task_list_store::run_of(session) else {
+        return Ok(None);
+    };
     let is_open = task_list_store::is_open(&run, env.state_home.as_deref())?;
     Ok(is_open.then_some(run))
 }
 
 /// Refuses a session with an open run, which is then the only writer.
-pub(crate) fn require_no_open_run(session: &TaskListFile, env: &ProcessEnv, hint: &str) -> Result<(), CommandError> {
+pub(crate) fn require_no_open_run(
+    session: &TaskListFile,
+    env: &ProcessEnv,
+    hint: &str,
+) -> Result<(), CommandError> {
     open_run_of(session, env)?.map_or(Ok(()), |RunRef { id: run, .. }| {
-        let message = format!("run {run} works on session {}, and writes what happens by itself", session.session_id);
+        let message = format!(
+            "run {run} works on session {}, and writes what happens by itself",
+            session.session_id
+        );
         Err(CommandError::precondition(message, hint))
     })
 }
 
 /// Hint in place of a change that only a run makes.
-pub(crate) const WORK_ON_THE_RUN: &str = "`omo agent next` says what comes next, and `omo agent done` ends a task";
+pub(crate) const WORK_ON_THE_RUN: &str =
+    "`omo agent next` says what comes next, and `omo agent done` ends a task";
 
-pub(crate) fn print_value(file: &impl Serialize, path: Option<&str>, of: &str) -> Result<(), CommandError> {
-    let Some(path) = path else { return print(&serde_json::to_string_pretty(file).unwrap_or_default()) };
+pub(crate) fn print_value(
+    file: &impl Serialize,
+    path: Option<&str>,
+    of: &str,
+) -> Result<(), CommandError> {
+    let Some(path) = path else {
+        return print(&serde_json::to_string_pretty(file).unwrap_or_default());
+    };
     let missing = || {
         let shown = sanitize(path, 60);
-        CommandError::not_found(format!("{of} has no `{shown}`"), "without `--field` all of it is printed")
+        CommandError::not_found(
+            format!("{of} has no `{shown}`"),
+            "without `--field` all of it is printed",
+        )
     };
-    print(&rules::format_value(rules::value_at_path(&to_json(file), path).ok_or_else(missing)?))
+    print(&rules::format_value(
+        rules::value_at_path(&to_json(file), path).ok_or_else(missing)?,
+    ))
 }
 
 /// A line about the done work, and with `json` its object.
-pub(crate) fn print_done(done: &str, value: &impl Serialize, json: bool) -> Result<(), CommandError> {
+pub(crate) fn print_done(
+    done: &str,
+    value: &impl Serialize,
+    json: bool,
+) -> Result<(), CommandError> {
     if !json {
         return print(done);
     }
-    print(&format!("{done}\n{}", serde_json::to_string_pretty(value).unwrap_or_default()))
+    print(&format!(
+        "{done}\n{}",
+        serde_json::to_string_pretty(value).unwrap_or_default()
+    ))
 }
 
 /// Counts of criteria with a command, and of judged ones: nothing else shows how a text was split.
@@ -154,11 +210,16 @@ pub(crate) struct TaskOption {
 }
 
 pub(crate) fn parse_id(text: &str) -> Result<String, String> {
-    rules::parse_task_id(text).ok_or_else(|| "a task is a whole number from 1, or `verify`".to_owned())
+    rules::parse_task_id(text)
+        .ok_or_else(|| "a task is a whole number from 1, or `verify`".to_owned())
 }
 
 pub(crate) fn split_list(text: &str) -> Vec<String> {
-    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    text.split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 pub(crate) fn parse_status(text: &str) -> Result<TaskFileStatus, String> {
@@ -167,14 +228,23 @@ pub(crate) fn parse_status(text: &str) -> Result<TaskFileStatus, String> {
 }
 
 pub(crate) fn non_empty_text(text: &str) -> Result<String, String> {
-    if text.trim().is_empty() { Err("it says nothing".to_owned()) } else { Ok(text.to_owned()) }
+    if text.trim().is_empty() {
+        Err("it says nothing".to_owned())
+    } else {
+        Ok(text.to_owned())
+    }
 }
 
 pub(crate) const MAX_CHARS: usize = 2_000;
 
 /// Markdown list below a heading; `None` without items.
-pub(crate) fn bullet_list<'a>(heading: &str, texts: impl Iterator<Item = &'a str>) -> Option<String> {
-    let items: Vec<String> = texts.map(|text| format!("- {}", sanitize(text, MAX_CHARS))).collect();
+pub(crate) fn bullet_list<'a>(
+    heading: &str,
+    texts: impl Iterator<Item = &'a str>,
+) -> Option<String> {
+    let items: Vec<String> = texts
+        .map(|text| format!("- {}", sanitize(text, MAX_CHARS)))
+        .collect();
     (!items.is_empty()).then(|| format!("## {heading}\n\n{}", items.join("\n")))
 }
 
@@ -182,6 +252,9 @@ pub(crate) fn bullet_list<'a>(heading: &str, texts: impl Iterator<Item = &'a str
 pub(crate) fn readable_tasks(folder: &TaskListFolder) -> Result<Option<LoadedTasks>, CommandError> {
     folder.session()?;
     let tasks = folder.tasks()?;
-    tasks.iter().flat_map(|tasks| &tasks.unreadable).for_each(|error| output::print_warning(error));
+    tasks
+        .iter()
+        .flat_map(|tasks| &tasks.unreadable)
+        .for_each(|error| output::print_warning(error));
     Ok(tasks)
 }

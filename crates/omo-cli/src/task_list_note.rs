@@ -16,18 +16,34 @@ use omo_state::task_list_note::{self, TaskListNoteError};
 
 pub(crate) fn note_from_files(env: &ProcessEnv, session: &TaskListFolder) {
     let Ok(file) = session.session() else { return };
-    let Some(root) = project(Path::new(&file.working_dir)) else { return };
+    let Some(root) = project(Path::new(&file.working_dir)) else {
+        return;
+    };
     let tasks = session.tasks().ok().flatten().unwrap_or_default().tasks;
     let work = tasks.iter().filter(|task| task.id != VERIFY_TASK_ID);
     let are_done = work.map(|task| task.status == TaskFileStatus::Resolved);
-    write_note(env, &root, file.phase, session.id().as_str(), file.goal, are_done);
+    write_note(
+        env,
+        &root,
+        file.phase,
+        session.id().as_str(),
+        file.goal,
+        are_done,
+    );
 }
 
 pub(crate) fn note_from_run(env: &ProcessEnv, state: &RunState) {
     let work = state.plan.work_tasks();
-    let are_done =
-        work.map(|task| state.standing(&task.id).is_some_and(|it| task_status(&it) == TaskFileStatus::Resolved));
-    let (phase, id, goal) = (phase_of_run(state), state.task_list_id(), state.plan.goal.clone());
+    let are_done = work.map(|task| {
+        state
+            .standing(&task.id)
+            .is_some_and(|it| task_status(&it) == TaskFileStatus::Resolved)
+    });
+    let (phase, id, goal) = (
+        phase_of_run(state),
+        state.task_list_id(),
+        state.plan.goal.clone(),
+    );
     write_note(env, Path::new(&state.root), phase, id, goal, are_done);
 }
 
@@ -58,13 +74,26 @@ fn write_note(
         done += u32::from(is_done);
     }
     let (id, phase) = (id.to_owned(), phase.word().to_owned());
-    let open = OpenTaskList { id, goal, phase, total, done, ..OpenTaskList::default() };
+    let open = OpenTaskList {
+        id,
+        goal,
+        phase,
+        total,
+        done,
+        ..OpenTaskList::default()
+    };
     let folder = GuardedFolder::create_state(root).map_err(TaskListNoteError::from);
-    warn(folder.and_then(|folder| task_list_note::set(&folder, open, env.state_home.as_deref(), env.now)));
+    warn(
+        folder.and_then(|folder| {
+            task_list_note::set(&folder, open, env.state_home.as_deref(), env.now)
+        }),
+    );
 }
 
 fn clear(root: &Path, id: &str, env: &ProcessEnv) -> Result<(), TaskListNoteError> {
-    let Some(folder) = GuardedFolder::open_state(root)? else { return Ok(()) };
+    let Some(folder) = GuardedFolder::open_state(root)? else {
+        return Ok(());
+    };
     task_list_note::clear(&folder, id, env.state_home.as_deref())
 }
 

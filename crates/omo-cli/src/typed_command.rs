@@ -100,7 +100,10 @@ pub(crate) fn answer_typed_command() -> ExitCode {
     let env = ProcessEnv::from_process();
     let Some(order) = read_order(&env) else {
         let message = "no hook of omo has handed a typed command over";
-        crate::output::print_stderr_line(&CommandError::needs_person(message, "type the slash command in the session"));
+        crate::output::print_stderr_line(&CommandError::needs_person(
+            message,
+            "type the slash command in the session",
+        ));
         return ExitKind::NeedsPerson.exit_code();
     };
     match answer(&env, &order) {
@@ -110,14 +113,19 @@ pub(crate) fn answer_typed_command() -> ExitCode {
         Err(failure) if order.command == RunCommand::EndedPage => failure.kind.exit_code(),
         Err(failure) => {
             let line = failure.line();
-            print_block(&line).map_or_else(|failure| failure.kind.exit_code(), |()| ExitCode::SUCCESS)
+            print_block(&line)
+                .map_or_else(|failure| failure.kind.exit_code(), |()| ExitCode::SUCCESS)
         }
     }
 }
 
 fn read_order(env: &ProcessEnv) -> Option<TypedOrder> {
     let mut bytes = Vec::new();
-    std::io::stdin().lock().take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+    std::io::stdin()
+        .lock()
+        .take(MAX_BYTES)
+        .read_to_end(&mut bytes)
+        .ok()?;
     TypedOrder::read(&bytes, env.state_home.as_deref(), env.now)
 }
 
@@ -128,18 +136,34 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
         in_session: true,
         ..env.clone()
     };
-    let or_own_run = |run: Option<String>| RunOptions { run: run.or_else(|| own_run(env, order)) };
+    let or_own_run = |run: Option<String>| RunOptions {
+        run: run.or_else(|| own_run(env, order)),
+    };
     match read_run_command(order.command, &order.arguments)? {
         RunCommandLine::Cancel(line) => {
             let default = || format!("by its user, in session {}", order.session);
             let reason = line.reason.unwrap_or_else(default);
             // A person ends any run of their project, of any session, as at a terminal.
-            let person = ProcessEnv { session_id: None, in_session: false, ..in_session };
-            cancel::cancel_typed(&person, &CancelOptions { run: or_own_run(line.run).into(), reason })
+            let person = ProcessEnv {
+                session_id: None,
+                in_session: false,
+                ..in_session
+            };
+            cancel::cancel_typed(
+                &person,
+                &CancelOptions {
+                    run: or_own_run(line.run).into(),
+                    reason,
+                },
+            )
         }
         RunCommandLine::Report(line) => {
             // The page of the session's run of either kind.
-            let run = if line.html { RunOptions { run: line.run } } else { or_own_run(line.run) };
+            let run = if line.html {
+                RunOptions { run: line.run }
+            } else {
+                or_own_run(line.run)
+            };
             report::run(
                 &in_session,
                 ReportOptions {
@@ -155,27 +179,42 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             )
         }
         RunCommandLine::Retry(line) => {
-            let context = CommandContext { typed_at: Some(order.at), ..CommandContext::find(&in_session)? };
-            let options = TaskOptions { id: line.task, run: or_own_run(line.run) };
+            let context = CommandContext {
+                typed_at: Some(order.at),
+                ..CommandContext::find(&in_session)?
+            };
+            let options = TaskOptions {
+                id: line.task,
+                run: or_own_run(line.run),
+            };
             let state = retry::reopen(&context, &options, line.passed)?;
             let said = retry::reopened_line(&state, &options.id);
             print_block(&format!("{said} To go on, type {}", how_to_go_on(&state)))
         }
         RunCommandLine::Answer(line) => {
-            let context = CommandContext { typed_at: Some(order.at), ..CommandContext::find(&in_session)? };
+            let context = CommandContext {
+                typed_at: Some(order.at),
+                ..CommandContext::find(&in_session)?
+            };
             answer_by_command(&context, &line.words, or_own_run(line.run).run.as_deref())
         }
         RunCommandLine::Asked => answer_hook(env, &in_session, order),
     }
 }
 
-fn answer_hook(env: &ProcessEnv, in_session: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
+fn answer_hook(
+    env: &ProcessEnv,
+    in_session: &ProcessEnv,
+    order: &TypedOrder,
+) -> Result<(), CommandError> {
     match order.command {
         RunCommand::ShortAnswer => answer_question(in_session, order),
         RunCommand::Offer => offer_run(in_session),
         RunCommand::Preview => preview(in_session, order),
         RunCommand::AtWork => at_work(in_session, own_run(env, order).as_deref()),
-        RunCommand::AgentEnded => report_ended_agent(in_session, own_run(env, order), &order.arguments),
+        RunCommand::AgentEnded => {
+            report_ended_agent(in_session, own_run(env, order), &order.arguments)
+        }
         RunCommand::EndedPage => write_ended_page(in_session, order),
         RunCommand::Cancel | RunCommand::Report | RunCommand::Retry | RunCommand::Answer => Ok(()),
     }
@@ -184,11 +223,20 @@ fn answer_hook(env: &ProcessEnv, in_session: &ProcessEnv, order: &TypedOrder) ->
 /// Answers the question of the session's run with the typed text, and prints how to go on. Prints nothing for a text
 /// that is no answer, which the model gets. Going on by itself answers a stop, so that only the hint is printed.
 fn answer_question(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
-    let Some(own) = own_run(env, order) else { return Ok(()) };
-    let context = CommandContext { typed_at: Some(order.at), ..CommandContext::find(env)? };
+    let Some(own) = own_run(env, order) else {
+        return Ok(());
+    };
+    let context = CommandContext {
+        typed_at: Some(order.at),
+        ..CommandContext::find(env)?
+    };
     // A missing run asks nothing.
-    let Ok((run, state)) = context.find_run(Some(&own), EndedRuns::Excluded) else { return Ok(()) };
-    let Some(open) = state.open_question() else { return Ok(()) };
+    let Ok((run, state)) = context.find_run(Some(&own), EndedRuns::Excluded) else {
+        return Ok(());
+    };
+    let Some(open) = state.open_question() else {
+        return Ok(());
+    };
     let (question, word) = (&open.question, order.arguments.as_str());
     let goes_on = asks_to_go_on(word);
     let is_meant = |id: &str| id.eq_ignore_ascii_case(word) || goes_on && id == ANSWER_CONTINUE;
@@ -196,7 +244,10 @@ fn answer_question(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandEr
     let go_on = go_on_line(&state);
     match option {
         Some(option) if option.id == ANSWER_CONTINUE && question.kind.is_passed_by_going_on() => {
-            print_block(&format!("[omo] The run {} goes on when you type:\n  {go_on}", run.id()))
+            print_block(&format!(
+                "[omo] The run {} goes on when you type:\n  {go_on}",
+                run.id()
+            ))
         }
         Some(option) => {
             let said = record_option(&context, run.id(), question, option)?;
@@ -221,18 +272,36 @@ fn record_option(
     question: &Question,
     option: &QuestionOption,
 ) -> Result<String, CommandError> {
-    let run = RunOptions { run: Some(run.to_owned()) };
-    let answer = AnswerOptions { question: question.id.clone(), option: option.id.clone(), run };
+    let run = RunOptions {
+        run: Some(run.to_owned()),
+    };
+    let answer = AnswerOptions {
+        question: question.id.clone(),
+        option: option.id.clone(),
+        run,
+    };
     let (_, _, into) = answer::record_answer(context, &answer)?;
-    Ok(format!("{} is answered: {}, {}{into}", question.id, option.id, sanitize(&option.text, 200)))
+    Ok(format!(
+        "{} is answered: {}, {}{into}",
+        question.id,
+        option.id,
+        sanitize(&option.text, 200)
+    ))
 }
 
 /// Answers the open question of a run with an option, or with its number from 1.
-fn answer_by_command(context: &CommandContext, words: &[String], run: Option<&str>) -> Result<(), CommandError> {
+fn answer_by_command(
+    context: &CommandContext,
+    words: &[String],
+    run: Option<&str>,
+) -> Result<(), CommandError> {
     let (run, state) = context.find_run(run, EndedRuns::Excluded)?;
     let Some(open) = state.open_question() else {
         let message = format!("the run {} waits for no answer", run.id());
-        return Err(CommandError::precondition(message, "`omo run show` says where it stands"));
+        return Err(CommandError::precondition(
+            message,
+            "`omo run show` says where it stands",
+        ));
     };
     let question = &open.question;
     let (asked, word) = match words {
@@ -241,14 +310,35 @@ fn answer_by_command(context: &CommandContext, words: &[String], run: Option<&st
         _ => (None, ""),
     };
     if let Some(asked) = asked.filter(|asked| !asked.eq_ignore_ascii_case(&question.id)) {
-        let message = format!("the run {} waits at {}, not at `{}`", run.id(), question.id, sanitize(asked, 60));
-        return Err(CommandError::not_found(message, "`omo run show` has the question"));
+        let message = format!(
+            "the run {} waits at {}, not at `{}`",
+            run.id(),
+            question.id,
+            sanitize(asked, 60)
+        );
+        return Err(CommandError::not_found(
+            message,
+            "`omo run show` has the question",
+        ));
     }
-    let place = word.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    let of_name = question.options.iter().find(|option| option.id.eq_ignore_ascii_case(word));
+    let place = word
+        .parse::<usize>()
+        .ok()
+        .and_then(|number| number.checked_sub(1));
+    let of_name = question
+        .options
+        .iter()
+        .find(|option| option.id.eq_ignore_ascii_case(word));
     let Some(option) = of_name.or_else(|| question.options.get(place?)) else {
-        let message = format!("question {} has no option `{}`", question.id, sanitize(word, 60));
-        return Err(CommandError::not_found(message, format!("it has {}", numbered_options(question))));
+        let message = format!(
+            "question {} has no option `{}`",
+            question.id,
+            sanitize(word, 60)
+        );
+        return Err(CommandError::not_found(
+            message,
+            format!("it has {}", numbered_options(question)),
+        ));
     };
     let said = record_option(context, run.id(), question, option)?;
     print_block(&format!("{said}. To go on, type {}", go_on_line(&state)))
@@ -257,20 +347,32 @@ fn answer_by_command(context: &CommandContext, words: &[String], run: Option<&st
 /// Options with their numbers: `1 continue, 2 stop`.
 fn numbered_options(question: &Question) -> String {
     let options = question.option_ids().into_iter().enumerate();
-    options.map(|(place, id)| format!("{} {id}", place + 1)).collect::<Vec<_>>().join(", ")
+    options
+        .map(|(place, id)| format!("{} {id}", place + 1))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Prints an open plan run and the way to continue; nothing without one, or where another session works on it.
 fn offer_run(env: &ProcessEnv) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let found = context.runs.as_ref().map(|runs| context.open_run(runs)).transpose()?.flatten();
+    let found = context
+        .runs
+        .as_ref()
+        .map(|runs| context.open_run(runs))
+        .transpose()?
+        .flatten();
     let Some((run, state)) = found.filter(|(_, state)| !state.is_task_list()) else {
         return Ok(open_run_marker::set(&context.root, false)?);
     };
     if context.require_free_run(&state).is_err() {
         return Ok(());
     }
-    let waits = if state.open_question().is_some() { ", and waits for you" } else { "" };
+    let waits = if state.open_question().is_some() {
+        ", and waits for you"
+    } else {
+        ""
+    };
     print_block(&format!(
         "[omo] the run `{id}` of `{}` is open: {}{waits}. Its user goes on with it by typing {}, and ends it by typing \
          /omo:cancel {id}",
@@ -284,14 +386,29 @@ fn offer_run(env: &ProcessEnv) -> Result<(), CommandError> {
 /// Prints obstacles to a command that executes a plan, for its user; nothing without any. Nothing begins, and no
 /// command of the plan runs.
 fn preview(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
-    let (name, line) = order.arguments.split_once('\n').unwrap_or((&order.arguments, ""));
-    let Ok(command) = ExecuteCommand::from_str(name, false) else { return Ok(()) };
-    let context = CommandContext { is_preview: true, typed_at: Some(order.at), ..CommandContext::find(env)? };
-    let typed =
-        with_approved_line(&context, command, line).and_then(|(command, line)| line::read_typed_line(command, &line));
+    let (name, line) = order
+        .arguments
+        .split_once('\n')
+        .unwrap_or((&order.arguments, ""));
+    let Ok(command) = ExecuteCommand::from_str(name, false) else {
+        return Ok(());
+    };
+    let context = CommandContext {
+        is_preview: true,
+        typed_at: Some(order.at),
+        ..CommandContext::find(env)?
+    };
+    let typed = with_approved_line(&context, command, line)
+        .and_then(|(command, line)| line::read_typed_line(command, &line));
     let found = typed.and_then(|typed| match typed {
         TypedLine::Help(page) => print_block(&page),
-        TypedLine::Request(request) => execute(&context, ExecuteRequest { is_typed: true, ..*request }),
+        TypedLine::Request(request) => execute(
+            &context,
+            ExecuteRequest {
+                is_typed: true,
+                ..*request
+            },
+        ),
     });
     match found {
         Err(failure) if !failure.is_printed() => print_block(&failure.screen()),
@@ -302,32 +419,56 @@ fn preview(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
 /// Prints a line for each run at work in the project.
 fn at_work(env: &ProcessEnv, own: Option<&str>) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let Some(runs) = &context.runs else { return Ok(()) };
+    let Some(runs) = &context.runs else {
+        return Ok(());
+    };
     for (id, at_work) in runs_at_work(runs, |state| context.is_in_this_work_tree(state))? {
-        let ends_it = if own == Some(id.as_str()) { CancelledBy::OwnSession } else { CancelledBy::AnySession };
+        let ends_it = if own == Some(id.as_str()) {
+            CancelledBy::OwnSession
+        } else {
+            CancelledBy::AnySession
+        };
         print_block(&still_at_work(&id, &at_work, ends_it))?;
     }
     Ok(())
 }
 
 /// After the end of an agent: its unfinished task is lost, and one not begun goes to another agent.
-fn report_ended_agent(env: &ProcessEnv, run: Option<String>, said: &str) -> Result<(), CommandError> {
-    let (Some(run), Some((task, ticket))) = (run, said.split_once(' ')) else { return Ok(()) };
+fn report_ended_agent(
+    env: &ProcessEnv,
+    run: Option<String>,
+    said: &str,
+) -> Result<(), CommandError> {
+    let (Some(run), Some((task, ticket))) = (run, said.split_once(' ')) else {
+        return Ok(());
+    };
     let context = CommandContext::find(env)?;
     let (run, before) = context.find_run(Some(&run), EndedRuns::Excluded)?;
     let engine = context.engine(&run, &before)?;
     let ticket = sha256_hex(ticket.as_bytes());
     let dispatched = dispatched_tasks(&run.events()?, env::now());
     let state = engine.decide(|state| {
-        if let Some((id, _)) = state.running_attempts().find(|(_, running)| running.ticket == ticket) {
+        if let Some((id, _)) = state
+            .running_attempts()
+            .find(|(_, running)| running.ticket == ticket)
+        {
             return Ok(vec![verbs::report_lost_worker(state, id)?]);
         }
         if !dispatched.iter().any(|known| known == task) {
             return Ok(Vec::new());
         }
-        let others: Vec<String> = dispatched.iter().filter(|known| *known != task).cloned().collect();
-        let still_out = (!others.is_empty()).then_some(EventKind::TasksDispatched { tasks: others, to_agents: true });
-        Ok(std::iter::once(forget_dispatched()).chain(still_out).collect())
+        let others: Vec<String> = dispatched
+            .iter()
+            .filter(|known| *known != task)
+            .cloned()
+            .collect();
+        let still_out = (!others.is_empty()).then_some(EventKind::TasksDispatched {
+            tasks: others,
+            to_agents: true,
+        });
+        Ok(std::iter::once(forget_dispatched())
+            .chain(still_out)
+            .collect())
     })?;
     context.note_in_session(&run, &before.holder, &state);
     Ok(())
@@ -337,11 +478,19 @@ fn report_ended_agent(env: &ProcessEnv, run: Option<String>, said: &str) -> Resu
 fn write_ended_page(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
     let path = match EndedRunName::parse(&order.arguments) {
         Some(EndedRunName::Ultrawork(ended_at)) => {
-            let project = Project::open(order.root.clone().into(), Some(parse_session_id(&order.session)?))?;
+            let project = Project::open(
+                order.root.clone().into(),
+                Some(parse_session_id(&order.session)?),
+            )?;
             report::html::keep_ultrawork_page(env, project, ended_at)?
         }
         Some(EndedRunName::Plan(id)) => report::html::keep_plan_page(env, &id)?,
-        None => return Err(CommandError::usage("this names no run", "`omo report --html` writes its page")),
+        None => {
+            return Err(CommandError::usage(
+                "this names no run",
+                "`omo report --html` writes its page",
+            ));
+        }
     };
     Ok(writeln!(anstream::stdout(), "{}", path.display())?)
 }
@@ -357,7 +506,10 @@ pub(crate) enum RunCommandLine {
 }
 
 /// Parses the text behind a command; words are split as a shell does, without a shell.
-pub(crate) fn read_run_command(command: RunCommand, arguments: &str) -> Result<RunCommandLine, CommandError> {
+pub(crate) fn read_run_command(
+    command: RunCommand,
+    arguments: &str,
+) -> Result<RunCommandLine, CommandError> {
     Ok(match command {
         RunCommand::Cancel => RunCommandLine::Cancel(read_line(command, arguments)?),
         RunCommand::Report => RunCommandLine::Report(read_line(command, arguments)?),
@@ -369,12 +521,17 @@ pub(crate) fn read_run_command(command: RunCommand, arguments: &str) -> Result<R
 
 fn read_line<T: Parser>(command: RunCommand, arguments: &str) -> Result<T, CommandError> {
     let hint = || format!("type `{}`", command.usage());
-    let words = shlex::split(arguments).ok_or_else(|| CommandError::usage("a quote is not closed", hint()))?;
+    let words = shlex::split(arguments)
+        .ok_or_else(|| CommandError::usage("a quote is not closed", hint()))?;
     T::try_parse_from(words).map_err(|error| {
         let what = error.to_string();
         let what = match error.kind() {
             clap::error::ErrorKind::MissingRequiredArgument => "it says too little",
-            _ => what.lines().next().unwrap_or_default().trim_start_matches("error: "),
+            _ => what
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .trim_start_matches("error: "),
         };
         CommandError::usage(sanitize(what, 200), hint())
     })
@@ -382,6 +539,7 @@ fn read_line<T: Parser>(command: RunCommand, arguments: &str) -> Result<T, Comma
 
 fn own_run(env: &ProcessEnv, order: &TypedOrder) -> Option<String> {
     let id = SessionId::parse(&order.session).ok()?;
-    let known = sealed_plan_run::read(order.root.as_ref(), &id, env.state_home.as_deref()).ok()??;
+    let known =
+        sealed_plan_run::read(order.root.as_ref(), &id, env.state_home.as_deref()).ok()??;
     Some(known).filter(PlanRun::is_open).map(|run| run.id)
 }

@@ -18,8 +18,13 @@ pub fn problem_of_typed_line(line: &str) -> Option<String> {
     if line.starts_with('/') {
         return problem_of_slash_command(line);
     }
-    let Some(words) = shlex::split(line) else { return Some("a quote is not closed".to_owned()) };
-    let error = crate::command().try_get_matches_from(words).err().filter(|error| error.exit_code() != 0)?;
+    let Some(words) = shlex::split(line) else {
+        return Some("a quote is not closed".to_owned());
+    };
+    let error = crate::command()
+        .try_get_matches_from(words)
+        .err()
+        .filter(|error| error.exit_code() != 0)?;
     Some(error.to_string())
 }
 
@@ -31,20 +36,28 @@ fn problem_of_slash_command(line: &str) -> Option<String> {
         prove: ProveMode::default(),
         begins_anew: false,
     };
-    let event = PromptEvent { prompt: line, ..PromptEvent::default() };
+    let event = PromptEvent {
+        prompt: line,
+        ..PromptEvent::default()
+    };
     match read_intent(&event, &Keywords::default(), usual) {
         PromptIntent::Refused(why) => Some(why),
         PromptIntent::NotAPerson | PromptIntent::Nothing | PromptIntent::Pause(_) => {
             Some("this is no command of omo".to_owned())
         }
-        PromptIntent::Run { command, arguments } => {
-            read_run_command(command, arguments).err().map(|error| message(&error))
-        }
-        PromptIntent::Command { name: "ulw-plan", arguments } => {
-            read_planning_line(arguments).err().map(|error| message(&error))
-        }
+        PromptIntent::Run { command, arguments } => read_run_command(command, arguments)
+            .err()
+            .map(|error| message(&error)),
+        PromptIntent::Command {
+            name: "ulw-plan",
+            arguments,
+        } => read_planning_line(arguments)
+            .err()
+            .map(|error| message(&error)),
         PromptIntent::Command { name, arguments } => match ExecuteCommand::from_str(name, false) {
-            Ok(command) => read_typed_line(command, arguments).err().map(|error| message(&error)),
+            Ok(command) => read_typed_line(command, arguments)
+                .err()
+                .map(|error| message(&error)),
             Err(_) => Some(format!("omo has no command `{name}`")),
         },
         _ => None,
@@ -52,5 +65,9 @@ fn problem_of_slash_command(line: &str) -> Option<String> {
 }
 
 fn message(error: &CommandError) -> String {
-    if error.is_printed() { "it says too little".to_owned() } else { error.message().to_owned() }
+    if error.is_printed() {
+        "it says too little".to_owned()
+    } else {
+        error.message().to_owned()
+    }
 }

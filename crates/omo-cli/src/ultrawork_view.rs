@@ -14,8 +14,9 @@ use omo_engine::report::ultraplan::short_commit;
 use omo_engine::view::session_bounds;
 use omo_engine::view::words::tree_name;
 use omo_view::run_view::{
-    AttemptView, Bound, CheckState, CheckView, Lane, Mark, MarkKind, QuestionView, ReviewEnd, ReviewView, RunEnd,
-    RunView, Span, SpanKind, Standing, Subject, TaskView, Timeline, UnprovedView, WeakeningView,
+    AttemptView, Bound, CheckState, CheckView, Lane, Mark, MarkKind, QuestionView, ReviewEnd,
+    ReviewView, RunEnd, RunView, Span, SpanKind, Standing, Subject, TaskView, Timeline,
+    UnprovedView, WeakeningView,
 };
 
 use crate::kept_texts::{KEPT_TEXTS, KeptTexts};
@@ -47,8 +48,14 @@ pub(crate) struct UltraworkFacts<'a> {
 pub(crate) fn ultrawork_view(facts: &UltraworkFacts<'_>) -> RunView {
     let (session, kept) = (facts.session, facts.kept);
     let task = session.ulw.full_task().unwrap_or_default();
-    let first_line = task.lines().find(|line| !line.trim().is_empty()).unwrap_or("An ultrawork run").trim();
-    let request: Vec<&str> = std::iter::once(task).chain(session.ulw.asked_later.iter().map(String::as_str)).collect();
+    let first_line = task
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or("An ultrawork run")
+        .trim();
+    let request: Vec<&str> = std::iter::once(task)
+        .chain(session.ulw.asked_later.iter().map(String::as_str))
+        .collect();
     let end = run_end(facts);
     RunView {
         run: facts.id.to_owned(),
@@ -57,8 +64,19 @@ pub(crate) fn ultrawork_view(facts: &UltraworkFacts<'_>) -> RunView {
         opened_at: began(facts),
         updated_at: ended(facts),
         tasks: vec![claim(facts, first_line)],
-        final_checks: session.checks.iter().map(|check| check_view(check, facts)).collect(),
-        not_verified: kept.faults.iter().map(|fault| UnprovedView { task: None, reason: fault.clone() }).collect(),
+        final_checks: session
+            .checks
+            .iter()
+            .map(|check| check_view(check, facts))
+            .collect(),
+        not_verified: kept
+            .faults
+            .iter()
+            .map(|fault| UnprovedView {
+                task: None,
+                reason: fault.clone(),
+            })
+            .collect(),
         questions: pause(session).into_iter().collect(),
         subject: Subject::Ultrawork,
         end,
@@ -66,7 +84,11 @@ pub(crate) fn ultrawork_view(facts: &UltraworkFacts<'_>) -> RunView {
         task_word: "task",
         ended_at: session.verdict.as_ref().map(|verdict| verdict.at),
         facts: identifying_facts(facts),
-        request: if request.len() == 1 && first_line == task { String::new() } else { request.join("\n\n") },
+        request: if request.len() == 1 && first_line == task {
+            String::new()
+        } else {
+            request.join("\n\n")
+        },
         reviews: reviews(session),
         weakened: session
             .weakened
@@ -89,7 +111,11 @@ pub(crate) fn ultrawork_view(facts: &UltraworkFacts<'_>) -> RunView {
 fn claim(facts: &UltraworkFacts<'_>, title: &str) -> TaskView {
     let session = facts.session;
     // A list of the files comes first.
-    let difference = facts.difference.as_ref().and_then(|known| known.as_deref().ok()).unwrap_or_default();
+    let difference = facts
+        .difference
+        .as_ref()
+        .and_then(|known| known.as_deref().ok())
+        .unwrap_or_default();
     let (files, diff) = difference.split_once("\n\n").unwrap_or((difference, ""));
     TaskView {
         id: "claim".to_owned(),
@@ -98,7 +124,9 @@ fn claim(facts: &UltraworkFacts<'_>, title: &str) -> TaskView {
             None => Standing::Running,
             Some(VerdictKind::Verified) if facts.kept.faults.is_empty() => Standing::Passed,
             Some(VerdictKind::Blocked) => Standing::Blocked,
-            Some(VerdictKind::Verified | VerdictKind::Released | VerdictKind::Expired) => Standing::Unproved,
+            Some(VerdictKind::Verified | VerdictKind::Released | VerdictKind::Expired) => {
+                Standing::Unproved
+            }
             Some(VerdictKind::Stopped) => Standing::Interrupted,
         },
         history: claim_attempts(facts),
@@ -124,7 +152,10 @@ fn difference_note(facts: &UltraworkFacts<'_>) -> Option<String> {
 
 /// Judges of the claim, above its card on the page.
 fn proof_source(session: &Session) -> Option<String> {
-    let is_verified = session.verdict.as_ref().is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
+    let is_verified = session
+        .verdict
+        .as_ref()
+        .is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
     let source = match (session.checks.is_empty(), is_agreed(session)) {
         (true, false) => return None,
         (true, true) => "the review above",
@@ -143,35 +174,65 @@ fn claim_attempts(facts: &UltraworkFacts<'_>) -> Vec<AttemptView> {
             ClaimEnd::Failed => "failed",
             ClaimEnd::ReviewAsked => "claimed",
         };
-        let not_green = claim.checks.iter().filter(|check| check.verdict != CheckVerdict::Green);
-        let not_green: Vec<String> =
-            not_green.map(|check| format!("{}: {}", check.name, check.verdict.word())).collect();
-        let why = if end == "passed" { "" } else { entry.why.as_str() };
-        let why = if not_green.is_empty() { why.to_owned() } else { format!("{why} ({})", not_green.join(", ")) };
-        attempts.push(AttemptView { since, until: Some(entry.at), end: Some(end), why });
+        let not_green = claim
+            .checks
+            .iter()
+            .filter(|check| check.verdict != CheckVerdict::Green);
+        let not_green: Vec<String> = not_green
+            .map(|check| format!("{}: {}", check.name, check.verdict.word()))
+            .collect();
+        let why = if end == "passed" {
+            ""
+        } else {
+            entry.why.as_str()
+        };
+        let why = if not_green.is_empty() {
+            why.to_owned()
+        } else {
+            format!("{why} ({})", not_green.join(", "))
+        };
+        attempts.push(AttemptView {
+            since,
+            until: Some(entry.at),
+            end: Some(end),
+            why,
+        });
         since = entry.at;
     }
     attempts
 }
 
-fn claims<'a>(facts: &'a UltraworkFacts<'_>) -> impl Iterator<Item = (&'a LogEntry, &'a LoggedClaim)> {
+fn claims<'a>(
+    facts: &'a UltraworkFacts<'_>,
+) -> impl Iterator<Item = (&'a LogEntry, &'a LoggedClaim)> {
     run_entries(facts).filter_map(|entry| Some((entry, entry.claim.as_ref()?)))
 }
 
 /// Decisions in the session while the run was on.
 fn run_entries<'a>(facts: &'a UltraworkFacts<'_>) -> impl Iterator<Item = &'a LogEntry> {
     let (id, began, until) = (facts.id, began(facts), ended(facts));
-    facts.kept.decisions.iter().filter(move |entry| entry.session == id && entry.at >= began && entry.at <= until)
+    facts
+        .kept
+        .decisions
+        .iter()
+        .filter(move |entry| entry.session == id && entry.at >= began && entry.at <= until)
 }
 
 fn began(facts: &UltraworkFacts<'_>) -> Timestamp {
     let ulw = &facts.session.ulw;
-    ulw.started_at.or(ulw.last_stop_at).unwrap_or(ended(facts)).min(ended(facts))
+    ulw.started_at
+        .or(ulw.last_stop_at)
+        .unwrap_or(ended(facts))
+        .min(ended(facts))
 }
 
 /// Time of the end; `now` for an open run.
 fn ended(facts: &UltraworkFacts<'_>) -> Timestamp {
-    facts.session.verdict.as_ref().map_or(facts.now, |verdict| verdict.at)
+    facts
+        .session
+        .verdict
+        .as_ref()
+        .map_or(facts.now, |verdict| verdict.at)
 }
 
 fn next_steps(facts: &UltraworkFacts<'_>) -> Vec<String> {
@@ -182,9 +243,15 @@ fn next_steps(facts: &UltraworkFacts<'_>) -> Vec<String> {
             format!("`omo watch --session {id}` shows the run; `omo stop --session {id}` ends it")
         }
         Some(VerdictKind::Verified) => "`ulw <task>` in a session begins another run".to_owned(),
-        Some(VerdictKind::Blocked) => format!("Remove what is in the way; then, in `claude --resume {id}`, {again}"),
-        Some(VerdictKind::Released | VerdictKind::Expired) => format!("In `claude --resume {id}`, {again}"),
-        None | Some(VerdictKind::Stopped) => format!("In `claude --resume {id}`, {again}, or `ulw <task>` for another"),
+        Some(VerdictKind::Blocked) => {
+            format!("Remove what is in the way; then, in `claude --resume {id}`, {again}")
+        }
+        Some(VerdictKind::Released | VerdictKind::Expired) => {
+            format!("In `claude --resume {id}`, {again}")
+        }
+        None | Some(VerdictKind::Stopped) => {
+            format!("In `claude --resume {id}`, {again}, or `ulw <task>` for another")
+        }
     };
     vec![step]
 }
@@ -195,7 +262,10 @@ fn heading(facts: &UltraworkFacts<'_>) -> String {
         Some(verdict) => facts.kept.sentence(session, verdict),
         None if session.ulw.paused.is_some() => "Waiting for you".to_owned(),
         None if session.is_armed() && facts.is_client_gone => {
-            format!("On, and its client has exited: `claude --resume {}` goes on", facts.id)
+            format!(
+                "On, and its client has exited: `claude --resume {}` goes on",
+                facts.id
+            )
         }
         None if session.is_armed() => format!("On: {}", phase_words(session)),
         None => "Off".to_owned(),
@@ -203,7 +273,11 @@ fn heading(facts: &UltraworkFacts<'_>) -> String {
 }
 
 fn phase_words(session: &Session) -> String {
-    let rest = session.ulw.rest.as_ref().filter(|rest| rest.since.is_some());
+    let rest = session
+        .ulw
+        .rest
+        .as_ref()
+        .filter(|rest| rest.since.is_some());
     let words = match (session.verification.phase, rest) {
         (VerificationPhase::Checks, _) => "the checks of a claim run",
         (VerificationPhase::Verified, _) => "verified",
@@ -225,9 +299,12 @@ fn run_end(facts: &UltraworkFacts<'_>) -> RunEnd {
         None if session.ulw.paused.is_some() => RunEnd::Waiting,
         None if session.is_armed() => RunEnd::Running,
         Some(VerdictKind::Verified) if facts.kept.faults.is_empty() => RunEnd::Complete,
-        Some(VerdictKind::Verified | VerdictKind::Blocked | VerdictKind::Released | VerdictKind::Expired) => {
-            RunEnd::Incomplete
-        }
+        Some(
+            VerdictKind::Verified
+            | VerdictKind::Blocked
+            | VerdictKind::Released
+            | VerdictKind::Expired,
+        ) => RunEnd::Incomplete,
         None | Some(VerdictKind::Stopped) => RunEnd::Cancelled,
     }
 }
@@ -238,7 +315,9 @@ fn pause(session: &Session) -> Option<QuestionView> {
         PauseReason::Interrupted => "You pressed Esc: the run waits for you.",
         PauseReason::TokensSpent => "Its tokens are used: the run waits for you.",
         PauseReason::Asked => "You said to stop: the run waits for you.",
-        PauseReason::ApiError => "An error of the API that only a person can fix: the run waits for you.",
+        PauseReason::ApiError => {
+            "An error of the API that only a person can fix: the run waits for you."
+        }
     };
     Some(QuestionView {
         id: String::new(),
@@ -280,14 +359,30 @@ fn notes(facts: &UltraworkFacts<'_>) -> Vec<String> {
             ReviewVerdict::Rejected => "rejected the work",
             ReviewVerdict::Unclear => "came to no verdict",
         };
-        let said = review.objections.lines().find(|line| !line.trim().is_empty());
-        format!("the review {word}{}", said.map(|said| format!(": {said}")).unwrap_or_default())
+        let said = review
+            .objections
+            .lines()
+            .find(|line| !line.trim().is_empty());
+        format!(
+            "the review {word}{}",
+            said.map(|said| format!(": {said}")).unwrap_or_default()
+        )
     }));
-    notes.extend(session.weakened.iter().map(|change| format!("weakened since it began: {}", change.what)));
+    notes.extend(
+        session
+            .weakened
+            .iter()
+            .map(|change| format!("weakened since it began: {}", change.what)),
+    );
     notes.extend(facts.kept.note.map(|note| format!("{KEPT_TEXTS}: {note}")));
     notes.extend(facts.kept.decisions.last().map(|entry| {
         let age = format_age(Some(entry.at), facts.now);
-        format!("last decision: {} on {}, {}, {age} ago", entry.decision_words(), entry.event, entry.why)
+        format!(
+            "last decision: {} on {}, {}, {age} ago",
+            entry.decision_words(),
+            entry.event,
+            entry.why
+        )
     }));
     notes
 }
@@ -297,20 +392,38 @@ fn identifying_facts(facts: &UltraworkFacts<'_>) -> Vec<(&'static str, String)> 
     let allowed = allowed_blocks(session, facts.client_block_cap);
     let mut rows = vec![
         ("session", facts.id.to_owned()),
-        ("begun", session.ulw.started_at.map(facts.clock).unwrap_or_default()),
-        ("continuations", format!("{} of {allowed}", session.ulw.stop_blocks)),
+        (
+            "begun",
+            session.ulw.started_at.map(facts.clock).unwrap_or_default(),
+        ),
+        (
+            "continuations",
+            format!("{} of {allowed}", session.ulw.stop_blocks),
+        ),
     ];
     let verification = &session.verification;
     if verification.attempts > 0 {
-        rows.push(("failed claims", format!("{} of {}", verification.attempts, session.max_attempts())));
+        rows.push((
+            "failed claims",
+            format!("{} of {}", verification.attempts, session.max_attempts()),
+        ));
     }
     if !verification.review_wanted {
         rows.push(("review", "none was wanted".to_owned()));
     }
     rows.extend(facts.counterfactual.words().rows());
-    rows.extend(session.ulw.base.as_deref().map(|base| ("base", short_commit(base).to_owned())));
+    rows.extend(
+        session
+            .ulw
+            .base
+            .as_deref()
+            .map(|base| ("base", short_commit(base).to_owned())),
+    );
     rows.extend(facts.kept.note.map(|note| (KEPT_TEXTS, note.to_owned())));
-    let verdict = session.verdict.as_ref().filter(|_| !facts.kept.faults.is_empty());
+    let verdict = session
+        .verdict
+        .as_ref()
+        .filter(|_| !facts.kept.faults.is_empty());
     rows.extend(verdict.map(|verdict| ("ended as", headline(session, verdict))));
     rows
 }
@@ -318,37 +431,68 @@ fn identifying_facts(facts: &UltraworkFacts<'_>) -> Vec<(&'static str, String)> 
 fn check_view(check: &Check, facts: &UltraworkFacts<'_>) -> CheckView {
     let command = check.command.clone();
     if let Some((_, line)) = facts.running_check.filter(|(name, _)| *name == check.name) {
-        return CheckView { command, state: CheckState::Running, output: vec![line.clone()], ..CheckView::default() };
+        return CheckView {
+            command,
+            state: CheckState::Running,
+            output: vec![line.clone()],
+            ..CheckView::default()
+        };
     }
-    let Some(last) = &check.last else { return CheckView { command, ..CheckView::default() } };
+    let Some(last) = &check.last else {
+        return CheckView {
+            command,
+            ..CheckView::default()
+        };
+    };
     let kept = facts.kept;
     // A lost text is not shown in part.
-    let last_line = if kept.note.is_none() { last.last_line.as_str() } else { "" };
+    let last_line = if kept.note.is_none() {
+        last.last_line.as_str()
+    } else {
+        ""
+    };
     let log = kept.logs.get(&check.name).map_or(last_line, String::as_str);
     let lines: Vec<String> = log.lines().map(str::to_owned).collect();
     CheckView {
         command,
         verdict: Some(last.verdict.word()),
-        detail: last.detail.clone() + &last.counts.map(|counts| format!(" ({counts})")).unwrap_or_default(),
+        detail: last.detail.clone()
+            + &last
+                .counts
+                .map(|counts| format!(" ({counts})"))
+                .unwrap_or_default(),
         exit: None,
         duration_millis: Some(last.took_millis),
         state: check_state(last.verdict, is_green_without(check, facts)),
         tree: last.tree.as_deref().map(tree_name),
-        output: lines.iter().skip(lines.len().saturating_sub(LOG_LINES)).cloned().collect(),
+        output: lines
+            .iter()
+            .skip(lines.len().saturating_sub(LOG_LINES))
+            .cloned()
+            .collect(),
         log: None,
     }
 }
 
 /// `true` for a check that is also green without the change, unless a review has judged that.
 fn is_green_without(check: &Check, facts: &UltraworkFacts<'_>) -> bool {
-    let Counterfactual::Known(known) = &facts.counterfactual else { return false };
-    let shows_nothing = |it: &CheckCounterfactual| it.without.shows_change(&it.hollow) == Some(false);
-    let is_green = known.iter().any(|it| it.name == check.name && shows_nothing(it));
+    let Counterfactual::Known(known) = &facts.counterfactual else {
+        return false;
+    };
+    let shows_nothing =
+        |it: &CheckCounterfactual| it.without.shows_change(&it.hollow) == Some(false);
+    let is_green = known
+        .iter()
+        .any(|it| it.name == check.name && shows_nothing(it));
     is_green && !is_agreed(facts.session)
 }
 
 fn is_agreed(session: &Session) -> bool {
-    session.verification.review.as_ref().is_some_and(|review| review.verdict == ReviewVerdict::Verified)
+    session
+        .verification
+        .review
+        .as_ref()
+        .is_some_and(|review| review.verdict == ReviewVerdict::Verified)
 }
 
 fn check_state(verdict: CheckVerdict, is_green_without: bool) -> CheckState {
@@ -356,7 +500,9 @@ fn check_state(verdict: CheckVerdict, is_green_without: bool) -> CheckState {
         CheckVerdict::Green if is_green_without => CheckState::AlreadyGreen,
         CheckVerdict::Green => CheckState::Green,
         CheckVerdict::Failed | CheckVerdict::TimedOut => CheckState::Red,
-        CheckVerdict::NothingRan | CheckVerdict::NotApproved | CheckVerdict::NotStarted => CheckState::Unusable,
+        CheckVerdict::NothingRan | CheckVerdict::NotApproved | CheckVerdict::NotStarted => {
+            CheckState::Unusable
+        }
     }
 }
 
@@ -371,10 +517,21 @@ fn reviews(session: &Session) -> Vec<ReviewView> {
         words: words.to_owned(),
     };
     let last = verification.review.as_ref();
-    let is_last = |objections: &str| last.is_some_and(|last| last.objections.starts_with(objections));
-    let earlier = verification.rejections.iter().filter(|rejection| !is_last(&rejection.objections));
+    let is_last =
+        |objections: &str| last.is_some_and(|last| last.objections.starts_with(objections));
+    let earlier = verification
+        .rejections
+        .iter()
+        .filter(|rejection| !is_last(&rejection.objections));
     let mut reviews: Vec<ReviewView> = earlier
-        .map(|rejection| review(ReviewEnd::Rejected, None, rejection.tree.clone(), &rejection.objections))
+        .map(|rejection| {
+            review(
+                ReviewEnd::Rejected,
+                None,
+                rejection.tree.clone(),
+                &rejection.objections,
+            )
+        })
         .collect();
     if let Some(last) = last {
         let verdict = match last.verdict {
@@ -382,7 +539,10 @@ fn reviews(session: &Session) -> Vec<ReviewView> {
             ReviewVerdict::Rejected => ReviewEnd::Rejected,
             ReviewVerdict::Unclear => ReviewEnd::Unclear,
         };
-        let tree = verification.asked.as_ref().and_then(|asked| asked.tree.clone());
+        let tree = verification
+            .asked
+            .as_ref()
+            .and_then(|asked| asked.tree.clone());
         reviews.push(review(verdict, last.at, tree, &last.objections));
     } else if verification.review_wanted && session.verdict.is_some() {
         reviews.push(review(ReviewEnd::Missing, None, None, ""));
@@ -394,7 +554,10 @@ fn reviews(session: &Session) -> Vec<ReviewView> {
 fn timeline(facts: &UltraworkFacts<'_>) -> Timeline {
     let session = facts.session;
     let (began, until) = (began(facts), ended(facts));
-    let mut own = Lane { name: "session".to_owned(), ..Lane::default() };
+    let mut own = Lane {
+        name: "session".to_owned(),
+        ..Lane::default()
+    };
     let mut turn_began = Some(began);
     for entry in run_entries(facts) {
         let label = format!("{}: {}", entry.decision_words(), entry.why);
@@ -410,44 +573,85 @@ fn timeline(facts: &UltraworkFacts<'_>) -> Timeline {
                 }
                 let goes_on = entry.decision == "block";
                 turn_began = goes_on.then_some(entry.at);
-                let kind = if goes_on { MarkKind::Continuation } else { MarkKind::Review };
-                own.marks.push(Mark { at: entry.at, kind, label });
+                let kind = if goes_on {
+                    MarkKind::Continuation
+                } else {
+                    MarkKind::Review
+                };
+                own.marks.push(Mark {
+                    at: entry.at,
+                    kind,
+                    label,
+                });
             }
             "UserPromptSubmit" => {
                 turn_began = turn_began.or(Some(entry.at));
-                own.marks.push(Mark { at: entry.at, kind: MarkKind::Person, label });
+                own.marks.push(Mark {
+                    at: entry.at,
+                    kind: MarkKind::Person,
+                    label,
+                });
             }
             _ => {}
         }
     }
     if let (Some(from), None) = (turn_began, &session.verdict) {
-        own.spans.push(Span { from, until: None, kind: SpanKind::Turn, label: "turn".to_owned() });
+        own.spans.push(Span {
+            from,
+            until: None,
+            kind: SpanKind::Turn,
+            label: "turn".to_owned(),
+        });
     }
     let lanes = [own, check_lane(facts), review_lane(session)];
     let has_any = |lane: &Lane| !(lane.spans.is_empty() && lane.marks.is_empty());
-    Timeline { began, until, lanes: lanes.into_iter().filter(has_any).collect() }
+    Timeline {
+        began,
+        until,
+        lanes: lanes.into_iter().filter(has_any).collect(),
+    }
 }
 
 /// Each check at each claim, and its last result where different.
 fn check_lane(facts: &UltraworkFacts<'_>) -> Lane {
     let mark = |at, verdict, label: String| {
-        let kind = if verdict == CheckVerdict::Green { MarkKind::Green } else { MarkKind::Red };
+        let kind = if verdict == CheckVerdict::Green {
+            MarkKind::Green
+        } else {
+            MarkKind::Red
+        };
         Mark { at, kind, label }
     };
     let at_claim = |entry: &LogEntry, check: &LoggedCheck| {
-        mark(entry.at, check.verdict, format!("{}: {}", check.name, check.verdict.word()))
+        mark(
+            entry.at,
+            check.verdict,
+            format!("{}: {}", check.name, check.verdict.word()),
+        )
     };
     let mut marks: Vec<Mark> = claims(facts)
-        .flat_map(|(entry, claim)| claim.checks.iter().map(|check| at_claim(entry, check)).collect::<Vec<_>>())
+        .flat_map(|(entry, claim)| {
+            claim
+                .checks
+                .iter()
+                .map(|check| at_claim(entry, check))
+                .collect::<Vec<_>>()
+        })
         .collect();
     let last_claim = claims(facts).last().map(|(entry, _)| entry.at);
     let later = facts.session.checks.iter().filter_map(|check| {
         let last = check.last.as_ref()?;
-        let at = last.at.filter(|at| last_claim.is_none_or(|claim| *at > claim))?;
+        let at = last
+            .at
+            .filter(|at| last_claim.is_none_or(|claim| *at > claim))?;
         Some(mark(at, last.verdict, check.command.clone()))
     });
     marks.extend(later);
-    Lane { name: "checks".to_owned(), spans: Vec::new(), marks }
+    Lane {
+        name: "checks".to_owned(),
+        spans: Vec::new(),
+        marks,
+    }
 }
 
 /// The last review, from its request on.
@@ -461,7 +665,11 @@ fn review_lane(session: &Session) -> Lane {
         kind: SpanKind::Review,
         label: REVIEWER.to_owned(),
     });
-    Lane { name: "review".to_owned(), spans: span.into_iter().collect(), marks: Vec::new() }
+    Lane {
+        name: "review".to_owned(),
+        spans: span.into_iter().collect(),
+        marks: Vec::new(),
+    }
 }
 
 #[cfg(test)]

@@ -34,18 +34,29 @@ pub(crate) struct WatchRequest<'a> {
 
 impl WatchRequest<'_> {
     fn pace(&self) -> Pace {
-        Pace { interval: LOOK_EVERY, deadline: self.deadline, is_live: true }
+        Pace {
+            interval: LOOK_EVERY,
+            deadline: self.deadline,
+            is_live: true,
+        }
     }
 }
 
 /// Watches on this terminal, or line by line without one.
-pub(crate) fn watch(mut run: RunReader<'_>, request: &WatchRequest<'_>) -> Result<(), CommandError> {
+pub(crate) fn watch(
+    mut run: RunReader<'_>,
+    request: &WatchRequest<'_>,
+) -> Result<(), CommandError> {
     if run.source.is_open() && can_draw() {
         return live_watch::watch_live(run, request, None);
     }
     let mut lines = LineDisplay::default();
     show_until_end(&mut run, &mut lines, &request.pace())?;
-    if lines.view.end == RunEnd::Running { Ok(()) } else { print_end(&run, &lines.view, false) }
+    if lines.view.end == RunEnd::Running {
+        Ok(())
+    } else {
+        print_end(&run, &lines.view, false)
+    }
 }
 
 #[derive(Default)]
@@ -61,7 +72,9 @@ impl RunDisplay for LineDisplay {
         let (lines, count) = run.source.lines_since(self.told.unwrap_or_default());
         let is_running = self.view.end == RunEnd::Running;
         if self.told.replace(count).is_some() {
-            lines.iter().try_for_each(|line| print_block(&sanitize(line, 400)))?;
+            lines
+                .iter()
+                .try_for_each(|line| print_block(&sanitize(line, 400)))?;
         } else if is_running {
             print_block(&closing_text(run, &self.view))?;
         }
@@ -86,10 +99,20 @@ fn closing_text(run: &RunReader<'_>, view: &RunView) -> String {
         return text;
     }
     let shown = |text: &str| sanitize(text, 400);
-    let mut lines = vec![format!("{}\n{}", shown(view.shown_title()), shown(&sentence(view)))];
+    let mut lines = vec![format!(
+        "{}\n{}",
+        shown(view.shown_title()),
+        shown(&sentence(view))
+    )];
     let questions = view.questions.iter().filter(|question| question.is_open);
     lines.extend(questions.flat_map(question_lines).map(|line| shown(&line)));
-    lines.extend(view.notes.iter().filter(|_| view.end == RunEnd::Running).take(1).map(|line| shown(line)));
+    lines.extend(
+        view.notes
+            .iter()
+            .filter(|_| view.end == RunEnd::Running)
+            .take(1)
+            .map(|line| shown(line)),
+    );
     lines.join("\n")
 }
 

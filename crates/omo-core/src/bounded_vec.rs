@@ -17,7 +17,10 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Deserialize<'de> for BoundedVec
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, "a list of at most {MAX}")
             }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<BoundedVec<T, MAX>, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(
+                self,
+                mut sequence: A,
+            ) -> Result<BoundedVec<T, MAX>, A::Error> {
                 let mut list = Vec::new();
                 while let Some(element) = sequence.next_element()? {
                     if list.len() == MAX {
@@ -41,7 +44,12 @@ mod tests {
         let read = |text: &str| serde_json::from_str::<BoundedVec<u8, 3>>(text).map(|few| few.0);
         assert_eq!(read("[1,2,3]").unwrap(), [1, 2, 3]);
         assert!(read("[]").unwrap().is_empty());
-        assert!(read("[1,2,3,4]").unwrap_err().to_string().contains("a list of at most 3"));
+        assert!(
+            read("[1,2,3,4]")
+                .unwrap_err()
+                .to_string()
+                .contains("a list of at most 3")
+        );
         assert!(read("3").is_err());
     }
 }

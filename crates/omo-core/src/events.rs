@@ -159,11 +159,18 @@ mod tests {
     fn each_event_has_its_own_row() {
         for row in EVENTS {
             assert_eq!(row.event.row(), &row, "{}", row.name);
-            assert_eq!((row.event.name(), row.event.program()), (row.name, row.program));
+            assert_eq!(
+                (row.event.name(), row.event.program()),
+                (row.name, row.program)
+            );
             let mut seen = LastSeen::default();
             seen.note(row.event, Timestamp::from_millis(0));
             let written = serde_json::to_value(seen).unwrap();
-            assert!(written[row.name].is_string(), "{} is not in {written}", row.name);
+            assert!(
+                written[row.name].is_string(),
+                "{} is not in {written}",
+                row.name
+            );
         }
         assert_eq!(HookEvent::ALL, EVENTS.map(|row| row.event));
     }
@@ -175,6 +182,9 @@ mod tests {
             assert_eq!(row.status_message.is_some(), is_stop, "{}", row.name);
             assert_eq!(row.timeout_seconds > 5, is_stop, "{}", row.name);
         }
-        assert!(u32::from(HookEvent::Stop.row().timeout_seconds) > crate::check::session_check::TOTAL_TIMEOUT_SECONDS);
+        assert!(
+            u32::from(HookEvent::Stop.row().timeout_seconds)
+                > crate::check::session_check::TOTAL_TIMEOUT_SECONDS
+        );
     }
 }

@@ -52,8 +52,17 @@ const PERSON_VARIABLES: [&str; 7] = [
 const SETTING_VARIABLES: [&str; 2] = ["GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS"];
 
 /// Programs of hooks, as the names of their variables begin. Many of these turn hooks off, as `HUSKY=0` does.
-const HOOK_PROGRAMS: [&str; 9] =
-    ["CAPTAINHOOK", "GITHOOKS", "HK", "HUSKY", "LEFTHOOK", "OVERCOMMIT", "PREK", "PRE_COMMIT", "SIMPLE_GIT_HOOKS"];
+const HOOK_PROGRAMS: [&str; 9] = [
+    "CAPTAINHOOK",
+    "GITHOOKS",
+    "HK",
+    "HUSKY",
+    "LEFTHOOK",
+    "OVERCOMMIT",
+    "PREK",
+    "PRE_COMMIT",
+    "SIMPLE_GIT_HOOKS",
+];
 
 const HOOK_VARIABLES: [&str; 2] = ["SKIP", "SKIP_SIMPLE_GIT_HOOKS"];
 
@@ -80,15 +89,20 @@ pub fn is_lookup_variable(name: &str) -> bool {
 /// A variable that steers the programs of hooks, such as `HUSKY` or `SKIP`.
 pub fn is_hook_variable(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    let is_own =
-        |program: &&str| name.strip_prefix(*program).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
+    let is_own = |program: &&str| {
+        name.strip_prefix(*program)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    };
     HOOK_VARIABLES.contains(&name.as_str()) || HOOK_PROGRAMS.iter().any(is_own)
 }
 
 /// A variable that gives settings of git, such as `GIT_CONFIG_COUNT` or `GIT_CONFIG_KEY_0`.
 pub fn is_setting_variable(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    SETTING_VARIABLES.contains(&name.as_str()) || REPOSITORY_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    SETTING_VARIABLES.contains(&name.as_str())
+        || REPOSITORY_PREFIXES
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
 }
 
 /// A variable such as `GIT_DIR`, which no process that omo starts inherits.
@@ -98,17 +112,23 @@ pub fn is_repository_variable(name: &str) -> bool {
         return false;
     }
     let name = name.to_ascii_uppercase();
-    REPOSITORY_VARIABLES.contains(&name.as_str()) || REPOSITORY_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    REPOSITORY_VARIABLES.contains(&name.as_str())
+        || REPOSITORY_PREFIXES
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
 }
 
 /// The name of a variable such as `GIT_AUTHOR_NAME`, which the commits of omo's user inherit.
 pub fn person_variable(name: &str) -> Option<&'static str> {
-    PERSON_VARIABLES.into_iter().find(|known| known.eq_ignore_ascii_case(name))
+    PERSON_VARIABLES
+        .into_iter()
+        .find(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// Any variable of git. The git that omo itself asks inherits none: `GIT_EXEC_PATH` could have it start other programs.
 pub fn is_git_variable(name: &str) -> bool {
-    name.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("GIT_"))
+    name.get(..4)
+        .is_some_and(|start| start.eq_ignore_ascii_case("GIT_"))
 }
 
 #[cfg(test)]
@@ -117,27 +137,70 @@ mod tests {
 
     #[test]
     fn a_variable_of_a_repository_is_told_from_one_of_a_person() {
-        for name in ["GIT_DIR", "git_dir", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_17"] {
-            assert!(is_repository_variable(name) && is_git_variable(name) && person_variable(name).is_none(), "{name}");
+        for name in [
+            "GIT_DIR",
+            "git_dir",
+            "GIT_INDEX_FILE",
+            "GIT_PREFIX",
+            "GIT_CONFIG_KEY_0",
+            "GIT_CONFIG_VALUE_17",
+        ] {
+            assert!(
+                is_repository_variable(name)
+                    && is_git_variable(name)
+                    && person_variable(name).is_none(),
+                "{name}"
+            );
         }
-        let kept = ["GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_EDITOR", "GIT_CEILING_DIRECTORIES", "GIT_EXEC_PATH"];
+        let kept = [
+            "GIT_SSH_COMMAND",
+            "GIT_ASKPASS",
+            "GIT_EDITOR",
+            "GIT_CEILING_DIRECTORIES",
+            "GIT_EXEC_PATH",
+        ];
         for name in kept.iter().chain(&PERSON_VARIABLES) {
-            assert!(!is_repository_variable(name) && is_git_variable(name), "{name}");
+            assert!(
+                !is_repository_variable(name) && is_git_variable(name),
+                "{name}"
+            );
         }
-        for name in ["GIT_CONFIG_COUNT", "git_config_parameters", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_17"] {
-            assert!(is_setting_variable(name) && is_repository_variable(name), "{name}");
+        for name in [
+            "GIT_CONFIG_COUNT",
+            "git_config_parameters",
+            "GIT_CONFIG_KEY_0",
+            "GIT_CONFIG_VALUE_17",
+        ] {
+            assert!(
+                is_setting_variable(name) && is_repository_variable(name),
+                "{name}"
+            );
         }
         for name in ["GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_DIR"] {
             assert!(!is_setting_variable(name), "{name}");
         }
         for name in ["GIT", "GITHUB_TOKEN", "GITÄ_DIR", "HOME", "MY_GIT_DIR"] {
-            assert!(!is_repository_variable(name) && !is_git_variable(name), "{name}");
+            assert!(
+                !is_repository_variable(name) && !is_git_variable(name),
+                "{name}"
+            );
         }
         assert_eq!(person_variable("GIT_AUTHOR_NAME"), Some("GIT_AUTHOR_NAME"));
-        for name in ["HUSKY", "HUSKY_SKIP_HOOKS", "LEFTHOOK_EXCLUDE", "SKIP", "PRE_COMMIT_ALLOW_NO_CONFIG", "hk"] {
+        for name in [
+            "HUSKY",
+            "HUSKY_SKIP_HOOKS",
+            "LEFTHOOK_EXCLUDE",
+            "SKIP",
+            "PRE_COMMIT_ALLOW_NO_CONFIG",
+            "hk",
+        ] {
             assert!(is_hook_variable(name), "{name}");
         }
-        assert!(is_lookup_variable("Path") && is_lookup_variable("NODE_OPTIONS") && !is_lookup_variable("HUSKY"));
+        assert!(
+            is_lookup_variable("Path")
+                && is_lookup_variable("NODE_OPTIONS")
+                && !is_lookup_variable("HUSKY")
+        );
         for name in ["HKEY", "SKIP_TESTS", "PRE_COMMITTED", "GIT_DIR"] {
             assert!(!is_hook_variable(name), "{name}");
         }

@@ -42,7 +42,9 @@ impl Keywords {
         if words.len() > MAX_KEYWORDS {
             return Err(InvalidKeyword::TooMany(words.len()));
         }
-        let is_bad = |word: &&String| !(1..=MAX_CHARS).contains(&word.chars().count()) || !word.chars().all(is_allowed);
+        let is_bad = |word: &&String| {
+            !(1..=MAX_CHARS).contains(&word.chars().count()) || !word.chars().all(is_allowed)
+        };
         match words.iter().find(is_bad) {
             Some(word) => Err(InvalidKeyword::Word(word.clone())),
             None => Ok(Self(words)),
@@ -72,7 +74,10 @@ impl fmt::Display for InvalidKeyword {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooMany(count) => write!(f, "{count} keywords are more than {MAX_KEYWORDS}"),
-            Self::Word(word) => write!(f, "{word:?} is not a word of 1 to {MAX_CHARS} letters and digits"),
+            Self::Word(word) => write!(
+                f,
+                "{word:?} is not a word of 1 to {MAX_CHARS} letters and digits"
+            ),
         }
     }
 }
@@ -112,13 +117,18 @@ pub enum PromptReading<'a> {
 impl PromptReading<'_> {
     /// `true` where the keyword turns ultrawork on.
     pub fn turns_on(&self) -> bool {
-        matches!(self, Self::Activate { .. } | Self::Short(ShortRequest::GoOn))
+        matches!(
+            self,
+            Self::Activate { .. } | Self::Short(ShortRequest::GoOn)
+        )
     }
 }
 
 /// Reads a prompt.
 pub fn read_prompt<'a>(prompt: &'a str, keywords: &Keywords) -> PromptReading<'a> {
-    let Some(text) = origin::text_of_person(prompt) else { return PromptReading::Nothing };
+    let Some(text) = origin::text_of_person(prompt) else {
+        return PromptReading::Nothing;
+    };
     let text = short_request::behind_answered_prompt(text, keywords).unwrap_or(text);
     match slash::read_slash_prompt(text) {
         SlashPrompt::Own { name, arguments } => PromptReading::Command { name, arguments },
@@ -152,9 +162,15 @@ fn read_words<'a>(text: &'a str, keywords: &Keywords) -> PromptReading<'a> {
     let instruction = words.iter().find(|word| !mention::is_mention(own, word));
     let split = |word: &Range<usize>| {
         let (before, keyword) = (text.get(..word.start)?, text.get(word.clone())?);
-        Some(PromptReading::Activate { before, keyword, after: text.get(word.end..)? })
+        Some(PromptReading::Activate {
+            before,
+            keyword,
+            after: text.get(word.end..)?,
+        })
     };
-    instruction.and_then(split).unwrap_or(PromptReading::Nothing)
+    instruction
+        .and_then(split)
+        .unwrap_or(PromptReading::Nothing)
 }
 
 /// Maximum occurrences that are judged at each end of a prompt. People give their instruction first or last; a prompt

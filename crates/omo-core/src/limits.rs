@@ -23,8 +23,13 @@ pub struct RunLimits {
 
 impl RunLimits {
     /// The bounds of a run for which nothing is set.
-    pub const DEFAULT: Self =
-        Self { max_blocks: 8, cooldown_seconds: 3, max_minutes: 240, max_tokens: 0, max_failed_claims: 3 };
+    pub const DEFAULT: Self = Self {
+        max_blocks: 8,
+        cooldown_seconds: 3,
+        max_minutes: 240,
+        max_tokens: 0,
+        max_failed_claims: 3,
+    };
 }
 
 impl Default for RunLimits {
@@ -143,19 +148,37 @@ mod tests {
     fn a_value_outside_its_range_is_not_set() {
         for row in &LIMITS {
             let mut limits = RunLimits::default();
-            assert!(limits.set(row, row.highest) && limits.set(row, row.lowest), "{}", row.name);
+            assert!(
+                limits.set(row, row.highest) && limits.set(row, row.lowest),
+                "{}",
+                row.name
+            );
             assert!(!limits.set(row, row.highest + 1), "{}", row.name);
-            assert!(row.lowest.checked_sub(1).is_none_or(|below| !limits.set(row, below)), "{}", row.name);
+            assert!(
+                row.lowest
+                    .checked_sub(1)
+                    .is_none_or(|below| !limits.set(row, below)),
+                "{}",
+                row.name
+            );
             assert_eq!(*(row.field)(&mut limits), row.lowest, "{}", row.name);
             *(row.field)(&mut limits) = row.default_value();
-            assert_eq!(limits, RunLimits::default(), "{} sets what is not its own", row.name);
+            assert_eq!(
+                limits,
+                RunLimits::default(),
+                "{} sets what is not its own",
+                row.name
+            );
         }
     }
 
     #[test]
     fn the_guide_names_the_longest_step() {
         let meaning = LimitRow::named("max_minutes").unwrap().meaning;
-        let step = format!("no step counts more than {} minutes", crate::session::rest::LONGEST_STEP_MINUTES);
+        let step = format!(
+            "no step counts more than {} minutes",
+            crate::session::rest::LONGEST_STEP_MINUTES
+        );
         assert!(meaning.contains(&step), "{meaning}");
     }
 
@@ -167,8 +190,18 @@ mod tests {
             *(row.field)(&mut narrow) = 0;
         }
         for row in &LIMITS {
-            assert_eq!(*(row.field)(&mut wide.clamped()), row.highest, "{}", row.name);
-            assert_eq!(*(row.field)(&mut narrow.clamped()), row.lowest, "{}", row.name);
+            assert_eq!(
+                *(row.field)(&mut wide.clamped()),
+                row.highest,
+                "{}",
+                row.name
+            );
+            assert_eq!(
+                *(row.field)(&mut narrow.clamped()),
+                row.lowest,
+                "{}",
+                row.name
+            );
         }
         assert_eq!(RunLimits::default().clamped(), RunLimits::default());
     }
@@ -177,6 +210,9 @@ mod tests {
     #[test]
     fn the_widest_bounds_are_those_that_were_promised() {
         let widest = LIMITS.map(|row| (row.name, row.highest));
-        assert!(widest.contains(&("max_blocks", 100)) && widest.contains(&("max_minutes", 1_440)), "{widest:?}");
+        assert!(
+            widest.contains(&("max_blocks", 100)) && widest.contains(&("max_minutes", 1_440)),
+            "{widest:?}"
+        );
     }
 }

@@ -37,7 +37,11 @@ pub struct LogEntry {
 impl LogEntry {
     /// The decision in the words of people.
     pub fn decision_words(&self) -> &str {
-        if self.decision == "block" { "continued" } else { &self.decision }
+        if self.decision == "block" {
+            "continued"
+        } else {
+            &self.decision
+        }
     }
 }
 
@@ -73,7 +77,10 @@ pub struct LoggedCheck {
 }
 
 fn logged_claim(outcome: &ClaimOutcome) -> LoggedClaim {
-    let check = |it: &CheckResult| LoggedCheck { name: it.name.clone(), verdict: it.record.verdict };
+    let check = |it: &CheckResult| LoggedCheck {
+        name: it.name.clone(),
+        verdict: it.record.verdict,
+    };
     LoggedClaim {
         end: match outcome.judgement {
             ClaimJudgement::Verified => ClaimEnd::Verified,
@@ -94,8 +101,13 @@ pub fn stop_entry(
     now: Timestamp,
 ) -> LogEntry {
     let why = match &decision.action {
-        StopAction::Block(StopBlock { cause: BlockCause::PlanContinues, .. }) => "the plan is not done",
-        _ => check.filter(|_| decision.row == StopRow::Continue).map_or(decision.row.label(), ClaimOutcome::label),
+        StopAction::Block(StopBlock {
+            cause: BlockCause::PlanContinues,
+            ..
+        }) => "the plan is not done",
+        _ => check
+            .filter(|_| decision.row == StopRow::Continue)
+            .map_or(decision.row.label(), ClaimOutcome::label),
     };
     let word = match &decision.action {
         StopAction::Allow => "allow".to_owned(),
@@ -119,7 +131,12 @@ pub fn stop_entry(
 }
 
 /// The entry of a decision about a prompt, where it has one.
-pub fn prompt_entry(id: &str, session: &Session, decision: &PromptDecision, now: Timestamp) -> Option<LogEntry> {
+pub fn prompt_entry(
+    id: &str,
+    session: &Session,
+    decision: &PromptDecision,
+    now: Timestamp,
+) -> Option<LogEntry> {
     let (word, why) = match decision {
         PromptDecision::Activate(..) => ("activate", "turned on by its user"),
         PromptDecision::Stop { .. } => ("stop", "ended by its user"),
@@ -136,23 +153,47 @@ pub fn prompt_entry(id: &str, session: &Session, decision: &PromptDecision, now:
         | PromptDecision::Help(_)
         | PromptDecision::Refused(_) => return None,
     };
-    Some(new_entry(id, session, "UserPromptSubmit", word.to_owned(), why, now))
+    Some(new_entry(
+        id,
+        session,
+        "UserPromptSubmit",
+        word.to_owned(),
+        why,
+        now,
+    ))
 }
 
 /// The entry of a change of the checks at `now`, with `session` afterwards.
 pub fn checks_entry(id: &str, session: &Session, event: &str, now: Timestamp) -> LogEntry {
-    let made_now = session.weakened.iter().filter(|weakening| weakening.at == now);
-    let why = with_weakened("the checks were changed", made_now.map(|weakening| &*weakening.what));
+    let made_now = session
+        .weakened
+        .iter()
+        .filter(|weakening| weakening.at == now);
+    let why = with_weakened(
+        "the checks were changed",
+        made_now.map(|weakening| &*weakening.what),
+    );
     new_entry(id, session, event, "check".to_owned(), &why, now)
 }
 
 fn with_weakened<'a>(why: &str, weakened: impl Iterator<Item = &'a str>) -> String {
     let weakened: Vec<&str> = weakened.collect();
-    if weakened.is_empty() { why.to_owned() } else { format!("{why}; weakened: {}", weakened.join(", ")) }
+    if weakened.is_empty() {
+        why.to_owned()
+    } else {
+        format!("{why}; weakened: {}", weakened.join(", "))
+    }
 }
 
 /// An entry with these words, and the counts of `session`.
-pub fn new_entry(id: &str, session: &Session, event: &str, decision: String, why: &str, now: Timestamp) -> LogEntry {
+pub fn new_entry(
+    id: &str,
+    session: &Session,
+    event: &str,
+    decision: String,
+    why: &str,
+    now: Timestamp,
+) -> LogEntry {
     LogEntry {
         at: now,
         session: id.to_owned(),

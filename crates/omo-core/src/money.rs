@@ -9,5 +9,11 @@ pub fn format_dollars(micros: u64) -> String {
 /// An amount for programs: dollars without a sign, with as many decimals as it has, such as `0.5`.
 pub fn decimal_dollars(micros: u64) -> String {
     let (whole, part) = (micros / 1_000_000, micros % 1_000_000);
-    if part == 0 { whole.to_string() } else { format!("{whole}.{part:06}").trim_end_matches('0').to_owned() }
+    if part == 0 {
+        whole.to_string()
+    } else {
+        format!("{whole}.{part:06}")
+            .trim_end_matches('0')
+            .to_owned()
+    }
 }

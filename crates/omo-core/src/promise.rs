@@ -29,8 +29,14 @@ pub fn read_claim(text: &str) -> Option<Claim> {
         return Some(Claim::Done);
     }
     let rest = promise.strip_prefix("BLOCKED")?.trim_start();
-    let reason = if rest.is_empty() { rest } else { rest.strip_prefix([':', '：'])? };
-    Some(Claim::Blocked { reason: reason.trim().to_owned() })
+    let reason = if rest.is_empty() {
+        rest
+    } else {
+        rest.strip_prefix([':', '：'])?
+    };
+    Some(Claim::Blocked {
+        reason: reason.trim().to_owned(),
+    })
 }
 
 /// Trimmed content of the last promise, if valid.
@@ -46,7 +52,11 @@ pub fn final_promise(text: &str) -> Option<&str> {
     let start = memmem::rfind(own.get(..end)?.as_bytes(), OPEN.as_bytes())?;
     let nothing_follows = is_last(own.get(end + CLOSE.len()..)?);
     let counts = nothing_follows && stands_free(own.get(..start)?);
-    if counts { text.get(start + OPEN.len()..end).map(str::trim) } else { None }
+    if counts {
+        text.get(start + OPEN.len()..end).map(str::trim)
+    } else {
+        None
+    }
 }
 
 fn own_words(text: &str) -> MaskedText {
@@ -62,7 +72,10 @@ fn own_words(text: &str) -> MaskedText {
 /// `true` where only emphasis follows on the promise's own line, and only removed text below it.
 fn is_last(after: &str) -> bool {
     let (line, below) = after.split_once('\n').unwrap_or((after, ""));
-    line.trim().chars().all(is_emphasis) && below.chars().all(|char| char.is_whitespace() || char == COVERED)
+    line.trim().chars().all(is_emphasis)
+        && below
+            .chars()
+            .all(|char| char.is_whitespace() || char == COVERED)
 }
 
 fn is_emphasis(char: char) -> bool {
@@ -88,18 +101,39 @@ pub(crate) fn is_finished(line: &str) -> bool {
 
 /// `true` for a character between the end of a sentence and the promise.
 fn is_closing(char: char) -> bool {
-    char.is_whitespace() || is_emphasis(char) || matches!(char, ')' | ']' | '）' | '】' | '\u{fe0f}')
+    char.is_whitespace()
+        || is_emphasis(char)
+        || matches!(char, ')' | ']' | '）' | '】' | '\u{fe0f}')
 }
 
 fn ends_a_sentence(char: char) -> bool {
-    let stop =
-        matches!(char, '.' | '!' | '?' | '。' | '！' | '？' | '．' | '｡' | '‼' | '؟' | '۔' | '।' | '॥' | '։' | '።');
+    let stop = matches!(
+        char,
+        '.' | '!'
+            | '?'
+            | '。'
+            | '！'
+            | '？'
+            | '．'
+            | '｡'
+            | '‼'
+            | '؟'
+            | '۔'
+            | '।'
+            | '॥'
+            | '։'
+            | '።'
+    );
     // People and models end a sentence with these as well.
-    let cheer = matches!(char, '✅' | '✔' | '☑' | '✓' | '🎉' | '🚀' | '🏁' | '💯' | '👍' | '🥳');
+    let cheer = matches!(
+        char,
+        '✅' | '✔' | '☑' | '✓' | '🎉' | '🚀' | '🏁' | '💯' | '👍' | '🥳'
+    );
     stop || cheer
 }
 
 /// `1.` begins a list; it ends no sentence.
 fn is_list_marker(line: &str) -> bool {
-    line.strip_suffix('.').is_some_and(|number| number.chars().all(|char| char.is_ascii_digit()))
+    line.strip_suffix('.')
+        .is_some_and(|number| number.chars().all(|char| char.is_ascii_digit()))
 }

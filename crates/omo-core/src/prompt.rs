@@ -105,7 +105,9 @@ impl PromptIntent<'_> {
     /// mere display, or the release of the session, counts from everyone.
     pub fn needs_a_person(&self) -> bool {
         match self {
-            Self::Check(CheckRequest::List | CheckRequest::Run | CheckRequest::Approve { code: None })
+            Self::Check(
+                CheckRequest::List | CheckRequest::Run | CheckRequest::Approve { code: None },
+            )
             | Self::NotAPerson
             | Self::Nothing
             | Self::Pause(_)
@@ -125,7 +127,10 @@ impl PromptIntent<'_> {
 
     /// `true` where the prompt has no effect but on a run that is on.
     pub fn concerns_run_only(&self) -> bool {
-        matches!(self, Self::NotAPerson | Self::Nothing | Self::Pause(_) | Self::Command { .. })
+        matches!(
+            self,
+            Self::NotAPerson | Self::Nothing | Self::Pause(_) | Self::Command { .. }
+        )
     }
 
     /// Refuses to start a run from words behind the text of an answered prompt, which the client has put back into its
@@ -133,7 +138,9 @@ impl PromptIntent<'_> {
     fn not_behind_another(self, event: &PromptEvent<'_>, keywords: &Keywords) -> Self {
         match self {
             Self::Activate { .. } if behind_answered_prompt(event.prompt, keywords).is_some() => {
-                Self::Refused("your last prompt stands before this one, and nothing was turned on".to_owned())
+                Self::Refused(
+                    "your last prompt stands before this one, and nothing was turned on".to_owned(),
+                )
             }
             other => other,
         }
@@ -144,7 +151,11 @@ impl PromptIntent<'_> {
     pub fn limited_to_model(self, route: ModelRoute) -> Self {
         match self {
             // The model goes on to read it.
-            Self::Activate { trigger: UlwTrigger::Keyword, .. } | Self::Nothing => Self::NotAPerson,
+            Self::Activate {
+                trigger: UlwTrigger::Keyword,
+                ..
+            }
+            | Self::Nothing => Self::NotAPerson,
             intent if intent.needs_a_person() => Self::Refused(not_from_person(route)),
             intent => intent,
         }
@@ -201,8 +212,18 @@ pub fn approval_code<'a>(name: &str, arguments: &'a str) -> Option<&'a str> {
     let mut words = arguments.split_whitespace();
     is_plan_command(name).then_some(())?;
     words
-        .find_map(|word| word.strip_prefix(APPROVE)?.strip_prefix('=').or((word == APPROVE).then_some("")))
-        .map(|inline| if inline.is_empty() { words.next().unwrap_or_default() } else { inline })
+        .find_map(|word| {
+            word.strip_prefix(APPROVE)?
+                .strip_prefix('=')
+                .or((word == APPROVE).then_some(""))
+        })
+        .map(|inline| {
+            if inline.is_empty() {
+                words.next().unwrap_or_default()
+            } else {
+                inline
+            }
+        })
 }
 
 /// Task that a request to turn ultrawork on names.
@@ -223,7 +244,9 @@ pub fn read_intent<'a>(
     options: impl Fn(TaskRequest) -> UlwOptions,
 ) -> PromptIntent<'a> {
     match event.origin {
-        PromptOrigin::Person => read_words(event, keywords, options).not_behind_another(event, keywords),
+        PromptOrigin::Person => {
+            read_words(event, keywords, options).not_behind_another(event, keywords)
+        }
         PromptOrigin::Client => read_words(event, keywords, options).limited_to_client(),
         PromptOrigin::Agent => PromptIntent::NotAPerson,
     }
@@ -246,16 +269,26 @@ fn read_words<'a>(
             let typed = behind_answered_prompt(event.prompt, keywords).unwrap_or(event.prompt);
             read_plain_stop(typed).map_or(PromptIntent::Nothing, PromptIntent::Pause)
         }
-        PromptReading::Activate { before, keyword, after } => {
+        PromptReading::Activate {
+            before,
+            keyword,
+            after,
+        } => {
             let read = |options: UlwOptions| {
                 let read = ulw_arguments::parse_around_keyword([before, keyword, after], &options)?;
                 // The prompt is the task, byte for byte.
-                Ok(read.unwrap_or_else(|| UlwArguments { task: Some(event.prompt.into()), options }))
+                Ok(read.unwrap_or_else(|| UlwArguments {
+                    task: Some(event.prompt.into()),
+                    options,
+                }))
             };
             activate_with(UlwTrigger::Keyword, options, read)
         }
         PromptReading::Short(request) => read_short(request, UlwTrigger::Keyword, options),
-        PromptReading::Off { whole } => PromptIntent::Stop { reason: None, whole },
+        PromptReading::Off { whole } => PromptIntent::Stop {
+            reason: None,
+            whole,
+        },
         PromptReading::Command { name, arguments } => read_command(name, arguments, options),
     }
 }
@@ -267,7 +300,9 @@ fn activate_with<'a>(
 ) -> PromptIntent<'a> {
     let (usual, named) = (options(TaskRequest::Unnamed), options(TaskRequest::Named));
     let request = |first: UlwArguments<'a>| match (&first.task, first.options.begins_anew) {
-        (None, true) => Err(UlwRefusal::BadOption("`--new` begins another task, and none is named".to_owned())),
+        (None, true) => Err(UlwRefusal::BadOption(
+            "`--new` begins another task, and none is named".to_owned(),
+        )),
         (None, false) => Ok(first),
         (Some(_), true) => read(options(TaskRequest::New)),
         (Some(task), false) if is_to_go_on(task) => Ok(first),
@@ -287,13 +322,23 @@ fn read_command<'a>(
 ) -> PromptIntent<'a> {
     let reason = Some(arguments.trim()).filter(|text| !text.is_empty());
     match name {
-        "ulw" if matches!(reason, Some("off" | "stop")) => PromptIntent::Stop { reason: None, whole: true },
+        "ulw" if matches!(reason, Some("off" | "stop")) => PromptIntent::Stop {
+            reason: None,
+            whole: true,
+        },
         "ulw" => match reason.and_then(read_request_word) {
             Some(request) => read_short(request, UlwTrigger::Command, options),
-            None => activate_with(UlwTrigger::Command, options, |options| ulw_arguments::parse(arguments, options)),
+            None => activate_with(UlwTrigger::Command, options, |options| {
+                ulw_arguments::parse(arguments, options)
+            }),
         },
-        "check" => check_request::parse(arguments).map_or_else(PromptIntent::Refused, PromptIntent::Check),
-        "stop-continuation" => PromptIntent::Stop { reason, whole: true },
+        "check" => {
+            check_request::parse(arguments).map_or_else(PromptIntent::Refused, PromptIntent::Check)
+        }
+        "stop-continuation" => PromptIntent::Stop {
+            reason,
+            whole: true,
+        },
         "status" => PromptIntent::Status,
         "statusline" => match reason {
             None => PromptIntent::Statusline(StatuslineRequest::Show),
@@ -302,11 +347,13 @@ fn read_command<'a>(
             Some(_) => PromptIntent::Refused("usage: /omo:statusline [on|off]".to_owned()),
         },
         "why" => PromptIntent::Why,
-        _ if matches!(reason, Some("--help" | "-h")) => {
-            usage::usage_of(name).map_or(PromptIntent::Command { name, arguments }, PromptIntent::Help)
-        }
-        _ => RunCommand::named(name)
-            .map_or(PromptIntent::Command { name, arguments }, |command| of_run(command, arguments)),
+        _ if matches!(reason, Some("--help" | "-h")) => usage::usage_of(name).map_or(
+            PromptIntent::Command { name, arguments },
+            PromptIntent::Help,
+        ),
+        _ => RunCommand::named(name).map_or(PromptIntent::Command { name, arguments }, |command| {
+            of_run(command, arguments)
+        }),
     }
 }
 
@@ -317,18 +364,28 @@ fn read_between_options<'a>(
     options: impl Fn(TaskRequest) -> UlwOptions,
 ) -> PromptIntent<'a> {
     let options = options(TaskRequest::Named);
-    let Ok(UlwArguments { task: Some(Cow::Borrowed(task)), options: taken }) =
-        ulw_arguments::parse(prompt, options.clone())
+    let Ok(UlwArguments {
+        task: Some(Cow::Borrowed(task)),
+        options: taken,
+    }) = ulw_arguments::parse(prompt, options.clone())
     else {
         return PromptIntent::Nothing;
     };
     match keyword::read_prompt(task, keywords) {
-        PromptReading::Activate { .. } if taken != options => {
-            activate_by(UlwTrigger::Keyword, UlwArguments { task: Some(task.into()), options: taken })
-        }
-        PromptReading::Short(ShortRequest::GoOn) if taken != options => {
-            activate_by(UlwTrigger::Keyword, UlwArguments { task: None, options: taken })
-        }
+        PromptReading::Activate { .. } if taken != options => activate_by(
+            UlwTrigger::Keyword,
+            UlwArguments {
+                task: Some(task.into()),
+                options: taken,
+            },
+        ),
+        PromptReading::Short(ShortRequest::GoOn) if taken != options => activate_by(
+            UlwTrigger::Keyword,
+            UlwArguments {
+                task: None,
+                options: taken,
+            },
+        ),
         _ => PromptIntent::Nothing,
     }
 }
@@ -339,14 +396,24 @@ fn read_short<'a>(
     options: impl Fn(TaskRequest) -> UlwOptions,
 ) -> PromptIntent<'a> {
     match request {
-        ShortRequest::GoOn => activate_by(trigger, UlwArguments { task: None, options: options(TaskRequest::Unnamed) }),
+        ShortRequest::GoOn => activate_by(
+            trigger,
+            UlwArguments {
+                task: None,
+                options: options(TaskRequest::Unnamed),
+            },
+        ),
         ShortRequest::Status => PromptIntent::Status,
         ShortRequest::Help => PromptIntent::Help(usage::ULW),
     }
 }
 
 fn activate_by(trigger: UlwTrigger, read: UlwArguments<'_>) -> PromptIntent<'_> {
-    PromptIntent::Activate { trigger, task: read.task, options: Box::new(read.options) }
+    PromptIntent::Activate {
+        trigger,
+        task: read.task,
+        options: Box::new(read.options),
+    }
 }
 
 fn of_run(command: RunCommand, arguments: &str) -> PromptIntent<'_> {
@@ -419,24 +486,47 @@ pub enum PromptDecision {
 }
 
 /// Decides.
-pub fn decide(intent: PromptIntent<'_>, event: &PromptEvent<'_>, facts: &PromptFacts<'_>) -> PromptDecision {
+pub fn decide(
+    intent: PromptIntent<'_>,
+    event: &PromptEvent<'_>,
+    facts: &PromptFacts<'_>,
+) -> PromptDecision {
     match intent {
         PromptIntent::NotAPerson => note_hook(facts),
         // The checks are run by the model, with a command that its user sees at work.
-        PromptIntent::Check(CheckRequest::Run) if is_armed(facts) => PromptDecision::FreeTurn { answers: false },
+        PromptIntent::Check(CheckRequest::Run) if is_armed(facts) => {
+            PromptDecision::FreeTurn { answers: false }
+        }
         PromptIntent::Check(CheckRequest::Run) => PromptDecision::Silent,
-        PromptIntent::Pause(words) if is_stopped_by(words, facts) => PromptDecision::TellPaused(PauseReason::Asked),
+        PromptIntent::Pause(words) if is_stopped_by(words, facts) => {
+            PromptDecision::TellPaused(PauseReason::Asked)
+        }
         PromptIntent::Nothing | PromptIntent::Pause(_) | PromptIntent::Command { .. } => {
             decide_plain_prompt(event, facts)
         }
-        PromptIntent::Activate { trigger: UlwTrigger::Command, task: None, .. }
-            if !facts.session.is_some_and(|session| session.is_armed() || session.continues_task()) =>
+        PromptIntent::Activate {
+            trigger: UlwTrigger::Command,
+            task: None,
+            ..
+        } if !facts
+            .session
+            .is_some_and(|session| session.is_armed() || session.continues_task()) =>
         {
             PromptDecision::Help(usage::ULW)
         }
         PromptIntent::Activate { .. } if event.plan_mode => PromptDecision::PlanNote,
-        PromptIntent::Activate { trigger, task, options } => {
-            let UlwOptions { limits, checks, review, prove, begins_anew } = *options;
+        PromptIntent::Activate {
+            trigger,
+            task,
+            options,
+        } => {
+            let UlwOptions {
+                limits,
+                checks,
+                review,
+                prove,
+                begins_anew,
+            } = *options;
             let activation = UlwActivation {
                 trigger,
                 task: task.map(Cow::into_owned),
@@ -448,16 +538,28 @@ pub fn decide(intent: PromptIntent<'_>, event: &PromptEvent<'_>, facts: &PromptF
                 base: None,
                 begins_anew,
             };
-            let known = facts.session.is_some_and(|session| session.is_activated_by(&activation));
-            if known { PromptDecision::Silent } else { PromptDecision::Activate(activation, contract_form(facts)) }
+            let known = facts
+                .session
+                .is_some_and(|session| session.is_activated_by(&activation));
+            if known {
+                PromptDecision::Silent
+            } else {
+                PromptDecision::Activate(activation, contract_form(facts))
+            }
         }
         PromptIntent::Stop { whole: false, .. } if !is_armed(facts) => PromptDecision::Silent,
-        PromptIntent::Stop { reason, whole } => PromptDecision::Stop { reason: reason.map(str::to_owned), whole },
+        PromptIntent::Stop { reason, whole } => PromptDecision::Stop {
+            reason: reason.map(str::to_owned),
+            whole,
+        },
         PromptIntent::Status => PromptDecision::Status,
         PromptIntent::Statusline(request) => PromptDecision::Statusline(request),
         PromptIntent::Why => PromptDecision::Why,
         PromptIntent::Check(command) => PromptDecision::Check(command),
-        PromptIntent::Run { command, arguments } => PromptDecision::Run { command, arguments: arguments.to_owned() },
+        PromptIntent::Run { command, arguments } => PromptDecision::Run {
+            command,
+            arguments: arguments.to_owned(),
+        },
         PromptIntent::Help(text) => PromptDecision::Help(text),
         PromptIntent::Refused(message) => PromptDecision::Refused(message),
     }
@@ -468,17 +570,27 @@ fn decide_plain_prompt(event: &PromptEvent, facts: &PromptFacts) -> PromptDecisi
         return PromptDecision::Silent;
     };
     match &session.ulw.paused {
-        Some(pause) if pause.is_told && !(pause.reason == PauseReason::Asked && asks_to_go_on(event.prompt)) => {
+        Some(pause)
+            if pause.is_told
+                && !(pause.reason == PauseReason::Asked && asks_to_go_on(event.prompt)) =>
+        {
             PromptDecision::NoteHook
         }
         Some(pause) => PromptDecision::TellPaused(pause.reason),
-        None if facts.interrupted.is_some_and(|at| session.is_interrupted_by(at)) => {
+        None if facts
+            .interrupted
+            .is_some_and(|at| session.is_interrupted_by(at)) =>
+        {
             PromptDecision::TellPaused(PauseReason::Interrupted)
         }
-        None if was_taken_back(event, session, facts) => PromptDecision::TellPaused(PauseReason::Interrupted),
+        None if was_taken_back(event, session, facts) => {
+            PromptDecision::TellPaused(PauseReason::Interrupted)
+        }
         // What is typed during the first turn carries its id: that turn goes on behind the answer.
         None if question::is_question(event.prompt)
-            && event.prompt_id.is_some_and(|id| session.ulw.prompt_id.as_deref() != Some(id)) =>
+            && event
+                .prompt_id
+                .is_some_and(|id| session.ulw.prompt_id.as_deref() != Some(id)) =>
         {
             PromptDecision::FreeTurn { answers: true }
         }
@@ -489,22 +601,40 @@ fn decide_plain_prompt(event: &PromptEvent, facts: &PromptFacts) -> PromptDecisi
 /// `true` for plain words that stop a run that does not wait for its user already. Where it or its plan asks them
 /// something, possible answers do not.
 fn is_stopped_by(words: PlainStop, facts: &PromptFacts) -> bool {
-    facts.session.filter(|session| session.is_armed() && session.ulw.paused.is_none()).is_some_and(|session| {
-        let rest = session.ulw.rest.as_ref().filter(|rest| rest.since.is_some());
-        let is_asked = rest.is_some_and(|rest| rest.reason == RestReason::AwaitsAnswer)
-            || session.plan_run.as_ref().is_some_and(|plan| matches!(plan.status(), PlanRunStatus::Waits(_)));
-        words == PlainStop::Stop || !is_asked
-    })
+    facts
+        .session
+        .filter(|session| session.is_armed() && session.ulw.paused.is_none())
+        .is_some_and(|session| {
+            let rest = session
+                .ulw
+                .rest
+                .as_ref()
+                .filter(|rest| rest.since.is_some());
+            let is_asked = rest.is_some_and(|rest| rest.reason == RestReason::AwaitsAnswer)
+                || session
+                    .plan_run
+                    .as_ref()
+                    .is_some_and(|plan| matches!(plan.status(), PlanRunStatus::Waits(_)));
+            words == PlainStop::Stop || !is_asked
+        })
 }
 
 /// `true` for a prompt that only asks to go on.
 fn asks_to_go_on(prompt: &str) -> bool {
-    let last = prompt.rsplit([',', '.']).map(str::trim).find(|part| !part.is_empty()).unwrap_or_default();
+    let last = prompt
+        .rsplit([',', '.'])
+        .map(str::trim)
+        .find(|part| !part.is_empty())
+        .unwrap_or_default();
     short_answer::short_answer(last).is_some_and(|word| short_answer::asks_to_go_on(&word))
 }
 
 fn note_hook(facts: &PromptFacts) -> PromptDecision {
-    if is_armed(facts) { PromptDecision::NoteHook } else { PromptDecision::Silent }
+    if is_armed(facts) {
+        PromptDecision::NoteHook
+    } else {
+        PromptDecision::Silent
+    }
 }
 
 fn is_armed(facts: &PromptFacts) -> bool {
@@ -514,11 +644,22 @@ fn is_armed(facts: &PromptFacts) -> bool {
 /// `true` where the user took the prompt that turned the run on back before the model said anything: the client then
 /// forgets it, and leaves no line about the Esc (measured on 2.1.328).
 fn was_taken_back(event: &PromptEvent, session: &Session, facts: &PromptFacts) -> bool {
-    let other_prompt = event.prompt_id.is_some() && session.ulw.prompt_id.as_deref() != event.prompt_id;
-    facts.model_is_silent && other_prompt && session.ulw.prompt_id.is_some() && session.is_untouched()
+    let other_prompt =
+        event.prompt_id.is_some() && session.ulw.prompt_id.as_deref() != event.prompt_id;
+    facts.model_is_silent
+        && other_prompt
+        && session.ulw.prompt_id.is_some()
+        && session.is_untouched()
 }
 
 fn contract_form(facts: &PromptFacts) -> ContractForm {
-    let has_it = facts.session.and_then(Session::active_run).is_some_and(|run| run.trigger != Some(UlwTrigger::Cli));
-    if has_it || facts.contract_in_context || facts.context_pressure { ContractForm::Short } else { ContractForm::Full }
+    let has_it = facts
+        .session
+        .and_then(Session::active_run)
+        .is_some_and(|run| run.trigger != Some(UlwTrigger::Cli));
+    if has_it || facts.contract_in_context || facts.context_pressure {
+        ContractForm::Short
+    } else {
+        ContractForm::Full
+    }
 }

@@ -25,7 +25,8 @@ impl RecordedAnswer {
             return false;
         }
         let mut words = self.question.split(|char| !is_part_of_word(char));
-        self.header.trim().eq_ignore_ascii_case(id) || words.any(|word| word.eq_ignore_ascii_case(id))
+        self.header.trim().eq_ignore_ascii_case(id)
+            || words.any(|word| word.eq_ignore_ascii_case(id))
     }
 
     /// `true` for words of the person in the place of a label.
@@ -35,10 +36,17 @@ impl RecordedAnswer {
 
     /// `true` for the option of this id: the label is the id, begins with it as `a: SQLite` does, or is the option's
     /// meaning. A label with that id and another option's meaning is none: the person chose by the text.
-    pub fn chooses<'a>(&self, id: &str, meaning: &str, mut others: impl Iterator<Item = &'a str>) -> bool {
+    pub fn chooses<'a>(
+        &self,
+        id: &str,
+        meaning: &str,
+        mut others: impl Iterator<Item = &'a str>,
+    ) -> bool {
         let label = self.answer.trim();
         let label = label.strip_prefix("Option ").unwrap_or(label);
-        let is_id = label.get(..id.len()).is_some_and(|start| start.eq_ignore_ascii_case(id));
+        let is_id = label
+            .get(..id.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(id));
         let ends_there = label.get(id.len()..).is_some_and(|rest| {
             rest.is_empty()
                 || rest.starts_with([':', ')', '.', ','])
@@ -62,12 +70,25 @@ mod tests {
         let labels = ["A: SQLite", "B: Files"].map(str::to_owned).to_vec();
         let question = "Which storage (DP-1)?".to_owned();
         let (header, answer) = ("q2".to_owned(), answer.to_owned());
-        RecordedAnswer { at: Timestamp::from_millis(1), header, question, labels, answer }
+        RecordedAnswer {
+            at: Timestamp::from_millis(1),
+            header,
+            question,
+            labels,
+            answer,
+        }
     }
 
     #[test]
     fn a_question_is_named_by_a_header_or_a_whole_word() {
-        for (id, is_named) in [("q2", true), ("Q2", true), ("DP-1", true), ("DP", false), ("q", false), ("", false)] {
+        for (id, is_named) in [
+            ("q2", true),
+            ("Q2", true),
+            ("DP-1", true),
+            ("DP", false),
+            ("q", false),
+            ("", false),
+        ] {
             assert_eq!(answered("A").names(id), is_named, "{id}");
         }
     }
@@ -89,7 +110,11 @@ mod tests {
             ("A: SQLite, not files", true),
         ];
         for (answer, is_chosen) in table {
-            assert_eq!(answered(answer).chooses("A", "SQLite", ["Files"].into_iter()), is_chosen, "{answer}");
+            assert_eq!(
+                answered(answer).chooses("A", "SQLite", ["Files"].into_iter()),
+                is_chosen,
+                "{answer}"
+            );
         }
         assert!(answered("files, please").is_own_words() && !answered("B: Files").is_own_words());
     }

@@ -76,7 +76,11 @@ impl ModelRoute {
 
 /// Tells who asked.
 pub fn request_source(facts: RequestFacts) -> RequestSource {
-    let RequestFacts { is_scheduled, is_below_session, is_served_elsewhere } = facts;
+    let RequestFacts {
+        is_scheduled,
+        is_below_session,
+        is_served_elsewhere,
+    } = facts;
     match (is_scheduled, is_below_session, is_served_elsewhere) {
         (true, _, _) => RequestSource::Model(ModelRoute::Schedule),
         (_, true, _) => RequestSource::Model(ModelRoute::Shell),
@@ -92,25 +96,70 @@ mod tests {
     #[test]
     fn a_program_of_a_person_is_one_and_an_unknown_source_is_not() {
         for source in [None, Some("user"), Some("sdk")] {
-            assert_eq!(PromptOrigin::from_source(source), PromptOrigin::Person, "{source:?}");
+            assert_eq!(
+                PromptOrigin::from_source(source),
+                PromptOrigin::Person,
+                "{source:?}"
+            );
         }
-        for source in ["system", "loop_wakeup", "schedule_wakeup", "poll_event", "extension", "", "SDK"] {
-            assert_eq!(PromptOrigin::from_source(Some(source)), PromptOrigin::Client, "{source}");
+        for source in [
+            "system",
+            "loop_wakeup",
+            "schedule_wakeup",
+            "poll_event",
+            "extension",
+            "",
+            "SDK",
+        ] {
+            assert_eq!(
+                PromptOrigin::from_source(Some(source)),
+                PromptOrigin::Client,
+                "{source}"
+            );
         }
     }
 
     #[test]
     fn one_sign_of_the_model_is_enough() {
-        assert_eq!(request_source(RequestFacts::default()), RequestSource::Person);
-        let all = RequestFacts { is_scheduled: true, is_below_session: true, is_served_elsewhere: true };
+        assert_eq!(
+            request_source(RequestFacts::default()),
+            RequestSource::Person
+        );
+        let all = RequestFacts {
+            is_scheduled: true,
+            is_below_session: true,
+            is_served_elsewhere: true,
+        };
         let table = [
-            (RequestFacts { is_scheduled: true, ..RequestFacts::default() }, ModelRoute::Schedule),
-            (RequestFacts { is_below_session: true, ..RequestFacts::default() }, ModelRoute::Shell),
-            (RequestFacts { is_served_elsewhere: true, ..RequestFacts::default() }, ModelRoute::SecondClient),
+            (
+                RequestFacts {
+                    is_scheduled: true,
+                    ..RequestFacts::default()
+                },
+                ModelRoute::Schedule,
+            ),
+            (
+                RequestFacts {
+                    is_below_session: true,
+                    ..RequestFacts::default()
+                },
+                ModelRoute::Shell,
+            ),
+            (
+                RequestFacts {
+                    is_served_elsewhere: true,
+                    ..RequestFacts::default()
+                },
+                ModelRoute::SecondClient,
+            ),
             (all, ModelRoute::Schedule),
         ];
         for (facts, route) in table {
-            assert_eq!(request_source(facts), RequestSource::Model(route), "{facts:?}");
+            assert_eq!(
+                request_source(facts),
+                RequestSource::Model(route),
+                "{facts:?}"
+            );
         }
     }
 }

@@ -112,7 +112,9 @@ impl EndedRunName {
     /// Reads what was handed over.
     pub fn parse(text: &str) -> Option<Self> {
         match text.split_once(' ')? {
-            ("ultrawork", millis) => Some(Self::Ultrawork(Timestamp::from_millis(millis.parse().ok()?))),
+            ("ultrawork", millis) => Some(Self::Ultrawork(Timestamp::from_millis(
+                millis.parse().ok()?,
+            ))),
             ("plan", id) => Some(Self::Plan(id.to_owned())),
             _ => None,
         }
@@ -126,7 +128,10 @@ mod tests {
     #[test]
     fn the_name_of_an_ended_run_is_read_as_it_was_handed_over() {
         let ended_at = Timestamp::from_millis(1_769_000_000_123);
-        for name in [EndedRunName::Ultrawork(ended_at), EndedRunName::Plan("r-1".to_owned())] {
+        for name in [
+            EndedRunName::Ultrawork(ended_at),
+            EndedRunName::Plan("r-1".to_owned()),
+        ] {
             assert_eq!(EndedRunName::parse(&name.to_text()), Some(name));
         }
         for text in ["", "plan", "ultrawork", "ultrawork soon", "other 1"] {
@@ -138,7 +143,11 @@ mod tests {
     fn each_is_found_by_its_name_and_typed_by_it() {
         for command in RunCommand::ALL {
             assert_eq!(RunCommand::named(command.name()), Some(command));
-            assert!(command.usage().starts_with(&format!("/omo:{} ", command.name())));
+            assert!(
+                command
+                    .usage()
+                    .starts_with(&format!("/omo:{} ", command.name()))
+            );
         }
         for other in ["cancelled", "at-work", "agent-ended", "ended-page", ""] {
             assert_eq!(RunCommand::named(other), None);

@@ -290,12 +290,17 @@ impl UlwRun {
     pub fn worked_millis(&self, now: Timestamp) -> i64 {
         let until = self.idle_since().unwrap_or(now);
         let start = self.started_at.or(self.last_stop_at);
-        let age = start.and_then(|start| until.millis_since(start)).unwrap_or(0);
+        let age = start
+            .and_then(|start| until.millis_since(start))
+            .unwrap_or(0);
         age.saturating_sub_unsigned(self.waited_millis).max(0)
     }
 
     fn add_waited(&mut self, since: Timestamp, until: Timestamp) {
-        let waited = until.millis_since(since).and_then(|millis| u64::try_from(millis).ok()).unwrap_or(0);
+        let waited = until
+            .millis_since(since)
+            .and_then(|millis| u64::try_from(millis).ok())
+            .unwrap_or(0);
         self.waited_millis = self.waited_millis.saturating_add(waited);
     }
 }
@@ -320,12 +325,17 @@ impl Session {
 
     /// Failed claims after which the run ends: the lower one of what it began with and its bounds of now.
     pub fn max_attempts(&self) -> u32 {
-        self.verification.max_attempts.clamp(1, self.limits.clamped().max_failed_claims)
+        self.verification
+            .max_attempts
+            .clamp(1, self.limits.clamped().max_failed_claims)
     }
 
     /// `true` where turning ultrawork on goes on with the task that the session has: it was begun, and not proved done.
     pub fn continues_task(&self) -> bool {
-        let is_proved = self.verdict.as_ref().is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
+        let is_proved = self
+            .verdict
+            .as_ref()
+            .is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
         self.ulw.started_at.is_some() && !is_proved && !self.is_disowned()
     }
 
@@ -333,13 +343,18 @@ impl Session {
     /// prompt on twice, and what is typed during a turn carries the turn's id.
     pub fn is_activated_by(&self, activation: &UlwActivation) -> bool {
         let same_task = self.ulw.was_asked_last(activation.task.as_deref());
-        self.is_armed() && same_task && activation.prompt_id.is_some() && self.ulw.prompt_id == activation.prompt_id
+        self.is_armed()
+            && same_task
+            && activation.prompt_id.is_some()
+            && self.ulw.prompt_id == activation.prompt_id
     }
 
     /// `true` where nothing has happened since the prompt that turned the run on: no other prompt, no stop, no error.
     pub fn is_untouched(&self) -> bool {
         let seen = self.last_seen;
-        seen.stop.is_none() && seen.stop_failure.is_none() && seen.user_prompt_submit == self.ulw.started_at
+        seen.stop.is_none()
+            && seen.stop_failure.is_none()
+            && seen.user_prompt_submit == self.ulw.started_at
     }
 
     /// Ends the run, if one is on, and says how.
@@ -355,7 +370,11 @@ impl Session {
     /// The way out: ends the run, and keeps every later Stop free until they turn
     /// ultrawork on again. Works whether or not a run is on.
     pub fn stop_continuation(&mut self, reason: Option<&str>, by_person: bool, now: Timestamp) {
-        let who = if by_person { "by its user" } else { "by a command" };
+        let who = if by_person {
+            "by its user"
+        } else {
+            "by a command"
+        };
         let why = reason.map_or_else(|| who.to_owned(), |text| format!("{who}: {text}"));
         if by_person {
             self.leave_task();
@@ -375,7 +394,11 @@ impl Session {
     /// Makes the run wait for its user, unless it waits already.
     pub fn pause(&mut self, reason: PauseReason, now: Timestamp) {
         if self.is_armed() && self.ulw.paused.is_none() {
-            self.ulw.paused = Some(UlwPause { reason, at: Some(now), is_told: false });
+            self.ulw.paused = Some(UlwPause {
+                reason,
+                at: Some(now),
+                is_told: false,
+            });
         }
     }
 
@@ -390,14 +413,21 @@ impl Session {
     /// The tokens that the run has used, and how many it may.
     pub fn token_bound(&self) -> Option<(u64, u32)> {
         let bound = self.limits.clamped().max_tokens;
-        (bound > 0).then(|| (self.ulw.tokens.used.saturating_add(self.ulw.agent_tokens), bound))
+        (bound > 0).then(|| {
+            (
+                self.ulw.tokens.used.saturating_add(self.ulw.agent_tokens),
+                bound,
+            )
+        })
     }
 
     /// Lets a run that waits for its user go on as it stood, with its count and its time; `false` where none does. An
     /// interruption before this moment is answered by it.
     pub fn resume(&mut self, now: Timestamp) -> bool {
         self.end_rest(now);
-        let Some(pause) = self.active_run().and_then(|run| run.paused.clone()) else { return false };
+        let Some(pause) = self.active_run().and_then(|run| run.paused.clone()) else {
+            return false;
+        };
         if let Some(at) = pause.at {
             self.ulw.add_waited(at, now);
         }
@@ -496,7 +526,10 @@ mod tests {
         ] {
             let text = format!(r#"{{"ulw":{ulw}}}"#);
             // An array is the one wrong shape that serde would take for a struct.
-            assert!(ulw == "[]" || serde_json::from_str::<Session>(&text).is_err(), "{text}");
+            assert!(
+                ulw == "[]" || serde_json::from_str::<Session>(&text).is_err(),
+                "{text}"
+            );
         }
     }
 
@@ -511,7 +544,10 @@ mod tests {
         assert_eq!(session.verdict.as_ref().unwrap().kind, VerdictKind::Stopped);
         session.activate(activation(), at(30));
         assert!(session.is_armed());
-        assert_eq!((session.ulw.stop_blocks, session.verification.attempts), (0, 0));
+        assert_eq!(
+            (session.ulw.stop_blocks, session.verification.attempts),
+            (0, 0)
+        );
         assert!(!session.stop_continuation.disabled);
     }
 
@@ -519,7 +555,11 @@ mod tests {
     fn an_end_is_kept_whatever_comes_later() {
         let mut session = Session::default();
         session.activate(activation(), at(0));
-        session.end_run(VerdictKind::Released, "claimed, not verified".to_owned(), at(5));
+        session.end_run(
+            VerdictKind::Released,
+            "claimed, not verified".to_owned(),
+            at(5),
+        );
         session.end_run(VerdictKind::Expired, "too old".to_owned(), at(9));
         assert_eq!(session.verdict.unwrap().kind, VerdictKind::Released);
     }

@@ -55,7 +55,13 @@ pub enum Joint {
 
 impl From<PartKind> for Part {
     fn from(kind: PartKind) -> Self {
-        Self { kind, written_files: Vec::new(), inputs: Vec::new(), expands: false, joint: Joint::End }
+        Self {
+            kind,
+            written_files: Vec::new(),
+            inputs: Vec::new(),
+            expands: false,
+            joint: Joint::End,
+        }
     }
 }
 
@@ -106,20 +112,30 @@ fn collect_commands(parts: &[Part], commands: &mut Vec<Vec<String>>) {
 /// A command from its program on: behind keywords and assignments.
 pub fn without_keywords(words: &[String]) -> &[String] {
     let is_before = |word: &String| has_role(word, Role::Keyword) || is_assignment(word);
-    let program = words.iter().position(|word| !is_before(word)).unwrap_or(words.len());
+    let program = words
+        .iter()
+        .position(|word| !is_before(word))
+        .unwrap_or(words.len());
     words.get(program..).unwrap_or_default()
 }
 
 /// `NAME=value` or `NAME+=value`.
 pub fn is_assignment(word: &str) -> bool {
-    let name = word.split_once('=').map(|(name, _)| name.trim_end_matches('+')).unwrap_or_default();
+    let name = word
+        .split_once('=')
+        .map(|(name, _)| name.trim_end_matches('+'))
+        .unwrap_or_default();
     let is_letter = |char: char| char.is_ascii_alphanumeric() || char == '_';
-    !name.is_empty() && name.chars().all(is_letter) && !name.starts_with(|char: char| char.is_ascii_digit())
+    !name.is_empty()
+        && name.chars().all(is_letter)
+        && !name.starts_with(|char: char| char.is_ascii_digit())
 }
 
 /// The script that a shell is given as one of its arguments.
 pub fn shell_script<'w>(program: &str, arguments: &'w [String]) -> Option<&'w String> {
-    let mut rest = arguments.iter().filter(|_| has_role(program_name(program), Role::Shell));
+    let mut rest = arguments
+        .iter()
+        .filter(|_| has_role(program_name(program), Role::Shell));
     while let Some(word) = rest.next() {
         let letters = word.strip_prefix(['-', '+'])?;
         if letters.starts_with('-') {

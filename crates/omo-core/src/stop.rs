@@ -8,7 +8,9 @@ use crate::limits::MAX_DAYS;
 use crate::promise::Claim;
 use crate::session::plan_run::{PlanRun, PlanRunStatus};
 use crate::session::rest::RestReason;
-use crate::session::{EntryProvenance, Interruption, PauseReason, Session, TokenUse, TranscriptMark, VerdictKind};
+use crate::session::{
+    EntryProvenance, Interruption, PauseReason, Session, TokenUse, TranscriptMark, VerdictKind,
+};
 use crate::text::{pluralize, sanitize};
 use crate::timestamp::Timestamp;
 use claim::{ClaimJudgement, ClaimOutcome, count_standing_failure, note_standing_failure};
@@ -88,7 +90,9 @@ impl StopRow {
             Self::StopContinuation => "continuation is stopped",
             Self::InputWaiting => "the user's input waits",
             Self::BackgroundWork => "background work is awaited",
-            Self::PlanOrPaused => "plan mode, paused, its user is asked, or a question of theirs was answered",
+            Self::PlanOrPaused => {
+                "plan mode, paused, its user is asked, or a question of theirs was answered"
+            }
             Self::SaidBlocked => "said to be blocked",
             Self::ClaimJudged => "claimed and judged",
             Self::AttemptsSpent => "too many failed claims",
@@ -140,8 +144,17 @@ impl BackgroundTask {
     pub(crate) fn is_unfinished(&self) -> bool {
         // They end without a word to the session.
         const SILENT_KINDS: [&str; 2] = ["dream", "auto mode scan"];
-        const OVER: [&str; 9] =
-            ["completed", "failed", "killed", "stopped", "cancelled", "canceled", "done", "error", "timed_out"];
+        const OVER: [&str; 9] = [
+            "completed",
+            "failed",
+            "killed",
+            "stopped",
+            "cancelled",
+            "canceled",
+            "done",
+            "error",
+            "timed_out",
+        ];
         let kind = self.kind.to_lowercase().replace(['-', '_'], " ");
         !SILENT_KINDS.contains(&kind.as_str()) && !OVER.contains(&self.status.as_str())
     }
@@ -173,7 +186,11 @@ pub struct TranscriptTail {
 impl TranscriptTail {
     /// Tail of an unreadable transcript.
     pub fn unknown(mark: TranscriptMark) -> Self {
-        Self { next_offset: mark.offset, end: mark.offset.max(mark.block_offset), ..Self::default() }
+        Self {
+            next_offset: mark.offset,
+            end: mark.offset.max(mark.block_offset),
+            ..Self::default()
+        }
     }
 }
 
@@ -220,18 +237,23 @@ impl StopFacts {
     /// A claim counts for nothing while the session executes a plan that waits for no answer of a person: then the plan
     /// is the work that is left, and no claim is about its end.
     fn judgement(&self) -> Option<ClaimJudgement> {
-        self.claim().filter(|_| !self.plan_continues()).map(|outcome| outcome.judgement)
+        self.claim()
+            .filter(|_| !self.plan_continues())
+            .map(|outcome| outcome.judgement)
     }
 
     /// `true` where the session executes a plan that waits for no answer of a person.
     pub fn plan_continues(&self) -> bool {
-        self.plan.as_ref().is_some_and(|plan| plan.status() == PlanRunStatus::Executes)
+        self.plan
+            .as_ref()
+            .is_some_and(|plan| plan.status() == PlanRunStatus::Executes)
     }
 
     /// `true` where a claim was judged for another judge than the session has now: checks were added, or a plan was
     /// opened.
     pub fn is_outdated(&self, session: &Session) -> bool {
-        self.claim().is_some_and(|outcome| !outcome.covers_all_checks(session) || self.plan_continues())
+        self.claim()
+            .is_some_and(|outcome| !outcome.covers_all_checks(session) || self.plan_continues())
     }
 
     fn same_failure_sent(&self, session: &Session) -> u32 {
@@ -306,31 +328,43 @@ const SAME_FAILURE_LIMIT: u32 = 2;
 
 /// Decides about a session's entry, where there is one. Facts that could not be read are the first row.
 pub fn decide(session: Option<&Session>, facts: Option<&StopFacts>) -> StopDecision {
-    let Some(facts) = facts else { return allow(StopRow::Unreadable) };
+    let Some(facts) = facts else {
+        return allow(StopRow::Unreadable);
+    };
     if facts.event.from_subagent {
         return allow(StopRow::Subagent);
     }
     let armed = session.filter(|session| session.is_armed());
-    armed.map_or_else(|| allow(StopRow::NoRun), |session| decide_armed(facts, session))
+    armed.map_or_else(
+        || allow(StopRow::NoRun),
+        |session| decide_armed(facts, session),
+    )
 }
 
 /// Decides about an entry that is not omo's own, whether its run is on or not; `None` where it is omo's own.
 pub fn decide_provenance(provenance: EntryProvenance) -> Option<StopDecision> {
-    provenance.distrust_reason().map(|why| end(StopRow::NoRun, VerdictKind::Released, why))
+    provenance
+        .distrust_reason()
+        .map(|why| end(StopRow::NoRun, VerdictKind::Released, why))
 }
 
 /// Whose work an entry is by the client's transcript: one that has counted fewer blocks than omo gave was put back, even
 /// if all that omo keeps was.
 pub fn provenance_by_transcript(session: &Session, tail: &TranscriptTail) -> EntryProvenance {
     let counted = usize::from(session.ulw.last_stop_at.is_some());
-    if tail.blocks_since > counted { EntryProvenance::PutBack } else { EntryProvenance::Own }
+    if tail.blocks_since > counted {
+        EntryProvenance::PutBack
+    } else {
+        EntryProvenance::Own
+    }
 }
 
 /// `true` where omo has to judge a claim. It does not where an earlier row matches: then the result would not matter,
 /// and the checks need not run.
 pub fn needs_judgement(session: &Session, unjudged: &StopFacts) -> bool {
     let asks = unjudged.event.claim == Some(Claim::Done) || claim::has_awaited_review(session);
-    asks && !unjudged.plan_continues() && decide(Some(session), Some(unjudged)).row > StopRow::SaidBlocked
+    asks && !unjudged.plan_continues()
+        && decide(Some(session), Some(unjudged)).row > StopRow::SaidBlocked
 }
 
 /// Number of blocks the run may have: its own bound, or the client's cap where that is lower.
@@ -350,12 +384,22 @@ fn decide_armed(facts: &StopFacts, session: &Session) -> StopDecision {
     if waits_for_background(event, session) {
         return allow(StopRow::BackgroundWork);
     }
-    let plan_waits = facts.plan.as_ref().is_some_and(|plan| matches!(plan.status(), PlanRunStatus::Waits(_)));
+    let plan_waits = facts
+        .plan
+        .as_ref()
+        .is_some_and(|plan| matches!(plan.status(), PlanRunStatus::Waits(_)));
     if event.plan_mode || session.ulw.paused.is_some() || plan_waits {
         return allow(StopRow::PlanOrPaused);
     }
-    if facts.transcript.interrupted.is_some_and(|at| session.is_interrupted_by(at)) {
-        return act(StopRow::PlanOrPaused, StopAction::Pause(PauseReason::Interrupted));
+    if facts
+        .transcript
+        .interrupted
+        .is_some_and(|at| session.is_interrupted_by(at))
+    {
+        return act(
+            StopRow::PlanOrPaused,
+            StopAction::Pause(PauseReason::Interrupted),
+        );
     }
     // A person has typed the prompt of this turn, and reads what it ends with.
     let is_turn_of = |prompt: &Option<String>| prompt.is_some() && *prompt == event.prompt_id;
@@ -368,17 +412,29 @@ fn decide_armed(facts: &StopFacts, session: &Session) -> StopDecision {
         return allow(StopRow::PlanOrPaused);
     }
     if let Some(reason) = &session.ulw.said_blocked {
-        return end(StopRow::SaidBlocked, VerdictKind::Blocked, stated_reason(reason));
+        return end(
+            StopRow::SaidBlocked,
+            VerdictKind::Blocked,
+            stated_reason(reason),
+        );
     }
     match (&event.claim, facts.judgement()) {
         (Some(Claim::Blocked { reason }), _) => {
-            return end(StopRow::SaidBlocked, VerdictKind::Blocked, stated_reason(reason));
+            return end(
+                StopRow::SaidBlocked,
+                VerdictKind::Blocked,
+                stated_reason(reason),
+            );
         }
         (_, Some(ClaimJudgement::Verified)) => {
             return end(StopRow::ClaimJudged, VerdictKind::Verified, "proved");
         }
         (_, Some(ClaimJudgement::NothingToJudgeBy)) => {
-            return end(StopRow::ClaimJudged, VerdictKind::Released, "claimed, not verified");
+            return end(
+                StopRow::ClaimJudged,
+                VerdictKind::Released,
+                "claimed, not verified",
+            );
         }
         (_, Some(ClaimJudgement::Failed | ClaimJudgement::ReviewWanted { .. }) | None) => {}
     }
@@ -387,18 +443,38 @@ fn decide_armed(facts: &StopFacts, session: &Session) -> StopDecision {
 
 /// Rows 10 to 14: what ends a run, or lets it rest, whatever the model says.
 fn decide_bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
-    let failed = facts.judgement().is_some_and(ClaimJudgement::is_failed_attempt);
-    let attempts = session.verification.attempts.saturating_add(u32::from(failed));
+    let failed = facts
+        .judgement()
+        .is_some_and(ClaimJudgement::is_failed_attempt);
+    let attempts = session
+        .verification
+        .attempts
+        .saturating_add(u32::from(failed));
     let released = |row, why: String| Some(end(row, VerdictKind::Released, why));
     if attempts >= session.max_attempts() {
-        return released(StopRow::AttemptsSpent, pluralize(attempts as usize, "failed claim"));
+        return released(
+            StopRow::AttemptsSpent,
+            pluralize(attempts as usize, "failed claim"),
+        );
     }
     let allowed = allowed_blocks(session, facts.client_block_cap);
     if session.ulw.stop_blocks >= allowed {
-        return released(StopRow::BlocksSpent, format!("{} of {allowed} continuations used", session.ulw.stop_blocks));
+        return released(
+            StopRow::BlocksSpent,
+            format!(
+                "{} of {allowed} continuations used",
+                session.ulw.stop_blocks
+            ),
+        );
     }
-    if session.token_bound().is_some_and(|(used, bound)| used >= u64::from(bound)) {
-        return Some(act(StopRow::BlocksSpent, StopAction::Pause(PauseReason::TokensSpent)));
+    if session
+        .token_bound()
+        .is_some_and(|(used, bound)| used >= u64::from(bound))
+    {
+        return Some(act(
+            StopRow::BlocksSpent,
+            StopAction::Pause(PauseReason::TokensSpent),
+        ));
     }
     let minutes = session.limits.clamped().max_minutes;
     if session.ulw.worked_millis(facts.now) >= i64::from(minutes) * 60_000 {
@@ -408,7 +484,11 @@ fn decide_bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
             ended_after(session, format!("worked on for {minutes} minutes")),
         ));
     }
-    let age = session.ulw.started_at.and_then(|start| facts.now.millis_since(start)).unwrap_or(0);
+    let age = session
+        .ulw
+        .started_at
+        .and_then(|start| facts.now.millis_since(start))
+        .unwrap_or(0);
     if age >= i64::from(MAX_DAYS) * 86_400_000 {
         return Some(end(
             StopRow::TimeSpent,
@@ -416,9 +496,16 @@ fn decide_bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
             ended_after(session, format!("begun {MAX_DAYS} days ago")),
         ));
     }
-    let limit = if session.verification.waits_for_user() { 1 } else { SAME_FAILURE_LIMIT };
+    let limit = if session.verification.waits_for_user() {
+        1
+    } else {
+        SAME_FAILURE_LIMIT
+    };
     if facts.same_failure_sent(session) >= limit {
-        return released(StopRow::SameFailure, "the same failure on the same files".to_owned());
+        return released(
+            StopRow::SameFailure,
+            "the same failure on the same files".to_owned(),
+        );
     }
     (in_cooldown(session, facts.now) && !facts.transcript.tool_called_since_block)
         .then(|| act(StopRow::Cooldown, StopAction::AllowAndWarn))
@@ -426,7 +513,12 @@ fn decide_bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
 
 /// The reason of an end, with the usage limit that the run met last.
 fn ended_after(session: &Session, why: String) -> String {
-    match session.ulw.rest.as_ref().filter(|rest| rest.reason == RestReason::UsageLimit) {
+    match session
+        .ulw
+        .rest
+        .as_ref()
+        .filter(|rest| rest.reason == RestReason::UsageLimit)
+    {
         Some(rest) if rest.since.is_some() => format!("{why}, while its usage limit had not ended"),
         Some(_) => format!("{why}, after a usage limit"),
         None => why,
@@ -434,12 +526,17 @@ fn ended_after(session: &Session, why: String) -> String {
 }
 
 fn continue_run(facts: &StopFacts, session: &Session) -> StopDecision {
-    let failed = facts.judgement().is_some_and(ClaimJudgement::is_failed_attempt);
+    let failed = facts
+        .judgement()
+        .is_some_and(ClaimJudgement::is_failed_attempt);
     let names = facts.event.background.iter();
     let block = StopBlock {
         number: session.ulw.stop_blocks.saturating_add(1),
         allowed: allowed_blocks(session, facts.client_block_cap),
-        newly_named: names.filter(|task| is_unnamed(task, session)).cloned().collect(),
+        newly_named: names
+            .filter(|task| is_unnamed(task, session))
+            .cloned()
+            .collect(),
         cause: match (facts.plan_continues(), failed) {
             (true, _) => BlockCause::PlanContinues,
             (false, true) => BlockCause::FailedAttempt,
@@ -453,8 +550,9 @@ fn continue_run(facts: &StopFacts, session: &Session) -> StopDecision {
 /// server say, must not keep a claim from being judged for ever (docs/adr/0004).
 fn waits_for_background(event: &StopEvent, session: &Session) -> bool {
     let unfinished = || event.background.iter().filter(|task| task.is_unfinished());
-    let waits_for_shell =
-        || event.claim.is_none() && unfinished().any(|task| session.ulw.named_tasks.contains(&task.id));
+    let waits_for_shell = || {
+        event.claim.is_none() && unfinished().any(|task| session.ulw.named_tasks.contains(&task.id))
+    };
     event.wakeup_scheduled || unfinished().any(|task| !task.may_never_finish()) || waits_for_shell()
 }
 
@@ -468,13 +566,20 @@ fn is_unnamed(task: &BackgroundTask, session: &Session) -> bool {
 /// cooldown open for an hour.
 pub fn in_cooldown(session: &Session, now: Timestamp) -> bool {
     let cooldown = i64::from(session.limits.clamped().cooldown_seconds) * 1_000;
-    let age = session.ulw.last_stop_at.and_then(|last| now.millis_since(last));
+    let age = session
+        .ulw
+        .last_stop_at
+        .and_then(|last| now.millis_since(last));
     age.is_some_and(|age| age < cooldown)
 }
 
 fn stated_reason(reason: &str) -> String {
     let reason = sanitize(reason, 300);
-    if reason.is_empty() { "no reason given".to_owned() } else { reason }
+    if reason.is_empty() {
+        "no reason given".to_owned()
+    } else {
+        reason
+    }
 }
 
 fn allow(row: StopRow) -> StopDecision {
@@ -482,7 +587,13 @@ fn allow(row: StopRow) -> StopDecision {
 }
 
 fn end(row: StopRow, verdict: VerdictKind, why: impl Into<String>) -> StopDecision {
-    act(row, StopAction::End { verdict, why: why.into() })
+    act(
+        row,
+        StopAction::End {
+            verdict,
+            why: why.into(),
+        },
+    )
 }
 
 fn act(row: StopRow, action: StopAction) -> StopDecision {
@@ -493,11 +604,25 @@ fn act(row: StopRow, action: StopAction) -> StopDecision {
 pub fn awaited_work(event: &StopEvent) -> Vec<String> {
     let name_of = |task: &BackgroundTask| {
         let (kind, label) = (sanitize(&task.kind, 20), sanitize(&task.label, 60));
-        let kind = if kind.is_empty() { "task".to_owned() } else { kind };
-        if label.is_empty() { kind } else { format!("{kind} `{label}`") }
+        let kind = if kind.is_empty() {
+            "task".to_owned()
+        } else {
+            kind
+        };
+        if label.is_empty() {
+            kind
+        } else {
+            format!("{kind} `{label}`")
+        }
     };
-    let tasks = event.background.iter().filter(|task| task.is_unfinished()).map(name_of);
-    let wakeup = event.wakeup_scheduled.then(|| "a scheduled wakeup".to_owned());
+    let tasks = event
+        .background
+        .iter()
+        .filter(|task| task.is_unfinished())
+        .map(name_of);
+    let wakeup = event
+        .wakeup_scheduled
+        .then(|| "a scheduled wakeup".to_owned());
     let mut names: Vec<String> = tasks.chain(wakeup).collect();
     if let Some(others @ 1..) = names.len().checked_sub(MAX_AWAITED) {
         names.truncate(MAX_AWAITED);
@@ -512,7 +637,9 @@ pub fn awaited_work(event: &StopEvent) -> Vec<String> {
 pub fn apply_decision(session: &mut Session, decision: &StopDecision, facts: &StopFacts) {
     let (now, tail) = (facts.now, facts.transcript);
     match &facts.finding {
-        StopFinding::Claim(outcome) if decision.row > StopRow::SaidBlocked && !facts.plan_continues() => {
+        StopFinding::Claim(outcome)
+            if decision.row > StopRow::SaidBlocked && !facts.plan_continues() =>
+        {
             outcome.record(session, now, tail.end);
         }
         StopFinding::Tree(tree) if matches!(decision.action, StopAction::Block(_)) => {
@@ -533,8 +660,14 @@ pub fn apply_decision(session: &mut Session, decision: &StopDecision, facts: &St
             session.ulw.stop_blocks = block.number;
             session.ulw.last_stop_at = Some(now);
             session.ulw.is_continued = true;
-            session.ulw.named_tasks.extend(block.newly_named.iter().map(|task| task.id.clone()));
-            session.transcript = TranscriptMark { offset: tail.next_offset, block_offset: tail.end };
+            session
+                .ulw
+                .named_tasks
+                .extend(block.newly_named.iter().map(|task| task.id.clone()));
+            session.transcript = TranscriptMark {
+                offset: tail.next_offset,
+                block_offset: tail.end,
+            };
         }
         StopAction::End { why, .. } if decision.row == StopRow::NoRun => session.disown(why, now),
         StopAction::End { verdict, why } => session.end_run(*verdict, why.clone(), now),
@@ -543,7 +676,9 @@ pub fn apply_decision(session: &mut Session, decision: &StopDecision, facts: &St
         (StopAction::Block(_), _) => session.end_rest(now),
         (StopAction::Allow, StopRow::Subagent) | (StopAction::End { .. }, _) => {}
         (StopAction::AwaitAnswer, _) => session.rest(RestReason::AwaitsAnswer, Vec::new(), now),
-        (_, StopRow::BackgroundWork) => session.rest(RestReason::AwaitsWork, awaited_work(&facts.event), now),
+        (_, StopRow::BackgroundWork) => {
+            session.rest(RestReason::AwaitsWork, awaited_work(&facts.event), now)
+        }
         _ => session.rest(RestReason::TurnEnded, Vec::new(), now),
     }
 }

@@ -35,20 +35,32 @@ pub fn sanitize(text: &str, max: usize) -> String {
 pub fn list_some<'a>(names: impl IntoIterator<Item = &'a str>, most: usize) -> String {
     let names: Vec<&str> = names.into_iter().collect();
     let (shown, more) = names.split_at(names.len().min(most));
-    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    let more = if more.is_empty() {
+        String::new()
+    } else {
+        format!(" and {} more", more.len())
+    };
     format!("{}{more}", shown.join(", "))
 }
 
 /// A noun with the first of its names: `task 1`, `tasks 1, 2 and 3 more`.
 pub fn name_some(noun: &str, names: &[impl AsRef<str>], most: usize) -> String {
     let many = if names.len() == 1 { "" } else { "s" };
-    format!("{noun}{many} {}", list_some(names.iter().map(AsRef::as_ref), most))
+    format!(
+        "{noun}{many} {}",
+        list_some(names.iter().map(AsRef::as_ref), most)
+    )
 }
 
 /// Text that begins with a capital letter.
 pub fn capitalize(text: &str) -> String {
     let mut chars = text.chars();
-    chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
+    chars
+        .next()
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .chain(chars)
+        .collect()
 }
 
 /// The first lines of a text, as many as so many bytes have room for; what is left out leaves a sign.
@@ -72,7 +84,9 @@ pub fn first_lines(text: &str, max_bytes: usize) -> String {
 /// taken for something else than a part of the line become blanks.
 pub fn sanitize_line(line: &str) -> String {
     let is_plain = |char: char| char == '\t' || harmless_char(char) != ' ' || char == ' ';
-    line.chars().map(|char| if is_plain(char) { char } else { ' ' }).collect()
+    line.chars()
+        .map(|char| if is_plain(char) { char } else { ' ' })
+        .collect()
 }
 
 /// Untrusted text as a reader sees it: what is invisible, breaks a line or turns the order of one around stands there as
@@ -99,7 +113,10 @@ pub(crate) fn harmless_char(char: char) -> char {
         '<' => '‹',
         '>' => '›',
         // Direction marks and other invisible characters can make a line read as another one.
-        '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => ' ',
+        '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2066}'..='\u{2069}'
+        | '\u{feff}' => ' ',
         char if char.is_control() => ' ',
         char => char,
     }
@@ -116,9 +133,13 @@ mod tests {
 
     #[test]
     fn a_clock_has_hours_only_where_there_are_some() {
-        for (millis, text) in
-            [(-1, "0:00"), (420, "0:00"), (12_300, "0:12"), (3_599_999, "59:59"), (273_600_000, "76:00:00")]
-        {
+        for (millis, text) in [
+            (-1, "0:00"),
+            (420, "0:00"),
+            (12_300, "0:12"),
+            (3_599_999, "59:59"),
+            (273_600_000, "76:00:00"),
+        ] {
             assert_eq!(format_clock(millis), text, "{millis}");
         }
     }
@@ -140,9 +161,18 @@ mod tests {
     #[test]
     fn what_is_not_seen_becomes_an_escape() {
         for (text, expected) in [
-            ("grep -q '<b>'\t\\ — 한국어 שלום", "grep -q '<b>'\t\\ — 한국어 שלום"),
-            ("a\u{202e}b\u{200b}\u{1b}[2J\n", r"a\u{202e}b\u{200b}\u{1b}[2J\u{a}"),
-            ("\u{feff}\u{0}\u{85}\u{e0041}\u{ad}", r"\u{feff}\u{0}\u{85}\u{e0041}\u{ad}"),
+            (
+                "grep -q '<b>'\t\\ — 한국어 שלום",
+                "grep -q '<b>'\t\\ — 한국어 שלום",
+            ),
+            (
+                "a\u{202e}b\u{200b}\u{1b}[2J\n",
+                r"a\u{202e}b\u{200b}\u{1b}[2J\u{a}",
+            ),
+            (
+                "\u{feff}\u{0}\u{85}\u{e0041}\u{ad}",
+                r"\u{feff}\u{0}\u{85}\u{e0041}\u{ad}",
+            ),
         ] {
             assert_eq!(escape_unseen(text, 100), expected);
         }

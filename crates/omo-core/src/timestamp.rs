@@ -63,7 +63,8 @@ impl<'de> Deserialize<'de> for Timestamp {
                 f.write_str("a time in RFC 3339")
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Timestamp, E> {
-                Timestamp::parse(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+                Timestamp::parse(text)
+                    .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
             }
         }
         deserializer.deserialize_str(Visitor)
@@ -78,9 +79,18 @@ mod tests {
     fn is_written_and_read_as_rfc_3339() {
         let time = Timestamp::parse("2026-02-22T17:20:01Z").unwrap();
         assert_eq!(time.to_string(), "2026-02-22T17:20:01.000Z");
-        assert_eq!(Timestamp::parse("2026-02-22T19:20:01.000+02:00"), Some(time));
-        assert_eq!(serde_json::to_string(&time).unwrap(), r#""2026-02-22T17:20:01.000Z""#);
-        assert_eq!(serde_json::from_str::<Timestamp>(r#""2026-02-22T17:20:01Z""#).unwrap(), time);
+        assert_eq!(
+            Timestamp::parse("2026-02-22T19:20:01.000+02:00"),
+            Some(time)
+        );
+        assert_eq!(
+            serde_json::to_string(&time).unwrap(),
+            r#""2026-02-22T17:20:01.000Z""#
+        );
+        assert_eq!(
+            serde_json::from_str::<Timestamp>(r#""2026-02-22T17:20:01Z""#).unwrap(),
+            time
+        );
     }
 
     #[test]

@@ -7,13 +7,18 @@ use omo_core::check::counterfactual::{CheckCounterfactual, Counterfactual, Prove
 use omo_core::check::session_check::{Check, CheckOrigin, CheckRecord, CheckVerdict, TestCounts};
 use omo_core::limits::RunLimits;
 use omo_core::promise::{Claim, read_claim};
-use omo_core::review::{self, AgreementRefusal, RejectedTree, RequestedReview, Review, ReviewVerdict};
+use omo_core::review::{
+    self, AgreementRefusal, RejectedTree, RequestedReview, Review, ReviewVerdict,
+};
 use omo_core::session::claim_state::VerificationPhase;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::session::{Session, UlwActivation, UlwTrigger, VerdictKind};
-use omo_core::stop::claim::{CheckResult, ClaimFindings, ClaimJudgement, ClaimReason, has_awaited_review, judge_claim};
+use omo_core::stop::claim::{
+    CheckResult, ClaimFindings, ClaimJudgement, ClaimReason, has_awaited_review, judge_claim,
+};
 use omo_core::stop::{
-    StopAction, StopEvent, StopFacts, StopFinding, StopRow, TranscriptTail, apply_decision, decide, needs_judgement,
+    StopAction, StopEvent, StopFacts, StopFinding, StopRow, TranscriptTail, apply_decision, decide,
+    needs_judgement,
 };
 use omo_core::timestamp::Timestamp;
 
@@ -43,9 +48,20 @@ fn run() -> Session {
 }
 
 fn check(verdict: CheckVerdict) -> CheckResult {
-    let counts = Some(TestCounts { run: 3, failed: u64::from(verdict == CheckVerdict::Failed), skipped: 0 });
-    let record = CheckRecord { verdict, detail: verdict.word().to_owned(), counts, ..CheckRecord::default() };
-    let definition = Check::new(None, "cargo test", CheckOrigin::User).unwrap().definition();
+    let counts = Some(TestCounts {
+        run: 3,
+        failed: u64::from(verdict == CheckVerdict::Failed),
+        skipped: 0,
+    });
+    let record = CheckRecord {
+        verdict,
+        detail: verdict.word().to_owned(),
+        counts,
+        ..CheckRecord::default()
+    };
+    let definition = Check::new(None, "cargo test", CheckOrigin::User)
+        .unwrap()
+        .definition();
     CheckResult {
         name: "tests".to_owned(),
         command: "cargo test".to_owned(),
@@ -57,16 +73,29 @@ fn check(verdict: CheckVerdict) -> CheckResult {
 
 fn found(verdict: CheckVerdict, tree: &str) -> ClaimFindings {
     let tree = Some(tree.to_owned()).filter(|tree| !tree.is_empty());
-    ClaimFindings { tree, checks: vec![check(verdict)], ..ClaimFindings::default() }
+    ClaimFindings {
+        tree,
+        checks: vec![check(verdict)],
+        ..ClaimFindings::default()
+    }
 }
 
 fn asked(tree: &str) -> RequestedReview {
     let tree = Some(tree.to_owned()).filter(|tree| !tree.is_empty());
-    RequestedReview { at: Some(at(1)), tree, ..RequestedReview::default() }
+    RequestedReview {
+        at: Some(at(1)),
+        tree,
+        ..RequestedReview::default()
+    }
 }
 
 fn review(verdict: ReviewVerdict) -> Review {
-    Review { verdict, at: Some(at(2)), objections: "loses a byte".to_owned(), reviewer: None }
+    Review {
+        verdict,
+        at: Some(at(2)),
+        objections: "loses a byte".to_owned(),
+        reviewer: None,
+    }
 }
 
 const AGAIN: ClaimJudgement = ClaimJudgement::ReviewWanted { again: true };
@@ -88,42 +117,121 @@ fn lost_a_test() -> Counterfactual {
 }
 
 /// Facts, and their worth.
-type Case = (&'static str, fn(&mut Session, &mut ClaimFindings), ClaimJudgement);
+type Case = (
+    &'static str,
+    fn(&mut Session, &mut ClaimFindings),
+    ClaimJudgement,
+);
 
 const CASES: &[Case] = &[
-    ("a red gate", |_, f| f.checks = vec![check(CheckVerdict::Failed)], ClaimJudgement::Failed),
-    ("a check that ran nothing", |_, f| f.checks = vec![check(CheckVerdict::NothingRan)], ClaimJudgement::Failed),
-    ("a check that is not approved", |_, f| f.checks = vec![check(CheckVerdict::NotApproved)], ClaimJudgement::Failed),
-    ("one red of two", |_, f| f.checks.push(check(CheckVerdict::TimedOut)), ClaimJudgement::Failed),
+    (
+        "a red gate",
+        |_, f| f.checks = vec![check(CheckVerdict::Failed)],
+        ClaimJudgement::Failed,
+    ),
+    (
+        "a check that ran nothing",
+        |_, f| f.checks = vec![check(CheckVerdict::NothingRan)],
+        ClaimJudgement::Failed,
+    ),
+    (
+        "a check that is not approved",
+        |_, f| f.checks = vec![check(CheckVerdict::NotApproved)],
+        ClaimJudgement::Failed,
+    ),
+    (
+        "one red of two",
+        |_, f| f.checks.push(check(CheckVerdict::TimedOut)),
+        ClaimJudgement::Failed,
+    ),
     ("green, no review asked for yet", |_, _| {}, FIRST),
-    ("green, no review wanted", |s, _| s.verification.review_wanted = false, ClaimJudgement::Verified),
-    ("no check, no review wanted", nothing_to_judge_by, ClaimJudgement::NothingToJudgeBy),
+    (
+        "green, no review wanted",
+        |s, _| s.verification.review_wanted = false,
+        ClaimJudgement::Verified,
+    ),
+    (
+        "no check, no review wanted",
+        nothing_to_judge_by,
+        ClaimJudgement::NothingToJudgeBy,
+    ),
     ("no check, a review wanted", |_, f| f.checks.clear(), FIRST),
-    ("gates that change what they judge", |_, f| f.tree_changed = true, ClaimJudgement::Failed),
-    ("reviewed on these files", |s, _| wait(s, "t1", ReviewVerdict::Verified), ClaimJudgement::Verified),
-    ("reviewed on other files", |s, _| wait(s, "t0", ReviewVerdict::Verified), FIRST),
-    ("reviewed on these files, but a check is red", red_and_reviewed, ClaimJudgement::Failed),
-    ("rejected on these files", |s, _| wait(s, "t1", ReviewVerdict::Rejected), ClaimJudgement::Failed),
-    ("rejected, and the files are others now", |s, _| wait(s, "t0", ReviewVerdict::Rejected), AGAIN),
-    ("a review without a verdict", |s, _| wait(s, "t1", ReviewVerdict::Unclear), AGAIN),
-    ("asked for and never seen", |s, _| s.verification.asked = Some(asked("t1")), AGAIN),
-    ("reviewed on these files, from other material", other_material, FIRST),
-    ("reviewed while the comparison goes on", |s, f| compared(s, f, Counterfactual::Pending), ClaimJudgement::Verified),
+    (
+        "gates that change what they judge",
+        |_, f| f.tree_changed = true,
+        ClaimJudgement::Failed,
+    ),
+    (
+        "reviewed on these files",
+        |s, _| wait(s, "t1", ReviewVerdict::Verified),
+        ClaimJudgement::Verified,
+    ),
+    (
+        "reviewed on other files",
+        |s, _| wait(s, "t0", ReviewVerdict::Verified),
+        FIRST,
+    ),
+    (
+        "reviewed on these files, but a check is red",
+        red_and_reviewed,
+        ClaimJudgement::Failed,
+    ),
+    (
+        "rejected on these files",
+        |s, _| wait(s, "t1", ReviewVerdict::Rejected),
+        ClaimJudgement::Failed,
+    ),
+    (
+        "rejected, and the files are others now",
+        |s, _| wait(s, "t0", ReviewVerdict::Rejected),
+        AGAIN,
+    ),
+    (
+        "a review without a verdict",
+        |s, _| wait(s, "t1", ReviewVerdict::Unclear),
+        AGAIN,
+    ),
+    (
+        "asked for and never seen",
+        |s, _| s.verification.asked = Some(asked("t1")),
+        AGAIN,
+    ),
+    (
+        "reviewed on these files, from other material",
+        other_material,
+        FIRST,
+    ),
+    (
+        "reviewed while the comparison goes on",
+        |s, f| compared(s, f, Counterfactual::Pending),
+        ClaimJudgement::Verified,
+    ),
     (
         "reviewed, and the comparison failed",
         |s, f| compared(s, f, Counterfactual::Failed("no room".to_owned())),
         ClaimJudgement::Verified,
     ),
-    ("reviewed, and the comparison found more", |s, f| compared(s, f, lost_a_test()), FIRST),
+    (
+        "reviewed, and the comparison found more",
+        |s, f| compared(s, f, lost_a_test()),
+        FIRST,
+    ),
     (
         "reviewed with all that the comparison found",
         |s, f| {
             compared(s, f, lost_a_test());
-            s.verification.asked.iter_mut().for_each(|asked| asked.shown = f.counterfactual.first_lines());
+            s.verification
+                .asked
+                .iter_mut()
+                .for_each(|asked| asked.shown = f.counterfactual.first_lines());
         },
         ClaimJudgement::Verified,
     ),
-    ("files that could never be read", without_id, ClaimJudgement::Failed),
+    (
+        "files that could never be read",
+        without_id,
+        ClaimJudgement::Failed,
+    ),
     (
         "rejected on these files, from other material",
         |s, f| {
@@ -132,7 +240,11 @@ const CASES: &[Case] = &[
         },
         ClaimJudgement::Failed,
     ),
-    ("these files were rejected before", |s, _| rejected(s, Some("t1")), ClaimJudgement::Failed),
+    (
+        "these files were rejected before",
+        |s, _| rejected(s, Some("t1")),
+        ClaimJudgement::Failed,
+    ),
     (
         "these files were rejected before, and the next one agrees",
         |s, _| {
@@ -173,8 +285,16 @@ const CASES: &[Case] = &[
         },
         ClaimJudgement::Failed,
     ),
-    ("an id now, none when it was asked", |s, _| wait(s, "", ReviewVerdict::Verified), FIRST),
-    ("a review that was not asked for", |s, _| s.verification.review = Some(review(ReviewVerdict::Verified)), FIRST),
+    (
+        "an id now, none when it was asked",
+        |s, _| wait(s, "", ReviewVerdict::Verified),
+        FIRST,
+    ),
+    (
+        "a review that was not asked for",
+        |s, _| s.verification.review = Some(review(ReviewVerdict::Verified)),
+        FIRST,
+    ),
 ];
 
 fn wait(session: &mut Session, tree: &str, verdict: ReviewVerdict) {
@@ -183,7 +303,10 @@ fn wait(session: &mut Session, tree: &str, verdict: ReviewVerdict) {
 }
 
 fn rejected(session: &mut Session, tree: Option<&str>) {
-    session.verification.reject(RejectedTree { tree: tree.map(str::to_owned), objections: "no".to_owned() });
+    session.verification.reject(RejectedTree {
+        tree: tree.map(str::to_owned),
+        objections: "no".to_owned(),
+    });
 }
 
 fn other_material(session: &mut Session, findings: &mut ClaimFindings) {
@@ -212,7 +335,11 @@ fn what_was_found_is_worth_what_the_table_says() {
     for (name, change, expected) in CASES {
         let (mut session, mut findings) = (run(), found(CheckVerdict::Green, "t1"));
         change(&mut session, &mut findings);
-        assert_eq!(judge_claim(&session, findings).judgement, *expected, "{name}");
+        assert_eq!(
+            judge_claim(&session, findings).judgement,
+            *expected,
+            "{name}"
+        );
     }
 }
 
@@ -220,7 +347,10 @@ fn what_was_found_is_worth_what_the_table_says() {
 fn facts(minute: i64) -> StopFacts {
     StopFacts {
         event: StopEvent::default(),
-        transcript: TranscriptTail { tool_called_since_block: true, ..TranscriptTail::default() },
+        transcript: TranscriptTail {
+            tool_called_since_block: true,
+            ..TranscriptTail::default()
+        },
         client_block_cap: None,
         finding: StopFinding::NotAsked,
         plan: None,
@@ -230,9 +360,20 @@ fn facts(minute: i64) -> StopFacts {
 }
 
 /// One Stop as the hook makes it: judged where it has to be, decided, written down.
-fn stop(session: &mut Session, message: &str, findings: &ClaimFindings, minute: i64) -> (StopRow, StopAction) {
-    let event = StopEvent { claim: read_claim(message), ..StopEvent::default() };
-    let mut facts = StopFacts { event, ..facts(minute) };
+fn stop(
+    session: &mut Session,
+    message: &str,
+    findings: &ClaimFindings,
+    minute: i64,
+) -> (StopRow, StopAction) {
+    let event = StopEvent {
+        claim: read_claim(message),
+        ..StopEvent::default()
+    };
+    let mut facts = StopFacts {
+        event,
+        ..facts(minute)
+    };
     facts.finding = if needs_judgement(session, &facts) {
         StopFinding::Claim(Box::new(judge_claim(session, findings.clone())))
     } else {
@@ -248,15 +389,36 @@ const DONE: &str = "All done.\n<promise>DONE</promise>";
 #[test]
 fn red_then_green_then_reviewed_is_verified() {
     let mut session = run();
-    assert_eq!(stop(&mut session, DONE, &found(CheckVerdict::Failed, "t0"), 1).0, StopRow::Continue);
-    assert_eq!((session.verification.attempts, session.verification.phase), (1, VerificationPhase::Working));
-    assert_eq!(stop(&mut session, DONE, &found(CheckVerdict::Green, "t1"), 2).0, StopRow::Continue);
-    assert_eq!((session.verification.attempts, session.verification.phase), (1, VerificationPhase::Review));
-    session.verification.review = Some(review::read_review("Fine.\n<promise>VERIFIED</promise>", at(3)));
+    assert_eq!(
+        stop(&mut session, DONE, &found(CheckVerdict::Failed, "t0"), 1).0,
+        StopRow::Continue
+    );
+    assert_eq!(
+        (session.verification.attempts, session.verification.phase),
+        (1, VerificationPhase::Working)
+    );
+    assert_eq!(
+        stop(&mut session, DONE, &found(CheckVerdict::Green, "t1"), 2).0,
+        StopRow::Continue
+    );
+    assert_eq!(
+        (session.verification.attempts, session.verification.phase),
+        (1, VerificationPhase::Review)
+    );
+    session.verification.review = Some(review::read_review(
+        "Fine.\n<promise>VERIFIED</promise>",
+        at(3),
+    ));
     // The review alone ends it: nothing has to be claimed a second time.
     assert!(has_awaited_review(&session));
     assert_eq!(
-        stop(&mut session, "The reviewer agrees.", &found(CheckVerdict::Green, "t1"), 4).0,
+        stop(
+            &mut session,
+            "The reviewer agrees.",
+            &found(CheckVerdict::Green, "t1"),
+            4
+        )
+        .0,
         StopRow::ClaimJudged
     );
     assert_eq!(session.verdict.unwrap().kind, VerdictKind::Verified);
@@ -268,9 +430,18 @@ fn verified_and_then_a_file_changes_is_asked_again() {
     let mut session = run();
     stop(&mut session, DONE, &found(CheckVerdict::Green, "t1"), 1);
     session.verification.review = Some(review(ReviewVerdict::Verified));
-    assert_eq!(stop(&mut session, DONE, &found(CheckVerdict::Green, "t2"), 2).0, StopRow::Continue);
-    assert_eq!(session.verification.asked.as_ref().unwrap().tree.as_deref(), Some("t2"));
-    assert_eq!((session.verification.attempts, &session.verification.review), (0, &None));
+    assert_eq!(
+        stop(&mut session, DONE, &found(CheckVerdict::Green, "t2"), 2).0,
+        StopRow::Continue
+    );
+    assert_eq!(
+        session.verification.asked.as_ref().unwrap().tree.as_deref(),
+        Some("t2")
+    );
+    assert_eq!(
+        (session.verification.attempts, &session.verification.review),
+        (0, &None)
+    );
 }
 
 #[test]
@@ -285,7 +456,13 @@ fn the_same_failure_on_the_same_files_is_reported_twice_and_no_more() {
     for (minute, tree) in [(1, "t1"), (2, "t2"), (3, "t3"), (4, "t4")] {
         let message = if minute == 1 { DONE } else { "Hm." };
         assert_eq!(
-            stop(&mut session, message, &found(CheckVerdict::Failed, tree), minute).0,
+            stop(
+                &mut session,
+                message,
+                &found(CheckVerdict::Failed, tree),
+                minute
+            )
+            .0,
             StopRow::Continue,
             "{tree}"
         );
@@ -297,13 +474,29 @@ fn what_was_rejected_counts_once_and_its_objections_are_kept_until_the_next_clai
     let mut session = run();
     stop(&mut session, DONE, &found(CheckVerdict::Green, "t1"), 1);
     session.verification.review = Some(review(ReviewVerdict::Rejected));
-    let (row, _) = stop(&mut session, "I will fix that.", &found(CheckVerdict::Green, "t1"), 2);
+    let (row, _) = stop(
+        &mut session,
+        "I will fix that.",
+        &found(CheckVerdict::Green, "t1"),
+        2,
+    );
     assert_eq!((row, session.verification.attempts), (StopRow::Continue, 1));
-    assert_eq!(session.verification.failure.as_ref().unwrap().what, "review: loses a byte");
-    stop(&mut session, "Still at it.", &found(CheckVerdict::Green, "t2"), 3);
+    assert_eq!(
+        session.verification.failure.as_ref().unwrap().what,
+        "review: loses a byte"
+    );
+    stop(
+        &mut session,
+        "Still at it.",
+        &found(CheckVerdict::Green, "t2"),
+        3,
+    );
     assert_eq!(session.verification.attempts, 1, "nothing was claimed");
     stop(&mut session, DONE, &found(CheckVerdict::Green, "t3"), 4);
-    assert_eq!((session.verification.attempts, session.verification.phase), (1, VerificationPhase::Review));
+    assert_eq!(
+        (session.verification.attempts, session.verification.phase),
+        (1, VerificationPhase::Review)
+    );
     assert_eq!(session.verification.failure, None);
 }
 
@@ -314,9 +507,20 @@ fn what_was_rejected_counts_once_and_its_objections_are_kept_until_the_next_clai
 fn a_verdict_that_is_never_seen_ends_after_three_attempts_with_a_warning() {
     let mut session = run();
     let green = found(CheckVerdict::Green, "t1");
-    let rows: Vec<StopRow> = (1..=5).map(|minute| stop(&mut session, DONE, &green, minute).0).collect();
+    let rows: Vec<StopRow> = (1..=5)
+        .map(|minute| stop(&mut session, DONE, &green, minute).0)
+        .collect();
     // The first claim asks; then each one that comes without a verdict is a failed claim.
-    assert_eq!(rows, [StopRow::Continue, StopRow::Continue, StopRow::Continue, StopRow::AttemptsSpent, StopRow::NoRun]);
+    assert_eq!(
+        rows,
+        [
+            StopRow::Continue,
+            StopRow::Continue,
+            StopRow::Continue,
+            StopRow::AttemptsSpent,
+            StopRow::NoRun
+        ]
+    );
     assert_eq!(session.verdict.unwrap().kind, VerdictKind::Released);
 }
 
@@ -325,7 +529,10 @@ fn the_attempts_are_in_the_state_and_survive_the_process() {
     let mut session = run();
     stop(&mut session, DONE, &found(CheckVerdict::Failed, "t1"), 1);
     let written = serde_json::to_string(&session).unwrap();
-    assert!(written.contains(r#""attempts":1,"maxAttempts":3"#), "{written}");
+    assert!(
+        written.contains(r#""attempts":1,"maxAttempts":3"#),
+        "{written}"
+    );
     assert_eq!(serde_json::from_str::<Session>(&written).unwrap(), session);
     assert_eq!(session.max_attempts(), 3);
 }
@@ -333,11 +540,26 @@ fn the_attempts_are_in_the_state_and_survive_the_process() {
 #[test]
 fn three_red_claims_end_the_run_with_a_warning() {
     let mut session = run();
-    for (minute, row) in [(1, StopRow::Continue), (2, StopRow::Continue), (3, StopRow::AttemptsSpent)] {
+    for (minute, row) in [
+        (1, StopRow::Continue),
+        (2, StopRow::Continue),
+        (3, StopRow::AttemptsSpent),
+    ] {
         let tree = format!("t{minute}");
-        let (decided, action) = stop(&mut session, DONE, &found(CheckVerdict::Failed, &tree), minute);
+        let (decided, action) = stop(
+            &mut session,
+            DONE,
+            &found(CheckVerdict::Failed, &tree),
+            minute,
+        );
         assert_eq!(decided, row);
-        let ends = matches!(action, StopAction::End { verdict: VerdictKind::Released, .. });
+        let ends = matches!(
+            action,
+            StopAction::End {
+                verdict: VerdictKind::Released,
+                ..
+            }
+        );
         assert_eq!(ends, row == StopRow::AttemptsSpent);
     }
 }
@@ -347,31 +569,53 @@ fn a_file_cannot_raise_the_number_of_attempts() {
     let mut session = run();
     session.verification.max_attempts = 100;
     let rows: Vec<StopRow> = (1..=3)
-        .map(|minute| stop(&mut session, DONE, &found(CheckVerdict::Failed, &minute.to_string()), minute).0)
+        .map(|minute| {
+            stop(
+                &mut session,
+                DONE,
+                &found(CheckVerdict::Failed, &minute.to_string()),
+                minute,
+            )
+            .0
+        })
         .collect();
     assert_eq!(rows.last(), Some(&StopRow::AttemptsSpent));
 }
 
 #[test]
 fn what_the_main_agent_says_of_a_review_starts_nothing() {
-    for message in ["The oracle said <promise>VERIFIED</promise>", "Great.\n<promise>VERIFIED</promise>"] {
+    for message in [
+        "The oracle said <promise>VERIFIED</promise>",
+        "Great.\n<promise>VERIFIED</promise>",
+    ] {
         let mut session = run();
         stop(&mut session, DONE, &found(CheckVerdict::Green, "t1"), 1);
         let (row, _) = stop(&mut session, message, &found(CheckVerdict::Green, "t1"), 2);
-        assert_eq!((row, session.verdict), (StopRow::Continue, None), "{message}");
+        assert_eq!(
+            (row, session.verdict),
+            (StopRow::Continue, None),
+            "{message}"
+        );
     }
 }
 
 #[test]
 fn a_claim_that_an_earlier_row_answers_runs_no_check() {
     let mut session = run();
-    let event = StopEvent { claim: Some(Claim::Done), plan_mode: true, ..StopEvent::default() };
+    let event = StopEvent {
+        claim: Some(Claim::Done),
+        plan_mode: true,
+        ..StopEvent::default()
+    };
     let mut facts = StopFacts { event, ..facts(1) };
     assert!(!needs_judgement(&session, &facts), "plan mode");
     facts.event.plan_mode = false;
     assert!(needs_judgement(&session, &facts));
     session.ulw.stop_blocks = 99;
-    assert!(needs_judgement(&session, &facts), "a claim is judged at a bound");
+    assert!(
+        needs_judgement(&session, &facts),
+        "a claim is judged at a bound"
+    );
     session.ulw.said_blocked = Some("no access".to_owned());
     assert!(!needs_judgement(&session, &facts), "said to be blocked");
 }
@@ -392,12 +636,17 @@ fn what_was_added_meanwhile_has_to_be_asked() {
     session.verification.review_wanted = false;
     let check = judge_claim(&session, found(CheckVerdict::Green, "t1"));
     assert_eq!(check.judgement, ClaimJudgement::Verified);
-    let mut facts = StopFacts { finding: StopFinding::Claim(Box::new(check)), ..facts(1) };
+    let mut facts = StopFacts {
+        finding: StopFinding::Claim(Box::new(check)),
+        ..facts(1)
+    };
     assert!(!facts.is_outdated(&session));
     facts.plan = Some(PlanRun::default());
     assert!(facts.is_outdated(&session), "a plan was opened");
     facts.plan = None;
-    session.checks.push(Check::new(None, "npm test", CheckOrigin::User).unwrap());
+    session
+        .checks
+        .push(Check::new(None, "npm test", CheckOrigin::User).unwrap());
     assert!(facts.is_outdated(&session), "a check was added");
 }
 
@@ -406,11 +655,20 @@ fn a_record_is_kept_with_its_check_and_a_reused_one_is_not_written_again() {
     let mut session = run();
     let mut findings = found(CheckVerdict::Failed, "t1");
     judge_claim(&session, findings.clone()).record(&mut session, at(1), 7);
-    assert_eq!(session.checks[0].last.as_ref().unwrap().verdict, CheckVerdict::Failed);
-    findings.checks[0] = CheckResult { is_reused: true, ..check(CheckVerdict::Green) };
+    assert_eq!(
+        session.checks[0].last.as_ref().unwrap().verdict,
+        CheckVerdict::Failed
+    );
+    findings.checks[0] = CheckResult {
+        is_reused: true,
+        ..check(CheckVerdict::Green)
+    };
     let check = judge_claim(&session, findings);
     assert_eq!(check.reason, ClaimReason::FirstReview);
     check.record(&mut session, at(2), 9);
-    assert_eq!(session.checks[0].last.as_ref().unwrap().verdict, CheckVerdict::Failed);
+    assert_eq!(
+        session.checks[0].last.as_ref().unwrap().verdict,
+        CheckVerdict::Failed
+    );
     assert_eq!(session.verification.asked.as_ref().unwrap().offset, 9);
 }

@@ -17,7 +17,9 @@ fn outcome(prompt: &str) -> Outcome {
 
 fn outcome_of(reading: &PromptReading) -> Outcome {
     match reading {
-        PromptReading::Activate { .. } | PromptReading::Short(ShortRequest::GoOn) => Outcome::Activates,
+        PromptReading::Activate { .. } | PromptReading::Short(ShortRequest::GoOn) => {
+            Outcome::Activates
+        }
         PromptReading::Nothing | PromptReading::Short(_) => Outcome::Ignored,
         PromptReading::Command { .. } => Outcome::Command,
         PromptReading::Off { .. } => Outcome::Off,
@@ -26,8 +28,11 @@ fn outcome_of(reading: &PromptReading) -> Outcome {
 
 /// Each row of a table has to come out as said; all that do not are shown at once.
 fn check(expected: Outcome, prompts: &[&str]) {
-    let wrong: Vec<_> =
-        prompts.iter().map(|prompt| (*prompt, outcome(prompt))).filter(|(_, found)| *found != expected).collect();
+    let wrong: Vec<_> = prompts
+        .iter()
+        .map(|prompt| (*prompt, outcome(prompt)))
+        .filter(|(_, found)| *found != expected)
+        .collect();
     assert!(wrong.is_empty(), "should be {expected:?}: {wrong:#?}");
 }
 
@@ -471,14 +476,23 @@ fn commands_are_read_byte_for_byte() {
     for (prompt, expected) in [
         ("/omo:ulw", Some(("ulw", ""))),
         ("/omo:ulw fix it", Some(("ulw", "fix it"))),
-        ("/omo:ulw  fix `a`; $(b)\n ", Some(("ulw", " fix `a`; $(b)\n "))),
+        (
+            "/omo:ulw  fix `a`; $(b)\n ",
+            Some(("ulw", " fix `a`; $(b)\n ")),
+        ),
         ("/omo:ulw\nfix", Some(("ulw", "fix"))),
         ("  /omo:ulw fix", Some(("ulw", "fix"))),
         ("/ulw fix \"x\"", Some(("ulw", "fix \"x\""))),
         ("/ultrawork fix", None),
-        ("/omo:stop-continuation ulw", Some(("stop-continuation", "ulw"))),
+        (
+            "/omo:stop-continuation ulw",
+            Some(("stop-continuation", "ulw")),
+        ),
         ("/omo:status", Some(("status", ""))),
-        ("<system-reminder>x</system-reminder>\n/omo:ulw a", Some(("ulw", "a"))),
+        (
+            "<system-reminder>x</system-reminder>\n/omo:ulw a",
+            Some(("ulw", "a")),
+        ),
         ("/other:cmd ulw", None),
         ("/review ulw fix", None),
         ("/loop 5m ulw fix", None),
@@ -486,9 +500,14 @@ fn commands_are_read_byte_for_byte() {
         ("/ulw-logs/foo.txt", None),
         ("please run /omo:ulw", None),
     ] {
-        let expected =
-            expected.map_or(PromptReading::Nothing, |(name, arguments)| PromptReading::Command { name, arguments });
-        assert_eq!(read_prompt(prompt, &Keywords::default()), expected, "{prompt}");
+        let expected = expected.map_or(PromptReading::Nothing, |(name, arguments)| {
+            PromptReading::Command { name, arguments }
+        });
+        assert_eq!(
+            read_prompt(prompt, &Keywords::default()),
+            expected,
+            "{prompt}"
+        );
     }
 }
 
@@ -525,7 +544,11 @@ fn letting_go_is_a_clause_of_its_own() {
         ("ulw fix the parser\nstop ulw", false),
         ("stop ulw: it goes in circles", false),
     ] {
-        assert_eq!(read_prompt(prompt, &Keywords::default()), PromptReading::Off { whole }, "{prompt}");
+        assert_eq!(
+            read_prompt(prompt, &Keywords::default()),
+            PromptReading::Off { whole },
+            "{prompt}"
+        );
     }
     check(
         Outcome::Ignored,
@@ -545,7 +568,12 @@ fn letting_go_is_a_clause_of_its_own() {
 
 #[test]
 fn keywords_of_ones_own() {
-    let own = Keywords::new(vec!["울트라워크".into(), "ウルトラワーク".into(), "go-go".into()]).unwrap();
+    let own = Keywords::new(vec![
+        "울트라워크".into(),
+        "ウルトラワーク".into(),
+        "go-go".into(),
+    ])
+    .unwrap();
     for (prompt, expected) in [
         ("울트라워크 해줘", Outcome::Activates),
         ("울트라워크로 해줘", Outcome::Activates),
@@ -561,7 +589,13 @@ fn keywords_of_ones_own() {
     }
     let none = Keywords::new(Vec::new()).unwrap();
     assert_eq!(read_prompt("ulw fix", &none), PromptReading::Nothing);
-    assert_eq!(read_prompt("/omo:ulw x", &none), PromptReading::Command { name: "ulw", arguments: "x" });
+    assert_eq!(
+        read_prompt("/omo:ulw x", &none),
+        PromptReading::Command {
+            name: "ulw",
+            arguments: "x"
+        }
+    );
 }
 
 #[test]
@@ -569,8 +603,14 @@ fn what_is_no_keyword_is_named() {
     for bad in ["", "a b", "ulw!", "a/b", "x.y", &"a".repeat(33)] {
         let error = Keywords::new(vec!["fine".into(), bad.to_owned()]).unwrap_err();
         assert_eq!(error, InvalidKeyword::Word(bad.to_owned()));
-        assert!(error.to_string().starts_with(&format!("{bad:?}")), "{error}");
+        assert!(
+            error.to_string().starts_with(&format!("{bad:?}")),
+            "{error}"
+        );
     }
-    assert_eq!(Keywords::new(vec!["a".into(); 17]), Err(InvalidKeyword::TooMany(17)));
+    assert_eq!(
+        Keywords::new(vec!["a".into(); 17]),
+        Err(InvalidKeyword::TooMany(17))
+    );
     assert!(Keywords::new(vec!["é".repeat(32); 16]).is_ok());
 }

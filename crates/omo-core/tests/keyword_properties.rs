@@ -13,7 +13,10 @@ fn boundary_rule() -> Regex {
     let before = format!(r"(?:^|[^{latin}_\-/\\@#$=&.:])");
     let after = format!(r"(?:$|[.:](?:$|[^{latin}:])|[^{latin}_\-/\\@#$=&.:])");
     let keyword = "(?i-u:ulw|ultrawork)";
-    Regex::new(&format!("{before}(?:_{keyword}_|{keyword}(?:/{keyword})*){after}")).unwrap()
+    Regex::new(&format!(
+        "{before}(?:_{keyword}_|{keyword}(?:/{keyword})*){after}"
+    ))
+    .unwrap()
 }
 
 fn is_ignored(prompt: &str) -> bool {
@@ -25,9 +28,21 @@ fn activates(prompt: &str) -> bool {
 }
 
 fn activating() -> impl Strategy<Value = String> {
-    let before = prop_oneof![Just(""), Just("please "), Just("fix the build. "), Just("이거 ")];
-    let after = prop_oneof![Just(""), Just(" fix the build"), Just(": do it"), Just("로 해줘"), Just("で直して")];
-    (before, prop_oneof![Just("ulw"), Just("Ultrawork")], after).prop_map(|(a, b, c)| format!("{a}{b}{c}"))
+    let before = prop_oneof![
+        Just(""),
+        Just("please "),
+        Just("fix the build. "),
+        Just("이거 ")
+    ];
+    let after = prop_oneof![
+        Just(""),
+        Just(" fix the build"),
+        Just(": do it"),
+        Just("로 해줘"),
+        Just("で直して")
+    ];
+    (before, prop_oneof![Just("ulw"), Just("Ultrawork")], after)
+        .prop_map(|(a, b, c)| format!("{a}{b}{c}"))
 }
 
 /// Every neighbour on both sides, and what follows the right one. Letters stand only where they make a longer name: as
@@ -35,7 +50,9 @@ fn activating() -> impl Strategy<Value = String> {
 #[test]
 fn the_scan_is_the_boundary_rule() {
     let rule = boundary_rule();
-    let marks = ["", "-", "/", "\\", "#", "$", "&", ".", ":", "_", "\u{301}", "é", "z", "0"];
+    let marks = [
+        "", "-", "/", "\\", "#", "$", "&", ".", ":", "_", "\u{301}", "é", "z", "0",
+    ];
     let beyond = ["", " ", ".", ":", "z", "0", "é"];
     for before in marks {
         for after in marks {

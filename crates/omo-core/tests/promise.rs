@@ -80,7 +80,11 @@ fn a_promise_that_is_only_talked_about_does_not_count() {
 
 #[test]
 fn claims_are_distinguished() {
-    let blocked = |reason: &str| Some(Claim::Blocked { reason: reason.to_owned() });
+    let blocked = |reason: &str| {
+        Some(Claim::Blocked {
+            reason: reason.to_owned(),
+        })
+    };
     for (inside, expected) in [
         ("DONE", Some(Claim::Done)),
         ("\n DONE \n", Some(Claim::Done)),
@@ -97,7 +101,11 @@ fn claims_are_distinguished() {
         ("NOT DONE", None),
         ("", None),
     ] {
-        assert_eq!(read_claim(&format!("It is so.\n<promise>{inside}</promise>")), expected, "{inside:?}");
+        assert_eq!(
+            read_claim(&format!("It is so.\n<promise>{inside}</promise>")),
+            expected,
+            "{inside:?}"
+        );
     }
 }
 

@@ -24,7 +24,9 @@ fn report(output: &[u8]) -> TestReport {
 }
 
 fn counts(output: &[u8]) -> Option<(u64, u64, u64)> {
-    report(output).counts.map(|counts| (counts.run, counts.failed, counts.skipped))
+    report(output)
+        .counts
+        .map(|counts| (counts.run, counts.failed, counts.skipped))
 }
 
 /// Names that are all there say the same as the summary.
@@ -39,15 +41,23 @@ fn the_names_of_a_recorded_run_add_up_to_its_counts() {
         let (passed, failed) = (count(TestOutcome::Passed), count(TestOutcome::Failed));
         let counts = report.counts.unwrap();
         if failed > counts.failed || passed > counts.run - counts.failed {
-            wrong.push(format!("{file}: {counts} counted; {passed} passed and {failed} failed by name: {report:?}"));
+            wrong.push(format!(
+                "{file}: {counts} counted; {passed} passed and {failed} failed by name: {report:?}"
+            ));
         }
         if passed > 0 && passed + failed == counts.run {
             whole.insert(entry["runner"].as_str().unwrap().to_owned());
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let runners = ["cargo", "nextest", "pytest", "unittest", "jest", "vitest", "node", "go"];
-    assert_eq!(whole, runners.map(str::to_owned).into(), "those that name all tests in one recorded form at least");
+    let runners = [
+        "cargo", "nextest", "pytest", "unittest", "jest", "vitest", "node", "go",
+    ];
+    assert_eq!(
+        whole,
+        runners.map(str::to_owned).into(),
+        "those that name all tests in one recorded form at least"
+    );
 }
 
 #[test]
@@ -68,19 +78,34 @@ fn every_recorded_run_is_read_as_it_was() {
 
 #[test]
 fn every_runner_is_there_in_several_shapes_and_coloured_where_it_has_colours() {
-    for runner in ["cargo", "nextest", "pytest", "unittest", "jest", "vitest", "node", "go"] {
-        let of_it: Vec<Value> = recorded().into_iter().filter(|entry| entry["runner"] == runner).collect();
+    for runner in [
+        "cargo", "nextest", "pytest", "unittest", "jest", "vitest", "node", "go",
+    ] {
+        let of_it: Vec<Value> = recorded()
+            .into_iter()
+            .filter(|entry| entry["runner"] == runner)
+            .collect();
         assert!(of_it.len() >= 8, "{runner}: only {}", of_it.len());
         let has = |test: &dyn Fn(&Value) -> bool| of_it.iter().any(test);
-        assert!(has(&|entry| entry["exit"] != 0) && has(&|entry| entry["exit"] == 0), "{runner}");
-        assert!(has(&|entry| entry["run"] == 0), "{runner}: no run of nothing");
+        assert!(
+            has(&|entry| entry["exit"] != 0) && has(&|entry| entry["exit"] == 0),
+            "{runner}"
+        );
+        assert!(
+            has(&|entry| entry["run"] == 0),
+            "{runner}: no run of nothing"
+        );
         let colours = has(&|entry| {
-            let path =
-                Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runners").join(entry["file"].as_str().unwrap());
+            let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("tests/runners")
+                .join(entry["file"].as_str().unwrap());
             std::fs::read(path).unwrap().contains(&0x1b)
         });
         // Neither Go nor this Python has any.
-        assert!(colours || matches!(runner, "go" | "unittest"), "{runner} is nowhere coloured");
+        assert!(
+            colours || matches!(runner, "go" | "unittest"),
+            "{runner} is nowhere coloured"
+        );
     }
 }
 

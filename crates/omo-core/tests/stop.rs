@@ -42,11 +42,17 @@ fn task(id: &str, kind: &str, status: &str) -> BackgroundTask {
 }
 
 fn blocked(reason: &str) -> Claim {
-    Claim::Blocked { reason: reason.to_owned() }
+    Claim::Blocked {
+        reason: reason.to_owned(),
+    }
 }
 
 fn pause(session: &mut Session, reason: PauseReason) {
-    session.ulw.paused = Some(UlwPause { reason, at: None, is_told: false });
+    session.ulw.paused = Some(UlwPause {
+        reason,
+        at: None,
+        is_told: false,
+    });
 }
 
 /// Of the 100 tokens that it may use the run, with its agents, has used so many.
@@ -70,11 +76,31 @@ fn word(decision: &StopDecision) -> &'static str {
 type Case = (&'static str, fn(&mut Given), StopRow, &'static str);
 
 const CASES: &[Case] = &[
-    ("a subagent stops", |g| g.event.from_subagent = true, StopRow::Subagent, "allow"),
+    (
+        "a subagent stops",
+        |g| g.event.from_subagent = true,
+        StopRow::Subagent,
+        "allow",
+    ),
     ("no entry", |g| g.session = None, StopRow::NoRun, "allow"),
-    ("an empty entry", |g| g.session = Some(Session::default()), StopRow::NoRun, "allow"),
-    ("a run that was turned off", |g| g.session().ulw.enabled = false, StopRow::NoRun, "allow"),
-    ("a run with a verdict", |g| end(g.session()), StopRow::NoRun, "allow"),
+    (
+        "an empty entry",
+        |g| g.session = Some(Session::default()),
+        StopRow::NoRun,
+        "allow",
+    ),
+    (
+        "a run that was turned off",
+        |g| g.session().ulw.enabled = false,
+        StopRow::NoRun,
+        "allow",
+    ),
+    (
+        "a run with a verdict",
+        |g| end(g.session()),
+        StopRow::NoRun,
+        "allow",
+    ),
     (
         "an enabled run with a verdict",
         |g| {
@@ -96,7 +122,12 @@ const CASES: &[Case] = &[
         StopRow::NoRun,
         "allow",
     ),
-    ("input waits", |g| g.transcript.input_waiting = true, StopRow::InputWaiting, "allow"),
+    (
+        "input waits",
+        |g| g.transcript.input_waiting = true,
+        StopRow::InputWaiting,
+        "allow",
+    ),
     (
         "a subagent runs",
         |g| g.event.background.push(task("a", "subagent", "running")),
@@ -129,20 +160,50 @@ const CASES: &[Case] = &[
     ),
     (
         "work that wakes nobody",
-        |g| g.event.background.extend([task("a", "dream", "running"), task("b", "auto-mode scan", "running")]),
+        |g| {
+            g.event.background.extend([
+                task("a", "dream", "running"),
+                task("b", "auto-mode scan", "running"),
+            ])
+        },
         StopRow::Continue,
         "block",
     ),
-    ("no status", |g| g.event.background.push(task("a", "subagent", "")), StopRow::BackgroundWork, "allow"),
     (
-        "a pending one among finished ones",
-        |g| g.event.background.extend([task("a", "subagent", "completed"), task("b", "subagent", "pending")]),
+        "no status",
+        |g| g.event.background.push(task("a", "subagent", "")),
         StopRow::BackgroundWork,
         "allow",
     ),
-    ("a wakeup", |g| g.event.wakeup_scheduled = true, StopRow::BackgroundWork, "allow"),
-    ("a shell that was named", |g| name_and_run(g, "shell"), StopRow::BackgroundWork, "allow"),
-    ("a monitor that was named", |g| name_and_run(g, "monitor"), StopRow::BackgroundWork, "allow"),
+    (
+        "a pending one among finished ones",
+        |g| {
+            g.event.background.extend([
+                task("a", "subagent", "completed"),
+                task("b", "subagent", "pending"),
+            ])
+        },
+        StopRow::BackgroundWork,
+        "allow",
+    ),
+    (
+        "a wakeup",
+        |g| g.event.wakeup_scheduled = true,
+        StopRow::BackgroundWork,
+        "allow",
+    ),
+    (
+        "a shell that was named",
+        |g| name_and_run(g, "shell"),
+        StopRow::BackgroundWork,
+        "allow",
+    ),
+    (
+        "a monitor that was named",
+        |g| name_and_run(g, "monitor"),
+        StopRow::BackgroundWork,
+        "allow",
+    ),
     (
         "a new shell beside a named one",
         |g| {
@@ -189,9 +250,24 @@ const CASES: &[Case] = &[
         StopRow::SaidBlocked,
         "blocked",
     ),
-    ("plan mode", |g| g.event.plan_mode = true, StopRow::PlanOrPaused, "allow"),
-    ("its tokens are used", |g| spend(g.session(), 100), StopRow::BlocksSpent, "pause"),
-    ("one token is left", |g| spend(g.session(), 99), StopRow::Continue, "block"),
+    (
+        "plan mode",
+        |g| g.event.plan_mode = true,
+        StopRow::PlanOrPaused,
+        "allow",
+    ),
+    (
+        "its tokens are used",
+        |g| spend(g.session(), 100),
+        StopRow::BlocksSpent,
+        "pause",
+    ),
+    (
+        "one token is left",
+        |g| spend(g.session(), 99),
+        StopRow::Continue,
+        "block",
+    ),
     (
         "its tokens are used, and it is proved",
         |g| {
@@ -231,8 +307,18 @@ const CASES: &[Case] = &[
         StopRow::Continue,
         "block",
     ),
-    ("paused by Esc", |g| pause(g.session(), PauseReason::Interrupted), StopRow::PlanOrPaused, "allow"),
-    ("paused by an error", |g| pause(g.session(), PauseReason::ApiError), StopRow::PlanOrPaused, "allow"),
+    (
+        "paused by Esc",
+        |g| pause(g.session(), PauseReason::Interrupted),
+        StopRow::PlanOrPaused,
+        "allow",
+    ),
+    (
+        "paused by an error",
+        |g| pause(g.session(), PauseReason::ApiError),
+        StopRow::PlanOrPaused,
+        "allow",
+    ),
     (
         "interrupted since the start",
         |g| g.transcript.interrupted = Some(Interruption::At(at(START + 1))),
@@ -266,8 +352,18 @@ const CASES: &[Case] = &[
         StopRow::Continue,
         "block",
     ),
-    ("said to be blocked", |g| g.event.claim = Some(blocked("no access")), StopRow::SaidBlocked, "blocked"),
-    ("blocked without a reason", |g| g.event.claim = Some(blocked("")), StopRow::SaidBlocked, "blocked"),
+    (
+        "said to be blocked",
+        |g| g.event.claim = Some(blocked("no access")),
+        StopRow::SaidBlocked,
+        "blocked",
+    ),
+    (
+        "blocked without a reason",
+        |g| g.event.claim = Some(blocked("")),
+        StopRow::SaidBlocked,
+        "blocked",
+    ),
     (
         "verified",
         |g| {
@@ -277,7 +373,12 @@ const CASES: &[Case] = &[
         StopRow::ClaimJudged,
         "verified",
     ),
-    ("claimed, nothing to judge by", claim_done, StopRow::ClaimJudged, "released"),
+    (
+        "claimed, nothing to judge by",
+        claim_done,
+        StopRow::ClaimJudged,
+        "released",
+    ),
     (
         "verified at the bounds",
         |g| {
@@ -287,7 +388,12 @@ const CASES: &[Case] = &[
         StopRow::ClaimJudged,
         "verified",
     ),
-    ("three failed attempts", |g| g.session().verification.attempts = 3, StopRow::AttemptsSpent, "released"),
+    (
+        "three failed attempts",
+        |g| g.session().verification.attempts = 3,
+        StopRow::AttemptsSpent,
+        "released",
+    ),
     (
         "the third failure, now",
         |g| {
@@ -315,10 +421,30 @@ const CASES: &[Case] = &[
         StopRow::AttemptsSpent,
         "released",
     ),
-    ("7 of 8", |g| g.session().ulw.stop_blocks = 7, StopRow::Continue, "block"),
-    ("8 of 8", |g| g.session().ulw.stop_blocks = 8, StopRow::BlocksSpent, "released"),
-    ("50 of 8", |g| g.session().ulw.stop_blocks = 50, StopRow::BlocksSpent, "released"),
-    ("blocks beyond counting", |g| g.session().ulw.stop_blocks = u32::MAX, StopRow::BlocksSpent, "released"),
+    (
+        "7 of 8",
+        |g| g.session().ulw.stop_blocks = 7,
+        StopRow::Continue,
+        "block",
+    ),
+    (
+        "8 of 8",
+        |g| g.session().ulw.stop_blocks = 8,
+        StopRow::BlocksSpent,
+        "released",
+    ),
+    (
+        "50 of 8",
+        |g| g.session().ulw.stop_blocks = 50,
+        StopRow::BlocksSpent,
+        "released",
+    ),
+    (
+        "blocks beyond counting",
+        |g| g.session().ulw.stop_blocks = u32::MAX,
+        StopRow::BlocksSpent,
+        "released",
+    ),
     (
         "8 of 8, client cap 20",
         |g| {
@@ -373,7 +499,12 @@ const CASES: &[Case] = &[
         StopRow::BlocksSpent,
         "released",
     ),
-    ("exactly 240 minutes", |g| g.now = at(START + 240 * MINUTE), StopRow::TimeSpent, "expired"),
+    (
+        "exactly 240 minutes",
+        |g| g.now = at(START + 240 * MINUTE),
+        StopRow::TimeSpent,
+        "expired",
+    ),
     (
         "a night between two prompts",
         |g| {
@@ -388,7 +519,8 @@ const CASES: &[Case] = &[
     (
         "a usage limit that has not ended",
         |g| {
-            g.session().rest(RestReason::UsageLimit, Vec::new(), at(START + 5 * MINUTE));
+            g.session()
+                .rest(RestReason::UsageLimit, Vec::new(), at(START + 5 * MINUTE));
             g.now = at(START + 700 * MINUTE);
         },
         StopRow::Continue,
@@ -397,7 +529,8 @@ const CASES: &[Case] = &[
     (
         "a rest of seven days",
         |g| {
-            g.session().rest(RestReason::UsageLimit, Vec::new(), at(START + 5 * MINUTE));
+            g.session()
+                .rest(RestReason::UsageLimit, Vec::new(), at(START + 5 * MINUTE));
             g.now = at(START + 7 * 1_440 * MINUTE);
         },
         StopRow::TimeSpent,
@@ -406,7 +539,10 @@ const CASES: &[Case] = &[
     (
         "240 minutes, one of them idle by the transcript",
         |g| {
-            g.session().count_turn(TurnTime { rest_ended_at: None, idle_millis: 60_000 });
+            g.session().count_turn(TurnTime {
+                rest_ended_at: None,
+                idle_millis: 60_000,
+            });
             g.now = at(START + 240 * MINUTE);
         },
         StopRow::Continue,
@@ -415,14 +551,27 @@ const CASES: &[Case] = &[
     (
         "seven days that the transcript calls idle",
         |g| {
-            g.session().count_turn(TurnTime { rest_ended_at: None, idle_millis: u64::MAX });
+            g.session().count_turn(TurnTime {
+                rest_ended_at: None,
+                idle_millis: u64::MAX,
+            });
             g.now = at(START + 7 * 1_440 * MINUTE);
         },
         StopRow::TimeSpent,
         "expired",
     ),
-    ("just under 240 minutes", |g| g.now = at(START + 240 * MINUTE - 1), StopRow::Continue, "block"),
-    ("ten years later", |g| g.now = at(START + 10 * YEAR), StopRow::TimeSpent, "expired"),
+    (
+        "just under 240 minutes",
+        |g| g.now = at(START + 240 * MINUTE - 1),
+        StopRow::Continue,
+        "block",
+    ),
+    (
+        "ten years later",
+        |g| g.now = at(START + 10 * YEAR),
+        StopRow::TimeSpent,
+        "expired",
+    ),
     (
         "a time bound that a file has widened",
         |g| {
@@ -441,8 +590,18 @@ const CASES: &[Case] = &[
         StopRow::TimeSpent,
         "expired",
     ),
-    ("no start and no block", |g| g.session().ulw.started_at = None, StopRow::Continue, "block"),
-    ("the clock went back ten years", |g| g.now = at(START - 10 * YEAR), StopRow::Continue, "block"),
+    (
+        "no start and no block",
+        |g| g.session().ulw.started_at = None,
+        StopRow::Continue,
+        "block",
+    ),
+    (
+        "the clock went back ten years",
+        |g| g.now = at(START - 10 * YEAR),
+        StopRow::Continue,
+        "block",
+    ),
     (
         "the clock went back behind the last block",
         |g| g.session().ulw.last_stop_at = Some(at(START + 61 * MINUTE)),
@@ -458,13 +617,48 @@ const CASES: &[Case] = &[
         StopRow::Continue,
         "block",
     ),
-    ("the same failure sent once", |g| g.same_failure_sent = 1, StopRow::Continue, "block"),
-    ("the same failure sent twice", |g| g.same_failure_sent = 2, StopRow::SameFailure, "released"),
-    ("a second after a block", |g| last_block_before(g, 1_000), StopRow::Cooldown, "warn"),
-    ("at the very moment of a block", |g| last_block_before(g, 0), StopRow::Cooldown, "warn"),
-    ("just within the cooldown", |g| last_block_before(g, 2_999), StopRow::Cooldown, "warn"),
-    ("at the end of the cooldown", |g| last_block_before(g, 3_000), StopRow::Continue, "block"),
-    ("ten seconds after a block", |g| last_block_before(g, 10_000), StopRow::Continue, "block"),
+    (
+        "the same failure sent once",
+        |g| g.same_failure_sent = 1,
+        StopRow::Continue,
+        "block",
+    ),
+    (
+        "the same failure sent twice",
+        |g| g.same_failure_sent = 2,
+        StopRow::SameFailure,
+        "released",
+    ),
+    (
+        "a second after a block",
+        |g| last_block_before(g, 1_000),
+        StopRow::Cooldown,
+        "warn",
+    ),
+    (
+        "at the very moment of a block",
+        |g| last_block_before(g, 0),
+        StopRow::Cooldown,
+        "warn",
+    ),
+    (
+        "just within the cooldown",
+        |g| last_block_before(g, 2_999),
+        StopRow::Cooldown,
+        "warn",
+    ),
+    (
+        "at the end of the cooldown",
+        |g| last_block_before(g, 3_000),
+        StopRow::Continue,
+        "block",
+    ),
+    (
+        "ten seconds after a block",
+        |g| last_block_before(g, 10_000),
+        StopRow::Continue,
+        "block",
+    ),
     (
         "a second after a block, with a tool call",
         |g| {
@@ -495,7 +689,11 @@ const CASES: &[Case] = &[
     ("the first stop", |_| {}, StopRow::Continue, "block"),
     (
         "only finished work in the background",
-        |g| g.event.background.extend(OVER.map(|status| task("a", "subagent", status))),
+        |g| {
+            g.event
+                .background
+                .extend(OVER.map(|status| task("a", "subagent", status)))
+        },
         StopRow::Continue,
         "block",
     ),
@@ -509,7 +707,10 @@ const CASES: &[Case] = &[
         "a named shell that is over",
         |g| {
             name_and_run(g, "shell");
-            g.event.background.iter_mut().for_each(|task| "killed".clone_into(&mut task.status));
+            g.event
+                .background
+                .iter_mut()
+                .for_each(|task| "killed".clone_into(&mut task.status));
         },
         StopRow::Continue,
         "block",
@@ -549,7 +750,11 @@ fn every_case_reaches_its_row() {
     for (name, change, row, expected) in CASES {
         let decision = given(change);
         if (decision.row, word(&decision)) != (*row, *expected) {
-            wrong.push(format!("{name}: row {row:?} {expected}, got {:?} {}", decision.row, word(&decision)));
+            wrong.push(format!(
+                "{name}: row {row:?} {expected}, got {:?} {}",
+                decision.row,
+                word(&decision)
+            ));
         }
     }
     assert_eq!(wrong, Vec::<String>::new());
@@ -561,7 +766,13 @@ fn every_row_has_a_case() {
         let reached = row == StopRow::Unreadable || CASES.iter().any(|case| case.2 == row);
         assert!(reached, "{row:?}");
     }
-    assert_eq!(decide(None, None), StopDecision { row: StopRow::Unreadable, action: StopAction::Allow });
+    assert_eq!(
+        decide(None, None),
+        StopDecision {
+            row: StopRow::Unreadable,
+            action: StopAction::Allow
+        }
+    );
     let numbers: Vec<u8> = StopRow::ALL.iter().map(|row| row.number()).collect();
     assert_eq!(numbers, (1..=15).collect::<Vec<u8>>());
 }
@@ -572,15 +783,25 @@ type Matcher = (StopRow, fn(&mut Given));
 const TRIGGERS: [Matcher; 13] = [
     (StopRow::Subagent, |g| g.event.from_subagent = true),
     (StopRow::NoRun, |g| g.session().ulw.enabled = false),
-    (StopRow::StopContinuation, |g| g.session().stop_continuation.disabled = true),
+    (StopRow::StopContinuation, |g| {
+        g.session().stop_continuation.disabled = true
+    }),
     (StopRow::InputWaiting, |g| g.transcript.input_waiting = true),
     (StopRow::BackgroundWork, |g| g.event.wakeup_scheduled = true),
     (StopRow::PlanOrPaused, |g| g.event.plan_mode = true),
-    (StopRow::SaidBlocked, |g| g.event.claim = Some(blocked("no access"))),
-    (StopRow::ClaimJudged, |g| g.judgement = Some(ClaimJudgement::Verified)),
-    (StopRow::AttemptsSpent, |g| g.session().verification.attempts = 3),
+    (StopRow::SaidBlocked, |g| {
+        g.event.claim = Some(blocked("no access"))
+    }),
+    (StopRow::ClaimJudged, |g| {
+        g.judgement = Some(ClaimJudgement::Verified)
+    }),
+    (StopRow::AttemptsSpent, |g| {
+        g.session().verification.attempts = 3
+    }),
     (StopRow::BlocksSpent, |g| g.session().ulw.stop_blocks = 8),
-    (StopRow::TimeSpent, |g| g.session().ulw.started_at = Some(at(START - 240 * MINUTE))),
+    (StopRow::TimeSpent, |g| {
+        g.session().ulw.started_at = Some(at(START - 240 * MINUTE))
+    }),
     (StopRow::SameFailure, |g| g.same_failure_sent = 2),
     (StopRow::Cooldown, |g| last_block_before(g, 1_000)),
 ];
@@ -588,11 +809,17 @@ const TRIGGERS: [Matcher; 13] = [
 #[test]
 fn of_all_rows_that_match_the_first_wins() {
     for choice in 0..(1_u32 << TRIGGERS.len()) {
-        let chosen =
-            TRIGGERS.iter().enumerate().filter(|(bit, _)| choice & (1 << bit) != 0).map(|(_, trigger)| trigger);
+        let chosen = TRIGGERS
+            .iter()
+            .enumerate()
+            .filter(|(bit, _)| choice & (1 << bit) != 0)
+            .map(|(_, trigger)| trigger);
         let mut given = Given::armed();
         chosen.clone().for_each(|(_, change)| change(&mut given));
-        let first = chosen.map(|(row, _)| *row).min().unwrap_or(StopRow::Continue);
+        let first = chosen
+            .map(|(row, _)| *row)
+            .min()
+            .unwrap_or(StopRow::Continue);
         assert_eq!(given.decide().row, first, "{choice:b}");
     }
 }

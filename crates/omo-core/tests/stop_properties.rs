@@ -8,11 +8,13 @@ use omo_core::prompt::ulw_arguments::UlwOptions;
 use omo_core::prompt::{self, PromptDecision, PromptEvent, PromptFacts, read_intent};
 use omo_core::request_source::PromptOrigin;
 use omo_core::session::plan_run::PlanRun;
-use omo_core::session::{Interruption, PauseReason, Session, UlwActivation, UlwTrigger, VerdictKind};
+use omo_core::session::{
+    Interruption, PauseReason, Session, UlwActivation, UlwTrigger, VerdictKind,
+};
 use omo_core::stop::claim::ClaimJudgement;
 use omo_core::stop::{
-    BackgroundTask, StopAction, StopDecision, StopEvent, StopFacts, StopRow, TranscriptTail, allowed_blocks,
-    apply_decision, decide,
+    BackgroundTask, StopAction, StopDecision, StopEvent, StopFacts, StopRow, TranscriptTail,
+    allowed_blocks, apply_decision, decide,
 };
 use omo_core::timestamp::Timestamp;
 use proptest::prelude::*;
@@ -66,11 +68,15 @@ const SENT: [&str; 5] = [
 fn prompt() -> impl Strategy<Value = Prompt> {
     let typed = prop::sample::select(TYPED.to_vec()).prop_map(|text| (text, true));
     let sent = prop::sample::select(SENT.to_vec()).prop_map(|text| (text, false));
-    (prop_oneof![2 => typed, 1 => sent], prop::bool::weighted(0.1)).prop_map(|((text, is_typed), plan_mode)| Prompt {
-        text,
-        is_typed,
-        plan_mode,
-    })
+    (
+        prop_oneof![2 => typed, 1 => sent],
+        prop::bool::weighted(0.1),
+    )
+        .prop_map(|((text, is_typed), plan_mode)| Prompt {
+            text,
+            is_typed,
+            plan_mode,
+        })
 }
 
 fn moment() -> impl Strategy<Value = Timestamp> {
@@ -79,17 +85,33 @@ fn moment() -> impl Strategy<Value = Timestamp> {
 
 fn limits() -> impl Strategy<Value = RunLimits> {
     let wild = (any::<u32>(), any::<u32>(), any::<u32>());
-    prop_oneof![3 => (0..=9_u32, 0..=4_u32, 1..=300_u32), 1 => wild].prop_map(|(blocks, cooldown, minutes)| {
-        let mut limits = RunLimits::default();
-        (limits.max_blocks, limits.cooldown_seconds, limits.max_minutes) = (blocks, cooldown, minutes);
-        limits
-    })
+    prop_oneof![3 => (0..=9_u32, 0..=4_u32, 1..=300_u32), 1 => wild].prop_map(
+        |(blocks, cooldown, minutes)| {
+            let mut limits = RunLimits::default();
+            (
+                limits.max_blocks,
+                limits.cooldown_seconds,
+                limits.max_minutes,
+            ) = (blocks, cooldown, minutes);
+            limits
+        },
+    )
 }
 
 fn background() -> impl Strategy<Value = Vec<BackgroundTask>> {
     let ids = prop::sample::select(vec!["", "a", "b", "c"]);
-    let kinds = prop::sample::select(vec!["shell", "shell", "monitor", "subagent", "workflow", "", "unknown"]);
-    let statuses = prop::sample::select(vec!["running", "completed", "failed", "killed", "", "pending", "unknown"]);
+    let kinds = prop::sample::select(vec![
+        "shell", "shell", "monitor", "subagent", "workflow", "", "unknown",
+    ]);
+    let statuses = prop::sample::select(vec![
+        "running",
+        "completed",
+        "failed",
+        "killed",
+        "",
+        "pending",
+        "unknown",
+    ]);
     let task = (ids, kinds, statuses).prop_map(|(id, kind, status)| BackgroundTask {
         id: id.to_owned(),
         kind: kind.to_owned(),
@@ -109,17 +131,26 @@ fn claim() -> impl Strategy<Value = Option<Claim>> {
 
 fn event() -> impl Strategy<Value = StopEvent> {
     let sources = (prop::bool::weighted(0.05), prop::bool::weighted(0.2));
-    (sources, claim(), prop::bool::weighted(0.05), background(), prop::bool::weighted(0.05)).prop_map(
-        |((from_subagent, asks_a_person), claim, plan_mode, background, wakeup_scheduled)| StopEvent {
-            prompt_id: None,
-            asks_a_person,
-            from_subagent,
-            claim,
-            plan_mode,
-            background,
-            wakeup_scheduled,
-        },
+    (
+        sources,
+        claim(),
+        prop::bool::weighted(0.05),
+        background(),
+        prop::bool::weighted(0.05),
     )
+        .prop_map(
+            |((from_subagent, asks_a_person), claim, plan_mode, background, wakeup_scheduled)| {
+                StopEvent {
+                    prompt_id: None,
+                    asks_a_person,
+                    from_subagent,
+                    claim,
+                    plan_mode,
+                    background,
+                    wakeup_scheduled,
+                }
+            },
+        )
 }
 
 fn transcript() -> impl Strategy<Value = TranscriptTail> {
@@ -142,19 +173,35 @@ fn facts() -> impl Strategy<Value = StopFacts> {
         1 => Just(Some(ClaimJudgement::Verified)),
         2 => any::<bool>().prop_map(|again| Some(ClaimJudgement::ReviewWanted { again })),
     ];
-    (event(), transcript(), judgement, plan(), moment()).prop_map(|(event, transcript, judgement, plan, now)| {
-        StopFacts { event, transcript, client_block_cap: None, finding: finding(judgement), plan, tokens: None, now }
-    })
+    (event(), transcript(), judgement, plan(), moment()).prop_map(
+        |(event, transcript, judgement, plan, now)| StopFacts {
+            event,
+            transcript,
+            client_block_cap: None,
+            finding: finding(judgement),
+            plan,
+            tokens: None,
+            now,
+        },
+    )
 }
 
 fn plan() -> impl Strategy<Value = Option<PlanRun>> {
     let text = |weight| prop::option::weighted(weight, Just("x".to_owned()));
-    let run = (text(0.2), text(0.2)).prop_map(|(waits, ended)| PlanRun { waits, ended, ..PlanRun::default() });
+    let run = (text(0.2), text(0.2)).prop_map(|(waits, ended)| PlanRun {
+        waits,
+        ended,
+        ..PlanRun::default()
+    });
     prop::option::weighted(0.3, run)
 }
 
 fn happening() -> impl Strategy<Value = Happening> {
-    let reason = prop_oneof![Just(PauseReason::Interrupted), Just(PauseReason::ApiError), Just(PauseReason::Asked)];
+    let reason = prop_oneof![
+        Just(PauseReason::Interrupted),
+        Just(PauseReason::ApiError),
+        Just(PauseReason::Asked)
+    ];
     let step = prop_oneof![8 => 0..20_000_i64, 1 => -7_200_000..7_200_000_i64, 1 => any::<i64>()];
     prop_oneof![
         12 => facts().prop_map(|facts| Happening::Stop(Box::new(facts))),
@@ -203,7 +250,8 @@ impl Life {
                 (self.blocks, self.stopped) = (0, false);
             }
             Happening::StopContinuation => {
-                self.session.stop_continuation(Some("enough"), true, self.now);
+                self.session
+                    .stop_continuation(Some("enough"), true, self.now);
                 self.stopped = true;
             }
             Happening::Pause(reason) => self.session.pause(*reason, self.now),
@@ -216,7 +264,11 @@ impl Life {
 
     /// Effect of the hook on a prompt.
     fn prompt(&mut self, prompt: &Prompt) -> Result<(), TestCaseError> {
-        let Prompt { text, is_typed, plan_mode } = *prompt;
+        let Prompt {
+            text,
+            is_typed,
+            plan_mode,
+        } = *prompt;
         let before = self.session.clone();
         let event = PromptEvent {
             prompt: text,
@@ -232,8 +284,15 @@ impl Life {
             prove: ProveMode::default(),
             begins_anew: false,
         };
-        let facts = PromptFacts { session: Some(&before), ..PromptFacts::default() };
-        match prompt::decide(read_intent(&event, &Keywords::default(), options), &event, &facts) {
+        let facts = PromptFacts {
+            session: Some(&before),
+            ..PromptFacts::default()
+        };
+        match prompt::decide(
+            read_intent(&event, &Keywords::default(), options),
+            &event,
+            &facts,
+        ) {
             PromptDecision::Activate(activation, _) => {
                 prop_assert!(is_typed && !plan_mode, "{:?} turned a run on", prompt);
                 self.session.activate(activation, self.now);
@@ -241,7 +300,8 @@ impl Life {
             }
             PromptDecision::Stop { reason, .. } => {
                 prop_assert!(is_typed, "{:?} ended a run", prompt);
-                self.session.stop_continuation(reason.as_deref(), true, self.now);
+                self.session
+                    .stop_continuation(reason.as_deref(), true, self.now);
                 self.stopped = true;
             }
             PromptDecision::TellPaused(reason) => {
@@ -256,34 +316,57 @@ impl Life {
 
     fn stop(&mut self, facts: &StopFacts) -> Result<(), TestCaseError> {
         let before = self.session.clone();
-        let facts = StopFacts { client_block_cap: self.cap, now: self.now, ..facts.clone() };
+        let facts = StopFacts {
+            client_block_cap: self.cap,
+            now: self.now,
+            ..facts.clone()
+        };
         let decision = decide(Some(&before), Some(&facts));
         prop_assert!(fits_its_row(&decision), "{:?}", decision);
         let open_plan = facts.plan.as_ref().is_some_and(PlanRun::is_open);
         apply_decision(&mut self.session, &decision, &facts);
         // A run that fails its last verification ends.
         let attempts = self.session.verification.attempts;
-        prop_assert!(!self.session.is_armed() || attempts < before.max_attempts(), "{} failed", attempts);
+        prop_assert!(
+            !self.session.is_armed() || attempts < before.max_attempts(),
+            "{} failed",
+            attempts
+        );
         match &decision.action {
             StopAction::Block(block) => {
                 self.blocks += 1;
                 prop_assert!(before.is_armed() && !self.stopped && before.ulw.paused.is_none());
-                prop_assert!(self.blocks <= allowed_blocks(&self.session, self.cap), "block {}", self.blocks);
-                prop_assert_eq!((block.number, self.session.ulw.stop_blocks), (self.blocks, self.blocks));
+                prop_assert!(
+                    self.blocks <= allowed_blocks(&self.session, self.cap),
+                    "block {}",
+                    self.blocks
+                );
+                prop_assert_eq!(
+                    (block.number, self.session.ulw.stop_blocks),
+                    (self.blocks, self.blocks)
+                );
                 prop_assert!(self.session.is_armed());
             }
             StopAction::End { verdict, .. } => {
                 prop_assert!(before.is_armed() && !self.session.is_armed());
-                prop_assert_eq!(self.session.verdict.as_ref().map(|verdict| verdict.kind), Some(*verdict));
+                prop_assert_eq!(
+                    self.session.verdict.as_ref().map(|verdict| verdict.kind),
+                    Some(*verdict)
+                );
                 // Nothing but a judgement verifies, whatever else is so.
                 let judgement = facts.claim().map(|claim| claim.judgement);
                 let is_judged = judgement == Some(ClaimJudgement::Verified) && !open_plan;
                 prop_assert!(*verdict != VerdictKind::Verified || is_judged);
             }
-            StopAction::Pause(_) => prop_assert!(self.session.ulw.paused.is_some() && self.session.is_armed()),
+            StopAction::Pause(_) => {
+                prop_assert!(self.session.ulw.paused.is_some() && self.session.is_armed())
+            }
             StopAction::Allow | StopAction::AllowAndWarn | StopAction::AwaitAnswer => {
                 let mut expected = before;
-                if let Some(claim) = facts.claim().filter(|_| decision.row == StopRow::Cooldown && !open_plan) {
+                if let Some(claim) = facts
+                    .claim()
+                    .filter(|_| decision.row == StopRow::Cooldown && !open_plan)
+                {
                     claim.record(&mut expected, self.now, 0);
                 }
                 expected.ulw.rest.clone_from(&self.session.ulw.rest);
@@ -305,9 +388,10 @@ fn fits_its_row(decision: &StopDecision) -> bool {
         (StopRow::SaidBlocked, End { verdict, .. }) => *verdict == Blocked,
         (StopRow::ClaimJudged, End { verdict, .. }) => matches!(verdict, Verified | Released),
         (StopRow::TimeSpent, End { verdict, .. }) => *verdict == Expired,
-        (StopRow::AttemptsSpent | StopRow::BlocksSpent | StopRow::SameFailure, End { verdict, .. }) => {
-            *verdict == Released
-        }
+        (
+            StopRow::AttemptsSpent | StopRow::BlocksSpent | StopRow::SameFailure,
+            End { verdict, .. },
+        ) => *verdict == Released,
         (row, Allow) => row <= StopRow::BackgroundWork,
         _ => false,
     }

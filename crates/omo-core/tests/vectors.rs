@@ -15,14 +15,22 @@ use serde_json::Value;
 /// Plays each row of a file; `outcome` gives what came out, and whether that is right.
 fn play_vectors<T: std::fmt::Debug>(file: &str, outcome: impl Fn(&Row<'_>) -> (T, bool)) {
     let file: Value = serde_json::from_str(file).unwrap();
-    let rows: Vec<Row> = file["vectors"].as_array().unwrap().iter().map(Row).collect();
+    let rows: Vec<Row> = file["vectors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(Row)
+        .collect();
     let missed = |tier: &str| {
         let of_tier = rows.iter().filter(|row| row.text("tier") == tier);
         let played = of_tier.map(|row| (row.text("id"), row.text("expect"), outcome(row)));
         played.filter(|(.., (_, right))| !right).collect::<Vec<_>>()
     };
     let (must, should) = (missed("must"), missed("should"));
-    let all = rows.iter().filter(|row| row.text("tier") == "should").count();
+    let all = rows
+        .iter()
+        .filter(|row| row.text("tier") == "should")
+        .count();
     assert!(must.is_empty(), "{must:#?}");
     assert!(should.len() * 20 <= all, "of {all}: {should:#?}");
 }
@@ -43,7 +51,11 @@ fn is_read_as(expected: &str, reading: &PromptReading) -> bool {
         "activate" => reading.turns_on(),
         // The localised aliases are off unless the user names them.
         "ignore" | "activate-if-alias-enabled" => {
-            matches!(reading, PromptReading::Nothing | PromptReading::Short(ShortRequest::Help | ShortRequest::Status))
+            matches!(
+                reading,
+                PromptReading::Nothing
+                    | PromptReading::Short(ShortRequest::Help | ShortRequest::Status)
+            )
         }
         "command" | "cancel" => matches!(reading, PromptReading::Command { .. }),
         "cancel-or-ignore" => matches!(reading, PromptReading::Off { .. } | PromptReading::Nothing),
@@ -57,7 +69,10 @@ fn prompts_are_read_as_the_vectors_say() {
     play_vectors(include_str!("vectors/keyword.json"), |row| {
         let keywords = Keywords::default();
         let reading = read_prompt(row.text("prompt"), &keywords);
-        (format!("{reading:?}"), is_read_as(row.text("expect"), &reading))
+        (
+            format!("{reading:?}"),
+            is_read_as(row.text("expect"), &reading),
+        )
     });
 }
 

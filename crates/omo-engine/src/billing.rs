@@ -14,15 +14,23 @@ pub struct BillingFacts {
     pub provider: Option<String>,
 }
 
-const PROVIDERS: [&str; 3] = ["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"];
+const PROVIDERS: [&str; 3] = [
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+    "CLAUDE_CODE_USE_FOUNDRY",
+];
 
 impl BillingFacts {
     /// Facts from the environment, looked up by name, and the user's settings. A variable without a value is not set.
-    pub fn from_environment(variable: impl Fn(&str) -> Option<String>, has_key_helper: bool) -> Self {
+    pub fn from_environment(
+        variable: impl Fn(&str) -> Option<String>,
+        has_key_helper: bool,
+    ) -> Self {
         let value = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
         let is_on = |name: &&&str| {
             let off = ["0", "false", "no", "off"];
-            value(name).is_some_and(|value| !off.contains(&value.trim().to_ascii_lowercase().as_str()))
+            value(name)
+                .is_some_and(|value| !off.contains(&value.trim().to_ascii_lowercase().as_str()))
         };
         Self {
             has_api_key: value("ANTHROPIC_API_KEY").is_some(),
@@ -35,10 +43,21 @@ impl BillingFacts {
     /// Name of a payer other than the subscription, such as `ANTHROPIC_API_KEY`.
     pub(crate) fn payer(&self) -> Option<&str> {
         match self {
-            Self { has_api_key: true, .. } => Some("ANTHROPIC_API_KEY"),
-            Self { provider: Some(provider), .. } => Some(provider),
-            Self { has_auth_token: true, .. } => Some("ANTHROPIC_AUTH_TOKEN"),
-            Self { has_key_helper: true, .. } => Some("apiKeyHelper in the settings"),
+            Self {
+                has_api_key: true, ..
+            } => Some("ANTHROPIC_API_KEY"),
+            Self {
+                provider: Some(provider),
+                ..
+            } => Some(provider),
+            Self {
+                has_auth_token: true,
+                ..
+            } => Some("ANTHROPIC_AUTH_TOKEN"),
+            Self {
+                has_key_helper: true,
+                ..
+            } => Some("apiKeyHelper in the settings"),
             _ => None,
         }
     }
@@ -47,12 +66,15 @@ impl BillingFacts {
     pub fn summary_line(&self) -> String {
         match self.payer() {
             Some("ANTHROPIC_API_KEY") => {
-                "Billing: ANTHROPIC_API_KEY is SET — parallel sessions will bill API account".to_owned()
+                "Billing: ANTHROPIC_API_KEY is SET — parallel sessions will bill API account"
+                    .to_owned()
             }
             Some(payer) => format!(
                 "Billing: ANTHROPIC_API_KEY is NOT SET, but {payer} is — parallel sessions will be billed to it"
             ),
-            None => "Billing: ANTHROPIC_API_KEY is NOT SET — sessions will use subscription".to_owned(),
+            None => {
+                "Billing: ANTHROPIC_API_KEY is NOT SET — sessions will use subscription".to_owned()
+            }
         }
     }
 }
@@ -95,7 +117,9 @@ pub enum BillingDecision {
 /// The reaction to `facts`. A key that a terminal carries for something else is the trap: it is asked about. A user who
 /// set up any other way meant it, and is told.
 pub fn decide_billing(facts: &BillingFacts, asked: BillingRequest) -> BillingDecision {
-    let Some(payer) = facts.payer().filter(|_| asked.starts_clients) else { return BillingDecision::Silent };
+    let Some(payer) = facts.payer().filter(|_| asked.starts_clients) else {
+        return BillingDecision::Silent;
+    };
     let told = format!("{payer} is set: the workers are billed to it and not to a subscription");
     match (facts.has_api_key && !asked.is_accepted, asked.can_ask) {
         (false, _) => BillingDecision::Warn { text: told },

@@ -53,7 +53,9 @@ impl ClientPolicy {
 
     /// The launcher of workers elsewhere; a command is one with a `start` alone.
     pub fn launcher_profile(&self) -> Option<LauncherProfile> {
-        self.profile.clone().or_else(|| self.launcher.as_deref().map(LauncherProfile::of_command))
+        self.profile
+            .clone()
+            .or_else(|| self.launcher.as_deref().map(LauncherProfile::of_command))
     }
 
     pub(crate) fn time_limit_millis(&self) -> u64 {

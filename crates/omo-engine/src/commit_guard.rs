@@ -34,7 +34,10 @@ pub struct KnownGuard {
 
 impl From<CommitGuard> for KnownGuard {
     fn from(guard: CommitGuard) -> Self {
-        let mut known = Self { settings: guard.settings, judges: BTreeMap::new() };
+        let mut known = Self {
+            settings: guard.settings,
+            judges: BTreeMap::new(),
+        };
         known.learn(&guard.judges);
         known
     }
@@ -43,7 +46,10 @@ impl From<CommitGuard> for KnownGuard {
 impl KnownGuard {
     pub(crate) fn learn(&mut self, judges: &Judges) {
         for (name, state) in judges {
-            self.judges.entry(name.clone()).or_default().insert(state.clone());
+            self.judges
+                .entry(name.clone())
+                .or_default()
+                .insert(state.clone());
         }
     }
 
@@ -51,17 +57,27 @@ impl KnownGuard {
     pub fn changes(&self, now: &Judges, is_listed: impl Fn(&str) -> bool) -> GuardChanges {
         // A script that a hook runs only now guarded nothing before: the hook has changed.
         let is_new = |name: &str| name.starts_with(SCRIPT) && !self.judges.contains_key(name);
-        let is_expected = |name: &str| is_new(name) || !name.starts_with(SETTING) && is_listed(path_of(name));
-        let (listed, others) = self.unknown_states(now).into_iter().partition(|(name, _)| is_expected(name));
+        let is_expected =
+            |name: &str| is_new(name) || !name.starts_with(SETTING) && is_listed(path_of(name));
+        let (listed, others) = self
+            .unknown_states(now)
+            .into_iter()
+            .partition(|(name, _)| is_expected(name));
         GuardChanges { listed, others }
     }
 
     /// States that the user accepted by a retry of the refused commit: judges that the question showed and that are
     /// still there. Any later change is a question of its own.
     pub fn answered(&self, now: &Judges, refusal: &CommitRefusal) -> Judges {
-        let CommitRefusal::GuardChanged { files, .. } = refusal else { return Judges::new() };
+        let CommitRefusal::GuardChanged { files, .. } = refusal else {
+            return Judges::new();
+        };
         let GuardChanges { mut listed, others } = self.changes(now, |_| false);
-        listed.extend(others.into_iter().filter(|(name, state)| files.contains(&name_judge(name, state))));
+        listed.extend(
+            others
+                .into_iter()
+                .filter(|(name, state)| files.contains(&name_judge(name, state))),
+        );
         listed
     }
 
@@ -69,7 +85,9 @@ impl KnownGuard {
     pub(crate) fn unknown_in_worktree(&self, now: &Judges) -> Judges {
         let mut unknown = self.unknown_states(now);
         unknown.retain(|name, _| {
-            !name.starts_with(SETTING) && !name.starts_with(".git/") && !Path::new(name).is_absolute()
+            !name.starts_with(SETTING)
+                && !name.starts_with(".git/")
+                && !Path::new(name).is_absolute()
         });
         unknown
     }
@@ -77,18 +95,32 @@ impl KnownGuard {
     fn unknown_states(&self, now: &Judges) -> Judges {
         // A script that no hook runs any more is still there.
         let is_gone = |name: &&String| !now.contains_key(*name) && !name.starts_with(SCRIPT);
-        let absent = self.judges.keys().filter(is_gone).map(|name| (name.as_str(), ABSENT));
-        let there = now.iter().map(|(name, state)| (name.as_str(), state.as_str()));
-        let is_known =
-            |(name, state): &(&str, &str)| self.judges.get(*name).is_some_and(|known| known.contains(*state));
+        let absent = self
+            .judges
+            .keys()
+            .filter(is_gone)
+            .map(|name| (name.as_str(), ABSENT));
+        let there = now
+            .iter()
+            .map(|(name, state)| (name.as_str(), state.as_str()));
+        let is_known = |(name, state): &(&str, &str)| {
+            self.judges
+                .get(*name)
+                .is_some_and(|known| known.contains(*state))
+        };
         let unknown = there.chain(absent).filter(|judge| !is_known(judge));
-        unknown.map(|(name, state)| (name.to_owned(), state.to_owned())).collect()
+        unknown
+            .map(|(name, state)| (name.to_owned(), state.to_owned()))
+            .collect()
     }
 }
 
 /// Judges by name, each with its state.
 pub fn name_judges(judges: &Judges) -> Vec<String> {
-    judges.iter().map(|(name, state)| name_judge(name, state)).collect()
+    judges
+        .iter()
+        .map(|(name, state)| name_judge(name, state))
+        .collect()
 }
 
 fn name_judge(name: &str, state: &str) -> String {
@@ -113,7 +145,10 @@ impl GuardChanges {
     /// The `CommitRefusal` in the folder of a project, where others have changed.
     pub fn refusal(&self, folder: &Path) -> Option<CommitRefusal> {
         let files = name_judges(&self.others);
-        (!files.is_empty()).then(|| CommitRefusal::GuardChanged { folder: folder.display().to_string(), files })
+        (!files.is_empty()).then(|| CommitRefusal::GuardChanged {
+            folder: folder.display().to_string(),
+            files,
+        })
     }
 }
 
@@ -122,26 +157,58 @@ mod tests {
     use super::*;
 
     fn judges(all: &[(&str, &str)]) -> Judges {
-        all.iter().map(|(name, state)| ((*name).to_owned(), (*state).to_owned())).collect()
+        all.iter()
+            .map(|(name, state)| ((*name).to_owned(), (*state).to_owned()))
+            .collect()
     }
 
     #[test]
     fn a_state_that_was_never_seen_is_changed_and_one_that_was_is_not() {
-        let begun = judges(&[("a", "1"), (".git/hooks/b", "1"), ("git config commit.gpgsign", "true")]);
-        let mut known = KnownGuard::from(CommitGuard { judges: begun.clone(), ..CommitGuard::default() });
+        let begun = judges(&[
+            ("a", "1"),
+            (".git/hooks/b", "1"),
+            ("git config commit.gpgsign", "true"),
+        ]);
+        let mut known = KnownGuard::from(CommitGuard {
+            judges: begun.clone(),
+            ..CommitGuard::default()
+        });
         let others = |known: &KnownGuard, now: &Judges| known.changes(now, |_| false).others;
         assert_eq!(others(&known, &begun), Judges::new());
         let now = judges(&[("a", "2"), (".git/hooks/b", "2"), ("/abs/c", "1")]);
         let mut expected = now.clone();
         expected.insert("git config commit.gpgsign".to_owned(), ABSENT.to_owned());
         assert_eq!(others(&known, &now), expected);
-        assert_eq!(known.unknown_in_worktree(&now), judges(&[("a", "2")]), "the rest is the checkout's as well");
-        let shown = CommitRefusal::GuardChanged { folder: String::new(), files: name_judges(&judges(&[("a", "2")])) };
-        assert_eq!(known.answered(&now, &shown), judges(&[("a", "2")]), "what else changed was not shown");
-        assert_eq!(known.answered(&judges(&[("a", "3")]), &shown), Judges::new(), "a changed again");
-        let hook = CommitRefusal::Other { words: String::new() };
-        assert_eq!(known.answered(&now, &hook), Judges::new(), "no state was shown");
+        assert_eq!(
+            known.unknown_in_worktree(&now),
+            judges(&[("a", "2")]),
+            "the rest is the checkout's as well"
+        );
+        let shown = CommitRefusal::GuardChanged {
+            folder: String::new(),
+            files: name_judges(&judges(&[("a", "2")])),
+        };
+        assert_eq!(
+            known.answered(&now, &shown),
+            judges(&[("a", "2")]),
+            "what else changed was not shown"
+        );
+        assert_eq!(
+            known.answered(&judges(&[("a", "3")]), &shown),
+            Judges::new(),
+            "a changed again"
+        );
+        let hook = CommitRefusal::Other {
+            words: String::new(),
+        };
+        assert_eq!(
+            known.answered(&now, &hook),
+            Judges::new(),
+            "no state was shown"
+        );
         known.learn(&judges(&[("a", "2")]));
-        assert!(!others(&known, &now).contains_key("a") && !others(&known, &begun).contains_key("a"));
+        assert!(
+            !others(&known, &now).contains_key("a") && !others(&known, &begun).contains_key("a")
+        );
     }
 }

@@ -11,22 +11,32 @@ pub const BEGINS_WITHIN_MILLIS: i64 = 120_000;
 
 /// The event for a command that is typed again: agents are started anew.
 pub fn forget_dispatched() -> EventKind {
-    EventKind::TasksDispatched { tasks: Vec::new(), to_agents: true }
+    EventKind::TasksDispatched {
+        tasks: Vec::new(),
+        to_agents: true,
+    }
 }
 
 /// `forget_dispatched` for a plan that goes on, if anything was handed out.
 pub fn forget_dispatched_if_any(state: &RunState) -> Option<EventKind> {
-    let out = state.dispatched.as_ref().filter(|out| !out.tasks.is_empty());
+    let out = state
+        .dispatched
+        .as_ref()
+        .filter(|out| !out.tasks.is_empty());
     out.map(|_| forget_dispatched())
 }
 
 /// A dispatched task may be out, by the time of the newest handout. The ledger, long in a long run, is not read.
 pub fn may_be_dispatched(state: &RunState, now: Timestamp) -> bool {
-    state.dispatched.as_ref().is_some_and(|out| !out.tasks.is_empty() && is_recent(out.at, now))
+    state
+        .dispatched
+        .as_ref()
+        .is_some_and(|out| !out.tasks.is_empty() && is_recent(out.at, now))
 }
 
 fn is_recent(at: Timestamp, now: Timestamp) -> bool {
-    now.millis_since(at).is_none_or(|millis| millis < BEGINS_WITHIN_MILLIS)
+    now.millis_since(at)
+        .is_none_or(|millis| millis < BEGINS_WITHIN_MILLIS)
 }
 
 /// Tasks that went to agents a moment ago and that no agent has begun since.
@@ -36,7 +46,10 @@ pub fn dispatched_tasks(events: &[RunEvent], now: Timestamp) -> Vec<String> {
         match &event.kind {
             // Its person has typed the command again: whatever was started before is not counted on.
             EventKind::TasksDispatched { tasks, .. } if tasks.is_empty() => out.clear(),
-            EventKind::TasksDispatched { tasks, to_agents: true } => {
+            EventKind::TasksDispatched {
+                tasks,
+                to_agents: true,
+            } => {
                 out.retain(|(known, _)| !tasks.contains(known));
                 out.extend(tasks.iter().map(|task| (task.clone(), event.ts)));
             }
@@ -49,7 +62,10 @@ pub fn dispatched_tasks(events: &[RunEvent], now: Timestamp) -> Vec<String> {
             _ => {}
         }
     }
-    out.into_iter().filter(|(_, at)| is_recent(*at, now)).map(|(task, _)| task).collect()
+    out.into_iter()
+        .filter(|(_, at)| is_recent(*at, now))
+        .map(|(task, _)| task)
+        .collect()
 }
 
 #[cfg(test)]
@@ -61,9 +77,14 @@ mod tests {
     #[test]
     fn what_went_to_an_agent_goes_to_no_other_before_it_has_begun_or_the_time_is_over() {
         let at = |text: &str| Timestamp::parse(text).unwrap();
-        let (first, later) = (at("2026-01-01T00:00:00.000Z"), at("2026-01-01T00:02:00.000Z"));
-        let given_to =
-            |to_agents| EventKind::TasksDispatched { tasks: vec!["1".to_owned(), "2".to_owned()], to_agents };
+        let (first, later) = (
+            at("2026-01-01T00:00:00.000Z"),
+            at("2026-01-01T00:02:00.000Z"),
+        );
+        let given_to = |to_agents| EventKind::TasksDispatched {
+            tasks: vec!["1".to_owned(), "2".to_owned()],
+            to_agents,
+        };
         let given = || given_to(true);
         let begun = |task: &str| EventKind::TaskStarted {
             task: task.to_owned(),
@@ -75,19 +96,42 @@ mod tests {
             snapshot: None,
             head: None,
         };
-        let again = EventKind::RoundStarted { round: 2, reopened: Vec::new() };
+        let again = EventKind::RoundStarted {
+            round: 2,
+            reopened: Vec::new(),
+        };
         for (name, whats, now, expected) in [
             ("nothing", vec![], first, vec![]),
             ("both", vec![given()], first, vec!["1", "2"]),
             ("one has begun", vec![given(), begun("1")], first, vec!["2"]),
-            ("begun, and given again", vec![given(), begun("1"), given()], first, vec!["1", "2"]),
+            (
+                "begun, and given again",
+                vec![given(), begun("1"), given()],
+                first,
+                vec!["1", "2"],
+            ),
             ("the time is over", vec![given()], later, vec![]),
             ("to a workflow", vec![given_to(false)], first, vec![]),
-            ("typed again", vec![given(), forget_dispatched()], first, vec![]),
-            ("another session", vec![given(), EventKind::HolderChanged], first, vec![]),
+            (
+                "typed again",
+                vec![given(), forget_dispatched()],
+                first,
+                vec![],
+            ),
+            (
+                "another session",
+                vec![given(), EventKind::HolderChanged],
+                first,
+                vec![],
+            ),
             ("another iteration", vec![given(), again], first, vec![]),
         ] {
-            let event = |what| RunEvent { seq: 1, ts: first, actor: EventActor::default(), kind: what };
+            let event = |what| RunEvent {
+                seq: 1,
+                ts: first,
+                actor: EventActor::default(),
+                kind: what,
+            };
             let events: Vec<RunEvent> = whats.into_iter().map(event).collect();
             assert_eq!(dispatched_tasks(&events, now), expected, "{name}");
         }

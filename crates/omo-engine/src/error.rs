@@ -28,7 +28,9 @@ pub enum RunStoreError {
         source: FolderError,
     },
     /// An unreadable record of where the runs of a repository are.
-    #[error("{path} does not say where the runs of {repository} are; remove it to have that found out again")]
+    #[error(
+        "{path} does not say where the runs of {repository} are; remove it to have that found out again"
+    )]
     LocationRecord {
         /// The record.
         path: PathBuf,
@@ -51,7 +53,9 @@ pub enum RunStoreError {
     #[error(transparent)]
     Key(#[from] KeyError),
     /// Runs without the key that sealed them.
-    #[error("the runs in {0} are sealed with a key that is not there any more: none of them can be believed")]
+    #[error(
+        "the runs in {0} are sealed with a key that is not there any more: none of them can be believed"
+    )]
     NoKey(PathBuf),
     /// A ledger line that omo did not write there.
     #[error("{path} line {}: {}", .source.line, .source.what)]

@@ -14,8 +14,12 @@ use crate::state::{RunState, TaskStatus};
 
 pub(crate) fn unproved_reason(plan: &Plan, task: &Task) -> String {
     match &task.proved_by {
-        Some(ProofSource::Task(judge)) => format!("no check of its own: {judge} proves it, once that has passed"),
-        Some(ProofSource::FinalChecks) => "no check of its own: the checks of the whole prove it".to_owned(),
+        Some(ProofSource::Task(judge)) => {
+            format!("no check of its own: {judge} proves it, once that has passed")
+        }
+        Some(ProofSource::FinalChecks) => {
+            "no check of its own: the checks of the whole prove it".to_owned()
+        }
         None if plan.policy.unproved_continues => "no command proves it".to_owned(),
         None => "no Verify: nothing could prove it".to_owned(),
     }
@@ -25,11 +29,19 @@ pub(crate) fn unproved_reason(plan: &Plan, task: &Task) -> String {
 pub(crate) fn newly_proved(state: &RunState) -> Option<(Vec<String>, ProofSource)> {
     let mut found: Option<(Vec<String>, ProofSource)> = None;
     for task in &state.plan.tasks {
-        if state.tasks.get(&task.id).is_none_or(|known| known.status != TaskStatus::Unverified) {
+        if state
+            .tasks
+            .get(&task.id)
+            .is_none_or(|known| known.status != TaskStatus::Unverified)
+        {
             continue;
         }
-        let proves = |source: &&ProofSource| is_green(state, source) && judged_since(state, &task.id, source);
-        let Some(source) = task.proved_by.as_ref().filter(proves) else { continue };
+        let proves = |source: &&ProofSource| {
+            is_green(state, source) && judged_since(state, &task.id, source)
+        };
+        let Some(source) = task.proved_by.as_ref().filter(proves) else {
+            continue;
+        };
         match &mut found {
             None => found = Some((vec![task.id.clone()], source.clone())),
             Some((tasks, known)) if known == source => tasks.push(task.id.clone()),
@@ -44,17 +56,24 @@ pub(crate) fn newly_proved(state: &RunState) -> Option<(Vec<String>, ProofSource
 pub(crate) fn judged_since(state: &RunState, task: &str, source: &ProofSource) -> bool {
     let at = |id: &str| state.tasks.get(id).and_then(|known| known.updated_at);
     match source {
-        ProofSource::Task(judge) => at(task).zip(at(judge)).is_some_and(|(done, judged)| done < judged),
+        ProofSource::Task(judge) => at(task)
+            .zip(at(judge))
+            .is_some_and(|(done, judged)| done < judged),
         ProofSource::FinalChecks => true,
     }
 }
 
 pub(crate) fn is_green(state: &RunState, source: &ProofSource) -> bool {
     match source {
-        ProofSource::Task(judge) => state.tasks.get(judge).is_some_and(|known| known.status == TaskStatus::Passed),
+        ProofSource::Task(judge) => state
+            .tasks
+            .get(judge)
+            .is_some_and(|known| known.status == TaskStatus::Passed),
         ProofSource::FinalChecks => {
-            let mut outcomes = (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
-            !state.plan.final_checks.is_empty() && outcomes.all(|known| known.is_some_and(TaskCheckOutcome::is_green))
+            let mut outcomes =
+                (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
+            !state.plan.final_checks.is_empty()
+                && outcomes.all(|known| known.is_some_and(TaskCheckOutcome::is_green))
         }
     }
 }
@@ -64,32 +83,62 @@ pub(crate) fn judges_earlier_work(state: &RunState, task: &Task, check: &TaskChe
     if !state.plan.policy.unproved_continues {
         return false;
     }
-    let mut checkpoints = state.plan.checkpoints.iter().filter(|known| known.task == task.id).peekable();
+    let mut checkpoints = state
+        .plan
+        .checkpoints
+        .iter()
+        .filter(|known| known.task == task.id)
+        .peekable();
     let is_checkpoint = checkpoints.peek().is_some();
     if is_checkpoint && !checkpoints.any(|known| known.check == *check) {
         return false;
     }
     let is_proved_here = |other: &Task| matches!(&other.proved_by, Some(ProofSource::Task(judge)) if *judge == task.id);
-    let is_judged = |other: &Task| is_proved_here(other) || is_checkpoint && other.section == task.section;
-    let is_begun = |other: &Task| state.tasks.get(&other.id).is_some_and(|known| known.attempts > 0);
+    let is_judged =
+        |other: &Task| is_proved_here(other) || is_checkpoint && other.section == task.section;
+    let is_begun = |other: &Task| {
+        state
+            .tasks
+            .get(&other.id)
+            .is_some_and(|known| known.attempts > 0)
+    };
     let mut others = state.plan.tasks.iter().filter(|other| other.id != task.id);
-    others.any(|other| is_judged(other) && is_begun(other)) || task.files.is_empty() && judges_others(task)
+    others.any(|other| is_judged(other) && is_begun(other))
+        || task.files.is_empty() && judges_others(task)
 }
 
 pub(crate) fn describe_proof(state: &RunState, source: &ProofSource) -> String {
     let (name, checks): (String, Vec<&TaskCheck>) = match source {
-        ProofSource::Task(judge) => {
-            (judge.clone(), state.plan.task(judge).into_iter().flat_map(Task::proving_checks).collect())
-        }
-        ProofSource::FinalChecks => ("the checks of the whole".to_owned(), state.plan.final_checks.iter().collect()),
+        ProofSource::Task(judge) => (
+            judge.clone(),
+            state
+                .plan
+                .task(judge)
+                .into_iter()
+                .flat_map(Task::proving_checks)
+                .collect(),
+        ),
+        ProofSource::FinalChecks => (
+            "the checks of the whole".to_owned(),
+            state.plan.final_checks.iter().collect(),
+        ),
     };
-    let commands: Vec<String> =
-        checks.iter().map(|check| format!("`{}`", sanitize(&check.command, 120).replace('`', "'"))).collect();
-    format!("no check of its own; proved by {name}: {}", sanitize(&commands.join(", "), 300))
+    let commands: Vec<String> = checks
+        .iter()
+        .map(|check| format!("`{}`", sanitize(&check.command, 120).replace('`', "'")))
+        .collect();
+    format!(
+        "no check of its own; proved by {name}: {}",
+        sanitize(&commands.join(", "), 300)
+    )
 }
 
 /// Evidence for a task counts: the worker at the task has run all of it, and all is known and green.
-pub(crate) fn check_worker_evidence(state: &RunState, task: &str, ids: &[String]) -> Result<(), String> {
+pub(crate) fn check_worker_evidence(
+    state: &RunState,
+    task: &str,
+    ids: &[String],
+) -> Result<(), String> {
     if ids.is_empty() {
         return Err("no evidence is named".to_owned());
     }
@@ -115,7 +164,11 @@ pub(crate) fn check_passing_verdict(state: &RunState, verdict: &PlanVerdict) -> 
     for (place, check) in state.plan.final_checks.iter().enumerate() {
         let command = sanitize(&check.command, 120).replace('`', "'");
         match state.final_checks.get(&place) {
-            None => return Err(format!("`{command}` was not run since the verification began")),
+            None => {
+                return Err(format!(
+                    "`{command}` was not run since the verification began"
+                ));
+            }
             Some(outcome) if !outcome.is_green() => {
                 return Err(format!("`{command}` {}", sanitize(outcome.describe(), 160)));
             }
@@ -126,7 +179,10 @@ pub(crate) fn check_passing_verdict(state: &RunState, verdict: &PlanVerdict) -> 
 }
 
 /// The conditions without the checks of the tasks.
-pub(crate) fn check_tasks_and_evidence(state: &RunState, verdict: &PlanVerdict) -> Result<(), String> {
+pub(crate) fn check_tasks_and_evidence(
+    state: &RunState,
+    verdict: &PlanVerdict,
+) -> Result<(), String> {
     let review = running_review(state);
     let is_judged = |task: &&Task| review.is_none_or(|review| review.deps.contains(&task.id));
     for task in state.plan.work_tasks().filter(is_judged) {
@@ -134,14 +190,24 @@ pub(crate) fn check_tasks_and_evidence(state: &RunState, verdict: &PlanVerdict) 
         let known = state.tasks.get(&task.id);
         let is_done = known.is_some_and(|known| is_work_done(&state.plan.policy, known.status));
         if !is_done {
-            let standing = state.standing(&task.id).map_or("missing", |standing| standing.word());
-            return Err(format!("{} {} is {standing}", state.plan.dialect.unit_word(), task.id));
+            let standing = state
+                .standing(&task.id)
+                .map_or("missing", |standing| standing.word());
+            return Err(format!(
+                "{} {} is {standing}",
+                state.plan.dialect.unit_word(),
+                task.id
+            ));
         }
     }
     if verdict.evidence_ids.is_empty() {
         // A task that no command proves stays unproved after a good review too: a reviewer may judge it by reading.
         let is_by_reading = state.plan.policy.unproved_continues;
-        return if is_by_reading { Ok(()) } else { Err("no evidence is named".to_owned()) };
+        return if is_by_reading {
+            Ok(())
+        } else {
+            Err("no evidence is named".to_owned())
+        };
     }
     let verification = review.map(|task| task.id.as_str()).unwrap_or_default();
     let mut has_own = false;
@@ -149,23 +215,46 @@ pub(crate) fn check_tasks_and_evidence(state: &RunState, verdict: &PlanVerdict) 
         let evidence = green_evidence(state, id)?;
         has_own |= evidence.task == verification && is_of_current_worker(state, evidence);
     }
-    if has_own { Ok(()) } else { Err("none of the evidence was run by this verification".to_owned()) }
+    if has_own {
+        Ok(())
+    } else {
+        Err("none of the evidence was run by this verification".to_owned())
+    }
 }
 
 pub(crate) fn running_review(state: &RunState) -> Option<&Task> {
-    let is_running = |task: &&Task| state.tasks.get(&task.id).is_some_and(|known| known.running.is_some());
-    state.plan.tasks.iter().filter(|task| task.is_verification()).find(is_running)
+    let is_running = |task: &&Task| {
+        state
+            .tasks
+            .get(&task.id)
+            .is_some_and(|known| known.running.is_some())
+    };
+    state
+        .plan
+        .tasks
+        .iter()
+        .filter(|task| task.is_verification())
+        .find(is_running)
 }
 
 /// The verdict that is due is on all of the plan, and not on a part.
 pub(crate) fn judges_the_whole(state: &RunState) -> bool {
-    let Some(review) = running_review(state) else { return true };
+    let Some(review) = running_review(state) else {
+        return true;
+    };
     let judged: HashSet<&str> = review.deps.iter().map(String::as_str).collect();
-    state.plan.tasks.iter().all(|task| task.is_verification() || judged.contains(task.id.as_str()))
+    state
+        .plan
+        .tasks
+        .iter()
+        .all(|task| task.is_verification() || judged.contains(task.id.as_str()))
 }
 
 fn is_of_current_worker(state: &RunState, evidence: &Evidence) -> bool {
-    state.tasks.get(&evidence.task).is_some_and(|known| known.evidence_ids.contains(&evidence.id))
+    state
+        .tasks
+        .get(&evidence.task)
+        .is_some_and(|known| known.evidence_ids.contains(&evidence.id))
 }
 
 fn green_evidence<'a>(state: &'a RunState, id: &str) -> Result<&'a Evidence, String> {
@@ -174,5 +263,9 @@ fn green_evidence<'a>(state: &'a RunState, id: &str) -> Result<&'a Evidence, Str
     if known.outcome.is_green() {
         return Ok(known);
     }
-    Err(format!("{} is not green: {}", known.id, sanitize(known.outcome.describe(), 160)))
+    Err(format!(
+        "{} is not green: {}",
+        known.id,
+        sanitize(known.outcome.describe(), 160)
+    ))
 }

@@ -70,28 +70,54 @@ impl fmt::Display for FenceRefusal {
         match self {
             Self::OutsideWorktree(path) => {
                 let path = quoted_path(path);
-                write!(f, "{path} is not in it. Use the file in the worktree, or $TMPDIR for temporary files")?;
+                write!(
+                    f,
+                    "{path} is not in it. Use the file in the worktree, or $TMPDIR for temporary files"
+                )?;
             }
             Self::NeverTouch(path, pattern) => {
                 let (path, pattern) = (quoted_path(path), quoted_path(pattern));
-                write!(f, "{path} is in the never-touch list of its plan, as {pattern}. Do without it")?;
+                write!(
+                    f,
+                    "{path} is in the never-touch list of its plan, as {pattern}. Do without it"
+                )?;
             }
-            Self::GitInternal(path) => write!(f, "{} belongs to git. Leave it as it is", quoted_path(path))?,
+            Self::GitInternal(path) => {
+                write!(f, "{} belongs to git. Leave it as it is", quoted_path(path))?
+            }
             Self::LeavesWorktree(path) => {
-                write!(f, "{} is not in it. Name files from a folder of the worktree", quoted_path(path))?;
+                write!(
+                    f,
+                    "{} is not in it. Name files from a folder of the worktree",
+                    quoted_path(path)
+                )?;
             }
-            Self::MainCheckout(path) => write!(f, "{} is not in it. Use the file in the worktree", quoted_path(path))?,
+            Self::MainCheckout(path) => write!(
+                f,
+                "{} is not in it. Use the file in the worktree",
+                quoted_path(path)
+            )?,
             Self::SharedGit(words) => {
                 let words = inline_code(words, 80);
-                write!(f, "`git {words}` reaches beyond it. `git restore FILE` puts a file back, and omo brings the ")?;
+                write!(
+                    f,
+                    "`git {words}` reaches beyond it. `git restore FILE` puts a file back, and omo brings the "
+                )?;
                 f.write_str("work together")?;
             }
             Self::RedirectsGit(word) => {
-                write!(f, "`{}` has git work elsewhere. Use git without it", inline_code(word, 80))?;
+                write!(
+                    f,
+                    "`{}` has git work elsewhere. Use git without it",
+                    inline_code(word, 80)
+                )?;
             }
             Self::SpawnsAgent => f.write_str("so do its agents. Start them without isolation")?,
             Self::Unclear(why) => {
-                write!(f, "omo cannot tell what this would do: {why}. Try it once more, in smaller steps")?;
+                write!(
+                    f,
+                    "omo cannot tell what this would do: {why}. Try it once more, in smaller steps"
+                )?;
             }
         }
         f.write_str(". If the step cannot be done like that, say so with `omo agent fail`.")
@@ -104,12 +130,21 @@ fn quoted_path(path: &str) -> String {
 
 impl WorktreeFence<'_> {
     /// The refusal for a session that stands in `folder`; `None` where the fence allows the action.
-    pub fn refusal(&self, deed: ToolAction, folder: Option<&str>, real: ResolvePath) -> Option<FenceRefusal> {
-        let folder = folder.and_then(real).unwrap_or_else(|| self.root.to_owned());
+    pub fn refusal(
+        &self,
+        deed: ToolAction,
+        folder: Option<&str>,
+        real: ResolvePath,
+    ) -> Option<FenceRefusal> {
+        let folder = folder
+            .and_then(real)
+            .unwrap_or_else(|| self.root.to_owned());
         match deed {
             ToolAction::Write(path) => self.check_write(&folder, path, real).err(),
             ToolAction::SpawnAgent => Some(FenceRefusal::SpawnsAgent),
-            ToolAction::Run(command) => commands::check_command_line(self, command, folder, real).err(),
+            ToolAction::Run(command) => {
+                commands::check_command_line(self, command, folder, real).err()
+            }
         }
     }
 
@@ -130,7 +165,10 @@ impl WorktreeFence<'_> {
 
     /// The place lies in the main checkout, and is none that the session may name.
     fn is_in_main(&self, place: &str) -> bool {
-        let (main, folded) = (self.rules.main_checkout.to_ascii_lowercase(), place.to_ascii_lowercase());
+        let (main, folded) = (
+            self.rules.main_checkout.to_ascii_lowercase(),
+            place.to_ascii_lowercase(),
+        );
         // A file system may take both cases for one.
         path_text::path_below(&folded, &main).is_some()
             && !self.may_write(place)
@@ -138,24 +176,51 @@ impl WorktreeFence<'_> {
     }
 
     fn check_touch(&self, place: &str, path: &str) -> Result<(), FenceRefusal> {
-        let Some(inner) = path_text::path_below(place, self.root) else { return Ok(()) };
-        if inner.split('/').any(|part| part.eq_ignore_ascii_case(".git")) {
+        let Some(inner) = path_text::path_below(place, self.root) else {
+            return Ok(());
+        };
+        if inner
+            .split('/')
+            .any(|part| part.eq_ignore_ascii_case(".git"))
+        {
             return Err(FenceRefusal::GitInternal(path.to_owned()));
         }
-        let never = self.rules.never_touch.iter().find(|never| path_covers(never, inner));
-        never.map_or(Ok(()), |never| Err(FenceRefusal::NeverTouch(path.to_owned(), never.clone())))
+        let never = self
+            .rules
+            .never_touch
+            .iter()
+            .find(|never| path_covers(never, inner));
+        never.map_or(Ok(()), |never| {
+            Err(FenceRefusal::NeverTouch(path.to_owned(), never.clone()))
+        })
     }
 }
 
 fn is_in_any(folders: &[String], place: &str) -> bool {
-    folders.iter().any(|folder| path_text::path_below(place, folder).is_some())
+    folders
+        .iter()
+        .any(|folder| path_text::path_below(place, folder).is_some())
 }
 
 /// All places that a path may mean: for `..` behind a link, a shell and the client differ.
-fn resolved_places(folder: &str, path: &str, real: ResolvePath) -> Result<Vec<String>, FenceRefusal> {
+fn resolved_places(
+    folder: &str,
+    path: &str,
+    real: ResolvePath,
+) -> Result<Vec<String>, FenceRefusal> {
     let plain = path_text::resolve_path(folder, path);
-    let written = if path_text::is_absolute(path) { path.to_owned() } else { format!("{folder}/{path}") };
-    let spellings = if path_text::leads_up(&written) { vec![plain, written] } else { vec![plain] };
+    let written = if path_text::is_absolute(path) {
+        path.to_owned()
+    } else {
+        format!("{folder}/{path}")
+    };
+    let spellings = if path_text::leads_up(&written) {
+        vec![plain, written]
+    } else {
+        vec![plain]
+    };
     let places: Option<Vec<String>> = spellings.iter().map(|spelling| real(spelling)).collect();
-    places.ok_or(FenceRefusal::Unclear("a link in the path cannot be followed"))
+    places.ok_or(FenceRefusal::Unclear(
+        "a link in the path cannot be followed",
+    ))
 }

@@ -22,8 +22,8 @@ use crate::event::{AttemptEnd, EventKind, ImportedStatus, RunEvent};
 use crate::evidence_rules;
 use crate::execution_mode::ExecutionMode;
 use crate::state::{
-    ANSWER_STOP, DispatchedTasks, FINAL_CHECKS_ID, LedgerError, RunPhase, RunState, RunningAttempt, TaskState,
-    TaskStatus, WorkBase, WorktreeBaseline, task_digests,
+    ANSWER_STOP, DispatchedTasks, FINAL_CHECKS_ID, LedgerError, RunPhase, RunState, RunningAttempt,
+    TaskState, TaskStatus, WorkBase, WorktreeBaseline, task_digests,
 };
 use crate::verbs;
 
@@ -34,12 +34,28 @@ impl RunState {
     ///
     /// An event other than `RunOpened`.
     pub fn from_first_event(event: &RunEvent) -> Result<Self, LedgerError> {
-        let EventKind::RunOpened { plan, approved, root, worktree, base, branch, scope: asked, mode, guard } =
-            &event.kind
+        let EventKind::RunOpened {
+            plan,
+            approved,
+            root,
+            worktree,
+            base,
+            branch,
+            scope: asked,
+            mode,
+            guard,
+        } = &event.kind
         else {
-            return Err(LedgerError { seq: event.seq, problem: "does not open a run".to_owned() });
+            return Err(LedgerError {
+                seq: event.seq,
+                problem: "does not open a run".to_owned(),
+            });
         };
-        let tasks = plan.tasks.iter().map(|task| (task.id.clone(), TaskState::default())).collect();
+        let tasks = plan
+            .tasks
+            .iter()
+            .map(|task| (task.id.clone(), TaskState::default()))
+            .collect();
         Ok(Self {
             plan: (**plan).clone(),
             plan_sha256: plan.source.sha256.clone(),
@@ -85,33 +101,55 @@ impl RunState {
     ///
     /// An event that cannot be the next one of this run.
     pub fn apply(&mut self, event: &RunEvent) -> Result<(), LedgerError> {
-        let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
+        let bad = |what: &str| LedgerError {
+            seq: event.seq,
+            problem: what.to_owned(),
+        };
         if self.seq.checked_add(1) != Some(event.seq) {
             return Err(bad("does not follow the one before it"));
         }
         match &event.kind {
             EventKind::RunOpened { .. } => return Err(bad("opens a run that is open")),
             EventKind::TasksDispatched { tasks, to_agents } => {
-                self.dispatched = Some(DispatchedTasks { tasks: tasks.clone(), at: event.ts, to_agents: *to_agents });
+                self.dispatched = Some(DispatchedTasks {
+                    tasks: tasks.clone(),
+                    at: event.ts,
+                    to_agents: *to_agents,
+                });
             }
             EventKind::RunMoved { root, approved } => self.follow_renamed_folder(root, approved),
             EventKind::HolderChanged => self.change_holder(event),
             EventKind::PlanChanged { plan, approved } => self.replace_plan(event, plan, approved),
             EventKind::QuestionOpened { question } => self.add_question(event, question)?,
-            EventKind::QuestionAnswered { question, option, plan_sha256 } => {
+            EventKind::QuestionAnswered {
+                question,
+                option,
+                plan_sha256,
+            } => {
                 self.apply_answer(event, question, option)?;
                 if let Some(sha256) = plan_sha256 {
                     self.plan_sha256.clone_from(sha256);
                 }
             }
             // A task may be called `final` too; its attempts are counted from 1.
-            EventKind::CheckRan { task, attempt: 0, position: place, outcome, .. } if task == FINAL_CHECKS_ID => {
+            EventKind::CheckRan {
+                task,
+                attempt: 0,
+                position: place,
+                outcome,
+                ..
+            } if task == FINAL_CHECKS_ID => {
                 self.final_checks.insert(*place, outcome.clone());
             }
             EventKind::ProjectionChanged { file, backup: kept } => {
                 self.changed_files.push((file.clone(), kept.clone()));
             }
-            EventKind::PlanTicked { ticked, opened, plan_sha256, tip } => {
+            EventKind::PlanTicked {
+                ticked,
+                opened,
+                plan_sha256,
+                tip,
+            } => {
                 self.apply_ticks(event, [ticked, opened], plan_sha256.as_ref(), tip.as_ref())?;
             }
             EventKind::ChangesDisplaced { kept } => self.displaced.push(kept.clone()),
@@ -119,17 +157,27 @@ impl RunState {
             EventKind::PlanNotTicked { reason: why } => self.tick_refusal = Some(why.clone()),
             EventKind::TaskAdded { task: added } => self.apply_added_task(event, added)?,
             EventKind::TasksProved { tasks, by } => self.apply_proof(event, tasks, by)?,
-            EventKind::JudgesFound { judges } => self.guard.iter_mut().for_each(|guard| guard.learn(judges)),
-            EventKind::UnfinishedSearched { unfinished } => self.unfinished = Some(unfinished.clone()),
+            EventKind::JudgesFound { judges } => {
+                self.guard.iter_mut().for_each(|guard| guard.learn(judges))
+            }
+            EventKind::UnfinishedSearched { unfinished } => {
+                self.unfinished = Some(unfinished.clone())
+            }
             EventKind::FindingClosed(closed) => {
-                if self.open_findings().all(|(number, _)| number != closed.number) {
+                if self
+                    .open_findings()
+                    .all(|(number, _)| number != closed.number)
+                {
                     return Err(bad("closes a finding that is not open"));
                 }
                 self.closed_findings.insert(closed.number);
             }
             EventKind::NoteLeft(note) => self.add_note(event, note)?,
             EventKind::VerdictGiven { verdict } => self.apply_verdict(event, verdict)?,
-            EventKind::RoundStarted { round: iteration, reopened } => self.start_round(event, *iteration, reopened)?,
+            EventKind::RoundStarted {
+                round: iteration,
+                reopened,
+            } => self.start_round(event, *iteration, reopened)?,
             what if parallel::is_about_workers(what) => self.apply_to_group(event)?,
             EventKind::RunCancelled { reason: why } => {
                 self.hold_running_tasks("the run was cancelled");
@@ -150,7 +198,11 @@ impl RunState {
     fn follow_renamed_folder(&mut self, root: &str, approved: &str) {
         let old = std::mem::replace(&mut self.root, root.to_owned());
         approved.clone_into(&mut self.approved);
-        for known in self.parallel.iter_mut().flat_map(|parallel| parallel.groups.values_mut()) {
+        for known in self
+            .parallel
+            .iter_mut()
+            .flat_map(|parallel| parallel.groups.values_mut())
+        {
             if let Some(tree) = &mut known.worktree
                 && let Ok(below) = Path::new(tree.as_str()).strip_prefix(&old)
             {
@@ -160,18 +212,34 @@ impl RunState {
     }
 
     /// The judge of a group has passed, and with it the group's tasks without a check of their own.
-    fn apply_proof(&mut self, event: &RunEvent, tasks: &[String], by: &ProofSource) -> Result<(), LedgerError> {
+    fn apply_proof(
+        &mut self,
+        event: &RunEvent,
+        tasks: &[String],
+        by: &ProofSource,
+    ) -> Result<(), LedgerError> {
         let is_proved = |id: &String| {
-            let known = self.tasks.get(id).is_some_and(|known| known.status == TaskStatus::Unverified);
-            let is_meant = self.plan.task(id).is_some_and(|task| task.proved_by.as_ref() == Some(by));
+            let known = self
+                .tasks
+                .get(id)
+                .is_some_and(|known| known.status == TaskStatus::Unverified);
+            let is_meant = self
+                .plan
+                .task(id)
+                .is_some_and(|task| task.proved_by.as_ref() == Some(by));
             known && is_meant && evidence_rules::judged_since(self, id, by)
         };
         if tasks.is_empty() || !tasks.iter().all(is_proved) || !evidence_rules::is_green(self, by) {
-            return Err(LedgerError { seq: event.seq, problem: "proves a task by what does not prove it".to_owned() });
+            return Err(LedgerError {
+                seq: event.seq,
+                problem: "proves a task by what does not prove it".to_owned(),
+            });
         }
         let evidence = evidence_rules::describe_proof(self, by);
         for id in tasks {
-            let Some(task) = self.tasks.get_mut(id) else { continue };
+            let Some(task) = self.tasks.get_mut(id) else {
+                continue;
+            };
             (task.status, task.proved_by) = (TaskStatus::Passed, Some(by.clone()));
             let end = task.last_end.get_or_insert_default();
             end.evidence.clone_from(&evidence);
@@ -186,13 +254,24 @@ impl RunState {
         plan_sha256: Option<&String>,
         tip: Option<&String>,
     ) -> Result<(), LedgerError> {
-        let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
-        if ticked.iter().chain(opened).any(|id| !self.tasks.contains_key(id)) {
+        let bad = |what: &str| LedgerError {
+            seq: event.seq,
+            problem: what.to_owned(),
+        };
+        if ticked
+            .iter()
+            .chain(opened)
+            .any(|id| !self.tasks.contains_key(id))
+        {
             return Err(bad("ticks a task that the plan does not have"));
         }
         if let Some(tip) = tip {
-            let parallel = self.parallel.as_mut().filter(|parallel| parallel.landed.is_none());
-            let parallel = parallel.ok_or_else(|| bad("ticks in a commit of no parallel worker"))?;
+            let parallel = self
+                .parallel
+                .as_mut()
+                .filter(|parallel| parallel.landed.is_none());
+            let parallel =
+                parallel.ok_or_else(|| bad("ticks in a commit of no parallel worker"))?;
             parallel.tip.clone_from(tip);
         }
         self.ticked.extend(ticked.iter().cloned());
@@ -205,10 +284,16 @@ impl RunState {
 
     /// Reruns the judges of a reopened task, and withdraws proofs whose judge is no longer green.
     fn follow_proofs(&mut self, event: &RunEvent) {
-        let is_due = |status| matches!(status, TaskStatus::Pending | TaskStatus::Held | TaskStatus::Running);
+        let is_due = |status| {
+            matches!(
+                status,
+                TaskStatus::Pending | TaskStatus::Held | TaskStatus::Running
+            )
+        };
         let mut again: BTreeSet<&str> = BTreeSet::new();
         for task in &self.plan.tasks {
-            if let (Some(ProofSource::Task(judge)), true) = (&task.proved_by, is_due(self.status_of(&task.id)))
+            if let (Some(ProofSource::Task(judge)), true) =
+                (&task.proved_by, is_due(self.status_of(&task.id)))
                 && self.status_of(judge) == TaskStatus::Passed
             {
                 again.insert(judge);
@@ -221,7 +306,8 @@ impl RunState {
                 known.updated_at = Some(event.ts);
             }
         }
-        let is_void = |known: &TaskState| known.status == TaskStatus::Passed && known.proved_by.is_some();
+        let is_void =
+            |known: &TaskState| known.status == TaskStatus::Passed && known.proved_by.is_some();
         let void: Vec<String> = self
             .tasks
             .iter()
@@ -233,7 +319,10 @@ impl RunState {
             .map(|(id, _)| id.clone())
             .collect();
         for id in void {
-            let evidence = self.plan.task(&id).map(|task| evidence_rules::unproved_reason(&self.plan, task));
+            let evidence = self
+                .plan
+                .task(&id)
+                .map(|task| evidence_rules::unproved_reason(&self.plan, task));
             if let Some(known) = self.tasks.get_mut(&id) {
                 (known.status, known.proved_by) = (TaskStatus::Unverified, None);
                 known.last_end.get_or_insert_default().evidence = evidence.unwrap_or_default();
@@ -242,16 +331,27 @@ impl RunState {
     }
 
     fn apply_to_task(&mut self, event: &RunEvent, what: &EventKind) -> Result<(), LedgerError> {
-        let Some(id) = task_of(what) else { return Ok(()) };
-        let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
+        let Some(id) = task_of(what) else {
+            return Ok(());
+        };
+        let bad = |what: &str| LedgerError {
+            seq: event.seq,
+            problem: what.to_owned(),
+        };
         self.check_task_list_event(event, what)?;
-        let task = self.tasks.get_mut(id).ok_or_else(|| bad("is about a task that the plan does not have"))?;
+        let task = self
+            .tasks
+            .get_mut(id)
+            .ok_or_else(|| bad("is about a task that the plan does not have"))?;
         // Verbs see to this already; here it holds for any other writer of a ledger.
         if matches!(what, EventKind::TaskPassed { .. }) && !is_proved(task) {
             return Err(bad("passes a task whose checks were not seen to be green"));
         }
         task.updated_at = Some(event.ts);
-        let takes_back = self.plan.task(id).is_some_and(|task| task.on_failure.reverts_changes());
+        let takes_back = self
+            .plan
+            .task(id)
+            .is_some_and(|task| task.on_failure.reverts_changes());
         refused_commits::apply(task, event, what)?;
         let mut end_as = |status, end: &AttemptEnd| {
             task.status = status;
@@ -266,10 +366,17 @@ impl RunState {
                 task.baseline = None;
             }
             EventKind::TaskUnverified { end, .. } => end_as(TaskStatus::Unverified, end),
-            EventKind::TaskRestored { not_restored, left_alone, kept, .. } => {
+            EventKind::TaskRestored {
+                not_restored,
+                left_alone,
+                kept,
+                ..
+            } => {
                 note_taken_back(task, not_restored, left_alone, kept.as_ref());
             }
-            EventKind::TaskClaimed { end, evidence_ids, .. } => {
+            EventKind::TaskClaimed {
+                end, evidence_ids, ..
+            } => {
                 end_as(TaskStatus::Claimed, end);
                 task.evidence_ids.clone_from(evidence_ids);
             }
@@ -277,14 +384,34 @@ impl RunState {
                 task.evidence_ids.push(evidence.id.clone());
                 self.evidence.push(evidence.clone());
             }
-            EventKind::TaskFailed { end, is_final: true, .. } => {
+            EventKind::TaskFailed {
+                end,
+                is_final: true,
+                ..
+            } => {
                 end_as(TaskStatus::Failed, end);
-                task.is_to_restore =
-                    takes_back && task.baseline.as_ref().is_some_and(|ground| ground.snapshot.is_some());
+                task.is_to_restore = takes_back
+                    && task
+                        .baseline
+                        .as_ref()
+                        .is_some_and(|ground| ground.snapshot.is_some());
             }
-            EventKind::TaskFailed { end, is_final: false, .. } => end_as(TaskStatus::Pending, end),
-            EventKind::TaskImported { status, evidence, files, .. } => {
-                let end = AttemptEnd { evidence: evidence.clone(), files: files.clone(), ..AttemptEnd::default() };
+            EventKind::TaskFailed {
+                end,
+                is_final: false,
+                ..
+            } => end_as(TaskStatus::Pending, end),
+            EventKind::TaskImported {
+                status,
+                evidence,
+                files,
+                ..
+            } => {
+                let end = AttemptEnd {
+                    evidence: evidence.clone(),
+                    files: files.clone(),
+                    ..AttemptEnd::default()
+                };
                 end_as((*status).into(), &end);
                 task.reason = (*status == ImportedStatus::Blocked).then_some(end.evidence);
             }
@@ -299,8 +426,16 @@ impl RunState {
                 ..
             } => {
                 let (snapshot, head, since) = (kept.clone(), head.clone(), Some(event.ts));
-                let baseline = WorktreeBaseline { tree: tree.clone(), snapshot, head, since };
-                task.baseline = task.baseline.take().or_else(|| kept.is_some().then_some(baseline));
+                let baseline = WorktreeBaseline {
+                    tree: tree.clone(),
+                    snapshot,
+                    head,
+                    since,
+                };
+                task.baseline = task
+                    .baseline
+                    .take()
+                    .or_else(|| kept.is_some().then_some(baseline));
                 task.status = TaskStatus::Running;
                 task.attempts = *attempt;
                 (task.reason, task.refused_as) = (None, None);
@@ -311,7 +446,8 @@ impl RunState {
                 (task.proved_by, task.uncommitted) = (None, None);
                 task.evidence_ids.clear();
                 // A task that is done again finds the work of its last attempt: that is green by its own work.
-                let is_gone_over = self.plan.dialect.kind() == PlanKind::TaskList || self.mode == ExecutionMode::Waves;
+                let is_gone_over = self.plan.dialect.kind() == PlanKind::TaskList
+                    || self.mode == ExecutionMode::Waves;
                 if *attempt == 1 || !is_gone_over {
                     task.already_green.clone_from(vacuous);
                 }
@@ -319,13 +455,21 @@ impl RunState {
                 task.running = Some(begun_attempt(event, ticket, tree.as_deref(), guarded));
                 self.invalidate_final_results();
             }
-            EventKind::CheckRan { command, outcome, .. } => task.checks.push((command.clone(), outcome.clone())),
-            EventKind::TaskHeld { reason: why, attempt, is_pause, .. } => {
+            EventKind::CheckRan {
+                command, outcome, ..
+            } => task.checks.push((command.clone(), outcome.clone())),
+            EventKind::TaskHeld {
+                reason: why,
+                attempt,
+                is_pause,
+                ..
+            } => {
                 hold_task(task, *attempt, why);
                 task.lost_workers = task.lost_workers.saturating_add(u32::from(!is_pause));
             }
             EventKind::TaskSkipped { reason: why, .. } => {
-                (task.status, task.running, task.reason) = (TaskStatus::Skipped, None, Some(why.clone()));
+                (task.status, task.running, task.reason) =
+                    (TaskStatus::Skipped, None, Some(why.clone()));
                 (task.uncommitted, task.is_stale) = (None, false);
             }
             EventKind::TaskReopened { reason: why, .. } => reopen_task(task, why),
@@ -339,7 +483,10 @@ impl RunState {
         }
         self.note_work_base(id, event, what);
         self.note_check_files(id, what);
-        if matches!(what, EventKind::TaskSkipped { .. } | EventKind::TaskReopened { .. }) {
+        if matches!(
+            what,
+            EventKind::TaskSkipped { .. } | EventKind::TaskReopened { .. }
+        ) {
             self.invalidate_final_results();
             self.withdraw_questions_about(event, id);
         }
@@ -347,9 +494,20 @@ impl RunState {
     }
 
     fn note_work_base(&mut self, id: &str, event: &RunEvent, what: &EventKind) {
-        let EventKind::TaskStarted { tree, .. } = what else { return };
-        let Some(known) = self.tasks.get_mut(id).filter(|known| known.work_base.is_none()) else { return };
-        known.work_base = Some(WorkBase { tree: tree.clone(), since: event.ts });
+        let EventKind::TaskStarted { tree, .. } = what else {
+            return;
+        };
+        let Some(known) = self
+            .tasks
+            .get_mut(id)
+            .filter(|known| known.work_base.is_none())
+        else {
+            return;
+        };
+        known.work_base = Some(WorkBase {
+            tree: tree.clone(),
+            since: event.ts,
+        });
     }
 
     /// Notes the check files that a task changed, and judges of commits since a task is done.
@@ -358,8 +516,13 @@ impl RunState {
         if let (true, Some(guard), Some(end)) = (is_done, &mut self.guard, end_of(what)) {
             guard.learn(&end.judges);
         }
-        for file in end_of(what).into_iter().flat_map(|end| &end.changed_check_files) {
-            self.changed_check_files.entry(file.clone()).or_insert_with(|| id.to_owned());
+        for file in end_of(what)
+            .into_iter()
+            .flat_map(|end| &end.changed_check_files)
+        {
+            self.changed_check_files
+                .entry(file.clone())
+                .or_insert_with(|| id.to_owned());
         }
     }
 
@@ -371,13 +534,16 @@ impl RunState {
         for task in &plan.tasks {
             let state = match texts.get(task.id.as_str()).zip(self.tasks.get(&task.id)) {
                 None => TaskState::default(),
-                Some((text, state)) if *text == task.body_sha256 || state.status == TaskStatus::Running => {
+                Some((text, state))
+                    if *text == task.body_sha256 || state.status == TaskStatus::Running =>
+                {
                     state.clone()
                 }
                 Some((_, state)) => {
                     self.reviewed_tasks.remove(&task.id);
                     TaskState {
-                        is_stale: state.is_stale || matches!(state.status, TaskStatus::Passed | TaskStatus::Claimed),
+                        is_stale: state.is_stale
+                            || matches!(state.status, TaskStatus::Passed | TaskStatus::Claimed),
                         attempts: state.attempts,
                         attempts_before: state.attempts,
                         last_end: state.last_end.clone(),
@@ -412,7 +578,11 @@ impl RunState {
 
     /// Holds the tasks of a run that is over: no worker is at work, and its tickets are void.
     fn hold_running_tasks(&mut self, why: &str) {
-        for task in self.tasks.values_mut().filter(|task| task.running.is_some()) {
+        for task in self
+            .tasks
+            .values_mut()
+            .filter(|task| task.running.is_some())
+        {
             hold_task(task, task.attempts, why);
         }
     }
@@ -434,10 +604,17 @@ impl RunState {
         self.final_checks.clear();
         self.check_wave_again();
         // The person who had the run stopped is asked again, now that it goes on.
-        for task in self.tasks.values_mut().filter(|task| task.judgment.as_deref() == Some(ANSWER_STOP)) {
+        for task in self
+            .tasks
+            .values_mut()
+            .filter(|task| task.judgment.as_deref() == Some(ANSWER_STOP))
+        {
             task.judgment = None;
         }
-        let refused = self.tasks.values_mut().filter_map(|task| task.uncommitted.as_mut());
+        let refused = self
+            .tasks
+            .values_mut()
+            .filter_map(|task| task.uncommitted.as_mut());
         for known in refused.filter(|known| known.answer.as_deref() == Some(ANSWER_STOP)) {
             known.answer = None;
         }
@@ -446,7 +623,9 @@ impl RunState {
 
 /// A worker is at the task, and its checks since the start are green.
 fn is_proved(task: &TaskState) -> bool {
-    task.running.is_some() && !task.checks.is_empty() && task.checks.iter().all(|(_, outcome)| outcome.is_green())
+    task.running.is_some()
+        && !task.checks.is_empty()
+        && task.checks.iter().all(|(_, outcome)| outcome.is_green())
 }
 
 fn may_end_proofs(kind: &EventKind) -> bool {
@@ -481,7 +660,12 @@ fn begun_attempt(
     }
 }
 
-fn note_taken_back(task: &mut TaskState, not_restored: &[String], left_alone: &[String], kept: Option<&String>) {
+fn note_taken_back(
+    task: &mut TaskState,
+    not_restored: &[String],
+    left_alone: &[String],
+    kept: Option<&String>,
+) {
     (task.baseline, task.is_to_restore) = (None, false);
     task.not_restored = not_restored.to_vec();
     task.left_alone = left_alone.to_vec();

@@ -14,19 +14,32 @@ pub const TASKS_PER_WORKER: u32 = 5;
 /// The task that the worker of `ended` goes on with, where just one can begin, and a worker of the same kind and model
 /// does it. After a failure another worker takes over: this one has a work tree in its mind that its check refused.
 /// `dispatched` went to others that have not begun yet.
-pub fn next_task_of_worker<'a>(state: &'a RunState, ended: &str, dispatched: &[String]) -> Option<&'a Task> {
+pub fn next_task_of_worker<'a>(
+    state: &'a RunState,
+    ended: &str,
+    dispatched: &[String],
+) -> Option<&'a Task> {
     let is_by_agents = matches!(state.mode, ExecutionMode::Batches | ExecutionMode::Waves);
-    let has_succeeded =
-        matches!(state.standing(ended), Some(TaskStanding::Is(TaskStatus::Passed | TaskStatus::Claimed)));
+    let has_succeeded = matches!(
+        state.standing(ended),
+        Some(TaskStanding::Is(TaskStatus::Passed | TaskStatus::Claimed))
+    );
     if !is_by_agents || !has_succeeded {
         return None;
     }
     let attempts = |id: &str| state.tasks.get(id).map_or(0, |known| known.attempts);
     let ended = state.plan.task(ended)?;
     let model = choose_model(&state.plan, ended, attempts(&ended.id));
-    let NextAction::Start(ready) = schedule::next_action(state) else { return None };
-    let mut free = ready.into_iter().filter(|task| !dispatched.contains(&task.id));
+    let NextAction::Start(ready) = schedule::next_action(state) else {
+        return None;
+    };
+    let mut free = ready
+        .into_iter()
+        .filter(|task| !dispatched.contains(&task.id));
     // Of several the session starts one worker each, at the same time.
-    let (Some(task), None) = (free.next(), free.next()) else { return None };
-    (!task.is_verification() && choose_model(&state.plan, task, attempts(&task.id) + 1) == model).then_some(task)
+    let (Some(task), None) = (free.next(), free.next()) else {
+        return None;
+    };
+    (!task.is_verification() && choose_model(&state.plan, task, attempts(&task.id) + 1) == model)
+        .then_some(task)
 }

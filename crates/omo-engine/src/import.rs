@@ -59,16 +59,24 @@ pub fn checkpoint(plan: &Plan, text: &str) -> Result<Vec<EventKind>, ImportError
         return Err(ImportError::Shape("it is no object"));
     };
     is_of_plan(plan, &top)?;
-    let entries = completed(top.get("completed").ok_or(ImportError::Shape("it has no `completed`"))?)?;
+    let entries = completed(
+        top.get("completed")
+            .ok_or(ImportError::Shape("it has no `completed`"))?,
+    )?;
     let unknown = entries.keys().filter(|id| plan.task(id).is_none());
     let unknown: Vec<String> = unknown.take(MAX_NAMED_IDS).cloned().collect();
     if !unknown.is_empty() {
         return Err(ImportError::UnknownTasks(unknown));
     }
-    let stands_in_the_way = |id: &String| entries.get(id).is_some_and(|entry| entry.status != ImportedStatus::Done);
+    let stands_in_the_way = |id: &String| {
+        entries
+            .get(id)
+            .is_some_and(|entry| entry.status != ImportedStatus::Done)
+    };
     let told = plan.tasks.iter().filter_map(|task| {
         let entry = entries.get(&task.id)?;
-        let follows = entry.status == ImportedStatus::Blocked && task.deps.iter().any(stands_in_the_way);
+        let follows =
+            entry.status == ImportedStatus::Blocked && task.deps.iter().any(stands_in_the_way);
         (!follows).then(|| EventKind::TaskImported {
             task: task.id.clone(),
             status: entry.status,
@@ -82,25 +90,42 @@ pub fn checkpoint(plan: &Plan, text: &str) -> Result<Vec<EventKind>, ImportError
 /// The checkpoint is of this plan: it names the plan as a path from wherever it was executed, so the file names have to
 /// be the same. One that names none is taken for this plan's.
 fn is_of_plan(plan: &Plan, top: &Map<String, Value>) -> Result<(), ImportError> {
-    let Some(named) = top.get("plan_file").and_then(Value::as_str) else { return Ok(()) };
+    let Some(named) = top.get("plan_file").and_then(Value::as_str) else {
+        return Ok(());
+    };
     if Path::new(named).file_name() == Path::new(&plan.source.path).file_name() {
         return Ok(());
     }
-    Err(ImportError::OtherPlan { named: named.to_owned(), plan: plan.source.path.clone() })
+    Err(ImportError::OtherPlan {
+        named: named.to_owned(),
+        plan: plan.source.path.clone(),
+    })
 }
 
 fn completed(value: &Value) -> Result<BTreeMap<String, Entry>, ImportError> {
     let of_list = |item: &Value| {
-        let id = item.get("task_id").or_else(|| item.get("id")).unwrap_or(item);
+        let id = item
+            .get("task_id")
+            .or_else(|| item.get("id"))
+            .unwrap_or(item);
         let id = id_text(id).ok_or(ImportError::Shape("an entry of `completed` has no id"))?;
         // Ids in a list were done.
-        let entry = if item.is_object() { entry(&id, item)? } else { entry(&id, &Value::from("done"))? };
+        let entry = if item.is_object() {
+            entry(&id, item)?
+        } else {
+            entry(&id, &Value::from("done"))?
+        };
         Ok((id, entry))
     };
     match value {
-        Value::Object(map) => map.iter().map(|(id, value)| Ok((id.clone(), entry(id, value)?))).collect(),
+        Value::Object(map) => map
+            .iter()
+            .map(|(id, value)| Ok((id.clone(), entry(id, value)?)))
+            .collect(),
         Value::Array(list) => list.iter().map(of_list).collect(),
-        _ => Err(ImportError::Shape("`completed` is neither a map nor a list")),
+        _ => Err(ImportError::Shape(
+            "`completed` is neither a map nor a list",
+        )),
     }
 }
 
@@ -120,17 +145,38 @@ fn entry(id: &str, value: &Value) -> Result<Entry, ImportError> {
         Some("blocked") => ImportedStatus::Blocked,
         _ => return Err(ImportError::Status(id.to_owned())),
     };
-    let said = value.get("evidence").and_then(Value::as_str).unwrap_or_default();
-    let evidence = format!("imported, not checked by omo: {}", sanitize(said, MAX_EVIDENCE));
-    let evidence = if said.trim().is_empty() { "imported, not checked by omo".to_owned() } else { evidence };
+    let said = value
+        .get("evidence")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let evidence = format!(
+        "imported, not checked by omo: {}",
+        sanitize(said, MAX_EVIDENCE)
+    );
+    let evidence = if said.trim().is_empty() {
+        "imported, not checked by omo".to_owned()
+    } else {
+        evidence
+    };
     let files = value.get("files_written").and_then(Value::as_array);
-    let files = files.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
-    Ok(Entry { status, evidence, files })
+    let files = files
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect();
+    Ok(Entry {
+        status,
+        evidence,
+        files,
+    })
 }
 
 /// Tasks done before there was a run, as the files say: they are not done again, and nothing has proved them.
 pub fn import_task_list(tasks: &[TaskFile]) -> Vec<EventKind> {
-    let done = tasks.iter().filter(|task| task.id != VERIFY_TASK_ID && task.status == TaskFileStatus::Resolved);
+    let done = tasks
+        .iter()
+        .filter(|task| task.id != VERIFY_TASK_ID && task.status == TaskFileStatus::Resolved);
     done.map(|task| EventKind::TaskImported {
         task: task.id.clone(),
         status: ImportedStatus::Done,

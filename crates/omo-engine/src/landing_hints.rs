@@ -11,52 +11,90 @@ const MAX_CHARS: usize = 300;
 
 /// Commands that end an unfinished operation: `git rebase --continue` or `git rebase --abort`.
 pub(crate) fn list_ending_commands(operation: UnfinishedOperation) -> String {
-    operation.ending_commands().iter().map(|command| format!("`{command}`")).collect::<Vec<_>>().join(" or ")
+    operation
+        .ending_commands()
+        .iter()
+        .map(|command| format!("`{command}`"))
+        .collect::<Vec<_>>()
+        .join(" or ")
 }
 
 pub(crate) fn operation_lines(operation: UnfinishedOperation) -> Vec<String> {
-    vec![format!("{} ends it; then go on.", list_ending_commands(operation))]
+    vec![format!(
+        "{} ends it; then go on.",
+        list_ending_commands(operation)
+    )]
 }
 
 pub(crate) fn branch_lines(branch: &str, place: &AbsentBranch) -> Vec<String> {
-    let short = |name: &str| sanitize(&quote_argument(name.strip_prefix("refs/heads/").unwrap_or(name)), MAX_CHARS);
+    let short = |name: &str| {
+        sanitize(
+            &quote_argument(name.strip_prefix("refs/heads/").unwrap_or(name)),
+            MAX_CHARS,
+        )
+    };
     let name = short(branch);
     let back = format!("`git switch {name}` checks it out again; then go on.");
     match place {
         AbsentBranch::Free => vec![back],
         AbsentBranch::Elsewhere { folder } => {
             let folder = sanitize(&quote_argument(folder), MAX_CHARS);
-            vec![format!("`git -C {folder} switch --detach` frees it, which is checked out there."), back]
+            vec![
+                format!("`git -C {folder} switch --detach` frees it, which is checked out there."),
+                back,
+            ]
         }
         AbsentBranch::Renamed { to } => {
-            vec![format!("`git branch -m {} {name}` gives it its name back; then go on.", short(to))]
+            vec![format!(
+                "`git branch -m {} {name}` gives it its name back; then go on.",
+                short(to)
+            )]
         }
         AbsentBranch::Gone => {
-            vec![format!("`git switch -c {name}` makes it anew from what is checked out; then go on.")]
+            vec![format!(
+                "`git switch -c {name}` makes it anew from what is checked out; then go on."
+            )]
         }
     }
 }
 
 pub(crate) fn other_checkout_lines(folders: &[String]) -> Vec<String> {
-    let quoted = folders.iter().map(|folder| sanitize(&quote_argument(folder), MAX_CHARS));
-    let free = quoted.map(|folder| format!("`git -C {folder} switch --detach` frees it there; then go on."));
-    let anyway =
-        "Going on without that moves it all the same: commit nothing there before it is brought to the branch.";
+    let quoted = folders
+        .iter()
+        .map(|folder| sanitize(&quote_argument(folder), MAX_CHARS));
+    let free = quoted
+        .map(|folder| format!("`git -C {folder} switch --detach` frees it there; then go on."));
+    let anyway = "Going on without that moves it all the same: commit nothing there before it is brought to the branch.";
     free.chain([anyway.to_owned()]).collect()
 }
 
 /// The ways around edits at paths from the top of the work tree; `is_at_top`: the project's folder is that top.
 pub(crate) fn edit_lines(edits: &EditFacts, top: &Path, is_at_top: bool) -> Vec<String> {
-    let paths = |paths: &[String]| paths.iter().map(|path| pathspec(path, is_at_top)).collect::<Vec<_>>().join(" ");
+    let paths = |paths: &[String]| {
+        paths
+            .iter()
+            .map(|path| pathspec(path, is_at_top))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
     let mut lines = Vec::new();
     for folder in &edits.repositories {
-        let place = if is_at_top { folder.clone() } else { top.join(folder).to_string_lossy().into_owned() };
+        let place = if is_at_top {
+            folder.clone()
+        } else {
+            top.join(folder).to_string_lossy().into_owned()
+        };
         let quoted = |text: &str| sanitize(&quote_argument(text), MAX_CHARS);
         let (from, to) = (quoted(&place), quoted(&format!("{place}.moved")));
-        lines.push(format!("`mv -- {from} {to}` moves the repository away that git does not stash; then go on."));
+        lines.push(format!(
+            "`mv -- {from} {to}` moves the repository away that git does not stash; then go on."
+        ));
     }
     if !edits.unmerged.is_empty() {
-        lines.push(format!("`git add -- {}` marks its conflict as resolved, once it is.", paths(&edits.unmerged)));
+        lines.push(format!(
+            "`git add -- {}` marks its conflict as resolved, once it is.",
+            paths(&edits.unmerged)
+        ));
     }
     let free = match paths(&edits.intended) {
         intended if intended.is_empty() => String::new(),
@@ -71,7 +109,11 @@ pub(crate) fn edit_lines(edits: &EditFacts, top: &Path, is_at_top: bool) -> Vec<
     }
     if !edits.known.is_empty() {
         let shown = hiding_commands(edits, "no-", top, is_at_top).join(" && ");
-        let shown = if shown.is_empty() { shown } else { format!("{shown} && ") };
+        let shown = if shown.is_empty() {
+            shown
+        } else {
+            format!("{shown} && ")
+        };
         lines.push(format!(
             "`{free}{shown}git stash push -- {}` puts your edits aside; go on, and then `git stash pop` brings them back. \
              Or commit them, and go on.",
@@ -79,18 +121,31 @@ pub(crate) fn edit_lines(edits: &EditFacts, top: &Path, is_at_top: bool) -> Vec<
         ));
     }
     let hidden = hiding_commands(edits, "", top, is_at_top).into_iter();
-    lines.extend(hidden.map(|command| format!("`{command}` has git overlook it again, after that.")));
+    lines.extend(
+        hidden.map(|command| format!("`{command}` has git overlook it again, after that.")),
+    );
     lines
 }
 
 /// Commands that have `git` hide edits again, or see them with `no-` for `negation`.
 fn hiding_commands(edits: &EditFacts, negation: &str, top: &Path, is_at_top: bool) -> Vec<String> {
     let quoted = |text: &str| sanitize(&quote_argument(text), MAX_CHARS);
-    let place = if is_at_top { String::new() } else { format!("-C {} ", quoted(&top.to_string_lossy())) };
-    let flags = [("assume-unchanged", &edits.assumed), ("skip-worktree", &edits.skipped)];
+    let place = if is_at_top {
+        String::new()
+    } else {
+        format!("-C {} ", quoted(&top.to_string_lossy()))
+    };
+    let flags = [
+        ("assume-unchanged", &edits.assumed),
+        ("skip-worktree", &edits.skipped),
+    ];
     let flags = flags.into_iter().filter(|(_, paths)| !paths.is_empty());
     let command = |(flag, paths): (&str, &Vec<String>)| {
-        let paths = paths.iter().map(|path| quoted(path)).collect::<Vec<_>>().join(" ");
+        let paths = paths
+            .iter()
+            .map(|path| quoted(path))
+            .collect::<Vec<_>>()
+            .join(" ");
         format!("git {place}update-index --{negation}{flag} -- {paths}")
     };
     flags.map(command).collect()
@@ -99,7 +154,11 @@ fn hiding_commands(edits: &EditFacts, negation: &str, top: &Path, is_at_top: boo
 /// A path from the top of the work tree as a literal argument of `git`, whatever letters it has.
 fn pathspec(path: &str, is_at_top: bool) -> String {
     let is_plain = is_at_top && !path.starts_with(':') && !path.contains(['*', '?', '[', '\\']);
-    let text = if is_plain { path.to_owned() } else { format!(":(top,literal){path}") };
+    let text = if is_plain {
+        path.to_owned()
+    } else {
+        format!(":(top,literal){path}")
+    };
     sanitize(&quote_argument(&text), MAX_CHARS)
 }
 
@@ -159,7 +218,10 @@ mod tests {
         };
         let commands = |is_at_top| -> Vec<String> {
             let lines = edit_lines(&edits, Path::new("/p"), is_at_top);
-            lines.iter().filter_map(|line| line.split('`').nth(1).map(str::to_owned)).collect()
+            lines
+                .iter()
+                .filter_map(|line| line.split('`').nth(1).map(str::to_owned))
+                .collect()
         };
         assert_eq!(
             commands(true),
@@ -172,7 +234,10 @@ mod tests {
             ]
         );
         assert_eq!(commands(false)[0], "mv -- /p/lib /p/lib.moved");
-        assert!(commands(false)[1].starts_with("git -C /p update-index --no-assume-unchanged -- 'a b' && "));
+        assert!(
+            commands(false)[1]
+                .starts_with("git -C /p update-index --no-assume-unchanged -- 'a b' && ")
+        );
     }
 
     #[test]
@@ -180,17 +245,33 @@ mod tests {
         for (place, expected) in [
             (AbsentBranch::Free, vec!["git switch main"]),
             (
-                AbsentBranch::Elsewhere { folder: "/a b".to_owned() },
+                AbsentBranch::Elsewhere {
+                    folder: "/a b".to_owned(),
+                },
                 vec!["git -C '/a b' switch --detach", "git switch main"],
             ),
-            (AbsentBranch::Renamed { to: "refs/heads/trunk".to_owned() }, vec!["git branch -m trunk main"]),
+            (
+                AbsentBranch::Renamed {
+                    to: "refs/heads/trunk".to_owned(),
+                },
+                vec!["git branch -m trunk main"],
+            ),
             (AbsentBranch::Gone, vec!["git switch -c main"]),
         ] {
             let lines = branch_lines("refs/heads/main", &place);
-            let commands: Vec<&str> = lines.iter().filter_map(|line| line.split('`').nth(1)).collect();
+            let commands: Vec<&str> = lines
+                .iter()
+                .filter_map(|line| line.split('`').nth(1))
+                .collect();
             assert_eq!(commands, expected, "{place:?}");
         }
-        assert_eq!(list_ending_commands(UnfinishedOperation::Bisect), "`git bisect reset`");
-        assert_eq!(list_ending_commands(UnfinishedOperation::Am), "`git am --continue` or `git am --abort`");
+        assert_eq!(
+            list_ending_commands(UnfinishedOperation::Bisect),
+            "`git bisect reset`"
+        );
+        assert_eq!(
+            list_ending_commands(UnfinishedOperation::Am),
+            "`git am --continue` or `git am --abort`"
+        );
     }
 }

@@ -36,7 +36,11 @@ pub struct LedgerPosition {
 
 impl Default for LedgerPosition {
     fn default() -> Self {
-        Self { offset: 0, seq: 0, prev: "0".repeat(PREV_CHARS) }
+        Self {
+            offset: 0,
+            seq: 0,
+            prev: "0".repeat(PREV_CHARS),
+        }
     }
 }
 
@@ -60,14 +64,26 @@ pub struct LedgerContents {
 }
 
 /// Reads the text of a ledger, from the `LedgerPosition` of its reader.
-pub fn read(text: &[u8], run: &str, key: &SealKey, start: LedgerPosition) -> Result<LedgerContents, BadLine> {
+pub fn read(
+    text: &[u8],
+    run: &str,
+    key: &SealKey,
+    start: LedgerPosition,
+) -> Result<LedgerContents, BadLine> {
     let mut position = start.clone();
-    let mut reading = LedgerContents { events: Vec::new(), end: start };
+    let mut reading = LedgerContents {
+        events: Vec::new(),
+        end: start,
+    };
     let (mut unfinished, mut begin, mut json) = (Vec::new(), 0, Vec::new());
     for newline in memchr::memchr_iter(b'\n', text) {
         let line = text.get(begin..newline).unwrap_or_default();
-        let bad = |what| BadLine { line: position.seq + 1, what };
-        let sealed = Sealed::open(line, key).ok_or_else(|| bad("was not written by omo, or was changed"))?;
+        let bad = |what| BadLine {
+            line: position.seq + 1,
+            what,
+        };
+        let sealed =
+            Sealed::open(line, key).ok_or_else(|| bad("was not written by omo, or was changed"))?;
         let (event, more) = sealed.event(run, &position, &mut json).map_err(bad)?;
         begin = newline + 1;
         position = LedgerPosition {
@@ -111,7 +127,9 @@ pub fn write(
 
 /// The ledger still has a line end at a reader's position, by the [`SEALED_BYTES`] bytes before it.
 pub fn has_line_end_at(position: &LedgerPosition, before: &[u8]) -> bool {
-    let seal = before.strip_prefix(SEAL.as_bytes()).and_then(|seal| seal.strip_suffix(b"\"}\n"));
+    let seal = before
+        .strip_prefix(SEAL.as_bytes())
+        .and_then(|seal| seal.strip_suffix(b"\"}\n"));
     seal.is_some_and(|seal| seal.starts_with(position.prev.as_bytes()))
 }
 
@@ -123,7 +141,10 @@ struct Sealed<'a> {
 impl<'a> Sealed<'a> {
     fn open(line: &'a [u8], key: &SealKey) -> Option<Self> {
         let (body, end) = line.split_at_checked((line.len() + 1).checked_sub(SEALED_BYTES)?)?;
-        let seal = std::str::from_utf8(end).ok()?.strip_prefix(SEAL)?.strip_suffix("\"}")?;
+        let seal = std::str::from_utf8(end)
+            .ok()?
+            .strip_prefix(SEAL)?
+            .strip_suffix("\"}")?;
         key.is_mac(body, seal).then_some(Self { body, seal })
     }
 
@@ -132,20 +153,43 @@ impl<'a> Sealed<'a> {
     }
 
     /// The event of the line, with the number of lines of the same write that follow.
-    fn event(&self, run: &str, after: &LedgerPosition, json: &mut Vec<u8>) -> Result<(RunEvent, u64), &'static str> {
+    fn event(
+        &self,
+        run: &str,
+        after: &LedgerPosition,
+        json: &mut Vec<u8>,
+    ) -> Result<(RunEvent, u64), &'static str> {
         let prev = format!(r#","prev":"{}""#, after.prev);
-        let body = self.body.strip_suffix(prev.as_bytes()).ok_or("does not belong behind the line before it")?;
-        let digits = body.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-        let (body, more) = body.split_at_checked(body.len() - digits).unwrap_or_default();
-        let more = std::str::from_utf8(more).unwrap_or_default().parse().map_err(|_| UNKNOWN_VERSION)?;
+        let body = self
+            .body
+            .strip_suffix(prev.as_bytes())
+            .ok_or("does not belong behind the line before it")?;
+        let digits = body
+            .iter()
+            .rev()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
+        let (body, more) = body
+            .split_at_checked(body.len() - digits)
+            .unwrap_or_default();
+        let more = std::str::from_utf8(more)
+            .unwrap_or_default()
+            .parse()
+            .map_err(|_| UNKNOWN_VERSION)?;
         let body = body.strip_suffix(br#","more":"#).ok_or(UNKNOWN_VERSION)?;
         let of_run = format!(r#","run":"{run}""#);
-        let body = body.strip_suffix(of_run.as_bytes()).ok_or("was written for another run")?;
+        let body = body
+            .strip_suffix(of_run.as_bytes())
+            .ok_or("was written for another run")?;
         json.clear();
         json.extend_from_slice(body);
         json.push(b'}');
         let event: RunEvent = serde_json::from_slice(json).map_err(|_| UNKNOWN_VERSION)?;
-        if event.seq == after.seq + 1 { Ok((event, more)) } else { Err("has another number than its place") }
+        if event.seq == after.seq + 1 {
+            Ok((event, more))
+        } else {
+            Err("has another number than its place")
+        }
     }
 }
 

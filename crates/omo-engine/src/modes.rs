@@ -62,7 +62,13 @@ impl From<&RunPolicy> for ModeOptions {
             skips_verification,
             ..
         } = *policy;
-        Self { hub_k, batch_size, max_workers, max_iterations, skips_verification }
+        Self {
+            hub_k,
+            batch_size,
+            max_workers,
+            max_iterations,
+            skips_verification,
+        }
     }
 }
 
@@ -84,7 +90,13 @@ impl RunState {
             Some(asked) => asked.narrow_plan(plan),
             None => plan,
         };
-        let RunPolicy { requires_checks, review, added_checks, models, .. } = &self.plan.policy;
+        let RunPolicy {
+            requires_checks,
+            review,
+            added_checks,
+            models,
+            ..
+        } = &self.plan.policy;
         let mut plan = proof::find_proofs(plan, added_checks);
         (plan.policy.requires_checks, plan.policy.review) = (*requires_checks, *review);
         plan.policy.models = models.clone();

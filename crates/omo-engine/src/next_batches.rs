@@ -9,12 +9,22 @@ use crate::state::RunState;
 /// everything has ended, and where a stop waits to be passed now.
 pub fn next_batches(state: &RunState) -> Vec<Vec<&str>> {
     let standings = state.standings();
-    let left: BTreeSet<&str> =
-        standings.iter().filter(|(_, standing)| !standing.is_ended()).map(|(task, _)| task.id.as_str()).collect();
+    let left: BTreeSet<&str> = standings
+        .iter()
+        .filter(|(_, standing)| !standing.is_ended())
+        .map(|(task, _)| task.id.as_str())
+        .collect();
     let mut batches = Vec::new();
     for place in group_order(&state.plan) {
-        let Some(group) = state.plan.groups.get(place) else { continue };
-        let batch: Vec<&str> = group.tasks.iter().map(String::as_str).filter(|id| left.contains(id)).collect();
+        let Some(group) = state.plan.groups.get(place) else {
+            continue;
+        };
+        let batch: Vec<&str> = group
+            .tasks
+            .iter()
+            .map(String::as_str)
+            .filter(|id| left.contains(id))
+            .collect();
         if !batch.is_empty() {
             batches.push(batch);
         }

@@ -35,7 +35,8 @@ impl From<&TaskStanding> for ReportedStatus {
             TaskStanding::Is(TaskStatus::Failed) => Self::Failed,
             TaskStanding::Is(TaskStatus::Skipped) => Self::Skipped,
             TaskStanding::Is(TaskStatus::Unverified | TaskStatus::Claimed) => Self::Unverified,
-            TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) | TaskStanding::Blocked { .. } => Self::Pending,
+            TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held)
+            | TaskStanding::Blocked { .. } => Self::Pending,
         }
     }
 }
@@ -60,7 +61,8 @@ pub enum FinalChecksResult {
 impl FinalChecksResult {
     /// The result for a run, as far as known.
     pub fn for_run(state: &RunState) -> Self {
-        let outcomes = || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
+        let outcomes =
+            || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
         match () {
             () if state.plan.final_checks.is_empty() => Self::None,
             () if outcomes().flatten().any(|outcome| !outcome.is_green()) => Self::Fail,
@@ -116,7 +118,8 @@ pub struct ReportedCounts {
 impl ReportedCounts {
     /// Counts `steps` of a plan of `total`. The others were not reached.
     pub fn count(steps: &[ReportedStatus], total: usize) -> Self {
-        let count = |wanted: ReportedStatus| steps.iter().filter(|status| **status == wanted).count();
+        let count =
+            |wanted: ReportedStatus| steps.iter().filter(|status| **status == wanted).count();
         let counts = Self {
             total,
             passed: count(ReportedStatus::Passed),
@@ -126,17 +129,26 @@ impl ReportedCounts {
             not_reached: 0,
         };
         let ended = counts.passed + counts.failed + counts.skipped + counts.unverified;
-        Self { not_reached: total.saturating_sub(ended), ..counts }
+        Self {
+            not_reached: total.saturating_sub(ended),
+            ..counts
+        }
     }
 }
 
 /// The outcome of steps, with the `OnFailure` of the first that has failed.
-pub fn plan_outcome(counts: ReportedCounts, failed_one: Option<OnFailure>, closing: FinalChecksResult) -> PlanOutcome {
+pub fn plan_outcome(
+    counts: ReportedCounts,
+    failed_one: Option<OnFailure>,
+    closing: FinalChecksResult,
+) -> PlanOutcome {
     match failed_one {
         Some(OnFailure::Escalate) => PlanOutcome::Stopped,
         Some(_) => PlanOutcome::Failed,
         None if closing == FinalChecksResult::Fail || counts.total == 0 => PlanOutcome::Failed,
-        None if counts.passed == counts.total && closing != FinalChecksResult::Skipped => PlanOutcome::Completed,
+        None if counts.passed == counts.total && closing != FinalChecksResult::Skipped => {
+            PlanOutcome::Completed
+        }
         None => PlanOutcome::Partial,
     }
 }
@@ -166,16 +178,32 @@ impl OutcomeSummary {
         units.retain(|task| !task.is_verification());
         let total = match part {
             PlanSelection::Session(_) | PlanSelection::Whole => units.len(),
-            PlanSelection::Step(_) => state.scope.and_then(|asked| asked.total_tasks).unwrap_or(state.plan.tasks.len()),
+            PlanSelection::Step(_) => state
+                .scope
+                .and_then(|asked| asked.total_tasks)
+                .unwrap_or(state.plan.tasks.len()),
         };
-        let status = |id: &str| state.standing(id).as_ref().map_or(ReportedStatus::Pending, ReportedStatus::from);
-        let tasks: Vec<(String, ReportedStatus)> =
-            units.iter().map(|unit| (unit.id.clone(), status(&unit.id))).collect();
+        let status = |id: &str| {
+            state
+                .standing(id)
+                .as_ref()
+                .map_or(ReportedStatus::Pending, ReportedStatus::from)
+        };
+        let tasks: Vec<(String, ReportedStatus)> = units
+            .iter()
+            .map(|unit| (unit.id.clone(), status(&unit.id)))
+            .collect();
         let statuses: Vec<ReportedStatus> = tasks.iter().map(|(_, status)| *status).collect();
         let counts = ReportedCounts::count(&statuses, total);
-        let final_checks =
-            if part == PlanSelection::Whole { FinalChecksResult::for_run(state) } else { FinalChecksResult::None };
-        let failed = units.iter().zip(&statuses).find(|(_, status)| **status == ReportedStatus::Failed);
+        let final_checks = if part == PlanSelection::Whole {
+            FinalChecksResult::for_run(state)
+        } else {
+            FinalChecksResult::None
+        };
+        let failed = units
+            .iter()
+            .zip(&statuses)
+            .find(|(_, status)| **status == ReportedStatus::Failed);
         let failed = failed.map(|(unit, _)| unit);
         let is_not_landed = state.is_outside_branch();
         let outcome = match plan_outcome(counts, failed.map(|unit| unit.on_failure), final_checks) {
@@ -183,12 +211,23 @@ impl OutcomeSummary {
             PlanOutcome::Completed if is_not_landed => PlanOutcome::Partial,
             other => other,
         };
-        Self { tasks, counts, outcome, is_not_landed, failed_at: failed.map(|unit| unit.id.clone()), final_checks }
+        Self {
+            tasks,
+            counts,
+            outcome,
+            is_not_landed,
+            failed_at: failed.map(|unit| unit.id.clone()),
+            final_checks,
+        }
     }
 
     /// The exit condition of a report: a plan has none.
     pub fn exit_condition(&self, dialect: Dialect) -> FinalChecksResult {
-        if dialect.rules().is_one_session() { self.final_checks } else { FinalChecksResult::None }
+        if dialect.rules().is_one_session() {
+            self.final_checks
+        } else {
+            FinalChecksResult::None
+        }
     }
 
     /// Text such as `COMPLETED` or `FAILED at step 2`.
@@ -196,11 +235,21 @@ impl OutcomeSummary {
         match (self.outcome, &self.failed_at) {
             (PlanOutcome::Completed, _) => "COMPLETED".to_owned(),
             (PlanOutcome::Failed, Some(step)) => format!("FAILED at step {step}"),
-            (PlanOutcome::Failed, None) => format!("FAILED ({})", dialect.rules().final_checks_title().to_lowercase()),
+            (PlanOutcome::Failed, None) => format!(
+                "FAILED ({})",
+                dialect.rules().final_checks_title().to_lowercase()
+            ),
             (PlanOutcome::Stopped, _) => "STOPPED (escalation)".to_owned(),
             (PlanOutcome::Partial, _) => {
-                let where_it_is = if self.is_not_landed { ", not in your branch" } else { "" };
-                format!("PARTIAL ({}/{} passed{where_it_is})", self.counts.passed, self.counts.total)
+                let where_it_is = if self.is_not_landed {
+                    ", not in your branch"
+                } else {
+                    ""
+                };
+                format!(
+                    "PARTIAL ({}/{} passed{where_it_is})",
+                    self.counts.passed, self.counts.total
+                )
             }
         }
     }

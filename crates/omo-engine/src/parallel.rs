@@ -121,8 +121,8 @@ impl<'a> ParallelDriver<'a> {
     ///
     /// A run outside of any repository.
     pub fn new(engine: &'a Engine<'a>, means: Option<LaunchConfig>) -> Result<Self, DriveError> {
-        let repository =
-            GitRepository::find(engine.root).ok_or_else(|| DriveError::NoRepository(engine.root.to_owned()))?;
+        let repository = GitRepository::find(engine.root)
+            .ok_or_else(|| DriveError::NoRepository(engine.root.to_owned()))?;
         let settings = match engine.run.state()?.guard {
             Some(guard) => guard.settings,
             None => GitSettings::from_environment(&repository)?,
@@ -157,7 +157,11 @@ impl<'a> ParallelDriver<'a> {
             self.take_in_starts()?;
             let state = self.engine.settle(self.engine.run.state()?)?;
             let Some(parallel) = &state.parallel else {
-                return Ok(if state.phase == RunPhase::Executing { DriveEnd::NotParallel } else { DriveEnd::Over });
+                return Ok(if state.phase == RunPhase::Executing {
+                    DriveEnd::NotParallel
+                } else {
+                    DriveEnd::Over
+                });
             };
             if state.is_over() {
                 self.supervisor.end_all_sessions();
@@ -172,13 +176,18 @@ impl<'a> ParallelDriver<'a> {
                     clean::release_merged_work(self.engine, &self.repository)?;
                     return Ok(DriveEnd::Over);
                 }
-                NextAction::Ask(_) if self.running.is_empty() && !has_jobs(&state) => return Ok(DriveEnd::NeedsAnswer),
+                NextAction::Ask(_) if self.running.is_empty() && !has_jobs(&state) => {
+                    return Ok(DriveEnd::NeedsAnswer);
+                }
                 NextAction::Parallel(ParallelAction::Start(groups)) => {
                     if self.launch_config.is_none() {
                         return Ok(DriveEnd::NeedsClients);
                     }
                     self.start_workers(&state, parallel, &groups)?;
-                    if !self.wait_for_clients(&state)? && groups.iter().any(|group| self.jobs.is_backing_off(&group.id))
+                    if !self.wait_for_clients(&state)?
+                        && groups
+                            .iter()
+                            .any(|group| self.jobs.is_backing_off(&group.id))
                     {
                         std::thread::sleep(POLL_INTERVAL);
                     }
@@ -186,9 +195,15 @@ impl<'a> ParallelDriver<'a> {
                 NextAction::Parallel(ParallelAction::CommitAgain(group, task)) => {
                     self.commit_again(&state, group, &task.id)?;
                 }
-                NextAction::Parallel(ParallelAction::Merge(group)) => self.merge_worker(&state, parallel, group)?,
-                NextAction::Parallel(ParallelAction::Land) => self.land_on_user_branch(&state, parallel)?,
-                NextAction::Parallel(ParallelAction::Clean(ids)) => self.remove_workers(&state, parallel, &ids)?,
+                NextAction::Parallel(ParallelAction::Merge(group)) => {
+                    self.merge_worker(&state, parallel, group)?
+                }
+                NextAction::Parallel(ParallelAction::Land) => {
+                    self.land_on_user_branch(&state, parallel)?
+                }
+                NextAction::Parallel(ParallelAction::Clean(ids)) => {
+                    self.remove_workers(&state, parallel, &ids)?
+                }
                 NextAction::Parallel(ParallelAction::CheckWave(wave)) => {
                     // Without clients the checks would be for nothing.
                     if self.launch_config.is_none() {
@@ -232,7 +247,11 @@ impl<'a> ParallelDriver<'a> {
         while let Some(happened) = event {
             match happened {
                 SupervisorEvent::Started { group, mark } => self.note_started(&group, &mark)?,
-                SupervisorEvent::Ended { group, process, said } => {
+                SupervisorEvent::Ended {
+                    group,
+                    process,
+                    said,
+                } => {
                     self.running.remove(&group);
                     self.granted.remove(&group);
                     self.on_client_exit(&group, &process, &said)?;
@@ -243,7 +262,10 @@ impl<'a> ParallelDriver<'a> {
         Ok(())
     }
 
-    fn record(&self, decide: impl FnOnce(&RunState) -> Vec<EventKind>) -> Result<RunState, DriveError> {
+    fn record(
+        &self,
+        decide: impl FnOnce(&RunState) -> Vec<EventKind>,
+    ) -> Result<RunState, DriveError> {
         let ((), state) = self.engine.transact(|state| Ok((decide(state), ())))?;
         Ok(state)
     }
@@ -254,12 +276,26 @@ impl<'a> ParallelDriver<'a> {
 }
 
 fn has_jobs(state: &RunState) -> bool {
-    state.parallel.as_ref().is_some_and(|parallel| parallel.jobs().next().is_some())
+    state
+        .parallel
+        .as_ref()
+        .is_some_and(|parallel| parallel.jobs().next().is_some())
 }
 
 fn workers_with_trees<'a>(state: &'a RunState, parallel: &ParallelState) -> Vec<&'a str> {
-    let has_tree = |group: &&TaskGroup| parallel.groups.get(&group.id).is_some_and(|known| known.worktree.is_some());
-    state.plan.groups.iter().filter(has_tree).map(|group| group.id.as_str()).collect()
+    let has_tree = |group: &&TaskGroup| {
+        parallel
+            .groups
+            .get(&group.id)
+            .is_some_and(|known| known.worktree.is_some())
+    };
+    state
+        .plan
+        .groups
+        .iter()
+        .filter(has_tree)
+        .map(|group| group.id.as_str())
+        .collect()
 }
 
 /// Work trees made or removed at the same time: each is a dozen calls of `git`, which wait for one another and for the

@@ -8,7 +8,9 @@ use omo_plan::model::{Task, TaskGroup};
 
 use crate::event::{QuestionKind, RunResult};
 use crate::parallel_state::{GroupState, GroupStatus, ParallelState};
-use crate::state::{ANSWER_CONTINUE, MAX_LOST_WORKERS, QuestionState, RunPhase, RunState, TaskStatus};
+use crate::state::{
+    ANSWER_CONTINUE, MAX_LOST_WORKERS, QuestionState, RunPhase, RunState, TaskStatus,
+};
 use crate::wave_rules::{self, group_outcome};
 
 /// Maximum sessions of a machine at once.
@@ -42,16 +44,22 @@ pub enum ParallelAction<'a> {
 }
 
 /// Reason why no client can start once the whole budget was spent.
-pub const BUDGET_SPENT: &str = "the budget of the run is spent; --resume --max-budget-usd X sets another one";
+pub const BUDGET_SPENT: &str =
+    "the budget of the run is spent; --resume --max-budget-usd X sets another one";
 
 /// The next step, by the state alone.
 pub fn next_action<'a>(state: &'a RunState, parallel: &'a ParallelState) -> ParallelAction<'a> {
     if parallel.landed.is_some() {
-        let result = if state.lacks_a_task() { RunResult::CompletedWithFailures } else { RunResult::Complete };
+        let result = if state.lacks_a_task() {
+            RunResult::CompletedWithFailures
+        } else {
+            RunResult::Complete
+        };
         return clean_worktrees(state, parallel, |_| true).unwrap_or(ParallelAction::End(result));
     }
     let view = View { state, parallel };
-    let running: Vec<&str> = view.ids_where(|group| view.status(group) == Some(GroupStatus::Running));
+    let running: Vec<&str> =
+        view.ids_where(|group| view.status(group) == Some(GroupStatus::Running));
     if state.is_stopped {
         return view.end_action(running);
     }
@@ -62,31 +70,56 @@ pub fn next_action<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Para
         return again;
     }
     let held = wave_rules::held_back(state, parallel);
-    let is_open = |group: &TaskGroup| !view.is_merged(group) && !held.contains_key(group.id.as_str());
+    let is_open =
+        |group: &TaskGroup| !view.is_merged(group) && !held.contains_key(group.id.as_str());
     // The current wave: the first with a session that can still be merged.
-    let Some(wave) = view.groups().filter(|group| is_open(group)).map(|group| group.wave).min() else {
-        return if held.is_empty() { after_all_merged(state, parallel) } else { view.ask_or_end(running, false) };
+    let Some(wave) = view
+        .groups()
+        .filter(|group| is_open(group))
+        .map(|group| group.wave)
+        .min()
+    else {
+        return if held.is_empty() {
+            after_all_merged(state, parallel)
+        } else {
+            view.ask_or_end(running, false)
+        };
     };
-    let of_wave = || view.groups().filter(|group| group.wave == wave && is_open(group));
+    let of_wave = || {
+        view.groups()
+            .filter(|group| group.wave == wave && is_open(group))
+    };
     // Whatever else is at work, and in any order of the plan.
     let done = of_wave().filter(|group| view.can_merge(group));
-    if let Some(group) = done.min_by_key(|group| view.state_of(group).map(|known| known.ended_seq)) {
+    if let Some(group) = done.min_by_key(|group| view.state_of(group).map(|known| known.ended_seq))
+    {
         return ParallelAction::Merge(group);
     }
     // Earlier waves are merged: their work trees would only take up room.
-    if let Some(clean) = clean_worktrees(state, parallel, |group| group.wave < wave && view.is_merged(group)) {
+    if let Some(clean) = clean_worktrees(state, parallel, |group| {
+        group.wave < wave && view.is_merged(group)
+    }) {
         return clean;
     }
     // Sessions at work go on; nothing more begins once one has failed.
     let has_failed = of_wave().any(|group| view.has_failed(group));
-    let room = if has_failed { 0 } else { max_workers(parallel).saturating_sub(running.len()) };
-    let ready: Vec<&TaskGroup> = of_wave().filter(|group| view.can_begin(group)).take(room).collect();
+    let room = if has_failed {
+        0
+    } else {
+        max_workers(parallel).saturating_sub(running.len())
+    };
+    let ready: Vec<&TaskGroup> = of_wave()
+        .filter(|group| view.can_begin(group))
+        .take(room)
+        .collect();
     if !ready.is_empty() {
         if let Some(first) = view.before_wave(wave, &running) {
             return first;
         }
         // Leftovers of an earlier try go before it begins anew.
-        let is_left = |group: &TaskGroup| ready.iter().any(|known| known.id == group.id) && view.has_ended(group);
+        let is_left = |group: &TaskGroup| {
+            ready.iter().any(|known| known.id == group.id) && view.has_ended(group)
+        };
         return clean_worktrees(state, parallel, is_left).unwrap_or(ParallelAction::Start(ready));
     }
     view.ask_or_end(running, has_failed)
@@ -95,10 +128,13 @@ pub fn next_action<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Para
 /// The sessions of a landed run with more to do: a step that was added, or is done again, or another check of the
 /// whole. The run goes on from the tip of the user's branch by then.
 pub fn landed_with_more_work(state: &RunState) -> Option<&ParallelState> {
-    let parallel =
-        state.parallel.as_ref().filter(|parallel| parallel.landed.is_some() && state.phase == RunPhase::Executing)?;
+    let parallel = state
+        .parallel
+        .as_ref()
+        .filter(|parallel| parallel.landed.is_some() && state.phase == RunPhase::Executing)?;
     let view = View { state, parallel };
-    let is_checked = (0..state.plan.final_checks.len()).all(|place| state.final_checks.contains_key(&place));
+    let is_checked =
+        (0..state.plan.final_checks.len()).all(|place| state.final_checks.contains_key(&place));
     (!is_checked || view.groups().any(|group| !view.is_merged(group))).then_some(parallel)
 }
 
@@ -106,9 +142,15 @@ pub fn landed_with_more_work(state: &RunState) -> Option<&ParallelState> {
 pub fn accepts_billing(state: &RunState) -> bool {
     let is_accepted = |known: &QuestionState| {
         matches!(known.question.kind, QuestionKind::Billing { .. })
-            && known.answer.as_ref().is_some_and(|answer| answer.option == ANSWER_CONTINUE)
+            && known
+                .answer
+                .as_ref()
+                .is_some_and(|answer| answer.option == ANSWER_CONTINUE)
     };
-    state.parallel.as_ref().is_some_and(|parallel| parallel.policy.accepts_billing)
+    state
+        .parallel
+        .as_ref()
+        .is_some_and(|parallel| parallel.policy.accepts_billing)
         || state.questions.iter().any(is_accepted)
 }
 
@@ -131,12 +173,16 @@ impl<'a> View<'a> {
     }
 
     fn ids_where(&self, is: impl Fn(&TaskGroup) -> bool) -> Vec<&'a str> {
-        self.groups().filter(|group| is(group)).map(|group| group.id.as_str()).collect()
+        self.groups()
+            .filter(|group| is(group))
+            .map(|group| group.id.as_str())
+            .collect()
     }
 
     /// The group is part of the run's result, and nothing in it was left out or has to be done again.
     fn is_merged(&self, group: &TaskGroup) -> bool {
-        self.status(group) == Some(GroupStatus::Merged) && group_outcome(self.state, group) == Some(GroupStatus::Done)
+        self.status(group) == Some(GroupStatus::Merged)
+            && group_outcome(self.state, group) == Some(GroupStatus::Done)
     }
 
     /// The group has ended with something not done, perhaps reopened afterwards.
@@ -157,24 +203,36 @@ impl<'a> View<'a> {
             Some(GroupStatus::Merged) => group_outcome(self.state, group).is_none(),
             // Also with nothing left to do: the next attempt meets no conflict.
             Some(GroupStatus::InConflict) => {
-                group_outcome(self.state, group).is_none() || self.state_of(group).is_some_and(|known| known.is_to_redo)
+                group_outcome(self.state, group).is_none()
+                    || self.state_of(group).is_some_and(|known| known.is_to_redo)
             }
         };
-        let is_uncommitted =
-            || group.tasks.iter().any(|id| self.state.tasks.get(id).is_some_and(|known| known.uncommitted.is_some()));
-        is_open && self.why_stuck(group).is_none() && !self.waits_for_an_answer(group) && !is_uncommitted()
+        let is_uncommitted = || {
+            group.tasks.iter().any(|id| {
+                self.state
+                    .tasks
+                    .get(id)
+                    .is_some_and(|known| known.uncommitted.is_some())
+            })
+        };
+        is_open
+            && self.why_stuck(group).is_none()
+            && !self.waits_for_an_answer(group)
+            && !is_uncommitted()
     }
 
     /// A retry of a refused commit, once its session has no client any more.
     fn commit_again(&self) -> Option<ParallelAction<'a>> {
         let task = self.state.refused_commit(Some(ANSWER_CONTINUE))?;
         let (_, group) = self.state.plan.group_of(&task.id)?;
-        let may_begin = self.status(group) == Some(GroupStatus::Ready) && self.why_stuck(group).is_none();
+        let may_begin =
+            self.status(group) == Some(GroupStatus::Ready) && self.why_stuck(group).is_none();
         may_begin.then_some(ParallelAction::CommitAgain(group, task))
     }
 
     fn can_merge(&self, group: &TaskGroup) -> bool {
-        self.state_of(group).is_some_and(|known| known.status == GroupStatus::Done && known.stuck_reason.is_none())
+        self.state_of(group)
+            .is_some_and(|known| known.status == GroupStatus::Done && known.stuck_reason.is_none())
     }
 
     fn why_stuck(&self, group: &TaskGroup) -> Option<String> {
@@ -183,29 +241,47 @@ impl<'a> View<'a> {
             "" => "its clients end without beginning with a step".to_owned(),
             last => format!("its clients end without beginning with a step; the last one: {last}"),
         };
-        known.stuck_reason.clone().or_else(|| (known.idle_exits >= MAX_LOST_WORKERS).then(idle))
+        known
+            .stuck_reason
+            .clone()
+            .or_else(|| (known.idle_exits >= MAX_LOST_WORKERS).then(idle))
     }
 
     fn waits_for_an_answer(&self, group: &TaskGroup) -> bool {
-        self.state.questions.iter().filter(|question| question.answer.is_none()).any(|question| {
-            match &question.question.kind {
+        self.state
+            .questions
+            .iter()
+            .filter(|question| question.answer.is_none())
+            .any(|question| match &question.question.kind {
                 QuestionKind::CheckNotRunnable { task, .. }
                 | QuestionKind::CommitRefused { task, .. }
                 | QuestionKind::Escalated { task } => group.tasks.contains(task),
                 _ => false,
-            }
-        })
+            })
     }
 
     fn question_of_all(&self) -> Option<ParallelAction<'a>> {
-        let of_all =
-            |about: &QuestionKind| matches!(about, QuestionKind::Billing { .. } | QuestionKind::LandingRefused { .. });
-        let open = |question: &&QuestionState| question.answer.is_none() && of_all(&question.question.kind);
+        let of_all = |about: &QuestionKind| {
+            matches!(
+                about,
+                QuestionKind::Billing { .. } | QuestionKind::LandingRefused { .. }
+            )
+        };
+        let open = |question: &&QuestionState| {
+            question.answer.is_none() && of_all(&question.question.kind)
+        };
         if let Some(question) = self.state.questions.iter().find(open) {
             return Some(ParallelAction::Ask(question));
         }
-        let payer = self.parallel.policy.payer.as_ref().filter(|_| !accepts_billing(self.state))?;
-        Some(ParallelAction::Open(QuestionKind::Billing { payer: payer.clone() }))
+        let payer = self
+            .parallel
+            .policy
+            .payer
+            .as_ref()
+            .filter(|_| !accepts_billing(self.state))?;
+        Some(ParallelAction::Open(QuestionKind::Billing {
+            payer: payer.clone(),
+        }))
     }
 
     /// A question to ask once no client is at work any more. A stuck session is not asked about where one has failed:
@@ -220,15 +296,27 @@ impl<'a> View<'a> {
         if has_failed {
             return None;
         }
-        let stuck = self.groups().find_map(|group| Some((group, self.why_stuck(group)?)));
+        let stuck = self
+            .groups()
+            .find_map(|group| Some((group, self.why_stuck(group)?)));
         if let Some((group, why)) = stuck {
-            return Some(ParallelAction::Open(QuestionKind::Stuck { group: group.id.clone(), reason: why }));
+            return Some(ParallelAction::Open(QuestionKind::Stuck {
+                group: group.id.clone(),
+                reason: why,
+            }));
         }
         // A session that will be done again, once its wave has come, was asked about.
-        let in_conflict = |group: &&TaskGroup| wave_rules::awaits_decision(self.state, self.parallel, group);
+        let in_conflict =
+            |group: &&TaskGroup| wave_rules::awaits_decision(self.state, self.parallel, group);
         let group = self.groups().find(in_conflict)?;
-        let files = self.state_of(group).and_then(|known| known.reason.clone()).unwrap_or_default();
-        Some(ParallelAction::Open(QuestionKind::Conflict { group: group.id.clone(), files }))
+        let files = self
+            .state_of(group)
+            .and_then(|known| known.reason.clone())
+            .unwrap_or_default();
+        Some(ParallelAction::Open(QuestionKind::Conflict {
+            group: group.id.clone(),
+            files,
+        }))
     }
 
     /// The step before a session of this wave begins from the run's result. `None` where it can begin.
@@ -250,14 +338,16 @@ impl<'a> View<'a> {
         if !running.is_empty() {
             return ParallelAction::Wait(running);
         }
-        self.question(has_failed).unwrap_or_else(|| self.end_action(running))
+        self.question(has_failed)
+            .unwrap_or_else(|| self.end_action(running))
     }
 
     fn end_action(&self, running: Vec<&'a str>) -> ParallelAction<'a> {
         if !running.is_empty() {
             return ParallelAction::Wait(running);
         }
-        clean_worktrees(self.state, self.parallel, |_| true).unwrap_or(ParallelAction::End(RunResult::Failed))
+        clean_worktrees(self.state, self.parallel, |_| true)
+            .unwrap_or(ParallelAction::End(RunResult::Failed))
     }
 }
 
@@ -266,9 +356,11 @@ fn ask_about_landing<'a>(parallel: &ParallelState) -> Option<ParallelAction<'a>>
 }
 
 fn after_all_merged<'a>(state: &'a RunState, parallel: &'a ParallelState) -> ParallelAction<'a> {
-    let outcomes = || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
+    let outcomes =
+        || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
     if outcomes().flatten().any(|outcome| !outcome.is_green()) {
-        return clean_worktrees(state, parallel, |_| true).unwrap_or(ParallelAction::End(RunResult::Failed));
+        return clean_worktrees(state, parallel, |_| true)
+            .unwrap_or(ParallelAction::End(RunResult::Failed));
     }
     match ask_about_landing(parallel) {
         Some(question) => question,
@@ -282,15 +374,29 @@ fn clean_worktrees<'a>(
     parallel: &ParallelState,
     is_meant: impl Fn(&TaskGroup) -> bool,
 ) -> Option<ParallelAction<'a>> {
-    let has_tree = |group: &&TaskGroup| parallel.groups.get(&group.id).is_some_and(|known| known.worktree.is_some());
-    let left = state.plan.groups.iter().filter(has_tree).filter(|group| is_meant(group));
+    let has_tree = |group: &&TaskGroup| {
+        parallel
+            .groups
+            .get(&group.id)
+            .is_some_and(|known| known.worktree.is_some())
+    };
+    let left = state
+        .plan
+        .groups
+        .iter()
+        .filter(has_tree)
+        .filter(|group| is_meant(group));
     let left: Vec<&str> = left.map(|group| group.id.as_str()).collect();
     (!left.is_empty()).then_some(ParallelAction::Clean(left))
 }
 
 fn max_workers(parallel: &ParallelState) -> usize {
     // A machine elsewhere takes as many as its launcher says.
-    let most = parallel.policy.profile.as_ref().and_then(|profile| usize::try_from(profile.at_once).ok());
+    let most = parallel
+        .policy
+        .profile
+        .as_ref()
+        .and_then(|profile| usize::try_from(profile.at_once).ok());
     let most = most.unwrap_or(MAX_WORKERS);
     match usize::try_from(parallel.policy.max_workers) {
         Ok(0) | Err(_) => most,
@@ -302,19 +408,43 @@ fn max_workers(parallel: &ParallelState) -> usize {
 /// task begin. `None` where a worker is at one of them, or none is left.
 pub fn next_task_of<'a>(state: &'a RunState, group: &TaskGroup) -> Option<&'a Task> {
     let known = |id: &String| state.tasks.get(id).map(|known| known.status);
-    if group.tasks.iter().any(|id| known(id) == Some(TaskStatus::Running)) {
+    if group
+        .tasks
+        .iter()
+        .any(|id| known(id) == Some(TaskStatus::Running))
+    {
         return None;
     }
     let left = |id: &&String| !known(id).is_some_and(TaskStatus::is_ended);
-    let first = group.tasks.iter().find(|id| left(id) || !state.unblocks_dependents(id))?;
-    if state.tasks.get(first).is_some_and(|known| known.uncommitted.is_some()) {
+    let first = group
+        .tasks
+        .iter()
+        .find(|id| left(id) || !state.unblocks_dependents(id))?;
+    if state
+        .tasks
+        .get(first)
+        .is_some_and(|known| known.uncommitted.is_some())
+    {
         return None;
     }
     let task = state.plan.task(first).filter(|_| left(&first))?;
-    task.deps.iter().all(|id| state.unblocks_dependents(id)).then_some(task)
+    task.deps
+        .iter()
+        .all(|id| state.unblocks_dependents(id))
+        .then_some(task)
 }
 
-pub(crate) fn running_group_of<'a>(state: &'a RunState, parallel: &ParallelState, task: &str) -> Option<&'a TaskGroup> {
-    let group = state.plan.groups.iter().find(|group| group.tasks.iter().any(|id| id == task))?;
-    parallel.has_status(&group.id, &[GroupStatus::Running]).then_some(group)
+pub(crate) fn running_group_of<'a>(
+    state: &'a RunState,
+    parallel: &ParallelState,
+    task: &str,
+) -> Option<&'a TaskGroup> {
+    let group = state
+        .plan
+        .groups
+        .iter()
+        .find(|group| group.tasks.iter().any(|id| id == task))?;
+    parallel
+        .has_status(&group.id, &[GroupStatus::Running])
+        .then_some(group)
 }

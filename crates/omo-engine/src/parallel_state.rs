@@ -236,33 +236,48 @@ impl ParallelState {
 
     /// Cost of all clients so far, in millionths of a US dollar.
     pub fn cost_micros(&self) -> u64 {
-        self.groups.values().map(|group| group.cost_micros).fold(0, u64::saturating_add)
+        self.groups
+            .values()
+            .map(|group| group.cost_micros)
+            .fold(0, u64::saturating_add)
     }
 
     /// Maximum cost of clients that ended without a report, in millionths of a US dollar; `0` where the run has no
     /// budget.
     pub fn untold_micros(&self) -> u64 {
-        self.groups.values().map(|group| group.untold_micros).fold(0, u64::saturating_add)
+        self.groups
+            .values()
+            .map(|group| group.untold_micros)
+            .fold(0, u64::saturating_add)
     }
 
     /// Silent peers, as long as a scheduler has workers of the run: without any, no peer is asked.
     pub fn lost_contacts(&self) -> impl Iterator<Item = (WorkerPeer, &LostContact)> {
         let is_asked = self.jobs().next().is_some();
-        self.lost_contacts.iter().filter(move |_| is_asked).map(|(peer, lost)| (*peer, lost))
+        self.lost_contacts
+            .iter()
+            .filter(move |_| is_asked)
+            .map(|(peer, lost)| (*peer, lost))
     }
 
     /// Jobs of workers, by their sessions.
     pub fn jobs(&self) -> impl Iterator<Item = (&str, &SubmittedWorker)> {
-        self.groups.iter().filter_map(|(id, group)| Some((id.as_str(), group.job.as_ref()?)))
+        self.groups
+            .iter()
+            .filter_map(|(id, group)| Some((id.as_str(), group.job.as_ref()?)))
     }
 
     /// The budget of each of `clients` that are about to start, while clients at work may still spend `granted`
     /// millionths of a US dollar: whatever they do, the run stays within its budget. A client without a reported cost
     /// counts with all that it was allowed.
     pub fn grant_budget(&self, granted: u64, clients: usize) -> BudgetGrant {
-        let Some(budget) = self.policy.budget_micros else { return BudgetGrant::Unbounded };
-        let free =
-            budget.saturating_sub(self.cost_micros()).saturating_sub(self.untold_micros()).saturating_sub(granted);
+        let Some(budget) = self.policy.budget_micros else {
+            return BudgetGrant::Unbounded;
+        };
+        let free = budget
+            .saturating_sub(self.cost_micros())
+            .saturating_sub(self.untold_micros())
+            .saturating_sub(granted);
         match free / u64::try_from(clients.max(1)).unwrap_or(u64::MAX) {
             0 if granted > 0 => BudgetGrant::Later,
             0 => BudgetGrant::Nothing,
@@ -272,11 +287,17 @@ impl ParallelState {
 
     /// The commit that a session begins from: its branch of an earlier try, or the run's result.
     pub fn base_commit_of(&self, id: &str) -> &str {
-        let own = self.groups.get(id).filter(|known| !matches!(known.status, GroupStatus::Merged));
-        own.and_then(|known| known.tip.as_deref()).unwrap_or(&self.tip)
+        let own = self
+            .groups
+            .get(id)
+            .filter(|known| !matches!(known.status, GroupStatus::Merged));
+        own.and_then(|known| known.tip.as_deref())
+            .unwrap_or(&self.tip)
     }
 
     pub(crate) fn has_status(&self, id: &str, statuses: &[GroupStatus]) -> bool {
-        self.groups.get(id).is_some_and(|known| statuses.contains(&known.status))
+        self.groups
+            .get(id)
+            .is_some_and(|known| statuses.contains(&known.status))
     }
 }

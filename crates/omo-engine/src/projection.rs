@@ -30,13 +30,20 @@ use crate::state::{RunPhase, RunState};
 pub fn memory_path(runs: &Path, root: &Path) -> PathBuf {
     const DIGITS: usize = 16;
     let digest = sha256_hex(root.as_os_str().as_encoded_bytes());
-    runs.join(format!("written-{}.json", digest.get(..DIGITS).unwrap_or(&digest)))
+    runs.join(format!(
+        "written-{}.json",
+        digest.get(..DIGITS).unwrap_or(&digest)
+    ))
 }
 
 /// `true` where a file for other programs lies in the project: its plan's format has it there, or its folder is there
 /// already.
 pub fn is_in_project(root: &Path, dialect: Dialect, path: &str) -> bool {
-    let has_folder = || Path::new(path).parent().is_some_and(|folder| root.join(folder).is_dir());
+    let has_folder = || {
+        Path::new(path)
+            .parent()
+            .is_some_and(|folder| root.join(folder).is_dir())
+    };
     dialect == Dialect::DevWorkflow || has_folder()
 }
 
@@ -94,7 +101,9 @@ trait OutputFolder {
 
 impl OutputFolder for &Path {
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>, ProjectionError> {
-        let Some(file) = ProjectFile::at(self, name) else { return Ok(None) };
+        let Some(file) = ProjectFile::at(self, name) else {
+            return Ok(None);
+        };
         Ok(file.read(MAX_BYTES)?)
     }
 
@@ -119,10 +128,22 @@ struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    fn of_part(name: &'a str, key: String, now: Option<Vec<u8>>, part: &[u8], whole: Vec<u8>) -> Self {
+    fn of_part(
+        name: &'a str,
+        key: String,
+        now: Option<Vec<u8>>,
+        part: &[u8],
+        whole: Vec<u8>,
+    ) -> Self {
         let is_same = now.as_deref() == Some(part);
         let before = now.filter(|_| !is_same).map(|now| (sha256_hex(&now), now));
-        Self { name, key, before, after: sha256_hex(part), whole: (!is_same).then_some(whole) }
+        Self {
+            name,
+            key,
+            before,
+            after: sha256_hex(part),
+            whole: (!is_same).then_some(whole),
+        }
     }
 }
 
@@ -140,7 +161,10 @@ impl<'a> Projection<'a> {
 
     /// Fails unless all files of a plan of this dialect can be written.
     pub fn require_writable(&self, dialect: Dialect) -> Result<(), ProjectionError> {
-        for path in [CHECKPOINT_PATH, REPORT_PATH].into_iter().filter(|path| is_in_project(self.root, dialect, path)) {
+        for path in [CHECKPOINT_PATH, REPORT_PATH]
+            .into_iter()
+            .filter(|path| is_in_project(self.root, dialect, path))
+        {
             if let Some(file) = ProjectFile::at(self.root, path) {
                 file.check_writable()?;
             }
@@ -174,7 +198,11 @@ impl<'a> Projection<'a> {
         if memory.last.0 == self.run && memory.last.1 >= state.seq {
             return Ok(Vec::new());
         }
-        let mut writing = Writing { memory_file: self.memory, memory, drifts: Vec::new() };
+        let mut writing = Writing {
+            memory_file: self.memory,
+            memory,
+            drifts: Vec::new(),
+        };
         let is_there = match state.plan.dialect.kind() {
             PlanKind::Tasks => self.write_execution(state, &mut writing).map(|()| true)?,
             PlanKind::Steps => self.write_progress(state, &mut writing).map(|()| true)?,
@@ -189,34 +217,67 @@ impl<'a> Projection<'a> {
 
     /// Writes the progress file of a plan in steps, beside its plan. A plan outside of the project has an absolute
     /// path.
-    fn write_progress(&self, state: &RunState, writing: &mut Writing<'_>) -> Result<(), ProjectionError> {
+    fn write_progress(
+        &self,
+        state: &RunState,
+        writing: &mut Writing<'_>,
+    ) -> Result<(), ProjectionError> {
         let key = ultraexecute_progress::progress_path(state);
-        let outside = Path::new(&key).is_absolute().then(|| Path::new(&key).parent()).flatten();
-        let path = if outside.is_some() { ultraplan::file_name(&key) } else { &key };
+        let outside = Path::new(&key)
+            .is_absolute()
+            .then(|| Path::new(&key).parent())
+            .flatten();
+        let path = if outside.is_some() {
+            ultraplan::file_name(&key)
+        } else {
+            &key
+        };
         let root = outside.unwrap_or(self.root);
         let progress = ultraexecute_progress::progress_file(state, ultraplan::scope_of(state));
-        let text = (serde_json::to_string_pretty(&progress).map_err(std::io::Error::other)? + "\n").into_bytes();
-        writing.write_output(&root, Output::of_part(path, key.clone(), root.read(path)?, &text, text.clone()))
+        let text = (serde_json::to_string_pretty(&progress).map_err(std::io::Error::other)? + "\n")
+            .into_bytes();
+        writing.write_output(
+            &root,
+            Output::of_part(path, key.clone(), root.read(path)?, &text, text.clone()),
+        )
     }
 
     /// Folder and name of a file for other programs. Outside of the project it lies in the `git` folder, apart for each
     /// work tree.
-    fn place_of(&self, state: &RunState, path: &'static str) -> Result<(PathBuf, &'static str), ProjectionError> {
+    fn place_of(
+        &self,
+        state: &RunState,
+        path: &'static str,
+    ) -> Result<(PathBuf, &'static str), ProjectionError> {
         if is_in_project(self.root, state.plan.dialect, path) {
             return Ok((self.root.to_owned(), path));
         }
         let work_tree = self.memory.file_stem().unwrap_or_default();
-        let omo = self.memory.parent().and_then(Path::parent).unwrap_or(self.root);
+        let omo = self
+            .memory
+            .parent()
+            .and_then(Path::parent)
+            .unwrap_or(self.root);
         let folder = omo.join("files").join(work_tree);
         std::fs::create_dir_all(&folder)?;
         Ok((folder, path.rsplit('/').next().unwrap_or(path)))
     }
 
-    fn write_execution(&self, state: &RunState, writing: &mut Writing<'_>) -> Result<(), ProjectionError> {
+    fn write_execution(
+        &self,
+        state: &RunState,
+        writing: &mut Writing<'_>,
+    ) -> Result<(), ProjectionError> {
         let (folder, name) = self.place_of(state, CHECKPOINT_PATH)?;
         let checkpoint = execute_plan_checkpoint::render(state).into_bytes();
         let now = folder.as_path().read(name)?;
-        let output = Output::of_part(name, CHECKPOINT_PATH.to_owned(), now, &checkpoint, checkpoint.clone());
+        let output = Output::of_part(
+            name,
+            CHECKPOINT_PATH.to_owned(),
+            now,
+            &checkpoint,
+            checkpoint.clone(),
+        );
         writing.write_output(&folder.as_path(), output)?;
         let checkpoint = ProjectFile::at(&folder, name);
         let (folder, name) = self.place_of(state, REPORT_PATH)?;
@@ -229,7 +290,10 @@ impl<'a> Projection<'a> {
         let key = format!("{REPORT_PATH} of {}", state.plan.source.path);
         let output = Output::of_part(name, key, now, &with_one_newline(section.as_bytes()), whole);
         writing.write_output(&folder.as_path(), output)?;
-        if state.phase == (RunPhase::Ended { result: RunResult::Complete })
+        if state.phase
+            == (RunPhase::Ended {
+                result: RunResult::Complete,
+            })
             && let Some(file) = checkpoint
         {
             file.remove()?;
@@ -249,14 +313,32 @@ impl<'a> Projection<'a> {
 }
 
 impl Writing<'_> {
-    fn write_output(&mut self, folder: &dyn OutputFolder, output: Output<'_>) -> Result<(), ProjectionError> {
-        let Output { name, key, before, after, whole } = output;
-        if let Some((_, edited)) = before.filter(|(digest, _)| !self.memory.is_known(&key, digest)) {
-            self.drifts.push(FileDrift { file: name.to_owned(), kept: keep_edited(folder, name, &edited)? });
+    fn write_output(
+        &mut self,
+        folder: &dyn OutputFolder,
+        output: Output<'_>,
+    ) -> Result<(), ProjectionError> {
+        let Output {
+            name,
+            key,
+            before,
+            after,
+            whole,
+        } = output;
+        if let Some((_, edited)) = before.filter(|(digest, _)| !self.memory.is_known(&key, digest))
+        {
+            self.drifts.push(FileDrift {
+                file: name.to_owned(),
+                kept: keep_edited(folder, name, &edited)?,
+            });
         }
         if let Some(whole) = whole {
             // Remembered before it is written: if this process is killed in between, its own write is no edit.
-            self.memory.files.entry(key.clone()).or_default().push(after.clone());
+            self.memory
+                .files
+                .entry(key.clone())
+                .or_default()
+                .push(after.clone());
             self.write_memory()?;
             folder.replace(name, &whole)?;
         }
@@ -266,13 +348,20 @@ impl Writing<'_> {
 
     fn write_memory(&self) -> Result<(), ProjectionError> {
         let temporary = self.memory_file.with_extension("tmp");
-        std::fs::write(&temporary, serde_json::to_vec(&self.memory).unwrap_or_default())?;
+        std::fs::write(
+            &temporary,
+            serde_json::to_vec(&self.memory).unwrap_or_default(),
+        )?;
         Ok(std::fs::rename(&temporary, self.memory_file)?)
     }
 }
 
 /// Keeps the text of another program under a name of its own beside the file; gives the path of that.
-fn keep_edited(folder: &dyn OutputFolder, name: &str, edited: &[u8]) -> Result<Option<String>, ProjectionError> {
+fn keep_edited(
+    folder: &dyn OutputFolder,
+    name: &str,
+    edited: &[u8],
+) -> Result<Option<String>, ProjectionError> {
     const MOST: usize = 99;
     for number in 1..=MOST {
         let name = format!("{name}.edited-{number}");
@@ -293,6 +382,8 @@ fn with_one_newline(section: &[u8]) -> Vec<u8> {
 impl ProjectionMemory {
     /// omo wrote the text with this digest under this key.
     fn is_known(&self, key: &str, digest: &str) -> bool {
-        self.files.get(key).is_some_and(|known| known.iter().any(|one| one == digest))
+        self.files
+            .get(key)
+            .is_some_and(|known| known.iter().any(|one| one == digest))
     }
 }

@@ -20,7 +20,10 @@ pub struct Question {
 impl Question {
     /// Ids of the possible answers.
     pub fn option_ids(&self) -> Vec<&str> {
-        self.options.iter().map(|option| option.id.as_str()).collect()
+        self.options
+            .iter()
+            .map(|option| option.id.as_str())
+            .collect()
     }
 }
 

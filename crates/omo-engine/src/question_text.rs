@@ -8,13 +8,16 @@ use crate::event::{Question, QuestionKind, QuestionOption};
 use crate::parallel_state::{GroupStatus, ParallelState};
 use crate::report::workers::worker_name;
 use crate::state::{
-    ANSWER_ACCEPT_ALL, ANSWER_CONTINUE, ANSWER_FOREGROUND, ANSWER_ONE_BY_ONE, ANSWER_REDO, ANSWER_SKIP, ANSWER_STOP,
-    RunState, TaskState,
+    ANSWER_ACCEPT_ALL, ANSWER_CONTINUE, ANSWER_FOREGROUND, ANSWER_ONE_BY_ONE, ANSWER_REDO,
+    ANSWER_SKIP, ANSWER_STOP, RunState, TaskState,
 };
 use crate::wave_rules;
 
 pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question {
-    let option = |id: &str, text: &str| QuestionOption { id: id.to_owned(), text: text.to_owned() };
+    let option = |id: &str, text: &str| QuestionOption {
+        id: id.to_owned(),
+        text: text.to_owned(),
+    };
     let (question, options) = match &about {
         QuestionKind::Verification => (
             "The plan does not say that it was verified (`## Verification` with the verdict Approved). Run it all the same?"
@@ -98,15 +101,26 @@ pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question 
         ),
     };
     let id = format!("q{}", state.questions.len() + 1);
-    Question { id, kind: about, text: question, options }
+    Question {
+        id,
+        kind: about,
+        text: question,
+        options,
+    }
 }
 
 /// Other tasks whose commits were refused for the same reason: an answer that the cause was seen to holds for them as
 /// well.
 fn refused_alike<'a>(state: &'a RunState, id: &str, refusal: &CommitRefusal) -> Vec<&'a str> {
-    let is_alike =
-        |other: &str, known: &TaskState| other != id && known.uncommitted.is_some() && known.is_refused_as(refusal);
-    state.tasks.iter().filter(|(id, known)| is_alike(id, known)).map(|(id, _)| id.as_str()).collect()
+    let is_alike = |other: &str, known: &TaskState| {
+        other != id && known.uncommitted.is_some() && known.is_refused_as(refusal)
+    };
+    state
+        .tasks
+        .iter()
+        .filter(|(id, known)| is_alike(id, known))
+        .map(|(id, _)| id.as_str())
+        .collect()
 }
 
 /// The words for sessions that wait for one in conflict. All others were merged before the question.
@@ -116,13 +130,20 @@ fn held_back_words(state: &RunState, group: &str) -> String {
         return String::new();
     }
     let names: Vec<String> = held.iter().map(|id| worker_name(id)).collect();
-    format!("Held back until then, because of it: {}. ", sanitize(&names.join(", "), 400))
+    format!(
+        "Held back until then, because of it: {}. ",
+        sanitize(&names.join(", "), 400)
+    )
 }
 
 /// The refused action: the last step of the run, or the check of the whole before another wave.
 fn refused_words(state: &RunState) -> &'static str {
     let is_left = |parallel: &ParallelState| {
-        state.plan.groups.iter().any(|group| !parallel.has_status(&group.id, &[GroupStatus::Merged]))
+        state
+            .plan
+            .groups
+            .iter()
+            .any(|group| !parallel.has_status(&group.id, &[GroupStatus::Merged]))
     };
     if state.parallel.as_ref().is_some_and(is_left) {
         "What was merged so far could not be checked, and the next wave waits for that"
@@ -133,7 +154,9 @@ fn refused_words(state: &RunState) -> &'static str {
 
 fn session_title(state: &RunState, id: &str) -> String {
     let group = state.plan.groups.iter().find(|group| group.id == id);
-    let title = group.map(|group| sanitize(&group.title, 120)).filter(|title| !title.is_empty());
+    let title = group
+        .map(|group| sanitize(&group.title, 120))
+        .filter(|title| !title.is_empty());
     let name = worker_name(id);
     match title {
         Some(title) => format!("{name} ({title})"),
@@ -142,29 +165,55 @@ fn session_title(state: &RunState, id: &str) -> String {
 }
 
 fn decision_question(decisions: &[PlanDecision]) -> (String, Vec<QuestionOption>) {
-    let option = |id: &str, text: String| QuestionOption { id: id.to_owned(), text };
+    let option = |id: &str, text: String| QuestionOption {
+        id: id.to_owned(),
+        text,
+    };
     let line = |decision: &PlanDecision| {
-        let options: Vec<String> =
-            decision.options.iter().map(|one| format!("{}: {}", one.label, sanitize(&one.text, 160))).collect();
-        let recommended =
-            decision.recommended.as_ref().map(|label| format!(" (recommended: {label})")).unwrap_or_default();
-        format!("{} {}{recommended}\n{}", decision.id, sanitize(&decision.title, 160), options.join("\n"))
+        let options: Vec<String> = decision
+            .options
+            .iter()
+            .map(|one| format!("{}: {}", one.label, sanitize(&one.text, 160)))
+            .collect();
+        let recommended = decision
+            .recommended
+            .as_ref()
+            .map(|label| format!(" (recommended: {label})"))
+            .unwrap_or_default();
+        format!(
+            "{} {}{recommended}\n{}",
+            decision.id,
+            sanitize(&decision.title, 160),
+            options.join("\n")
+        )
     };
     match decisions {
         // Without an option there would be no answer, and the run would wait for ever.
-        [decision] if decision.options.is_empty() => {
-            (line(decision), vec![option(ANSWER_CONTINUE, "go on without choosing".to_owned())])
-        }
+        [decision] if decision.options.is_empty() => (
+            line(decision),
+            vec![option(ANSWER_CONTINUE, "go on without choosing".to_owned())],
+        ),
         [decision] => {
-            let options = decision.options.iter().map(|one| option(&one.label, sanitize(&one.text, 160)));
+            let options = decision
+                .options
+                .iter()
+                .map(|one| option(&one.label, sanitize(&one.text, 160)));
             (line(decision), options.collect())
         }
         several => {
             let lines: Vec<String> = several.iter().map(line).collect();
-            let question =
-                format!("{}\n\nTake all recommendations, or go through them one by one?", lines.join("\n---\n"));
+            let question = format!(
+                "{}\n\nTake all recommendations, or go through them one by one?",
+                lines.join("\n---\n")
+            );
             let all = option(ANSWER_ACCEPT_ALL, "take all recommendations".to_owned());
-            (question, vec![all, option(ANSWER_ONE_BY_ONE, "go through them one by one".to_owned())])
+            (
+                question,
+                vec![
+                    all,
+                    option(ANSWER_ONE_BY_ONE, "go through them one by one".to_owned()),
+                ],
+            )
         }
     }
 }
@@ -172,7 +221,13 @@ fn decision_question(decisions: &[PlanDecision]) -> (String, Vec<QuestionOption>
 fn hard_stop_question(state: &RunState, group: usize) -> (String, Vec<QuestionOption>) {
     let counts = state.task_counts();
     let ended = counts.total - counts.pending;
-    let some = |count: usize, name: &str| if count > 0 { format!(", {count} {name}") } else { String::new() };
+    let some = |count: usize, name: &str| {
+        if count > 0 {
+            format!(", {count} {name}")
+        } else {
+            String::new()
+        }
+    };
     let claimed = some(counts.claimed, "done before, unchecked");
     let failed = some(counts.failed, "failed") + &some(counts.unproved, "unproved");
     let blocked = some(counts.blocked, "blocked");
@@ -183,7 +238,17 @@ fn hard_stop_question(state: &RunState, group: usize) -> (String, Vec<QuestionOp
         counts.total,
         counts.passed,
     );
-    let left = if counts.pending == 1 { "one that is".to_owned() } else { format!("{} that are", counts.pending) };
+    let left = if counts.pending == 1 {
+        "one that is".to_owned()
+    } else {
+        format!("{} that are", counts.pending)
+    };
     let text = format!("go on with the {left} left");
-    (question, vec![QuestionOption { id: ANSWER_CONTINUE.to_owned(), text }])
+    (
+        question,
+        vec![QuestionOption {
+            id: ANSWER_CONTINUE.to_owned(),
+            text,
+        }],
+    )
 }

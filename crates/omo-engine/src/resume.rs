@@ -34,10 +34,19 @@ pub enum ResumePoint {
 /// since. Skipped steps stay skipped.
 pub fn find_resume_point(steps: &[InterruptedTask]) -> ResumePoint {
     let is_done = |step: &InterruptedTask| {
-        !step.is_stale && matches!(step.status, ReportedStatus::Passed | ReportedStatus::Skipped)
+        !step.is_stale
+            && matches!(
+                step.status,
+                ReportedStatus::Passed | ReportedStatus::Skipped
+            )
     };
-    let Some(first) = steps.iter().find(|step| !is_done(step)) else { return ResumePoint::Nothing };
-    let passed = steps.iter().filter(|step| step.status == ReportedStatus::Passed && !step.is_stale).count();
+    let Some(first) = steps.iter().find(|step| !is_done(step)) else {
+        return ResumePoint::Nothing;
+    };
+    let passed = steps
+        .iter()
+        .filter(|step| step.status == ReportedStatus::Passed && !step.is_stale)
+        .count();
     let why = match first.status {
         _ if first.is_stale => Some("the plan says something else about it since it was done"),
         ReportedStatus::Running => {
@@ -47,16 +56,26 @@ pub fn find_resume_point(steps: &[InterruptedTask]) -> ResumePoint {
         ReportedStatus::Unverified => Some("it was done, and nothing could prove it"),
         ReportedStatus::Pending | ReportedStatus::Passed | ReportedStatus::Skipped => None,
     };
-    ResumePoint::From { step: first.id.clone(), passed: (passed, steps.len()), why }
+    ResumePoint::From {
+        step: first.id.clone(),
+        passed: (passed, steps.len()),
+        why,
+    }
 }
 
 /// The resume point of a run, by its ledger.
 pub fn resume_point_of(state: &RunState) -> ResumePoint {
-    let left = state.standings().into_iter().map(|(task, standing)| InterruptedTask {
-        id: task.id.clone(),
-        status: ReportedStatus::from(&standing),
-        is_stale: state.tasks.get(&task.id).is_some_and(|known| known.is_stale),
-    });
+    let left = state
+        .standings()
+        .into_iter()
+        .map(|(task, standing)| InterruptedTask {
+            id: task.id.clone(),
+            status: ReportedStatus::from(&standing),
+            is_stale: state
+                .tasks
+                .get(&task.id)
+                .is_some_and(|known| known.is_stale),
+        });
     find_resume_point(&left.collect::<Vec<_>>())
 }
 
@@ -64,8 +83,14 @@ impl ResumePoint {
     /// The line for the user, such as `Resuming from step 3. 2/3 steps already completed.`
     pub fn summary_line(&self) -> String {
         match self {
-            Self::From { step, passed: (passed, total), why } => {
-                let why = why.map(|why| format!(" Step {step}: {why}.")).unwrap_or_default();
+            Self::From {
+                step,
+                passed: (passed, total),
+                why,
+            } => {
+                let why = why
+                    .map(|why| format!(" Step {step}: {why}."))
+                    .unwrap_or_default();
                 format!("Resuming from step {step}. {passed}/{total} steps already completed.{why}")
             }
             Self::Nothing => "Nothing is left to do.".to_owned(),

@@ -19,25 +19,46 @@ pub(crate) fn tasks_to_reopen(state: &RunState) -> Vec<(String, String)> {
         let known = state.tasks.get(&task.id)?;
         match known.status {
             // Another round proves no more.
-            TaskStatus::Unverified if state.plan.policy.unproved_continues || !can_be_proved(&state.plan, task) => None,
+            TaskStatus::Unverified
+                if state.plan.policy.unproved_continues || !can_be_proved(&state.plan, task) =>
+            {
+                None
+            }
             TaskStatus::Failed | TaskStatus::Unverified => Some(failure_reason(known)),
             TaskStatus::Passed | TaskStatus::Claimed => {
                 let own = red.iter().find(|(place, _)| {
-                    state.plan.final_checks.get(*place).is_some_and(|check| task.checks.contains(check))
+                    state
+                        .plan
+                        .final_checks
+                        .get(*place)
+                        .is_some_and(|check| task.checks.contains(check))
                 });
                 own.map(|(_, why)| why.clone())
             }
-            TaskStatus::Pending | TaskStatus::Running | TaskStatus::Held | TaskStatus::Skipped => None,
+            TaskStatus::Pending | TaskStatus::Running | TaskStatus::Held | TaskStatus::Skipped => {
+                None
+            }
         }
     };
-    let tasks = state.plan.tasks.iter().filter(|task| !lacks_contract(&state.plan, task));
-    let mut reopened: Vec<(String, String)> =
-        tasks.filter_map(|task| of_unit(task).map(|why| (task.id.clone(), why))).collect();
+    let tasks = state
+        .plan
+        .tasks
+        .iter()
+        .filter(|task| !lacks_contract(&state.plan, task));
+    let mut reopened: Vec<(String, String)> = tasks
+        .filter_map(|task| of_unit(task).map(|why| (task.id.clone(), why)))
+        .collect();
     if let (false, Some(verification)) = (reopened.is_empty(), state.plan.verification_task())
-        && state.tasks.get(&verification.id).is_some_and(|known| known.status == TaskStatus::Passed)
+        && state
+            .tasks
+            .get(&verification.id)
+            .is_some_and(|known| known.status == TaskStatus::Passed)
         && reopened.iter().all(|(id, _)| *id != verification.id)
     {
-        reopened.push((verification.id.clone(), "what it verified is done again".to_owned()));
+        reopened.push((
+            verification.id.clone(),
+            "what it verified is done again".to_owned(),
+        ));
     }
     reopened
 }
@@ -49,8 +70,14 @@ fn can_be_proved(plan: &Plan, task: &Task) -> bool {
 
 /// The verifier found the whole not done, or gave no verdict.
 pub(crate) fn has_failed_verification(state: &RunState) -> bool {
-    let reviews = state.plan.tasks.iter().filter(|task| task.is_verification());
-    reviews.filter_map(|task| state.tasks.get(&task.id)).any(|known| known.status == TaskStatus::Failed)
+    let reviews = state
+        .plan
+        .tasks
+        .iter()
+        .filter(|task| task.is_verification());
+    reviews
+        .filter_map(|task| state.tasks.get(&task.id))
+        .any(|known| known.status == TaskStatus::Failed)
 }
 
 /// Events that resume a run that is over. A complete run counts its rounds anew, and all that has to be done again is
@@ -61,10 +88,14 @@ pub(crate) fn resume_events(state: &RunState, except: Option<&str>) -> Vec<Event
     if !is_iterated && reopens_failed(state.mode) {
         // Skipped tasks stay skipped.
         let is_over = |status| matches!(status, TaskStatus::Failed | TaskStatus::Unverified);
-        let over = state.tasks.iter().filter(|(id, task)| is_over(task.status) && Some(id.as_str()) != except);
-        events.extend(
-            over.map(|(id, _)| EventKind::TaskReopened { task: id.clone(), reason: "the run goes on".to_owned() }),
-        );
+        let over = state
+            .tasks
+            .iter()
+            .filter(|(id, task)| is_over(task.status) && Some(id.as_str()) != except);
+        events.extend(over.map(|(id, _)| EventKind::TaskReopened {
+            task: id.clone(),
+            reason: "the run goes on".to_owned(),
+        }));
     }
     if is_iterated && matches!(state.phase, RunPhase::Ended { .. }) {
         let mut reopened = tasks_to_reopen(state);
@@ -87,16 +118,33 @@ fn reopens_failed(mode: ExecutionMode) -> bool {
 /// Red checks of the whole by position, each with its outcome. One that could not be run says nothing about the tasks.
 fn red_checks(state: &RunState) -> Vec<(usize, String)> {
     let red = state.final_checks.iter().filter(|(_, outcome)| {
-        !matches!(outcome.verdict, TaskCheckVerdict::Green | TaskCheckVerdict::Environment { .. })
+        !matches!(
+            outcome.verdict,
+            TaskCheckVerdict::Green | TaskCheckVerdict::Environment { .. }
+        )
     });
     let why = |place: usize, detail: &str| {
-        let command = state.plan.final_checks.get(place).map_or("", |check| check.command.as_str());
-        sanitize(&format!("`{}` {detail}", sanitize(command, 120).replace('`', "'")), MAX_REASON_CHARS)
+        let command = state
+            .plan
+            .final_checks
+            .get(place)
+            .map_or("", |check| check.command.as_str());
+        sanitize(
+            &format!("`{}` {detail}", sanitize(command, 120).replace('`', "'")),
+            MAX_REASON_CHARS,
+        )
     };
-    red.map(|(place, outcome)| (*place, why(*place, outcome.describe()))).collect()
+    red.map(|(place, outcome)| (*place, why(*place, outcome.describe())))
+        .collect()
 }
 
 fn failure_reason(known: &TaskState) -> String {
-    let end = || known.last_end.as_ref().map(|end| end.evidence.clone()).unwrap_or_default();
+    let end = || {
+        known
+            .last_end
+            .as_ref()
+            .map(|end| end.evidence.clone())
+            .unwrap_or_default()
+    };
     sanitize(&known.reason.clone().unwrap_or_else(end), MAX_REASON_CHARS)
 }

@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use omo_plan::model::{
-    GroupIsolation, OnFailure, OnTaskFail, Parallelism, Plan, PlanDecision, Precondition, Task, TaskGroup,
+    GroupIsolation, OnFailure, OnTaskFail, Parallelism, Plan, PlanDecision, Precondition, Task,
+    TaskGroup,
 };
 use omo_plan::paths;
 
@@ -14,8 +15,8 @@ use crate::event::{QuestionKind, RunResult};
 use crate::parallel_schedule::ParallelAction;
 use crate::standing::{lacks_contract, unblocks_dependents};
 use crate::state::{
-    ANSWER_CONTINUE, ANSWER_ONE_BY_ONE, ANSWER_STOP, ANSWER_WITHDRAWN, QuestionState, RunPhase, RunState, TaskStanding,
-    TaskStatus,
+    ANSWER_CONTINUE, ANSWER_ONE_BY_ONE, ANSWER_STOP, ANSWER_WITHDRAWN, QuestionState, RunPhase,
+    RunState, TaskStanding, TaskStatus,
 };
 use crate::{parallel_schedule, rounds};
 
@@ -67,7 +68,11 @@ pub fn next_action(state: &RunState) -> NextAction<'_> {
     }
     let running: Vec<&str> = state.running_attempts().map(|(id, _)| id).collect();
     if state.is_stopped {
-        return if running.is_empty() { NextAction::End(RunResult::Failed) } else { NextAction::Wait(running) };
+        return if running.is_empty() {
+            NextAction::End(RunResult::Failed)
+        } else {
+            NextAction::Wait(running)
+        };
     }
     if let Some(question) = state.open_question() {
         return NextAction::Ask(question);
@@ -121,10 +126,17 @@ fn before_clients(state: &RunState) -> Option<NextAction<'_>> {
         known.answer.is_none()
             && matches!(
                 about,
-                QuestionKind::Verification | QuestionKind::EntryCondition { .. } | QuestionKind::Decisions { .. }
+                QuestionKind::Verification
+                    | QuestionKind::EntryCondition { .. }
+                    | QuestionKind::Decisions { .. }
             )
     };
-    state.questions.iter().find(is_it).map(NextAction::Ask).or_else(|| due_before_all(state).map(NextAction::AskNew))
+    state
+        .questions
+        .iter()
+        .find(is_it)
+        .map(NextAction::Ask)
+        .or_else(|| due_before_all(state).map(NextAction::AskNew))
 }
 
 /// Another round, or the end where there is none left. `None` where nothing has to be done again.
@@ -134,28 +146,42 @@ fn next_round(state: &RunState) -> Option<NextAction<'_>> {
         return None;
     }
     let is_last = state.round >= state.plan.policy.max_rounds;
-    Some(if is_last { NextAction::End(RunResult::Failed) } else { NextAction::NextRound(reopened) })
+    Some(if is_last {
+        NextAction::End(RunResult::Failed)
+    } else {
+        NextAction::NextRound(reopened)
+    })
 }
 
 fn final_check_action<'a>(view: &View<'a>) -> NextAction<'a> {
     let state = view.state;
-    let outcomes = || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
+    let outcomes =
+        || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
     match () {
-        () if outcomes().flatten().any(|outcome| !outcome.is_green()) => NextAction::End(RunResult::Failed),
+        () if outcomes().flatten().any(|outcome| !outcome.is_green()) => {
+            NextAction::End(RunResult::Failed)
+        }
         () if outcomes().any(|outcome| outcome.is_none()) => NextAction::FinalChecks,
-        () if state.lacks_a_task() || state.lacks_commits() => NextAction::End(RunResult::CompletedWithFailures),
+        () if state.lacks_a_task() || state.lacks_commits() => {
+            NextAction::End(RunResult::CompletedWithFailures)
+        }
         () => NextAction::End(RunResult::Complete),
     }
 }
 
 /// A question, not asked yet, that comes before any further task, whatever else is done.
 fn due_question(state: &RunState) -> Option<QuestionKind> {
-    due_before_all(state).or_else(|| state.due_commit_question()).or_else(|| due_judgment(state))
+    due_before_all(state)
+        .or_else(|| state.due_commit_question())
+        .or_else(|| due_judgment(state))
 }
 
 fn due_before_all(state: &RunState) -> Option<QuestionKind> {
-    let is_verified = |known: &Precondition| !matches!(known, Precondition::Verification { approved: false });
-    if !state.plan.preconditions.iter().all(is_verified) && !was_answered(state, &QuestionKind::Verification) {
+    let is_verified =
+        |known: &Precondition| !matches!(known, Precondition::Verification { approved: false });
+    if !state.plan.preconditions.iter().all(is_verified)
+        && !was_answered(state, &QuestionKind::Verification)
+    {
         return Some(QuestionKind::Verification);
     }
     if let Some(about) = due_entry(state).filter(|about| !was_answered(state, about)) {
@@ -165,17 +191,25 @@ fn due_before_all(state: &RunState) -> Option<QuestionKind> {
 }
 
 fn due_entry(state: &RunState) -> Option<QuestionKind> {
-    state.plan.preconditions.iter().find_map(|known| match known {
-        Precondition::EntryCondition { text, checks } if checks.is_empty() => {
-            Some(QuestionKind::EntryCondition { text: text.clone() })
-        }
-        _ => None,
-    })
+    state
+        .plan
+        .preconditions
+        .iter()
+        .find_map(|known| match known {
+            Precondition::EntryCondition { text, checks } if checks.is_empty() => {
+                Some(QuestionKind::EntryCondition { text: text.clone() })
+            }
+            _ => None,
+        })
 }
 
 fn was_answered(state: &RunState, about: &QuestionKind) -> bool {
     let is_it = |known: &QuestionState| {
-        known.question.kind == *about && known.answer.as_ref().is_some_and(|answer| answer.option == ANSWER_CONTINUE)
+        known.question.kind == *about
+            && known
+                .answer
+                .as_ref()
+                .is_some_and(|answer| answer.option == ANSWER_CONTINUE)
     };
     state.questions.iter().any(is_it)
 }
@@ -183,18 +217,30 @@ fn was_answered(state: &RunState, about: &QuestionKind) -> bool {
 /// Blocking decisions one by one, and those without a recommendation; then the others in one question, and if they were
 /// not taken together, one by one too.
 fn due_decisions(state: &RunState) -> Option<QuestionKind> {
-    let open = state.plan.preconditions.iter().filter_map(|precondition| match precondition {
-        Precondition::Decision(decision) if !is_settled(state, decision) => Some(decision),
-        _ => None,
-    });
+    let open = state
+        .plan
+        .preconditions
+        .iter()
+        .filter_map(|precondition| match precondition {
+            Precondition::Decision(decision) if !is_settled(state, decision) => Some(decision),
+            _ => None,
+        });
     let (single, others): (Vec<_>, Vec<_>) =
         open.partition(|decision| decision.blocking || decision.recommended.is_none());
     let of = |decisions: &[&PlanDecision]| {
-        Some(QuestionKind::Decisions { decisions: decisions.iter().map(|decision| (*decision).clone()).collect() })
+        Some(QuestionKind::Decisions {
+            decisions: decisions
+                .iter()
+                .map(|decision| (*decision).clone())
+                .collect(),
+        })
     };
     let asks_one_by_one = state.questions.iter().any(|known| {
         matches!(&known.question.kind, QuestionKind::Decisions { decisions } if decisions.len() > 1)
-            && known.answer.as_ref().is_some_and(|answer| answer.option == ANSWER_ONE_BY_ONE)
+            && known
+                .answer
+                .as_ref()
+                .is_some_and(|answer| answer.option == ANSWER_ONE_BY_ONE)
     });
     match (single.as_slice(), others.as_slice()) {
         ([], []) => None,
@@ -220,15 +266,27 @@ fn due_judgment(state: &RunState) -> Option<QuestionKind> {
     let waits = |task: &&Task| {
         let known = state.tasks.get(&task.id);
         task.on_failure == OnFailure::Escalate
-            && known.is_some_and(|known| known.status == TaskStatus::Failed && known.judgment.is_none())
+            && known
+                .is_some_and(|known| known.status == TaskStatus::Failed && known.judgment.is_none())
     };
-    state.plan.tasks.iter().find(waits).map(|task| QuestionKind::Escalated { task: task.id.clone() })
+    state
+        .plan
+        .tasks
+        .iter()
+        .find(waits)
+        .map(|task| QuestionKind::Escalated {
+            task: task.id.clone(),
+        })
 }
 
 /// Positions of the groups in the order of work: by stage, then as the plan has them.
 pub(crate) fn group_order(plan: &Plan) -> Vec<usize> {
-    let mut places: Vec<(usize, usize)> =
-        plan.groups.iter().enumerate().map(|(place, group)| (group.wave, place)).collect();
+    let mut places: Vec<(usize, usize)> = plan
+        .groups
+        .iter()
+        .enumerate()
+        .map(|(place, group)| (group.wave, place))
+        .collect();
     places.sort_unstable();
     places.into_iter().map(|(_, place)| place).collect()
 }
@@ -245,30 +303,49 @@ struct View<'a> {
 impl<'a> View<'a> {
     fn new(state: &'a RunState) -> Self {
         let standings = state.standings();
-        let left = standings.iter().filter(|(_, standing)| !standing.is_ended());
+        let left = standings
+            .iter()
+            .filter(|(_, standing)| !standing.is_ended());
         let unfinished_tasks = left.map(|(task, _)| task.id.as_str()).collect();
         let groups = state.plan.groups.iter().enumerate();
-        let group_of = groups.flat_map(|(place, group)| group.tasks.iter().map(move |id| (id.as_str(), place)));
-        Self { state, unfinished_tasks, group_of: group_of.collect(), standings }
+        let group_of = groups
+            .flat_map(|(place, group)| group.tasks.iter().map(move |id| (id.as_str(), place)));
+        Self {
+            state,
+            unfinished_tasks,
+            group_of: group_of.collect(),
+            standings,
+        }
     }
 
     /// Failed tasks: those that end so that their dependents cannot be done.
     fn failures(&self) -> impl Iterator<Item = &'a Task> {
-        let failed = self.standings.iter().filter(|(task, standing)| match standing {
-            TaskStanding::Is(status) => {
-                status.is_ended() && !unblocks_dependents(&self.state.plan.policy, task, *status)
-            }
-            TaskStanding::Blocked { .. } => true,
-        });
+        let failed = self
+            .standings
+            .iter()
+            .filter(|(task, standing)| match standing {
+                TaskStanding::Is(status) => {
+                    status.is_ended()
+                        && !unblocks_dependents(&self.state.plan.policy, task, *status)
+                }
+                TaskStanding::Blocked { .. } => true,
+            });
         failed.map(|(task, _)| *task)
     }
 
     /// The failed task stops the run: a person said so, or the policy does and no person has said otherwise.
     fn stops_the_run(&self, task: &Task) -> bool {
-        match self.state.tasks.get(&task.id).and_then(|known| known.judgment.as_deref()) {
+        match self
+            .state
+            .tasks
+            .get(&task.id)
+            .and_then(|known| known.judgment.as_deref())
+        {
             Some(ANSWER_STOP) => true,
             Some(_) => false,
-            None => self.state.plan.policy.on_task_fail == OnTaskFail::Stop && self.has_failed(task),
+            None => {
+                self.state.plan.policy.on_task_fail == OnTaskFail::Stop && self.has_failed(task)
+            }
         }
     }
 
@@ -281,7 +358,10 @@ impl<'a> View<'a> {
     }
 
     fn is_over(&self, group: &TaskGroup) -> bool {
-        group.tasks.iter().all(|id| !self.unfinished_tasks.contains(id.as_str()))
+        group
+            .tasks
+            .iter()
+            .all(|id| !self.unfinished_tasks.contains(id.as_str()))
     }
 
     /// Position of the batch after which a person has to be asked now: all of it has ended, and so has everything
@@ -289,12 +369,20 @@ impl<'a> View<'a> {
     fn due_stop(&self) -> Option<usize> {
         let groups = &self.state.plan.groups;
         let is_over = |place: &usize| groups.get(*place).is_some_and(|group| self.is_over(group));
-        let mut over = group_order(&self.state.plan).into_iter().take_while(is_over);
-        over.find(|place| self.has_open_stop(*place)).filter(|_| !self.unfinished_tasks.is_empty())
+        let mut over = group_order(&self.state.plan)
+            .into_iter()
+            .take_while(is_over);
+        over.find(|place| self.has_open_stop(*place))
+            .filter(|_| !self.unfinished_tasks.is_empty())
     }
 
     fn has_open_stop(&self, place: usize) -> bool {
-        self.state.plan.groups.get(place).is_some_and(|group| group.hard_stop) && !self.state.is_stop_passed(place)
+        self.state
+            .plan
+            .groups
+            .get(place)
+            .is_some_and(|group| group.hard_stop)
+            && !self.state.is_stop_passed(place)
     }
 
     fn startable_tasks(&self) -> Vec<&'a Task> {
@@ -307,20 +395,42 @@ impl<'a> View<'a> {
             }
         };
         let open = self.open_groups();
-        let is_running = |(_, standing): &&(&Task, TaskStanding)| *standing == TaskStanding::Is(TaskStatus::Running);
-        let mut at_work: Vec<&Task> = self.standings.iter().filter(is_running).map(|(task, _)| *task).collect();
+        let is_running = |(_, standing): &&(&Task, TaskStanding)| {
+            *standing == TaskStanding::Is(TaskStatus::Running)
+        };
+        let mut at_work: Vec<&Task> = self
+            .standings
+            .iter()
+            .filter(is_running)
+            .map(|(task, _)| *task)
+            .collect();
         let mut ready = Vec::new();
         for (task, standing) in &self.standings {
             if at_work.len() >= most {
                 break;
             }
-            let is_uncommitted = self.state.tasks.get(&task.id).is_some_and(|known| known.uncommitted.is_some());
-            let waits = matches!(standing, TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held)) && !is_uncommitted;
+            let is_uncommitted = self
+                .state
+                .tasks
+                .get(&task.id)
+                .is_some_and(|known| known.uncommitted.is_some());
+            let waits = matches!(
+                standing,
+                TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held)
+            ) && !is_uncommitted;
             if waits
-                && self.group_of.get(task.id.as_str()).is_none_or(|place| open.contains(place))
-                && task.deps.iter().all(|id| self.state.unblocks_dependents(id))
+                && self
+                    .group_of
+                    .get(task.id.as_str())
+                    .is_none_or(|place| open.contains(place))
+                && task
+                    .deps
+                    .iter()
+                    .all(|id| self.state.unblocks_dependents(id))
                 && !lacks_contract(&self.state.plan, task)
-                && at_work.iter().all(|other| self.can_run_together(task, other))
+                && at_work
+                    .iter()
+                    .all(|other| self.can_run_together(task, other))
             {
                 at_work.push(task);
                 ready.push(*task);
@@ -334,12 +444,27 @@ impl<'a> View<'a> {
     fn open_groups(&self) -> BTreeSet<usize> {
         let groups = &self.state.plan.groups;
         let order = group_order(&self.state.plan);
-        let last = order.iter().position(|place| self.has_open_stop(*place)).unwrap_or(order.len());
+        let last = order
+            .iter()
+            .position(|place| self.has_open_stop(*place))
+            .unwrap_or(order.len());
         let reached = order.into_iter().take(last.saturating_add(1));
-        let first = groups.iter().filter(|group| !self.is_over(group)).map(|group| group.wave).min();
-        let is_dep_over = |id: &String| groups.iter().find(|group| group.id == *id).is_none_or(|dep| self.is_over(dep));
-        let is_open = |group: &TaskGroup| Some(group.wave) == first && group.deps.iter().all(is_dep_over);
-        reached.filter(|place| groups.get(*place).is_some_and(is_open)).collect()
+        let first = groups
+            .iter()
+            .filter(|group| !self.is_over(group))
+            .map(|group| group.wave)
+            .min();
+        let is_dep_over = |id: &String| {
+            groups
+                .iter()
+                .find(|group| group.id == *id)
+                .is_none_or(|dep| self.is_over(dep))
+        };
+        let is_open =
+            |group: &TaskGroup| Some(group.wave) == first && group.deps.iter().all(is_dep_over);
+        reached
+            .filter(|place| groups.get(*place).is_some_and(is_open))
+            .collect()
     }
 
     /// Two tasks can run at the same time: in work trees of their own, or in one where they share no file.
@@ -356,9 +481,15 @@ impl<'a> View<'a> {
         match (group(one), group(other)) {
             (first, second) if first != second && (is_own(first) || is_own(second)) => true,
             // A session does one thing after the other.
-            (first, second) if first == second && self.state.plan.policy.parallel == Parallelism::Groups => false,
+            (first, second)
+                if first == second && self.state.plan.policy.parallel == Parallelism::Groups =>
+            {
+                false
+            }
             // The author of a session's tasks made them for workers side by side, and few of them name files.
-            _ if self.state.is_task_list() && (one.files.is_empty() || other.files.is_empty()) => true,
+            _ if self.state.is_task_list() && (one.files.is_empty() || other.files.is_empty()) => {
+                true
+            }
             _ => have_disjoint_files(one, other),
         }
     }
@@ -368,5 +499,10 @@ impl<'a> View<'a> {
 pub fn have_disjoint_files(one: &Task, other: &Task) -> bool {
     let names_files = !one.files.is_empty() && !other.files.is_empty();
     names_files
-        && one.files.iter().all(|file| other.files.iter().all(|known| !paths::paths_overlap(&file.path, &known.path)))
+        && one.files.iter().all(|file| {
+            other
+                .files
+                .iter()
+                .all(|known| !paths::paths_overlap(&file.path, &known.path))
+        })
 }

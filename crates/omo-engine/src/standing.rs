@@ -16,7 +16,12 @@ impl RunState {
 
     /// The stop after a batch, by its position from `0`, was passed.
     pub fn is_stop_passed(&self, group: usize) -> bool {
-        self.plan.groups.get(group).is_some_and(|group| group.tasks.iter().all(|id| self.reviewed_tasks.contains(id)))
+        self.plan.groups.get(group).is_some_and(|group| {
+            group
+                .tasks
+                .iter()
+                .all(|id| self.reviewed_tasks.contains(id))
+        })
     }
 
     /// The standing of a task; `None` for one outside of the plan.
@@ -30,14 +35,23 @@ impl RunState {
     pub fn standings(&self) -> Vec<(&Task, TaskStanding)> {
         let blocked = self.blocked_tasks();
         let standing = |task: &Task| match blocked.get(task.id.as_str()) {
-            Some(by) => TaskStanding::Blocked { by: (*by).to_owned() },
+            Some(by) => TaskStanding::Blocked {
+                by: (*by).to_owned(),
+            },
             None => TaskStanding::Is(self.status_of(&task.id)),
         };
-        self.plan.tasks.iter().map(|task| (task, standing(task))).collect()
+        self.plan
+            .tasks
+            .iter()
+            .map(|task| (task, standing(task)))
+            .collect()
     }
 
     pub(crate) fn status_of(&self, id: &str) -> TaskStatus {
-        self.tasks.get(id).map(|state| state.status).unwrap_or_default()
+        self.tasks
+            .get(id)
+            .map(|state| state.status)
+            .unwrap_or_default()
     }
 
     fn blocked_tasks(&self) -> BTreeMap<&str, &str> {
@@ -70,48 +84,67 @@ impl RunState {
     pub fn unblocks_dependents(&self, id: &str) -> bool {
         match self.status_of(id) {
             // Only here does the plan have a say: a lookup is not free.
-            TaskStatus::Skipped => {
-                self.plan.task(id).is_some_and(|task| unblocks_dependents(&self.plan.policy, task, TaskStatus::Skipped))
-            }
+            TaskStatus::Skipped => self.plan.task(id).is_some_and(|task| {
+                unblocks_dependents(&self.plan.policy, task, TaskStatus::Skipped)
+            }),
             TaskStatus::Unverified => self.plan.policy.unproved_continues,
             status => matches!(status, TaskStatus::Passed | TaskStatus::Claimed),
         }
     }
 
     pub(crate) fn is_refused(&self, id: &str) -> bool {
-        self.status_of(id) == TaskStatus::Failed && self.tasks.get(id).is_some_and(|task| task.refused_as.is_some())
+        self.status_of(id) == TaskStatus::Failed
+            && self
+                .tasks
+                .get(id)
+                .is_some_and(|task| task.refused_as.is_some())
     }
 
     /// A reviewer has judged the whole, unproved tasks included.
     pub fn is_reviewed(&self) -> bool {
-        let verdict = self.plan.verification_task().and_then(|task| self.standing(&task.id));
+        let verdict = self
+            .plan
+            .verification_task()
+            .and_then(|task| self.standing(&task.id));
         verdict == Some(TaskStanding::Is(TaskStatus::Passed))
     }
 
     /// A task was left out, or is unproved where its plan has checks for it.
     pub(crate) fn lacks_a_task(&self) -> bool {
-        self.plan.tasks.iter().any(|task| match self.status_of(&task.id) {
-            TaskStatus::Unverified => !self.plan.policy.unproved_continues,
-            TaskStatus::Skipped => task.state != PlannedState::LeftOut,
-            _ => false,
-        })
+        self.plan
+            .tasks
+            .iter()
+            .any(|task| match self.status_of(&task.id) {
+                TaskStatus::Unverified => !self.plan.policy.unproved_continues,
+                TaskStatus::Skipped => task.state != PlannedState::LeftOut,
+                _ => false,
+            })
     }
 
     /// Work of the run is still to be brought into the user's branch: that of parallel workers, or a commit that went
     /// to another branch.
     pub(crate) fn is_outside_branch(&self) -> bool {
-        self.parallel.as_ref().is_some_and(|parallel| parallel.landed.is_none()) || self.lacks_commits()
+        self.parallel
+            .as_ref()
+            .is_some_and(|parallel| parallel.landed.is_none())
+            || self.lacks_commits()
     }
 
     /// The checked-out branch lacks the commit of a passed task.
     pub fn lacks_commits(&self) -> bool {
-        self.missing_commits.iter().any(|missing| missing.lacking.is_none())
+        self.missing_commits
+            .iter()
+            .any(|missing| missing.lacking.is_none())
     }
 
     /// Number of tasks by standing. A verification is no task to their reader.
     pub fn task_counts(&self) -> TaskCounts {
         let mut counts = TaskCounts::default();
-        for (task, standing) in self.standings().into_iter().filter(|(task, _)| !task.is_verification()) {
+        for (task, standing) in self
+            .standings()
+            .into_iter()
+            .filter(|(task, _)| !task.is_verification())
+        {
             counts.total += 1;
             match view_standing(task, &standing) {
                 Standing::Passed => counts.passed += 1,
@@ -119,7 +152,9 @@ impl RunState {
                 Standing::Failed => counts.failed += 1,
                 Standing::Unproved => counts.unproved += 1,
                 Standing::Blocked | Standing::Skipped | Standing::LeftOut => counts.blocked += 1,
-                Standing::Running | Standing::Interrupted | Standing::Pending => counts.pending += 1,
+                Standing::Running | Standing::Interrupted | Standing::Pending => {
+                    counts.pending += 1
+                }
             }
         }
         counts
@@ -127,7 +162,9 @@ impl RunState {
 
     /// The tasks that a worker is at.
     pub fn running_attempts(&self) -> impl Iterator<Item = (&str, &RunningAttempt)> {
-        self.tasks.iter().filter_map(|(id, task)| Some((id.as_str(), task.running.as_ref()?)))
+        self.tasks
+            .iter()
+            .filter_map(|(id, task)| Some((id.as_str(), task.running.as_ref()?)))
     }
 }
 
@@ -141,15 +178,21 @@ pub(crate) fn view_standing(task: &Task, standing: &TaskStanding) -> Standing {
         TaskStanding::Is(TaskStatus::Claimed) => Standing::Claimed,
         TaskStanding::Is(TaskStatus::Unverified) => Standing::Unproved,
         TaskStanding::Is(TaskStatus::Failed) => Standing::Failed,
-        TaskStanding::Is(TaskStatus::Skipped) if task.state == PlannedState::LeftOut => Standing::LeftOut,
+        TaskStanding::Is(TaskStatus::Skipped) if task.state == PlannedState::LeftOut => {
+            Standing::LeftOut
+        }
         TaskStanding::Is(TaskStatus::Skipped) => Standing::Skipped,
     }
 }
 
 pub(crate) fn unblocks_dependents(policy: &RunPolicy, task: &Task, status: TaskStatus) -> bool {
     match status {
-        TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Unverified => is_work_done(policy, status),
-        TaskStatus::Skipped => task.on_failure == OnFailure::Skip || task.state == PlannedState::LeftOut,
+        TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Unverified => {
+            is_work_done(policy, status)
+        }
+        TaskStatus::Skipped => {
+            task.on_failure == OnFailure::Skip || task.state == PlannedState::LeftOut
+        }
         TaskStatus::Pending | TaskStatus::Running | TaskStatus::Held | TaskStatus::Failed => false,
     }
 }

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::commit_guard::KnownGuard;
 use crate::event::{
-    AttemptEnd, EventActor, Evidence, ImportedStatus, MissingCommit, PlanVerdict, Question, RunResult, TaskNote,
-    UnfinishedLine,
+    AttemptEnd, EventActor, Evidence, ImportedStatus, MissingCommit, PlanVerdict, Question,
+    RunResult, TaskNote, UnfinishedLine,
 };
 use crate::execution_mode::ExecutionMode;
 use crate::parallel_state::{GroupState, ParallelState};
@@ -283,7 +283,10 @@ pub enum TaskStatus {
 impl TaskStatus {
     /// Nothing more happens to the task by itself.
     pub fn is_ended(self) -> bool {
-        matches!(self, Self::Passed | Self::Claimed | Self::Unverified | Self::Failed | Self::Skipped)
+        matches!(
+            self,
+            Self::Passed | Self::Claimed | Self::Unverified | Self::Failed | Self::Skipped
+        )
     }
 }
 
@@ -406,7 +409,9 @@ impl RunState {
     /// Open deferred findings, each with its number.
     pub fn open_findings(&self) -> impl Iterator<Item = (usize, &str)> {
         let all = self.verdicts.iter().flat_map(|verdict| &verdict.later);
-        let numbered = all.enumerate().map(|(place, text)| (place + 1, text.as_str()));
+        let numbered = all
+            .enumerate()
+            .map(|(place, text)| (place + 1, text.as_str()));
         numbered.filter(|(number, _)| !self.closed_findings.contains(number))
     }
 
@@ -441,16 +446,36 @@ impl RunState {
         // A review is made from the plan, and is not in the file.
         let is_in_file = |task: &&Task| !task.is_verification() || self.is_task_list();
         let ids_where = |tasks: &[Task], keep: &dyn Fn(&str) -> bool| -> Vec<String> {
-            tasks.iter().filter(is_in_file).map(|task| &task.id).filter(|id| keep(id)).cloned().collect()
+            tasks
+                .iter()
+                .filter(is_in_file)
+                .map(|task| &task.id)
+                .filter(|id| keep(id))
+                .cloned()
+                .collect()
         };
-        let open = self.plan.tasks.iter().filter(|task| task.state != PlannedState::Done);
+        let open = self
+            .plan
+            .tasks
+            .iter()
+            .filter(|task| task.state != PlannedState::Done);
         let open: BTreeSet<&str> = open.map(|task| task.id.as_str()).collect();
-        let is_ticked = |task: &&Task| open.contains(task.id.as_str()) && self.is_ticked_by_hand(task);
+        let is_ticked =
+            |task: &&Task| open.contains(task.id.as_str()) && self.is_ticked_by_hand(task);
         PlanDifferences {
-            changed: ids_where(&plan.tasks, &|id| before.get(id).is_some_and(|text| after.get(id) != Some(text))),
+            changed: ids_where(&plan.tasks, &|id| {
+                before
+                    .get(id)
+                    .is_some_and(|text| after.get(id) != Some(text))
+            }),
             added: ids_where(&plan.tasks, &|id| !before.contains_key(id)),
             removed: ids_where(&self.plan.tasks, &|id| !after.contains_key(id)),
-            ticked: plan.tasks.iter().filter(is_ticked).map(|task| task.id.clone()).collect(),
+            ticked: plan
+                .tasks
+                .iter()
+                .filter(is_ticked)
+                .map(|task| task.id.clone())
+                .collect(),
         }
     }
 
@@ -471,13 +496,17 @@ impl RunState {
     /// A reading of the plan's file is the run's plan, whatever is ticked in it.
     pub fn has_plan(&self, plan: &Plan) -> bool {
         let open = |of: &Plan| of.source.sha256_without_state.clone();
-        self.plan_sha256 == plan.source.sha256 || open(plan).is_some_and(|now| open(&self.plan) == Some(now))
+        self.plan_sha256 == plan.source.sha256
+            || open(plan).is_some_and(|now| open(&self.plan) == Some(now))
     }
 }
 
 /// The digest of each task's text, by its id.
 pub(crate) fn task_digests(plan: &Plan) -> BTreeMap<&str, &str> {
-    plan.tasks.iter().map(|task| (task.id.as_str(), task.body_sha256.as_str())).collect()
+    plan.tasks
+        .iter()
+        .map(|task| (task.id.as_str(), task.body_sha256.as_str()))
+        .collect()
 }
 
 /// Differences between two readings of a plan, in the order of the plan.
@@ -498,8 +527,17 @@ pub const FINAL_CHECKS_ID: &str = "final";
 
 /// The label that an answer chooses for a decision; `None` without a choice.
 pub fn chosen_label(decision: &PlanDecision, option: &str) -> Option<String> {
-    let named = decision.options.iter().find(|known| known.label == option).map(|known| known.label.clone());
-    named.or_else(|| decision.recommended.clone().filter(|_| option == ANSWER_ACCEPT_ALL))
+    let named = decision
+        .options
+        .iter()
+        .find(|known| known.label == option)
+        .map(|known| known.label.clone());
+    named.or_else(|| {
+        decision
+            .recommended
+            .clone()
+            .filter(|_| option == ANSWER_ACCEPT_ALL)
+    })
 }
 
 /// Takes the recommendation of every decision of the question.

@@ -12,11 +12,14 @@ pub(crate) fn red_check<'a>(plan: &'a Plan, task: &'a Task) -> Option<&'a TaskCh
     if !matches!(task.kind, TaskKind::Impl | TaskKind::Doc) {
         return None;
     }
-    task.red_check.as_ref().or_else(|| tests_of(plan, task)?.red_check.as_ref())
+    task.red_check
+        .as_ref()
+        .or_else(|| tests_of(plan, task)?.red_check.as_ref())
 }
 
 fn tests_of<'a>(plan: &'a Plan, task: &Task) -> Option<&'a Task> {
-    plan.task(task.pair.as_deref()?).filter(|other| other.kind == TaskKind::Tests && task.kind == TaskKind::Impl)
+    plan.task(task.pair.as_deref()?)
+        .filter(|other| other.kind == TaskKind::Tests && task.kind == TaskKind::Impl)
 }
 
 /// The checks of a task also run without its work, once they are green with it.
@@ -33,20 +36,34 @@ pub(crate) fn must_be_red(plan: &Plan, task: &Task) -> bool {
 pub(crate) fn checks_to_prove(plan: &Plan, task: &Task) -> Vec<TaskCheck> {
     let mut checks = task.checks.clone();
     if let Some(red) = red_check(plan, task)
-        && checks.iter().all(|check| check.definition() != red.definition())
+        && checks
+            .iter()
+            .all(|check| check.definition() != red.definition())
     {
         // With the work it passes.
-        checks.push(TaskCheck { expect: ExpectedResult { exit: ExpectedExit::Zero, stdout_has: None }, ..red.clone() });
+        checks.push(TaskCheck {
+            expect: ExpectedResult {
+                exit: ExpectedExit::Zero,
+                stdout_has: None,
+            },
+            ..red.clone()
+        });
     }
     checks
 }
 
 /// Reason why an implementation is not proved, though its checks are green: each of them is green without it, too.
-pub(crate) fn unproved_implementation(plan: &Plan, task: &Task, answers: &[CheckCounterfactual]) -> Option<String> {
+pub(crate) fn unproved_implementation(
+    plan: &Plan,
+    task: &Task,
+    answers: &[CheckCounterfactual],
+) -> Option<String> {
     if !must_be_red(plan, task) {
         return None;
     }
-    let is_own = |answer: &&CheckCounterfactual| task.checks.iter().any(|check| check.command == answer.name);
+    let is_own = |answer: &&CheckCounterfactual| {
+        task.checks.iter().any(|check| check.command == answer.name)
+    };
     let mut own = answers.iter().filter(is_own).peekable();
     let is_red = answers.iter().any(|answer| answer.without.is_red());
     if is_red || own.peek().is_none() || !own.all(|answer| answer.without == WithoutChange::Green) {
@@ -57,19 +74,27 @@ pub(crate) fn unproved_implementation(plan: &Plan, task: &Task, answers: &[Check
 
 /// Weakness of a passed task: the test that has to fail without its work does not, or the result is unknown.
 pub fn weakness(state: &RunState, task: &Task) -> Option<String> {
-    let known = state.tasks.get(&task.id).filter(|known| known.status == TaskStatus::Passed)?;
+    let known = state
+        .tasks
+        .get(&task.id)
+        .filter(|known| known.status == TaskStatus::Passed)?;
     weakest_answer(&state.plan, task, &known.last_end.as_ref()?.without_work)
 }
 
 fn weakest_answer(plan: &Plan, task: &Task, answers: &[CheckCounterfactual]) -> Option<String> {
     let red = red_check(plan, task);
-    let is_red_check = |answer: &&CheckCounterfactual| red.is_some_and(|red| red.command == answer.name);
-    let known =
-        answers.iter().find(is_red_check).or_else(|| answers.iter().max_by_key(|answer| rank(answer.without)))?;
+    let is_red_check =
+        |answer: &&CheckCounterfactual| red.is_some_and(|red| red.command == answer.name);
+    let known = answers
+        .iter()
+        .find(is_red_check)
+        .or_else(|| answers.iter().max_by_key(|answer| rank(answer.without)))?;
     let command = sanitize(&known.name, 120).replace('`', "'");
     match known.without {
         WithoutChange::Red | WithoutChange::NotBuilt => None,
-        WithoutChange::Green => Some(format!("`{command}` is green without the work, too: it shows nothing about it")),
+        WithoutChange::Green => Some(format!(
+            "`{command}` is green without the work, too: it shows nothing about it"
+        )),
         WithoutChange::Unknown => Some(format!(
             "whether `{command}` fails without the work could not be told: {}",
             sanitize(&known.reason, 200)
@@ -89,7 +114,9 @@ fn rank(without: WithoutChange) -> u8 {
 
 /// Remark on checks, beside that they are green.
 pub fn describe(answers: &[CheckCounterfactual]) -> Option<String> {
-    (!answers.is_empty()).then(|| Counterfactual::Known(answers.to_vec()).verdict_words()).flatten()
+    (!answers.is_empty())
+        .then(|| Counterfactual::Known(answers.to_vec()).verdict_words())
+        .flatten()
 }
 
 #[cfg(test)]

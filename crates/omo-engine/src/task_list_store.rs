@@ -36,7 +36,9 @@ pub struct TaskListStore {
 impl TaskListStore {
     /// Sessions below the folder of the client's own files.
     pub fn in_client_home(client_home: &Path) -> Self {
-        Self { client_home: client_home.to_owned() }
+        Self {
+            client_home: client_home.to_owned(),
+        }
     }
 
     /// Path of a session's folder, whether or not it exists.
@@ -46,26 +48,47 @@ impl TaskListStore {
 
     /// Ids of all sessions, sorted.
     pub fn ids(&self) -> Result<Vec<SessionId>, TaskListError> {
-        let Some(base) = self.base()? else { return Ok(Vec::new()) };
-        let ids = base.file_names("")?.into_iter().filter_map(|name| SessionId::parse(&name).ok());
+        let Some(base) = self.base()? else {
+            return Ok(Vec::new());
+        };
+        let ids = base
+            .file_names("")?
+            .into_iter()
+            .filter_map(|name| SessionId::parse(&name).ok());
         // A link, or a folder without a session, belongs to others.
         Ok(ids.filter(|id| self.open(id).is_ok()).collect())
     }
 
     /// An existing session.
     pub fn open(&self, id: &SessionId) -> Result<TaskListFolder, TaskListError> {
-        let missing = || TaskListError::NotFound { session: id.clone(), file: self.path(id).join(SESSION_FILE) };
-        let folder = self.base()?.map(|base| base.open_inner(id.as_str())).transpose()?.flatten();
+        let missing = || TaskListError::NotFound {
+            session: id.clone(),
+            file: self.path(id).join(SESSION_FILE),
+        };
+        let folder = self
+            .base()?
+            .map(|base| base.open_inner(id.as_str()))
+            .transpose()?
+            .flatten();
         let found = TaskListFolder::new(id.clone(), folder.ok_or_else(missing)?);
-        if found.is_task_list() { Ok(found) } else { Err(missing()) }
+        if found.is_task_list() {
+            Ok(found)
+        } else {
+            Err(missing())
+        }
     }
 
     /// The folder of a session, made where there is none.
     pub fn create(&self, id: &SessionId) -> Result<TaskListFolder, TaskListError> {
         let made = std::fs::create_dir_all(&self.client_home);
-        made.map_err(|source| FolderError::Io { action: "create", path: self.client_home.clone(), source })?;
+        made.map_err(|source| FolderError::Io {
+            action: "create",
+            path: self.client_home.clone(),
+            source,
+        })?;
         let [ultrawork, sessions] = PARTS;
-        let folder = GuardedFolder::create_below(&self.client_home, &[ultrawork, sessions, id.as_str()])?;
+        let folder =
+            GuardedFolder::create_below(&self.client_home, &[ultrawork, sessions, id.as_str()])?;
         for inner in [TASKS_FOLDER, EXPLORATION] {
             folder.create_folder(inner)?;
         }
@@ -74,7 +97,9 @@ impl TaskListStore {
 
     /// Removes a session with all that is in its folder. Links in it go, and what they point at stays.
     pub fn remove(&self, session: &LockedTaskList) -> Result<(), TaskListError> {
-        let Some(base) = self.base()? else { return Ok(()) };
+        let Some(base) = self.base()? else {
+            return Ok(());
+        };
         let id = session.id();
         // Under another name first: a process that waits for its lock finds no session, and no half of one.
         let going = format!("{REMOVAL_PREFIX}{id}");

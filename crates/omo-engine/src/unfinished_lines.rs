@@ -41,18 +41,30 @@ pub(crate) fn find_unfinished_lines<Text: AsRef<str>>(
 ) -> Vec<UnfinishedLine> {
     let found = added.into_iter().filter_map(|(file, line, text)| {
         let word = unfinished_word_in(text.as_ref())?.to_owned();
-        Some(UnfinishedLine { file: file.as_ref().to_owned(), line, word })
+        Some(UnfinishedLine {
+            file: file.as_ref().to_owned(),
+            line,
+            word,
+        })
     });
     found.take(MAX_UNFINISHED_LINES).collect()
 }
 
 fn unfinished_word_in(text: &str) -> Option<&'static str> {
     let lower = text.to_ascii_lowercase();
-    let mark = MARKS.into_iter().find(|word| word_positions(text, word).next().is_some());
-    let saying = || SAYINGS.into_iter().find(|word| word_positions(&lower, word).any(|at| !is_http_status(&lower, at)));
+    let mark = MARKS
+        .into_iter()
+        .find(|word| word_positions(text, word).next().is_some());
+    let saying = || {
+        SAYINGS
+            .into_iter()
+            .find(|word| word_positions(&lower, word).any(|at| !is_http_status(&lower, at)))
+    };
     let remark = || {
         let comment = comment_in(&lower)?;
-        REMARKS.into_iter().find(|word| word_positions(comment, word).any(|at| !is_code_name(comment, at, word.len())))
+        REMARKS.into_iter().find(|word| {
+            word_positions(comment, word).any(|at| !is_code_name(comment, at, word.len()))
+        })
     };
     mark.or_else(saying).or_else(remark)
 }
@@ -74,13 +86,18 @@ fn characters_around(text: &str, at: usize, length: usize) -> (Option<char>, Opt
 
 /// The words are a server's answer: `501 Not Implemented`.
 fn is_http_status(text: &str, at: usize) -> bool {
-    text.get(..at).is_some_and(|before| before.trim_end().ends_with("501"))
+    text.get(..at)
+        .is_some_and(|before| before.trim_end().ends_with("501"))
 }
 
 /// The word in a comment is a name in code. A full stop ends a sentence, unless a name goes on behind it.
 fn is_code_name(text: &str, at: usize, length: usize) -> bool {
     let (before, behind) = characters_around(text, at, length);
-    let goes_on = || characters_around(text, at + length, 1).1.is_some_and(char::is_alphanumeric);
+    let goes_on = || {
+        characters_around(text, at + length, 1)
+            .1
+            .is_some_and(char::is_alphanumeric)
+    };
     let is_name_behind = |char: char| match char {
         '.' | ':' => goes_on(),
         char => OF_CODE.contains(&char),
@@ -94,8 +111,15 @@ fn comment_in(line: &str) -> Option<&str> {
         memchr::memmem::find_iter(line.as_bytes(), mark).filter(move |at| {
             let before = characters_around(line, *at, 0).0;
             // Only behind a blank: neither an address (`https://…`) nor `*` between two numbers begins a comment.
-            let is_first = || line.get(..*at).is_some_and(|before| before.trim().is_empty());
-            if mark == "* " { is_first() } else { before.is_none_or(|char| char.is_whitespace() || char == ';') }
+            let is_first = || {
+                line.get(..*at)
+                    .is_some_and(|before| before.trim().is_empty())
+            };
+            if mark == "* " {
+                is_first()
+            } else {
+                before.is_none_or(|char| char.is_whitespace() || char == ';')
+            }
         })
     });
     line.get(starts.min()?..)
@@ -106,10 +130,16 @@ pub(crate) fn unfinished_lines(state: &RunState) -> Vec<&UnfinishedLine> {
     if let Some(found) = &state.unfinished {
         return found.iter().collect();
     }
-    let ends = state.plan.tasks.iter().filter_map(|task| state.tasks.get(&task.id)?.last_end.as_ref());
+    let ends = state
+        .plan
+        .tasks
+        .iter()
+        .filter_map(|task| state.tasks.get(&task.id)?.last_end.as_ref());
     let mut known = BTreeSet::new();
     let lines = ends.filter_map(|end| end.unfinished.as_ref()).flatten();
-    lines.filter(|line| known.insert((line.file.as_str(), line.line))).collect()
+    lines
+        .filter(|line| known.insert((line.file.as_str(), line.line)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -176,19 +206,29 @@ mod tests {
 
     #[test]
     fn a_finding_says_where_it_is() {
-        let lines = [("src/a.rs", 3, "fn a() {}"), ("src/a.rs", 4, "// FIXME, TODO"), ("b.md", 1, "WIP")];
-        let expected = [("src/a.rs", 4, "TODO"), ("b.md", 1, "WIP")].map(|(file, line, word)| UnfinishedLine {
-            file: file.to_owned(),
-            line,
-            word: word.to_owned(),
+        let lines = [
+            ("src/a.rs", 3, "fn a() {}"),
+            ("src/a.rs", 4, "// FIXME, TODO"),
+            ("b.md", 1, "WIP"),
+        ];
+        let expected = [("src/a.rs", 4, "TODO"), ("b.md", 1, "WIP")].map(|(file, line, word)| {
+            UnfinishedLine {
+                file: file.to_owned(),
+                line,
+                word: word.to_owned(),
+            }
         });
         assert_eq!(find_unfinished_lines(lines), expected);
     }
 
     #[test]
     fn only_so_many_are_told() {
-        let lines = (1..=250).map(|line| ("a.rs", line, if line % 2 == 0 { "// TODO" } else { "done" }));
+        let lines =
+            (1..=250).map(|line| ("a.rs", line, if line % 2 == 0 { "// TODO" } else { "done" }));
         let found = find_unfinished_lines(lines);
-        assert_eq!((found.len(), found.last().unwrap().line), (MAX_UNFINISHED_LINES, 200));
+        assert_eq!(
+            (found.len(), found.last().unwrap().line),
+            (MAX_UNFINISHED_LINES, 200)
+        );
     }
 }

@@ -23,16 +23,19 @@ use crate::state::{ANSWER_SKIP, MAX_LOST_WORKERS, QuestionState, RunPhase, RunSt
 
 pub(crate) use crate::evidence_rules::judges_the_whole;
 pub use attempts::{
-    AttemptMeasurement, AttemptStart, CommitOutcome, StrayCommit, final_check_events, give_up_attempt, judge_attempt,
-    may_start, report_lost_worker, reverts_changes, start_attempt, task_of_ticket, with_snapshot,
+    AttemptMeasurement, AttemptStart, CommitOutcome, StrayCommit, final_check_events,
+    give_up_attempt, judge_attempt, may_start, report_lost_worker, reverts_changes, start_attempt,
+    task_of_ticket, with_snapshot,
 };
 pub(crate) use attempts::{asks_about_commit, has_done_task};
 pub use client_events::{client_end_events, lost_worktree_events, pause_event, running_task_in};
 pub(crate) use client_events::{is_unrecorded_client, limit_reset_at};
-pub use task_list::{add_task, close_finding, give_verdict, leave_note, record_evidence, verdict_objection};
+pub use task_list::{
+    add_task, close_finding, give_verdict, leave_note, record_evidence, verdict_objection,
+};
 pub use user_actions::{
-    accept_billing, answer_question, cancel_run, distrust_ticks, foreign_ticks_event, reopen_passed_task, replace_plan,
-    retry_task, set_budget, set_time_limit, skip_task,
+    accept_billing, answer_question, cancel_run, distrust_ticks, foreign_ticks_event,
+    reopen_passed_task, replace_plan, retry_task, set_budget, set_time_limit, skip_task,
 };
 
 /// The caller of a verb, with the facts about it.
@@ -67,7 +70,11 @@ pub type ProcessProbe<'a> = &'a dyn Fn(&crate::event::RecordedProcess) -> Option
 /// # Errors
 ///
 /// The holder of the run lives.
-pub fn join_run(state: &RunState, caller: &VerbCaller, is_alive: ProcessProbe) -> Result<Vec<EventKind>, VerbRefusal> {
+pub fn join_run(
+    state: &RunState,
+    caller: &VerbCaller,
+    is_alive: ProcessProbe,
+) -> Result<Vec<EventKind>, VerbRefusal> {
     // A run that is over has no holder: the caller that goes on with it becomes the holder.
     if state.phase != RunPhase::Executing {
         return Ok(Vec::new());
@@ -87,7 +94,8 @@ pub fn join_run(state: &RunState, caller: &VerbCaller, is_alive: ProcessProbe) -
         }
         events.push(EventKind::HolderChanged);
     } else if !is_terminal
-        && (holder_lives == Some(false) || holder.process.is_none() && caller.actor.process.is_some())
+        && (holder_lives == Some(false)
+            || holder.process.is_none() && caller.actor.process.is_some())
     {
         // The same session in another process of the client, or one whose process was not known: without this event a
         // dead session could never be found.
@@ -99,7 +107,9 @@ pub fn join_run(state: &RunState, caller: &VerbCaller, is_alive: ProcessProbe) -
         None => holder_lives == Some(false) && by.is_same_holder(holder),
     };
     // The clients of parallel workers have a supervisor, which looks after them.
-    let gone = state.running_attempts().filter(|(_, running)| state.parallel.is_none() && is_lost(&running.by));
+    let gone = state
+        .running_attempts()
+        .filter(|(_, running)| state.parallel.is_none() && is_lost(&running.by));
     events.extend(gone.map(|(id, _)| lost_worker_event(state, id, "its session has ended")));
     Ok(events)
 }
@@ -110,19 +120,33 @@ pub fn take_over_run(state: &RunState, caller: &VerbCaller) -> Vec<EventKind> {
     match &state.phase {
         RunPhase::Executing if state.holder == caller.actor => {}
         RunPhase::Executing => events.push(EventKind::HolderChanged),
-        RunPhase::Ended { .. } | RunPhase::Cancelled { .. } => events.extend(rounds::resume_events(state, None)),
+        RunPhase::Ended { .. } | RunPhase::Cancelled { .. } => {
+            events.extend(rounds::resume_events(state, None))
+        }
     }
     // The supervisor goes on looking after the clients of sessions.
     let is_looked_after = state.parallel.is_some() && state.phase == RunPhase::Executing;
-    let others = state.running_attempts().filter(|(_, running)| !is_looked_after && running.by != caller.actor);
+    let others = state
+        .running_attempts()
+        .filter(|(_, running)| !is_looked_after && running.by != caller.actor);
     events.extend(others.map(|(id, _)| lost_worker_event(state, id, "the run was taken over")));
     events
 }
 
 fn held_refusal(state: &RunState) -> VerbRefusal {
-    let pid = state.holder.process.as_ref().map(|process| format!(", process {}", process.pid)).unwrap_or_default();
-    let message = format!("the run is held by {}{pid}, last at work {}", state.holder.describe(), state.updated_at);
-    let hint = "wait for it, end it there, or take it over from a terminal of your own: `omo run resume`";
+    let pid = state
+        .holder
+        .process
+        .as_ref()
+        .map(|process| format!(", process {}", process.pid))
+        .unwrap_or_default();
+    let message = format!(
+        "the run is held by {}{pid}, last at work {}",
+        state.holder.describe(),
+        state.updated_at
+    );
+    let hint =
+        "wait for it, end it there, or take it over from a terminal of your own: `omo run resume`";
     VerbRefusal::new(VerbRefusalKind::Contention, message, hint)
 }
 
@@ -131,10 +155,23 @@ fn lost_worker_event(state: &RunState, id: &str, why: &str) -> EventKind {
     let attempt = task.map_or(1, |task| task.attempts);
     if task.is_some_and(|task| task.lost_workers + 1 >= MAX_LOST_WORKERS) {
         let evidence = format!("its worker was lost {MAX_LOST_WORKERS} times");
-        let end = AttemptEnd { attempt, evidence, ..AttemptEnd::default() };
-        return EventKind::TaskFailed { task: id.to_owned(), is_final: true, end };
+        let end = AttemptEnd {
+            attempt,
+            evidence,
+            ..AttemptEnd::default()
+        };
+        return EventKind::TaskFailed {
+            task: id.to_owned(),
+            is_final: true,
+            end,
+        };
     }
-    EventKind::TaskHeld { task: id.to_owned(), attempt, reason: why.to_owned(), is_pause: false }
+    EventKind::TaskHeld {
+        task: id.to_owned(),
+        attempt,
+        reason: why.to_owned(),
+        is_pause: false,
+    }
 }
 
 /// The event that follows by itself from a state, if any: the failure of a task that cannot be begun, a due question,
@@ -153,15 +190,22 @@ pub fn automatic_event(state: &RunState) -> Option<EventKind> {
     if state.phase == RunPhase::Executing
         && let Some(task) = state.refused_commit(Some(ANSWER_SKIP))
     {
-        let reason = "its commit was refused, and its user leaves it out; its work is kept".to_owned();
-        return Some(EventKind::TaskSkipped { task: task.id.clone(), reason });
+        let reason =
+            "its commit was refused, and its user leaves it out; its work is kept".to_owned();
+        return Some(EventKind::TaskSkipped {
+            task: task.id.clone(),
+            reason,
+        });
     }
     match schedule::next_action(state) {
-        NextAction::AskNew(about) => Some(EventKind::QuestionOpened { question: build_question(state, about) }),
+        NextAction::AskNew(about) => Some(EventKind::QuestionOpened {
+            question: build_question(state, about),
+        }),
         NextAction::End(result) => Some(EventKind::RunEnded { result }),
-        NextAction::NextRound(reopened) => {
-            Some(EventKind::RoundStarted { round: state.round.saturating_add(1), reopened })
-        }
+        NextAction::NextRound(reopened) => Some(EventKind::RoundStarted {
+            round: state.round.saturating_add(1),
+            reopened,
+        }),
         _ => None,
     }
 }
@@ -170,17 +214,27 @@ pub fn automatic_event(state: &RunState) -> Option<EventKind> {
 /// contract that the plan promises are failed before they begin. Those of an edited plan are by [`automatic_event`].
 pub fn opening_events(plan: &Plan) -> Vec<EventKind> {
     let known = plan.tasks.iter().filter_map(known_by_plan_event);
-    known.chain(tasks_without_contract(plan).map(missing_contract_event)).collect()
+    known
+        .chain(tasks_without_contract(plan).map(missing_contract_event))
+        .collect()
 }
 
 fn known_by_plan_event(task: &Task) -> Option<EventKind> {
     let (status, evidence) = match task.state {
         PlannedState::Open => return None,
-        PlannedState::Done => (ImportedStatus::Done, "the plan says that there is nothing left to do"),
+        PlannedState::Done => (
+            ImportedStatus::Done,
+            "the plan says that there is nothing left to do",
+        ),
         PlannedState::LeftOut => (ImportedStatus::Blocked, "the plan leaves it out"),
     };
     let (task, evidence) = (task.id.clone(), evidence.to_owned());
-    Some(EventKind::TaskImported { task, status, evidence, files: Vec::new() })
+    Some(EventKind::TaskImported {
+        task,
+        status,
+        evidence,
+        files: Vec::new(),
+    })
 }
 
 fn tasks_without_contract(plan: &Plan) -> impl Iterator<Item = &Task> {
@@ -188,8 +242,15 @@ fn tasks_without_contract(plan: &Plan) -> impl Iterator<Item = &Task> {
 }
 
 fn missing_contract_event(task: &Task) -> EventKind {
-    let end = AttemptEnd { evidence: "missing Task Contract".to_owned(), ..AttemptEnd::default() };
-    EventKind::TaskFailed { task: task.id.clone(), is_final: true, end }
+    let end = AttemptEnd {
+        evidence: "missing Task Contract".to_owned(),
+        ..AttemptEnd::default()
+    };
+    EventKind::TaskFailed {
+        task: task.id.clone(),
+        is_final: true,
+        end,
+    }
 }
 
 fn is_waiting(state: &RunState, task: &Task) -> bool {
@@ -203,8 +264,16 @@ fn ended_refusal(hint: &str) -> VerbRefusal {
 
 fn unanswered_refusal(question: &QuestionState) -> VerbRefusal {
     let first = question.question.text.lines().next().unwrap_or_default();
-    let message = format!("question {} waits for an answer: {}", question.question.id, sanitize(first, 200));
-    VerbRefusal::new(VerbRefusalKind::Human, message, "`omo agent next` shows the question and how it is answered")
+    let message = format!(
+        "question {} waits for an answer: {}",
+        question.question.id,
+        sanitize(first, 200)
+    );
+    VerbRefusal::new(
+        VerbRefusalKind::Human,
+        message,
+        "`omo agent next` shows the question and how it is answered",
+    )
 }
 
 /// The task of this id.
@@ -214,9 +283,27 @@ fn unanswered_refusal(question: &QuestionState) -> VerbRefusal {
 /// An unknown id.
 pub fn find_task<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefusal> {
     state.plan.task(id).ok_or_else(|| {
-        let ids: Vec<&str> = state.plan.tasks.iter().take(20).map(|task| task.id.as_str()).collect();
-        let more = if state.plan.tasks.len() > ids.len() { ", …" } else { "" };
-        let message = format!("the plan has no {} `{}`", state.plan.dialect.unit_word(), sanitize(id, 60));
-        VerbRefusal::new(VerbRefusalKind::NotFound, message, format!("it has {}{more}", ids.join(", ")))
+        let ids: Vec<&str> = state
+            .plan
+            .tasks
+            .iter()
+            .take(20)
+            .map(|task| task.id.as_str())
+            .collect();
+        let more = if state.plan.tasks.len() > ids.len() {
+            ", …"
+        } else {
+            ""
+        };
+        let message = format!(
+            "the plan has no {} `{}`",
+            state.plan.dialect.unit_word(),
+            sanitize(id, 60)
+        );
+        VerbRefusal::new(
+            VerbRefusalKind::NotFound,
+            message,
+            format!("it has {}{more}", ids.join(", ")),
+        )
     })
 }

@@ -22,8 +22,9 @@ use omo_core::timestamp::Timestamp;
 use omo_plan::model::Task;
 use omo_plan::proof::ProofSource;
 use omo_view::run_view::{
-    ActorView, Bound, CheckState, CheckView, CheckoutView, DriftView, QuestionView, ReviewEnd, ReviewView,
-    RunResultWord, RunView, RunningTask, SCHEMA, Standing, Subject, TaskView, Timeline, UnprovedView, WeakeningView,
+    ActorView, Bound, CheckState, CheckView, CheckoutView, DriftView, QuestionView, ReviewEnd,
+    ReviewView, RunResultWord, RunView, RunningTask, SCHEMA, Standing, Subject, TaskView, Timeline,
+    UnprovedView, WeakeningView,
 };
 use omo_view::table::truncate_columns;
 
@@ -36,7 +37,8 @@ use crate::report::workers::{cost_text, worker_result_lines, worker_warnings};
 use crate::schedule::{self, NextAction};
 use crate::standing::view_standing;
 use crate::state::{
-    ANSWER_WITHDRAWN, QuestionState, RunPhase, RunState, RunningAttempt, TaskStanding, TaskState, TaskStatus,
+    ANSWER_WITHDRAWN, QuestionState, RunPhase, RunState, RunningAttempt, TaskStanding, TaskState,
+    TaskStatus,
 };
 use crate::view::history::attempts_by_task;
 use crate::view::next_steps::next_steps;
@@ -91,19 +93,36 @@ impl<'a> RunFacts<'a> {
     /// A run of which only the state is known.
     pub fn of_state(run: &'a str, state: &'a RunState) -> Self {
         let found = FoundFacts::default();
-        Self { run, state, events: &[], now: state.updated_at, clock: &|at| at.to_string(), found }
+        Self {
+            run,
+            state,
+            events: &[],
+            now: state.updated_at,
+            clock: &|at| at.to_string(),
+            found,
+        }
     }
 }
 
 /// All that is shown of a run of a plan, but the lanes of its timeline.
 pub fn run_view(facts: &RunFacts<'_>) -> RunView {
-    let RunFacts { run, state, events, now, found, .. } = facts;
+    let RunFacts {
+        run,
+        state,
+        events,
+        now,
+        found,
+        ..
+    } = facts;
     let heading = run_heading(state);
     let tasks = task_views(facts);
     let checks = state.plan.final_checks.iter().enumerate();
-    let final_checks: Vec<CheckView> =
-        checks.map(|(place, check)| check_view(&check.command, state.final_checks.get(&place), None)).collect();
-    let costs = |micros: fn(&ParallelState) -> u64| state.parallel.as_ref().map(micros).filter(|cost| *cost > 0);
+    let final_checks: Vec<CheckView> = checks
+        .map(|(place, check)| check_view(&check.command, state.final_checks.get(&place), None))
+        .collect();
+    let costs = |micros: fn(&ParallelState) -> u64| {
+        state.parallel.as_ref().map(micros).filter(|cost| *cost > 0)
+    };
     let mut view = RunView {
         schema: SCHEMA,
         run: (*run).to_owned(),
@@ -128,11 +147,18 @@ pub fn run_view(facts: &RunFacts<'_>) -> RunView {
         not_verified: unproved_items(&tasks, &final_checks),
         tasks,
         final_checks,
-        questions: state.questions.iter().map(|question| question_view(question, state)).collect(),
+        questions: state
+            .questions
+            .iter()
+            .map(|question| question_view(question, state))
+            .collect(),
         drift: state
             .changed_files
             .iter()
-            .map(|(file, kept)| DriftView { file: file.clone(), backup: kept.clone() })
+            .map(|(file, kept)| DriftView {
+                file: file.clone(),
+                backup: kept.clone(),
+            })
             .collect(),
         findings: finding_lines(state, &state.plan.tasks),
         checkout: found.checkout.clone(),
@@ -155,7 +181,11 @@ pub fn run_view(facts: &RunFacts<'_>) -> RunView {
         as_of: String::new(),
         next_steps: Vec::new(),
         running_checks: found.running_checks.clone(),
-        timeline: Timeline { began: state.opened_at, until: end_of_timeline(facts), lanes: Vec::new() },
+        timeline: Timeline {
+            began: state.opened_at,
+            until: end_of_timeline(facts),
+            lanes: Vec::new(),
+        },
     };
     view.next_steps = next_steps(state, &view);
     view
@@ -170,7 +200,11 @@ pub fn update_times(view: &mut RunView, facts: &RunFacts<'_>) {
 
 fn end_of_timeline(facts: &RunFacts<'_>) -> Timestamp {
     let is_open = facts.state.phase == RunPhase::Executing;
-    if is_open { facts.now.max(facts.state.opened_at) } else { facts.state.updated_at.max(facts.state.opened_at) }
+    if is_open {
+        facts.now.max(facts.state.opened_at)
+    } else {
+        facts.state.updated_at.max(facts.state.opened_at)
+    }
 }
 
 fn result_word(state: &RunState) -> RunResultWord {
@@ -178,19 +212,40 @@ fn result_word(state: &RunState) -> RunResultWord {
         RunPhase::Executing if state.open_question().is_some() => RunResultWord::Waiting,
         RunPhase::Executing => RunResultWord::InProgress,
         RunPhase::Cancelled { .. } => RunResultWord::Cancelled,
-        RunPhase::Ended { result: RunResult::Complete } => RunResultWord::Complete,
-        RunPhase::Ended { result: RunResult::CompletedWithFailures } => RunResultWord::CompletedWithFailures,
-        RunPhase::Ended { result: RunResult::Failed } => RunResultWord::Failed,
+        RunPhase::Ended {
+            result: RunResult::Complete,
+        } => RunResultWord::Complete,
+        RunPhase::Ended {
+            result: RunResult::CompletedWithFailures,
+        } => RunResultWord::CompletedWithFailures,
+        RunPhase::Ended {
+            result: RunResult::Failed,
+        } => RunResultWord::Failed,
     }
 }
 
 fn actor_view(actor: &EventActor) -> ActorView {
-    actor.session.as_ref().map_or(ActorView::Terminal, |id| ActorView::Session { id: id.clone() })
+    actor
+        .session
+        .as_ref()
+        .map_or(ActorView::Terminal, |id| ActorView::Session {
+            id: id.clone(),
+        })
 }
 
 fn identifying_facts(facts: &RunFacts<'_>) -> Vec<(&'static str, String)> {
-    let RunFacts { run, state, clock, found, .. } = facts;
-    let title = if state.plan.title.is_empty() { String::new() } else { format!(", {}", state.plan.title) };
+    let RunFacts {
+        run,
+        state,
+        clock,
+        found,
+        ..
+    } = facts;
+    let title = if state.plan.title.is_empty() {
+        String::new()
+    } else {
+        format!(", {}", state.plan.title)
+    };
     let mut rows = vec![
         ("plan", run_subject(state) + &title),
         ("run", format!("{run}, {}", state.mode.words())),
@@ -201,23 +256,49 @@ fn identifying_facts(facts: &RunFacts<'_>) -> Vec<(&'static str, String)> {
     if state.phase == RunPhase::Executing {
         rows.push(("last event", clock(state.updated_at)));
     } else {
-        let took = state.updated_at.millis_since(state.opened_at).and_then(|millis| u64::try_from(millis).ok());
+        let took = state
+            .updated_at
+            .millis_since(state.opened_at)
+            .and_then(|millis| u64::try_from(millis).ok());
         rows.push(("took", format_duration(took.unwrap_or_default())));
     }
     if let RunPhase::Cancelled { why } = &state.phase {
         rows.push(("cancelled", why.clone()));
     }
     if state.round > 1 {
-        rows.push(("rounds", format!("{} of at most {}", state.round, state.plan.policy.max_rounds)));
+        rows.push((
+            "rounds",
+            format!(
+                "{} of at most {}",
+                state.round, state.plan.policy.max_rounds
+            ),
+        ));
     }
-    rows.extend(state.base.as_deref().map(|base| ("base", short_commit(base).to_owned())));
-    rows.extend(state.parallel.as_ref().and_then(cost_text).map(|cost| ("cost", cost)));
+    rows.extend(
+        state
+            .base
+            .as_deref()
+            .map(|base| ("base", short_commit(base).to_owned())),
+    );
+    rows.extend(
+        state
+            .parallel
+            .as_ref()
+            .and_then(cost_text)
+            .map(|cost| ("cost", cost)),
+    );
     if found.torn_writes > 0 {
-        let words = format!("{} writes did not come to their end; nothing of them counts", found.torn_writes);
+        let words = format!(
+            "{} writes did not come to their end; nothing of them counts",
+            found.torn_writes
+        );
         rows.push(("interrupted", words));
     }
     if found.is_landing_cut {
-        rows.push(("landing", "the move of your branch was cut short; `omo run resume` ends it".to_owned()));
+        rows.push((
+            "landing",
+            "the move of your branch was cut short; `omo run resume` ends it".to_owned(),
+        ));
     }
     if let Some(edit) = &found.edit {
         rows.push(("edited", edit.clone()));
@@ -227,12 +308,19 @@ fn identifying_facts(facts: &RunFacts<'_>) -> Vec<(&'static str, String)> {
 
 fn task_views(facts: &RunFacts<'_>) -> Vec<TaskView> {
     let standings = facts.state.standings();
-    let places: BTreeMap<&str, usize> =
-        standings.iter().enumerate().map(|(place, (task, _))| (task.id.as_str(), place)).collect();
+    let places: BTreeMap<&str, usize> = standings
+        .iter()
+        .enumerate()
+        .map(|(place, (task, _))| (task.id.as_str(), place))
+        .collect();
     let mut attempts = attempts_by_task(facts.events);
     let view = |(task, standing): &(&Task, TaskStanding)| {
         let mut view = task_view(facts, task, standing);
-        view.needs = task.deps.iter().filter_map(|id| places.get(id.as_str()).copied()).collect();
+        view.needs = task
+            .deps
+            .iter()
+            .filter_map(|id| places.get(id.as_str()).copied())
+            .collect();
         view.history = attempts.remove(task.id.as_str()).unwrap_or_default();
         view
     };
@@ -259,11 +347,22 @@ fn task_view(facts: &RunFacts<'_>, task: &Task, standing: &TaskStanding) -> Task
         .filter(|(place, _)| known.already_green.contains(place))
         .map(|(_, check)| check.command.clone())
         .collect();
-    let evidence_ids = if known.status.is_ended() { known.evidence_ids.clone() } else { Vec::new() };
-    let shown = state.evidence.iter().filter(|shown| evidence_ids.contains(&shown.id));
+    let evidence_ids = if known.status.is_ended() {
+        known.evidence_ids.clone()
+    } else {
+        Vec::new()
+    };
+    let shown = state
+        .evidence
+        .iter()
+        .filter(|shown| evidence_ids.contains(&shown.id));
     let line = |shown: &Evidence| {
         let command = truncate_columns(&typed_form(&shown.command), COMMAND_COLUMNS);
-        format!("{} {command}: {}", sanitize(&shown.id, 20), sanitize(shown.outcome.describe(), 80))
+        format!(
+            "{} {command}: {}",
+            sanitize(&shown.id, 20),
+            sanitize(shown.outcome.describe(), 80)
+        )
     };
     TaskView {
         id: task.id.clone(),
@@ -273,7 +372,12 @@ fn task_view(facts: &RunFacts<'_>, task: &Task, standing: &TaskStanding) -> Task
         is_stale: known.is_stale,
         attempts: known.attempts,
         history: Vec::new(),
-        checks: own_checks(known, &already_green, &end.without_work, end.tree.as_deref()),
+        checks: own_checks(
+            known,
+            &already_green,
+            &end.without_work,
+            end.tree.as_deref(),
+        ),
         evidence,
         evidence_lines: shown.map(line).collect(),
         evidence_ids,
@@ -286,8 +390,16 @@ fn task_view(facts: &RunFacts<'_>, task: &Task, standing: &TaskStanding) -> Task
         goal: task.body.clone(),
         needs: Vec::new(),
         proved_by: proof_source(task, known),
-        commit: end.commit.as_deref().map(|commit| short_commit(commit).to_owned()),
-        diff: facts.found.differences.get(&task.id).cloned().unwrap_or_default(),
+        commit: end
+            .commit
+            .as_deref()
+            .map(|commit| short_commit(commit).to_owned()),
+        diff: facts
+            .found
+            .differences
+            .get(&task.id)
+            .cloned()
+            .unwrap_or_default(),
         running: known.running.as_ref().map(|running| RunningTask {
             since: running.since,
             worker: worker_of(state, &task.id, running),
@@ -310,13 +422,18 @@ fn own_checks(
     // Where one check shows the work, others may be green without it, too: a build, or a lint.
     let is_shown = without_work.iter().any(|known| known.without.is_red());
     let is_vacuous = |command: &String| {
-        let is_green = |known: &CheckCounterfactual| known.name == *command && known.without == WithoutChange::Green;
+        let is_green = |known: &CheckCounterfactual| {
+            known.name == *command && known.without == WithoutChange::Green
+        };
         already_green.contains(command) || (!is_shown && without_work.iter().any(is_green))
     };
     let view = |(command, outcome): &(String, TaskCheckOutcome)| {
         let view = check_view(command, Some(outcome), tree);
         match view.state {
-            CheckState::Green if is_vacuous(command) => CheckView { state: CheckState::AlreadyGreen, ..view },
+            CheckState::Green if is_vacuous(command) => CheckView {
+                state: CheckState::AlreadyGreen,
+                ..view
+            },
             _ => view,
         }
     };
@@ -324,7 +441,12 @@ fn own_checks(
 }
 
 fn check_view(command: &str, outcome: Option<&TaskCheckOutcome>, tree: Option<&str>) -> CheckView {
-    let Some(outcome) = outcome else { return CheckView { command: command.to_owned(), ..CheckView::default() } };
+    let Some(outcome) = outcome else {
+        return CheckView {
+            command: command.to_owned(),
+            ..CheckView::default()
+        };
+    };
     CheckView {
         command: command.to_owned(),
         verdict: Some(outcome.verdict.word()),
@@ -334,7 +456,9 @@ fn check_view(command: &str, outcome: Option<&TaskCheckOutcome>, tree: Option<&s
         state: match &outcome.verdict {
             TaskCheckVerdict::Green => CheckState::Green,
             TaskCheckVerdict::Red | TaskCheckVerdict::TimedOut => CheckState::Red,
-            TaskCheckVerdict::Environment { .. } | TaskCheckVerdict::NothingRan => CheckState::Unusable,
+            TaskCheckVerdict::Environment { .. } | TaskCheckVerdict::NothingRan => {
+                CheckState::Unusable
+            }
         },
         tree: tree.map(words::tree_name),
         output: outcome.printed.excerpt(QUOTED_LINES),
@@ -365,17 +489,29 @@ pub(crate) fn unproved_items(tasks: &[TaskView], final_checks: &[CheckView]) -> 
                 "done before the run, as another program says; omo has not checked it".to_owned()
             }
             Standing::Claimed => {
-                format!("judged, with {} to show it; no command decides it", task.evidence_ids.join(", "))
+                format!(
+                    "judged, with {} to show it; no command decides it",
+                    task.evidence_ids.join(", ")
+                )
             }
             Standing::Passed if !task.already_green.is_empty() => {
-                format!("green before the work began: {}", task.already_green.join("; "))
+                format!(
+                    "green before the work began: {}",
+                    task.already_green.join("; ")
+                )
             }
             _ => return None,
         };
-        Some(UnprovedView { task: Some(task.id.clone()), reason })
+        Some(UnprovedView {
+            task: Some(task.id.clone()),
+            reason,
+        })
     });
     let of_plan = final_checks.iter().filter(|check| check.verdict.is_none());
-    let of_plan = of_plan.map(|check| UnprovedView { task: None, reason: format!("did not run: {}", check.command) });
+    let of_plan = of_plan.map(|check| UnprovedView {
+        task: None,
+        reason: format!("did not run: {}", check.command),
+    });
     of_task.chain(of_plan).collect()
 }
 
@@ -385,21 +521,37 @@ fn question_view(known: &QuestionState, state: &RunState) -> QuestionView {
     QuestionView {
         id: question.id.clone(),
         question: question.text.clone(),
-        options: question.options.iter().map(|option| option.id.clone()).collect(),
-        answer: answer.filter(|_| !is_withdrawn).map(|answer| answer.option.clone()),
+        options: question
+            .options
+            .iter()
+            .map(|option| option.id.clone())
+            .collect(),
+        answer: answer
+            .filter(|_| !is_withdrawn)
+            .map(|answer| answer.option.clone()),
         is_withdrawn,
         by: answer.map(|answer| actor_view(&answer.by)),
         at: answer.map(|answer| answer.at),
         // A run that is over waits for no answer; the question is put again once it goes on.
         is_open: answer.is_none() && state.phase == RunPhase::Executing,
-        option_texts: question.options.iter().map(|option| option.text.clone()).collect(),
-        ways_out: way_out_lines(known, state).into_iter().chain([then_line(state)]).collect(),
+        option_texts: question
+            .options
+            .iter()
+            .map(|option| option.text.clone())
+            .collect(),
+        ways_out: way_out_lines(known, state)
+            .into_iter()
+            .chain([then_line(state)])
+            .collect(),
     }
 }
 
 fn then_line(state: &RunState) -> String {
-    let then =
-        if state.parallel.is_some() { "`omo run watch`".to_owned() } else { format!("`{}`", how_to_go_on(state)) };
+    let then = if state.parallel.is_some() {
+        "`omo run watch`".to_owned()
+    } else {
+        format!("`{}`", how_to_go_on(state))
+    };
     format!("then, to go on: {then}")
 }
 
@@ -407,7 +559,11 @@ fn verdicts(events: &[RunEvent]) -> Vec<ReviewView> {
     let review = |event: &RunEvent| match &event.kind {
         EventKind::VerdictGiven { verdict } => Some(ReviewView {
             reviewer: "the verifier".to_owned(),
-            verdict: if verdict.passed { ReviewEnd::Agreed } else { ReviewEnd::Rejected },
+            verdict: if verdict.passed {
+                ReviewEnd::Agreed
+            } else {
+                ReviewEnd::Rejected
+            },
             at: Some(event.ts),
             tree: None,
             words: verdict.summary_line(),
@@ -418,17 +574,23 @@ fn verdicts(events: &[RunEvent]) -> Vec<ReviewView> {
 }
 
 fn weakenings(state: &RunState) -> Vec<WeakeningView> {
-    let judged = state.tasks.iter().filter_map(|(id, known)| Some((id, known, known.judgment.as_ref()?)));
+    let judged = state
+        .tasks
+        .iter()
+        .filter_map(|(id, known)| Some((id, known, known.judgment.as_ref()?)));
     let judged = judged.map(|(id, known, answer)| WeakeningView {
         at: known.updated_at,
         by: "by a person".to_owned(),
         what: format!("{id} has failed, and was answered with {answer}"),
     });
-    let changed = state.changed_check_files.iter().map(|(file, task)| WeakeningView {
-        at: None,
-        by: format!("during {task}"),
-        what: format!("{file}, which a check runs, was changed"),
-    });
+    let changed = state
+        .changed_check_files
+        .iter()
+        .map(|(file, task)| WeakeningView {
+            at: None,
+            by: format!("during {task}"),
+            what: format!("{file}, which a check runs, was changed"),
+        });
     judged.chain(changed).collect()
 }
 
@@ -436,14 +598,23 @@ fn notes(facts: &RunFacts<'_>) -> Vec<String> {
     let state = facts.state;
     let abandoned = match (facts.found.is_abandoned, &state.parallel) {
         (false, _) => None,
-        (true, Some(_)) => Some("no worker is at work: their supervisor has ended; `omo run watch` goes on".to_owned()),
-        (true, None) => Some("the client that worked on this has ended; /omo:execute in a session goes on".to_owned()),
+        (true, Some(_)) => Some(
+            "no worker is at work: their supervisor has ended; `omo run watch` goes on".to_owned(),
+        ),
+        (true, None) => Some(
+            "the client that worked on this has ended; /omo:execute in a session goes on"
+                .to_owned(),
+        ),
     };
     let cancelled = match &state.phase {
         RunPhase::Cancelled { why } => Some(format!("cancelled {why}")),
         RunPhase::Executing | RunPhase::Ended { .. } => None,
     };
-    abandoned.into_iter().chain(worker_warnings(state)).chain(cancelled).collect()
+    abandoned
+        .into_iter()
+        .chain(worker_warnings(state))
+        .chain(cancelled)
+        .collect()
 }
 
 fn bounds(facts: &RunFacts<'_>) -> Vec<Bound> {
@@ -452,18 +623,31 @@ fn bounds(facts: &RunFacts<'_>) -> Vec<Bound> {
         return Vec::new();
     }
     let session = found.session.as_ref();
-    let mut bounds =
-        session.map(|session| session_bounds(session, found.client_block_cap, facts.now)).unwrap_or_default();
+    let mut bounds = session
+        .map(|session| session_bounds(session, found.client_block_cap, facts.now))
+        .unwrap_or_default();
     if state.round > 1 {
-        bounds.push(Bound::Words(format!("round {} of {}", state.round, state.plan.policy.max_rounds)));
+        bounds.push(Bound::Words(format!(
+            "round {} of {}",
+            state.round, state.plan.policy.max_rounds
+        )));
     }
     if let Some(parallel) = &state.parallel {
-        let cost = parallel.cost_micros().saturating_add(parallel.untold_micros());
+        let cost = parallel
+            .cost_micros()
+            .saturating_add(parallel.untold_micros());
         match parallel.policy.budget_micros {
             Some(budget) => {
-                bounds.push(Bound::Words(format!("cost {} of {}", format_dollars(cost), format_dollars(budget))));
+                bounds.push(Bound::Words(format!(
+                    "cost {} of {}",
+                    format_dollars(cost),
+                    format_dollars(budget)
+                )));
             }
-            None if cost > 0 => bounds.push(Bound::Words(format!("cost {} so far", format_dollars(cost)))),
+            None if cost > 0 => bounds.push(Bound::Words(format!(
+                "cost {} so far",
+                format_dollars(cost)
+            ))),
             None => {}
         }
         if let Some(until) = parallel.limited_until.filter(|until| *until > facts.now) {
@@ -474,7 +658,11 @@ fn bounds(facts: &RunFacts<'_>) -> Vec<Bound> {
 }
 
 /// Bounds of a session that is held; none where it is not.
-pub fn session_bounds(session: &Session, client_block_cap: Option<u32>, now: Timestamp) -> Vec<Bound> {
+pub fn session_bounds(
+    session: &Session,
+    client_block_cap: Option<u32>,
+    now: Timestamp,
+) -> Vec<Bound> {
     if !session.is_armed() {
         return Vec::new();
     }
@@ -484,7 +672,10 @@ pub fn session_bounds(session: &Session, client_block_cap: Option<u32>, now: Tim
     let left_millis = minutes * 60_000 - session.ulw.worked_millis(now);
     vec![
         Bound::Words(format!("{left} of {allowed} continuations left")),
-        Bound::Time { left_millis, at: session.ulw.paused.is_none().then_some(now) },
+        Bound::Time {
+            left_millis,
+            at: session.ulw.paused.is_none().then_some(now),
+        },
     ]
 }
 
@@ -503,11 +694,16 @@ fn next_command(run: &str, state: &RunState) -> Option<String> {
             };
             let standings = state.standings();
             let failed = standings.iter().find(|(_, standing)| may_retry(standing));
-            let left_out = standings.iter().find(|(_, standing)| *standing == TaskStanding::Is(TaskStatus::Skipped));
+            let left_out = standings
+                .iter()
+                .find(|(_, standing)| *standing == TaskStanding::Is(TaskStatus::Skipped));
             if let Some((task, _)) = failed.or(left_out) {
                 return Some(format!("omo run retry {}", task.id));
             }
-            let is_red = state.final_checks.values().any(|outcome| !outcome.is_green());
+            let is_red = state
+                .final_checks
+                .values()
+                .any(|outcome| !outcome.is_green());
             return is_red.then(|| format!("omo run resume --run {run}"));
         }
         RunPhase::Executing => {}

@@ -15,32 +15,68 @@ use crate::state::{RunState, TaskStatus};
 /// written for their result.
 fn needs_by_session(plan: &Plan) -> BTreeMap<&str, BTreeSet<&str>> {
     let groups = || plan.groups.iter();
-    let group_of: BTreeMap<&str, &str> =
-        groups().flat_map(|group| group.tasks.iter().map(|task| (task.as_str(), group.id.as_str()))).collect();
-    let mut needs: BTreeMap<&str, BTreeSet<&str>> =
-        groups().map(|group| (group.id.as_str(), group.deps.iter().map(String::as_str).collect())).collect();
+    let group_of: BTreeMap<&str, &str> = groups()
+        .flat_map(|group| {
+            group
+                .tasks
+                .iter()
+                .map(|task| (task.as_str(), group.id.as_str()))
+        })
+        .collect();
+    let mut needs: BTreeMap<&str, BTreeSet<&str>> = groups()
+        .map(|group| {
+            (
+                group.id.as_str(),
+                group.deps.iter().map(String::as_str).collect(),
+            )
+        })
+        .collect();
     for task in &plan.tasks {
-        let Some(own) = group_of.get(task.id.as_str()) else { continue };
-        let others = task.deps.iter().filter_map(|id| group_of.get(id.as_str()).copied()).filter(|id| id != own);
+        let Some(own) = group_of.get(task.id.as_str()) else {
+            continue;
+        };
+        let others = task
+            .deps
+            .iter()
+            .filter_map(|id| group_of.get(id.as_str()).copied())
+            .filter(|id| id != own);
         needs.entry(own).or_default().extend(others);
     }
     for group in groups().filter(|group| !group.names_all_deps) {
-        let Some(own) = needs.get_mut(group.id.as_str()).filter(|own| own.is_empty()) else { continue };
-        own.extend(groups().filter(|other| other.wave < group.wave).map(|other| other.id.as_str()));
+        let Some(own) = needs
+            .get_mut(group.id.as_str())
+            .filter(|own| own.is_empty())
+        else {
+            continue;
+        };
+        own.extend(
+            groups()
+                .filter(|other| other.wave < group.wave)
+                .map(|other| other.id.as_str()),
+        );
     }
     needs
 }
 
-pub(crate) fn awaits_decision(state: &RunState, parallel: &ParallelState, group: &TaskGroup) -> bool {
+pub(crate) fn awaits_decision(
+    state: &RunState,
+    parallel: &ParallelState,
+    group: &TaskGroup,
+) -> bool {
     let is_open = |known: &GroupState| {
-        known.status == GroupStatus::InConflict && !known.is_to_redo && group_outcome(state, group).is_some()
+        known.status == GroupStatus::InConflict
+            && !known.is_to_redo
+            && group_outcome(state, group).is_some()
     };
     parallel.groups.get(&group.id).is_some_and(is_open)
 }
 
 /// The sessions that a conflict holds back, each with the sessions in conflict that it waits for: those themselves, and
 /// all that need them, directly or not.
-pub fn held_back<'a>(state: &'a RunState, parallel: &ParallelState) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
+pub fn held_back<'a>(
+    state: &'a RunState,
+    parallel: &ParallelState,
+) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
     let groups = || state.plan.groups.iter();
     let mut held: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut left: Vec<&str> = Vec::new();
@@ -64,7 +100,12 @@ pub fn held_back<'a>(state: &'a RunState, parallel: &ParallelState) -> BTreeMap<
         .collect();
     while let Some(id) = left.pop() {
         let causes = held.get(id).cloned().unwrap_or_default();
-        for dependent in dependents.get(id).into_iter().flatten().filter(|it| !is_merged.contains(*it)) {
+        for dependent in dependents
+            .get(id)
+            .into_iter()
+            .flatten()
+            .filter(|it| !is_merged.contains(*it))
+        {
             let known = held.entry(dependent).or_default();
             let before = known.len();
             known.extend(causes.iter().copied());
@@ -78,10 +119,19 @@ pub fn held_back<'a>(state: &'a RunState, parallel: &ParallelState) -> BTreeMap<
 
 /// The sessions that wait for this one, which is in conflict, in the order of the plan.
 pub fn held_back_by<'a>(state: &'a RunState, id: &str) -> Vec<&'a str> {
-    let Some(parallel) = &state.parallel else { return Vec::new() };
+    let Some(parallel) = &state.parallel else {
+        return Vec::new();
+    };
     let held = held_back(state, parallel);
-    let is_held = |other: &&str| *other != id && held.get(other).is_some_and(|causes| causes.contains(id));
-    state.plan.groups.iter().map(|group| group.id.as_str()).filter(is_held).collect()
+    let is_held =
+        |other: &&str| *other != id && held.get(other).is_some_and(|causes| causes.contains(id));
+    state
+        .plan
+        .groups
+        .iter()
+        .map(|group| group.id.as_str())
+        .filter(is_held)
+        .collect()
 }
 
 /// The whole has to be checked before a session of this wave begins: it has sessions of earlier waves that were not
@@ -90,9 +140,18 @@ pub(crate) fn is_check_due(state: &RunState, parallel: &ParallelState, wave: usi
     !state.plan.final_checks.is_empty() && last_unchecked_wave(state, parallel, wave).is_some()
 }
 
-pub(crate) fn last_unchecked_wave(state: &RunState, parallel: &ParallelState, wave: usize) -> Option<usize> {
+pub(crate) fn last_unchecked_wave(
+    state: &RunState,
+    parallel: &ParallelState,
+    wave: usize,
+) -> Option<usize> {
     let unchecked = parallel.merged.get(parallel.checked..).unwrap_or_default();
-    let waves = state.plan.groups.iter().filter(|group| unchecked.contains(&group.id)).map(|group| group.wave);
+    let waves = state
+        .plan
+        .groups
+        .iter()
+        .filter(|group| unchecked.contains(&group.id))
+        .map(|group| group.wave);
     waves.filter(|known| *known < wave).max()
 }
 
@@ -115,7 +174,11 @@ pub(crate) struct RedChecks {
 
 pub(crate) fn judge_red(parallel: &ParallelState, outcomes: &[TaskCheckOutcome]) -> RedChecks {
     let mut found = RedChecks::default();
-    for (place, _) in outcomes.iter().enumerate().filter(|(_, outcome)| !outcome.is_green()) {
+    for (place, _) in outcomes
+        .iter()
+        .enumerate()
+        .filter(|(_, outcome)| !outcome.is_green())
+    {
         let list = match () {
             () if parallel.green_at.contains_key(&place) => &mut found.broken,
             () if parallel.red_before.contains(&place) => &mut found.not_yet,
@@ -127,8 +190,15 @@ pub(crate) fn judge_red(parallel: &ParallelState, outcomes: &[TaskCheckOutcome])
 }
 
 /// The sessions that were merged since these checks were last green, in order.
-pub(crate) fn merged_since_green<'a>(parallel: &'a ParallelState, broken: &[usize]) -> &'a [String] {
-    let green = broken.iter().map(|place| parallel.green_at.get(place).copied().unwrap_or(0)).min().unwrap_or(0);
+pub(crate) fn merged_since_green<'a>(
+    parallel: &'a ParallelState,
+    broken: &[usize],
+) -> &'a [String] {
+    let green = broken
+        .iter()
+        .map(|place| parallel.green_at.get(place).copied().unwrap_or(0))
+        .min()
+        .unwrap_or(0);
     parallel.merged.get(green..).unwrap_or_default()
 }
 
@@ -144,5 +214,9 @@ pub fn group_outcome(state: &RunState, group: &TaskGroup) -> Option<GroupStatus>
     if group.tasks.iter().any(has_failed) {
         return Some(GroupStatus::Failed);
     }
-    group.tasks.iter().all(|id| state.unblocks_dependents(id)).then_some(GroupStatus::Done)
+    group
+        .tasks
+        .iter()
+        .all(|id| state.unblocks_dependents(id))
+        .then_some(GroupStatus::Done)
 }

@@ -74,7 +74,9 @@ pub enum EngineError {
     #[error(transparent)]
     WorktreeGone(#[from] WorktreeGone),
     /// A cancelled command.
-    #[error("its run was cancelled or stopped, or its attempt ended, before this was done, and nothing of it counts")]
+    #[error(
+        "its run was cancelled or stopped, or its attempt ended, before this was done, and nothing of it counts"
+    )]
     Cancelled,
 }
 
@@ -135,24 +137,47 @@ impl CommandWatcher for SilentWatcher {}
 /// The recorded process still lives; `None` where unknown.
 pub fn is_alive(process: &RecordedProcess) -> Option<bool> {
     let lives = process_identity::is_alive(process.pid)?;
-    let same =
-        process.mark.as_ref().is_none_or(|mark| process_identity::start_mark(process.pid).as_ref() == Some(mark));
+    let same = process
+        .mark
+        .as_ref()
+        .is_none_or(|mark| process_identity::start_mark(process.pid).as_ref() == Some(mark));
     Some(lives && same)
 }
 
 /// The work tree of a parallel worker; `None` without one.
-pub fn worker_tree(state: &RunState, run: &str, group: &str) -> Option<Result<ProvedWorktree, WorktreeGone>> {
-    let folder = Path::new(state.parallel.as_ref()?.groups.get(group)?.worktree.as_ref()?);
-    let repository = GitRepository::find(Path::new(&state.root)).zip(WorkerName::new(run, group).ok());
+pub fn worker_tree(
+    state: &RunState,
+    run: &str,
+    group: &str,
+) -> Option<Result<ProvedWorktree, WorktreeGone>> {
+    let folder = Path::new(
+        state
+            .parallel
+            .as_ref()?
+            .groups
+            .get(group)?
+            .worktree
+            .as_ref()?,
+    );
+    let repository =
+        GitRepository::find(Path::new(&state.root)).zip(WorkerName::new(run, group).ok());
     let gone = || WorktreeGone::NoFolder(folder.to_owned());
-    Some(repository.ok_or_else(gone).and_then(|(found, name)| ProvedWorktree::of_worker(&found, &name, folder)))
+    Some(
+        repository
+            .ok_or_else(gone)
+            .and_then(|(found, name)| ProvedWorktree::of_worker(&found, &name, folder)),
+    )
 }
 
 impl Engine<'_> {
     /// The same run, seen from another of its work trees.
     #[must_use]
     pub fn in_tree(&self, tree: ProvedWorktree) -> Self {
-        Self { work_tree: tree, caller: self.caller.clone(), ..*self }
+        Self {
+            work_tree: tree,
+            caller: self.caller.clone(),
+            ..*self
+        }
     }
 }
 
@@ -163,14 +188,18 @@ impl Engine<'_> {
         &self,
         decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), VerbRefusal>,
     ) -> Result<(T, RunState), EngineError> {
-        self.transact_after(|state| verbs::join_run(state, &self.caller, &is_alive), decide)
+        self.transact_after(
+            |state| verbs::join_run(state, &self.caller, &is_alive),
+            decide,
+        )
     }
 
     /// The run after the events that come before all others of its caller, and those that follow by themselves. Without
     /// any, this takes no lock and reads nothing again.
     pub fn settle(&self, state: RunState) -> Result<RunState, EngineError> {
         let state = self.restored_if_possible(state)?;
-        let before = verbs::join_run(&state, &self.caller, &is_alive).map_err(EngineError::Refused)?;
+        let before =
+            verbs::join_run(&state, &self.caller, &is_alive).map_err(EngineError::Refused)?;
         if before.is_empty() && verbs::automatic_event(&state).is_none() {
             return self.write_projections(state);
         }
@@ -182,9 +211,14 @@ impl Engine<'_> {
         &self,
         decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), VerbRefusal>,
     ) -> Result<(T, RunState), EngineError> {
-        let (value, state) = self.transact_after(|state| Ok(verbs::take_over_run(state, &self.caller)), decide)?;
+        let (value, state) = self.transact_after(
+            |state| Ok(verbs::take_over_run(state, &self.caller)),
+            decide,
+        )?;
         if self.run.lock_branch(Duration::ZERO)?.is_some() {
-            self.settle_commit(&state).iter().for_each(|line| (self.warn)(line));
+            self.settle_commit(&state)
+                .iter()
+                .for_each(|line| (self.warn)(line));
         }
         Ok((value, state))
     }
@@ -207,7 +241,10 @@ impl Engine<'_> {
                 play.apply(set_apart);
             }
             play.advance(|state| self.missing_commits(state));
-            is_over = play.events.iter().any(|event| matches!(event, EventKind::RunEnded { .. }));
+            is_over = play
+                .events
+                .iter()
+                .any(|event| matches!(event, EventKind::RunEnded { .. }));
             Ok((play.events, value))
         })?;
         // The caller that wrote the end counts it, and no other caller does.
@@ -224,7 +261,11 @@ impl Engine<'_> {
     fn begin_parallel_anew(&self, parallel: &ParallelState) -> Result<EventKind, VerbRefusal> {
         let refusal = |message: &str, hint: &str| {
             let (message, hint) = (message.to_owned(), hint.to_owned());
-            VerbRefusal { kind: VerbRefusalKind::Precondition, message, hint }
+            VerbRefusal {
+                kind: VerbRefusalKind::Precondition,
+                message,
+                hint,
+            }
         };
         let is_in = |base: &str, landed: &str| {
             let repository = GitRepository::find(self.root)?;
@@ -235,7 +276,9 @@ impl Engine<'_> {
             refusal(message, "check one out, then run it again")
         })?;
         match (&set_apart, &parallel.landed) {
-            (EventKind::ParallelStarted { base, .. }, Some((_, landed))) if is_in(base, landed) != Some(true) => {
+            (EventKind::ParallelStarted { base, .. }, Some((_, landed)))
+                if is_in(base, landed) != Some(true) =>
+            {
                 Err(refusal(
                     "the branch that is checked out does not have what this run has done, and it would not be done again",
                     "check out one that has it, then again; a run of its own does all of the plan: `omo run start PLAN`",
@@ -250,14 +293,22 @@ impl Engine<'_> {
         let state = self.restored_if_possible(state)?;
         let (folder, memory) = self.files_for_others(&state);
         let is_last = Projection::new(folder, &memory, self.run.id()).is_last()?;
-        if is_last { self.write_projections(state) } else { Ok(state) }
+        if is_last {
+            self.write_projections(state)
+        } else {
+            Ok(state)
+        }
     }
 
     /// The folder of the files for others, and the file that remembers them: those of a task list lie in its own
     /// folder.
     fn files_for_others<'s>(&'s self, state: &'s RunState) -> (&'s Path, PathBuf) {
         let runs = self.run.folder().parent().unwrap_or(self.run.folder());
-        let folder = if state.is_task_list() { Path::new(&state.plan.source.path) } else { self.root };
+        let folder = if state.is_task_list() {
+            Path::new(&state.plan.source.path)
+        } else {
+            self.root
+        };
         (folder, projection::memory_path(runs, folder))
     }
 
@@ -291,7 +342,10 @@ impl Engine<'_> {
         let (now, actor) = ((self.now)(), &self.caller.actor);
         let events: Vec<EventKind> = drifts
             .into_iter()
-            .map(|drift| EventKind::ProjectionChanged { file: drift.file, backup: drift.kept })
+            .map(|drift| EventKind::ProjectionChanged {
+                file: drift.file,
+                backup: drift.kept,
+            })
             .collect();
         let ((), state) = self.run.transact(actor, now, |_| Ok((events, ())))?;
         self.write_files(&state)?;
@@ -302,14 +356,18 @@ impl Engine<'_> {
     /// it.
     fn warn_unwritten(&self, state: RunState, error: &ProjectionError) -> RunState {
         if self.caller.group.is_none() {
-            (self.warn)(&format!("the progress file was not written, and the run goes on without it: {error}"));
+            (self.warn)(&format!(
+                "the progress file was not written, and the run goes on without it: {error}"
+            ));
         }
         state
     }
 
     /// Refuses a plan file that differs from the run's plan, and names the differences.
     pub fn require_unedited_plan(&self, state: &RunState) -> Result<(), EngineError> {
-        let Some(edit) = plan_file::find_edit(self.root, state)? else { return Ok(()) };
+        let Some(edit) = plan_file::find_edit(self.root, state)? else {
+            return Ok(());
+        };
         Err(EngineError::Refused(VerbRefusal {
             kind: VerbRefusalKind::Precondition,
             message: format!("{} was edited since the run knows it: {edit}", state.plan.source.path),
@@ -329,7 +387,12 @@ struct Play<'a> {
 
 impl<'a> Play<'a> {
     fn new(state: RunState, actor: &'a EventActor, now: Timestamp) -> Self {
-        Self { state, events: Vec::new(), actor, now }
+        Self {
+            state,
+            events: Vec::new(),
+            actor,
+            now,
+        }
     }
 
     fn apply_all(&mut self, events: Vec<EventKind>) {
@@ -339,7 +402,12 @@ impl<'a> Play<'a> {
     }
 
     fn apply(&mut self, what: EventKind) {
-        let event = RunEvent { seq: self.state.seq + 1, ts: self.now, actor: self.actor.clone(), kind: what };
+        let event = RunEvent {
+            seq: self.state.seq + 1,
+            ts: self.now,
+            actor: self.actor.clone(),
+            kind: what,
+        };
         // An impossible event is refused by the ledger, which applies every event again.
         let _ = self.state.apply(&event);
         self.events.push(event.kind);
@@ -364,18 +432,38 @@ impl<'a> Play<'a> {
 /// Begins parallel work, from the tip of the user's branch; `None` where no branch with commits is checked out.
 pub fn begin_parallel(root: &Path, terms: ClientPolicy) -> Option<EventKind> {
     let facts = integrate::read_checkout_facts(&GitRepository::find(root)?).ok()?;
-    let CheckoutHead::Branch { reference, commit } = facts.head else { return None };
-    Some(EventKind::ParallelStarted { base: commit, policy: ClientPolicy { branch: reference, ..terms } })
+    let CheckoutHead::Branch { reference, commit } = facts.head else {
+        return None;
+    };
+    Some(EventKind::ParallelStarted {
+        base: commit,
+        policy: ClientPolicy {
+            branch: reference,
+            ..terms
+        },
+    })
 }
 
 /// The events of a run after the one that opens it: known ones, and those that follow by themselves.
-pub fn opening_events(opened: EventKind, known: Vec<EventKind>, actor: &EventActor, now: Timestamp) -> Vec<EventKind> {
+pub fn opening_events(
+    opened: EventKind,
+    known: Vec<EventKind>,
+    actor: &EventActor,
+    now: Timestamp,
+) -> Vec<EventKind> {
     let failed = match &opened {
         EventKind::RunOpened { plan, .. } => verbs::opening_events(plan),
         _ => Vec::new(),
     };
-    let event = RunEvent { seq: 1, ts: now, actor: actor.clone(), kind: opened };
-    let Ok(state) = RunState::from_first_event(&event) else { return Vec::new() };
+    let event = RunEvent {
+        seq: 1,
+        ts: now,
+        actor: actor.clone(),
+        kind: opened,
+    };
+    let Ok(state) = RunState::from_first_event(&event) else {
+        return Vec::new();
+    };
     let mut play = Play::new(state, actor, now);
     play.apply_all(known);
     play.apply_all(failed);

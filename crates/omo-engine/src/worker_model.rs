@@ -17,14 +17,25 @@ const STRONGER_MODEL: &str = "opus";
 /// the plan's, and that before the models of its format.
 pub fn choose_model<'a>(plan: &'a Plan, task: &'a Task, attempt: u32) -> Option<&'a str> {
     let models = &plan.policy.models;
-    let chosen = if task.is_verification() { &models.verifier } else { &models.tasks };
+    let chosen = if task.is_verification() {
+        &models.verifier
+    } else {
+        &models.tasks
+    };
     if let Some(model) = chosen {
         return (model != SESSION_MODEL).then_some(model);
     }
-    let named = task.model.as_deref().filter(|model| omo_plan::id::is_id(model));
+    let named = task
+        .model
+        .as_deref()
+        .filter(|model| omo_plan::id::is_id(model));
     let is_hard = task.complexity == TaskComplexity::Complex || task.is_verification();
     let stronger = is_hard || attempt >= ESCALATES_AT;
-    let usual = has_models(plan.dialect).then_some(if stronger { STRONGER_MODEL } else { USUAL_MODEL });
+    let usual = has_models(plan.dialect).then_some(if stronger {
+        STRONGER_MODEL
+    } else {
+        USUAL_MODEL
+    });
     named.or(usual)
 }
 
@@ -33,21 +44,31 @@ fn has_models(dialect: Dialect) -> bool {
 }
 
 /// The workers of a plan, in a sentence; `None` where the session itself does the work.
-pub(crate) fn model_words(plan: &Plan, mode: ExecutionMode, clients: &ClientPolicy) -> Option<String> {
+pub(crate) fn model_words(
+    plan: &Plan,
+    mode: ExecutionMode,
+    clients: &ClientPolicy,
+) -> Option<String> {
     const HOW: &str = "`--model NAME` takes another";
-    let words = |model: Option<&str>, own: &str| model.map_or_else(|| own.to_owned(), ToOwned::to_owned);
+    let words =
+        |model: Option<&str>, own: &str| model.map_or_else(|| own.to_owned(), ToOwned::to_owned);
     match mode {
         ExecutionMode::StepByStep => None,
-        ExecutionMode::Parallel => {
-            Some(format!("Workers use {} ({HOW}).", words(clients.model.as_deref(), "your usual model")))
-        }
+        ExecutionMode::Parallel => Some(format!(
+            "Workers use {} ({HOW}).",
+            words(clients.model.as_deref(), "your usual model")
+        )),
         ExecutionMode::Batches | ExecutionMode::Waves => {
             let own = "this session's model";
             let task = plan.tasks.iter().find(|task| !task.is_verification());
             let tasks = words(task.and_then(|task| choose_model(plan, task, 1)), own);
-            let verifier = plan.verification_task().map(|task| words(choose_model(plan, task, 1), own));
+            let verifier = plan
+                .verification_task()
+                .map(|task| words(choose_model(plan, task, 1), own));
             Some(match verifier.filter(|verifier| *verifier != tasks) {
-                Some(verifier) => format!("Tasks go to {tasks}, the verifier is {verifier} ({HOW})."),
+                Some(verifier) => {
+                    format!("Tasks go to {tasks}, the verifier is {verifier} ({HOW}).")
+                }
                 None => format!("Agents use {tasks} ({HOW})."),
             })
         }

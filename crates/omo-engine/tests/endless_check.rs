@@ -1,5 +1,9 @@
 //! A worker whose check never ends, with a real keeper.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers fail as a test does")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test's helpers fail as a test does"
+)]
 
 use std::fs;
 use std::path::PathBuf;
@@ -36,9 +40,15 @@ struct CheckProject {
 
 impl CheckProject {
     fn new() -> Self {
-        let fixture = Self { temp: tempfile::tempdir().unwrap() };
+        let fixture = Self {
+            temp: tempfile::tempdir().unwrap(),
+        };
         fs::create_dir_all(fixture.project().join(".git")).unwrap();
-        fs::write(fixture.project().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(
+            fixture.project().join(".git/HEAD"),
+            "ref: refs/heads/main\n",
+        )
+        .unwrap();
         fs::create_dir(fixture.home()).unwrap();
         fixture
     }
@@ -58,11 +68,23 @@ fn now() -> Timestamp {
 
 fn run_with(fixture: &CheckProject, check: &TaskCheck) -> Run {
     let mut plan = plans::plan(&[("1", &[])]);
-    plan.tasks.iter_mut().for_each(|task| task.checks = vec![check.clone()]);
+    plan.tasks
+        .iter_mut()
+        .for_each(|task| task.checks = vec![check.clone()]);
     let (root, home) = (fixture.project(), fixture.home());
-    let approved = pending_approval::write(Some(&home), &root, "docs/plan.md", &planned_commands(&plan), None).unwrap();
+    let approved = pending_approval::write(
+        Some(&home),
+        &root,
+        "docs/plan.md",
+        &planned_commands(&plan),
+        None,
+    )
+    .unwrap();
     let all = pending_approval::read_all(Some(&home), &root).unwrap();
-    let given = GivenApproval { by: ChangedBy::Typed, at: now() };
+    let given = GivenApproval {
+        by: ChangedBy::Typed,
+        at: now(),
+    };
     pending_approval::approve(Some(&home), &root, &all[0], given).unwrap();
     let opened = EventKind::from(RunOpening {
         plan,
@@ -74,15 +96,26 @@ fn run_with(fixture: &CheckProject, check: &TaskCheck) -> Run {
         mode: ExecutionMode::Batches,
         guard: None,
     });
-    RunStore::create(&root, Some(&home)).unwrap().begin(&EventActor::default(), now(), opened, Vec::new()).unwrap().0
+    RunStore::create(&root, Some(&home))
+        .unwrap()
+        .begin(&EventActor::default(), now(), opened, Vec::new())
+        .unwrap()
+        .0
 }
 
 fn a_check_that_hangs_is_ended_with_its_children_and_proves_nothing() {
     let fixture = CheckProject::new();
     let command = "sleep 300 & echo $! > child; echo begun; wait";
-    let run = run_with(&fixture, &TaskCheck { timeout_seconds: 1, ..TaskCheck::new(command) });
+    let run = run_with(
+        &fixture,
+        &TaskCheck {
+            timeout_seconds: 1,
+            ..TaskCheck::new(command)
+        },
+    );
     let (root, home) = (fixture.project(), fixture.home());
-    let environment = CheckEnvironment::from_variables(vec![("PATH".into(), "/usr/bin:/bin".into())], &root);
+    let environment =
+        CheckEnvironment::from_variables(vec![("PATH".into(), "/usr/bin:/bin".into())], &root);
     let caller = VerbCaller::default();
     let engine = Engine {
         run: &run,
@@ -97,13 +130,38 @@ fn a_check_that_hangs_is_ended_with_its_children_and_proves_nothing() {
         warn: |_| {},
     };
     let started = engine.start("1", &mut SilentWatcher).unwrap();
-    let completion = engine.done(&started.ticket, CompletionReport::default(), None, &mut SilentWatcher).unwrap();
-    assert_eq!(completion.state.standing("1"), Some(TaskStanding::Is(TaskStatus::Failed)), "{:?}", completion.outcomes);
-    let (_, outcome) = completion.outcomes.last().unwrap();
-    assert!(!outcome.is_green() && outcome.printed.first_lines.iter().any(|line| line == "begun"));
-    let child: u32 = fs::read_to_string(root.join("child")).unwrap().trim().parse().unwrap();
-    wait_until("the end of the check's child", || (process_identity::is_alive(child) != Some(true)).then_some(()))
+    let completion = engine
+        .done(
+            &started.ticket,
+            CompletionReport::default(),
+            None,
+            &mut SilentWatcher,
+        )
         .unwrap();
+    assert_eq!(
+        completion.state.standing("1"),
+        Some(TaskStanding::Is(TaskStatus::Failed)),
+        "{:?}",
+        completion.outcomes
+    );
+    let (_, outcome) = completion.outcomes.last().unwrap();
+    assert!(
+        !outcome.is_green()
+            && outcome
+                .printed
+                .first_lines
+                .iter()
+                .any(|line| line == "begun")
+    );
+    let child: u32 = fs::read_to_string(root.join("child"))
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    wait_until("the end of the check's child", || {
+        (process_identity::is_alive(child) != Some(true)).then_some(())
+    })
+    .unwrap();
     // The output is kept.
     let log = fs::read_to_string(run.folder().join("logs/1-1-1.log")).unwrap();
     assert!(log.contains("begun"), "{log}");

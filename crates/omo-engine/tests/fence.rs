@@ -11,7 +11,9 @@ fn rules() -> FenceRules {
         main_checkout: "/home/u/shop".to_owned(),
         writable: vec!["/tmp/omo-r1-2".to_owned()],
         readable: vec!["/home/u/shop/.git/omo/runs/r1".to_owned()],
-        never_touch: ["src/db/", "*.lock", "link", "paths/{id}.yaml", "app/[id]/"].map(str::to_owned).to_vec(),
+        never_touch: ["src/db/", "*.lock", "link", "paths/{id}.yaml", "app/[id]/"]
+            .map(str::to_owned)
+            .to_vec(),
     }
 }
 
@@ -19,7 +21,10 @@ fn rules() -> FenceRules {
 /// circle from `circle`. The rest is in place.
 fn follow(path: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
+    for part in path
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != ".")
+    {
         match part {
             ".." => _ = parts.pop(),
             "out" => parts = vec!["home", "u", "shop"],
@@ -33,7 +38,12 @@ fn follow(path: &str) -> Option<String> {
 }
 
 fn refusal(action: ToolAction, folder: &str) -> Option<FenceRefusal> {
-    WorktreeFence { root: ROOT, rules: &rules(), home: Some("/home/u") }.refusal(action, Some(folder), &follow)
+    WorktreeFence {
+        root: ROOT,
+        rules: &rules(),
+        home: Some("/home/u"),
+    }
+    .refusal(action, Some(folder), &follow)
 }
 
 fn of(command: &str) -> Option<FenceRefusal> {
@@ -42,7 +52,12 @@ fn of(command: &str) -> Option<FenceRefusal> {
 
 #[test]
 fn only_files_of_the_worktree_are_written() {
-    let never = |path: &str, pattern: &str| Some(FenceRefusal::NeverTouch(path.to_owned(), pattern.to_owned()));
+    let never = |path: &str, pattern: &str| {
+        Some(FenceRefusal::NeverTouch(
+            path.to_owned(),
+            pattern.to_owned(),
+        ))
+    };
     let outside = |path: &str| Some(FenceRefusal::OutsideWorktree(path.to_owned()));
     let at = |path: &str| format!("{ROOT}/{path}");
     for (path, expected) in [
@@ -51,31 +66,63 @@ fn only_files_of_the_worktree_are_written() {
         (&at("src/../src/./a.rs"), None),
         ("/tmp/omo-r1-2/notes.md", None),
         (&at(".gitignore"), None),
-        (&at("src/db/schema.rs"), never(&at("src/db/schema.rs"), "src/db/")),
-        (&at("SRC/DB/schema.rs"), never(&at("SRC/DB/schema.rs"), "src/db/")),
-        (&at("src/x/../db//schema.rs"), never(&at("src/x/../db//schema.rs"), "src/db/")),
-        (&at("data/schema.rs"), never(&at("data/schema.rs"), "src/db/")),
+        (
+            &at("src/db/schema.rs"),
+            never(&at("src/db/schema.rs"), "src/db/"),
+        ),
+        (
+            &at("SRC/DB/schema.rs"),
+            never(&at("SRC/DB/schema.rs"), "src/db/"),
+        ),
+        (
+            &at("src/x/../db//schema.rs"),
+            never(&at("src/x/../db//schema.rs"), "src/db/"),
+        ),
+        (
+            &at("data/schema.rs"),
+            never(&at("data/schema.rs"), "src/db/"),
+        ),
         ("link/a.rs", never("link/a.rs", "link")),
         ("Cargo.lock", never("Cargo.lock", "*.lock")),
-        ("paths/{id}.yaml", never("paths/{id}.yaml", "paths/{id}.yaml")),
+        (
+            "paths/{id}.yaml",
+            never("paths/{id}.yaml", "paths/{id}.yaml"),
+        ),
         ("app/[id]/page.tsx", never("app/[id]/page.tsx", "app/[id]/")),
         ("app/about/page.tsx", None),
         ("/home/u/shop/src/a.rs", outside("/home/u/shop/src/a.rs")),
-        ("/home/u/shop/.claude/worktrees/omo-r1-22/a", outside("/home/u/shop/.claude/worktrees/omo-r1-22/a")),
-        ("/home/u/shop/.claude/worktrees/OMO-r1-2/a", outside("/home/u/shop/.claude/worktrees/OMO-r1-2/a")),
+        (
+            "/home/u/shop/.claude/worktrees/omo-r1-22/a",
+            outside("/home/u/shop/.claude/worktrees/omo-r1-22/a"),
+        ),
+        (
+            "/home/u/shop/.claude/worktrees/OMO-r1-2/a",
+            outside("/home/u/shop/.claude/worktrees/OMO-r1-2/a"),
+        ),
         (&at("../../../src/a.rs"), outside(&at("../../../src/a.rs"))),
         (&at("out/src/a.rs"), outside(&at("out/src/a.rs"))),
         (&at("out/../x"), outside(&at("out/../x"))),
-        (&at("circle/a.rs"), Some(FenceRefusal::Unclear("a link in the path cannot be followed"))),
+        (
+            &at("circle/a.rs"),
+            Some(FenceRefusal::Unclear(
+                "a link in the path cannot be followed",
+            )),
+        ),
         ("/etc/hosts", outside("/etc/hosts")),
         ("/tmp/omo-r1-3/notes.md", outside("/tmp/omo-r1-3/notes.md")),
         (&at(".git"), Some(FenceRefusal::GitInternal(at(".git")))),
-        (&at("sub/.GIT/config"), Some(FenceRefusal::GitInternal(at("sub/.GIT/config")))),
+        (
+            &at("sub/.GIT/config"),
+            Some(FenceRefusal::GitInternal(at("sub/.GIT/config"))),
+        ),
     ] {
         assert_eq!(refusal(ToolAction::Write(path), ROOT), expected, "{path}");
     }
     assert_eq!(refusal(ToolAction::Write("../a.rs"), &at("src")), None);
-    assert_eq!(refusal(ToolAction::Write("../../a.rs"), &at("src")), outside("../../a.rs"));
+    assert_eq!(
+        refusal(ToolAction::Write("../../a.rs"), &at("src")),
+        outside("../../a.rs")
+    );
 }
 
 const HARMLESS: [&str; 80] = [
@@ -321,19 +368,32 @@ fn a_command_is_found_wherever_it_stands() {
 #[test]
 fn where_a_session_stands_counts() {
     let src = format!("{ROOT}/src");
-    assert_eq!(refusal(ToolAction::Run("cat ../Cargo.toml && cd .."), &src), None);
+    assert_eq!(
+        refusal(ToolAction::Run("cat ../Cargo.toml && cd .."), &src),
+        None
+    );
     assert!(refusal(ToolAction::Run("cat ../../Cargo.toml"), &src).is_some());
     assert_eq!(
         refusal(ToolAction::Run("ls"), "/home/u/shop"),
         Some(FenceRefusal::LeavesWorktree("/home/u/shop".to_owned()))
     );
-    assert_eq!(refusal(ToolAction::Run(&format!("cd {ROOT} && ls")), "/home/u/shop"), None);
+    assert_eq!(
+        refusal(ToolAction::Run(&format!("cd {ROOT} && ls")), "/home/u/shop"),
+        None
+    );
     assert_eq!(
         refusal(ToolAction::Write("a.rs"), "/home/u/shop"),
         Some(FenceRefusal::OutsideWorktree("a.rs".to_owned()))
     );
-    assert_eq!(refusal(ToolAction::SpawnAgent, ROOT), Some(FenceRefusal::SpawnsAgent));
-    assert_eq!(of("cd - && cat ../../x"), None, "it is unknown where that is");
+    assert_eq!(
+        refusal(ToolAction::SpawnAgent, ROOT),
+        Some(FenceRefusal::SpawnsAgent)
+    );
+    assert_eq!(
+        of("cd - && cat ../../x"),
+        None,
+        "it is unknown where that is"
+    );
     assert_eq!(of("cd src; (cd ..; ls); cat ../Cargo.toml"), None);
     assert_eq!(of("cd src; echo $(cd ..; pwd); cat ../Cargo.toml"), None);
 }
@@ -352,8 +412,13 @@ fn what_is_said_names_what_was_wrong_and_what_to_do() {
     ] {
         assert_eq!(of(command).unwrap().to_string(), expected);
     }
-    let wild = of(&format!("cd '/\u{1b}[2J`x`\n{}'", "y".repeat(10_000))).unwrap().to_string();
-    assert!(!wild.contains(char::is_control) && wild.chars().count() < 500, "{wild}");
+    let wild = of(&format!("cd '/\u{1b}[2J`x`\n{}'", "y".repeat(10_000)))
+        .unwrap()
+        .to_string();
+    assert!(
+        !wild.contains(char::is_control) && wild.chars().count() < 500,
+        "{wild}"
+    );
 }
 
 #[test]
@@ -363,7 +428,10 @@ fn what_cannot_be_looked_through_is_refused() {
     let again = format!("env {}", "eval ".repeat(40_000));
     let git = format!("env {}", "git -c ".repeat(30_000));
     for command in [deep, long, again, git] {
-        assert!(matches!(of(&command), Some(FenceRefusal::Unclear(_))), "{command:.60}");
+        assert!(
+            matches!(of(&command), Some(FenceRefusal::Unclear(_))),
+            "{command:.60}"
+        );
     }
 }
 
@@ -371,7 +439,11 @@ fn what_cannot_be_looked_through_is_refused() {
 #[test]
 fn no_command_line_costs_more_than_its_length() {
     let root = format!("{ROOT}/=").repeat(1_000);
-    for command in ["/home/u/shop=".repeat(8_000), root, "cat <<A ".repeat(30_000)] {
+    for command in [
+        "/home/u/shop=".repeat(8_000),
+        root,
+        "cat <<A ".repeat(30_000),
+    ] {
         assert_eq!(of(&command), None, "{command:.60}");
     }
 }

@@ -15,7 +15,9 @@ use serde_json::Value;
 
 /// Rows of a table with their expected results.
 fn vectors(name: &str) -> Value {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/plans").join(name);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tests/vectors/plans")
+        .join(name);
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
@@ -29,7 +31,8 @@ fn step(number: u64, on_failure: &str) -> String {
 }
 
 fn session(number: usize, steps: &[u64], wave: u64) -> String {
-    let list = |item: &dyn Fn(&u64) -> String| steps.iter().map(item).collect::<Vec<_>>().join(", ");
+    let list =
+        |item: &dyn Fn(&u64) -> String| steps.iter().map(item).collect::<Vec<_>>().join(", ");
     format!(
         "### Session {number}: Session {number}\n\n- **Steps:** {}\n- **Wave:** {wave}\n- **Depends on:** none\n\
          - **Scope fence:**\n  - Touch: {}\n\n",
@@ -47,9 +50,20 @@ fn read(text: &str) -> Plan {
 /// A plan of these steps and sessions: the numbers of the steps of each, and its wave.
 fn plan(steps: u64, sessions: &[(&[u64], u64)]) -> Plan {
     let steps = (1..=steps).map(|number| step(number, "revert"));
-    let heading = if sessions.is_empty() { "" } else { "## Execution Strategy\n\n" };
-    let sessions = sessions.iter().enumerate().map(|(place, (steps, wave))| session(place + 1, steps, *wave));
+    let heading = if sessions.is_empty() {
+        ""
+    } else {
+        "## Execution Strategy\n\n"
+    };
+    let sessions = sessions
+        .iter()
+        .enumerate()
+        .map(|(place, (steps, wave))| session(place + 1, steps, *wave));
     let begin = ["# A plan\n\n## Implementation Plan\n\n".to_owned()];
-    let parts = begin.into_iter().chain(steps).chain([heading.to_owned()]).chain(sessions);
+    let parts = begin
+        .into_iter()
+        .chain(steps)
+        .chain([heading.to_owned()])
+        .chain(sessions);
     read(&parts.collect::<String>())
 }

@@ -29,16 +29,33 @@ thread_local! {
 pub fn check(data: &[u8]) {
     KEY.with_borrow(|key| {
         let text = sealed(data, key);
-        let Ok(reading) = ledger::read(&text, RUN, key, LedgerPosition::default()) else { return };
+        let Ok(reading) = ledger::read(&text, RUN, key, LedgerPosition::default()) else {
+            return;
+        };
         let size = usize::try_from(reading.end.offset).unwrap_or(usize::MAX);
-        assert!(size <= text.len(), "it ends behind its end: {:?}", reading.end);
+        assert!(
+            size <= text.len(),
+            "it ends behind its end: {:?}",
+            reading.end
+        );
         let whole = text.get(..size).unwrap_or_default();
         assert!(whole.is_empty() || whole.ends_with(b"\n"));
-        assert_eq!(ledger::read(whole, RUN, key, LedgerPosition::default()).as_ref(), Ok(&reading));
-        assert!(reading.events.iter().map(|event| event.seq).eq(1..=reading.end.seq));
+        assert_eq!(
+            ledger::read(whole, RUN, key, LedgerPosition::default()).as_ref(),
+            Ok(&reading)
+        );
+        assert!(
+            reading
+                .events
+                .iter()
+                .map(|event| event.seq)
+                .eq(1..=reading.end.seq)
+        );
         assert!(
             whole.is_empty()
-                || whole.get(size - SEALED_BYTES..).is_some_and(|end| ledger::has_line_end_at(&reading.end, end))
+                || whole
+                    .get(size - SEALED_BYTES..)
+                    .is_some_and(|end| ledger::has_line_end_at(&reading.end, end))
         );
         is_added_to(whole, &reading, key);
         is_folded(&reading, key);
@@ -48,7 +65,10 @@ pub fn check(data: &[u8]) {
 fn sealed(data: &[u8], key: &SealKey) -> Vec<u8> {
     let (mut text, mut prev) = (Vec::new(), LedgerPosition::default().prev);
     for line in data.split_inclusive(|byte| *byte == b'\n') {
-        let Some(event) = line.strip_prefix(&[TO_BE_SEALED]).and_then(|line| line.strip_suffix(b"\n")) else {
+        let Some(event) = line
+            .strip_prefix(&[TO_BE_SEALED])
+            .and_then(|line| line.strip_suffix(b"\n"))
+        else {
             text.extend_from_slice(line);
             continue;
         };
@@ -73,24 +93,44 @@ fn is_added_to(whole: &[u8], reading: &LedgerContents, key: &SealKey) {
     assert!(written.is_ok(), "could not be written: {written:?}");
     let Ok((added, end)) = written else { return };
     let longer = [whole, &added].concat();
-    let events: Vec<RunEvent> = reading.events.iter().cloned().chain([event(1), event(2)]).collect();
+    let events: Vec<RunEvent> = reading
+        .events
+        .iter()
+        .cloned()
+        .chain([event(1), event(2)])
+        .collect();
     let read = ledger::read(&longer, RUN, key, LedgerPosition::default());
     assert_eq!(read, Ok(LedgerContents { events, end }));
     // Half of a write is none of it.
     let cut = longer.len() - 1 - added.len() / 3;
     assert_eq!(
-        ledger::read(longer.get(..cut).unwrap_or_default(), RUN, key, LedgerPosition::default()).as_ref(),
+        ledger::read(
+            longer.get(..cut).unwrap_or_default(),
+            RUN,
+            key,
+            LedgerPosition::default()
+        )
+        .as_ref(),
         Ok(reading)
     );
 }
 
 fn is_folded(reading: &LedgerContents, key: &SealKey) {
-    let Some((first, rest)) = reading.events.split_first() else { return };
-    let Ok(mut state) = RunState::from_first_event(first) else { return };
+    let Some((first, rest)) = reading.events.split_first() else {
+        return;
+    };
+    let Ok(mut state) = RunState::from_first_event(first) else {
+        return;
+    };
     if rest.iter().any(|event| state.apply(event).is_err()) {
         return;
     }
-    let Ok(kept) = snapshot::write(RUN, &reading.end, &state, key) else { return };
-    assert_eq!(snapshot::read(&kept, RUN, key), Some((reading.end.clone(), state)));
+    let Ok(kept) = snapshot::write(RUN, &reading.end, &state, key) else {
+        return;
+    };
+    assert_eq!(
+        snapshot::read(&kept, RUN, key),
+        Some((reading.end.clone(), state))
+    );
     assert_eq!(snapshot::read(&kept, "another", key), None);
 }

@@ -4,7 +4,10 @@
 //! inputs, the tests of this crate the kept corpus, so that a past finding stays fixed. The expected result is
 //! computed in another way than in the product, and never with the product's own help.
 
-#![expect(clippy::missing_panics_doc, reason = "to panic is what all of this is for")]
+#![expect(
+    clippy::missing_panics_doc,
+    reason = "to panic is what all of this is for"
+)]
 
 pub mod hook_input;
 pub mod ledger;

@@ -26,11 +26,20 @@ fn of_a_repository(data: &[u8], root: &Path) {
     let Some(repository) = RepositoryConfig::read(root) else {
         return assert!(data.is_empty(), "the file was not seen");
     };
-    assert!(!repository.is_approved(None) && !repository.is_approved(Some(root)), "it was not approved");
-    let asks_for_nothing = repository.checks.is_empty() && repository.setup.is_none();
-    assert!(repository.problems.is_empty() || asks_for_nothing, "{repository:?}");
     assert!(
-        repository.setup.as_ref().is_none_or(|setup| TaskCheck::new(setup).invalid_reason().is_none()),
+        !repository.is_approved(None) && !repository.is_approved(Some(root)),
+        "it was not approved"
+    );
+    let asks_for_nothing = repository.checks.is_empty() && repository.setup.is_none();
+    assert!(
+        repository.problems.is_empty() || asks_for_nothing,
+        "{repository:?}"
+    );
+    assert!(
+        repository
+            .setup
+            .as_ref()
+            .is_none_or(|setup| TaskCheck::new(setup).invalid_reason().is_none()),
         "{repository:?}"
     );
     can_be(&repository.checks, CheckOrigin::Repository);
@@ -38,9 +47,16 @@ fn of_a_repository(data: &[u8], root: &Path) {
     if data.len() <= 64 * 1024 {
         is_for_exactly_this(data, root);
     }
-    let (Ok(shown) | Err(shown)) =
-        approval_request(&repository.checks, repository.setup.as_deref(), &repository.pinned, &repository.digest);
-    assert!(!shown.contains(|char: char| char.is_control() && char != '\n'), "{shown:?}");
+    let (Ok(shown) | Err(shown)) = approval_request(
+        &repository.checks,
+        repository.setup.as_deref(),
+        &repository.pinned,
+        &repository.digest,
+    );
+    assert!(
+        !shown.contains(|char: char| char.is_control() && char != '\n'),
+        "{shown:?}"
+    );
 }
 
 fn is_for_exactly_this(data: &[u8], root: &Path) {
@@ -60,10 +76,22 @@ fn is_for_exactly_this(data: &[u8], root: &Path) {
 fn of_the_user(text: &str) {
     let config = config::parse(text, Path::new("config.toml"));
     assert_eq!(config.limits, config.limits.clamped());
-    assert_eq!(Keywords::new(config.keywords.words().to_vec()).as_ref(), Ok(&config.keywords));
-    let checks: Vec<Check> = config.checks.iter().map(|(check, _)| check.clone()).collect();
+    assert_eq!(
+        Keywords::new(config.keywords.words().to_vec()).as_ref(),
+        Ok(&config.keywords)
+    );
+    let checks: Vec<Check> = config
+        .checks
+        .iter()
+        .map(|(check, _)| check.clone())
+        .collect();
     can_be(&checks, CheckOrigin::Config);
-    assert!(config.checks.iter().all(|(_, project)| project.as_ref().is_none_or(|project| project.is_absolute())));
+    assert!(
+        config
+            .checks
+            .iter()
+            .all(|(_, project)| project.as_ref().is_none_or(|project| project.is_absolute()))
+    );
     are_lines(&config.problems, text.as_bytes());
     if config.problems.is_empty() && text.trim().is_empty() {
         assert_eq!(config.limits, RunLimits::default());
@@ -73,9 +101,18 @@ fn of_the_user(text: &str) {
 fn can_be(checks: &[Check], origin: CheckOrigin) {
     assert!(checks.len() <= MAX_CHECKS);
     for (index, check) in checks.iter().enumerate() {
-        assert!(check.validate().is_ok() && check.origin == origin, "{check:?}");
+        assert!(
+            check.validate().is_ok() && check.origin == origin,
+            "{check:?}"
+        );
         assert!(check.last.is_none(), "{check:?}");
-        assert!(checks.iter().skip(index + 1).all(|other| other.name != check.name), "{check:?} has a double");
+        assert!(
+            checks
+                .iter()
+                .skip(index + 1)
+                .all(|other| other.name != check.name),
+            "{check:?} has a double"
+        );
     }
 }
 
@@ -83,7 +120,13 @@ fn can_be(checks: &[Check], origin: CheckOrigin) {
 fn are_lines(problems: &[ConfigProblem], data: &[u8]) {
     let lines = data.split(|byte| *byte == b'\n').count();
     for problem in problems {
-        assert!(problem.line.is_none_or(|line| (1..=lines).contains(&line)), "{problem:?}");
-        assert!(!problem.to_string().contains(char::is_control), "{problem:?}");
+        assert!(
+            problem.line.is_none_or(|line| (1..=lines).contains(&line)),
+            "{problem:?}"
+        );
+        assert!(
+            !problem.to_string().contains(char::is_control),
+            "{problem:?}"
+        );
     }
 }

@@ -26,7 +26,13 @@ const PATHS: [&str; 14] = [
 /// The first byte selects the path, the rest is the content.
 pub(crate) fn split_input(data: &[u8]) -> (&'static str, &[u8]) {
     let (place, bytes) = data.split_first().unwrap_or((&0, &[]));
-    (PATHS.get(usize::from(*place) % PATHS.len()).copied().unwrap_or_default(), bytes)
+    (
+        PATHS
+            .get(usize::from(*place) % PATHS.len())
+            .copied()
+            .unwrap_or_default(),
+        bytes,
+    )
 }
 
 /// A runnable plan has tasks with unique ids that need existing ones, in an order; messages are about bytes and lines
@@ -36,13 +42,17 @@ pub fn check(data: &[u8]) {
     let (path, bytes) = split_input(data);
     let plan = read(path, bytes, BatchOptions::default());
     assert_eq!(plan, read(path, bytes, BatchOptions::default()));
-    let Ok(text) = std::str::from_utf8(bytes) else { return assert!(!plan.can_run() && plan.tasks.is_empty()) };
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return assert!(!plan.can_run() && plan.tasks.is_empty());
+    };
     is_sound(&plan, text);
     let input = PlanInput::new(path, text);
     for dialect in Dialect::ALL {
         let mut plan = read(path, b"", BatchOptions::default());
         plan.diagnostics.clear();
-        dialect.rules().read_plan(&input, BatchOptions::default(), &mut plan);
+        dialect
+            .rules()
+            .read_plan(&input, BatchOptions::default(), &mut plan);
         is_sound(&plan, text);
     }
 }
@@ -50,12 +60,18 @@ pub fn check(data: &[u8]) {
 fn is_sound(plan: &Plan, text: &str) {
     let lines = text.split(['\n', '\r']).count();
     for found in &plan.diagnostics {
-        assert!(text.get(found.span.clone()).is_some(), "{found:?} is not about bytes of the file");
+        assert!(
+            text.get(found.span.clone()).is_some(),
+            "{found:?} is not about bytes of the file"
+        );
         assert!(found.line >= 1 && found.line <= lines, "{found:?}");
         assert!(!found.text.contains(char::is_control), "{found:?}");
     }
     for task in &plan.tasks {
-        assert!(task.lines[0] >= 1 && task.lines[0] <= task.lines[1] && task.lines[1] <= lines, "{task:?}");
+        assert!(
+            task.lines[0] >= 1 && task.lines[0] <= task.lines[1] && task.lines[1] <= lines,
+            "{task:?}"
+        );
     }
     if !plan.can_run() {
         return;
@@ -65,11 +81,23 @@ fn is_sound(plan: &Plan, text: &str) {
     for task in &plan.tasks {
         assert!(is_id(&task.id), "{:?}", task.id);
         // Finished work may name missing tasks.
-        let stated = task.stated_deps.iter().flatten().filter(|_| task.state == PlannedState::Open);
+        let stated = task
+            .stated_deps
+            .iter()
+            .flatten()
+            .filter(|_| task.state == PlannedState::Open);
         let needs = task.deps.iter().chain(stated);
-        assert!(task.deps.iter().all(|id| *id != task.id), "{} needs itself", task.id);
+        assert!(
+            task.deps.iter().all(|id| *id != task.id),
+            "{} needs itself",
+            task.id
+        );
         for need in needs {
-            assert!(ids.contains(need.as_str()), "{} needs {need}, which is not there", task.id);
+            assert!(
+                ids.contains(need.as_str()),
+                "{} needs {need}, which is not there",
+                task.id
+            );
         }
     }
     has_an_order(plan);

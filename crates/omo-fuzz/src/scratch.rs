@@ -23,7 +23,11 @@ pub(crate) fn with_file<T>(name: &str, bytes: &[u8], read: impl FnOnce(&Path) ->
 /// Overwrites, and cuts at the end: a file that is emptied first is written to the disk by some systems when it is
 /// closed, which is a hundred times as slow.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)?;
     file.write_all(bytes)?;
     file.set_len(bytes.len() as u64)
 }

@@ -1,6 +1,10 @@
 //! The kept inputs of every fuzz target without the fuzzer, among them each that broke something once.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail as a test does")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test's helpers fail as a test does"
+)]
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,8 +21,11 @@ fn fuzz() -> PathBuf {
 }
 
 fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let entries =
+        fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
@@ -45,8 +52,15 @@ fn every_target_has_a_corpus_that_is_small_and_worth_something() {
     for (name, _) in TARGETS {
         let folder = fuzz().join("corpus").join(name);
         let files = names(&folder);
-        let bytes: usize = files.iter().map(|file| fs::read(folder.join(file)).unwrap().len()).sum();
-        assert!((10..=MOST_FILES).contains(&files.len()), "{name} has {} files", files.len());
+        let bytes: usize = files
+            .iter()
+            .map(|file| fs::read(folder.join(file)).unwrap().len())
+            .sum();
+        assert!(
+            (10..=MOST_FILES).contains(&files.len()),
+            "{name} has {} files",
+            files.len()
+        );
         assert!(bytes <= MOST_BYTES, "{name} has {bytes} bytes");
     }
 }
@@ -54,23 +68,38 @@ fn every_target_has_a_corpus_that_is_small_and_worth_something() {
 /// The fuzzer runs all of `TARGETS`, and nothing else.
 #[test]
 fn every_target_is_handed_to_the_fuzzer() {
-    let expected: Vec<String> = TARGETS.iter().map(|(name, _)| format!("{name}.rs")).collect();
+    let expected: Vec<String> = TARGETS
+        .iter()
+        .map(|(name, _)| format!("{name}.rs"))
+        .collect();
     assert_eq!(names(&fuzz().join("fuzz_targets")), expected);
     let manifest = fs::read_to_string(fuzz().join("Cargo.toml")).unwrap();
     for (name, _) in TARGETS {
-        let target = fs::read_to_string(fuzz().join("fuzz_targets").join(format!("{name}.rs"))).unwrap();
-        assert!(target.contains(&format!("omo_fuzz::{name}::check(data)")), "{name}");
-        assert!(manifest.contains(&format!("path = \"fuzz_targets/{name}.rs\"")), "{name}");
+        let target =
+            fs::read_to_string(fuzz().join("fuzz_targets").join(format!("{name}.rs"))).unwrap();
+        assert!(
+            target.contains(&format!("omo_fuzz::{name}::check(data)")),
+            "{name}"
+        );
+        assert!(
+            manifest.contains(&format!("path = \"fuzz_targets/{name}.rs\"")),
+            "{name}"
+        );
     }
 }
 
 fn locked(file: &str) -> BTreeSet<(String, String)> {
     let text = fs::read_to_string(fuzz().join(file)).unwrap();
     let field = |block: &str, name: &str| {
-        let value = block.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "));
+        let value = block
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "));
         value.unwrap_or_default().trim_matches('"').to_owned()
     };
-    text.split("[[package]]").skip(1).map(|block| (field(block, "name"), field(block, "version"))).collect()
+    text.split("[[package]]")
+        .skip(1)
+        .map(|block| (field(block, "name"), field(block, "version")))
+        .collect()
 }
 
 #[test]
@@ -78,6 +107,12 @@ fn the_fuzzer_locks_the_versions_that_the_workspace_locks() {
     let (shipped, fuzzed) = (locked("../Cargo.lock"), locked("Cargo.lock"));
     assert!(fuzzed.iter().any(|(name, _)| name == "serde_json") && shipped.len() > 40);
     let is_shipped = |name: &str| shipped.iter().any(|(known, _)| known == name);
-    let other: Vec<_> = fuzzed.iter().filter(|package| is_shipped(&package.0) && !shipped.contains(package)).collect();
-    assert!(other.is_empty(), "copy Cargo.lock over fuzz/Cargo.lock and build the targets again: {other:?}");
+    let other: Vec<_> = fuzzed
+        .iter()
+        .filter(|package| is_shipped(&package.0) && !shipped.contains(package))
+        .collect();
+    assert!(
+        other.is_empty(),
+        "copy Cargo.lock over fuzz/Cargo.lock and build the targets again: {other:?}"
+    );
 }

@@ -73,13 +73,27 @@ proptest! {
 #[test]
 fn the_prompts_of_the_plugin_set_nothing_off() {
     for folder in ["commands", "agents"] {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
-        let files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../..")
+            .join(folder);
+        let files: Vec<_> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
         assert!(!files.is_empty());
         for file in files {
             let text = fs::read_to_string(&file).unwrap();
-            let body = text.strip_prefix("---\n").and_then(|text| text.split_once("\n---\n")).unwrap().1;
-            assert_eq!(read_prompt(body, &Keywords::default()), PromptReading::Nothing, "{}", file.display());
+            let body = text
+                .strip_prefix("---\n")
+                .and_then(|text| text.split_once("\n---\n"))
+                .unwrap()
+                .1;
+            assert_eq!(
+                read_prompt(body, &Keywords::default()),
+                PromptReading::Nothing,
+                "{}",
+                file.display()
+            );
             promises_nothing(body);
         }
     }

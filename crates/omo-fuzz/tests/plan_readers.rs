@@ -81,11 +81,16 @@ fn task_objects() -> impl Strategy<Value = String> {
             )
         },
     );
-    let story = (1..5_u8, 1..5_u8, prop::option::of(any::<bool>())).prop_map(|(id, priority, passes)| {
-        let passes = passes.map(|passes| format!(", \"passes\": {passes}")).unwrap_or_default();
-        format!("{{\"id\": \"US-{id}\", \"title\": \"a\", \"priority\": {priority}{passes}}}")
-    });
-    let list = |key: &'static str| move |tasks: Vec<String>| format!("{{\"{key}\": [{}]}}", tasks.join(",\n"));
+    let story =
+        (1..5_u8, 1..5_u8, prop::option::of(any::<bool>())).prop_map(|(id, priority, passes)| {
+            let passes = passes
+                .map(|passes| format!(", \"passes\": {passes}"))
+                .unwrap_or_default();
+            format!("{{\"id\": \"US-{id}\", \"title\": \"a\", \"priority\": {priority}{passes}}}")
+        });
+    let list = |key: &'static str| {
+        move |tasks: Vec<String>| format!("{{\"{key}\": [{}]}}", tasks.join(",\n"))
+    };
     prop_oneof![
         prop::collection::vec(task, 1..5).prop_map(list("tasks")),
         prop::collection::vec(story, 1..5).prop_map(list("userStories")),
@@ -93,7 +98,8 @@ fn task_objects() -> impl Strategy<Value = String> {
 }
 
 fn files() -> impl Strategy<Value = Vec<u8>> {
-    let parts = prop::collection::vec(prop::sample::select(PARTS.to_vec()), 0..24).prop_map(|parts| parts.concat());
+    let parts = prop::collection::vec(prop::sample::select(PARTS.to_vec()), 0..24)
+        .prop_map(|parts| parts.concat());
     let text = prop_oneof![6 => parts, 2 => task_objects(), 1 => ".{0,200}"];
     (any::<u8>(), text).prop_map(|(place, text)| [&[place], text.as_bytes()].concat())
 }

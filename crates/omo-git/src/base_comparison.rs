@@ -182,9 +182,18 @@ pub fn write_versions(
 }
 
 fn remove_file(tree: &mut FolderPath, path: &Path) -> io::Result<()> {
-    let (Some(name), Some(folder)) = (path.file_name(), tree.parent_of(path)?) else { return Ok(()) };
+    let (Some(name), Some(folder)) = (path.file_name(), tree.parent_of(path)?) else {
+        return Ok(());
+    };
     match folder.remove(name) {
-        Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory) => Err(error),
+        Err(error)
+            if !matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::IsADirectory
+            ) =>
+        {
+            Err(error)
+        }
         _ => Ok(()),
     }
 }
@@ -206,7 +215,12 @@ impl<'a> BaseComparison<'a> {
     /// # Errors
     ///
     /// There is no repository, nothing to compare with, or git fails.
-    pub fn read(root: &Path, base: BaseChoice, scratch: ScratchFolder, calls: &'a GitCalls) -> Result<Self, BaseError> {
+    pub fn read(
+        root: &Path,
+        base: BaseChoice,
+        scratch: ScratchFolder,
+        calls: &'a GitCalls,
+    ) -> Result<Self, BaseError> {
         let none = || BaseError::NoRepository(root.to_owned());
         let root = root.canonicalize().map_err(|_| none())?;
         let find = || GitRepository::find(&root).ok_or_else(none);
@@ -215,8 +229,13 @@ impl<'a> BaseComparison<'a> {
             Ok::<_, BaseError>((tree.clone(), base.name().to_owned(), files))
         };
         let (tree, base, files) = match base {
-            BaseChoice::Recorded { session, scope, recorded } => {
-                let scope = FileScope::load(scratch.state_home, scope).ok_or(BaseError::NotRecorded)?;
+            BaseChoice::Recorded {
+                session,
+                scope,
+                recorded,
+            } => {
+                let scope =
+                    FileScope::load(scratch.state_home, scope).ok_or(BaseError::NotRecorded)?;
                 let run = RecordedRun::open(scratch.state_home, calls, session, recorded);
                 let run = run.ok_or(BaseError::NotRecorded)?;
                 let place = RecordedWorktree::outermost(&scope);
@@ -243,16 +262,31 @@ impl<'a> BaseComparison<'a> {
                     found
                 }
             }
-            BaseChoice::Attempt { worktree, run_id, snapshot } => {
+            BaseChoice::Attempt {
+                worktree,
+                run_id,
+                snapshot,
+            } => {
                 let tree = worktree.git().ok_or_else(none)?;
                 let kept = changes::snapshot_objects(tree, scratch.state_home, run_id, snapshot);
                 let (name, objects) = kept.ok_or(BaseError::NotRecorded)?;
-                read(tree, &RepositoryBase::Kept { tree: &name, objects: &objects })?
+                read(
+                    tree,
+                    &RepositoryBase::Kept {
+                        tree: &name,
+                        objects: &objects,
+                    },
+                )?
             }
         };
         let top = tree.top.canonicalize().map_err(|_| none())?;
         let project = root.strip_prefix(&top).map_err(|_| none())?.to_owned();
-        Ok(Self { top, base, project, files })
+        Ok(Self {
+            top,
+            base,
+            project,
+            files,
+        })
     }
 
     /// Number of files now.
@@ -277,14 +311,21 @@ impl<'a> BaseComparison<'a> {
 
     /// A changed file that was a link at the base.
     pub fn was_link(&self, path: &Path) -> bool {
-        self.files.changed.get(path).is_some_and(|base| base.as_ref().is_some_and(|base| base.mode == LINK))
+        self.files
+            .changed
+            .get(path)
+            .is_some_and(|base| base.as_ref().is_some_and(|base| base.mode == LINK))
     }
 
     /// Path from the project's top with `/` between its names. What lies beside the project keeps its path from the top of
     /// the work tree.
     pub fn name_in_project(&self, path: &Path) -> String {
         let below = path.strip_prefix(&self.project).unwrap_or(path);
-        below.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+        below
+            .components()
+            .map(|part| part.as_os_str().to_string_lossy())
+            .collect::<Vec<_>>()
+            .join("/")
     }
 
     /// Presence of a file now.
@@ -306,9 +347,24 @@ impl<'a> BaseComparison<'a> {
         should_continue: impl FnMut() -> bool,
     ) -> Result<(), BaseError> {
         let paths = self.files.present.iter();
-        let paths: Vec<(&Path, usize)> =
-            paths.map(|path| (path.as_path(), if self.files.changed.contains_key(path) { 1 } else { 2 })).collect();
-        Ok(copy_files((&self.top, &[now, base]), &paths, CopyOptions::all(CopyKind::Checkout(time)), should_continue)?)
+        let paths: Vec<(&Path, usize)> = paths
+            .map(|path| {
+                (
+                    path.as_path(),
+                    if self.files.changed.contains_key(path) {
+                        1
+                    } else {
+                        2
+                    },
+                )
+            })
+            .collect();
+        Ok(copy_files(
+            (&self.top, &[now, base]),
+            &paths,
+            CopyOptions::all(CopyKind::Checkout(time)),
+            should_continue,
+        )?)
     }
 
     /// The files of the copy of now that differ from the base, with both contents, as far as `wants` asks for them.
@@ -321,18 +377,32 @@ impl<'a> BaseComparison<'a> {
         copy_of_now: &Path,
         wants: impl Fn(&Path) -> bool,
     ) -> Result<Vec<ChangedFile>, BaseError> {
-        let wanted: Vec<(&PathBuf, &Option<BaseFile>)> =
-            self.files.changed.iter().filter(|(path, _)| wants(path)).collect();
-        let of_base = wanted.iter().filter_map(|(path, base)| Some((path.as_path(), base.as_ref()?)));
+        let wanted: Vec<(&PathBuf, &Option<BaseFile>)> = self
+            .files
+            .changed
+            .iter()
+            .filter(|(path, _)| wants(path))
+            .collect();
+        let of_base = wanted
+            .iter()
+            .filter_map(|(path, base)| Some((path.as_path(), base.as_ref()?)));
         let base = self.read_base(of_base, &mut || Ok(()))?;
-        let mut from = FolderPath::open(copy_of_now).map_err(|error| CopyError::new(copy_of_now, error))?;
+        let mut from =
+            FolderPath::open(copy_of_now).map_err(|error| CopyError::new(copy_of_now, error))?;
         let mut files = Vec::with_capacity(wanted.len());
         for (path, base_file) in wanted {
             let now = read(&mut from, path).map_err(|error| CopyError::new(path, error))?;
             let version = |file: &BaseFile| {
-                Some(FileVersion { mode: file.mode.clone(), bytes: base.get(path.as_path())?.clone() })
+                Some(FileVersion {
+                    mode: file.mode.clone(),
+                    bytes: base.get(path.as_path())?.clone(),
+                })
             };
-            files.push(ChangedFile { path: path.clone(), base: base_file.as_ref().and_then(version), now });
+            files.push(ChangedFile {
+                path: path.clone(),
+                base: base_file.as_ref().and_then(version),
+                now,
+            });
         }
         Ok(files)
     }
@@ -357,9 +427,17 @@ impl<'a> BaseComparison<'a> {
                 return Ok(());
             }
             asked = Instant::now();
-            if should_continue() { Ok(()) } else { Err(CopyError::Cancelled.into()) }
+            if should_continue() {
+                Ok(())
+            } else {
+                Err(CopyError::Cancelled.into())
+            }
         };
-        let mut copier = FileCopier::open(copy_of_now, &[to], CopyOptions::all(CopyKind::Checkout(time)))?;
+        let mut copier = FileCopier::open(
+            copy_of_now,
+            &[to],
+            CopyOptions::all(CopyKind::Checkout(time)),
+        )?;
         let mut to = FolderPath::open_to_write(to).map_err(|error| CopyError::new(to, error))?;
         let mut of_base = Vec::new();
         for (path, base) in &self.files.changed {
@@ -368,7 +446,8 @@ impl<'a> BaseComparison<'a> {
                 (BaseContent::Now, _) => copier.copy_file(path, 1)?,
                 (BaseContent::Joined(bytes), base) => {
                     let mode = base.as_ref().map_or(REGULAR, |base| base.mode.as_str());
-                    to.write(path, mode, &bytes, Some(time)).map_err(|error| base_file_error(path, error))?;
+                    to.write(path, mode, &bytes, Some(time))
+                        .map_err(|error| base_file_error(path, error))?;
                 }
                 (BaseContent::Base, Some(base)) => of_base.push((path.as_path(), base)),
                 (BaseContent::Base, None) => {}
@@ -377,11 +456,16 @@ impl<'a> BaseComparison<'a> {
         let contents = self.read_base(of_base.iter().copied(), &mut ask)?;
         for (path, base) in of_base {
             ask()?;
-            let Some(bytes) = contents.get(path) else { continue };
-            let is_written =
-                to.write(path, &base.mode, bytes, Some(time)).map_err(|error| base_file_error(path, error))?;
+            let Some(bytes) = contents.get(path) else {
+                continue;
+            };
+            let is_written = to
+                .write(path, &base.mode, bytes, Some(time))
+                .map_err(|error| base_file_error(path, error))?;
             if !is_written {
-                return Err(BaseError::PlaceTaken { path: path.to_owned() });
+                return Err(BaseError::PlaceTaken {
+                    path: path.to_owned(),
+                });
             }
         }
         Ok(())
@@ -393,7 +477,14 @@ impl<'a> BaseComparison<'a> {
     ///
     /// git fails.
     pub fn ignored_paths(&self) -> Result<Vec<PathBuf>, BaseError> {
-        let list = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
+        let list = [
+            "ls-files",
+            "-z",
+            "--others",
+            "--ignored",
+            "--exclude-standard",
+            "--directory",
+        ];
         let said = self.files.outermost()?.git(&list, &[])?;
         let paths = parts(&said);
         let paths = paths.map(|path| path_of(path.strip_suffix(b"/").unwrap_or(path)));
@@ -407,7 +498,9 @@ impl<'a> BaseComparison<'a> {
     /// git fails.
     pub fn included_paths(&self) -> Result<BTreeSet<PathBuf>, BaseError> {
         let outermost = self.files.outermost()?;
-        let paths = included_paths(&self.top, |arguments, input| outermost.answer(arguments, input))?;
+        let paths = included_paths(&self.top, |arguments, input| {
+            outermost.answer(arguments, input)
+        })?;
         Ok(paths.into_iter().filter(|path| is_plain(path)).collect())
     }
 
@@ -423,14 +516,18 @@ impl<'a> BaseComparison<'a> {
     ) -> Result<BTreeMap<&'b Path, Vec<u8>>, BaseError> {
         let mut by_repository: BTreeMap<usize, Vec<(&Path, &BaseFile)>> = BTreeMap::new();
         for (path, file) in files {
-            by_repository.entry(file.repository).or_default().push((path, file));
+            by_repository
+                .entry(file.repository)
+                .or_default()
+                .push((path, file));
         }
         let mut contents = BTreeMap::new();
         for (at, files) in by_repository {
             let repository = self.files.repository(at)?;
             for files in files.chunks(OBJECTS_AT_ONCE) {
                 ask()?;
-                let found = repository.contents(files.iter().map(|(_, file)| file.object.as_str()))?;
+                let found =
+                    repository.contents(files.iter().map(|(_, file)| file.object.as_str()))?;
                 contents.extend(files.iter().map(|(path, _)| *path).zip(found));
             }
         }
@@ -448,36 +545,58 @@ struct BranchBase {
 fn branch_base(repository: &GitRepository) -> Result<BranchBase, BaseError> {
     let head = repository.commit_of("HEAD")?.ok_or(BaseError::NoBase)?;
     for main in MAIN_BRANCHES {
-        let Some(tip) = repository.commit_of(main)? else { continue };
+        let Some(tip) = repository.commit_of(main)? else {
+            continue;
+        };
         let (status, said) = repository.status_and_output(&["merge-base", &tip, &head])?;
         let base = trimmed_line(&said);
         if status == 0 && base != head {
-            return Ok(BranchBase { commit: base, is_on_main: false });
+            return Ok(BranchBase {
+                commit: base,
+                is_on_main: false,
+            });
         }
         break;
     }
-    Ok(BranchBase { commit: head, is_on_main: true })
+    Ok(BranchBase {
+        commit: head,
+        is_on_main: true,
+    })
 }
 
 fn is_plain(path: &Path) -> bool {
-    path.components().all(|part| matches!(part, Component::Normal(name) if name != OsStr::new(".git")))
+    path.components()
+        .all(|part| matches!(part, Component::Normal(name) if name != OsStr::new(".git")))
 }
 
 fn base_file_error(path: &Path, error: io::Error) -> BaseError {
     match error.kind() {
-        io::ErrorKind::AlreadyExists | io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory => {
-            BaseError::PlaceTaken { path: path.to_owned() }
-        }
+        io::ErrorKind::AlreadyExists
+        | io::ErrorKind::IsADirectory
+        | io::ErrorKind::NotADirectory => BaseError::PlaceTaken {
+            path: path.to_owned(),
+        },
         _ => CopyError::new(path, error).into(),
     }
 }
 
 fn read(from: &mut FolderPath, path: &Path) -> io::Result<Option<FileVersion>> {
-    let (Some(name), Some(folder)) = (path.file_name(), from.parent_of(path)?) else { return Ok(None) };
-    let version = |mode: &str, bytes| Some(FileVersion { mode: mode.to_owned(), bytes });
+    let (Some(name), Some(folder)) = (path.file_name(), from.parent_of(path)?) else {
+        return Ok(None);
+    };
+    let version = |mode: &str, bytes| {
+        Some(FileVersion {
+            mode: mode.to_owned(),
+            bytes,
+        })
+    };
     Ok(match folder.open_entry(name)? {
         OpenedEntry::Link(target) => version(LINK, target.as_encoded_bytes().to_vec()),
-        OpenedEntry::File { mut file, is_executable, .. } => {
+        OpenedEntry::File {
+            mut file,
+            is_executable,
+            ..
+        } => {
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes)?;
             version(if is_executable { EXECUTABLE } else { REGULAR }, bytes)

@@ -66,13 +66,22 @@ pub struct PathChange {
 }
 
 impl From<ChangedEntry> for PathChange {
-    fn from(ChangedEntry { path, before, after }: ChangedEntry) -> Self {
+    fn from(
+        ChangedEntry {
+            path,
+            before,
+            after,
+        }: ChangedEntry,
+    ) -> Self {
         let kind = match (before, after) {
             (None, _) => PathChangeKind::Added,
             (_, None) => PathChangeKind::Deleted,
             _ => PathChangeKind::Modified,
         };
-        Self { path: lossy_text(&path.0), kind }
+        Self {
+            path: lossy_text(&path.0),
+            kind,
+        }
     }
 }
 
@@ -92,22 +101,38 @@ impl Snapshots<'_> {
         for path in &kept.submodules {
             let inner = id_of_submodule(work_tree, path, self.state_home, &calls);
             // Two paths that are no UTF-8 may look the same; then both count.
-            submodules.entry(path.to_string_lossy().into_owned()).or_default().push_str(&inner);
+            submodules
+                .entry(path.to_string_lossy().into_owned())
+                .or_default()
+                .push_str(&inner);
         }
-        Some(TreeSnapshot { tree: kept.tree, submodules })
+        Some(TreeSnapshot {
+            tree: kept.tree,
+            submodules,
+        })
     }
 
     /// Differences between two snapshots, sorted by path; `None` where that cannot be told, because
     /// the run's snapshots are gone for example. A renamed file is a deleted and an added one. Left
     /// out are omo's own files.
     pub fn changed_paths(&self, from: &TreeSnapshot, to: &TreeSnapshot) -> Option<Vec<PathChange>> {
-        let differing = ["diff-tree", "-r", "-z", "--no-renames", "--raw", "--ignore-submodules=none"];
+        let differing = [
+            "diff-tree",
+            "-r",
+            "-z",
+            "--no-renames",
+            "--raw",
+            "--ignore-submodules=none",
+        ];
         let found = parse_changes(&self.diff(&differing, [from, to])?)?.into_iter();
         let mut found: Vec<PathChange> = found.map(PathChange::from).collect();
         for (path, inner) in &from.submodules {
             let is_other = to.submodules.get(path).is_some_and(|now| now != inner);
             if is_other && !found.iter().any(|change| change.path == *path) {
-                found.push(PathChange { path: path.clone(), kind: PathChangeKind::Modified });
+                found.push(PathChange {
+                    path: path.clone(),
+                    kind: PathChangeKind::Modified,
+                });
             }
         }
         let (_, project) = self.worktree.project()?;
@@ -127,7 +152,9 @@ impl Snapshots<'_> {
         let place = format!("{}:{}", snapshot.tree, std::str::from_utf8(&name.0).ok()?);
         let calls = GitCalls::default();
         let scratch = scratch(work_tree, self.state_home, &calls, self.run_id);
-        scratch.filter(|_| is_object_name(&snapshot.tree))?.git(&["cat-file", "blob", &place], &[])
+        scratch
+            .filter(|_| is_object_name(&snapshot.tree))?
+            .git(&["cat-file", "blob", &place], &[])
     }
 
     /// Output of `git diff` between two snapshots.
@@ -136,7 +163,13 @@ impl Snapshots<'_> {
             return None;
         }
         let arguments = [arguments, &[&from.tree, &to.tree]].concat();
-        scratch(self.worktree.git()?, self.state_home, &GitCalls::default(), self.run_id)?.git(&arguments, &[])
+        scratch(
+            self.worktree.git()?,
+            self.state_home,
+            &GitCalls::default(),
+            self.run_id,
+        )?
+        .git(&arguments, &[])
     }
 }
 
@@ -149,25 +182,39 @@ pub(crate) fn snapshot_objects(
     snapshot: &TreeSnapshot,
 ) -> Option<(String, PathBuf)> {
     let calls = GitCalls::default();
-    let scratch = scratch(work_tree, state_home, &calls, run_id).filter(|_| is_object_name(&snapshot.tree))?;
+    let scratch = scratch(work_tree, state_home, &calls, run_id)
+        .filter(|_| is_object_name(&snapshot.tree))?;
     let listed = scratch.git(&["ls-tree", "--name-only", "-z", &snapshot.tree], &[]);
     listed.map(|_| (snapshot.tree.clone(), scratch.objects_folder()))
 }
 
 /// A path of omo's own, or one of those that it writes for a run.
 pub fn is_omo_path(path: &str, own: &[&str]) -> bool {
-    own.iter().chain([&OWN]).any(|own| is_at_or_below(path, own))
+    own.iter()
+        .chain([&OWN])
+        .any(|own| is_at_or_below(path, own))
 }
 
 /// The digest of a file's content, to see whether it is touched later; `None` where there is no regular
 /// file, or one that lies outside of the project, behind a link for example.
 pub fn file_digest(root: &Path, path: &str) -> Option<String> {
     let path = Path::new(path);
-    if !path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+    if !path
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+    {
         return None;
     }
-    let (root, file) = (root.canonicalize().ok()?, root.join(path).canonicalize().ok()?);
-    hex_digest_of_reader(regular_file::open(&file).ok()?.filter(|_| lies_in(&file, &root))?, u64::MAX)
+    let (root, file) = (
+        root.canonicalize().ok()?,
+        root.join(path).canonicalize().ok()?,
+    );
+    hex_digest_of_reader(
+        regular_file::open(&file)
+            .ok()?
+            .filter(|_| lies_in(&file, &root))?,
+        u64::MAX,
+    )
 }
 
 fn scratch<'a>(
@@ -176,12 +223,19 @@ fn scratch<'a>(
     calls: &'a GitCalls,
     run_id: &str,
 ) -> Option<ScratchTree<'a>> {
-    ScratchTree::open(work_tree, state_home, calls, &[OMO, CHANGES, &run_name(run_id)], Look::Lasting)
+    ScratchTree::open(
+        work_tree,
+        state_home,
+        calls,
+        &[OMO, CHANGES, &run_name(run_id)],
+        Look::Lasting,
+    )
 }
 
 fn is_at_or_below(path: &str, own: &str) -> bool {
     let own = own.trim_end_matches('/');
-    path.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    path.strip_prefix(own)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 #[cfg(test)]

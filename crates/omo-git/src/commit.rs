@@ -18,7 +18,9 @@ use omo_process::platform::shell_variable;
 use omo_state::files::folder::FolderError;
 use omo_state::git_worktree::GitWorktree;
 
-use crate::git_command::{GitOutcome, OutputMode, git_in, git_program, ignore_case_setting, run, tree_variables};
+use crate::git_command::{
+    GitOutcome, OutputMode, git_in, git_program, ignore_case_setting, run, tree_variables,
+};
 use crate::git_output::{ChangedEntry, GitEntry, list, lossy_text, parse_changes, parts};
 use crate::git_settings::GitSettings;
 use crate::platform::path_of;
@@ -26,7 +28,8 @@ use crate::private_folder::{PrivateFolder, tree_name};
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::{GitRepository, trimmed_line};
 use crate::restore::{
-    IndexEntries, RestoreSelection, differing_paths, read_index, read_index_and_untracked, restore_index_paths,
+    IndexEntries, RestoreSelection, differing_paths, read_index, read_index_and_untracked,
+    restore_index_paths,
 };
 use crate::tree_path::{TreePath, relative_path, tree_path};
 use crate::user_git::UserGit;
@@ -101,8 +104,14 @@ pub fn commit_paths(
 
 /// `true` with a known `user.name` and `user.email`, without which nothing can be committed.
 pub fn has_identity(repository: &GitRepository) -> bool {
-    let knows = |name: &&str| repository.answer_user(&["var", name]).is_ok_and(|(status, _)| status == 0);
-    ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"].iter().all(knows)
+    let knows = |name: &&str| {
+        repository
+            .answer_user(&["var", name])
+            .is_ok_and(|(status, _)| status == 0)
+    };
+    ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"]
+        .iter()
+        .all(knows)
 }
 
 struct CommitWorktree {
@@ -114,12 +123,23 @@ struct CommitWorktree {
 
 impl CommitWorktree {
     fn open(order: &CommitRequest<'_>) -> Result<Self, CommitRefusal> {
-        let none = || refusal(format!("{} lies in no work tree of git", order.worktree.root().display()));
+        let none = || {
+            refusal(format!(
+                "{} lies in no work tree of git",
+                order.worktree.root().display()
+            ))
+        };
         let (tree, project) = order.worktree.project().ok_or_else(none)?;
         let tree = tree.clone();
         let git = git_program(&tree.top).ok_or_else(|| refusal("there is no git in PATH"))?;
-        let private = PrivateFolder::open(order.state_home, &FOLDER, &tree_name(&tree.top), PATIENCE);
-        Ok(Self { tree, project, git, private: private.map_err(refusal)? })
+        let private =
+            PrivateFolder::open(order.state_home, &FOLDER, &tree_name(&tree.top), PATIENCE);
+        Ok(Self {
+            tree,
+            project,
+            git,
+            private: private.map_err(refusal)?,
+        })
     }
 
     fn commit(
@@ -139,31 +159,54 @@ impl CommitWorktree {
         if let (true, true, Some(sha)) = (new.is_empty(), known.is_empty(), &head) {
             return Ok(CommitEnd::AlreadyCommitted { sha: sha.clone() });
         }
-        self.write_inputs(order, &[new.as_slice(), &known].concat()).map_err(refusal)?;
-        self.add_intent(&new).inspect_err(|_| self.restore_index(&before, &names))?;
+        self.write_inputs(order, &[new.as_slice(), &known].concat())
+            .map_err(refusal)?;
+        self.add_intent(&new)
+            .inspect_err(|_| self.restore_index(&before, &names))?;
         let outcome = self.run("commit --quiet", order, environment, &mut goes_on);
         let made = self.head().filter(|sha| Some(sha) != head.as_ref());
-        let trace = self.private.folder.read(TRACE, MAX_TRACE_BYTES).ok().flatten().unwrap_or_default();
+        let trace = self
+            .private
+            .folder
+            .read(TRACE, MAX_TRACE_BYTES)
+            .ok()
+            .flatten()
+            .unwrap_or_default();
         if let Some(sha) = made {
             let is_whole = is_exit(&outcome, 0);
             // A git that was ended behind that has not written its index.
-            let changed = (has_run_hook(&trace) || !is_whole).then(|| self.follow_hooks(head.as_deref(), &sha, &names));
+            let changed = (has_run_hook(&trace) || !is_whole)
+                .then(|| self.follow_hooks(head.as_deref(), &sha, &names));
             let by_hooks = changed.flatten().filter(|_| is_whole).unwrap_or_default();
-            let by_hooks = by_hooks.iter().map(|name| relative_path(&self.project, &String::from_utf8_lossy(&name.0)));
-            return Ok(CommitEnd::Made { sha, by_hooks: by_hooks.collect() });
+            let by_hooks = by_hooks
+                .iter()
+                .map(|name| relative_path(&self.project, &String::from_utf8_lossy(&name.0)));
+            return Ok(CommitEnd::Made {
+                sha,
+                by_hooks: by_hooks.collect(),
+            });
         }
         let end = match (failed_child(&trace), head) {
             (Some(FailedChild::Hook { hook, status }), _) => {
                 CommitEnd::Refused(CommitRefusal::of_hook(hook, status, outcome.tail))
             }
-            (Some(FailedChild::Signing), _) => CommitEnd::Refused(CommitRefusal::Signing { words: outcome.tail }),
-            (None, Some(sha)) if is_exit(&outcome, 1) && self.has_nothing(order, environment, &mut goes_on) => {
+            (Some(FailedChild::Signing), _) => CommitEnd::Refused(CommitRefusal::Signing {
+                words: outcome.tail,
+            }),
+            (None, Some(sha))
+                if is_exit(&outcome, 1) && self.has_nothing(order, environment, &mut goes_on) =>
+            {
                 CommitEnd::AlreadyCommitted { sha }
             }
             (None, _) if is_exit(&outcome, 128) && outcome.tail.contains(LINE_ENDS) => {
-                CommitEnd::Refused(CommitRefusal::LineEnds { words: outcome.tail })
+                CommitEnd::Refused(CommitRefusal::LineEnds {
+                    words: outcome.tail,
+                })
             }
-            (None, _) => CommitEnd::Refused(CommitRefusal::other(&self.failure_reason(&outcome), &outcome.tail)),
+            (None, _) => CommitEnd::Refused(CommitRefusal::other(
+                &self.failure_reason(&outcome),
+                &outcome.tail,
+            )),
         };
         self.restore_index(&before, &names);
         Ok(end)
@@ -172,7 +215,9 @@ impl CommitWorktree {
     fn names(&self, paths: &[&str]) -> Result<Vec<TreePath>, String> {
         let name = |path: &&str| {
             if path.contains(char::REPLACEMENT_CHARACTER) {
-                return Err(format!("{path:?} has a name that is no Unicode: commit it by hand"));
+                return Err(format!(
+                    "{path:?} has a name that is no Unicode: commit it by hand"
+                ));
             }
             let name = tree_path(&self.project, path).filter(|name| !name.0.is_empty());
             name.ok_or_else(|| format!("{path:?} lies outside of the work tree"))
@@ -182,17 +227,35 @@ impl CommitWorktree {
 
     /// A file that became a folder goes with what is in that: git takes no folder for a file that is gone.
     fn without_folders(&self, names: &[TreePath]) -> Result<Vec<TreePath>, CommitRefusal> {
-        let is_folder =
-            |name: &TreePath| self.tree.top.join(path_of(&name.0)).symlink_metadata().is_ok_and(|it| it.is_dir());
-        let (folders, files): (Vec<TreePath>, Vec<TreePath>) = names.iter().cloned().partition(is_folder);
-        match folders.iter().find(|folder| !files.iter().any(|file| file.is_at_or_below(&folder.0))) {
+        let is_folder = |name: &TreePath| {
+            self.tree
+                .top
+                .join(path_of(&name.0))
+                .symlink_metadata()
+                .is_ok_and(|it| it.is_dir())
+        };
+        let (folders, files): (Vec<TreePath>, Vec<TreePath>) =
+            names.iter().cloned().partition(is_folder);
+        match folders
+            .iter()
+            .find(|folder| !files.iter().any(|file| file.is_at_or_below(&folder.0)))
+        {
             Some(folder) => {
                 let path = path_of(&folder.0);
                 let shown = path.to_string_lossy().trim_end_matches('/').to_owned();
-                if self.tree.top.join(&path).join(".git").symlink_metadata().is_ok() {
+                if self
+                    .tree
+                    .top
+                    .join(&path)
+                    .join(".git")
+                    .symlink_metadata()
+                    .is_ok()
+                {
                     return Err(CommitRefusal::NestedRepository { path: shown });
                 }
-                Err(refusal(format!("{shown} is a folder, of which nothing is named")))
+                Err(refusal(format!(
+                    "{shown} is a folder, of which nothing is named"
+                )))
             }
             None => Ok(files),
         }
@@ -210,10 +273,19 @@ impl CommitWorktree {
         let new = rest.extract_if(.., |name| others.contains(name)).collect();
         // Asked for what the others do not say alone.
         if has_head && !rest.is_empty() {
-            let committed = self.git_list(&["ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD"], &[])?;
+            let committed = self.git_list(
+                &["ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD"],
+                &[],
+            )?;
             known.extend(rest.extract_if(.., |name| committed.contains(&name.0)));
         }
-        let is_there = |name: &&TreePath| self.tree.top.join(path_of(&name.0)).symlink_metadata().is_ok();
+        let is_there = |name: &&TreePath| {
+            self.tree
+                .top
+                .join(path_of(&name.0))
+                .symlink_metadata()
+                .is_ok()
+        };
         match rest.iter().find(is_there) {
             Some(name) => Err(self.hidden_reason(name, index)),
             None => Ok((new, known)),
@@ -225,21 +297,41 @@ impl CommitWorktree {
         let path = text(&name.0);
         let parents = name.0.iter().enumerate().filter(|(_, byte)| **byte == b'/');
         let mut parents = parents.filter_map(|(end, _)| name.0.get(..end));
-        let is_repository =
-            |folder: &&[u8]| self.tree.top.join(path_of(folder)).join(".git").symlink_metadata().is_ok();
+        let is_repository = |folder: &&[u8]| {
+            self.tree
+                .top
+                .join(path_of(folder))
+                .join(".git")
+                .symlink_metadata()
+                .is_ok()
+        };
         if let Some(folder) = parents.find(is_repository) {
             return CommitRefusal::NestedRepository { path: text(folder) };
         }
-        if let Some(committed) = index.keys().find(|known| known.0.eq_ignore_ascii_case(&name.0)) {
-            return CommitRefusal::CaseRename { path, committed: text(&committed.0) };
+        if let Some(committed) = index
+            .keys()
+            .find(|known| known.0.eq_ignore_ascii_case(&name.0))
+        {
+            return CommitRefusal::CaseRename {
+                path,
+                committed: text(&committed.0),
+            };
         }
         let asked = list([&name.0]);
-        let said = self.git_output(&["check-ignore", "-v", "-z", "--no-index", "--stdin"], &asked);
-        let fields: Vec<Vec<u8>> =
-            said.map(|said| said.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()).unwrap_or_default();
+        let said = self.git_output(
+            &["check-ignore", "-v", "-z", "--no-index", "--stdin"],
+            &asked,
+        );
+        let fields: Vec<Vec<u8>> = said
+            .map(|said| said.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect())
+            .unwrap_or_default();
         match fields.as_slice() {
             // The file with the pattern, its line, the pattern, and the path that it is about.
-            [source, _, pattern, ..] => CommitRefusal::Ignored { path, source: text(source), pattern: text(pattern) },
+            [source, _, pattern, ..] => CommitRefusal::Ignored {
+                path,
+                source: text(source),
+                pattern: text(pattern),
+            },
             _ => refusal(format!("git lists {path} neither as new nor as known")),
         }
     }
@@ -250,21 +342,42 @@ impl CommitWorktree {
         self.tree.head().or_else(|| self.git_line(&arguments))
     }
 
-    fn git_list(&self, arguments: &[&str], input: &[u8]) -> Result<HashSet<Vec<u8>>, CommitRefusal> {
+    fn git_list(
+        &self,
+        arguments: &[&str],
+        input: &[u8],
+    ) -> Result<HashSet<Vec<u8>>, CommitRefusal> {
         let said = self.git_output(arguments, input)?;
         Ok(parts(&said).map(<[u8]>::to_vec).collect())
     }
 
     fn git_output(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, CommitRefusal> {
         let step = || format!("git {}", arguments.first().copied().unwrap_or_default());
-        match run(GIT_LIMIT, &self.tree.top, arguments, &tree_variables(&self.tree), input, OutputMode::Captured) {
-            Some(GitOutcome::Ended { status: 0, said, .. }) => Ok(said),
-            Some(GitOutcome::Ended { status, complaint, .. }) => Err(CommitRefusal::other(
+        match run(
+            GIT_LIMIT,
+            &self.tree.top,
+            arguments,
+            &tree_variables(&self.tree),
+            input,
+            OutputMode::Captured,
+        ) {
+            Some(GitOutcome::Ended {
+                status: 0, said, ..
+            }) => Ok(said),
+            Some(GitOutcome::Ended {
+                status, complaint, ..
+            }) => Err(CommitRefusal::other(
                 &format!("{} failed with exit {status}", step()),
                 &String::from_utf8_lossy(&complaint),
             )),
-            Some(GitOutcome::TimedOut) => Err(CommitRefusal::other(&format!("{} took too long", step()), "")),
-            None => Err(CommitRefusal::other(&format!("{} could not be run", step()), "")),
+            Some(GitOutcome::TimedOut) => Err(CommitRefusal::other(
+                &format!("{} took too long", step()),
+                "",
+            )),
+            None => Err(CommitRefusal::other(
+                &format!("{} could not be run", step()),
+                "",
+            )),
         }
     }
 
@@ -272,7 +385,13 @@ impl CommitWorktree {
     /// the sparse set is in the work tree all the same.
     fn add_intent(&self, new: &[TreePath]) -> Result<(), CommitRefusal> {
         if !new.is_empty() {
-            let arguments = ["add", "--sparse", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
+            let arguments = [
+                "add",
+                "--sparse",
+                "--intent-to-add",
+                "--pathspec-from-file=-",
+                "--pathspec-file-nul",
+            ];
             self.git_output(&arguments, &pathspec_list(new))?;
         }
         Ok(())
@@ -301,31 +420,61 @@ impl CommitWorktree {
     /// user has staged of other files stays; where this fails, because another git is at work, so does the rest.
     ///
     /// Gives the paths in which the commit is not what git was about to make of `names`.
-    fn follow_hooks(&self, head: Option<&str>, sha: &str, names: &[TreePath]) -> Option<BTreeSet<TreePath>> {
-        let committed = self.differences(&["diff-tree", "-r", "--no-commit-id"], &[head.unwrap_or("--root"), sha])?;
-        let committed: BTreeMap<TreePath, Option<GitEntry>> =
-            committed.into_iter().map(|changed| (changed.path, changed.before)).collect();
-        let mut by_hooks: BTreeSet<TreePath> = committed.keys().filter(|path| !names.contains(path)).cloned().collect();
+    fn follow_hooks(
+        &self,
+        head: Option<&str>,
+        sha: &str,
+        names: &[TreePath],
+    ) -> Option<BTreeSet<TreePath>> {
+        let committed = self.differences(
+            &["diff-tree", "-r", "--no-commit-id"],
+            &[head.unwrap_or("--root"), sha],
+        )?;
+        let committed: BTreeMap<TreePath, Option<GitEntry>> = committed
+            .into_iter()
+            .map(|changed| (changed.path, changed.before))
+            .collect();
+        let mut by_hooks: BTreeSet<TreePath> = committed
+            .keys()
+            .filter(|path| !names.contains(path))
+            .cloned()
+            .collect();
         // One that amended the commit has left no trace in the index.
-        if let Some(first) =
-            self.git_line(&["rev-parse", "--verify", "--quiet", "HEAD@{1}"]).filter(|it| head != Some(it))
+        if let Some(first) = self
+            .git_line(&["rev-parse", "--verify", "--quiet", "HEAD@{1}"])
+            .filter(|it| head != Some(it))
         {
-            by_hooks.extend(self.differences(&["diff-tree", "-r"], &[&first, sha])?.into_iter().map(|it| it.path));
+            by_hooks.extend(
+                self.differences(&["diff-tree", "-r"], &[&first, sha])?
+                    .into_iter()
+                    .map(|it| it.path),
+            );
         }
         let (mut entries, mut differing) = (IndexEntries::new(), BTreeSet::new());
-        for ChangedEntry { path, before: made, after: staged } in
-            self.differences(&["diff-index", "--cached"], &[sha])?
+        for ChangedEntry {
+            path,
+            before: made,
+            after: staged,
+        } in self.differences(&["diff-index", "--cached"], &[sha])?
         {
             let is_own = names.contains(&path);
             if is_own || committed.get(&path) == Some(&staged) {
-                let entry =
-                    made.map(|it| [format!("{} {} 0\t", it.mode, it.object).as_bytes(), &path.0, b"\0"].concat());
+                let entry = made.map(|it| {
+                    [
+                        format!("{} {} 0\t", it.mode, it.object).as_bytes(),
+                        &path.0,
+                        b"\0",
+                    ]
+                    .concat()
+                });
                 entries.extend(entry.map(|entry| (path.clone(), entry)));
                 by_hooks.extend(is_own.then(|| path.clone()));
                 differing.insert(path);
             }
         }
-        let restored = self.listing().map(|now| restore_index_paths(&self.tree, &entries, &now, &differing));
+        let restored = self
+            .listing()
+            .map(|now| restore_index_paths(&self.tree, &entries, &now, &differing));
         drop(restored);
         Some(by_hooks)
     }
@@ -339,8 +488,15 @@ impl CommitWorktree {
         git_in(&self.tree, arguments, &[]).map(|said| trimmed_line(&said))
     }
 
-    fn write_inputs(&self, order: &CommitRequest<'_>, names: &[TreePath]) -> Result<(), FolderError> {
-        self.private.folder.replace(MESSAGE, message_with(order.message, order.trailers).as_bytes())?;
+    fn write_inputs(
+        &self,
+        order: &CommitRequest<'_>,
+        names: &[TreePath],
+    ) -> Result<(), FolderError> {
+        self.private.folder.replace(
+            MESSAGE,
+            message_with(order.message, order.trailers).as_bytes(),
+        )?;
         self.private.folder.replace(PATHS, &pathspec_list(names))?;
         self.private.folder.remove(TRACE)
     }
@@ -351,7 +507,10 @@ impl CommitWorktree {
         environment: &CheckEnvironment,
         goes_on: impl FnMut() -> bool,
     ) -> bool {
-        is_exit(&self.run("commit --dry-run --porcelain", order, environment, goes_on), 1)
+        is_exit(
+            &self.run("commit --dry-run --porcelain", order, environment, goes_on),
+            1,
+        )
     }
 
     fn run(
@@ -363,28 +522,52 @@ impl CommitWorktree {
     ) -> CommandOutcome {
         let [message, paths] = ["OMO_MESSAGE", "OMO_PATHS"].map(shell_variable);
         // `cleanup`: a line that begins with `#` is one of the message.
-        let case = ignore_case_setting(&self.tree).map(|setting| format!("-c {setting} ")).unwrap_or_default();
+        let case = ignore_case_setting(&self.tree)
+            .map(|setting| format!("-c {setting} "))
+            .unwrap_or_default();
         let words = format!(
             "{case}{what} --only --cleanup=whitespace --file={message} --pathspec-from-file={paths} --pathspec-file-nul"
         );
-        let own = [("OMO_MESSAGE", MESSAGE), ("OMO_PATHS", PATHS), ("GIT_TRACE2_EVENT", TRACE)];
-        let own = own.map(|(name, file)| (name, self.private.folder.path().join(file).into_os_string()));
-        let user = UserGit { environment, settings: order.settings, limit: order.limit };
-        user.run(self.git.clone(), &self.tree.top, &words, own.to_vec(), goes_on)
+        let own = [
+            ("OMO_MESSAGE", MESSAGE),
+            ("OMO_PATHS", PATHS),
+            ("GIT_TRACE2_EVENT", TRACE),
+        ];
+        let own =
+            own.map(|(name, file)| (name, self.private.folder.path().join(file).into_os_string()));
+        let user = UserGit {
+            environment,
+            settings: order.settings,
+            limit: order.limit,
+        };
+        user.run(
+            self.git.clone(),
+            &self.tree.top,
+            &words,
+            own.to_vec(),
+            goes_on,
+        )
     }
 
     fn failure_reason(&self, outcome: &CommandOutcome) -> String {
         let lock = self.tree.git.join("index.lock");
         // A git that was ended in the middle cannot remove it.
-        let left = lock
-            .exists()
-            .then(|| format!("; {} is there: remove it once no git works in this repository", lock.display()));
+        let left = lock.exists().then(|| {
+            format!(
+                "; {} is there: remove it once no git works in this repository",
+                lock.display()
+            )
+        });
         let left = left.unwrap_or_default();
         match &outcome.end {
             None => format!("git commit was ended{left}"),
             Some(CheckEnd::Exited(status)) => format!("git commit failed with exit {status}{left}"),
-            Some(CheckEnd::TimedOut(seconds)) => format!("git commit and its hooks took longer than {seconds} s{left}"),
-            Some(CheckEnd::Killed(signal)) => format!("git commit was ended by signal {signal}{left}"),
+            Some(CheckEnd::TimedOut(seconds)) => {
+                format!("git commit and its hooks took longer than {seconds} s{left}")
+            }
+            Some(CheckEnd::Killed(signal)) => {
+                format!("git commit was ended by signal {signal}{left}")
+            }
             Some(CheckEnd::NotStarted(why)) => format!("git commit {why}"),
         }
     }
@@ -392,7 +575,9 @@ impl CommitWorktree {
 
 #[expect(clippy::needless_pass_by_value, reason = "an error is mapped to it")]
 fn refusal(why: impl ToString) -> CommitRefusal {
-    CommitRefusal::Other { words: why.to_string() }
+    CommitRefusal::Other {
+        words: why.to_string(),
+    }
 }
 
 fn is_exit(outcome: &CommandOutcome, status: i32) -> bool {

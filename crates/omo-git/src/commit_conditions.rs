@@ -18,12 +18,21 @@ use crate::integrate::ignored_paths;
 use crate::made_folders::INSTALLED_PROGRAMS;
 use crate::repository::{GitFailed, GitRepository};
 use crate::user_git::{
-    COMMIT_HOOKS, hooks_setting, is_set, listed_settings, present_hooks, signs_commits, user_setting,
+    COMMIT_HOOKS, hooks_setting, is_set, listed_settings, present_hooks, signs_commits,
+    user_setting,
 };
 use crate::worktree::included_paths;
 
 /// Marks of a line that looks for a program, and so goes on without it.
-const GUARDS: [&str; 7] = ["command -v", "which ", "hash ", "[ -", "test -", "[[ -", "type "];
+const GUARDS: [&str; 7] = [
+    "command -v",
+    "which ",
+    "hash ",
+    "[ -",
+    "test -",
+    "[[ -",
+    "type ",
+];
 /// A larger hook is not looked into.
 const MAX_HOOK_BYTES: u64 = 256 * 1024;
 /// Time for a trial of the key: an agent answers at once, a token that waits for a touch does not.
@@ -62,9 +71,14 @@ pub struct AbsentProgram {
 /// # Errors
 ///
 /// git cannot tell.
-pub fn read_commit_conditions(repository: &GitRepository, paths: &[String]) -> Result<CommitConditions, GitFailed> {
+pub fn read_commit_conditions(
+    repository: &GitRepository,
+    paths: &[String],
+) -> Result<CommitConditions, GitFailed> {
     let (mut absent_hooks, mut absent_programs) = (Vec::new(), BTreeSet::new());
-    let copied = included_paths(repository.top(), |arguments, input| repository.answer(arguments, &[], input))?;
+    let copied = included_paths(repository.top(), |arguments, input| {
+        repository.answer(arguments, &[], input)
+    })?;
     let is_copied = |path: &str| copied.iter().any(|file| file.starts_with(path));
     let hooks = hooks(repository)?;
     let signing = signs_commits(repository)?.then_some("commit.gpgSign");
@@ -77,7 +91,10 @@ pub fn read_commit_conditions(repository: &GitRepository, paths: &[String]) -> R
             let paths = program_paths(repository.top(), &words);
             let ignored = ignored_paths(repository, &paths)?;
             let absent = ignored.into_iter().filter(|path| !is_copied(path));
-            absent_programs.extend(absent.map(|path| AbsentProgram { hook: hook.name.to_owned(), path }));
+            absent_programs.extend(absent.map(|path| AbsentProgram {
+                hook: hook.name.to_owned(),
+                path,
+            }));
         }
     }
     Ok(CommitConditions {
@@ -94,10 +111,17 @@ pub fn read_commit_conditions(repository: &GitRepository, paths: &[String]) -> R
 fn merge_settings(repository: &GitRepository) -> Result<Vec<&'static str>, GitFailed> {
     let trust = user_setting(repository, &["config", "--get", "gpg.minTrustLevel"])?;
     let all = [
-        ("merge.verifySignatures", is_set(repository, "merge.verifySignatures")?),
+        (
+            "merge.verifySignatures",
+            is_set(repository, "merge.verifySignatures")?,
+        ),
         ("gpg.minTrustLevel", !trust.is_empty()),
     ];
-    Ok(all.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name).collect())
+    Ok(all
+        .into_iter()
+        .filter(|(_, is_set)| *is_set)
+        .map(|(name, _)| name)
+        .collect())
 }
 
 /// The work trees, but this one, that have a branch checked out, by its full name. One whose folder is gone is none.
@@ -122,34 +146,59 @@ fn hooks(repository: &GitRepository) -> Result<Vec<Hook>, GitFailed> {
     let folder = hooks_setting(repository)?.unwrap_or_else(|| repository.common().join("hooks"));
     let is_in_worktree = folder.is_relative();
     let place = repository.top().join(&folder);
-    let found = present_hooks(&place, &COMMIT_HOOKS).into_iter().filter_map(|name| {
-        let bytes = regular_file::read(&place.join(name), MAX_HOOK_BYTES, Links::Followed).ok()??;
-        Some(Hook {
-            name,
-            path: folder.join(name).to_string_lossy().replace('\\', "/").trim_start_matches("./").to_owned(),
-            is_in_worktree,
-            text: lossy_text(&bytes),
-        })
-    });
+    let found = present_hooks(&place, &COMMIT_HOOKS)
+        .into_iter()
+        .filter_map(|name| {
+            let bytes =
+                regular_file::read(&place.join(name), MAX_HOOK_BYTES, Links::Followed).ok()??;
+            Some(Hook {
+                name,
+                path: folder
+                    .join(name)
+                    .to_string_lossy()
+                    .replace('\\', "/")
+                    .trim_start_matches("./")
+                    .to_owned(),
+                is_in_worktree,
+                text: lossy_text(&bytes),
+            })
+        });
     Ok(found.collect())
 }
 
 fn is_committed(repository: &GitRepository, path: &str) -> Result<bool, GitFailed> {
-    let listed = repository.git(&["ls-tree", "-z", "--full-tree", "--name-only", "HEAD", "--", path])?;
+    let listed = repository.git(&[
+        "ls-tree",
+        "-z",
+        "--full-tree",
+        "--name-only",
+        "HEAD",
+        "--",
+        path,
+    ])?;
     Ok(!listed.is_empty())
 }
 
 /// The words of a hook that may name a program, but those that it looks for first.
 fn program_words(hook: &str) -> BTreeSet<&str> {
-    let lines = || hook.lines().map(str::trim).filter(|line| !line.starts_with('#'));
+    let lines = || {
+        hook.lines()
+            .map(str::trim)
+            .filter(|line| !line.starts_with('#'))
+    };
     let is_guard = |line: &&str| GUARDS.iter().any(|guard| line.contains(guard));
     let guarded: BTreeSet<&str> = lines().filter(is_guard).flat_map(split_words).collect();
-    lines().flat_map(split_words).filter(|word| !guarded.contains(word)).collect()
+    lines()
+        .flat_map(split_words)
+        .filter(|word| !guarded.contains(word))
+        .collect()
 }
 
 fn split_words(line: &str) -> impl Iterator<Item = &str> {
-    let is_letter = |char: char| char.is_alphanumeric() || matches!(char, '.' | '_' | '-' | '/' | '@' | '$');
-    line.split(move |char| !is_letter(char)).filter(|word| !word.is_empty())
+    let is_letter =
+        |char: char| char.is_alphanumeric() || matches!(char, '.' | '_' | '-' | '/' | '@' | '$');
+    line.split(move |char| !is_letter(char))
+        .filter(|word| !word.is_empty())
 }
 
 /// The paths from the top of what these words name in a folder of the project: a path that is there, or a program that
@@ -158,15 +207,22 @@ fn program_paths(top: &Path, words: &BTreeSet<&str>) -> Vec<String> {
     let search = SearchPath::from_variables(&env::variables());
     let path = |word: &&str| -> Option<String> {
         let word = word.strip_prefix("./").unwrap_or(word);
-        let is_plain = !word.starts_with(['/', '-', '$']) && !word.contains("..") && !word.contains('$');
+        let is_plain =
+            !word.starts_with(['/', '-', '$']) && !word.contains("..") && !word.contains('$');
         if !is_plain {
             return None;
         }
         if word.contains('/') {
             return top.join(word).exists().then(|| word.to_owned());
         }
-        let folder = INSTALLED_PROGRAMS.into_iter().find(|folder| is_executable(&top.join(folder).join(word)))?;
-        search.find_all(word).next().is_none().then(|| format!("{folder}/{word}"))
+        let folder = INSTALLED_PROGRAMS
+            .into_iter()
+            .find(|folder| is_executable(&top.join(folder).join(word)))?;
+        search
+            .find_all(word)
+            .next()
+            .is_none()
+            .then(|| format!("{folder}/{word}"))
     };
     words.iter().filter_map(path).collect()
 }
@@ -184,47 +240,76 @@ fn signing_failure(repository: &GitRepository) -> Result<Option<String>, GitFail
     let words: Vec<String> = match text("gpg.format").as_deref().unwrap_or("openpgp") {
         "ssh" => {
             let is_file = |key: &String| Path::new(key).is_absolute();
-            let Some(key) = key.filter(is_file).filter(|_| value("gpg.ssh.program").is_none()) else {
+            let Some(key) = key
+                .filter(is_file)
+                .filter(|_| value("gpg.ssh.program").is_none())
+            else {
                 return Ok(None);
             };
-            ["ssh-keygen", "-Y", "sign", "-n", "git", "-f", &key].map(str::to_owned).to_vec()
+            ["ssh-keygen", "-Y", "sign", "-n", "git", "-f", &key]
+                .map(str::to_owned)
+                .to_vec()
         }
         "openpgp" => {
             let program = value("gpg.openpgp.program").or_else(|| value("gpg.program"));
-            if program.is_some_and(|setting| matches!(setting.scope.as_str(), "local" | "worktree")) {
+            if program.is_some_and(|setting| matches!(setting.scope.as_str(), "local" | "worktree"))
+            {
                 return Ok(None);
             }
             let program = program.map_or("gpg", |setting| setting.value.as_str());
             let identity = || {
                 let said = repository.git_line(&["var", "GIT_COMMITTER_IDENT"])?;
-                Ok(said.rsplit_once('>').map_or_else(String::new, |(who, _)| format!("{who}>")))
+                Ok(said
+                    .rsplit_once('>')
+                    .map_or_else(String::new, |(who, _)| format!("{who}>")))
             };
             let key = key.map_or_else(identity, Ok)?;
-            [program, "--batch", "--no-tty", "--pinentry-mode", "error", "-bsa", "-u", &key].map(str::to_owned).to_vec()
+            [
+                program,
+                "--batch",
+                "--no-tty",
+                "--pinentry-mode",
+                "error",
+                "-bsa",
+                "-u",
+                &key,
+            ]
+            .map(str::to_owned)
+            .to_vec()
         }
         _ => return Ok(None),
     };
-    let arguments =
-        ["-c", "alias.omo-sign=!true && exec", "omo-sign"].into_iter().chain(words.iter().map(String::as_str));
+    let arguments = ["-c", "alias.omo-sign=!true && exec", "omo-sign"]
+        .into_iter()
+        .chain(words.iter().map(String::as_str));
     let arguments: Vec<&str> = arguments.collect();
-    let no_prompt = [("SSH_ASKPASS_REQUIRE", OsStr::new("force")), ("SSH_ASKPASS", OsStr::new("/bin/false"))];
+    let no_prompt = [
+        ("SSH_ASKPASS_REQUIRE", OsStr::new("force")),
+        ("SSH_ASKPASS", OsStr::new("/bin/false")),
+    ];
     match repository.call_remote(TRIAL_LIMIT, &arguments, &no_prompt) {
-        Some(GitOutcome::Ended { status, complaint, .. }) if status != 0 => {
-            Ok(Some(String::from_utf8_lossy(&complaint).trim().to_owned()))
-        }
+        Some(GitOutcome::Ended {
+            status, complaint, ..
+        }) if status != 0 => Ok(Some(String::from_utf8_lossy(&complaint).trim().to_owned())),
         Some(GitOutcome::Ended { .. } | GitOutcome::TimedOut) | None => Ok(None),
     }
 }
 
 /// Paths outside of a sparse checkout; none where git is too old to tell.
-fn outside_sparse_set(repository: &GitRepository, paths: &[String]) -> Result<Vec<String>, GitFailed> {
+fn outside_sparse_set(
+    repository: &GitRepository,
+    paths: &[String],
+) -> Result<Vec<String>, GitFailed> {
     if paths.is_empty() || !is_set(repository, "core.sparsecheckout")? {
         return Ok(Vec::new());
     }
     let asked = list(paths);
-    let (status, said) = repository.answer(&["sparse-checkout", "check-rules", "-z"], &[], &asked)?;
+    let (status, said) =
+        repository.answer(&["sparse-checkout", "check-rules", "-z"], &[], &asked)?;
     let inside: BTreeSet<&[u8]> = parts(&said).collect();
-    let outside = paths.iter().filter(|path| status == 0 && !inside.contains(path.as_bytes()));
+    let outside = paths
+        .iter()
+        .filter(|path| status == 0 && !inside.contains(path.as_bytes()));
     Ok(outside.cloned().collect())
 }
 
@@ -236,12 +321,25 @@ mod tests {
     fn words_of_a_hook_are_programs_but_for_those_that_it_looks_for() {
         for (hook, expected) in [
             ("#!/bin/sh\nnpx lint-staged\n", vec!["lint-staged", "npx"]),
-            ("export PATH=\"node_modules/.bin:$PATH\"\n", vec!["$PATH", "PATH", "export", "node_modules/.bin"]),
-            ("command -v tsc >/dev/null || exit 0\ntsc --noEmit\n", vec!["--noEmit"]),
-            ("[ -x node_modules/.bin/a ] || exit 0\nnode_modules/.bin/a\n", vec![]),
+            (
+                "export PATH=\"node_modules/.bin:$PATH\"\n",
+                vec!["$PATH", "PATH", "export", "node_modules/.bin"],
+            ),
+            (
+                "command -v tsc >/dev/null || exit 0\ntsc --noEmit\n",
+                vec!["--noEmit"],
+            ),
+            (
+                "[ -x node_modules/.bin/a ] || exit 0\nnode_modules/.bin/a\n",
+                vec![],
+            ),
             ("# eslint\n", vec![]),
         ] {
-            assert_eq!(program_words(hook).into_iter().collect::<Vec<_>>(), expected, "{hook}");
+            assert_eq!(
+                program_words(hook).into_iter().collect::<Vec<_>>(),
+                expected,
+                "{hook}"
+            );
         }
     }
 }

@@ -34,22 +34,36 @@ pub fn commit_differences<'a>(
     repository: &GitRepository,
     commits: impl IntoIterator<Item = &'a str>,
 ) -> Result<BTreeMap<String, String>, GitFailed> {
-    let asked: String = commits.into_iter().filter(|id| is_object_name(id)).flat_map(|id| [id, "\n"]).collect();
+    let asked: String = commits
+        .into_iter()
+        .filter(|id| is_object_name(id))
+        .flat_map(|id| [id, "\n"])
+        .collect();
     if asked.is_empty() {
         return Ok(BTreeMap::new());
     }
     let said = repository.git_with(&PATCH_ARGUMENTS, &[], asked.as_bytes())?;
-    Ok(split_by_header(&String::from_utf8_lossy(&said), is_object_name))
+    Ok(split_by_header(
+        &String::from_utf8_lossy(&said),
+        is_object_name,
+    ))
 }
 
 /// Output of git, split at the lines that name each object asked for. No line of a difference looks
 /// like that: each has a sign before it.
-pub(crate) fn split_by_header(said: &str, is_header: impl Fn(&str) -> bool) -> BTreeMap<String, String> {
+pub(crate) fn split_by_header(
+    said: &str,
+    is_header: impl Fn(&str) -> bool,
+) -> BTreeMap<String, String> {
     let mut differences: BTreeMap<String, String> = BTreeMap::new();
     let mut current = None;
     for line in said.split_inclusive('\n') {
         if is_header(line.trim_end_matches('\n')) {
-            current = Some(differences.entry(line.trim_end_matches('\n').to_owned()).or_default());
+            current = Some(
+                differences
+                    .entry(line.trim_end_matches('\n').to_owned())
+                    .or_default(),
+            );
         } else if let Some(text) = current.as_mut().filter(|text| text.len() < MAX_BYTES) {
             text.push_str(line);
         }
@@ -67,7 +81,10 @@ pub(crate) fn split_patches(patch: &[u8]) -> Vec<&[u8]> {
         at += line.len();
     }
     begins.push(patch.len());
-    begins.windows(2).filter_map(|pair| patch.get(*pair.first()?..*pair.last()?)).collect()
+    begins
+        .windows(2)
+        .filter_map(|pair| patch.get(*pair.first()?..*pair.last()?))
+        .collect()
 }
 
 #[cfg(test)]
@@ -96,12 +113,22 @@ mod tests {
         // A line of a file that looks as git's own.
         let second = commit(&format!("{first}\n"));
         let repository = GitRepository::find(top).unwrap();
-        let found = commit_differences(&repository, [&*first, &second, &other, "--output=x"]).unwrap();
+        let found =
+            commit_differences(&repository, [&*first, &second, &other, "--output=x"]).unwrap();
         assert_eq!(found.keys().collect::<Vec<_>>().len(), 2);
-        assert!(found[&first].contains("\n+one\n") && !found[&first].contains("\n-one\n"), "{found:?}");
-        assert!(found[&second].contains(&format!("\n-one\n+{first}\n")), "{found:?}");
+        assert!(
+            found[&first].contains("\n+one\n") && !found[&first].contains("\n-one\n"),
+            "{found:?}"
+        );
+        assert!(
+            found[&second].contains(&format!("\n-one\n+{first}\n")),
+            "{found:?}"
+        );
         assert!(!top.join("x").exists());
-        assert_eq!(commit_differences(&repository, []).unwrap(), BTreeMap::new());
+        assert_eq!(
+            commit_differences(&repository, []).unwrap(),
+            BTreeMap::new()
+        );
     }
 
     #[test]

@@ -65,7 +65,9 @@ pub fn uncommitted_paths(worktree: &ProvedWorktree) -> Result<Vec<String>, Commi
 ///
 /// The project lies in no repository, or git fails.
 pub fn ignored_paths(worktree: &ProvedWorktree) -> Result<Vec<String>, CommitPreviewError> {
-    status_paths(worktree, &["--ignored=matching"], |entry| entry.letters == *b"!!")
+    status_paths(worktree, &["--ignored=matching"], |entry| {
+        entry.letters == *b"!!"
+    })
 }
 
 /// Ignored files among some files of the project, also in folders that git ignores as such.
@@ -73,12 +75,18 @@ pub fn ignored_paths(worktree: &ProvedWorktree) -> Result<Vec<String>, CommitPre
 /// # Errors
 ///
 /// The project lies in no repository, or git fails.
-pub fn ignored_among(worktree: &ProvedWorktree, files: &[String]) -> Result<Vec<String>, CommitPreviewError> {
+pub fn ignored_among(
+    worktree: &ProvedWorktree,
+    files: &[String],
+) -> Result<Vec<String>, CommitPreviewError> {
     let (repository, project) = open_project(worktree)?;
     let names = files.iter().filter_map(|file| tree_path(&project, file));
     let names: Vec<String> = names.map(|name| lossy_text(&name.0)).collect();
     let found = integrate::ignored_paths(&repository, &names)?;
-    Ok(found.iter().map(|path| relative_path(&project, path)).collect())
+    Ok(found
+        .iter()
+        .map(|path| relative_path(&project, path))
+        .collect())
 }
 
 fn status_paths(
@@ -88,7 +96,9 @@ fn status_paths(
 ) -> Result<Vec<String>, CommitPreviewError> {
     let (repository, project) = open_project(worktree)?;
     let found = repository.status(options)?.into_iter().filter(is_meant);
-    Ok(found.map(|entry| relative_path(&project, &String::from_utf8_lossy(&entry.path))).collect())
+    Ok(found
+        .map(|entry| relative_path(&project, &String::from_utf8_lossy(&entry.path)))
+        .collect())
 }
 
 /// Result of `uncommitted_folders`.
@@ -108,9 +118,17 @@ const MAX_ENTRIES: usize = 20_000;
 /// # Errors
 ///
 /// The project lies in no repository, or git fails.
-pub fn uncommitted_folders(worktree: &ProvedWorktree) -> Result<UncommittedFolders, CommitPreviewError> {
+pub fn uncommitted_folders(
+    worktree: &ProvedWorktree,
+) -> Result<UncommittedFolders, CommitPreviewError> {
     let (repository, project) = open_project(worktree)?;
-    let arguments = ["ls-files", "-z", "--others", "--directory", "--exclude-standard"];
+    let arguments = [
+        "ls-files",
+        "-z",
+        "--others",
+        "--directory",
+        "--exclude-standard",
+    ];
     let said = repository.git(&arguments)?;
     let mut found = UncommittedFolders::default();
     let mut left = MAX_ENTRIES;
@@ -155,19 +173,32 @@ impl Snapshots<'_> {
     pub fn preview_commit(&self, paths: &[&str]) -> Result<String, CommitPreviewError> {
         let (repository, project) = open_project(self.worktree)?;
         let name = |path: &&str| {
-            let name = tree_path(&project, path).filter(|_| !path.contains(char::REPLACEMENT_CHARACTER));
-            name.map(|name| name.0).ok_or_else(|| CommitPreviewError::Path((*path).to_owned()))
+            let name =
+                tree_path(&project, path).filter(|_| !path.contains(char::REPLACEMENT_CHARACTER));
+            name.map(|name| name.0)
+                .ok_or_else(|| CommitPreviewError::Path((*path).to_owned()))
         };
         let names: Vec<Vec<u8>> = paths.iter().map(name).collect::<Result<_, _>>()?;
         let head = repository.commit_of("HEAD")?;
-        let base = head.as_deref().map_or_else(|| repository.empty_tree(), |head| repository.tree_of(head))?;
+        let base = head
+            .as_deref()
+            .map_or_else(|| repository.empty_tree(), |head| repository.tree_of(head))?;
         let store = SnapshotStore::open(repository.top(), self.state_home, self.run_id)?;
         let index = PrivateIndex::new(&repository, store.fresh_index()?);
         // Not `git add`: that looks into submodules, where the settings of those count.
-        let tree = index.tree_with(&base, &["--add", "--remove", "--replace", "--stdin"], &list(names))?;
+        let tree = index.tree_with(
+            &base,
+            &["--add", "--remove", "--replace", "--stdin"],
+            &list(names),
+        )?;
         store.fresh_index()?;
         let parents: Vec<String> = head.into_iter().collect();
-        Ok(make_commit(&repository, &tree, &parents, "What a commit would hold")?)
+        Ok(make_commit(
+            &repository,
+            &tree,
+            &parents,
+            "What a commit would hold",
+        )?)
     }
 }
 
@@ -183,7 +214,9 @@ pub fn differing_files(
 ) -> Result<BTreeSet<String>, CommitPreviewError> {
     let (repository, project) = open_project(worktree)?;
     let changed = changed_entries(&repository, one, other)?.into_iter();
-    Ok(changed.map(|changed| relative_path(&project, &String::from_utf8_lossy(&changed.path.0))).collect())
+    Ok(changed
+        .map(|changed| relative_path(&project, &String::from_utf8_lossy(&changed.path.0)))
+        .collect())
 }
 
 /// The commits that one commit has and another does not, oldest first, each with the files that it changes, from the
@@ -203,8 +236,17 @@ pub fn files_by_commit(
     if commits.is_empty() {
         return Ok(Vec::new());
     }
-    let differing =
-        ["diff-tree", "--stdin", "-r", "-c", "-z", "--root", "--raw", "--no-renames", "--ignore-submodules=none"];
+    let differing = [
+        "diff-tree",
+        "--stdin",
+        "-r",
+        "-c",
+        "-z",
+        "--root",
+        "--raw",
+        "--no-renames",
+        "--ignore-submodules=none",
+    ];
     let mut found = parse_files_by_commit(&repository.git_with(&differing, &[], &commits)?);
     for file in found.iter_mut().flat_map(|(_, files)| files) {
         *file = relative_path(&project, file);
@@ -239,8 +281,10 @@ mod tests {
         let said = b"aa\0:100644 100644 1 2 M\0bb\0:000000 100644 0 2 A\0:x y\0bb\0::100644 100644 100644 1 2 3 MM\0new\nline\0";
         let expected = [("aa", vec!["bb", ":x y"]), ("bb", vec!["new\nline"])];
         let found = parse_files_by_commit(said);
-        let found: Vec<(&str, Vec<&str>)> =
-            found.iter().map(|(commit, files)| (commit.as_str(), files.iter().map(String::as_str).collect())).collect();
+        let found: Vec<(&str, Vec<&str>)> = found
+            .iter()
+            .map(|(commit, files)| (commit.as_str(), files.iter().map(String::as_str).collect()))
+            .collect();
         assert_eq!(found, expected);
         assert_eq!(parse_files_by_commit(b""), []);
     }

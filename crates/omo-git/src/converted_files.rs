@@ -10,8 +10,16 @@ use crate::repository::{GitFailed, GitRepository};
 
 /// Settings that make a file of what git keeps of it.
 const SETTINGS: &str = r"^(filter\..*\.(smudge|process)|core\.(autocrlf|eol))$";
-const ASK_ATTRIBUTES: [&str; 8] =
-    ["check-attr", "-z", "--stdin", "filter", "working-tree-encoding", "ident", "text", "eol"];
+const ASK_ATTRIBUTES: [&str; 8] = [
+    "check-attr",
+    "-z",
+    "--stdin",
+    "filter",
+    "working-tree-encoding",
+    "ident",
+    "text",
+    "eol",
+];
 /// Filter of git-lfs: content tells whether such a file is in another form.
 const LARGE_FILES: &str = "lfs";
 
@@ -32,7 +40,10 @@ impl GitRepository {
     /// # Errors
     ///
     /// git fails.
-    pub fn converted_paths<'a>(&self, paths: impl Iterator<Item = &'a Path>) -> Result<ConvertedPaths, GitFailed> {
+    pub fn converted_paths<'a>(
+        &self,
+        paths: impl Iterator<Item = &'a Path>,
+    ) -> Result<ConvertedPaths, GitFailed> {
         let asked = list(paths.map(|path| path.as_os_str().as_encoded_bytes()));
         let mut converted = ConvertedPaths::default();
         if asked.is_empty() {
@@ -40,12 +51,20 @@ impl GitRepository {
         }
         let settings = self.settings_of_conversion()?;
         let is_set_up = |name: &[u8]| {
-            let name = std::str::from_utf8(name).ok().filter(|name| *name != LARGE_FILES);
-            let has =
-                |program: &str| name.is_some_and(|name| settings.contains_key(&format!("filter.{name}.{program}")));
+            let name = std::str::from_utf8(name)
+                .ok()
+                .filter(|name| *name != LARGE_FILES);
+            let has = |program: &str| {
+                name.is_some_and(|name| settings.contains_key(&format!("filter.{name}.{program}")))
+            };
             has("smudge") || has("process")
         };
-        let value = |name: &str| settings.get(name).map(|value| value.to_ascii_lowercase()).unwrap_or_default();
+        let value = |name: &str| {
+            settings
+                .get(name)
+                .map(|value| value.to_ascii_lowercase())
+                .unwrap_or_default()
+        };
         let (autocrlf, eol) = (value("core.autocrlf"), value("core.eol"));
         let is_crlf_by_setting =
             |is_text: bool| autocrlf == "true" || (is_text && autocrlf != "input" && eol == "crlf");
@@ -58,10 +77,18 @@ impl GitRepository {
             }
         }
         for (path, attributes) in by_path {
-            let state = |name: &str| attributes.get(name.as_bytes()).copied().unwrap_or(b"unspecified");
+            let state = |name: &str| {
+                attributes
+                    .get(name.as_bytes())
+                    .copied()
+                    .unwrap_or(b"unspecified")
+            };
             let is_named = |state: &[u8]| !matches!(state, b"unspecified" | b"unset" | b"set");
             let (text, eol) = (state("text"), state("eol"));
-            if is_set_up(state("filter")) || is_named(state("working-tree-encoding")) || state("ident") == b"set" {
+            if is_set_up(state("filter"))
+                || is_named(state("working-tree-encoding"))
+                || state("ident") == b"set"
+            {
                 converted.unknown.insert(path_of(path));
             } else if text != b"unset"
                 && (eol == b"crlf" || (eol != b"lf" && is_crlf_by_setting(text != b"unspecified")))
@@ -84,6 +111,8 @@ impl GitRepository {
         let entries = entries.map(|entry| entry.split_once('\n').unwrap_or((entry, "true")));
         // omo itself sets programs to nothing, behind what the repository says.
         let entries = entries.filter(|(_, value)| !value.is_empty());
-        Ok(entries.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+        Ok(entries
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect())
     }
 }

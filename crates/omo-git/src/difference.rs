@@ -19,7 +19,9 @@ use omo_state::git_worktree::GitWorktree;
 
 use crate::commit_difference::split_patches;
 use crate::git_command::GitCalls;
-use crate::git_output::{ChangedEntry, GitEntry, SUBMODULE, lossy_text, parse_changes, parts, split_entry};
+use crate::git_output::{
+    ChangedEntry, GitEntry, SUBMODULE, lossy_text, parse_changes, parts, split_entry,
+};
 use crate::recorded::{RecordedRun, RecordedWorktree};
 use crate::repository::is_object_name;
 use crate::repository_base::RepositoryBase;
@@ -43,11 +45,23 @@ const MAX_LEFT_OUT: usize = 1_000;
 const BINARY_BYTES: usize = 8_000;
 
 /// Git's own limits and orders, whatever the repository says. A pathspec is taken as it is.
-const SETTINGS: [&str; 6] =
-    ["-c", "core.bigFileThreshold=512m", "-c", "core.quotePath=true", "-c", "diff.suppressBlankEmpty=false"];
+const SETTINGS: [&str; 6] = [
+    "-c",
+    "core.bigFileThreshold=512m",
+    "-c",
+    "core.quotePath=true",
+    "-c",
+    "diff.suppressBlankEmpty=false",
+];
 /// Options of `git diff-tree`.
-const COMPARE: [&str; 6] =
-    ["diff-tree", "-r", "--no-renames", "--ignore-submodules=none", "--no-ext-diff", "--no-textconv"];
+const COMPARE: [&str; 6] = [
+    "diff-tree",
+    "-r",
+    "--no-renames",
+    "--ignore-submodules=none",
+    "--no-ext-diff",
+    "--no-textconv",
+];
 
 /// Differences in the project of a run since its record, else since the commit of its start.
 ///
@@ -64,9 +78,18 @@ pub fn changes_of_run(
 ) -> Result<ReviewChanges, String> {
     let scope = session.verification.scope.as_deref();
     match (scope, &session.ulw.recorded) {
-        (Some(scope), Some(recorded)) => changes_since_recorded(state_home, calls, scope, id, recorded, whole),
-        _ => changes_since_commit(root, state_home, calls, scope, session.ulw.base.as_deref(), whole)
-            .map(with_unrecorded_note),
+        (Some(scope), Some(recorded)) => {
+            changes_since_recorded(state_home, calls, scope, id, recorded, whole)
+        }
+        _ => changes_since_commit(
+            root,
+            state_home,
+            calls,
+            scope,
+            session.ulw.base.as_deref(),
+            whole,
+        )
+        .map(with_unrecorded_note),
     }
 }
 
@@ -92,15 +115,18 @@ pub fn changes_since_commit(
     };
     let home = state_home.ok_or("there is no folder for the user's own state")?;
     let scope = scope.map(|name| load_scope(home, name)).transpose()?;
-    let scratch =
-        ScratchTree::open(&tree, home, calls, &FOLDER, Look::Fresh(scope.as_ref())).ok_or_else(no_answer_error)?;
+    let scratch = ScratchTree::open(&tree, home, calls, &FOLDER, Look::Fresh(scope.as_ref()))
+        .ok_or_else(no_answer_error)?;
     if is_outside(&scratch, &tree, folder, base).ok_or_else(no_answer_error)? {
         return Ok(ReviewChanges::default());
     }
     let mut text = String::new();
     let base = base.map_or(RepositoryBase::Nothing, RepositoryBase::Commit);
     write_changes((&mut text, whole), scratch, &tree, (home, calls), &base, 0)?;
-    Ok(ReviewChanges { difference: Some(text), notes: Vec::new() })
+    Ok(ReviewChanges {
+        difference: Some(text),
+        notes: Vec::new(),
+    })
 }
 
 /// Differences in the work tree of a project, and in every repository in it, since the record
@@ -119,27 +145,39 @@ pub fn changes_since_recorded(
 ) -> Result<ReviewChanges, String> {
     let home = state_home.ok_or("there is no folder for the user's own state")?;
     let scope = load_scope(home, scope)?;
-    let kept = RecordedRun::open(home, calls, id, kept).ok_or("what was recorded when the run began is gone")?;
+    let kept = RecordedRun::open(home, calls, id, kept)
+        .ok_or("what was recorded when the run began is gone")?;
     let place = RecordedWorktree::outermost(&scope);
     if scope.is_repository && GitWorktree::at(&place.top).is_none() {
         return Err("the repository that the run began in is gone".to_owned());
     }
     let mut text = String::new();
     write_recorded_changes((&mut text, whole), (&kept, &place), (home, calls), 0)?;
-    Ok(ReviewChanges { difference: Some(text), notes: Vec::new() })
+    Ok(ReviewChanges {
+        difference: Some(text),
+        notes: Vec::new(),
+    })
 }
 
 fn load_scope(home: &Path, name: &str) -> Result<FileScope, &'static str> {
     FileScope::load(home, name).ok_or("what was settled when the run began is gone")
 }
 
-fn is_outside(scratch: &ScratchTree, tree: &GitWorktree, folder: &Path, base: Option<&str>) -> Option<bool> {
+fn is_outside(
+    scratch: &ScratchTree,
+    tree: &GitWorktree,
+    folder: &Path,
+    base: Option<&str>,
+) -> Option<bool> {
     if folder == tree.top || !scratch.ignores(folder)? {
         return Some(false);
     }
     let Some(base) = base else { return Some(true) };
     let path = folder.strip_prefix(&tree.top).ok()?.to_str()?;
-    let listed = scratch.git_with_objects(&["--literal-pathspecs", "ls-tree", "--full-tree", base, path], &[])?;
+    let listed = scratch.git_with_objects(
+        &["--literal-pathspecs", "ls-tree", "--full-tree", base, path],
+        &[],
+    )?;
     Some(listed.is_empty())
 }
 
@@ -164,7 +202,13 @@ struct DiffSide {
 
 impl DiffSide {
     fn from(entry: Option<GitEntry>) -> Self {
-        entry.map(|GitEntry { mode, object }| Self { mode, name: object, bytes: 0 }).unwrap_or_default()
+        entry
+            .map(|GitEntry { mode, object }| Self {
+                mode,
+                name: object,
+                bytes: 0,
+            })
+            .unwrap_or_default()
     }
 
     fn is_submodule(&self) -> bool {
@@ -179,7 +223,12 @@ impl DiffEntry {
 
     fn is_large(&self) -> bool {
         let largest = self.before.bytes.max(self.now.bytes);
-        largest > if self.status == b'M' { MAX_COMPARED_BYTES } else { MAX_READ_BYTES }
+        largest
+            > if self.status == b'M' {
+                MAX_COMPARED_BYTES
+            } else {
+                MAX_READ_BYTES
+            }
     }
 
     fn shown_path(&self) -> String {
@@ -189,7 +238,11 @@ impl DiffEntry {
     fn sort_key(&self) -> (bool, bool, u64) {
         let path = self.shown_path().to_lowercase();
         let is_test = path.contains("test") || path.contains("spec");
-        (self.is_new(), !is_test, self.before.bytes.max(self.now.bytes))
+        (
+            self.is_new(),
+            !is_test,
+            self.before.bytes.max(self.now.bytes),
+        )
     }
 
     fn list_line(&self) -> String {
@@ -198,7 +251,11 @@ impl DiffEntry {
             b'D' => format!("deleted, had {} bytes", self.before.bytes),
             _ => format!("{} bytes before, {} now", self.before.bytes, self.now.bytes),
         };
-        format!("{} {} ({sizes})\n", char::from(self.status), self.shown_path().escape_debug())
+        format!(
+            "{} {} ({sizes})\n",
+            char::from(self.status),
+            self.shown_path().escape_debug()
+        )
     }
 }
 
@@ -211,28 +268,49 @@ fn write_changes(
     depth: usize,
 ) -> Result<(), String> {
     let kept = scratch.read_state().ok_or_else(no_answer_error)?;
-    let empty = EMPTY_TREES.iter().find(|empty| empty.len() == kept.tree.len()).copied().unwrap_or_default();
+    let empty = EMPTY_TREES
+        .iter()
+        .find(|empty| empty.len() == kept.tree.len())
+        .copied()
+        .unwrap_or_default();
     scratch.add_object_folders(before.objects());
-    let base = if matches!(before, RepositoryBase::Nothing) { empty } else { before.name() };
-    let is_there =
-        base == empty || is_object_name(base) && scratch.git_with_objects(&["cat-file", "-e", base], &[]).is_some();
+    let base = if matches!(before, RepositoryBase::Nothing) {
+        empty
+    } else {
+        before.name()
+    };
+    let is_there = base == empty
+        || is_object_name(base)
+            && scratch
+                .git_with_objects(&["cat-file", "-e", base], &[])
+                .is_some();
     if !is_there {
         return Err(format!("the commit that the run began on is gone: {base}"));
     }
     let mut entries = entries(&scratch, base, &kept.tree).ok_or_else(no_answer_error)?;
     read_patches(&scratch, base, &kept.tree, &mut entries).ok_or_else(no_answer_error)?;
     show(text, &scratch, &mut entries, whole)?;
-    let inner = submodules(&scratch, base, &kept.tree, &kept.submodules).ok_or_else(no_answer_error)?;
+    let inner =
+        submodules(&scratch, base, &kept.tree, &kept.submodules).ok_or_else(no_answer_error)?;
     scratch.clear().ok_or_else(no_answer_error)?;
     drop(scratch);
     let record = before.record();
-    let places = record.map(|(run, place)| place.inner.iter().map(move |(path, place)| (path, (run, place))));
+    let places = record.map(|(run, place)| {
+        place
+            .inner
+            .iter()
+            .map(move |(path, place)| (path, (run, place)))
+    });
     let places: Vec<_> = places.into_iter().flatten().collect();
     let is_elsewhere = |path: &PathBuf| !inner.iter().any(|(there, _)| there == path);
     // A recorded place is compared wherever it still is: ignored from now on, without its `.git`,
     // or empty.
     for (path, record) in places.iter().filter(|(path, _)| is_elsewhere(path)) {
-        let _ = writeln!(text, "\n[omo] In {}, a repository then:\n", path.display().to_string().escape_debug());
+        let _ = writeln!(
+            text,
+            "\n[omo] In {}, a repository then:\n",
+            path.display().to_string().escape_debug()
+        );
         if !record.1.top.is_dir() {
             text.push_str("All of it is gone.\n");
             continue;
@@ -241,25 +319,50 @@ fn write_changes(
     }
     for (path, commit) in inner {
         let top = tree.top.join(&path);
-        let recorded = places.iter().find(|(there, _)| **there == path).filter(|_| top.is_dir());
+        let recorded = places
+            .iter()
+            .find(|(there, _)| **there == path)
+            .filter(|_| top.is_dir());
         if let Some((_, record)) = recorded {
-            let _ = writeln!(text, "\n[omo] In the submodule {}:\n", path.display().to_string().escape_debug());
+            let _ = writeln!(
+                text,
+                "\n[omo] In the submodule {}:\n",
+                path.display().to_string().escape_debug()
+            );
             write_recorded_changes((text, &mut *whole), *record, (home, calls), depth + 1)?;
             continue;
         }
         let Some(inner) = GitWorktree::at(&top) else {
             if std::fs::read_dir(&top).is_ok_and(|mut files| files.next().is_some()) {
-                return Err(format!("the submodule {} has no repository", path.display()));
+                return Err(format!(
+                    "the submodule {} has no repository",
+                    path.display()
+                ));
             }
             continue;
         };
         if depth == MAX_DEPTH {
             return Err("submodules are nested too deep".to_owned());
         }
-        let _ = writeln!(text, "\n[omo] In the submodule {}:\n", path.display().to_string().escape_debug());
-        let base = commit.as_deref().map_or(RepositoryBase::Nothing, RepositoryBase::Commit);
-        let scratch = base.open_scratch(&inner, home, calls, &FOLDER).ok_or_else(no_answer_error)?;
-        write_changes((text, &mut *whole), scratch, &inner, (home, calls), &base, depth + 1)?;
+        let _ = writeln!(
+            text,
+            "\n[omo] In the submodule {}:\n",
+            path.display().to_string().escape_debug()
+        );
+        let base = commit
+            .as_deref()
+            .map_or(RepositoryBase::Nothing, RepositoryBase::Commit);
+        let scratch = base
+            .open_scratch(&inner, home, calls, &FOLDER)
+            .ok_or_else(no_answer_error)?;
+        write_changes(
+            (text, &mut *whole),
+            scratch,
+            &inner,
+            (home, calls),
+            &base,
+            depth + 1,
+        )?;
     }
     Ok(())
 }
@@ -271,16 +374,28 @@ fn write_recorded_changes(
     (home, calls): (&Path, &GitCalls),
     depth: usize,
 ) -> Result<(), String> {
-    let base = RepositoryBase::recorded(run, place).ok_or("what was recorded when the run began is gone")?;
+    let base = RepositoryBase::recorded(run, place)
+        .ok_or("what was recorded when the run began is gone")?;
     let tree = place.work_tree(home);
-    let scratch = base.open_scratch(&tree, home, calls, &FOLDER).ok_or_else(no_answer_error)?;
+    let scratch = base
+        .open_scratch(&tree, home, calls, &FOLDER)
+        .ok_or_else(no_answer_error)?;
     write_changes(out, scratch, &tree, (home, calls), &base, depth)
 }
 
 fn entries(scratch: &ScratchTree, base: &str, tree: &str) -> Option<Vec<DiffEntry>> {
-    let arguments = [&SETTINGS[..], &COMPARE, &["-z", "--raw", "--no-abbrev", base, tree]].concat();
+    let arguments = [
+        &SETTINGS[..],
+        &COMPARE,
+        &["-z", "--raw", "--no-abbrev", base, tree],
+    ]
+    .concat();
     let listed = scratch.git_with_objects(&arguments, &[])?;
-    let entry = |ChangedEntry { path, before, after }: ChangedEntry| DiffEntry {
+    let entry = |ChangedEntry {
+                     path,
+                     before,
+                     after,
+                 }: ChangedEntry| DiffEntry {
         status: match (&before, &after) {
             (None, _) => b'A',
             (_, None) => b'D',
@@ -300,8 +415,13 @@ fn entries(scratch: &ScratchTree, base: &str, tree: &str) -> Option<Vec<DiffEntr
 
 fn read_sizes(scratch: &ScratchTree, entries: &mut [DiffEntry]) -> Option<()> {
     let sides = || entries.iter().flat_map(|entry| [&entry.before, &entry.now]);
-    let list: Vec<&str> = sides().flat_map(|blob| [blob.name.as_str(), "\n"]).collect();
-    let said = scratch.git_with_objects(&["cat-file", "--batch-check=%(objectsize)"], list.concat().as_bytes())?;
+    let list: Vec<&str> = sides()
+        .flat_map(|blob| [blob.name.as_str(), "\n"])
+        .collect();
+    let said = scratch.git_with_objects(
+        &["cat-file", "--batch-check=%(objectsize)"],
+        list.concat().as_bytes(),
+    )?;
     let said = String::from_utf8(said).ok()?;
     let mut lines = said.lines();
     for entry in entries {
@@ -314,13 +434,25 @@ fn read_sizes(scratch: &ScratchTree, entries: &mut [DiffEntry]) -> Option<()> {
 }
 
 /// Has git compare all files but the large ones, and gives each its part of what git says.
-fn read_patches(scratch: &ScratchTree, base: &str, tree: &str, entries: &mut [DiffEntry]) -> Option<()> {
+fn read_patches(
+    scratch: &ScratchTree,
+    base: &str,
+    tree: &str,
+    entries: &mut [DiffEntry],
+) -> Option<()> {
     let mut compared: Vec<&mut DiffEntry> = Vec::new();
     let (mut left_out, mut read) = (Vec::new(), 0);
     for entry in entries {
-        read += if entry.is_new() && !entry.is_large() { entry.now.bytes } else { 0 };
+        read += if entry.is_new() && !entry.is_large() {
+            entry.now.bytes
+        } else {
+            0
+        };
         if entry.is_large() || (entry.is_new() && read > MAX_ALL_READ_BYTES) {
-            left_out.push(format!(":(exclude,literal,top){}", std::str::from_utf8(&entry.path).ok()?));
+            left_out.push(format!(
+                ":(exclude,literal,top){}",
+                std::str::from_utf8(&entry.path).ok()?
+            ));
         } else {
             compared.push(entry);
         }
@@ -328,7 +460,10 @@ fn read_patches(scratch: &ScratchTree, base: &str, tree: &str, entries: &mut [Di
     if left_out.len() > MAX_LEFT_OUT {
         return None;
     }
-    let paths = [".".to_owned()].into_iter().filter(|_| !left_out.is_empty()).chain(left_out.iter().cloned());
+    let paths = [".".to_owned()]
+        .into_iter()
+        .filter(|_| !left_out.is_empty())
+        .chain(left_out.iter().cloned());
     let paths: Vec<String> = paths.collect();
     let options = [
         "--patch",
@@ -343,8 +478,11 @@ fn read_patches(scratch: &ScratchTree, base: &str, tree: &str, entries: &mut [Di
         tree,
         "--",
     ];
-    let arguments: Vec<&str> =
-        [&SETTINGS[..], &COMPARE, &options].concat().into_iter().chain(paths.iter().map(String::as_str)).collect();
+    let arguments: Vec<&str> = [&SETTINGS[..], &COMPARE, &options]
+        .concat()
+        .into_iter()
+        .chain(paths.iter().map(String::as_str))
+        .collect();
     let said = scratch.git_with_objects(&arguments, &[])?;
     let mut parts = split_patches(&said).into_iter();
     for entry in compared {
@@ -366,21 +504,35 @@ fn show(
     entries.sort_by_key(DiffEntry::sort_key);
     let list: String = entries.iter().map(DiffEntry::list_line).collect();
     if list.len() > MAX_LIST_BYTES {
-        return Err(format!("{} files changed, more than can be listed", entries.len()));
+        return Err(format!(
+            "{} files changed, more than can be listed",
+            entries.len()
+        ));
     }
     text.push_str(&list);
     let mut hidden = Vec::new();
     for entry in entries.iter() {
-        let most = if entry.is_new() { MAX_NEW_FILE_BYTES } else { MAX_FILE_BYTES };
+        let most = if entry.is_new() {
+            MAX_NEW_FILE_BYTES
+        } else {
+            MAX_FILE_BYTES
+        };
         let room = MAX_BYTES.saturating_sub(text.len()).min(most);
         text.push('\n');
         if was_binary(scratch, entry) {
             let path = entry.shown_path();
-            let _ = writeln!(text, "[omo] {} was a binary file before, and is not shown.", path.escape_debug());
+            let _ = writeln!(
+                text,
+                "[omo] {} was a binary file before, and is not shown.",
+                path.escape_debug()
+            );
             continue;
         }
         let patch = String::from_utf8_lossy(&entry.patch);
-        let end = (0..=patch.len().min(room)).rev().find(|at| patch.is_char_boundary(*at)).unwrap_or(0);
+        let end = (0..=patch.len().min(room))
+            .rev()
+            .find(|at| patch.is_char_boundary(*at))
+            .unwrap_or(0);
         text.push_str(patch.get(..end).unwrap_or_default());
         if end == patch.len() && !entry.patch.is_empty() {
             continue;
@@ -389,7 +541,11 @@ fn show(
         if let Some(said) = whole.write_versions(scratch, entry) {
             text.push_str(&said);
         } else if entry.is_new() {
-            let _ = writeln!(text, "\n[omo] the rest of {} is to be read in that file itself.", file.escape_debug());
+            let _ = writeln!(
+                text,
+                "\n[omo] the rest of {} is to be read in that file itself.",
+                file.escape_debug()
+            );
         } else {
             hidden.push(file);
         }
@@ -397,7 +553,10 @@ fn show(
     let named: Vec<&str> = hidden.iter().take(5).map(String::as_str).collect();
     match hidden.len() {
         0 => Ok(()),
-        count => Err(format!("what changed in {count} files is more than can be shown: {}", named.join(", "))),
+        count => Err(format!(
+            "what changed in {count} files is more than can be shown: {}",
+            named.join(", ")
+        )),
     }
 }
 
@@ -410,7 +569,9 @@ fn was_binary(scratch: &ScratchTree, entry: &DiffEntry) -> bool {
     if !entry.patch.is_empty() && !entry.patch.contains(&NUL) {
         return false;
     }
-    let content = scratch.git_with_objects(&["cat-file", "blob", &entry.before.name], &[]).unwrap_or_default();
+    let content = scratch
+        .git_with_objects(&["cat-file", "blob", &entry.before.name], &[])
+        .unwrap_or_default();
     content.iter().take(BINARY_BYTES).any(|byte| *byte == NUL)
 }
 
@@ -425,16 +586,27 @@ fn submodules(
         return Some(Vec::new());
     }
     let commits = |tree: &str| {
-        let listed = scratch.git_with_objects(&["ls-tree", "-r", "-z", "--full-tree", tree], &[])?;
+        let listed =
+            scratch.git_with_objects(&["ls-tree", "-r", "-z", "--full-tree", tree], &[])?;
         let entries = parts(&listed).filter_map(|entry| {
             let entry = entry.strip_prefix(b"160000 commit ")?;
             let (commit, path) = split_entry(entry)?;
-            Some((crate::platform::path_of(path), String::from_utf8(commit.to_owned()).ok()?))
+            Some((
+                crate::platform::path_of(path),
+                String::from_utf8(commit.to_owned()).ok()?,
+            ))
         });
         Some(entries.collect::<std::collections::BTreeMap<_, _>>())
     };
     let (before, now) = (commits(base)?, commits(tree)?);
-    let without_commit = paths.iter().filter(|path| !now.contains_key(*path)).cloned();
+    let without_commit = paths
+        .iter()
+        .filter(|path| !now.contains_key(*path))
+        .cloned();
     let all: Vec<PathBuf> = now.keys().cloned().chain(without_commit).collect();
-    Some(all.into_iter().map(|path| (path.clone(), before.get(&path).cloned())).collect())
+    Some(
+        all.into_iter()
+            .map(|path| (path.clone(), before.get(&path).cloned()))
+            .collect(),
+    )
 }

@@ -25,12 +25,22 @@ pub fn add_exclude_line(tree: &GitWorktree, line: &str) -> io::Result<()> {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
-    if text.split(|byte| *byte == b'\n').any(|known| known.trim_ascii() == line.as_bytes()) {
+    if text
+        .split(|byte| *byte == b'\n')
+        .any(|known| known.trim_ascii() == line.as_bytes())
+    {
         return Ok(());
     }
     fs::create_dir_all(tree.common.join("info"))?;
-    let begins_anew = if text.last().is_none_or(|last| *last == b'\n') { "" } else { "\n" };
-    let mut open = fs::OpenOptions::new().append(true).create(true).open(&path)?;
+    let begins_anew = if text.last().is_none_or(|last| *last == b'\n') {
+        ""
+    } else {
+        "\n"
+    };
+    let mut open = fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(&path)?;
     open.write_all(format!("{begins_anew}{line}\n").as_bytes())
 }
 
@@ -41,14 +51,21 @@ mod tests {
     #[test]
     fn a_line_is_added_once_and_behind_what_is_there() {
         let temp = tempfile::tempdir().unwrap();
-        let tree = GitWorktree { top: temp.path().into(), git: temp.path().into(), common: temp.path().join("git") };
+        let tree = GitWorktree {
+            top: temp.path().into(),
+            git: temp.path().into(),
+            common: temp.path().join("git"),
+        };
         add_exclude_line(&tree, "/a").unwrap();
         fs::write(exclude_file(&tree), "mine").unwrap();
         for _ in 0..2 {
             add_exclude_line(&tree, "/a").unwrap();
             add_exclude_line(&tree, "b*").unwrap();
         }
-        assert_eq!(fs::read_to_string(exclude_file(&tree)).unwrap(), "mine\n/a\nb*\n");
+        assert_eq!(
+            fs::read_to_string(exclude_file(&tree)).unwrap(),
+            "mine\n/a\nb*\n"
+        );
         fs::remove_file(exclude_file(&tree)).unwrap();
         fs::create_dir(exclude_file(&tree)).unwrap();
         assert!(add_exclude_line(&tree, "/a").is_err());

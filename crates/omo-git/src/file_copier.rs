@@ -94,11 +94,21 @@ impl<'a> CopyOptions<'a> {
     /// Options without any bound.
     pub const fn all(kind: CopyKind<'a>) -> Self {
         let (max_files, max_bytes, max_depth) = (usize::MAX, u64::MAX, usize::MAX);
-        Self { kind, max_files, max_bytes, max_depth, known: None, leaves_out: |_| false }
+        Self {
+            kind,
+            max_files,
+            max_bytes,
+            max_depth,
+            known: None,
+            leaves_out: |_| false,
+        }
     }
 
     fn count(&mut self, bytes: u64) -> io::Result<()> {
-        let left = self.max_files.checked_sub(1).zip(self.max_bytes.checked_sub(bytes));
+        let left = self
+            .max_files
+            .checked_sub(1)
+            .zip(self.max_bytes.checked_sub(bytes));
         (self.max_files, self.max_bytes) = left.ok_or(ErrorKind::FileTooLarge)?;
         Ok(())
     }
@@ -116,12 +126,21 @@ pub(crate) fn copy_files(
     options: CopyOptions<'_>,
     mut should_continue: impl FnMut() -> bool,
 ) -> Result<(), CopyError> {
-    let most = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+    let most = thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(MAX_THREADS);
     let threads = paths.len().div_ceil(FILES_AT_ONCE).clamp(1, most);
-    let (is_ended, taken, caller) = (&AtomicBool::new(false), &AtomicUsize::new(0), &thread::current());
+    let (is_ended, taken, caller) = (
+        &AtomicBool::new(false),
+        &AtomicUsize::new(0),
+        &thread::current(),
+    );
     let copy_some = || {
         let mut copier = FileCopier::open(from, to, options)?;
-        while let Some(paths) = paths.chunks(FILES_AT_ONCE).nth(taken.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(paths) = paths
+            .chunks(FILES_AT_ONCE)
+            .nth(taken.fetch_add(1, Ordering::Relaxed))
+        {
             for (path, count) in paths {
                 if is_ended.load(Ordering::Relaxed) {
                     return Err(CopyError::Cancelled);
@@ -146,8 +165,15 @@ pub(crate) fn copy_files(
             }
             thread::park_timeout(ASK_EVERY);
         }
-        let panicked = |_| Err(CopyError::new(from, io::Error::other("a part of the copying panicked")));
-        copiers.into_iter().try_for_each(|copier| copier.join().unwrap_or_else(panicked))
+        let panicked = |_| {
+            Err(CopyError::new(
+                from,
+                io::Error::other("a part of the copying panicked"),
+            ))
+        };
+        copiers
+            .into_iter()
+            .try_for_each(|copier| copier.join().unwrap_or_else(panicked))
     })
 }
 
@@ -171,10 +197,27 @@ impl<'a> FileCopier<'a> {
     ///
     /// One of them is no folder that can be opened.
     pub fn open(from: &Path, to: &[&Path], options: CopyOptions<'a>) -> Result<Self, CopyError> {
-        let open = |tree: &Path| FolderPath::open(tree).map_err(|error| CopyError::new(tree, error));
-        let to = to.iter().map(|to| Ok(open(to)?.making_folders())).collect::<Result<_, CopyError>>()?;
-        let (top, known, buffer) = (from.to_owned(), options.known.map(open).transpose()?, vec![0; SMALL_FILE]);
-        Ok(Self { top, from: open(from)?, to, known, options, buffer, copied: Vec::new(), not_copied: Vec::new() })
+        let open =
+            |tree: &Path| FolderPath::open(tree).map_err(|error| CopyError::new(tree, error));
+        let to = to
+            .iter()
+            .map(|to| Ok(open(to)?.making_folders()))
+            .collect::<Result<_, CopyError>>()?;
+        let (top, known, buffer) = (
+            from.to_owned(),
+            options.known.map(open).transpose()?,
+            vec![0; SMALL_FILE],
+        );
+        Ok(Self {
+            top,
+            from: open(from)?,
+            to,
+            known,
+            options,
+            buffer,
+            copied: Vec::new(),
+            not_copied: Vec::new(),
+        })
     }
 
     /// Copies a file or a link by the same path into the first so many trees. What is not there, or lies behind a link, is
@@ -184,7 +227,8 @@ impl<'a> FileCopier<'a> {
     ///
     /// It cannot be read or written.
     pub fn copy_file(&mut self, path: &Path, count: usize) -> Result<(), CopyError> {
-        self.try_create((path, path), count).map_err(|error| CopyError::new(path, error))
+        self.try_create((path, path), count)
+            .map_err(|error| CopyError::new(path, error))
     }
 
     /// Copies a file, or a folder with all below it, by the same path. Where that leads through a link, what it leads to is
@@ -193,13 +237,24 @@ impl<'a> FileCopier<'a> {
     /// # Errors
     ///
     /// It is above a bound, cannot be read or written, or was cancelled.
-    pub fn copy_real(&mut self, path: &Path, mut should_continue: impl FnMut() -> bool) -> Result<(), CopyError> {
-        self.try_copy_real(path, &mut should_continue).map_err(|error| CopyError::new(path, error))
+    pub fn copy_real(
+        &mut self,
+        path: &Path,
+        mut should_continue: impl FnMut() -> bool,
+    ) -> Result<(), CopyError> {
+        self.try_copy_real(path, &mut should_continue)
+            .map_err(|error| CopyError::new(path, error))
     }
 
-    fn try_copy_real(&mut self, path: &Path, should_continue: &mut dyn FnMut() -> bool) -> io::Result<()> {
+    fn try_copy_real(
+        &mut self,
+        path: &Path,
+        should_continue: &mut dyn FnMut() -> bool,
+    ) -> io::Result<()> {
         let source = self.top.join(path).canonicalize()?;
-        let (Some(above), Some(name)) = (source.parent(), source.file_name()) else { return Ok(()) };
+        let (Some(above), Some(name)) = (source.parent(), source.file_name()) else {
+            return Ok(());
+        };
         self.from = FolderPath::open(above)?;
         self.copy_tree((Path::new(name), path), should_continue)
     }
@@ -209,7 +264,11 @@ impl<'a> FileCopier<'a> {
         let _ = self.copy_tree((path, path), &mut || true);
     }
 
-    fn copy_tree(&mut self, paths: (&Path, &Path), should_continue: &mut dyn FnMut() -> bool) -> io::Result<()> {
+    fn copy_tree(
+        &mut self,
+        paths: (&Path, &Path),
+        should_continue: &mut dyn FnMut() -> bool,
+    ) -> io::Result<()> {
         let copied = self.try_copy_tree(paths, should_continue);
         let list = match (copied, self.options.kind) {
             (copied, CopyKind::Checkout(_) | CopyKind::Installed(..)) => return copied.map(drop),
@@ -235,14 +294,28 @@ impl<'a> FileCopier<'a> {
         if to.components().count() > self.options.max_depth {
             return Err(ErrorKind::FileTooLarge.into());
         }
-        let is_plain = to.components().all(|part| matches!(part, Component::Normal(_)));
-        let name = from.file_name().filter(|_| is_plain).ok_or(ErrorKind::InvalidInput)?;
-        match (self.from.parent_of(from)?.ok_or(ErrorKind::NotFound)?.look(name)?, self.options.kind) {
+        let is_plain = to
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)));
+        let name = from
+            .file_name()
+            .filter(|_| is_plain)
+            .ok_or(ErrorKind::InvalidInput)?;
+        match (
+            self.from
+                .parent_of(from)?
+                .ok_or(ErrorKind::NotFound)?
+                .look(name)?,
+            self.options.kind,
+        ) {
             (FolderEntry::Other, _) => return Ok(false),
             (FolderEntry::Folder, CopyKind::Installed(..)) => {
                 self.options.count(0)?;
                 // Also one that stays empty.
-                self.to.first_mut().map(|new| new.folder(to).map(drop)).transpose()?;
+                self.to
+                    .first_mut()
+                    .map(|new| new.folder(to).map(drop))
+                    .transpose()?;
             }
             (FolderEntry::Folder, _) => {}
             (_, CopyKind::Noted | CopyKind::Moved) => return self.try_replace((from, to)),
@@ -253,7 +326,12 @@ impl<'a> FileCopier<'a> {
                 };
             }
         }
-        for name in self.from.folder(from)?.ok_or(ErrorKind::NotFound)?.names()? {
+        for name in self
+            .from
+            .folder(from)?
+            .ok_or(ErrorKind::NotFound)?
+            .names()?
+        {
             self.copy_tree((&from.join(&name), &to.join(&name)), should_continue)?;
         }
         Ok(false)
@@ -261,9 +339,15 @@ impl<'a> FileCopier<'a> {
 
     fn try_create(&mut self, (from, to): (&Path, &Path), count: usize) -> io::Result<()> {
         let names = from.file_name().zip(to.file_name());
-        let Some(((name, new_name), source)) = names.zip(self.from.parent_of(from)?) else { return Ok(()) };
+        let Some(((name, new_name), source)) = names.zip(self.from.parent_of(from)?) else {
+            return Ok(());
+        };
         let (mut file, is_executable, size) = match source.open_entry(name)? {
-            OpenedEntry::File { file, is_executable, size } => (file, is_executable, size),
+            OpenedEntry::File {
+                file,
+                is_executable,
+                size,
+            } => (file, is_executable, size),
             OpenedEntry::Link(target) => {
                 self.options.count(0)?;
                 for folders in self.to.iter_mut().take(count) {
@@ -271,7 +355,10 @@ impl<'a> FileCopier<'a> {
                         (None, _) => {}
                         (Some(_), CopyKind::Installed(old, new)) => {
                             let below = Path::new(&target).strip_prefix(old);
-                            link_folder(&below.map_or(target.clone().into(), |below| new.join(below)), &new.join(to))?;
+                            link_folder(
+                                &below.map_or(target.clone().into(), |below| new.join(below)),
+                                &new.join(to),
+                            )?;
                         }
                         (Some(folder), _) => folder.link(new_name, &target)?,
                     }
@@ -291,7 +378,9 @@ impl<'a> FileCopier<'a> {
             None => read_small(&mut file, size, &mut self.buffer)?,
         };
         for folders in self.to.iter_mut().take(count) {
-            let Some(folder) = folders.parent_of(to)? else { continue };
+            let Some(folder) = folders.parent_of(to)? else {
+                continue;
+            };
             let mut copy = folder.check_out(new_name, is_executable)?;
             if let Some(content) = small {
                 copy.write_all(content)?;
@@ -313,7 +402,9 @@ impl<'a> FileCopier<'a> {
     /// Copies a file or a link into the first tree, over a file that is there; says whether it had to.
     fn try_replace(&mut self, (from, to): (&Path, &Path)) -> io::Result<bool> {
         let names = from.file_name().zip(to.file_name());
-        let place = names.zip(self.from.parent_of(from)?).zip(self.to.first_mut());
+        let place = names
+            .zip(self.from.parent_of(from)?)
+            .zip(self.to.first_mut());
         let (((name, new_name), source), folders) = place.ok_or(ErrorKind::NotFound)?;
         let mut opened = source.open_entry(name);
         let is_link = matches!(opened, Ok(OpenedEntry::Link(_)));
@@ -321,12 +412,22 @@ impl<'a> FileCopier<'a> {
         let mut new_name = new_name.to_owned();
         new_name.push(if is_link { ".omo-link" } else { "" });
         let target = folders.parent_of(to)?.ok_or(ErrorKind::AlreadyExists)?;
-        if !matches!(target.look(&new_name)?, FolderEntry::Nothing | FolderEntry::File { .. }) {
+        if !matches!(
+            target.look(&new_name)?,
+            FolderEntry::Nothing | FolderEntry::File { .. }
+        ) {
             return Err(ErrorKind::AlreadyExists.into());
         }
         if let Ok(OpenedEntry::File { file, .. }) = &mut opened {
-            let known = self.known.as_mut().map(|known| known.parent_of(from)).transpose()?.flatten();
-            if known.is_some_and(|known| is_same(file, known, name)) || is_same(file, target, &new_name) {
+            let known = self
+                .known
+                .as_mut()
+                .map(|known| known.parent_of(from))
+                .transpose()?
+                .flatten();
+            if known.is_some_and(|known| is_same(file, known, name))
+                || is_same(file, target, &new_name)
+            {
                 return Ok(false);
             }
         }
@@ -340,7 +441,12 @@ impl<'a> FileCopier<'a> {
             if matches!(opened, OpenedEntry::Other) {
                 return Err(ErrorKind::NotFound.into());
             }
-            self.options.count(if let OpenedEntry::File { size, .. } = &opened { *size } else { 0 })?;
+            self.options
+                .count(if let OpenedEntry::File { size, .. } = &opened {
+                    *size
+                } else {
+                    0
+                })?;
             let mut copy = target.check_out(&part, false)?;
             match opened {
                 OpenedEntry::Link(leads_to) => copy.write_all(leads_to.as_encoded_bytes())?,
@@ -362,24 +468,46 @@ impl<'a> FileCopier<'a> {
 
 /// The text of a script, or of a file that names folders of modules, which says where the project is, with the other
 /// folder in its place; `None` for any other file.
-fn moved_script(file: &mut File, path: &Path, size: u64, (old, new): (&Path, &Path)) -> io::Result<Option<String>> {
-    let is_in_bin = path.parent().and_then(Path::file_name).is_some_and(|name| name == "bin" || name == "Scripts");
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+fn moved_script(
+    file: &mut File,
+    path: &Path,
+    size: u64,
+    (old, new): (&Path, &Path),
+) -> io::Result<Option<String>> {
+    let is_in_bin = path
+        .parent()
+        .and_then(Path::file_name)
+        .is_some_and(|name| name == "bin" || name == "Scripts");
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    let ending = path
+        .extension()
+        .and_then(|ending| ending.to_str())
+        .unwrap_or_default();
     let names_folders = matches!(ending, "pth" | "egg-link") || name.starts_with("__editable__");
     if size > MAX_SCRIPT_BYTES || !(is_in_bin || names_folders) {
         return Ok(None);
     }
-    let (Some(old), Some(new)) = (old.to_str(), new.to_str()) else { return Ok(None) };
+    let (Some(old), Some(new)) = (old.to_str(), new.to_str()) else {
+        return Ok(None);
+    };
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     file.rewind()?;
     let text = String::from_utf8(bytes).ok();
-    Ok(text.filter(|text| text.contains(old)).map(|text| text.replace(old, new)))
+    Ok(text
+        .filter(|text| text.contains(old))
+        .map(|text| text.replace(old, new)))
 }
 
 /// The content of a file of this size; `None` where the buffer is too small for it.
-fn read_small<'b>(file: &mut File, size: u64, buffer: &'b mut [u8]) -> io::Result<Option<&'b [u8]>> {
+fn read_small<'b>(
+    file: &mut File,
+    size: u64,
+    buffer: &'b mut [u8],
+) -> io::Result<Option<&'b [u8]>> {
     let mut filled = 0;
     while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
         let wanted = rest.len();
@@ -400,10 +528,16 @@ fn read_small<'b>(file: &mut File, size: u64, buffer: &'b mut [u8]) -> io::Resul
 }
 
 fn is_same(file: &mut File, folder: &OpenFolder, name: &OsStr) -> bool {
-    let Ok(OpenedEntry::File { file: other, size, .. }) = folder.open_entry(name) else { return false };
+    let Ok(OpenedEntry::File {
+        file: other, size, ..
+    }) = folder.open_entry(name)
+    else {
+        return false;
+    };
     let has_size = file.rewind().is_ok() && file.metadata().is_ok_and(|meta| meta.len() == size);
     has_size
-        && hex_digest_of_reader(&*file, size).is_some_and(|digest| hex_digest_of_reader(other, size) == Some(digest))
+        && hex_digest_of_reader(&*file, size)
+            .is_some_and(|digest| hex_digest_of_reader(other, size) == Some(digest))
 }
 
 #[cfg(test)]
@@ -425,14 +559,25 @@ mod tests {
             std::fs::create_dir(tree).unwrap();
         }
         let checkout = CopyKind::Checkout(SystemTime::UNIX_EPOCH);
-        let mut copier = FileCopier::open(&from, &[&one, &other], CopyOptions::all(checkout)).unwrap();
-        for size in [0, 1, SMALL_FILE - 1, SMALL_FILE, SMALL_FILE + 1, 3 * SMALL_FILE] {
+        let mut copier =
+            FileCopier::open(&from, &[&one, &other], CopyOptions::all(checkout)).unwrap();
+        for size in [
+            0,
+            1,
+            SMALL_FILE - 1,
+            SMALL_FILE,
+            SMALL_FILE + 1,
+            3 * SMALL_FILE,
+        ] {
             let bytes: Vec<u8> = (0..=250).cycle().take(size).collect();
             let name = size.to_string();
             std::fs::write(from.join(&name), &bytes).unwrap();
             copier.copy_file(Path::new(&name), 2).unwrap();
             for tree in [&one, &other] {
-                assert!(std::fs::read(tree.join(&name)).unwrap() == bytes, "{size} bytes");
+                assert!(
+                    std::fs::read(tree.join(&name)).unwrap() == bytes,
+                    "{size} bytes"
+                );
             }
         }
     }
@@ -446,35 +591,66 @@ mod tests {
 
         for is_installed in [true, false] {
             let folder = tempfile::tempdir().unwrap();
-            let [from, to] = ["from", "to"].map(|name| folder.path().canonicalize().unwrap().join(name));
-            let kind = if is_installed { CopyKind::Installed(&from, &to) } else { CopyKind::Noted };
+            let [from, to] =
+                ["from", "to"].map(|name| folder.path().canonicalize().unwrap().join(name));
+            let kind = if is_installed {
+                CopyKind::Installed(&from, &to)
+            } else {
+                CopyKind::Noted
+            };
             let odd = OsStr::from_bytes(b"no text \xff");
             for inner in ["tree/empty", "tree/inner/.git", "to"] {
                 fs::create_dir_all(folder.path().join(inner.replace("tree", "from/tree"))).unwrap();
             }
             let tree = from.join("tree");
-            let files = [(odd, 0o640), (OsStr::new("program"), 0o755), (OsStr::new("inner/.git/HEAD"), 0o444)];
+            let files = [
+                (odd, 0o640),
+                (OsStr::new("program"), 0o755),
+                (OsStr::new("inner/.git/HEAD"), 0o444),
+            ];
             for (name, mode) in files {
                 fs::write(tree.join(name), name.as_bytes()).unwrap();
                 fs::set_permissions(tree.join(name), Permissions::from_mode(mode)).unwrap();
             }
             symlink("/nowhere", tree.join("link")).unwrap();
-            assert!(std::process::Command::new("mkfifo").arg(tree.join("fifo")).status().unwrap().success());
+            assert!(
+                std::process::Command::new("mkfifo")
+                    .arg(tree.join("fifo"))
+                    .status()
+                    .unwrap()
+                    .success()
+            );
             FileCopier::open(&from, &[&to], CopyOptions::all(kind))
                 .unwrap()
                 .copy_real(Path::new("tree"), || true)
                 .unwrap();
             let copy = to.join("tree");
             for (name, mode) in files {
-                let (original, copied) = (tree.join(name).metadata().unwrap(), copy.join(name).metadata().unwrap());
-                assert_eq!(fs::read(copy.join(name)).unwrap(), name.as_bytes(), "{name:?}");
-                assert!(copied.mode() & 0o777 == mode && copied.ino() != original.ino(), "{name:?}");
+                let (original, copied) = (
+                    tree.join(name).metadata().unwrap(),
+                    copy.join(name).metadata().unwrap(),
+                );
+                assert_eq!(
+                    fs::read(copy.join(name)).unwrap(),
+                    name.as_bytes(),
+                    "{name:?}"
+                );
+                assert!(
+                    copied.mode() & 0o777 == mode && copied.ino() != original.ino(),
+                    "{name:?}"
+                );
             }
             if is_installed {
-                assert_eq!(fs::read_link(copy.join("link")).unwrap(), Path::new("/nowhere"));
+                assert_eq!(
+                    fs::read_link(copy.join("link")).unwrap(),
+                    Path::new("/nowhere")
+                );
                 assert!(copy.join("empty").is_dir());
             } else {
-                assert_eq!(fs::read_to_string(copy.join("link.omo-link")).unwrap(), "/nowhere");
+                assert_eq!(
+                    fs::read_to_string(copy.join("link.omo-link")).unwrap(),
+                    "/nowhere"
+                );
             }
             assert!(!copy.join("fifo").exists());
         }
@@ -487,7 +663,8 @@ mod tests {
         use std::os::unix::fs::{PermissionsExt, symlink};
         use std::process::Command;
         let folder = tempfile::tempdir().unwrap();
-        let [from, to] = ["from", "to"].map(|name| folder.path().canonicalize().unwrap().join(name));
+        let [from, to] =
+            ["from", "to"].map(|name| folder.path().canonicalize().unwrap().join(name));
         let venv = from.join(".venv");
         for inner in [venv.join("bin"), venv.join("lib/site-packages"), to.clone()] {
             fs::create_dir_all(inner).unwrap();
@@ -495,8 +672,17 @@ mod tests {
         let bin = |tree: &Path, name: &str| tree.join(".venv/bin").join(name);
         for (name, text) in [
             ("python3", "#!/bin/sh\necho \"$0\"\n".to_owned()),
-            ("tool", format!("#!/bin/sh\nexec '{}' \"$@\"\n", bin(&from, "python3").display())),
-            ("linked", format!("#!/bin/sh\nexec '{}'\n", bin(&from, "python").display())),
+            (
+                "tool",
+                format!(
+                    "#!/bin/sh\nexec '{}' \"$@\"\n",
+                    bin(&from, "python3").display()
+                ),
+            ),
+            (
+                "linked",
+                format!("#!/bin/sh\nexec '{}'\n", bin(&from, "python").display()),
+            ),
         ] {
             fs::write(bin(&from, name), text).unwrap();
             fs::set_permissions(bin(&from, name), Permissions::from_mode(0o755)).unwrap();
@@ -504,7 +690,11 @@ mod tests {
         symlink(bin(&from, "python3"), bin(&from, "python")).unwrap();
         symlink("python3", bin(&from, "python3.12")).unwrap();
         let module_folder = ".venv/lib/site-packages/project.pth";
-        fs::write(from.join(module_folder), from.join("src").as_os_str().as_encoded_bytes()).unwrap();
+        fs::write(
+            from.join(module_folder),
+            from.join("src").as_os_str().as_encoded_bytes(),
+        )
+        .unwrap();
         let binary = [b"\xff\0".as_slice(), from.as_os_str().as_encoded_bytes()].concat();
         fs::write(bin(&from, "binary"), &binary).unwrap();
         let kind = CopyKind::Installed(&from, &to);
@@ -512,15 +702,36 @@ mod tests {
             .unwrap()
             .copy_real(Path::new(".venv"), || true)
             .unwrap();
-        for (name, runs) in [("tool", "python3"), ("linked", "python"), ("python3.12", "python3.12")] {
+        for (name, runs) in [
+            ("tool", "python3"),
+            ("linked", "python"),
+            ("python3.12", "python3.12"),
+        ] {
             let output = Command::new(bin(&to, name)).output().unwrap();
-            assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("{}\n", bin(&to, runs).display()), "{name}");
+            assert_eq!(
+                String::from_utf8(output.stdout).unwrap(),
+                format!("{}\n", bin(&to, runs).display()),
+                "{name}"
+            );
         }
-        assert_eq!(fs::read_link(bin(&to, "python")).unwrap(), bin(&to, "python3"));
-        assert_eq!(fs::read_link(bin(&to, "python3.12")).unwrap(), Path::new("python3"));
-        assert_eq!(fs::read_to_string(to.join(module_folder)).unwrap(), to.join("src").to_str().unwrap());
+        assert_eq!(
+            fs::read_link(bin(&to, "python")).unwrap(),
+            bin(&to, "python3")
+        );
+        assert_eq!(
+            fs::read_link(bin(&to, "python3.12")).unwrap(),
+            Path::new("python3")
+        );
+        assert_eq!(
+            fs::read_to_string(to.join(module_folder)).unwrap(),
+            to.join("src").to_str().unwrap()
+        );
         assert_eq!(fs::read(bin(&to, "binary")).unwrap(), binary, "no text");
-        assert!(fs::read_to_string(bin(&from, "tool")).unwrap().contains(from.to_str().unwrap()));
+        assert!(
+            fs::read_to_string(bin(&from, "tool"))
+                .unwrap()
+                .contains(from.to_str().unwrap())
+        );
     }
 
     #[test]
@@ -531,7 +742,10 @@ mod tests {
             std::fs::write(to.join("notes"), "kept").unwrap();
             let mut copier = FileCopier::open(&from, &[&to], CopyOptions::all(kind)).unwrap();
             copier.copy_noted(Path::new("notes"));
-            assert_eq!((copier.copied.len(), copier.not_copied.as_slice()), (0, ["notes".to_owned()].as_slice()));
+            assert_eq!(
+                (copier.copied.len(), copier.not_copied.as_slice()),
+                (0, ["notes".to_owned()].as_slice())
+            );
             assert_eq!(std::fs::read_to_string(to.join("notes")).unwrap(), "kept");
             assert_eq!(to.read_dir().unwrap().count(), 1);
         }
@@ -542,14 +756,23 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let [from, to] = new_trees(&folder);
         let bound = 256 * 1024 * 1024;
-        File::create(from.join("large")).unwrap().set_len(bound + 1).unwrap();
+        File::create(from.join("large"))
+            .unwrap()
+            .set_len(bound + 1)
+            .unwrap();
         std::fs::write(from.join("small"), "text").unwrap();
-        let options = CopyOptions { max_bytes: bound, ..CopyOptions::all(CopyKind::Noted) };
+        let options = CopyOptions {
+            max_bytes: bound,
+            ..CopyOptions::all(CopyKind::Noted)
+        };
         let mut copier = FileCopier::open(&from, &[&to], options).unwrap();
         for name in ["large", "small"] {
             copier.copy_real(Path::new(name), || true).unwrap();
         }
-        assert_eq!((copier.copied.concat(), copier.not_copied.concat()), ("small".to_owned(), "large".to_owned()));
+        assert_eq!(
+            (copier.copied.concat(), copier.not_copied.concat()),
+            ("small".to_owned(), "large".to_owned())
+        );
         assert_eq!(std::fs::read_to_string(to.join("small")).unwrap(), "text");
         assert_eq!(to.read_dir().unwrap().count(), 1);
     }
@@ -564,8 +787,14 @@ mod tests {
         let [from, to] = new_trees(&folder);
         fs::write(from.join("closed"), "text").unwrap();
         fs::set_permissions(from.join("closed"), Permissions::from_mode(0o000)).unwrap();
-        for (kind, copied, not_copied) in [(CopyKind::Noted, "", "closed"), (CopyKind::Moved, "closed", "")] {
-            let options = CopyOptions { max_files: 0, ..CopyOptions::all(kind) };
+        for (kind, copied, not_copied) in [
+            (CopyKind::Noted, "", "closed"),
+            (CopyKind::Moved, "closed", ""),
+        ] {
+            let options = CopyOptions {
+                max_files: 0,
+                ..CopyOptions::all(kind)
+            };
             let mut copier = FileCopier::open(&from, &[&to], options).unwrap();
             copier.copy_noted(Path::new("closed"));
             assert_eq!(

@@ -20,7 +20,11 @@ pub(crate) struct FolderPath {
 
 impl FolderPath {
     pub(crate) fn open(top: &Path) -> io::Result<Self> {
-        Ok(Self { top: OpenFolder::top(top)?, open: Vec::new(), makes: false })
+        Ok(Self {
+            top: OpenFolder::top(top)?,
+            open: Vec::new(),
+            makes: false,
+        })
     }
 
     pub(crate) fn open_to_write(top: &Path) -> io::Result<Self> {
@@ -28,7 +32,10 @@ impl FolderPath {
     }
 
     pub(crate) fn making_folders(self) -> Self {
-        Self { makes: true, ..self }
+        Self {
+            makes: true,
+            ..self
+        }
     }
 
     /// Has the next path opened from the top on, as another process may have put other folders there.
@@ -43,8 +50,16 @@ impl FolderPath {
     }
 
     pub(crate) fn folder(&mut self, path: &Path) -> io::Result<Option<&OpenFolder>> {
-        let names: Vec<OsString> = path.components().map(|part| part.as_os_str().to_owned()).collect();
-        let shared = self.open.iter().zip(&names).take_while(|((open, _), name)| open == *name).count();
+        let names: Vec<OsString> = path
+            .components()
+            .map(|part| part.as_os_str().to_owned())
+            .collect();
+        let shared = self
+            .open
+            .iter()
+            .zip(&names)
+            .take_while(|((open, _), name)| open == *name)
+            .count();
         self.open.truncate(shared);
         for name in names.into_iter().skip(shared) {
             let above = self.open.last().map_or(&self.top, |(_, folder)| folder);
@@ -55,10 +70,14 @@ impl FolderPath {
             {
                 return Err(error);
             }
-            let Some(folder) = above.inner(&name)? else { return Ok(None) };
+            let Some(folder) = above.inner(&name)? else {
+                return Ok(None);
+            };
             self.open.push((name, folder));
         }
-        Ok(Some(self.open.last().map_or(&self.top, |(_, folder)| folder)))
+        Ok(Some(
+            self.open.last().map_or(&self.top, |(_, folder)| folder),
+        ))
     }
 
     pub(crate) fn write(
@@ -68,7 +87,9 @@ impl FolderPath {
         bytes: &[u8],
         time: Option<SystemTime>,
     ) -> io::Result<bool> {
-        let (Some(name), Some(folder)) = (path.file_name(), self.parent_of(path)?) else { return Ok(false) };
+        let (Some(name), Some(folder)) = (path.file_name(), self.parent_of(path)?) else {
+            return Ok(false);
+        };
         if mode == LINK {
             return folder.link(name, path_of(bytes).as_os_str()).map(|()| true);
         }

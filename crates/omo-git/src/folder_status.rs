@@ -18,6 +18,14 @@ pub struct FolderStatus {
 pub fn read_folder_status(root: &Path, folder: &str) -> Option<FolderStatus> {
     let listed = git_command::git(root, &["ls-files", "-z", "--", folder], &[], b"")?;
     let probe = format!("{folder}/anything");
-    let (status, _) = git_command::answer(root, &["check-ignore", "-q", "--no-index", "--", &probe], &[], b"")?;
-    Some(FolderStatus { files: parts(&listed).count(), ignores: status == 0 })
+    let (status, _) = git_command::answer(
+        root,
+        &["check-ignore", "-q", "--no-index", "--", &probe],
+        &[],
+        b"",
+    )?;
+    Some(FolderStatus {
+        files: parts(&listed).count(),
+        ignores: status == 0,
+    })
 }

@@ -63,7 +63,10 @@ pub fn use_environment(environment: &CheckEnvironment) {
 }
 
 fn inherited() -> Vec<(OsString, OsString)> {
-    OF_RUN.get().map_or_else(omo_state::env::variables, CheckEnvironment::variables_for_task_check)
+    OF_RUN.get().map_or_else(
+        omo_state::env::variables,
+        CheckEnvironment::variables_for_task_check,
+    )
 }
 
 /// The calls of git that belong together, those of one hook for example. A git that took too long is the last one of
@@ -83,7 +86,10 @@ impl Default for GitCalls {
 impl GitCalls {
     /// Each of which may take so long: less than the time that their caller has in all.
     pub const fn with_limit(limit: Duration) -> Self {
-        Self { limit, gave_up: AtomicBool::new(false) }
+        Self {
+            limit,
+            gave_up: AtomicBool::new(false),
+        }
     }
 
     /// As [`answer`].
@@ -119,7 +125,12 @@ impl GitCalls {
 }
 
 /// Runs git in a folder and gives what it says; `None` where it fails, or takes too long.
-pub fn git(folder: &Path, arguments: &[&str], variables: &[(&str, &OsStr)], input: &[u8]) -> Option<Vec<u8>> {
+pub fn git(
+    folder: &Path,
+    arguments: &[&str],
+    variables: &[(&str, &OsStr)],
+    input: &[u8],
+) -> Option<Vec<u8>> {
     output_on_success(answer(folder, arguments, variables, input))
 }
 
@@ -128,7 +139,10 @@ pub(crate) fn git_in(tree: &GitWorktree, arguments: &[&str], input: &[u8]) -> Op
 }
 
 pub(crate) fn tree_variables(tree: &GitWorktree) -> [(&'static str, &OsStr); 2] {
-    [("GIT_DIR", tree.git.as_os_str()), ("GIT_WORK_TREE", tree.top.as_os_str())]
+    [
+        ("GIT_DIR", tree.git.as_os_str()),
+        ("GIT_WORK_TREE", tree.top.as_os_str()),
+    ]
 }
 
 /// As [`git`], with the exit status, for where that is an answer.
@@ -157,7 +171,11 @@ fn output_on_success(answer: Option<(i32, Vec<u8>)>) -> Option<Vec<u8>> {
 }
 
 pub(crate) fn one_line(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
     sanitize(&lines.join("; "), MAX_WORDS)
 }
 
@@ -212,18 +230,29 @@ pub(crate) fn run_as_needed(
     if tree.as_ref().is_some_and(|tree| !has_readable_files(tree)) {
         return None;
     }
-    let named = variables.iter().find(|(name, _)| *name == "GIT_DIR").map(|(_, git)| Path::new(git));
+    let named = variables
+        .iter()
+        .find(|(name, _)| *name == "GIT_DIR")
+        .map(|(_, git)| Path::new(git));
     if named.is_some_and(|git| !may_name_git_folder(folder, git)) {
         return None;
     }
     let (git, search) = found(folder, tree.as_ref())?;
     // A hook that git itself started, or a model's shell, may have variables that point git elsewhere.
     let is_foreign = |name: &OsStr| name.to_str().is_none_or(|name| !is_git_variable(name));
-    let mut command = child_command(git, inherited().into_iter().filter(|(name, _)| is_foreign(name)));
+    let mut command = child_command(
+        git,
+        inherited().into_iter().filter(|(name, _)| is_foreign(name)),
+    );
     let case = tree.as_ref().and_then(ignore_case_setting);
-    let settings = SETTINGS.into_iter().chain(case).flat_map(|setting| ["-c", setting]);
+    let settings = SETTINGS
+        .into_iter()
+        .chain(case)
+        .flat_map(|setting| ["-c", setting]);
     command.args(settings).args(arguments).current_dir(folder);
-    command.envs(search.joined().map(|path| ("PATH", path))).envs(variables.iter().copied());
+    command
+        .envs(search.joined().map(|path| ("PATH", path)))
+        .envs(variables.iter().copied());
     command
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_NO_LAZY_FETCH", "1")
@@ -235,7 +264,11 @@ pub(crate) fn run_as_needed(
         command,
         input: input.to_vec(),
         reads_stderr: matches!(output, OutputMode::Captured),
-        output: if let OutputMode::File(file) = output { Some(file) } else { None },
+        output: if let OutputMode::File(file) = output {
+            Some(file)
+        } else {
+            None
+        },
         limit,
         grace: GRACE,
         // A process that has left its group may still hold on to the pipes.
@@ -248,17 +281,29 @@ pub(crate) fn run_as_needed(
         None => runner::run(request),
     };
     match ended.ok()? {
-        ProcessEnd::Ended(ProcessOutput { status, stdout: Some(said), stderr }) => {
-            Some(GitOutcome::Ended { status: status?, said, complaint: stderr.unwrap_or_default() })
+        ProcessEnd::Ended(ProcessOutput {
+            status,
+            stdout: Some(said),
+            stderr,
+        }) => Some(GitOutcome::Ended {
+            status: status?,
+            said,
+            complaint: stderr.unwrap_or_default(),
+        }),
+        ProcessEnd::Ended(_) | ProcessEnd::TimedOut | ProcessEnd::Cancelled => {
+            Some(GitOutcome::TimedOut)
         }
-        ProcessEnd::Ended(_) | ProcessEnd::TimedOut | ProcessEnd::Cancelled => Some(GitOutcome::TimedOut),
     }
 }
 
 /// The setting that has git tell names apart as the disk does: `core.ignoreCase` may have come with a copy from another
 /// machine, and hides a file that was renamed in nothing but case. `None` on a disk that takes both names for one.
 pub(crate) fn ignore_case_setting(tree: &GitWorktree) -> Option<&'static str> {
-    tree.git.join("head").symlink_metadata().is_err().then_some("core.ignoreCase=false")
+    tree.git
+        .join("head")
+        .symlink_metadata()
+        .is_err()
+        .then_some("core.ignoreCase=false")
 }
 
 pub(crate) fn git_program(folder: &Path) -> Option<PathBuf> {
@@ -269,15 +314,29 @@ pub(crate) fn git_program(folder: &Path) -> Option<PathBuf> {
 /// device or a link to `/dev/zero` has it take all memory that there is.
 fn has_readable_files(tree: &GitWorktree) -> bool {
     let own = ["HEAD", "commondir", "config.worktree", "index"].map(|name| tree.git.join(name));
-    let shared = ["config", "packed-refs", "info/exclude", "info/attributes", "objects/info/alternates"];
+    let shared = [
+        "config",
+        "packed-refs",
+        "info/exclude",
+        "info/attributes",
+        "objects/info/alternates",
+    ];
     let shared = shared.map(|name| tree.common.join(name));
     own.iter().chain(&shared).all(|file| {
         let is_mapped = || file.ends_with("index") || file.ends_with("packed-refs");
-        file.metadata().map_or(true, |meta| meta.is_file() && (meta.len() <= MAX_READ_WHOLE_BYTES || is_mapped()))
+        file.metadata().map_or(true, |meta| {
+            meta.is_file() && (meta.len() <= MAX_READ_WHOLE_BYTES || is_mapped())
+        })
     }) && LISTS_OF_PATTERNS.iter().all(|name| {
         // Git takes no folder of that name for a list, and does not follow a link.
-        let kind = tree.top.join(name).symlink_metadata().map(|meta| meta.file_type());
-        kind.map_or(true, |kind| kind.is_file() || kind.is_dir() || kind.is_symlink())
+        let kind = tree
+            .top
+            .join(name)
+            .symlink_metadata()
+            .map(|meta| meta.file_type());
+        kind.map_or(true, |kind| {
+            kind.is_file() || kind.is_dir() || kind.is_symlink()
+        })
     })
 }
 
@@ -293,11 +352,24 @@ fn found(folder: &Path, tree: Option<&GitWorktree>) -> Option<(PathBuf, SearchPa
 fn projects_around(folder: &Path, tree: Option<&GitWorktree>) -> ProjectFolders {
     let home = omo_state::env::home();
     let is_home = |top: &Path| home.as_ref().is_some_and(|home| home.starts_with(top));
-    let around = folder.ancestors().skip(1).filter(|top| top.join(".git").exists() && !is_home(top));
+    let around = folder
+        .ancestors()
+        .skip(1)
+        .filter(|top| top.join(".git").exists() && !is_home(top));
     // A worktree lies beside its repository.
-    let common = tree.and_then(|tree| tree.common.canonicalize().ok()?.parent().map(Path::to_owned));
+    let common = tree.and_then(|tree| {
+        tree.common
+            .canonicalize()
+            .ok()?
+            .parent()
+            .map(Path::to_owned)
+    });
     let common = common.filter(|top| !is_home(top));
-    std::iter::once(folder).chain(around).map(Path::to_owned).chain(common).collect()
+    std::iter::once(folder)
+        .chain(around)
+        .map(Path::to_owned)
+        .chain(common)
+        .collect()
 }
 
 #[cfg(test)]
@@ -323,19 +395,38 @@ mod tests {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
             let held = folder.path().join("held");
-            assert!(Command::new("mkfifo").arg(&held).status().unwrap().success());
+            assert!(
+                Command::new("mkfifo")
+                    .arg(&held)
+                    .status()
+                    .unwrap()
+                    .success()
+            );
             let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap();
-            let reader = File::options().read(true).custom_flags(flags).open(held).unwrap();
+            let reader = File::options()
+                .read(true)
+                .custom_flags(flags)
+                .open(held)
+                .unwrap();
             Self { folder, reader }
         }
 
         fn arguments(&self, command: &str) -> [String; 3] {
             let held = self.folder.path().join("held");
-            ["-c".to_owned(), format!("alias.hold=!exec 9>'{}'; {command}", held.display()), "hold".to_owned()]
+            [
+                "-c".to_owned(),
+                format!("alias.hold=!exec 9>'{}'; {command}", held.display()),
+                "hold".to_owned(),
+            ]
         }
 
         fn is_left(&self) {
-            let is_free = || (&self.reader).read(&mut [0]).is_ok_and(|length| length == 0).then_some(());
+            let is_free = || {
+                (&self.reader)
+                    .read(&mut [0])
+                    .is_ok_and(|length| length == 0)
+                    .then_some(())
+            };
             wait_until("nothing holds the FIFO", is_free).unwrap();
         }
     }
@@ -353,19 +444,40 @@ mod tests {
         let slow = ["-c", "alias.slow=!exec sleep 600", "slow"];
         let calls = GitCalls::default();
         assert!(calls.answer(folder, &OWN_VERSION, &[], &[]).is_some());
-        assert_eq!(calls.answer_within(Duration::ZERO, folder, &slow, &[], &[]), None);
-        assert_eq!(calls.answer(folder, &OWN_VERSION, &[], &[]), None, "the same hook");
+        assert_eq!(
+            calls.answer_within(Duration::ZERO, folder, &slow, &[], &[]),
+            None
+        );
+        assert_eq!(
+            calls.answer(folder, &OWN_VERSION, &[], &[]),
+            None,
+            "the same hook"
+        );
         assert_eq!(answer_within(Duration::ZERO, folder, &slow, &[], &[]), None);
-        assert!(git(folder, &OWN_VERSION, &[], &[]).is_some(), "another call of the same process");
-        assert!(GitCalls::default().answer(folder, &OWN_VERSION, &[], &[]).is_some(), "another hook");
+        assert!(
+            git(folder, &OWN_VERSION, &[], &[]).is_some(),
+            "another call of the same process"
+        );
+        assert!(
+            GitCalls::default()
+                .answer(folder, &OWN_VERSION, &[], &[])
+                .is_some(),
+            "another hook"
+        );
     }
 
     #[test]
     fn one_that_takes_too_long_is_ended_with_all_that_it_started() {
         let stage = HeldFifo::new();
         let arguments = stage.arguments("(trap '' TERM; sleep 600) & trap '' TERM; sleep 600");
-        let ran =
-            run(Duration::from_millis(500), stage.folder.path(), &as_words(&arguments), &[], &[], OutputMode::Said);
+        let ran = run(
+            Duration::from_millis(500),
+            stage.folder.path(),
+            &as_words(&arguments),
+            &[],
+            &[],
+            OutputMode::Said,
+        );
         assert!(matches!(ran, Some(GitOutcome::TimedOut)));
         stage.is_left();
     }
@@ -374,9 +486,26 @@ mod tests {
     fn what_one_leaves_running_is_ended_and_not_waited_for() {
         let stage = HeldFifo::new();
         let arguments = stage.arguments("sleep 600 & echo said; echo complained >&2; exit 3");
-        let ran = run(LIMIT, stage.folder.path(), &as_words(&arguments), &[], &[], OutputMode::Captured);
-        let Some(GitOutcome::Ended { status, said, complaint }) = ran else { panic!("it has not ended") };
-        assert_eq!((status, said.as_slice(), complaint.as_slice()), (3, &b"said\n"[..], &b"complained\n"[..]));
+        let ran = run(
+            LIMIT,
+            stage.folder.path(),
+            &as_words(&arguments),
+            &[],
+            &[],
+            OutputMode::Captured,
+        );
+        let Some(GitOutcome::Ended {
+            status,
+            said,
+            complaint,
+        }) = ran
+        else {
+            panic!("it has not ended")
+        };
+        assert_eq!(
+            (status, said.as_slice(), complaint.as_slice()),
+            (3, &b"said\n"[..], &b"complained\n"[..])
+        );
         stage.is_left();
     }
 
@@ -387,17 +516,41 @@ mod tests {
         assert!(git(top, &["init", "-q"], &[], &[]).is_some());
         let status = || git(top, &["status", "--porcelain"], &[], &[]);
         assert!(status().is_some());
-        for name in ["HEAD", "commondir", "config", "config.worktree", "index", "packed-refs", "info/exclude"] {
+        for name in [
+            "HEAD",
+            "commondir",
+            "config",
+            "config.worktree",
+            "index",
+            "packed-refs",
+            "info/exclude",
+        ] {
             let (path, kept) = (top.join(".git").join(name), top.join("kept"));
             let was_there = std::fs::rename(&path, &kept).is_ok();
             std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
             // One that was run and took too long would be the last of these calls.
             let calls = GitCalls::with_limit(Duration::from_secs(2));
-            assert_ne!(calls.answer(top, &["status", "--porcelain"], &[], &[]).map(|(status, _)| status), Some(0));
-            assert!(calls.answer(elsewhere.path(), &OWN_VERSION, &[], &[]).is_some(), "{name}");
+            assert_ne!(
+                calls
+                    .answer(top, &["status", "--porcelain"], &[], &[])
+                    .map(|(status, _)| status),
+                Some(0)
+            );
+            assert!(
+                calls
+                    .answer(elsewhere.path(), &OWN_VERSION, &[], &[])
+                    .is_some(),
+                "{name}"
+            );
             std::fs::remove_file(&path).unwrap();
-            File::create(&path).unwrap().set_len(MAX_READ_WHOLE_BYTES + 1).unwrap();
-            assert!(matches!(name, "index" | "packed-refs") || status().is_none(), "{name}");
+            File::create(&path)
+                .unwrap()
+                .set_len(MAX_READ_WHOLE_BYTES + 1)
+                .unwrap();
+            assert!(
+                matches!(name, "index" | "packed-refs") || status().is_none(),
+                "{name}"
+            );
             std::fs::remove_file(&path).unwrap();
             if was_there {
                 std::fs::rename(&kept, &path).unwrap();
@@ -406,10 +559,21 @@ mod tests {
         }
         for name in LISTS_OF_PATTERNS {
             let path = top.join(name);
-            assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+            assert!(
+                Command::new("mkfifo")
+                    .arg(&path)
+                    .status()
+                    .unwrap()
+                    .success()
+            );
             let calls = GitCalls::with_limit(Duration::from_secs(2));
             assert_eq!(calls.answer(top, &["status"], &[], &[]), None, "{name}");
-            assert!(calls.answer(elsewhere.path(), &OWN_VERSION, &[], &[]).is_some(), "{name}");
+            assert!(
+                calls
+                    .answer(elsewhere.path(), &OWN_VERSION, &[], &[])
+                    .is_some(),
+                "{name}"
+            );
             std::fs::remove_file(&path).unwrap();
             std::fs::create_dir(&path).unwrap();
             assert!(status().is_some(), "{name}");
@@ -423,7 +587,10 @@ mod tests {
         let listed = git(temp.path(), &["rev-parse", "--local-env-vars"], &[], &[]).unwrap();
         let names = String::from_utf8(listed).unwrap();
         assert!(names.lines().any(|name| name == "GIT_DIR"));
-        let unknown: Vec<&str> = names.lines().filter(|name| !is_repository_variable(name)).collect();
+        let unknown: Vec<&str> = names
+            .lines()
+            .filter(|name| !is_repository_variable(name))
+            .collect();
         assert_eq!(unknown, [""; 0]);
     }
 

@@ -8,7 +8,8 @@ pub(crate) fn lossy_text(bytes: &[u8]) -> String {
 }
 
 pub(crate) fn parts(said: &[u8]) -> impl Iterator<Item = &[u8]> {
-    said.split(|byte| *byte == 0).filter(|part| !part.is_empty())
+    said.split(|byte| *byte == 0)
+        .filter(|part| !part.is_empty())
 }
 
 pub(crate) fn tree_paths(said: &[u8]) -> impl Iterator<Item = TreePath> {
@@ -43,8 +44,15 @@ pub(crate) fn split_entry(entry: &[u8]) -> Option<(&[u8], &[u8])> {
 pub(crate) fn batch_contents(mut said: &[u8]) -> Option<Vec<Vec<u8>>> {
     let mut contents = Vec::new();
     while !said.is_empty() {
-        let (head, rest) = said.split_at_checked(said.iter().position(|byte| *byte == b'\n')? + 1)?;
-        let size = std::str::from_utf8(head).ok()?.trim_end().rsplit_once("blob ")?.1.parse::<usize>().ok()?;
+        let (head, rest) =
+            said.split_at_checked(said.iter().position(|byte| *byte == b'\n')? + 1)?;
+        let size = std::str::from_utf8(head)
+            .ok()?
+            .trim_end()
+            .rsplit_once("blob ")?
+            .1
+            .parse::<usize>()
+            .ok()?;
         let (content, rest) = rest.split_at_checked(size)?;
         contents.push(content.to_vec());
         said = rest.get(1..)?;
@@ -81,11 +89,16 @@ pub(crate) fn parse_changes(said: &[u8]) -> Option<Vec<ChangedEntry>> {
         let path = parts.next()?;
         let row = String::from_utf8_lossy(row);
         // `:MODE MODE OBJECT OBJECT LETTER`, before and after.
-        let [old_mode, new_mode, old, new, _] = row.strip_prefix(':')?.split(' ').collect::<Vec<_>>()[..] else {
+        let [old_mode, new_mode, old, new, _] =
+            row.strip_prefix(':')?.split(' ').collect::<Vec<_>>()[..]
+        else {
             return None;
         };
         let entry = |mode: &str, object: &str| {
-            (mode != "000000").then(|| GitEntry { mode: mode.to_owned(), object: object.to_owned() })
+            (mode != "000000").then(|| GitEntry {
+                mode: mode.to_owned(),
+                object: object.to_owned(),
+            })
         };
         changed.push(ChangedEntry {
             path: TreePath(path.to_vec()),
@@ -106,8 +119,20 @@ mod tests {
         let found = parse_changes(rows).unwrap();
         let shown: Vec<_> = found
             .iter()
-            .map(|change| (change.path.0.as_slice(), change.before.as_ref(), change.after.as_ref()))
-            .map(|(path, before, after)| (path, before.map(|it| it.object.as_str()), after.map(|it| it.mode.as_str())))
+            .map(|change| {
+                (
+                    change.path.0.as_slice(),
+                    change.before.as_ref(),
+                    change.after.as_ref(),
+                )
+            })
+            .map(|(path, before, after)| {
+                (
+                    path,
+                    before.map(|it| it.object.as_str()),
+                    after.map(|it| it.mode.as_str()),
+                )
+            })
             .collect();
         let expected = [
             (b"new\nline".as_slice(), None, Some("100644")),
@@ -116,7 +141,11 @@ mod tests {
         ];
         assert_eq!(shown, expected);
         assert_eq!(parse_changes(b"").map(|found| found.len()), Some(0));
-        for cut in [b":000000 100644 00 aa A".as_slice(), b":000000 100644 00", b"A\0path\0"] {
+        for cut in [
+            b":000000 100644 00 aa A".as_slice(),
+            b":000000 100644 00",
+            b"A\0path\0",
+        ] {
             assert!(parse_changes(cut).is_none());
         }
     }

@@ -25,7 +25,8 @@ impl GitSettings {
     pub fn of_guards(&self) -> Vec<String> {
         let is_told = |name: &str| TOLD.contains(&name) || is_hook_variable(name);
         let told = self.0.iter().filter(|(name, _)| is_told(name));
-        told.map(|(name, value)| format!("{name}={}", sanitize(value, VALUE_LETTERS))).collect()
+        told.map(|(name, value)| format!("{name}={}", sanitize(value, VALUE_LETTERS)))
+            .collect()
     }
 
     /// Variables that each hold one option for `-c`, with made-up names.
@@ -38,12 +39,18 @@ impl GitSettings {
 
     /// Variables of a process, with those of hooks as they are remembered. Programs that are in no folder of the `PATH` of
     /// then are looked for in that of now.
-    pub(crate) fn with_hook_variables(&self, variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    pub(crate) fn with_hook_variables(
+        &self,
+        variables: Vec<(OsString, OsString)>,
+    ) -> Vec<(OsString, OsString)> {
         let is_known = |name: &OsString| name.to_str().is_some_and(is_remembered);
-        let (now, mut variables): (Vec<_>, Vec<_>) = variables.into_iter().partition(|(name, _)| is_known(name));
+        let (now, mut variables): (Vec<_>, Vec<_>) =
+            variables.into_iter().partition(|(name, _)| is_known(name));
         for (name, value) in self.0.iter().filter(|(name, _)| !name.contains('.')) {
             let mut value = OsString::from(value);
-            let later = now.iter().find(|(other, _)| name.eq_ignore_ascii_case("PATH") && is_path(other));
+            let later = now
+                .iter()
+                .find(|(other, _)| name.eq_ignore_ascii_case("PATH") && is_path(other));
             if let Some((_, later)) = later.filter(|(_, later)| *later != value) {
                 let folders = std::env::split_paths(&value).chain(std::env::split_paths(later));
                 value = std::env::join_paths(folders).unwrap_or(value);
@@ -52,7 +59,10 @@ impl GitSettings {
         }
         // A run of an older omo remembers none of these.
         let has_path = variables.iter().any(|(name, _)| is_path(name));
-        variables.extend(now.into_iter().filter(|(name, _)| !has_path && is_path(name)));
+        variables.extend(
+            now.into_iter()
+                .filter(|(name, _)| !has_path && is_path(name)),
+        );
         variables
     }
 
@@ -61,10 +71,22 @@ impl GitSettings {
     }
 
     fn variables(&self) -> Vec<(String, OsString)> {
-        let pairs = self.of_git().enumerate().flat_map(|(place, (name, value))| {
-            [(format!("GIT_CONFIG_KEY_{place}"), name.into()), (format!("GIT_CONFIG_VALUE_{place}"), value.into())]
-        });
-        [("GIT_CONFIG_COUNT".to_owned(), self.of_git().count().to_string().into())].into_iter().chain(pairs).collect()
+        let pairs = self
+            .of_git()
+            .enumerate()
+            .flat_map(|(place, (name, value))| {
+                [
+                    (format!("GIT_CONFIG_KEY_{place}"), name.into()),
+                    (format!("GIT_CONFIG_VALUE_{place}"), value.into()),
+                ]
+            });
+        [(
+            "GIT_CONFIG_COUNT".to_owned(),
+            self.of_git().count().to_string().into(),
+        )]
+        .into_iter()
+        .chain(pairs)
+        .collect()
     }
 }
 
@@ -78,26 +100,41 @@ fn is_path(name: &OsString) -> bool {
 
 pub(crate) fn user_variables(settings: Option<&GitSettings>) -> Vec<(String, OsString)> {
     let of_process = || {
-        let is_setting = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value));
-        env::variables().into_iter().filter_map(is_setting).filter(|(name, _)| is_setting_variable(name)).collect()
+        let is_setting =
+            |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value));
+        env::variables()
+            .into_iter()
+            .filter_map(is_setting)
+            .filter(|(name, _)| is_setting_variable(name))
+            .collect()
     };
-    let identity = own_identity().into_iter().map(|(name, value)| (name.to_owned(), value));
-    identity.chain(settings.map_or_else(of_process, GitSettings::variables)).collect()
+    let identity = own_identity()
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value));
+    identity
+        .chain(settings.map_or_else(of_process, GitSettings::variables))
+        .collect()
 }
 
 pub(crate) fn own_identity() -> Vec<(&'static str, OsString)> {
-    let kept = |(name, value): (OsString, OsString)| Some((person_variable(name.to_str()?)?, value));
+    let kept =
+        |(name, value): (OsString, OsString)| Some((person_variable(name.to_str()?)?, value));
     env::variables().into_iter().filter_map(kept).collect()
 }
 
-pub(crate) fn commit_variables(mut variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
+pub(crate) fn commit_variables(
+    mut variables: Vec<(OsString, OsString)>,
+) -> Vec<(OsString, OsString)> {
     let is_kept = |name: &str| !is_git_variable(name) || person_variable(name).is_some();
     variables.retain(|(name, _)| name.to_str().is_none_or(is_kept));
     variables
 }
 
 pub(crate) fn borrowed(variables: &[(String, OsString)]) -> Vec<(&str, &OsStr)> {
-    variables.iter().map(|(name, value)| (name.as_str(), value.as_os_str())).collect()
+    variables
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_os_str()))
+        .collect()
 }
 
 #[cfg(test)]
@@ -107,40 +144,80 @@ mod tests {
     #[test]
     fn settings_are_handed_to_git_as_options_and_as_variables() {
         let pairs = [("HUSKY", "0"), ("core.hookspath", "/a b")];
-        let settings = GitSettings(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
-        assert_eq!(settings.as_options(), [("OMO_SETTING_0".to_owned(), "core.hookspath=/a b".to_owned())]);
+        let settings = GitSettings(
+            pairs
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
+        );
+        assert_eq!(
+            settings.as_options(),
+            [("OMO_SETTING_0".to_owned(), "core.hookspath=/a b".to_owned())]
+        );
         let variables = settings.variables();
-        let variables: Vec<(&str, &str)> =
-            variables.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();
-        let expected =
-            [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "core.hookspath"), ("GIT_CONFIG_VALUE_0", "/a b")];
+        let variables: Vec<(&str, &str)> = variables
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.to_str().unwrap()))
+            .collect();
+        let expected = [
+            ("GIT_CONFIG_COUNT", "1"),
+            ("GIT_CONFIG_KEY_0", "core.hookspath"),
+            ("GIT_CONFIG_VALUE_0", "/a b"),
+        ];
         assert_eq!(variables, expected);
     }
 
     #[test]
     fn variables_of_hook_programs_are_those_that_are_remembered() {
         let pair = |(name, value): (&str, &str)| (OsString::from(name), OsString::from(value));
-        let now = [("A", "1"), ("HUSKY", "1"), ("LEFTHOOK", "0"), ("SKIP", "lint")].map(pair);
-        for (remembered, expected) in
-            [(vec![], vec![("A", "1")]), (vec![("HUSKY", "0"), ("gpg.program", "x")], vec![("A", "1"), ("HUSKY", "0")])]
-        {
+        let now = [
+            ("A", "1"),
+            ("HUSKY", "1"),
+            ("LEFTHOOK", "0"),
+            ("SKIP", "lint"),
+        ]
+        .map(pair);
+        for (remembered, expected) in [
+            (vec![], vec![("A", "1")]),
+            (
+                vec![("HUSKY", "0"), ("gpg.program", "x")],
+                vec![("A", "1"), ("HUSKY", "0")],
+            ),
+        ] {
             let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
             let settings = GitSettings(remembered.into_iter().map(owned).collect());
             let expected: Vec<_> = expected.into_iter().map(pair).collect();
             assert_eq!(settings.with_hook_variables(now.to_vec()), expected);
         }
-        for (remembered, now, expected) in [("/a", "/b", "/a:/b"), ("/a", "/a", "/a"), ("", "/b", "/b")] {
+        for (remembered, now, expected) in
+            [("/a", "/b", "/a:/b"), ("/a", "/a", "/a"), ("", "/b", "/b")]
+        {
             let own = (!remembered.is_empty()).then(|| ("PATH".to_owned(), remembered.to_owned()));
             let settings = GitSettings(own.into_iter().collect());
-            let expected = if cfg!(windows) { expected.replace(':', ";") } else { expected.to_owned() };
-            assert_eq!(settings.with_hook_variables(vec![pair(("PATH", now))]), [pair(("PATH", &expected))]);
+            let expected = if cfg!(windows) {
+                expected.replace(':', ";")
+            } else {
+                expected.to_owned()
+            };
+            assert_eq!(
+                settings.with_hook_variables(vec![pair(("PATH", now))]),
+                [pair(("PATH", &expected))]
+            );
         }
     }
 
     #[test]
     fn no_variable_points_git_elsewhere() {
-        let all = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_AUTHOR_NAME", "GIT_CONFIG_COUNT", "HOME"];
+        let all = [
+            "GIT_DIR",
+            "GIT_INDEX_FILE",
+            "GIT_AUTHOR_NAME",
+            "GIT_CONFIG_COUNT",
+            "HOME",
+        ];
         let left = commit_variables(all.map(|name| (name.into(), "x".into())).into());
-        assert_eq!(left.into_iter().map(|(name, _)| name).collect::<Vec<_>>(), ["GIT_AUTHOR_NAME", "HOME"]);
+        assert_eq!(
+            left.into_iter().map(|(name, _)| name).collect::<Vec<_>>(),
+            ["GIT_AUTHOR_NAME", "HOME"]
+        );
     }
 }

@@ -50,9 +50,11 @@ fn make_lock(git_folder: &Path, path: &Path) -> io::Result<()> {
     let part = git_folder.join(format!("omo-landing-lock-{pid}"));
     let made = fs::write(&part, owner_text(pid)).and_then(|()| match fs::hard_link(&part, path) {
         // A file system without links.
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            OpenOptions::new().write(true).create_new(true).open(path)?.write_all(owner_text(pid).as_bytes())
-        }
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(path)?
+            .write_all(owner_text(pid).as_bytes()),
         made => made,
     });
     remove_file(&part)?;
@@ -61,8 +63,12 @@ fn make_lock(git_folder: &Path, path: &Path) -> io::Result<()> {
 
 pub(crate) fn is_abandoned(git_folder: &Path) -> bool {
     let text = fs::read_to_string(lock_file(git_folder)).unwrap_or_default();
-    let pid = text.strip_prefix(OWNER).and_then(|rest| rest.split_whitespace().next()?.parse().ok());
-    pid.is_some_and(|pid| is_alive(pid) == Some(false) || (start_mark(pid).is_some() && owner_text(pid) != text))
+    let pid = text
+        .strip_prefix(OWNER)
+        .and_then(|rest| rest.split_whitespace().next()?.parse().ok());
+    pid.is_some_and(|pid| {
+        is_alive(pid) == Some(false) || (start_mark(pid).is_some() && owner_text(pid) != text)
+    })
 }
 
 fn owner_text(pid: u32) -> String {

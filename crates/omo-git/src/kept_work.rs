@@ -29,14 +29,22 @@ pub struct KeptWork {
 /// # Errors
 ///
 /// git cannot be run, or cannot read the repository.
-pub fn read_kept_work(repository: &GitRepository, run: &str, branch: &str) -> Result<Vec<KeptWork>, GitFailed> {
+pub fn read_kept_work(
+    repository: &GitRepository,
+    run: &str,
+    branch: &str,
+) -> Result<Vec<KeptWork>, GitFailed> {
     let folder = format!("{KEEP_FOLDER}/{run}/");
     let listed = repository.git(&["for-each-ref", "--format=%(objectname) %(refname)", &folder])?;
     let listed = lossy_text(&listed);
     if listed.is_empty() {
         return Ok(Vec::new());
     }
-    let tip = if branch.starts_with("refs/") || branch == "HEAD" { repository.commit_of(branch)? } else { None };
+    let tip = if branch.starts_with("refs/") || branch == "HEAD" {
+        repository.commit_of(branch)?
+    } else {
+        None
+    };
     let rows = listed.lines().filter_map(|line| {
         let (commit, reference) = line.split_once(' ')?;
         Some((commit, reference, reference.strip_prefix(&folder)?))
@@ -54,7 +62,10 @@ pub fn read_kept_work(repository: &GitRepository, run: &str, branch: &str) -> Re
 
 /// The run and the name of a reference that keeps work; `None` for any other.
 pub fn split_reference(reference: &str) -> Option<(&str, &str)> {
-    reference.strip_prefix(KEEP_FOLDER)?.strip_prefix('/')?.split_once('/')
+    reference
+        .strip_prefix(KEEP_FOLDER)?
+        .strip_prefix('/')?
+        .split_once('/')
 }
 
 pub(crate) struct WorkToKeep<'a> {
@@ -78,7 +89,9 @@ impl WorkToKeep<'_> {
         if let Some(known) = &previous
             && repository.tree_of(known)? == self.tree
             && has_parents(known)?
-            && self.staged.map_or(Ok(true), |staged| has_parent_with_tree(repository, known, staged))?
+            && self.staged.map_or(Ok(true), |staged| {
+                has_parent_with_tree(repository, known, staged)
+            })?
         {
             return Ok(known.clone());
         }
@@ -93,7 +106,11 @@ impl WorkToKeep<'_> {
     }
 }
 
-fn has_parent_with_tree(repository: &GitRepository, kept: &str, tree: &str) -> Result<bool, GitFailed> {
+fn has_parent_with_tree(
+    repository: &GitRepository,
+    kept: &str,
+    tree: &str,
+) -> Result<bool, GitFailed> {
     let said = repository.git_line(&["rev-list", "--parents", "--max-count=1", kept])?;
     for parent in said.split(' ').skip(1) {
         if repository.tree_of(parent)? == tree {
@@ -112,7 +129,9 @@ pub(crate) fn make_commit(
     let parents = parents.iter().flat_map(|parent| ["-p", parent.as_str()]);
     let arguments: Vec<&str> = ["commit-tree", tree].into_iter().chain(parents).collect();
     let maker = OMO_IDENTITY.map(|(name, value)| (name, OsStr::new(value)));
-    repository.git_with(&arguments, &maker, format!("{message}\n").as_bytes()).map(|said| trimmed_line(&said))
+    repository
+        .git_with(&arguments, &maker, format!("{message}\n").as_bytes())
+        .map(|said| trimmed_line(&said))
 }
 
 /// Has a reference name a commit, only if it has not moved from `before` meanwhile: what another process has just kept
@@ -124,7 +143,9 @@ fn move_reference(
     before: Option<String>,
 ) -> Result<(), GitFailed> {
     let before = before.unwrap_or_else(|| "0".repeat(commit.len()));
-    repository.git(&["update-ref", "--no-deref", reference, commit, &before]).map(drop)
+    repository
+        .git(&["update-ref", "--no-deref", reference, commit, &before])
+        .map(drop)
 }
 
 /// Gives up a reference, where it still names what was read.
@@ -133,7 +154,15 @@ fn move_reference(
 ///
 /// git cannot be run, or the reference names something else by now.
 pub fn release_kept_work(repository: &GitRepository, kept: &KeptWork) -> Result<(), GitFailed> {
-    repository.git_line(&["update-ref", "--no-deref", "-d", &kept.reference, &kept.commit]).map(drop)
+    repository
+        .git_line(&[
+            "update-ref",
+            "--no-deref",
+            "-d",
+            &kept.reference,
+            &kept.commit,
+        ])
+        .map(drop)
 }
 
 /// Has the index know nothing any more of new files of kept work that are no more than intended to be added: a commit
@@ -143,24 +172,47 @@ pub fn release_kept_work(repository: &GitRepository, kept: &KeptWork) -> Result<
 ///
 /// git cannot be run, or another git has the index locked.
 pub fn forget_intents(repository: &GitRepository, kept: &KeptWork) -> Result<(), GitFailed> {
-    let paths_of =
-        |arguments: &[&str]| Ok::<BTreeSet<TreePath>, GitFailed>(tree_paths(&repository.git(arguments)?).collect());
+    let paths_of = |arguments: &[&str]| {
+        Ok::<BTreeSet<TreePath>, GitFailed>(tree_paths(&repository.git(arguments)?).collect())
+    };
     let known = paths_of(&["ls-files", "-z"])?;
     // An intended path is in the index and none of its changes.
-    let staged =
-        paths_of(&["diff-index", "-z", "--cached", "--ita-invisible-in-index", "--name-only", "--no-renames", "HEAD"])?;
-    let added = changed_entries(repository, &format!("{}^1", kept.commit), &kept.commit)?.into_iter();
+    let staged = paths_of(&[
+        "diff-index",
+        "-z",
+        "--cached",
+        "--ita-invisible-in-index",
+        "--name-only",
+        "--no-renames",
+        "HEAD",
+    ])?;
+    let added =
+        changed_entries(repository, &format!("{}^1", kept.commit), &kept.commit)?.into_iter();
     let added = added.filter(|it| it.before.is_none()).map(|it| it.path);
     let intended = added.filter(|path| known.contains(path) && !staged.contains(path));
     let paths = list(intended.map(|path| path.0));
     if paths.is_empty() {
         return Ok(());
     }
-    repository.git_with(&["update-index", "--force-remove", "-z", "--stdin"], &[], &paths).map(drop)
+    repository
+        .git_with(
+            &["update-index", "--force-remove", "-z", "--stdin"],
+            &[],
+            &paths,
+        )
+        .map(drop)
 }
 
-fn is_in_branch(repository: &GitRepository, commit: &str, tip: Option<&str>) -> Result<bool, GitFailed> {
-    let UnheldCommits { own_trees, has_work, held_trees } = UnheldCommits::read(repository, commit)?;
+fn is_in_branch(
+    repository: &GitRepository,
+    commit: &str,
+    tip: Option<&str>,
+) -> Result<bool, GitFailed> {
+    let UnheldCommits {
+        own_trees,
+        has_work,
+        held_trees,
+    } = UnheldCommits::read(repository, commit)?;
     if !has_work && own_trees.iter().all(|tree| held_trees.contains(tree)) {
         return Ok(true);
     }
@@ -171,7 +223,10 @@ fn is_in_branch(repository: &GitRepository, commit: &str, tip: Option<&str>) -> 
     }
     let base = trimmed_line(&base);
     let in_branch = changed_files(repository, &base, tip)?;
-    let is_there = |kept: &ChangedFiles| kept.iter().all(|(path, content)| in_branch.get(path) == Some(content));
+    let is_there = |kept: &ChangedFiles| {
+        kept.iter()
+            .all(|(path, content)| in_branch.get(path) == Some(content))
+    };
     if has_work {
         // Work that was undone again: the commits on the way would be lost, since they are nowhere
         // else.
@@ -195,10 +250,26 @@ struct UnheldCommits {
 impl UnheldCommits {
     fn read(repository: &GitRepository, commit: &str) -> Result<Self, GitFailed> {
         // omo's own branches go with their worktrees.
-        let others = ["--not", "--exclude=omo/*", "--branches", "--remotes", "--tags"];
-        let list = ["rev-list", "--boundary", "--no-commit-header", "--format=%m %T %ae", commit];
+        let others = [
+            "--not",
+            "--exclude=omo/*",
+            "--branches",
+            "--remotes",
+            "--tags",
+        ];
+        let list = [
+            "rev-list",
+            "--boundary",
+            "--no-commit-header",
+            "--format=%m %T %ae",
+            commit,
+        ];
         let said = repository.git(&[list.as_slice(), &others].concat())?;
-        let mut unheld = Self { own_trees: BTreeSet::new(), has_work: false, held_trees: BTreeSet::new() };
+        let mut unheld = Self {
+            own_trees: BTreeSet::new(),
+            has_work: false,
+            held_trees: BTreeSet::new(),
+        };
         for line in String::from_utf8_lossy(&said).lines() {
             match line.split(' ').collect::<Vec<_>>()[..] {
                 ["-", tree, ..] => drop(unheld.held_trees.insert(tree.to_owned())),
@@ -222,6 +293,13 @@ pub(crate) fn changed_entries(
 /// Files, each as it is in the second of two trees; `None` for one that is gone.
 type ChangedFiles = BTreeMap<TreePath, Option<GitEntry>>;
 
-fn changed_files(repository: &GitRepository, from: &str, to: &str) -> Result<ChangedFiles, GitFailed> {
-    Ok(changed_entries(repository, from, to)?.into_iter().map(|changed| (changed.path, changed.after)).collect())
+fn changed_files(
+    repository: &GitRepository,
+    from: &str,
+    to: &str,
+) -> Result<ChangedFiles, GitFailed> {
+    Ok(changed_entries(repository, from, to)?
+        .into_iter()
+        .map(|changed| (changed.path, changed.after))
+        .collect())
 }

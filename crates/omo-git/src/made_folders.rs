@@ -5,7 +5,8 @@ pub const INSTALLED_ONLY: [&str; 3] = ["node_modules", ".venv", "venv"];
 /// Folders of installed programs, which change with each update, such as `venv`.
 pub const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
 /// Folders of installed programs that a path may lead to.
-pub(crate) const INSTALLED_PROGRAMS: [&str; 4] = ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin"];
+pub(crate) const INSTALLED_PROGRAMS: [&str; 4] =
+    ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin"];
 /// Folders of build output, such as `target`.
 pub const BUILT: [&str; 4] = ["target", "build", "dist", "out"];
 /// Folders that hold caches of Python alone, which no program takes for code of its own.
@@ -31,17 +32,25 @@ pub fn is_installed(path: &str) -> bool {
 
 /// `true` for a path at or below what is built, installed, or left behind by programs.
 pub fn is_made(path: &str) -> bool {
-    path.split('/').any(|name| name == "vendor" || is_left_out(name))
+    path.split('/')
+        .any(|name| name == "vendor" || is_left_out(name))
 }
 
 /// `true` for a path in a folder that holds a cache.
 pub(crate) fn is_cached(path: &str) -> bool {
-    path.split('/').rev().skip(1).any(|folder| CACHES.contains(&folder))
+    path.split('/')
+        .rev()
+        .skip(1)
+        .any(|folder| CACHES.contains(&folder))
 }
 
 /// Names that are ignored where no repository says what is: what is installed may also be work in `vendor`.
 pub(crate) fn left_out_names() -> impl Iterator<Item = &'static str> {
-    BUILT.into_iter().chain(INSTALLED_ONLY).chain(CACHES).chain(LEFT_BEHIND)
+    BUILT
+        .into_iter()
+        .chain(INSTALLED_ONLY)
+        .chain(CACHES)
+        .chain(LEFT_BEHIND)
 }
 
 /// `true` for such a name.

@@ -11,7 +11,11 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// # Errors
 ///
 /// git fails.
-pub fn write_message(repository: &GitRepository, file: &str, bytes: &[u8]) -> Result<String, GitFailed> {
+pub fn write_message(
+    repository: &GitRepository,
+    file: &str,
+    bytes: &[u8],
+) -> Result<String, GitFailed> {
     let object = repository.write_blob(bytes)?;
     let entry = format!("100644 blob {object}\t{file}\0");
     let tree = trimmed_line(&repository.git_with(&["mktree", "-z"], &[], entry.as_bytes())?);
@@ -24,10 +28,17 @@ pub fn write_message(repository: &GitRepository, file: &str, bytes: &[u8]) -> Re
 /// # Errors
 ///
 /// git cannot look.
-pub fn read_message(repository: &GitRepository, commit: &str, file: &str) -> Result<Option<Vec<u8>>, GitFailed> {
+pub fn read_message(
+    repository: &GitRepository,
+    commit: &str,
+    file: &str,
+) -> Result<Option<Vec<u8>>, GitFailed> {
     let object = format!("{commit}:{file}");
     let (status, said) = repository.status_and_output(&["cat-file", "-s", &object])?;
-    let size = trimmed_line(&said).parse::<u64>().ok().filter(|size| status == 0 && *size <= MAX_BYTES);
+    let size = trimmed_line(&said)
+        .parse::<u64>()
+        .ok()
+        .filter(|size| status == 0 && *size <= MAX_BYTES);
     if size.is_none() {
         return Ok(None);
     }

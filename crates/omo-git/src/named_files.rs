@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use omo_core::check::file_use::{is_judged, runs_another_file, runs_file};
-use omo_core::check::steering::{file_words, imported_words, is_code, is_shell_script, module_files, task_files};
+use omo_core::check::steering::{
+    file_words, imported_words, is_code, is_shell_script, module_files, task_files,
+};
 use omo_core::text::glob::matches_glob;
 use omo_process::platform::is_executable;
 use omo_state::files::regular_file::{self, Links};
@@ -65,7 +67,9 @@ impl NamedFile<'_> {
 
     /// A script by its mode, its first line or its ending, or a file without an ending that is run.
     pub fn is_script(&self) -> bool {
-        is_shell_script(self.name) || self.is_run && self.path.extension().is_none() || is_program(self.path)
+        is_shell_script(self.name)
+            || self.is_run && self.path.extension().is_none()
+            || is_program(self.path)
     }
 }
 
@@ -81,7 +85,14 @@ pub fn find_named_files(
     is_wanted: FileFilter,
 ) -> BTreeMap<String, String> {
     let (found, packages) = (BTreeMap::new(), BTreeMap::new());
-    let mut search = NamedFileSearch { top, places, is_wanted, found, packages, lookups: MAX_LOOKUPS };
+    let mut search = NamedFileSearch {
+        top,
+        places,
+        is_wanted,
+        found,
+        packages,
+        lookups: MAX_LOOKUPS,
+    };
     let mut texts = texts;
     for _ in 0..MAX_DEPTH {
         if texts.is_empty() {
@@ -90,10 +101,17 @@ pub fn find_named_files(
         texts = texts.iter().flat_map(|text| search.add(text)).collect();
     }
     let scripts = |(name, scripts): (String, BTreeMap<String, String>)| {
-        let lines = scripts.iter().map(|(name, script)| format!("{name}: {script}"));
-        (format!("{name} (scripts)"), hex_digest(lines.collect::<Vec<_>>().join("\n").as_bytes()))
+        let lines = scripts
+            .iter()
+            .map(|(name, script)| format!("{name}: {script}"));
+        (
+            format!("{name} (scripts)"),
+            hex_digest(lines.collect::<Vec<_>>().join("\n").as_bytes()),
+        )
     };
-    search.found.extend(search.packages.into_iter().map(scripts));
+    search
+        .found
+        .extend(search.packages.into_iter().map(scripts));
     search.found
 }
 
@@ -118,13 +136,26 @@ impl NamedFileSearch<'_> {
     fn add(&mut self, text: &NamingText) -> Vec<NamingText> {
         let words = file_words(&text.text);
         let mut bases = vec![text.origin.clone(), self.top.to_owned()];
-        bases.extend(text.origin.parent().filter(|_| text.origin != self.top).map(Path::to_owned));
-        let named: Vec<PathBuf> = words.iter().flat_map(|word| self.below(&bases, word)).collect();
-        let folders = named.into_iter().filter(|path| path != self.top && path.is_dir()).take(MAX_FOLDERS);
+        bases.extend(
+            text.origin
+                .parent()
+                .filter(|_| text.origin != self.top)
+                .map(Path::to_owned),
+        );
+        let named: Vec<PathBuf> = words
+            .iter()
+            .flat_map(|word| self.below(&bases, word))
+            .collect();
+        let folders = named
+            .into_iter()
+            .filter(|path| path != self.top && path.is_dir())
+            .take(MAX_FOLDERS);
         let folders: Vec<PathBuf> = folders.collect();
         bases.extend(folders.iter().cloned());
-        let (mut texts, mut runs_any) =
-            (Vec::new(), is_code(&text.origin.to_string_lossy()) || runs_another_file(&text.text));
+        let (mut texts, mut runs_any) = (
+            Vec::new(),
+            is_code(&text.origin.to_string_lossy()) || runs_another_file(&text.text),
+        );
         for word in &words {
             let mut paths = self.below(&bases, word);
             if is_pattern(word) {
@@ -138,7 +169,11 @@ impl NamedFileSearch<'_> {
             runs_any |= is_run;
             texts.extend(paths.iter().filter_map(|path| {
                 let name = self.name_of(path);
-                let how = Use { is_run, is_judged: is_judged(&text.text, word, &name), is_imported: false };
+                let how = Use {
+                    is_run,
+                    is_judged: is_judged(&text.text, word, &name),
+                    is_imported: false,
+                };
                 self.add_file(path, how, &text.origin)
             }));
             let folders = bases.iter().filter(|base| base.is_dir());
@@ -147,31 +182,61 @@ impl NamedFileSearch<'_> {
                     texts.extend(self.add_scripts(&file, &words));
                     continue;
                 }
-                let how = Use { is_run: true, is_judged: false, is_imported: false };
+                let how = Use {
+                    is_run: true,
+                    is_judged: false,
+                    is_imported: false,
+                };
                 texts.extend(self.add_file(&file, how, &text.origin));
                 if !file.exists() {
-                    self.found.entry(self.name_of(&file)).or_insert_with(|| ABSENT.to_owned());
+                    self.found
+                        .entry(self.name_of(&file))
+                        .or_insert_with(|| ABSENT.to_owned());
                 }
             }
         }
         // A text that runs, or is, a program of the project names folders for their data.
         for folder in folders.iter().filter(|_| runs_any) {
-            if self.entries(folder).iter().any(|path| is_code(&path.to_string_lossy())) {
+            if self
+                .entries(folder)
+                .iter()
+                .any(|path| is_code(&path.to_string_lossy()))
+            {
                 continue;
             }
             for below in self.folders_below(vec![folder.clone()]) {
-                let how = Use { is_run: false, is_judged: false, is_imported: false };
+                let how = Use {
+                    is_run: false,
+                    is_judged: false,
+                    is_imported: false,
+                };
                 let files = self.entries(&below);
-                texts.extend(files.iter().filter_map(|path| self.add_file(path, how, &text.origin)));
+                texts.extend(
+                    files
+                        .iter()
+                        .filter_map(|path| self.add_file(path, how, &text.origin)),
+                );
             }
         }
-        let beside = [text.origin.parent(), Some(self.top)].map(|folder| folder.map(Path::to_owned));
+        let beside =
+            [text.origin.parent(), Some(self.top)].map(|folder| folder.map(Path::to_owned));
         let beside: Vec<PathBuf> = beside.into_iter().flatten().collect();
         for word in imported_words(&text.origin, &text.text) {
             let modules: Vec<String> = module_files(&text.origin, &word).collect();
-            let paths: Vec<PathBuf> = modules.iter().flat_map(|module| self.below(&beside, module)).collect();
-            let how = Use { is_run: false, is_judged: true, is_imported: true };
-            texts.extend(paths.iter().filter_map(|path| self.add_file(path, how, &text.origin)));
+            let paths: Vec<PathBuf> = modules
+                .iter()
+                .flat_map(|module| self.below(&beside, module))
+                .collect();
+            let how = Use {
+                is_run: false,
+                is_judged: true,
+                is_imported: true,
+            };
+            texts.extend(
+                paths
+                    .iter()
+                    .filter_map(|path| self.add_file(path, how, &text.origin)),
+            );
         }
         texts
     }
@@ -184,13 +249,20 @@ impl NamedFileSearch<'_> {
             paths = match part {
                 "**" => self.folders_below(paths),
                 part if part.contains('*') => {
-                    let named = paths.iter().flat_map(|folder| self.entries(folder)).collect::<Vec<_>>();
+                    let named = paths
+                        .iter()
+                        .flat_map(|folder| self.entries(folder))
+                        .collect::<Vec<_>>();
                     let is_meant = |path: &PathBuf| {
-                        path.file_name().is_some_and(|name| matches_glob(part, &name.to_string_lossy()))
+                        path.file_name()
+                            .is_some_and(|name| matches_glob(part, &name.to_string_lossy()))
                     };
                     named.into_iter().filter(is_meant).collect()
                 }
-                part => paths.into_iter().map(|folder| normalized(&folder.join(part))).collect(),
+                part => paths
+                    .into_iter()
+                    .map(|folder| normalized(&folder.join(part)))
+                    .collect(),
             };
             paths.truncate(MAX_FILES);
         }
@@ -199,8 +271,13 @@ impl NamedFileSearch<'_> {
 
     fn folders_below(&mut self, mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
         let mut place = 0;
-        while let Some(folder) = folders.get(place).cloned().filter(|_| folders.len() < MAX_FILES) {
-            let is_work = |path: &PathBuf| path.is_dir() && !path.is_symlink() && !path.ends_with(".git");
+        while let Some(folder) = folders
+            .get(place)
+            .cloned()
+            .filter(|_| folders.len() < MAX_FILES)
+        {
+            let is_work =
+                |path: &PathBuf| path.is_dir() && !path.is_symlink() && !path.ends_with(".git");
             let below: Vec<PathBuf> = self.entries(&folder).into_iter().filter(is_work).collect();
             folders.extend(below);
             place += 1;
@@ -209,7 +286,12 @@ impl NamedFileSearch<'_> {
     }
 
     fn entries(&mut self, folder: &Path) -> Vec<PathBuf> {
-        let entries = folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+        let entries = folder
+            .read_dir()
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path());
         let mut entries: Vec<PathBuf> = entries.take(self.lookups).collect();
         self.lookups -= entries.len();
         entries.sort();
@@ -217,49 +299,90 @@ impl NamedFileSearch<'_> {
     }
 
     fn below(&mut self, bases: &[PathBuf], word: &str) -> Vec<PathBuf> {
-        let below = bases.iter().map(|base| normalized(&base.join(word.trim_start_matches('/'))));
-        below.take_while(|_| self.lookups.checked_sub(1).map(|left| self.lookups = left).is_some()).collect()
+        let below = bases
+            .iter()
+            .map(|base| normalized(&base.join(word.trim_start_matches('/'))));
+        below
+            .take_while(|_| {
+                self.lookups
+                    .checked_sub(1)
+                    .map(|left| self.lookups = left)
+                    .is_some()
+            })
+            .collect()
     }
 
     fn add_file(&mut self, path: &Path, how: Use, by: &Path) -> Option<NamingText> {
-        let Use { is_run, is_judged, is_imported } = how;
+        let Use {
+            is_run,
+            is_judged,
+            is_imported,
+        } = how;
         let name = self.name_of(path);
         let is_new = self.found.len() < MAX_FILES && !self.found.contains_key(&name);
-        let file = NamedFile { name: &name, path, is_run, is_judged, is_imported, by };
+        let file = NamedFile {
+            name: &name,
+            path,
+            is_run,
+            is_judged,
+            is_imported,
+            by,
+        };
         if path.ends_with(PACKAGE) || !is_new || !path.is_file() || !(self.is_wanted)(&file) {
             return None;
         }
         self.found.insert(name, digest_of(path));
-        Some(NamingText { text: text_of(path)?, origin: path.to_owned() })
+        Some(NamingText {
+            text: text_of(path)?,
+            origin: path.to_owned(),
+        })
     }
 
     fn add_scripts(&mut self, package: &Path, words: &BTreeSet<String>) -> Option<NamingText> {
-        let name = Some(self.name_of(package)).filter(|name| package.is_file() && !is_installed(name))?;
+        let name =
+            Some(self.name_of(package)).filter(|name| package.is_file() && !is_installed(name))?;
         let known = self.packages.entry(name).or_default();
         let is_named = |script: &String| {
-            let beside = ["pre", "post"].iter().find_map(|when| script.strip_prefix(when));
+            let beside = ["pre", "post"]
+                .iter()
+                .find_map(|when| script.strip_prefix(when));
             words.contains(script) || beside.is_some_and(|script| words.contains(script))
         };
-        let named =
-            scripts_of(package).into_iter().filter(|(script, _)| is_named(script) && !known.contains_key(script));
+        let named = scripts_of(package)
+            .into_iter()
+            .filter(|(script, _)| is_named(script) && !known.contains_key(script));
         let named: BTreeMap<String, String> = named.collect();
-        let text = named.values().map(String::as_str).collect::<Vec<_>>().join("\n");
+        let text = named
+            .values()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join("\n");
         known.extend(named);
-        Some(NamingText { text, origin: package.to_owned() })
+        Some(NamingText {
+            text,
+            origin: package.to_owned(),
+        })
     }
 
     fn name_of(&self, path: &Path) -> String {
-        path.strip_prefix(self.top).unwrap_or(path).to_string_lossy().replace('\\', "/")
+        path.strip_prefix(self.top)
+            .unwrap_or(path)
+            .to_string_lossy()
+            .replace('\\', "/")
     }
 }
 
 fn is_pattern(word: &str) -> bool {
-    word.len() <= MAX_PATTERN_BYTES && word.contains('*') && word.contains(|char: char| char.is_ascii_alphanumeric())
+    word.len() <= MAX_PATTERN_BYTES
+        && word.contains('*')
+        && word.contains(|char: char| char.is_ascii_alphanumeric())
 }
 
 /// A pattern in such a text is one of names at any depth.
 fn reads_folders(text: &str) -> bool {
-    ["find ", "walk(", "rglob("].iter().any(|how| text.contains(how))
+    ["find ", "walk(", "rglob("]
+        .iter()
+        .any(|how| text.contains(how))
 }
 
 /// A path without `.` and `..`, as it is written.
@@ -277,8 +400,11 @@ fn normalized(path: &Path) -> PathBuf {
 /// The scripts of a `package.json` by their names.
 pub fn scripts_of(package: &Path) -> BTreeMap<String, String> {
     let package = text_of(package).and_then(|text| serde_json::from_str::<Value>(&text).ok());
-    let scripts = package.as_ref().and_then(|package| package.get("scripts")?.as_object());
-    let script = |(name, script): (&String, &Value)| Some((name.clone(), script.as_str()?.to_owned()));
+    let scripts = package
+        .as_ref()
+        .and_then(|package| package.get("scripts")?.as_object());
+    let script =
+        |(name, script): (&String, &Value)| Some((name.clone(), script.as_str()?.to_owned()));
     scripts.into_iter().flatten().filter_map(script).collect()
 }
 
@@ -292,7 +418,10 @@ pub(crate) fn text_of(path: &Path) -> Option<String> {
 }
 
 pub(crate) fn digest_of(path: &Path) -> String {
-    let digest = regular_file::open(path).ok().flatten().and_then(|file| hex_digest_of_reader(file, MAX_FILE_BYTES));
+    let digest = regular_file::open(path)
+        .ok()
+        .flatten()
+        .and_then(|file| hex_digest_of_reader(file, MAX_FILE_BYTES));
     digest.unwrap_or_else(|| UNREADABLE.to_owned())
 }
 
@@ -303,7 +432,10 @@ mod tests {
     #[test]
     fn a_pattern_says_something_of_the_names_that_it_stands_for() {
         assert!(["*.sh", "step_*", "tests/*"].into_iter().all(is_pattern));
-        let (deep, plain) = (format!("{}*", "a/".repeat(MAX_PATTERN_BYTES)), ["*", "**", "*/", "a.sh"]);
+        let (deep, plain) = (
+            format!("{}*", "a/".repeat(MAX_PATTERN_BYTES)),
+            ["*", "**", "*/", "a.sh"],
+        );
         assert!(!plain.into_iter().chain([deep.as_str()]).any(is_pattern));
     }
 }

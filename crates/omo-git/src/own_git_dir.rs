@@ -25,7 +25,13 @@ const MAX_BYTES: u64 = 256 * 1024;
 /// Attributes that no setting may change: they would show other bytes than those that are there, or
 /// none.
 const ATTRIBUTES: &str = "* -ident !working-tree-encoding !filter !diff\n";
-const OF_CONTENT: [&str; 5] = ["core.autocrlf", "core.eol", "core.filemode", "core.symlinks", "core.ignorecase"];
+const OF_CONTENT: [&str; 5] = [
+    "core.autocrlf",
+    "core.eol",
+    "core.filemode",
+    "core.symlinks",
+    "core.ignorecase",
+];
 const EXCLUDES_FILE: &str = "core.excludesfile";
 const OWN: &str = "**/.sisyphus/cc-omo/\n";
 
@@ -42,13 +48,24 @@ pub(crate) struct RepositorySettings {
 impl RepositorySettings {
     /// As they are now. What cannot be read is as if it were not there.
     pub(crate) fn read(tree: &GitWorktree, calls: &GitCalls) -> Self {
-        let mut settings = Self { sha256: is_sha256(tree), ..Self::default() };
-        let names = [OF_CONTENT.as_slice(), &[EXCLUDES_FILE]].concat().join("|").replace('.', "[.]");
+        let mut settings = Self {
+            sha256: is_sha256(tree),
+            ..Self::default()
+        };
+        let names = [OF_CONTENT.as_slice(), &[EXCLUDES_FILE]]
+            .concat()
+            .join("|")
+            .replace('.', "[.]");
         let arguments = ["config", "-z", "--get-regexp", &format!("^({names})$")];
-        let (_, said) = calls.answer(&tree.top, &arguments, &tree_variables(tree), &[]).unwrap_or_default();
+        let (_, said) = calls
+            .answer(&tree.top, &arguments, &tree_variables(tree), &[])
+            .unwrap_or_default();
         let mut own_list = None;
         for entry in parts(&said) {
-            let Some((name, value)) = std::str::from_utf8(entry).ok().and_then(|entry| entry.split_once('\n')) else {
+            let Some((name, value)) = std::str::from_utf8(entry)
+                .ok()
+                .and_then(|entry| entry.split_once('\n'))
+            else {
                 continue;
             };
             if name.eq_ignore_ascii_case(EXCLUDES_FILE) {
@@ -57,20 +74,32 @@ impl RepositorySettings {
                 settings.content.push((name.to_owned(), value.to_owned()));
             }
         }
-        let own_list = own_list.map_or_else(default_ignore_file, |path| Some(expand_home(&path, &tree.top)));
+        let own_list = own_list.map_or_else(default_ignore_file, |path| {
+            Some(expand_home(&path, &tree.top))
+        });
         let lists = [own_list, Some(tree.common.join("info/exclude"))];
         // The last line that matches decides: the repository's own list stands behind that of its user, as in git.
-        settings.ignored = lists.into_iter().flatten().map(|list| read_text(&list) + "\n").collect();
+        settings.ignored = lists
+            .into_iter()
+            .flatten()
+            .map(|list| read_text(&list) + "\n")
+            .collect();
         settings
     }
 
     /// To ask for names alone: how content is kept says nothing about that.
     pub(crate) fn for_names(&self) -> Self {
-        Self { content: Vec::new(), ..self.clone() }
+        Self {
+            content: Vec::new(),
+            ..self.clone()
+        }
     }
 
     pub(crate) fn without_repository(ignored: String) -> Self {
-        Self { ignored, ..Self::default() }
+        Self {
+            ignored,
+            ..Self::default()
+        }
     }
 }
 
@@ -81,13 +110,21 @@ fn is_plain(value: &str) -> bool {
 fn is_sha256(tree: &GitWorktree) -> bool {
     let is_named = |line: &str| line.starts_with("objectformat") && line.contains("sha256");
     tree.head().is_some_and(|head| head.len() == 64)
-        || read_text(&tree.common.join("config")).to_ascii_lowercase().lines().map(str::trim).any(is_named)
+        || read_text(&tree.common.join("config"))
+            .to_ascii_lowercase()
+            .lines()
+            .map(str::trim)
+            .any(is_named)
 }
 
 fn default_ignore_file() -> Option<PathBuf> {
     let variables = env::variables();
-    let folder = variables.into_iter().find(|(name, value)| name == "XDG_CONFIG_HOME" && !value.is_empty());
-    let folder = folder.map(|(_, folder)| PathBuf::from(folder)).or_else(|| Some(env::home()?.join(".config")));
+    let folder = variables
+        .into_iter()
+        .find(|(name, value)| name == "XDG_CONFIG_HOME" && !value.is_empty());
+    let folder = folder
+        .map(|(_, folder)| PathBuf::from(folder))
+        .or_else(|| Some(env::home()?.join(".config")));
     folder.map(|folder| folder.join("git").join("ignore"))
 }
 
@@ -112,7 +149,10 @@ pub(crate) fn make(
     for inner in ["refs", "objects", "info"] {
         fs::create_dir(at.join(inner)).ok()?;
     }
-    let mut config = format!("[core]\n\trepositoryformatversion = {}\n\tbare = false\n", u8::from(settings.sha256));
+    let mut config = format!(
+        "[core]\n\trepositoryformatversion = {}\n\tbare = false\n",
+        u8::from(settings.sha256)
+    );
     config.push_str("\texcludesFile = /dev/null\n");
     for (name, value) in &settings.content {
         let _ = writeln!(config, "\t{} = {value}", name.trim_start_matches("core."));
@@ -122,7 +162,9 @@ pub(crate) fn make(
     }
     let ignored = format!("{}\n{OWN}", settings.ignored);
     let files = [("HEAD", "ref: refs/heads/omo\n"), ("config", &config)];
-    let files = files.into_iter().chain([("info/attributes", ATTRIBUTES), ("info/exclude", &ignored)]);
+    let files = files
+        .into_iter()
+        .chain([("info/attributes", ATTRIBUTES), ("info/exclude", &ignored)]);
     for (name, text) in files {
         fs::write(at.join(name), text).ok()?;
     }
@@ -157,7 +199,10 @@ pub fn variables<'a>(at: &'a Path, top: &'a Path) -> [(&'static str, &'a OsStr);
 
 pub(crate) fn quote_path(path: &Path) -> std::ffi::OsString {
     let bytes = path.as_os_str().as_encoded_bytes();
-    if !bytes.iter().any(|byte| matches!(byte, b':' | b'"' | b'\\' | b'\r' | b'\n')) {
+    if !bytes
+        .iter()
+        .any(|byte| matches!(byte, b':' | b'"' | b'\\' | b'\r' | b'\n'))
+    {
         return path.as_os_str().to_owned();
     }
     let mut out = vec![b'"'];

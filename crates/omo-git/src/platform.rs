@@ -19,9 +19,13 @@ pub(crate) use open_folder_unix::OpenFolder;
 #[cfg(windows)]
 pub(crate) use open_folder_windows::OpenFolder;
 #[cfg(unix)]
-pub(crate) use unix::{TreeTop, has_execute_bit, identity, is_of_other_user, lies_in, may_be_run, path_of};
+pub(crate) use unix::{
+    TreeTop, has_execute_bit, identity, is_of_other_user, lies_in, may_be_run, path_of,
+};
 #[cfg(windows)]
-pub(crate) use windows::{TreeTop, has_execute_bit, identity, is_of_other_user, lies_in, may_be_run, path_of};
+pub(crate) use windows::{
+    TreeTop, has_execute_bit, identity, is_of_other_user, lies_in, may_be_run, path_of,
+};
 
 /// State of a file or folder, as far as can be seen without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +43,12 @@ impl FileStamp {
     /// As bytes, the same for the same stamp.
     pub(crate) fn to_bytes(self) -> Vec<u8> {
         let times = self.times.into_iter();
-        let times = times.flat_map(|(seconds, nanos)| seconds.to_le_bytes().into_iter().chain(nanos.to_le_bytes()));
-        times.chain(self.numbers.into_iter().flat_map(u64::to_le_bytes)).collect()
+        let times = times.flat_map(|(seconds, nanos)| {
+            seconds.to_le_bytes().into_iter().chain(nanos.to_le_bytes())
+        });
+        times
+            .chain(self.numbers.into_iter().flat_map(u64::to_le_bytes))
+            .collect()
     }
 }
 

@@ -31,7 +31,12 @@ pub(crate) struct PrivateFolder {
 
 impl PrivateFolder {
     /// The one with this name below `parts`, made where it is not there.
-    pub(crate) fn open(state_home: &Path, parts: &[&str], name: &str, patience: Duration) -> Result<Self, LockError> {
+    pub(crate) fn open(
+        state_home: &Path,
+        parts: &[&str],
+        name: &str,
+        patience: Duration,
+    ) -> Result<Self, LockError> {
         Self::open_shared(state_home, &[parts, &[name]].concat(), NAME, patience)
     }
 
@@ -44,7 +49,10 @@ impl PrivateFolder {
     ) -> Result<Self, LockError> {
         let folder = GuardedFolder::create_user_part(state_home, parts)?;
         let lock = StateLock::take_named(&folder, lock, patience)?;
-        Ok(Self { folder, _lock: lock })
+        Ok(Self {
+            folder,
+            _lock: lock,
+        })
     }
 }
 
@@ -61,6 +69,8 @@ fn short_digest(bytes: &[u8]) -> String {
 }
 
 pub(crate) fn forget_run(state_home: &Path, run_id: &str) -> Result<(), FolderError> {
-    let forget = |kind| GuardedFolder::create_user_part(state_home, &[OMO, kind])?.remove_folder(&run_name(run_id));
+    let forget = |kind| {
+        GuardedFolder::create_user_part(state_home, &[OMO, kind])?.remove_folder(&run_name(run_id))
+    };
     forget(CHANGES).and(forget(RESTORE))
 }

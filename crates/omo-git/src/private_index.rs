@@ -19,40 +19,71 @@ pub(crate) struct PrivateIndex<'r> {
 
 impl<'r> PrivateIndex<'r> {
     pub(crate) fn new(repository: &'r GitRepository, path: PathBuf) -> Self {
-        Self { repository, path, attributes: None }
+        Self {
+            repository,
+            path,
+            attributes: None,
+        }
     }
 
     /// The one in this file, for which no attribute counts.
-    pub(crate) fn without_attributes(repository: &'r GitRepository, path: PathBuf) -> Result<Self, GitFailed> {
-        Ok(Self { repository, path, attributes: Some(repository.empty_tree()?) })
+    pub(crate) fn without_attributes(
+        repository: &'r GitRepository,
+        path: PathBuf,
+    ) -> Result<Self, GitFailed> {
+        Ok(Self {
+            repository,
+            path,
+            attributes: Some(repository.empty_tree()?),
+        })
     }
 
     fn variables(&self) -> Vec<(&'static str, &OsStr)> {
-        let attributes = self.attributes.iter().map(|tree| ("GIT_ATTR_SOURCE", OsStr::new(tree)));
-        attributes.chain([("GIT_INDEX_FILE", self.path.as_os_str())]).collect()
+        let attributes = self
+            .attributes
+            .iter()
+            .map(|tree| ("GIT_ATTR_SOURCE", OsStr::new(tree)));
+        attributes
+            .chain([("GIT_INDEX_FILE", self.path.as_os_str())])
+            .collect()
     }
 
     /// As [`GitRepository::answer`].
-    pub(crate) fn answer(&self, arguments: &[&str], input: &[u8]) -> Result<(i32, Vec<u8>), GitFailed> {
+    pub(crate) fn answer(
+        &self,
+        arguments: &[&str],
+        input: &[u8],
+    ) -> Result<(i32, Vec<u8>), GitFailed> {
         self.repository.answer(arguments, &self.variables(), input)
     }
 
     /// As [`GitRepository::git_with`].
     pub(crate) fn git(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, GitFailed> {
-        self.repository.git_with(arguments, &self.variables(), input)
+        self.repository
+            .git_with(arguments, &self.variables(), input)
     }
 
     pub(crate) fn tree(&self) -> Result<String, GitFailed> {
-        Ok(trimmed_line(&self.git(&["write-tree", "--missing-ok"], &[])?))
+        Ok(trimmed_line(
+            &self.git(&["write-tree", "--missing-ok"], &[])?,
+        ))
     }
 
     /// A tree with changes, as `git update-index` takes them with these options.
-    pub(crate) fn tree_with(&self, tree: &str, options: &[&str], changes: &[u8]) -> Result<String, GitFailed> {
+    pub(crate) fn tree_with(
+        &self,
+        tree: &str,
+        options: &[&str],
+        changes: &[u8],
+    ) -> Result<String, GitFailed> {
         if changes.is_empty() {
             return Ok(tree.to_owned());
         }
         self.git(&["read-tree", tree], &[])?;
-        self.git(&[["update-index", "-z"].as_slice(), options].concat(), changes)?;
+        self.git(
+            &[["update-index", "-z"].as_slice(), options].concat(),
+            changes,
+        )?;
         self.tree()
     }
 

@@ -51,7 +51,11 @@ impl ProvedWorktree {
     /// The checkout of the user that a project lies in, found upwards from its folder. A project may lie in none, and one
     /// whose folder is gone does: what lies around that is another checkout.
     pub fn of_project(root: &Path) -> Self {
-        Self { root: root.to_owned(), git: GitWorktree::find(root).filter(|_| root.is_dir()), is_worker: false }
+        Self {
+            root: root.to_owned(),
+            git: GitWorktree::find(root).filter(|_| root.is_dir()),
+            is_worker: false,
+        }
     }
 
     /// The worktree of a worker, at exactly this folder: the repository knows it there, its `.git` leads to that entry,
@@ -60,21 +64,34 @@ impl ProvedWorktree {
     /// # Errors
     ///
     /// One of that is not so.
-    pub fn of_worker(repository: &GitRepository, name: &WorkerName, folder: &Path) -> Result<Self, WorktreeGone> {
+    pub fn of_worker(
+        repository: &GitRepository,
+        name: &WorkerName,
+        folder: &Path,
+    ) -> Result<Self, WorktreeGone> {
         if !folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
             return Err(WorktreeGone::NoFolder(folder.to_owned()));
         }
         let tree = GitWorktree::at(folder).ok_or_else(|| WorktreeGone::NoGit(folder.to_owned()))?;
-        let known = git_folder_of(repository, folder).filter(|known| dot_git(folder, known) == DotGit::Own);
+        let known =
+            git_folder_of(repository, folder).filter(|known| dot_git(folder, known) == DotGit::Own);
         if known.is_none() || !is_same_folder(&tree.common, repository.common()) {
             return Err(WorktreeGone::Foreign(folder.to_owned()));
         }
         let found = branch_of_worktree(repository, folder, &tree.git);
         if found.as_deref() != Some(name.branch().as_str()) {
             let found = found.unwrap_or_else(|| "no branch".to_owned());
-            return Err(WorktreeGone::OtherBranch { path: folder.to_owned(), found, expected: name.branch() });
+            return Err(WorktreeGone::OtherBranch {
+                path: folder.to_owned(),
+                found,
+                expected: name.branch(),
+            });
         }
-        Ok(Self { root: folder.to_owned(), git: Some(tree), is_worker: true })
+        Ok(Self {
+            root: folder.to_owned(),
+            git: Some(tree),
+            is_worker: true,
+        })
     }
 
     /// The work tree, seen from a folder below its top.
@@ -83,7 +100,10 @@ impl ProvedWorktree {
         if folder.as_os_str().is_empty() {
             return self.clone();
         }
-        Self { root: self.root.join(folder), ..self.clone() }
+        Self {
+            root: self.root.join(folder),
+            ..self.clone()
+        }
     }
 
     /// Folder of the project.
@@ -98,7 +118,8 @@ impl ProvedWorktree {
 
     /// The work tree, where the project lies in one and that was not lost since.
     pub fn git(&self) -> Option<&GitWorktree> {
-        let is_there = |tree: &&GitWorktree| !self.is_worker || dot_git(&tree.top, &tree.git) == DotGit::Own;
+        let is_there =
+            |tree: &&GitWorktree| !self.is_worker || dot_git(&tree.top, &tree.git) == DotGit::Own;
         self.git.as_ref().filter(is_there)
     }
 

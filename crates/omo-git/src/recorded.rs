@@ -37,24 +37,47 @@ const LIST: [&str; 3] = ["ls-files", "-s", "-z"];
 /// # Errors
 ///
 /// Where they cannot be recorded: what was uncommitted cannot be told apart then from what the run does.
-pub fn record_files(root: &Path, state_home: &Path, id: &SessionId, now: Timestamp) -> io::Result<()> {
-    let session = state::peek(root, id).map_err(io::Error::other)?.ok_or_else(|| io::Error::other("no run is on"))?;
+pub fn record_files(
+    root: &Path,
+    state_home: &Path,
+    id: &SessionId,
+    now: Timestamp,
+) -> io::Result<()> {
+    let session = state::peek(root, id)
+        .map_err(io::Error::other)?
+        .ok_or_else(|| io::Error::other("no run is on"))?;
     store::begin(state_home, id, now).map_err(io::Error::other)?;
     let calls = GitCalls::default();
-    let run = RunFolder { state_home, calls: &calls, id };
-    let name = session.verification.scope.as_deref().filter(|name| !name.is_empty());
+    let run = RunFolder {
+        state_home,
+        calls: &calls,
+        id,
+    };
+    let name = session
+        .verification
+        .scope
+        .as_deref()
+        .filter(|name| !name.is_empty());
     let scope = name.and_then(|name| FileScope::load(state_home, name));
     let places = scope.map(|scope| collect_trees(&scope));
     let record = |places: &[RecordedWorktree]| {
-        places.iter().map(|place| Some((place.name.clone(), place.record_index(run)?))).collect()
+        places
+            .iter()
+            .map(|place| Some((place.name.clone(), place.record_index(run)?)))
+            .collect()
     };
     let trees: Option<RecordedTrees> = places.as_deref().and_then(record);
     let trees = trees.ok_or_else(|| io::Error::other("git cannot say which files there are"))?;
     let kept = store::keep(state_home, id, &trees).map_err(io::Error::other)?;
-    let folder =
-        GuardedFolder::open_state(root).map_err(io::Error::other)?.ok_or_else(|| io::Error::other("no run is on"))?;
-    let options =
-        StateUpdateOptions { deadline: DEADLINE, corrupt: CorruptPolicy::Refuse, now, state_home: Some(state_home) };
+    let folder = GuardedFolder::open_state(root)
+        .map_err(io::Error::other)?
+        .ok_or_else(|| io::Error::other("no run is on"))?;
+    let options = StateUpdateOptions {
+        deadline: DEADLINE,
+        corrupt: CorruptPolicy::Refuse,
+        now,
+        state_home: Some(state_home),
+    };
     let noted = state::update(&folder, id, options, |now| {
         if now.ulw.started_at != session.ulw.started_at || !now.is_armed() {
             return ((), EntryChange::Keep);
@@ -84,7 +107,8 @@ fn collect_trees(scope: &FileScope) -> Vec<RecordedWorktree> {
     let mut all = vec![RecordedWorktree::outermost(scope)];
     let mut at = 0;
     while let Some(place) = all.get(at) {
-        let inner: Vec<RecordedWorktree> = place.inner.iter().map(|(_, inner)| inner.clone()).collect();
+        let inner: Vec<RecordedWorktree> =
+            place.inner.iter().map(|(_, inner)| inner.clone()).collect();
         all.extend(inner);
         at += 1;
     }
@@ -103,13 +127,21 @@ impl RecordedWorktree {
             if within.is_repository {
                 let path_there = path_of(&path);
                 let name = format!("{name}/{}", path_to_text(&path));
-                inner.push((path_there.clone(), Self::collect(name, top.join(path_there), within, depth + 1)));
+                inner.push((
+                    path_there.clone(),
+                    Self::collect(name, top.join(path_there), within, depth + 1),
+                ));
             }
         }
         if !scope.is_repository {
             ignore_built(&mut scope.settings);
         }
-        Self { name, scope, top, inner }
+        Self {
+            name,
+            scope,
+            top,
+            inner,
+        }
     }
 
     /// The work tree that is there now. Git looks at one without a repository as well, as at one that has nothing yet.
@@ -117,14 +149,24 @@ impl RecordedWorktree {
         let repository = GitWorktree::at(&self.top).filter(|_| self.scope.is_repository);
         repository.unwrap_or_else(|| {
             let nothing = state_home.join("omo").join("recorded").join("nothing");
-            GitWorktree { top: self.top.clone(), git: nothing.clone(), common: nothing }
+            GitWorktree {
+                top: self.top.clone(),
+                git: nothing.clone(),
+                common: nothing,
+            }
         })
     }
 
     fn open<'a>(&self, run: RunFolder<'a>, look: Look) -> Option<ScratchTree<'a>> {
         let parts = store::folder_parts(run.id);
         let parts = parts.each_ref().map(String::as_str);
-        ScratchTree::open(&self.work_tree(run.state_home), run.state_home, run.calls, &parts, look)
+        ScratchTree::open(
+            &self.work_tree(run.state_home),
+            run.state_home,
+            run.calls,
+            &parts,
+            look,
+        )
     }
 
     fn record_index(&self, run: RunFolder) -> Option<String> {
@@ -144,7 +186,9 @@ impl RecordedWorktree {
     /// Gives the objects of the repository a second name, where the file system can: one that is cleaned up, or has
     /// lost its first commit, has them still.
     fn link_objects(&self, run: RunFolder, deadline: Instant) {
-        let Some(scratch) = self.open(run, Look::Recorded(&self.scope)) else { return };
+        let Some(scratch) = self.open(run, Look::Recorded(&self.scope)) else {
+            return;
+        };
         let from = self.work_tree(run.state_home).common.join("objects");
         let is_of_objects = |name: &str| name == "pack" || name.len() == 2;
         let folders = fs::read_dir(&from).into_iter().flatten().flatten();
@@ -158,7 +202,11 @@ impl RecordedWorktree {
             if fs::create_dir_all(&to).is_err() {
                 return;
             }
-            for object in fs::read_dir(from.join(&name)).into_iter().flatten().flatten() {
+            for object in fs::read_dir(from.join(&name))
+                .into_iter()
+                .flatten()
+                .flatten()
+            {
                 count += 1;
                 let is_linked = fs::hard_link(object.path(), to.join(object.file_name())).is_ok();
                 if !is_linked || count > MAX_LINKS || Instant::now() > deadline {
@@ -183,14 +231,32 @@ pub(crate) struct RecordedRun<'a> {
 
 impl<'a> RecordedRun<'a> {
     /// Record behind the digest in a session's entry; `None` where it is gone.
-    pub(crate) fn open(state_home: &'a Path, calls: &'a GitCalls, id: &'a SessionId, kept: &str) -> Option<Self> {
-        Some(Self { folder: RunFolder { state_home, calls, id }, trees: store::read(state_home, id, kept)? })
+    pub(crate) fn open(
+        state_home: &'a Path,
+        calls: &'a GitCalls,
+        id: &'a SessionId,
+        kept: &str,
+    ) -> Option<Self> {
+        Some(Self {
+            folder: RunFolder {
+                state_home,
+                calls,
+                id,
+            },
+            trees: store::read(state_home, id, kept)?,
+        })
     }
 
     pub(crate) fn tree_of(&self, place: &RecordedWorktree) -> Option<(String, Vec<PathBuf>)> {
         let (scratch, _) = place.open_recorded(self)?;
-        let name = String::from_utf8(scratch.git(&["write-tree", "--missing-ok"], &[])?).ok()?.trim().to_owned();
-        Some((name, vec![scratch.objects_folder(), scratch.linked_objects_folder()]))
+        let name = String::from_utf8(scratch.git(&["write-tree", "--missing-ok"], &[])?)
+            .ok()?
+            .trim()
+            .to_owned();
+        Some((
+            name,
+            vec![scratch.objects_folder(), scratch.linked_objects_folder()],
+        ))
     }
 }
 
@@ -208,23 +274,36 @@ pub fn write_recorded_files(
     let kept = RecordedRun::open(state_home, &calls, id, kept)?;
     let (scratch, listed) = place.open_recorded(&kept)?;
     let mut top = FolderPath::open_to_write(to).ok()?;
-    let files: Vec<(&str, &str, PathBuf)> =
-        parts(&listed).filter_map(|listed| parse_index_entry(&scratch, listed)).collect();
+    let files: Vec<(&str, &str, PathBuf)> = parts(&listed)
+        .filter_map(|listed| parse_index_entry(&scratch, listed))
+        .collect();
     for files in files.chunks(OBJECTS_AT_ONCE) {
         let contents = scratch.contents(files.iter().map(|(_, object, _)| *object))?;
         for ((mode, _, path), content) in files.iter().zip(contents) {
-            top.write(path, mode, &content, None).ok().filter(|is_written| *is_written)?;
+            top.write(path, mode, &content, None)
+                .ok()
+                .filter(|is_written| *is_written)?;
         }
     }
     Some(to.join(root.strip_prefix(&place.top).ok()?))
 }
 
 /// The mode, the object and the path of a file or link, from `mode object stage<tab>path`.
-fn parse_index_entry<'a>(scratch: &ScratchTree, entry: &'a [u8]) -> Option<(&'a str, &'a str, PathBuf)> {
+fn parse_index_entry<'a>(
+    scratch: &ScratchTree,
+    entry: &'a [u8],
+) -> Option<(&'a str, &'a str, PathBuf)> {
     let (about, path) = split_entry(entry)?;
-    let (mode, object) = std::str::from_utf8(about).ok()?.strip_suffix(" 0")?.split_once(' ')?;
-    let path = Some(path).filter(|path| !scratch.is_absent(path)).map(path_of)?;
+    let (mode, object) = std::str::from_utf8(about)
+        .ok()?
+        .strip_suffix(" 0")?
+        .split_once(' ')?;
+    let path = Some(path)
+        .filter(|path| !scratch.is_absent(path))
+        .map(path_of)?;
     let is_file = matches!(mode, "100644" | "100755" | "120000");
     is_file.then_some(())?;
-    path.components().all(|part| matches!(part, Component::Normal(_))).then_some((mode, object, path))
+    path.components()
+        .all(|part| matches!(part, Component::Normal(_)))
+        .then_some((mode, object, path))
 }

@@ -77,9 +77,16 @@ impl<'r> Remote<'r> {
     ///
     /// There is none, or the repository's own settings would have a program run on the way there.
     pub fn find(repository: &'r GitRepository, name: &'r str) -> Result<Self, RemoteError> {
-        let unknown = || RemoteError::Unknown { name: name.to_owned() };
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
-        if name.is_empty() || name.len() > MAX_NAME || name.starts_with('-') || !name.bytes().all(is_plain) {
+        let unknown = || RemoteError::Unknown {
+            name: name.to_owned(),
+        };
+        let is_plain =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
+        if name.is_empty()
+            || name.len() > MAX_NAME
+            || name.starts_with('-')
+            || !name.bytes().all(is_plain)
+        {
             return Err(unknown());
         }
         let url = format!("remote.{name}.url");
@@ -99,7 +106,9 @@ impl<'r> Remote<'r> {
     ///
     /// git cannot tell.
     pub fn address(&self) -> Result<String, RemoteError> {
-        let (_, said) = self.repository.answer(&["remote", "get-url", self.name], &[], &[])?;
+        let (_, said) = self
+            .repository
+            .answer(&["remote", "get-url", self.name], &[], &[])?;
         Ok(without_password(&trimmed_line(&said)))
     }
 
@@ -109,7 +118,12 @@ impl<'r> Remote<'r> {
     ///
     /// One is there, or the remote does not take it.
     pub fn push_all(&self, branches: &[(&str, &str)]) -> Result<(), RemoteError> {
-        self.move_branches("push", branches.iter().map(|(commit, branch)| (*branch, "", *commit)))
+        self.move_branches(
+            "push",
+            branches
+                .iter()
+                .map(|(commit, branch)| (*branch, "", *commit)),
+        )
     }
 
     fn move_branches<'b>(
@@ -118,7 +132,10 @@ impl<'r> Remote<'r> {
         moves: impl Iterator<Item = (&'b str, &'b str, &'b str)>,
     ) -> Result<(), RemoteError> {
         let lease_and_refspec = |(branch, from, to)| {
-            (format!("--force-with-lease=refs/heads/{branch}:{from}"), format!("{to}:refs/heads/{branch}"))
+            (
+                format!("--force-with-lease=refs/heads/{branch}:{from}"),
+                format!("{to}:refs/heads/{branch}"),
+            )
         };
         let (leases, refspecs): (Vec<String>, Vec<String>) = moves.map(lease_and_refspec).unzip();
         let mut arguments = PUSH.to_vec();
@@ -135,7 +152,11 @@ impl<'r> Remote<'r> {
     /// The remote does not answer.
     pub fn branches(&self, beginning: &str) -> Result<Vec<(String, String)>, RemoteError> {
         let pattern = format!("refs/heads/{beginning}*");
-        let said = self.ask("ls-remote", LIST_LIMIT, &["ls-remote", "--quiet", "--refs", self.name, &pattern])?;
+        let said = self.ask(
+            "ls-remote",
+            LIST_LIMIT,
+            &["ls-remote", "--quiet", "--refs", self.name, &pattern],
+        )?;
         Ok(parse_branches(&String::from_utf8_lossy(&said), beginning))
     }
 
@@ -147,7 +168,10 @@ impl<'r> Remote<'r> {
     /// The branch is not there, or does not go on from what the reference named.
     pub fn fetch(&self, branch: &str, reference: &str) -> Result<String, RemoteError> {
         self.fetch_refspecs(&[format!("refs/heads/{branch}:{reference}")])?;
-        let gone = || RemoteError::Failed { command: "fetch", why: "nothing came".to_owned() };
+        let gone = || RemoteError::Failed {
+            command: "fetch",
+            why: "nothing came".to_owned(),
+        };
         self.repository.commit_of(reference)?.ok_or_else(gone)
     }
 
@@ -157,12 +181,22 @@ impl<'r> Remote<'r> {
     ///
     /// One is not there.
     pub fn fetch_unnamed(&self, branches: &[&str]) -> Result<(), RemoteError> {
-        self.fetch_refspecs(&branches.iter().map(|branch| format!("refs/heads/{branch}")).collect::<Vec<_>>())
+        self.fetch_refspecs(
+            &branches
+                .iter()
+                .map(|branch| format!("refs/heads/{branch}"))
+                .collect::<Vec<_>>(),
+        )
     }
 
     fn fetch_refspecs(&self, refspecs: &[String]) -> Result<(), RemoteError> {
         let refspecs: Vec<&str> = refspecs.iter().map(String::as_str).collect();
-        self.ask("fetch", LIMIT, &[FETCH.as_slice(), &[self.name], &refspecs].concat()).map(drop)
+        self.ask(
+            "fetch",
+            LIMIT,
+            &[FETCH.as_slice(), &[self.name], &refspecs].concat(),
+        )
+        .map(drop)
     }
 
     /// Deletes a branch there, where it names `commit` and no other.
@@ -180,13 +214,31 @@ impl<'r> Remote<'r> {
     ///
     /// As [`Remote::delete`], for the first of them; the others may be gone.
     pub fn delete_all(&self, branches: &[(&str, &str)]) -> Result<(), RemoteError> {
-        self.move_branches("push --delete", branches.iter().map(|(branch, commit)| (*branch, *commit, "")))
+        self.move_branches(
+            "push --delete",
+            branches
+                .iter()
+                .map(|(branch, commit)| (*branch, *commit, "")),
+        )
     }
 
-    fn ask(&self, command: &'static str, limit: Duration, arguments: &[&str]) -> Result<Vec<u8>, RemoteError> {
-        call(self.repository, command, limit, arguments, &mut || true)?.map_err(|failed| match failed.complaint {
-            Some(complaint) => RemoteError::Failed { command, why: complaint_reason(&complaint) },
-            None => RemoteError::TimedOut { command, seconds: limit.as_secs() },
+    fn ask(
+        &self,
+        command: &'static str,
+        limit: Duration,
+        arguments: &[&str],
+    ) -> Result<Vec<u8>, RemoteError> {
+        call(self.repository, command, limit, arguments, &mut || true)?.map_err(|failed| {
+            match failed.complaint {
+                Some(complaint) => RemoteError::Failed {
+                    command,
+                    why: complaint_reason(&complaint),
+                },
+                None => RemoteError::TimedOut {
+                    command,
+                    seconds: limit.as_secs(),
+                },
+            }
         })
     }
 }
@@ -208,17 +260,35 @@ fn call(
     let ways = [("GIT_ALLOW_PROTOCOL", OsStr::new(WAYS))];
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match repository.call_remote_while(limit, arguments, &ways, goes_on) {
-        Some(GitOutcome::Ended { status: 0, said, .. }) => Ok(Ok(said)),
-        Some(GitOutcome::Ended { said, complaint, .. }) => {
-            Ok(Err(FailedCall { said: text(&said), complaint: Some(text(&complaint)) }))
-        }
-        Some(GitOutcome::TimedOut) => Ok(Err(FailedCall { said: String::new(), complaint: None })),
-        None => Err(RemoteError::Failed { command, why: "git could not be run".to_owned() }),
+        Some(GitOutcome::Ended {
+            status: 0, said, ..
+        }) => Ok(Ok(said)),
+        Some(GitOutcome::Ended {
+            said, complaint, ..
+        }) => Ok(Err(FailedCall {
+            said: text(&said),
+            complaint: Some(text(&complaint)),
+        })),
+        Some(GitOutcome::TimedOut) => Ok(Err(FailedCall {
+            said: String::new(),
+            complaint: None,
+        })),
+        None => Err(RemoteError::Failed {
+            command,
+            why: "git could not be run".to_owned(),
+        }),
     }
 }
 
-const PUSH: [&str; 7] =
-    ["push", "--quiet", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no", "--no-atomic"];
+const PUSH: [&str; 7] = [
+    "push",
+    "--quiet",
+    "--no-verify",
+    "--no-signed",
+    "--no-follow-tags",
+    "--recurse-submodules=no",
+    "--no-atomic",
+];
 const FETCH: [&str; 8] = [
     "fetch",
     "--quiet",
@@ -231,19 +301,32 @@ const FETCH: [&str; 8] = [
 ];
 
 fn program_setting(repository: &GitRepository) -> Result<Option<String>, GitFailed> {
-    let arguments = ["config", "-z", "--show-scope", "--name-only", "--get-regexp", PROGRAMS];
+    let arguments = [
+        "config",
+        "-z",
+        "--show-scope",
+        "--name-only",
+        "--get-regexp",
+        PROGRAMS,
+    ];
     let (_, said) = repository.answer(&arguments, &[], &[])?;
     let said = String::from_utf8_lossy(&said).into_owned();
     let words: Vec<&str> = said.split('\0').collect();
     let is_own = |pair: &&[&str]| matches!(pair, ["local" | "worktree", _]);
-    Ok(words.chunks_exact(2).find(is_own).and_then(|pair| pair.last()).map(|name| (*name).to_owned()))
+    Ok(words
+        .chunks_exact(2)
+        .find(is_own)
+        .and_then(|pair| pair.last())
+        .map(|name| (*name).to_owned()))
 }
 
 /// Branches in the output of `git ls-remote`, of names that begin like this.
 fn parse_branches(text: &str, beginning: &str) -> Vec<(String, String)> {
     let of = |line: &str| {
         let (commit, reference) = line.split_once('\t')?;
-        let branch = reference.strip_prefix("refs/heads/").filter(|branch| branch.starts_with(beginning))?;
+        let branch = reference
+            .strip_prefix("refs/heads/")
+            .filter(|branch| branch.starts_with(beginning))?;
         Some((branch.to_owned(), commit.to_owned()))
     };
     text.lines().filter_map(of).collect()
@@ -257,21 +340,31 @@ const UNREACHED: [&str; 3] = [
 ];
 
 fn complaint_reason(complaint: &str) -> String {
-    let is_news =
-        |line: &&str| !line.is_empty() && !line.starts_with("hint:") && !line.starts_with("error: failed to push");
+    let is_news = |line: &&str| {
+        !line.is_empty() && !line.starts_with("hint:") && !line.starts_with("error: failed to push")
+    };
     let mut news = complaint.lines().map(str::trim).filter(is_news);
     let first = news.clone().next().unwrap_or("it did not say why");
-    sanitize(news.rfind(|line| !UNREACHED.contains(line)).unwrap_or(first), COMPLAINT_CHARS)
+    sanitize(
+        news.rfind(|line| !UNREACHED.contains(line))
+            .unwrap_or(first),
+        COMPLAINT_CHARS,
+    )
 }
 
 /// An address without the password of its user, which belongs in no command line and no text.
 pub fn without_password(address: &str) -> String {
-    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
+    let Some((scheme, rest)) = address.split_once("://") else {
+        return address.to_owned();
+    };
     let (place, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     match place.rsplit_once('@') {
         // Behind http both parts may be a token.
         Some((_, host)) if scheme.starts_with("http") => format!("{scheme}://{host}{path}"),
-        Some((user, host)) => format!("{scheme}://{}@{host}{path}", user.split(':').next().unwrap_or_default()),
+        Some((user, host)) => format!(
+            "{scheme}://{}@{host}{path}",
+            user.split(':').next().unwrap_or_default()
+        ),
         None => address.to_owned(),
     }
 }
@@ -281,16 +374,30 @@ pub fn without_password(address: &str) -> String {
 /// # Errors
 ///
 /// One of the commits is not there.
-pub fn commit_messages(repository: &GitRepository, from: &str, to: &str) -> Result<Vec<(String, String)>, GitFailed> {
+pub fn commit_messages(
+    repository: &GitRepository,
+    from: &str,
+    to: &str,
+) -> Result<Vec<(String, String)>, GitFailed> {
     let range = format!("{from}..{to}");
-    let arguments =
-        ["rev-list", "--topo-order", "--reverse", "--no-commit-header", "--format=%H%n%B%x00", &range, "--"];
+    let arguments = [
+        "rev-list",
+        "--topo-order",
+        "--reverse",
+        "--no-commit-header",
+        "--format=%H%n%B%x00",
+        &range,
+        "--",
+    ];
     let said = repository.git_with(&arguments, &[], &[])?;
     let of = |text: &str| {
         let (commit, message) = text.trim_start_matches('\n').split_once('\n')?;
         Some((commit.to_owned(), message.to_owned()))
     };
-    Ok(String::from_utf8_lossy(&said).split('\0').filter_map(of).collect())
+    Ok(String::from_utf8_lossy(&said)
+        .split('\0')
+        .filter_map(of)
+        .collect())
 }
 
 /// The files that differ between two commits, from the top.
@@ -298,11 +405,29 @@ pub fn commit_messages(repository: &GitRepository, from: &str, to: &str) -> Resu
 /// # Errors
 ///
 /// One of the commits is not there.
-pub fn changed_files(repository: &GitRepository, from: &str, to: &str) -> Result<Vec<String>, GitFailed> {
-    let arguments = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", from, to, "--"];
+pub fn changed_files(
+    repository: &GitRepository,
+    from: &str,
+    to: &str,
+) -> Result<Vec<String>, GitFailed> {
+    let arguments = [
+        "diff-tree",
+        "-r",
+        "-z",
+        "--name-only",
+        "--no-renames",
+        "--no-ext-diff",
+        from,
+        to,
+        "--",
+    ];
     let said = repository.git_with(&arguments, &[], &[])?;
     let names = String::from_utf8_lossy(&said).into_owned();
-    Ok(names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
+    Ok(names
+        .split('\0')
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect())
 }
 
 #[cfg(test)]
@@ -333,9 +458,11 @@ mod tests {
 
     #[test]
     fn the_reason_is_what_was_said_last() {
-        let complaint =
-            "remote: no\n ! [remote rejected] x (hook declined)\nerror: failed to push some refs\nhint: y\n\n";
-        assert_eq!(complaint_reason(complaint), "! [remote rejected] x (hook declined)");
+        let complaint = "remote: no\n ! [remote rejected] x (hook declined)\nerror: failed to push some refs\nhint: y\n\n";
+        assert_eq!(
+            complaint_reason(complaint),
+            "! [remote rejected] x (hook declined)"
+        );
         assert_eq!(complaint_reason(""), "it did not say why");
         let unreached = UNREACHED.join("\n");
         assert_eq!(

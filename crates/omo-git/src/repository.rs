@@ -60,7 +60,11 @@ pub struct GitFailed {
 
 impl GitFailed {
     pub(crate) fn new(command: impl Into<String>, folder: &Path) -> Self {
-        Self { command: command.into(), folder: folder.to_owned(), complaint: String::new() }
+        Self {
+            command: command.into(),
+            folder: folder.to_owned(),
+            complaint: String::new(),
+        }
     }
 }
 
@@ -105,7 +109,11 @@ impl GitRepository {
             git: tree.git.canonicalize().ok()?,
             common: tree.common.canonicalize().ok()?,
         };
-        let it = Self { tree, known: Arc::default(), settings: None };
+        let it = Self {
+            tree,
+            known: Arc::default(),
+            settings: None,
+        };
         it.disabled_programs().ok()?;
         Some(it)
     }
@@ -113,20 +121,35 @@ impl GitRepository {
     /// The repository, seen from another of its work trees, whatever that says of itself. This one
     /// may have settings of its own, with programs in them.
     pub(crate) fn seen_from_worktree(&self, top: &Path, git: &Path) -> Self {
-        let tree = GitWorktree { top: top.to_owned(), git: git.to_owned(), common: self.tree.common.clone() };
-        Self { tree, known: Arc::clone(&self.known), settings: self.settings.clone() }
+        let tree = GitWorktree {
+            top: top.to_owned(),
+            git: git.to_owned(),
+            common: self.tree.common.clone(),
+        };
+        Self {
+            tree,
+            known: Arc::clone(&self.known),
+            settings: self.settings.clone(),
+        }
     }
 
     /// The repository with these settings of its user, and none of the environment of this process.
     #[must_use]
     pub fn obeying(self, settings: &GitSettings) -> Self {
-        Self { settings: Some(Arc::new(settings.clone())), ..self }
+        Self {
+            settings: Some(Arc::new(settings.clone())),
+            ..self
+        }
     }
 
     /// A repository that shares nothing with another, a submodule's say; `None` where there is none.
     pub(crate) fn open_alone(top: &Path, git: &Path) -> Option<Self> {
         git.join("HEAD").symlink_metadata().ok()?;
-        Self::of(&GitWorktree { top: top.to_owned(), git: git.to_owned(), common: git.to_owned() })
+        Self::of(&GitWorktree {
+            top: top.to_owned(),
+            git: git.to_owned(),
+            common: git.to_owned(),
+        })
     }
 
     /// Top of the work tree.
@@ -157,7 +180,10 @@ impl GitRepository {
     }
 
     /// As [`Self::answer`], without variables and input.
-    pub(crate) fn status_and_output(&self, arguments: &[&str]) -> Result<(i32, Vec<u8>), GitFailed> {
+    pub(crate) fn status_and_output(
+        &self,
+        arguments: &[&str],
+    ) -> Result<(i32, Vec<u8>), GitFailed> {
         self.answer(arguments, &[], &[])
     }
 
@@ -174,21 +200,49 @@ impl GitRepository {
         .ok_or_else(|| self.failure_of(arguments))
     }
 
-    pub(crate) fn git_into(&self, file: File, arguments: &[&str], input: &[u8]) -> Result<(), GitFailed> {
-        let done = self.call(&self.disabled_programs()?, arguments, &[], |folder, words, variables| {
-            run(LIMIT, folder, words, variables, input, OutputMode::File(file))
-        });
+    pub(crate) fn git_into(
+        &self,
+        file: File,
+        arguments: &[&str],
+        input: &[u8],
+    ) -> Result<(), GitFailed> {
+        let done = self.call(
+            &self.disabled_programs()?,
+            arguments,
+            &[],
+            |folder, words, variables| {
+                run(
+                    LIMIT,
+                    folder,
+                    words,
+                    variables,
+                    input,
+                    OutputMode::File(file),
+                )
+            },
+        );
         let is_done = matches!(done, Some(GitOutcome::Ended { status: 0, .. }));
-        is_done.then_some(()).ok_or_else(|| self.failure_of(arguments))
+        is_done
+            .then_some(())
+            .ok_or_else(|| self.failure_of(arguments))
     }
 
     /// The objects of files as they are, byte for byte, in the order of their paths; `options` may be `-w`.
-    pub(crate) fn hash_files(&self, options: &[&str], paths: &[PathBuf]) -> Result<Vec<String>, GitFailed> {
-        let input: Vec<u8> =
-            paths.iter().flat_map(|path| [quote_path(path).as_encoded_bytes(), b"\n"].concat()).collect();
+    pub(crate) fn hash_files(
+        &self,
+        options: &[&str],
+        paths: &[PathBuf],
+    ) -> Result<Vec<String>, GitFailed> {
+        let input: Vec<u8> = paths
+            .iter()
+            .flat_map(|path| [quote_path(path).as_encoded_bytes(), b"\n"].concat())
+            .collect();
         let arguments = [&["hash-object", "--no-filters", "--stdin-paths"], options].concat();
         let said = self.git_with(&arguments, &[], &input)?;
-        Ok(String::from_utf8_lossy(&said).lines().map(str::to_owned).collect())
+        Ok(String::from_utf8_lossy(&said)
+            .lines()
+            .map(str::to_owned)
+            .collect())
     }
 
     pub(crate) fn call_remote(
@@ -197,14 +251,23 @@ impl GitRepository {
         arguments: &[&str],
         variables: &[(&str, &OsStr)],
     ) -> Option<GitOutcome> {
-        self.call(&self.disabled_programs().ok()?, arguments, variables, |folder, words, variables| {
-            run(limit, folder, words, variables, &[], OutputMode::Captured)
-        })
+        self.call(
+            &self.disabled_programs().ok()?,
+            arguments,
+            variables,
+            |folder, words, variables| {
+                run(limit, folder, words, variables, &[], OutputMode::Captured)
+            },
+        )
     }
 
     /// As [`GitRepository::answer`], with the identity and the settings of the user.
     pub(crate) fn answer_user(&self, arguments: &[&str]) -> Result<(i32, Vec<u8>), GitFailed> {
-        self.answer(arguments, &borrowed(&user_variables(self.settings.as_deref())), &[])
+        self.answer(
+            arguments,
+            &borrowed(&user_variables(self.settings.as_deref())),
+            &[],
+        )
     }
 
     /// As [`GitRepository::call_remote`], for as long as `is_needed` says so.
@@ -215,9 +278,22 @@ impl GitRepository {
         variables: &[(&str, &OsStr)],
         is_needed: &mut dyn FnMut() -> bool,
     ) -> Option<GitOutcome> {
-        self.call(&self.disabled_programs().ok()?, arguments, variables, |folder, words, variables| {
-            run_as_needed(limit, folder, words, variables, &[], OutputMode::Captured, Some(is_needed))
-        })
+        self.call(
+            &self.disabled_programs().ok()?,
+            arguments,
+            variables,
+            |folder, words, variables| {
+                run_as_needed(
+                    limit,
+                    folder,
+                    words,
+                    variables,
+                    &[],
+                    OutputMode::Captured,
+                    Some(is_needed),
+                )
+            },
+        )
     }
 
     /// As [`GitRepository::call_remote_while`], with the identity and the settings of the user.
@@ -227,7 +303,12 @@ impl GitRepository {
         arguments: &[&str],
         is_needed: &mut dyn FnMut() -> bool,
     ) -> Option<GitOutcome> {
-        self.call_remote_while(limit, arguments, &borrowed(&user_variables(self.settings.as_deref())), is_needed)
+        self.call_remote_while(
+            limit,
+            arguments,
+            &borrowed(&user_variables(self.settings.as_deref())),
+            is_needed,
+        )
     }
 
     fn call<T>(
@@ -238,7 +319,11 @@ impl GitRepository {
         run: impl FnOnce(&Path, &[&str], &[(&str, &OsStr)]) -> T,
     ) -> T {
         // A worktree whose folder is gone is still spoken of.
-        let folder = if self.tree.top.is_dir() { &self.tree.top } else { &self.tree.common };
+        let folder = if self.tree.top.is_dir() {
+            &self.tree.top
+        } else {
+            &self.tree.common
+        };
         let place = [
             ("GIT_DIR", self.tree.git.as_os_str()),
             ("GIT_COMMON_DIR", self.tree.common.as_os_str()),
@@ -246,7 +331,11 @@ impl GitRepository {
         ];
         let variables: Vec<_> = place.into_iter().chain(variables.iter().copied()).collect();
         let off = off.iter().flat_map(|setting| ["-c", setting]);
-        let words: Vec<&str> = LASTING.into_iter().chain(off).chain(arguments.iter().copied()).collect();
+        let words: Vec<&str> = LASTING
+            .into_iter()
+            .chain(off)
+            .chain(arguments.iter().copied())
+            .collect();
         run(folder, &words, &variables)
     }
 
@@ -261,25 +350,46 @@ impl GitRepository {
         variables: &[(&str, &OsStr)],
         input: &[u8],
     ) -> Result<Vec<u8>, GitFailed> {
-        let ended = self.call(&self.disabled_programs()?, arguments, variables, |folder, words, variables| {
-            run(LIMIT, folder, words, variables, input, OutputMode::Captured)
-        });
+        let ended = self.call(
+            &self.disabled_programs()?,
+            arguments,
+            variables,
+            |folder, words, variables| {
+                run(LIMIT, folder, words, variables, input, OutputMode::Captured)
+            },
+        );
         let complaint = match ended {
-            Some(GitOutcome::Ended { status: 0, said, .. }) => return Ok(said),
-            Some(GitOutcome::Ended { complaint, .. }) => one_line(&String::from_utf8_lossy(&complaint)),
+            Some(GitOutcome::Ended {
+                status: 0, said, ..
+            }) => return Ok(said),
+            Some(GitOutcome::Ended { complaint, .. }) => {
+                one_line(&String::from_utf8_lossy(&complaint))
+            }
             Some(GitOutcome::TimedOut) | None => String::new(),
         };
-        Err(GitFailed { complaint, ..self.failure_of(arguments) })
+        Err(GitFailed {
+            complaint,
+            ..self.failure_of(arguments)
+        })
     }
 
     /// Differences from the commit that is checked out, new files included. Ignored files need such
     /// an option, and of a submodule only its commit is seen.
     pub(crate) fn status(&self, options: &[&str]) -> Result<Vec<StatusEntry>, GitFailed> {
-        let status =
-            ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
+        let status = [
+            "status",
+            "--porcelain",
+            "-z",
+            "--untracked-files=all",
+            "--no-renames",
+            "--ignore-submodules=dirty",
+        ];
         let said = self.git(&[&status, options].concat())?;
         let entry = |entry: &[u8]| match entry {
-            [index, tree, b' ', path @ ..] => Some(StatusEntry { letters: [*index, *tree], path: path.to_vec() }),
+            [index, tree, b' ', path @ ..] => Some(StatusEntry {
+                letters: [*index, *tree],
+                path: path.to_vec(),
+            }),
             _ => None,
         };
         Ok(parts(&said).filter_map(entry).collect())
@@ -290,8 +400,10 @@ impl GitRepository {
     /// cannot be had, git is asked all the same.
     pub(crate) fn git_on_worktrees(&self, arguments: &[&str]) -> Result<(), GitFailed> {
         let folder = GuardedFolder::create_below(self.common(), &[OMO_FOLDER]).ok();
-        let _alone = folder.and_then(|folder| StateLock::take_named(&folder, WORKTREES_LOCK, WORKTREES_WAIT).ok());
-        self.git(&[["worktree"].as_slice(), arguments].concat()).map(drop)
+        let _alone = folder
+            .and_then(|folder| StateLock::take_named(&folder, WORKTREES_LOCK, WORKTREES_WAIT).ok());
+        self.git(&[["worktree"].as_slice(), arguments].concat())
+            .map(drop)
     }
 
     pub(crate) fn git_line(&self, arguments: &[&str]) -> Result<String, GitFailed> {
@@ -315,11 +427,20 @@ impl GitRepository {
     }
 
     /// Objects of several names, in one call; `None` where one of them stands for nothing.
-    pub(crate) fn resolve_all<const N: usize>(&self, names: [&str; N]) -> Result<Option<[String; N]>, GitFailed> {
+    pub(crate) fn resolve_all<const N: usize>(
+        &self,
+        names: [&str; N],
+    ) -> Result<Option<[String; N]>, GitFailed> {
         let arguments = [["rev-parse", "--quiet"].as_slice(), &names].concat();
         let (status, said) = self.status_and_output(&arguments)?;
-        let lines: Vec<String> = String::from_utf8_lossy(&said).lines().map(str::to_owned).collect();
-        let lines = lines.try_into().ok().filter(|lines: &[String; N]| lines.iter().all(|line| is_object_name(line)));
+        let lines: Vec<String> = String::from_utf8_lossy(&said)
+            .lines()
+            .map(str::to_owned)
+            .collect();
+        let lines = lines
+            .try_into()
+            .ok()
+            .filter(|lines: &[String; N]| lines.iter().all(|line| is_object_name(line)));
         Ok(lines.filter(|_| status == 0))
     }
 
@@ -328,7 +449,10 @@ impl GitRepository {
         let tops = parse_worktrees(&String::from_utf8_lossy(&listed), branch);
         // Of a submodule, and of a repository whose git folder lies elsewhere, git names that folder.
         let git_folder = |top: &String| GitWorktree::at(Path::new(top))?.git.canonicalize().ok();
-        Ok(tops.into_iter().filter_map(|top| git_folder(&top).map(|git_folder| (top, git_folder))).collect())
+        Ok(tops
+            .into_iter()
+            .filter_map(|top| git_folder(&top).map(|git_folder| (top, git_folder)))
+            .collect())
     }
 
     /// Tree of a commit: `COMMIT^{tree}`.
@@ -337,7 +461,12 @@ impl GitRepository {
     ///
     /// There is no such commit, or git has failed.
     pub fn tree_of(&self, commit: &str) -> Result<String, GitFailed> {
-        self.git_line(&["rev-parse", "--verify", "--quiet", &format!("{commit}^{{tree}}")])
+        self.git_line(&[
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            &format!("{commit}^{{tree}}"),
+        ])
     }
 
     pub(crate) fn empty_tree(&self) -> Result<String, GitFailed> {
@@ -353,7 +482,11 @@ impl GitRepository {
     }
 
     pub(crate) fn write_blob(&self, bytes: &[u8]) -> Result<String, GitFailed> {
-        Ok(trimmed_line(&self.git_with(&["hash-object", "-w", "--stdin"], &[], bytes)?))
+        Ok(trimmed_line(&self.git_with(
+            &["hash-object", "-w", "--stdin"],
+            &[],
+            bytes,
+        )?))
     }
 
     /// `true` where the history of `within` holds all of these commits.
@@ -363,7 +496,11 @@ impl GitRepository {
     /// One of them is not there, or git has failed.
     pub fn contains(&self, within: &str, commits: &[String]) -> Result<bool, GitFailed> {
         let list = [commits.join("\n").as_str(), "\n^", within, "\n"].concat();
-        let said = self.git_with(&["rev-list", "--max-count=1", "--stdin"], &[], list.as_bytes())?;
+        let said = self.git_with(
+            &["rev-list", "--max-count=1", "--stdin"],
+            &[],
+            list.as_bytes(),
+        )?;
         Ok(said.is_empty())
     }
 
@@ -373,7 +510,9 @@ impl GitRepository {
 
     pub(crate) fn disabled_filters(&self) -> Result<Vec<String>, GitFailed> {
         let off = self.disabled_programs()?;
-        let names = off.iter().filter_map(|setting| setting.strip_prefix("filter.")?.rsplit_once('.'));
+        let names = off
+            .iter()
+            .filter_map(|setting| setting.strip_prefix("filter.")?.rsplit_once('.'));
         let mut names: Vec<String> = names.map(|(name, _)| name.to_owned()).collect();
         names.dedup();
         Ok(names)
@@ -383,13 +522,28 @@ impl GitRepository {
     /// becomes one that finds a conflict: an empty one would have git take one side as it is. Asked
     /// again once the files with the settings are others: a session may have changed them.
     fn disabled_programs(&self) -> Result<Vec<String>, GitFailed> {
-        let files = [self.tree.common.join("config"), self.tree.git.join("config.worktree")];
+        let files = [
+            self.tree.common.join("config"),
+            self.tree.git.join("config.worktree"),
+        ];
         let marks = files.each_ref().map(|file| file_mark(file)).join(" ");
-        let known = || self.known.off.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || {
+            self.known
+                .off
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
         if let Some((_, off)) = known().as_ref().filter(|(before, _)| *before == marks) {
             return Ok(off.clone());
         }
-        let arguments = ["config", "-z", "--show-scope", "--name-only", "--get-regexp", PROGRAMS];
+        let arguments = [
+            "config",
+            "-z",
+            "--show-scope",
+            "--name-only",
+            "--get-regexp",
+            PROGRAMS,
+        ];
         let (status, said) = self.answer_without(&[], &arguments, &[], &[])?;
         // 1 says that there are none.
         if !matches!(status, 0 | 1) {
@@ -398,7 +552,9 @@ impl GitRepository {
         let said = lossy_text(&said);
         let words: Vec<&str> = said.split('\0').collect();
         let off = words.chunks_exact(2).filter_map(|pair| match pair {
-            [scope, name] if matches!(*scope, "local" | "worktree") => Some(format!("{name}={}", disabled_value(name))),
+            [scope, name] if matches!(*scope, "local" | "worktree") => {
+                Some(format!("{name}={}", disabled_value(name)))
+            }
             _ => None,
         });
         let off: Vec<String> = off.collect();
@@ -425,7 +581,9 @@ fn parse_worktrees(listed: &str, branch: &str) -> Vec<String> {
 
 fn has_include(settings: &[u8]) -> bool {
     const WORD: &[u8] = b"include";
-    settings.windows(WORD.len()).any(|word| word.eq_ignore_ascii_case(WORD))
+    settings
+        .windows(WORD.len())
+        .any(|word| word.eq_ignore_ascii_case(WORD))
 }
 
 fn disabled_value(name: &str) -> &'static str {
@@ -437,7 +595,9 @@ fn disabled_value(name: &str) -> &'static str {
 }
 
 pub(crate) fn trimmed_line(said: &[u8]) -> String {
-    String::from_utf8_lossy(said).trim_end_matches(['\n', '\r']).to_owned()
+    String::from_utf8_lossy(said)
+        .trim_end_matches(['\n', '\r'])
+        .to_owned()
 }
 
 pub(crate) fn is_object_name(name: &str) -> bool {

@@ -31,7 +31,12 @@ impl<'a> RepositoryBase<'a> {
     /// The record of a run; `None` where it is gone.
     pub(crate) fn recorded(run: &'a RecordedRun<'a>, place: &'a RecordedWorktree) -> Option<Self> {
         let (tree, objects) = run.tree_of(place)?;
-        Some(Self::Recorded { run, place, tree, objects })
+        Some(Self::Recorded {
+            run,
+            place,
+            tree,
+            objects,
+        })
     }
 
     /// git's name of it; empty for nothing.
@@ -55,12 +60,18 @@ impl<'a> RepositoryBase<'a> {
 
     /// The recorded work tree, and the record that it belongs to.
     pub(crate) fn record(&self) -> Option<(&'a RecordedRun<'a>, &'a RecordedWorktree)> {
-        if let Self::Recorded { run, place, .. } = self { Some((run, place)) } else { None }
+        if let Self::Recorded { run, place, .. } = self {
+            Some((run, place))
+        } else {
+            None
+        }
     }
 
     /// The base of one that lies in it; `was` is the commit that it was at. `None` where the record of it is gone.
     pub(crate) fn of_inner(&self, path: &Path, was: Option<&'a str>) -> Option<Self> {
-        let Some((run, place)) = self.record() else { return Some(was.map_or(Self::Nothing, Self::Commit)) };
+        let Some((run, place)) = self.record() else {
+            return Some(was.map_or(Self::Nothing, Self::Commit));
+        };
         let inner = place.inner.iter().find(|(there, _)| there == path);
         // A repository that was not checked out.
         inner.map_or(Some(Self::Nothing), |(_, inner)| Self::recorded(run, inner))

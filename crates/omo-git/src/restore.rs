@@ -137,7 +137,11 @@ pub enum RestoreError {
 impl RestoreError {
     fn io(action: &'static str, path: &Path) -> impl Fn(io::Error) -> Self + use<> {
         let path = path.to_owned();
-        move |source| Self::Io { action, path: path.clone(), source }
+        move |source| Self::Io {
+            action,
+            path: path.clone(),
+            source,
+        }
     }
 }
 
@@ -146,12 +150,20 @@ impl Snapshots<'_> {
     pub fn take_bytes(&self) -> Result<SnapshotId, RestoreError> {
         let it = Snapshotter::open(self)?;
         let mut manifest = it.scan(|file| it.store.save_file(file))?.0;
-        manifest.index = index::open_index(&it.tree)?.map(|file| it.store.save_file(file)).transpose()?;
-        Ok(SnapshotId { id: it.store.save_manifest(&manifest)? })
+        manifest.index = index::open_index(&it.tree)?
+            .map(|file| it.store.save_file(file))
+            .transpose()?;
+        Ok(SnapshotId {
+            id: it.store.save_manifest(&manifest)?,
+        })
     }
 
     /// Puts a snapshot back. It may be called again after it was ended at any point, or has failed.
-    pub fn restore(&self, before: &SnapshotId, what: RestoreScope<'_>) -> Result<RestoreResult, RestoreError> {
+    pub fn restore(
+        &self,
+        before: &SnapshotId,
+        what: RestoreScope<'_>,
+    ) -> Result<RestoreResult, RestoreError> {
         let it = Snapshotter::open(self)?;
         let before = it.store.load_manifest(&before.id)?;
         it.with_selection(what, |scope| it.restore_to(&before, scope))
@@ -167,14 +179,25 @@ impl Snapshots<'_> {
         name: &WorkerName,
     ) -> Result<Option<KeptWork>, RestoreError> {
         let it = Snapshotter::open(self)?;
-        let (before, kept) = (it.store.load_manifest(&before.id)?, it.store.load_manifest(&after.id)?);
-        let scope = own.map_or(RestoreScope::Until(after), |own| RestoreScope::OwnUntil(after, own));
+        let (before, kept) = (
+            it.store.load_manifest(&before.id)?,
+            it.store.load_manifest(&after.id)?,
+        );
+        let scope = own.map_or(RestoreScope::Until(after), |own| {
+            RestoreScope::OwnUntil(after, own)
+        });
         let steps = it.with_selection(scope, |scope| Ok(restore_steps(&before, &kept, scope)))?;
         let names: BTreeSet<TreePath> = steps.remove.into_iter().chain(steps.put).collect();
         let staged = it.with_selection(scope, |scope| it.staged_since(&before, &kept, scope))?;
         if names.is_empty() && staged.is_empty() {
             return Ok(None);
         }
-        it.keep(name, &before.entries_at(&names), &kept.entries_at(&names), &staged).map(Some)
+        it.keep(
+            name,
+            &before.entries_at(&names),
+            &kept.entries_at(&names),
+            &staged,
+        )
+        .map(Some)
     }
 }

@@ -49,7 +49,12 @@ pub(crate) struct FileScope {
 impl FileScope {
     pub(super) fn new(top: &Path, is_repository: bool, settings: RepositorySettings) -> Self {
         let top = path_to_text(top.as_os_str().as_encoded_bytes());
-        Self { top, is_repository, settings, ..Self::default() }
+        Self {
+            top,
+            is_repository,
+            settings,
+            ..Self::default()
+        }
     }
 
     pub(crate) fn top(&self) -> PathBuf {
@@ -81,9 +86,15 @@ impl FileScope {
     pub(crate) fn inner(&self, path: &[u8]) -> Self {
         let of_outer = || {
             let ignored = self.settings.ignored.clone();
-            Self { settings: RepositorySettings::without_repository(ignored), ..Self::default() }
+            Self {
+                settings: RepositorySettings::without_repository(ignored),
+                ..Self::default()
+            }
         };
-        self.inner.get(&path_to_text(path)).cloned().unwrap_or_else(of_outer)
+        self.inner
+            .get(&path_to_text(path))
+            .cloned()
+            .unwrap_or_else(of_outer)
     }
 
     pub(crate) fn inner_paths(&self) -> impl Iterator<Item = Vec<u8>> {
@@ -97,7 +108,10 @@ impl FileScope {
             LeftOutBy::User => &mut self.left_out_by_user,
         };
         for path in paths.filter(|path| left_out.insert(path_to_text(path))) {
-            if let Some(path) = std::str::from_utf8(&path).ok().filter(|path| !path.contains('\n')) {
+            if let Some(path) = std::str::from_utf8(&path)
+                .ok()
+                .filter(|path| !path.contains('\n'))
+            {
                 self.settings.ignored.push_str("\n/");
                 for char in path.chars() {
                     if matches!(char, '\\' | '*' | '?' | '[' | ' ') {
@@ -110,8 +124,14 @@ impl FileScope {
     }
 
     pub(super) fn left_out(&self, tracked: &BTreeSet<Vec<u8>>) -> BTreeSet<Vec<u8>> {
-        let of_checks = self.left_out.iter().map(|path| text_to_path(path)).filter(|path| !tracked.contains(path));
-        of_checks.chain(self.left_out_by_user.iter().map(|path| text_to_path(path))).collect()
+        let of_checks = self
+            .left_out
+            .iter()
+            .map(|path| text_to_path(path))
+            .filter(|path| !tracked.contains(path));
+        of_checks
+            .chain(self.left_out_by_user.iter().map(|path| text_to_path(path)))
+            .collect()
     }
 
     pub(super) fn keep(&self, state_home: &Path) -> Option<String> {
@@ -121,7 +141,12 @@ impl FileScope {
         let _lock = StateLock::take(&folder, DEADLINE).ok()?;
         folder.replace(&name, &bytes).ok()?;
         let oldest = env::now().as_millis() / 1_000 - MAX_AGE_SECONDS;
-        for old in folder.file_names("").ok()?.into_iter().filter(|old| old.len() == name.len()) {
+        for old in folder
+            .file_names("")
+            .ok()?
+            .into_iter()
+            .filter(|old| old.len() == name.len())
+        {
             if folder.written_at(&old).is_some_and(|at| at < oldest) {
                 let _ = folder.remove(&old);
             }
@@ -145,7 +170,9 @@ pub(crate) fn path_to_text(bytes: &[u8]) -> String {
 }
 
 pub(super) fn text_to_path(text: &str) -> Vec<u8> {
-    text.chars().filter_map(|char| u8::try_from(char).ok()).collect()
+    text.chars()
+        .filter_map(|char| u8::try_from(char).ok())
+        .collect()
 }
 
 fn joined<'a>(paths: impl Iterator<Item = &'a [u8]>) -> String {
@@ -153,5 +180,9 @@ fn joined<'a>(paths: impl Iterator<Item = &'a [u8]>) -> String {
 }
 
 fn split(paths: &str) -> Vec<Vec<u8>> {
-    paths.split('\0').filter(|path| !path.is_empty()).map(text_to_path).collect()
+    paths
+        .split('\0')
+        .filter(|path| !path.is_empty())
+        .map(text_to_path)
+        .collect()
 }

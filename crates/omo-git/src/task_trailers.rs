@@ -7,13 +7,25 @@ pub const TASK_TRAILER: &str = "Omo-Task";
 
 /// A commit message of a task of a run, by its trailers.
 pub fn is_task_message(message: &str, run: &str, task: &str) -> bool {
-    let marks = [format!("{RUN_TRAILER}: {run}"), format!("{TASK_TRAILER}: {task}")];
-    marks.iter().all(|mark| message.lines().any(|line| line.trim_end() == mark))
+    let marks = [
+        format!("{RUN_TRAILER}: {run}"),
+        format!("{TASK_TRAILER}: {task}"),
+    ];
+    marks
+        .iter()
+        .all(|mark| message.lines().any(|line| line.trim_end() == mark))
 }
 
 /// The last of the commits, oldest first with their messages, that is marked as one of a task of a run.
-pub fn find_task_commit<'c>(commits: &'c [(String, String)], run: &str, task: &str) -> Option<&'c str> {
-    commits.iter().rfind(|(_, message)| is_task_message(message, run, task)).map(|(commit, _)| commit.as_str())
+pub fn find_task_commit<'c>(
+    commits: &'c [(String, String)],
+    run: &str,
+    task: &str,
+) -> Option<&'c str> {
+    commits
+        .iter()
+        .rfind(|(_, message)| is_task_message(message, run, task))
+        .map(|(commit, _)| commit.as_str())
 }
 
 #[cfg(test)]
@@ -22,14 +34,21 @@ mod tests {
 
     #[test]
     fn a_step_is_found_by_its_whole_trailers_and_the_last_one_counts() {
-        let commit =
-            |id: &str, run: &str, task: &str| (id.to_owned(), format!("feat: x\n\nOmo-Run: {run}\nOmo-Task: {task}\n"));
+        let commit = |id: &str, run: &str, task: &str| {
+            (
+                id.to_owned(),
+                format!("feat: x\n\nOmo-Run: {run}\nOmo-Task: {task}\n"),
+            )
+        };
         let commits = [
             commit("a", "r1", "1"),
             commit("b", "r1", "11"),
             commit("c", "r1", "1"),
             commit("d", "r2", "1"),
-            ("e".to_owned(), "says Omo-Run: r1 and Omo-Task: 1".to_owned()),
+            (
+                "e".to_owned(),
+                "says Omo-Run: r1 and Omo-Task: 1".to_owned(),
+            ),
         ];
         assert_eq!(find_task_commit(&commits, "r1", "1"), Some("c"));
         assert_eq!(find_task_commit(&commits, "r1", "11"), Some("b"));

@@ -51,8 +51,10 @@ pub(crate) struct TreeState {
 }
 
 /// git's own names of a tree without files, where the repository's objects are named by SHA-1 and by SHA-256.
-pub(crate) const EMPTY_TREES: [&str; 2] =
-    [EMPTY_TREE, "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"];
+pub(crate) const EMPTY_TREES: [&str; 2] = [
+    EMPTY_TREE,
+    "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+];
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 fn id_of(tree: &GitWorktree, state_home: &Path, calls: &GitCalls, depth: usize) -> Option<String> {
@@ -71,13 +73,26 @@ fn id_of(tree: &GitWorktree, state_home: &Path, calls: &GitCalls, depth: usize) 
 }
 
 /// The id of a submodule's own work tree, by its path from the top; empty where it has none.
-pub(crate) fn id_of_submodule(tree: &GitWorktree, path: &Path, state_home: &Path, calls: &GitCalls) -> String {
+pub(crate) fn id_of_submodule(
+    tree: &GitWorktree,
+    path: &Path,
+    state_home: &Path,
+    calls: &GitCalls,
+) -> String {
     submodule_at_depth(tree, path, state_home, calls, 0)
 }
 
-fn submodule_at_depth(tree: &GitWorktree, path: &Path, state_home: &Path, calls: &GitCalls, depth: usize) -> String {
+fn submodule_at_depth(
+    tree: &GitWorktree,
+    path: &Path,
+    state_home: &Path,
+    calls: &GitCalls,
+    depth: usize,
+) -> String {
     let inner = GitWorktree::at(&tree.top.join(path));
-    inner.and_then(|inner| id_of(&inner, state_home, calls, depth + 1)).unwrap_or_default()
+    inner
+        .and_then(|inner| id_of(&inner, state_home, calls, depth + 1))
+        .unwrap_or_default()
 }
 
 /// A look at a work tree: the settings that hold for it, and the fate of the objects that git writes.
@@ -116,7 +131,8 @@ impl<'a> ScratchTree<'a> {
         parts: &[&str],
         look: Look,
     ) -> Option<Self> {
-        let private = PrivateFolder::open(state_home, parts, &tree_name(&tree.top), PATIENCE).ok()?;
+        let private =
+            PrivateFolder::open(state_home, parts, &tree_name(&tree.top), PATIENCE).ok()?;
         // Left by a git that was killed: under the lock no other process works here.
         private.folder.remove(&format!("{INDEX}.lock")).ok()?;
         let scope = match look {
@@ -130,8 +146,12 @@ impl<'a> ScratchTree<'a> {
             forgets_objects: matches!(look, Look::Passing),
             private,
             key: SealKey::load(Some(state_home)).ok()?,
-            settings: scope.map(|scope| scope.settings.clone()).unwrap_or_default(),
-            absent: scope.map(|scope| scope.absent().into_iter().collect()).unwrap_or_default(),
+            settings: scope
+                .map(|scope| scope.settings.clone())
+                .unwrap_or_default(),
+            absent: scope
+                .map(|scope| scope.absent().into_iter().collect())
+                .unwrap_or_default(),
             object_folders: Vec::new(),
             git: OnceLock::new(),
         };
@@ -142,7 +162,9 @@ impl<'a> ScratchTree<'a> {
             Look::Recorded(_) => {}
         }
         if matches!(look, Look::Lasting) {
-            scratch.settings = scratch.first_settings().or_else(|| scratch.keep_first_settings())?;
+            scratch.settings = scratch
+                .first_settings()
+                .or_else(|| scratch.keep_first_settings())?;
         } else if scope.is_none() {
             scratch.settings = RepositorySettings::read(tree, calls);
         }
@@ -178,19 +200,28 @@ impl<'a> ScratchTree<'a> {
     fn first_settings(&self) -> Option<RepositorySettings> {
         let bytes = self.private.folder.read(SETTINGS, MAX_KEPT_BYTES).ok()??;
         let (seal, settings): (String, RepositorySettings) = serde_json::from_slice(&bytes).ok()?;
-        self.key.is_mac(&serde_json::to_vec(&settings).ok()?, &seal).then_some(settings)
+        self.key
+            .is_mac(&serde_json::to_vec(&settings).ok()?, &seal)
+            .then_some(settings)
     }
 
     fn keep_first_settings(&self) -> Option<RepositorySettings> {
         let settings = RepositorySettings::read(&self.tree, self.calls);
         let seal = self.key.mac(&serde_json::to_vec(&settings).ok()?);
-        self.private.folder.replace(SETTINGS, &serde_json::to_vec(&(seal, &settings)).ok()?).ok()?;
+        self.private
+            .folder
+            .replace(SETTINGS, &serde_json::to_vec(&(seal, &settings)).ok()?)
+            .ok()?;
         Some(settings)
     }
 
     /// Without their folder git knows no repository.
     fn forget_objects(&self) -> Option<()> {
-        if self.forgets_objects { self.private.folder.empty_folder(OBJECTS).ok() } else { Some(()) }
+        if self.forgets_objects {
+            self.private.folder.empty_folder(OBJECTS).ok()
+        } else {
+            Some(())
+        }
     }
 
     pub(crate) fn read_state(&self) -> Option<TreeState> {
@@ -199,8 +230,12 @@ impl<'a> ScratchTree<'a> {
             file_mark(&self.tree.git.join(INDEX)),
             hex_digest(&serde_json::to_vec(&(&self.settings, self.absent.len())).ok()?)
         );
-        let kept = self.load_state().filter(|kept| kept.source == source && kept.copy == file_mark(&self.path(INDEX)));
-        let Some(kept) = kept else { return self.rebuild_state(source) };
+        let kept = self
+            .load_state()
+            .filter(|kept| kept.source == source && kept.copy == file_mark(&self.path(INDEX)));
+        let Some(kept) = kept else {
+            return self.rebuild_state(source);
+        };
         // Absent paths may be there now.
         if !self.absent.is_empty() {
             self.forget_flags()?;
@@ -225,7 +260,10 @@ impl<'a> ScratchTree<'a> {
         }
         kept.seal = String::new();
         kept.seal = self.key.mac(&serde_json::to_vec(&kept).ok()?);
-        self.private.folder.replace(KEPT, &serde_json::to_vec(&kept).ok()?).ok()?;
+        self.private
+            .folder
+            .replace(KEPT, &serde_json::to_vec(&kept).ok()?)
+            .ok()?;
         Some(kept)
     }
 
@@ -235,7 +273,11 @@ impl<'a> ScratchTree<'a> {
     }
 
     pub(crate) fn ignores(&self, folder: &Path) -> Option<bool> {
-        let path = folder.strip_prefix(&self.tree.top).ok()?.as_os_str().as_encoded_bytes();
+        let path = folder
+            .strip_prefix(&self.tree.top)
+            .ok()?
+            .as_os_str()
+            .as_encoded_bytes();
         let asked = list([path]);
         let (status, said) = self.answer(None, &["check-ignore", "-z", "--stdin"], &asked)?;
         // 1 says that it is not.
@@ -246,7 +288,9 @@ impl<'a> ScratchTree<'a> {
         let bytes = self.private.folder.read(KEPT, MAX_KEPT_BYTES).ok()??;
         let mut kept: TreeState = serde_json::from_slice(&bytes).ok()?;
         let seal = std::mem::take(&mut kept.seal);
-        self.key.is_mac(&serde_json::to_vec(&kept).ok()?, &seal).then_some(kept)
+        self.key
+            .is_mac(&serde_json::to_vec(&kept).ok()?, &seal)
+            .then_some(kept)
     }
 
     /// Begins with the repository's own index: it knows which files were not touched.
@@ -256,18 +300,28 @@ impl<'a> ScratchTree<'a> {
                 let mut copy = self.private.folder.create_file(INDEX).ok()?;
                 std::io::copy(&mut index, &mut copy).ok()?;
                 // Git compares what was written since then with the files themselves, whatever their times say.
-                copy.set_modified(index.metadata().ok()?.modified().ok()?).ok()?;
+                copy.set_modified(index.metadata().ok()?.modified().ok()?)
+                    .ok()?;
                 self.forget_flags()
             }
             // A repository without a commit, and nothing added yet.
-            Err(error) if error.kind() == ErrorKind::NotFound => self.private.folder.remove(INDEX).ok(),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.private.folder.remove(INDEX).ok()
+            }
             Ok(_) | Err(_) => None,
         }
     }
 
     fn rebuild_state(&self, source: String) -> Option<TreeState> {
         let changed = self.copied_changes()?;
-        self.update_state(&changed, true, TreeState { source, ..TreeState::default() })
+        self.update_state(
+            &changed,
+            true,
+            TreeState {
+                source,
+                ..TreeState::default()
+            },
+        )
     }
 
     /// Differences between the work tree and a fresh copy of the repository's index. Paths of an
@@ -294,11 +348,21 @@ impl<'a> ScratchTree<'a> {
             let (tag, path) = entry.split_at(2);
             let tag = tag.first().copied().unwrap_or_default();
             unchanged.extend(tag.is_ascii_lowercase().then_some(path));
-            let is_left_out =
-                || self.absent.contains(path) && self.tree.top.join(path_of(path)).symlink_metadata().is_err();
+            let is_left_out = || {
+                self.absent.contains(path)
+                    && self
+                        .tree
+                        .top
+                        .join(path_of(path))
+                        .symlink_metadata()
+                        .is_err()
+            };
             unwatched.extend((tag.eq_ignore_ascii_case(&b'S') && !is_left_out()).then_some(path));
         }
-        for (option, paths) in [("--no-assume-unchanged", unchanged), ("--no-skip-worktree", unwatched)] {
+        for (option, paths) in [
+            ("--no-assume-unchanged", unchanged),
+            ("--no-skip-worktree", unwatched),
+        ] {
             if !paths.is_empty() {
                 self.git(&["update-index", option, "-z", "--stdin"], &list(paths))?;
             }
@@ -307,25 +371,57 @@ impl<'a> ScratchTree<'a> {
     }
 
     fn changed_paths(&self) -> Option<Vec<u8>> {
-        self.git(&["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"], &[])
+        self.git(
+            &[
+                "ls-files",
+                "-z",
+                "--modified",
+                "--deleted",
+                "--others",
+                "--exclude-standard",
+            ],
+            &[],
+        )
     }
 
-    fn update_state(&self, changed: &[u8], list_submodules: bool, kept: TreeState) -> Option<TreeState> {
-        let tree = self.update_index(changed).and_then(|()| self.git(&["write-tree", "--missing-ok"], &[]));
+    fn update_state(
+        &self,
+        changed: &[u8],
+        list_submodules: bool,
+        kept: TreeState,
+    ) -> Option<TreeState> {
+        let tree = self
+            .update_index(changed)
+            .and_then(|()| self.git(&["write-tree", "--missing-ok"], &[]));
         self.forget_objects()?;
         let tree = String::from_utf8(tree?).ok()?.trim().to_owned();
-        let listed = if list_submodules { self.git(&["ls-files", "-s", "-z"], &[])? } else { Vec::new() };
-        let mut submodules = if list_submodules { submodules(&listed).map(path_of).collect() } else { kept.submodules };
+        let listed = if list_submodules {
+            self.git(&["ls-files", "-s", "-z"], &[])?
+        } else {
+            Vec::new()
+        };
+        let mut submodules = if list_submodules {
+            submodules(&listed).map(path_of).collect()
+        } else {
+            kept.submodules
+        };
         if list_submodules {
             let inside = parts(changed).filter(|path| path.ends_with(b"/"));
             submodules.extend(inside.filter(|path| !self.has_commit(path)).map(path_of));
         }
         let copy = file_mark(&self.path(INDEX));
-        self.save_state(TreeState { source: kept.source, copy, tree, submodules, ..TreeState::default() })
+        self.save_state(TreeState {
+            source: kept.source,
+            copy,
+            tree,
+            submodules,
+            ..TreeState::default()
+        })
     }
 
     fn has_commit(&self, path: &[u8]) -> bool {
-        GitWorktree::at(&self.tree.top.join(path_of(path))).is_some_and(|inner| inner.head().is_some())
+        GitWorktree::at(&self.tree.top.join(path_of(path)))
+            .is_some_and(|inner| inner.head().is_some())
     }
 
     /// `git add` would have another git look into each submodule, with the settings of that.
@@ -334,10 +430,14 @@ impl<'a> ScratchTree<'a> {
         // A repository without a commit cannot be an entry of an index.
         let paths = paths.filter(|path| !path.ends_with(b"/") || self.has_commit(path));
         let paths = paths.map(|path| path.strip_suffix(b"/").unwrap_or(path));
-        let (kept, gone): (Vec<&[u8]>, Vec<&[u8]>) = paths.partition(|path| self.can_be_entry(path));
+        let (kept, gone): (Vec<&[u8]>, Vec<&[u8]>) =
+            paths.partition(|path| self.can_be_entry(path));
         for (option, paths) in [("--force-remove", gone), ("--replace", kept)] {
             if !paths.is_empty() {
-                self.git(&["update-index", "-z", "--add", "--remove", option, "--stdin"], &list(paths))?;
+                self.git(
+                    &["update-index", "-z", "--add", "--remove", option, "--stdin"],
+                    &list(paths),
+                )?;
             }
         }
         Some(())
@@ -348,15 +448,28 @@ impl<'a> ScratchTree<'a> {
     fn can_be_entry(&self, text: &[u8]) -> bool {
         let path = path_of(text);
         let is_link = |above: &Path| self.tree.top.join(above).is_symlink();
-        let is_behind_link = path.ancestors().skip(1).any(|above| !above.as_os_str().is_empty() && is_link(above));
-        let kind = self.tree.top.join(&path).symlink_metadata().map(|meta| meta.file_type());
-        !is_behind_link && kind.map_or(true, |kind| kind.is_file() || kind.is_symlink() || self.has_commit(text))
+        let is_behind_link = path
+            .ancestors()
+            .skip(1)
+            .any(|above| !above.as_os_str().is_empty() && is_link(above));
+        let kind = self
+            .tree
+            .top
+            .join(&path)
+            .symlink_metadata()
+            .map(|meta| meta.file_type());
+        !is_behind_link
+            && kind.map_or(true, |kind| {
+                kind.is_file() || kind.is_symlink() || self.has_commit(text)
+            })
     }
 
     /// Without the repository's own objects, which git would touch when it writes the same once
     /// more. An index that stands for whole folders in one entry needs them.
     pub(crate) fn git(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
-        let without = self.answer(None, arguments, input).and_then(|(status, said)| (status == 0).then_some(said));
+        let without = self
+            .answer(None, arguments, input)
+            .and_then(|(status, said)| (status == 0).then_some(said));
         without.or_else(|| self.git_with_objects(arguments, input))
     }
 
@@ -371,16 +484,26 @@ impl<'a> ScratchTree<'a> {
         (status == 0).then_some(said)
     }
 
-    pub(crate) fn contents<'o>(&self, objects: impl Iterator<Item = &'o str>) -> Option<Vec<Vec<u8>>> {
+    pub(crate) fn contents<'o>(
+        &self,
+        objects: impl Iterator<Item = &'o str>,
+    ) -> Option<Vec<Vec<u8>>> {
         let asked: Vec<&str> = objects.flat_map(|object| [object, "\n"]).collect();
         batch_contents(&self.git_with_objects(&["cat-file", "--batch"], asked.concat().as_bytes())?)
     }
 
     /// Output and exit status of git; `shared` are more folders of objects.
-    pub(crate) fn answer(&self, shared: Option<OsString>, arguments: &[&str], input: &[u8]) -> Option<(i32, Vec<u8>)> {
+    pub(crate) fn answer(
+        &self,
+        shared: Option<OsString>,
+        arguments: &[&str],
+        input: &[u8],
+    ) -> Option<(i32, Vec<u8>)> {
         let git = self
             .git
-            .get_or_init(|| own_git_dir::make(&self.private.folder, Some(&self.tree), &self.settings))
+            .get_or_init(|| {
+                own_git_dir::make(&self.private.folder, Some(&self.tree), &self.settings)
+            })
             .as_ref()?;
         let (index, objects) = (self.path(INDEX), self.path(OBJECTS));
         let shared = shared.unwrap_or_default();
@@ -389,15 +512,21 @@ impl<'a> ScratchTree<'a> {
             ("GIT_OBJECT_DIRECTORY", objects.as_os_str()),
             ("GIT_ALTERNATE_OBJECT_DIRECTORIES", shared.as_os_str()),
         ];
-        let variables: Vec<_> = own_git_dir::variables(git, &self.tree.top).into_iter().chain(own).collect();
-        self.calls.answer(&self.tree.top, arguments, &variables, input)
+        let variables: Vec<_> = own_git_dir::variables(git, &self.tree.top)
+            .into_iter()
+            .chain(own)
+            .collect();
+        self.calls
+            .answer(&self.tree.top, arguments, &variables, input)
     }
 }
 
 pub(crate) fn is_index(mut file: &fs::File) -> Option<bool> {
     const BEGINNING: &[u8] = b"DIRC";
     let mut beginning = Vec::new();
-    file.take(BEGINNING.len() as u64).read_to_end(&mut beginning).ok()?;
+    file.take(BEGINNING.len() as u64)
+        .read_to_end(&mut beginning)
+        .ok()?;
     file.rewind().ok()?;
     Some(beginning == BEGINNING && file.metadata().ok()?.len() <= MAX_INDEX_BYTES)
 }
@@ -414,7 +543,10 @@ pub(crate) fn file_mark(path: &Path) -> String {
         let mut file = regular_file::open(path).ok()??;
         let identity = identity(&file).ok()?;
         let mut end = Vec::new();
-        file.seek(SeekFrom::Start(file.metadata().ok()?.len().saturating_sub(DIGEST_BYTES))).ok()?;
+        file.seek(SeekFrom::Start(
+            file.metadata().ok()?.len().saturating_sub(DIGEST_BYTES),
+        ))
+        .ok()?;
         file.take(DIGEST_BYTES).read_to_end(&mut end).ok()?;
         Some(format!("{identity}:{}", hex_digest(&end)))
     };

@@ -15,7 +15,11 @@ pub(crate) struct TreePath(pub(crate) Vec<u8>);
 /// In JSON each byte is the character of its number: plain paths stay readable, and none is lost.
 impl From<String> for TreePath {
     fn from(text: String) -> Self {
-        Self(text.chars().map(|letter| u8::try_from(u32::from(letter)).unwrap_or(b'?')).collect())
+        Self(
+            text.chars()
+                .map(|letter| u8::try_from(u32::from(letter)).unwrap_or(b'?'))
+                .collect(),
+        )
     }
 }
 
@@ -60,15 +64,26 @@ pub(crate) fn tree_path(project: &str, path: &str) -> Option<TreePath> {
 }
 
 pub(crate) fn project_folder(root: &Path, work_tree: &GitWorktree) -> Option<String> {
-    Some(root.strip_prefix(&work_tree.top).ok()?.to_string_lossy().replace('\\', "/"))
+    Some(
+        root.strip_prefix(&work_tree.top)
+            .ok()?
+            .to_string_lossy()
+            .replace('\\', "/"),
+    )
 }
 
 pub(crate) fn relative_path(folder: &str, path: &str) -> String {
     let base: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     let parts: Vec<&str> = path.split('/').collect();
-    let shared = base.iter().zip(&parts).take_while(|(one, other)| one == other).count();
+    let shared = base
+        .iter()
+        .zip(&parts)
+        .take_while(|(one, other)| one == other)
+        .count();
     let up = base.iter().skip(shared).map(|_| "..");
-    up.chain(parts.into_iter().skip(shared)).collect::<Vec<_>>().join("/")
+    up.chain(parts.into_iter().skip(shared))
+        .collect::<Vec<_>>()
+        .join("/")
 }
 
 #[cfg(test)]
@@ -90,7 +105,11 @@ mod tests {
             (".git/config", false),
             ("a/.GIT/hooks/x", false),
         ] {
-            assert_eq!(is_safe(&TreePath(path.as_bytes().to_vec())), expected, "{path}");
+            assert_eq!(
+                is_safe(&TreePath(path.as_bytes().to_vec())),
+                expected,
+                "{path}"
+            );
         }
     }
 
@@ -103,7 +122,11 @@ mod tests {
             ("web/app", "a", "../../a"),
             ("web", "web2/a", "../web2/a"),
         ] {
-            assert_eq!(relative_path(folder, path), expected, "{path} from {folder}");
+            assert_eq!(
+                relative_path(folder, path),
+                expected,
+                "{path} from {folder}"
+            );
         }
     }
 

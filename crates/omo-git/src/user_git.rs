@@ -19,8 +19,7 @@ use crate::platform::may_be_run;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
 /// Settings about hooks, signatures and identity. No others are remembered: some hold passwords.
-const REMEMBERED: &str =
-    "^(core[.]hookspath|commit[.]gpgsign|gpg[.].*|user[.](signingkey|name|email)|safe[.]directory)$";
+const REMEMBERED: &str = "^(core[.]hookspath|commit[.]gpgsign|gpg[.].*|user[.](signingkey|name|email)|safe[.]directory)$";
 /// The scope in which git lists what its environment and `-c` give.
 const ENVIRONMENT_SCOPE: &str = "command";
 
@@ -52,20 +51,49 @@ impl UserGit<'_> {
     ) -> CommandOutcome {
         // git's tidying would go on behind the commit, in a work tree that may be about to be removed.
         let settings = self.settings.as_options();
-        let options: Vec<String> = settings.iter().map(|(name, _)| format!("-c {}", shell_variable(name))).collect();
+        let options: Vec<String> = settings
+            .iter()
+            .map(|(name, _)| format!("-c {}", shell_variable(name)))
+            .collect();
         let (git_name, options) = (shell_variable("OMO_GIT"), options.join(" "));
-        let run = format!("{IN_PLACE_OF_SHELL}{git_name} -c maintenance.auto=false {options} {words}");
-        let inherited = self.settings.with_hook_variables(self.environment.variables_for_task_check());
+        let run =
+            format!("{IN_PLACE_OF_SHELL}{git_name} -c maintenance.auto=false {options} {words}");
+        let inherited = self
+            .settings
+            .with_hook_variables(self.environment.variables_for_task_check());
         let mut all = commit_variables(inherited);
-        all.extend(settings.into_iter().map(|(name, value)| (name.into(), value.into())));
-        let own = [("OMO_GIT", git.into_os_string()), ("GIT_TERMINAL_PROMPT", "0".into())];
-        all.extend(own.into_iter().chain(variables).map(|(name, value)| (name.into(), value)));
+        all.extend(
+            settings
+                .into_iter()
+                .map(|(name, value)| (name.into(), value.into())),
+        );
+        let own = [
+            ("OMO_GIT", git.into_os_string()),
+            ("GIT_TERMINAL_PROMPT", "0".into()),
+        ];
+        all.extend(
+            own.into_iter()
+                .chain(variables)
+                .map(|(name, value)| (name.into(), value)),
+        );
         // A work tree that loses its `.git` meanwhile is none, and not the one around it.
-        all.extend(folder.parent().map(|above| ("GIT_CEILING_DIRECTORIES".into(), above.as_os_str().to_owned())));
+        all.extend(folder.parent().map(|above| {
+            (
+                "GIT_CEILING_DIRECTORIES".into(),
+                above.as_os_str().to_owned(),
+            )
+        }));
         let folder = folder.to_owned();
         let interrupt_grace = HOOK_GRACE;
-        let job =
-            CommandJob { run, folder, timeout: self.limit, interrupt_grace, variables: all, log: None, check: None };
+        let job = CommandJob {
+            run,
+            folder,
+            timeout: self.limit,
+            interrupt_grace,
+            variables: all,
+            log: None,
+            check: None,
+        };
         job::run(job, is_wanted)
     }
 
@@ -77,12 +105,16 @@ impl UserGit<'_> {
         variables: Vec<(&str, OsString)>,
         is_wanted: impl FnMut() -> bool,
     ) -> Result<(), String> {
-        let Some(git) = git_program(repository.top()) else { return Err("there is no git in PATH".to_owned()) };
+        let Some(git) = git_program(repository.top()) else {
+            return Err("there is no git in PATH".to_owned());
+        };
         let outcome = self.run(git, repository.top(), words, variables, is_wanted);
         let said = one_line(&outcome.tail);
         match outcome.end {
             Some(CheckEnd::Exited(0)) => Ok(()),
-            Some(CheckEnd::Exited(status)) if said.is_empty() => Err(format!("exit status {status}")),
+            Some(CheckEnd::Exited(status)) if said.is_empty() => {
+                Err(format!("exit status {status}"))
+            }
             Some(CheckEnd::Exited(_)) => Err(said),
             Some(CheckEnd::TimedOut(seconds)) => Err(format!("it took longer than {seconds} s")),
             Some(CheckEnd::Killed(signal)) => Err(format!("it was ended by signal {signal}")),
@@ -95,7 +127,10 @@ impl UserGit<'_> {
 /// `core.hooksPath` of the user; a relative one is looked for in each work tree.
 pub(crate) fn hooks_setting(repository: &GitRepository) -> Result<Option<PathBuf>, GitFailed> {
     let set = listed_settings(repository, "^core[.]hookspath$")?.pop();
-    Ok(set.map(|setting| setting.value).filter(|path| !path.is_empty()).map(PathBuf::from))
+    Ok(set
+        .map(|setting| setting.value)
+        .filter(|path| !path.is_empty())
+        .map(PathBuf::from))
 }
 
 /// Hooks folder of a repository, by `core.hooksPath`.
@@ -143,7 +178,10 @@ pub(crate) fn is_set(repository: &GitRepository, name: &str) -> Result<bool, Git
 }
 
 /// Value of a setting, with the user's own files of settings; empty without one.
-pub(crate) fn user_setting(repository: &GitRepository, arguments: &[&str]) -> Result<Vec<u8>, GitFailed> {
+pub(crate) fn user_setting(
+    repository: &GitRepository,
+    arguments: &[&str],
+) -> Result<Vec<u8>, GitFailed> {
     match repository.answer_user(arguments)? {
         (0, said) => Ok(said),
         (1, _) => Ok(Vec::new()),
@@ -160,9 +198,19 @@ impl GitSettings {
     pub fn from_environment(repository: &GitRepository) -> Result<Self, GitFailed> {
         let given = listed_settings(repository, REMEMBERED)?.into_iter();
         let given = given.filter(|setting| setting.scope == ENVIRONMENT_SCOPE);
-        let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
-        let variables = env::variables().into_iter().filter_map(text).filter(|(name, _)| is_remembered(name));
-        Ok(Self(given.map(|setting| (setting.name, setting.value)).chain(variables).collect()))
+        let text = |(name, value): (OsString, OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        let variables = env::variables()
+            .into_iter()
+            .filter_map(text)
+            .filter(|(name, _)| is_remembered(name));
+        Ok(Self(
+            given
+                .map(|setting| (setting.name, setting.value))
+                .chain(variables)
+                .collect(),
+        ))
     }
 
     /// These settings over the files of a checkout. Another work tree of its repository may have
@@ -172,7 +220,8 @@ impl GitSettings {
     ///
     /// git cannot tell.
     pub fn over_files_of(&self, checkout: &GitRepository) -> Result<Self, GitFailed> {
-        let of_files = listed_settings(&checkout.clone().obeying(&Self::default()), REMEMBERED)?.into_iter();
+        let of_files =
+            listed_settings(&checkout.clone().obeying(&Self::default()), REMEMBERED)?.into_iter();
         let of_files = of_files.map(|setting| (setting.name, setting.value));
         Ok(Self(of_files.chain(self.0.iter().cloned()).collect()))
     }
@@ -183,7 +232,11 @@ impl GitSettings {
         if is_read(repository) || !is_read(&repository.clone().obeying(&Self::default())) {
             return Vec::new();
         }
-        user_variables(None).into_iter().map(|(name, _)| name).filter(|name| is_setting_variable(name)).collect()
+        user_variables(None)
+            .into_iter()
+            .map(|(name, _)| name)
+            .filter(|name| is_setting_variable(name))
+            .collect()
     }
 }
 
@@ -194,19 +247,35 @@ pub(crate) struct ListedSetting {
     pub(crate) value: String,
 }
 
-pub(crate) fn listed_settings(repository: &GitRepository, names: &str) -> Result<Vec<ListedSetting>, GitFailed> {
-    let arguments = ["config", "-z", "--show-scope", "--type=path", "--get-regexp", names];
+pub(crate) fn listed_settings(
+    repository: &GitRepository,
+    names: &str,
+) -> Result<Vec<ListedSetting>, GitFailed> {
+    let arguments = [
+        "config",
+        "-z",
+        "--show-scope",
+        "--type=path",
+        "--get-regexp",
+        names,
+    ];
     let said = user_setting(repository, &arguments)?;
     let said = lossy_text(&said);
     let words: Vec<&str> = said.split('\0').collect();
     let read = |pair: &[&str]| {
         let [scope, rest] = pair else { return None };
         let (name, value) = rest.split_once('\n').unwrap_or((rest, "true"));
-        Some(ListedSetting { scope: (*scope).to_owned(), name: name.to_owned(), value: value.to_owned() })
+        Some(ListedSetting {
+            scope: (*scope).to_owned(),
+            name: name.to_owned(),
+            value: value.to_owned(),
+        })
     };
     let mut listed: Vec<ListedSetting> = words.chunks_exact(2).filter_map(read).collect();
     // The last one is of the git that was asked: omo's own runs no hooks.
-    let own = listed.iter().rposition(|setting| setting.scope == ENVIRONMENT_SCOPE && setting.name == "core.hookspath");
+    let own = listed.iter().rposition(|setting| {
+        setting.scope == ENVIRONMENT_SCOPE && setting.name == "core.hookspath"
+    });
     own.map(|place| listed.remove(place));
     Ok(listed)
 }

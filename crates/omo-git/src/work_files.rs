@@ -95,7 +95,12 @@ pub(crate) fn ignore_built(settings: &mut RepositorySettings) {
 
 impl<'a> WorkFiles<'a> {
     /// Files of a project; `scope` is the name that [`settle_scope`] gave when the run began.
-    pub fn new(root: &Path, state_home: Option<&'a Path>, calls: &'a GitCalls, scope: Option<&str>) -> Self {
+    pub fn new(
+        root: &Path,
+        state_home: Option<&'a Path>,
+        calls: &'a GitCalls,
+        scope: Option<&str>,
+    ) -> Self {
         let scope_name = scope.map(str::to_owned);
         Self {
             root: root.to_owned(),
@@ -127,14 +132,24 @@ impl<'a> WorkFiles<'a> {
         const GIB: u64 = 1024 * 1024 * 1024;
         let path = self.unread.get()?;
         let name = lossy_text(path);
-        let file = GitWorktree::find(&self.root).map_or_else(|| self.root.clone(), |tree| tree.top).join(path_of(path));
-        let size = file.symlink_metadata().ok().filter(|found| found.is_file() && found.len() >= GIB);
-        Some(size.map_or_else(|| name.clone(), |found| format!("{name} ({} GiB)", found.len() / GIB)))
+        let file = GitWorktree::find(&self.root)
+            .map_or_else(|| self.root.clone(), |tree| tree.top)
+            .join(path_of(path));
+        let size = file
+            .symlink_metadata()
+            .ok()
+            .filter(|found| found.is_file() && found.len() >= GIB);
+        Some(size.map_or_else(
+            || name.clone(),
+            |found| format!("{name} ({} GiB)", found.len() / GIB),
+        ))
     }
 
     /// Former place of the work tree, if nothing is there any more.
     pub fn moved_from(&self) -> Option<PathBuf> {
-        self.scope().map(FileScope::top).filter(|top| !top.as_os_str().is_empty() && !top.exists())
+        self.scope()
+            .map(FileScope::top)
+            .filter(|top| !top.as_os_str().is_empty() && !top.exists())
     }
 
     /// Paths that git ignores now by a line that no `.gitignore` file had when the run began, from
@@ -146,12 +161,16 @@ impl<'a> WorkFiles<'a> {
     /// Leaves some files out, each by its path from the top of the work tree; `false` where nothing was settled when the
     /// run began, or it cannot be kept.
     pub fn leave_out(&mut self, paths: Vec<Vec<u8>>, by: LeftOutBy) -> bool {
-        let Some(mut scope) = self.scope().cloned() else { return false };
+        let Some(mut scope) = self.scope().cloned() else {
+            return false;
+        };
         scope.leave_out(paths.into_iter(), by);
         if Some(&scope) == self.scope() {
             return true;
         }
-        let Some(name) = self.state_home.and_then(|home| scope.keep(home)) else { return false };
+        let Some(name) = self.state_home.and_then(|home| scope.keep(home)) else {
+            return false;
+        };
         self.scope_name = Some(name);
         self.scope = OnceCell::from(Some(scope));
         true
@@ -171,7 +190,10 @@ impl<'a> WorkFiles<'a> {
 
     /// Paths that are left out, from the top of the work tree, but for those in folders that hold caches alone.
     pub fn left_out(&self) -> Vec<String> {
-        let paths = self.scope().map(|scope| scope.left_out(&BTreeSet::new())).unwrap_or_default();
+        let paths = self
+            .scope()
+            .map(|scope| scope.left_out(&BTreeSet::new()))
+            .unwrap_or_default();
         let paths = paths.iter().map(|path| lossy_text(path));
         paths.filter(|path| !is_cached(path)).collect()
     }
@@ -179,13 +201,23 @@ impl<'a> WorkFiles<'a> {
     /// The digest of what stands in the files that are left out.
     pub fn left_out_digest(&self) -> String {
         const MAX_BYTES: u64 = 64 * 1024 * 1024;
-        let Some(scope) = self.scope() else { return String::new() };
+        let Some(scope) = self.scope() else {
+            return String::new();
+        };
         let content = |path: &Vec<u8>| {
             let bytes = regular_file::read_beginning(&scope.top().join(path_of(path)), MAX_BYTES);
             format!("{}\0{}", path_to_text(path), hex_digest(&bytes))
         };
-        let all: Vec<String> = scope.left_out(&BTreeSet::new()).iter().map(content).collect();
-        if all.is_empty() { String::new() } else { hex_digest(all.join("\n").as_bytes()) }
+        let all: Vec<String> = scope
+            .left_out(&BTreeSet::new())
+            .iter()
+            .map(content)
+            .collect();
+        if all.is_empty() {
+            String::new()
+        } else {
+            hex_digest(all.join("\n").as_bytes())
+        }
     }
 
     fn scope(&self) -> Option<&FileScope> {
@@ -194,13 +226,25 @@ impl<'a> WorkFiles<'a> {
     }
 
     fn inner_files(&self, path: &[u8], top: &Path) -> Self {
-        let scope_name = self.scope_name.as_ref().map(|name| format!("{name}/{}", path_to_text(path)));
+        let scope_name = self
+            .scope_name
+            .as_ref()
+            .map(|name| format!("{name}/{}", path_to_text(path)));
         let scope = self.scope().map(|scope| scope.inner(path));
         let files = Self::new(&top.join(path_of(path)), self.state_home, self.calls, None);
-        Self { scope_name, scope: OnceCell::from(scope), ..files }
+        Self {
+            scope_name,
+            scope: OnceCell::from(scope),
+            ..files
+        }
     }
 
-    fn state_at(&self, trust: TimestampTrust, depth: usize, deadline: Instant) -> Option<FilesState> {
+    fn state_at(
+        &self,
+        trust: TimestampTrust,
+        depth: usize,
+        deadline: Instant,
+    ) -> Option<FilesState> {
         if depth > MAX_DEPTH {
             return None;
         }
@@ -211,7 +255,9 @@ impl<'a> WorkFiles<'a> {
             (Some(it), TimestampTrust::Nothing) if it.is_list_unchanged() => {
                 read_again(it, deadline, &self.unread, &mut self.manifest.borrow_mut())?
             }
-            (before, TimestampTrust::Times) => self.read_anew(&memory, before.as_ref(), depth, deadline)?,
+            (before, TimestampTrust::Times) => {
+                self.read_anew(&memory, before.as_ref(), depth, deadline)?
+            }
             (_, TimestampTrust::Nothing) => self.read_anew(&memory, None, depth, deadline)?,
         };
         drop(memory);
@@ -226,24 +272,33 @@ impl<'a> WorkFiles<'a> {
         deadline: Instant,
     ) -> Option<FilesState> {
         let top = found.top();
-        let mut state = FilesState { id: found.id, stamps: found.stamps };
+        let mut state = FilesState {
+            id: found.id,
+            stamps: found.stamps,
+        };
         for path in found.inner.iter().map(|path| text_to_path(path)) {
             let at = top.join(path_of(&path));
             let is_empty = fs::read_dir(&at).map_or(true, |mut entries| entries.next().is_none());
             let inner = if is_empty {
-                FilesState { id: at.is_dir().to_string(), stamps: String::new() }
+                FilesState {
+                    id: at.is_dir().to_string(),
+                    stamps: String::new(),
+                }
             } else {
                 let files = self.inner_files(&path, &top);
                 let state = files.state_at(trust, depth + 1, deadline);
                 if let (None, Some(unread)) = (&state, files.unread.get()) {
                     let _ = self.unread.set([path.as_slice(), b"/", unread].concat());
                 }
-                self.manifest.borrow_mut().add_inner(&path, &files.manifest.take());
+                self.manifest
+                    .borrow_mut()
+                    .add_inner(&path, &files.manifest.take());
                 state?
             };
             let path = path_to_text(&path);
             state.id = hex_digest(format!("{}\n{path}\0{}", state.id, inner.id).as_bytes());
-            state.stamps = hex_digest(format!("{}\n{path}\0{}", state.stamps, inner.stamps).as_bytes());
+            state.stamps =
+                hex_digest(format!("{}\n{path}\0{}", state.stamps, inner.stamps).as_bytes());
         }
         Some(state)
     }
@@ -269,13 +324,27 @@ impl<'a> WorkFiles<'a> {
         let mut files: Vec<Vec<u8>> = listed.files.difference(&listed.inner).cloned().collect();
         let ignored = |folders: &[u8]| {
             let mut ignored = asked.ignored_folders(folders)?;
-            ignored.extend(list(parts(folders).filter(|path| listed.inner.contains(*path))));
+            ignored.extend(list(
+                parts(folders).filter(|path| listed.inner.contains(*path)),
+            ));
             Some(ignored)
         };
         let folders = file_stamps::list_folders(&asked.top, &files, ignored);
-        add_own_rules(&asked.top, &mut files, folders.as_deref().unwrap_or_default());
-        let entries_before = before.and_then(|before| memory.read_entries(before)).unwrap_or_default();
-        let read = content::read_files(&asked.top, &files, &parse_known(&entries_before), deadline, &self.unread)?;
+        add_own_rules(
+            &asked.top,
+            &mut files,
+            folders.as_deref().unwrap_or_default(),
+        );
+        let entries_before = before
+            .and_then(|before| memory.read_entries(before))
+            .unwrap_or_default();
+        let read = content::read_files(
+            &asked.top,
+            &files,
+            &parse_known(&entries_before),
+            deadline,
+            &self.unread,
+        )?;
         self.manifest.borrow_mut().add(content::digests(&read));
         let seen = file_stamps::digest_stamps(&asked.top, files.iter().map(Vec::as_slice));
         let mut remembered = CachedFiles {
@@ -284,17 +353,23 @@ impl<'a> WorkFiles<'a> {
             is_repository: asked.tree.is_some(),
             sources,
             id: content::id_of(&read),
-            stamps: seen.as_ref().map(|seen| seen.digest.clone()).unwrap_or_default(),
+            stamps: seen
+                .as_ref()
+                .map(|seen| seen.digest.clone())
+                .unwrap_or_default(),
             inner: listed.inner.iter().map(|path| path_to_text(path)).collect(),
             ..CachedFiles::default()
         };
         let is_settled = seen.is_some_and(|seen| seen.is_settled(since));
-        let folders = folders.filter(|_| is_settled && !read.iter().any(|entry| entry.leads_outside));
+        let folders =
+            folders.filter(|_| is_settled && !read.iter().any(|entry| entry.leads_outside));
         remembered.paths = list(&files);
         remembered.files_bytes = remembered.paths.len();
         if let Some(folders) = &folders {
             let seen = file_stamps::digest_stamps(&asked.top, folders.iter().map(Vec::as_slice));
-            remembered.folders = seen.filter(|seen| seen.is_settled(since)).map(|seen| seen.digest);
+            remembered.folders = seen
+                .filter(|seen| seen.is_settled(since))
+                .map(|seen| seen.digest);
             remembered.paths.append(&mut list(folders));
         }
         memory.keep(remembered, &entries_to_bytes(&read, since))
@@ -307,9 +382,13 @@ impl<'a> WorkFiles<'a> {
         if self.scope_name.is_some() && scope.is_none() {
             return None;
         }
-        let settled_top = scope.map(FileScope::top).filter(|top| !top.as_os_str().is_empty());
+        let settled_top = scope
+            .map(FileScope::top)
+            .filter(|top| !top.as_os_str().is_empty());
         let tree = match &settled_top {
-            Some(top) => GitWorktree::at(top).filter(|_| scope.is_some_and(|scope| scope.is_repository)),
+            Some(top) => {
+                GitWorktree::at(top).filter(|_| scope.is_some_and(|scope| scope.is_repository))
+            }
             None if depth == 0 => GitWorktree::find(&self.root),
             None => GitWorktree::at(&self.root),
         };
@@ -320,19 +399,33 @@ impl<'a> WorkFiles<'a> {
         };
         let around = tree.and_then(of_tree);
         let ignores_project = |asked: &FileLister| {
-            let path = self.root.strip_prefix(&asked.top).map(|path| path.as_os_str().as_encoded_bytes().to_vec());
+            let path = self
+                .root
+                .strip_prefix(&asked.top)
+                .map(|path| path.as_os_str().as_encoded_bytes().to_vec());
             let path = path.unwrap_or_default();
-            !path.is_empty() && asked.ignored_folders(&list([&path])).is_some_and(|it| !it.is_empty())
+            !path.is_empty()
+                && asked
+                    .ignored_folders(&list([&path]))
+                    .is_some_and(|it| !it.is_empty())
         };
         let is_settled = settled_top.is_some();
         if let Some(asked) = around.filter(|asked| is_settled || !ignores_project(asked)) {
             return Some(asked);
         }
-        let mut settings = scope.map(|scope| scope.settings.clone()).unwrap_or_default();
+        let mut settings = scope
+            .map(|scope| scope.settings.clone())
+            .unwrap_or_default();
         if depth == 0 && !scope.is_some_and(|scope| scope.is_repository) {
             ignore_built(&mut settings);
         }
-        FileLister::new(settled_top.unwrap_or_else(|| self.root.clone()), None, memory, settings, self.calls)
+        FileLister::new(
+            settled_top.unwrap_or_else(|| self.root.clone()),
+            None,
+            memory,
+            settings,
+            self.calls,
+        )
     }
 
     /// `FileScope` of this moment.
@@ -350,7 +443,10 @@ impl<'a> WorkFiles<'a> {
         let is_absent = |path: &&[u8]| asked.top.join(path_of(path)).symlink_metadata().is_err();
         scope.set_absent(listed.unwatched.iter().map(Vec::as_slice).filter(is_absent));
         for path in listed.files.iter().filter(|path| is_rules(path)) {
-            scope.rules.insert(path_to_text(path), read_rules(&asked.top.join(path_of(path))));
+            scope.rules.insert(
+                path_to_text(path),
+                read_rules(&asked.top.join(path_of(path))),
+            );
         }
         let top = asked.top.clone();
         drop(memory);
@@ -367,22 +463,36 @@ impl<'a> WorkFiles<'a> {
         let memory = FilesCache::open(&self.root, self.state_home?)?;
         let asked = self.lister(&memory, 0)?;
         let rules = self.scope().map(|scope| &scope.rules);
-        let arguments =
-            ["status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all", "--ignore-submodules=all"];
+        let arguments = [
+            "status",
+            "--porcelain",
+            "-z",
+            "--ignored=matching",
+            "--untracked-files=all",
+            "--ignore-submodules=all",
+        ];
         let status = asked.git(&arguments, &[])?;
         let ignored = parts(&status).filter_map(|line| line.strip_prefix(b"!! "));
         let paths = list(ignored);
         if paths.is_empty() {
             return Some(Vec::new());
         }
-        let said = asked.git(&["check-ignore", "-v", "-z", "--no-index", "--stdin"], &paths)?;
-        let mut found: Vec<String> =
-            rules.iter().flat_map(|rules| rules.iter()).flat_map(|it| no_longer_as_written(&asked.top, it)).collect();
+        let said = asked.git(
+            &["check-ignore", "-v", "-z", "--no-index", "--stdin"],
+            &paths,
+        )?;
+        let mut found: Vec<String> = rules
+            .iter()
+            .flat_map(|rules| rules.iter())
+            .flat_map(|it| no_longer_as_written(&asked.top, it))
+            .collect();
         found.truncate(MAX_TOLD);
         let fields: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
         // File and line of the rule, its pattern, and its path.
         for fields in fields.chunks_exact(4) {
-            let [source, _, pattern, path] = fields else { continue };
+            let [source, _, pattern, path] = fields else {
+                continue;
+            };
             if !is_rules(source) || found.len() == MAX_TOLD {
                 continue;
             }
@@ -416,19 +526,25 @@ fn read_rules(path: &Path) -> String {
 
 /// The lines of a `.gitignore` that are neither empty nor a comment.
 fn rules_in(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().map(str::trim_end).filter(|line| !line.is_empty() && !line.starts_with('#'))
+    text.lines()
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 /// The lines of a `.gitignore` that brought files back, and were taken out of it; and that those which are left stand in
 /// another order, since the last one that matches decides.
 fn no_longer_as_written(top: &Path, (source, before): (&String, &String)) -> Vec<String> {
     let now = read_rules(&top.join(path_of(&text_to_path(source))));
-    let (old, new): (HashSet<&str>, HashSet<&str>) = (rules_in(before).collect(), rules_in(&now).collect());
+    let (old, new): (HashSet<&str>, HashSet<&str>) =
+        (rules_in(before).collect(), rules_in(&now).collect());
     let is_gone = |line: &&str| line.starts_with('!') && !new.contains(line);
-    let gone = rules_in(before).filter(is_gone).map(|line| format!("what `{line}` in {source} had brought back"));
+    let gone = rules_in(before)
+        .filter(is_gone)
+        .map(|line| format!("what `{line}` in {source} had brought back"));
     let left = rules_in(before).filter(|line| new.contains(line));
     let is_reordered = !left.eq(rules_in(&now).filter(|line| old.contains(line)));
-    let reordered = is_reordered.then(|| format!("what {source} had brought back: its lines stand in another order"));
+    let reordered = is_reordered
+        .then(|| format!("what {source} had brought back: its lines stand in another order"));
     gone.chain(reordered).collect()
 }
 
@@ -438,8 +554,9 @@ fn add_own_rules(top: &Path, files: &mut Vec<Vec<u8>>, folders: &[Vec<u8>]) {
         b"." => b".gitignore".to_vec(),
         folder => [folder, b"/.gitignore"].concat(),
     });
-    let is_new =
-        |path: &Vec<u8>| files.binary_search(path).is_err() && top.join(path_of(path)).symlink_metadata().is_ok();
+    let is_new = |path: &Vec<u8>| {
+        files.binary_search(path).is_err() && top.join(path_of(path)).symlink_metadata().is_ok()
+    };
     let mut own: Vec<_> = own.filter(is_new).collect();
     files.append(&mut own);
     files.sort_unstable();
@@ -461,7 +578,9 @@ fn read_again(
 fn entries_to_bytes(entries: &[FileEntry], since: Timestamp) -> Vec<u8> {
     let mut bytes = Vec::new();
     for entry in entries.iter().filter(|entry| !entry.leads_outside) {
-        let stamp = entry.stamp.filter(|stamp| file_stamps::is_stamp_settled(stamp, since));
+        let stamp = entry
+            .stamp
+            .filter(|stamp| file_stamps::is_stamp_settled(stamp, since));
         if let (Some(stamp), Some(digest)) = (stamp, entry.digest) {
             bytes.extend_from_slice(&entry.path);
             bytes.push(0);

@@ -48,7 +48,12 @@ const READY: &str = "omo-ready";
 const REMOVING: &str = "omo-removing";
 
 const fn copy_options(kind: CopyKind<'_>) -> CopyOptions<'_> {
-    CopyOptions { max_files: 10_000, max_bytes: 1024 * 1024 * 1024, max_depth: 64, ..CopyOptions::all(kind) }
+    CopyOptions {
+        max_files: 10_000,
+        max_bytes: 1024 * 1024 * 1024,
+        max_depth: 64,
+        ..CopyOptions::all(kind)
+    }
 }
 
 /// Failure of an operation on a worktree, such as `git worktree add`. Nothing is lost by any of
@@ -146,12 +151,17 @@ pub fn use_worktree_folder(folder: PathBuf) {
 }
 
 fn worktree_folder(repository: &GitRepository) -> PathBuf {
-    USER_FOLDER.get().cloned().unwrap_or_else(|| repository.top().join(FOLDER))
+    USER_FOLDER
+        .get()
+        .cloned()
+        .unwrap_or_else(|| repository.top().join(FOLDER))
 }
 
 /// The branch whose name leaves no room for those of groups; `None` where there is none of that name.
 pub fn blocking_branch(repository: &GitRepository) -> Result<Option<String>, GitFailed> {
-    Ok(repository.commit_of(&format!("refs/heads/{BRANCHES}"))?.map(|_| BRANCHES.to_owned()))
+    Ok(repository
+        .commit_of(&format!("refs/heads/{BRANCHES}"))?
+        .map(|_| BRANCHES.to_owned()))
 }
 
 fn file_error(path: &Path) -> impl FnOnce(io::Error) -> WorktreeError {
@@ -176,10 +186,15 @@ impl WorkerName {
     pub fn new(run: &str, group: &str) -> Result<Self, WorktreeError> {
         for name in [run, group] {
             if !is_worker_name(name) {
-                return Err(WorktreeError::InvalidName { name: name.to_owned() });
+                return Err(WorktreeError::InvalidName {
+                    name: name.to_owned(),
+                });
             }
         }
-        Ok(Self { run: run.to_owned(), worker: group.to_owned() })
+        Ok(Self {
+            run: run.to_owned(),
+            worker: group.to_owned(),
+        })
     }
 
     /// Group id.
@@ -212,7 +227,10 @@ impl WorkerName {
     pub fn path(&self, repository: &GitRepository) -> PathBuf {
         let folder = worktree_folder(repository);
         // `.claude` may be a link, and processes are found by the real paths of their folders.
-        let path = folder.canonicalize().unwrap_or(folder).join(self.folder_name());
+        let path = folder
+            .canonicalize()
+            .unwrap_or(folder)
+            .join(self.folder_name());
         self.known_path(repository).unwrap_or(path)
     }
 
@@ -222,11 +240,13 @@ impl WorkerName {
 
     /// Path of its whole worktree, as git knows it; `None` for a name of another form.
     fn known_path(&self, repository: &GitRepository) -> Option<PathBuf> {
-        let is_own =
-            |folder: &PathBuf| fs::read_to_string(folder.join(READY)).is_ok_and(|owner| owner == self.owner_text());
+        let is_own = |folder: &PathBuf| {
+            fs::read_to_string(folder.join(READY)).is_ok_and(|owner| owner == self.owner_text())
+        };
         let noted = noted_place(&git_folders(repository).find(is_own)?);
         let place = noted.parent().filter(|place| place.is_absolute())?;
-        let is_there = place.file_name()? == self.folder_name().as_str() && place.parent()?.is_dir();
+        let is_there =
+            place.file_name()? == self.folder_name().as_str() && place.parent()?.is_dir();
         is_there.then(|| place.to_owned())
     }
 }
@@ -250,25 +270,45 @@ pub fn is_worker_name(name: &str) -> bool {
 pub(crate) fn git_folder_of(repository: &GitRepository, path: &Path) -> Option<PathBuf> {
     let dot = path.join(".git");
     // A folder above it may be a link, which git does not write down.
-    let real = path.parent().and_then(|above| Some(above.canonicalize().ok()?.join(path.file_name()?).join(".git")));
+    let real = path.parent().and_then(|above| {
+        Some(
+            above
+                .canonicalize()
+                .ok()?
+                .join(path.file_name()?)
+                .join(".git"),
+        )
+    });
     let is_dot = |place: &Path| place == dot || real.as_deref() == Some(place);
     let is_of_path = |folder: &PathBuf| {
         let place = noted_place(folder);
         // The user's settings may have git note the place relative to that folder.
-        let lies_there = || folder.join(&place).canonicalize().is_ok_and(|found| is_dot(&found));
+        let lies_there = || {
+            folder
+                .join(&place)
+                .canonicalize()
+                .is_ok_and(|found| is_dot(&found))
+        };
         is_dot(&place) || (place.is_relative() && lies_there())
     };
     git_folders(repository).find(is_of_path)
 }
 
 fn git_folders(repository: &GitRepository) -> impl Iterator<Item = PathBuf> + use<> {
-    let folders = fs::read_dir(repository.common().join("worktrees")).into_iter().flatten().flatten();
+    let folders = fs::read_dir(repository.common().join("worktrees"))
+        .into_iter()
+        .flatten()
+        .flatten();
     folders.map(|entry| entry.path())
 }
 
 /// Path of the `.git` of a worktree, as git has written it down; empty where it has not.
 fn noted_place(folder: &Path) -> PathBuf {
-    PathBuf::from(fs::read_to_string(folder.join("gitdir")).unwrap_or_default().trim_end())
+    PathBuf::from(
+        fs::read_to_string(folder.join("gitdir"))
+            .unwrap_or_default()
+            .trim_end(),
+    )
 }
 
 /// The `.git` in the folder of a worktree.
@@ -299,7 +339,10 @@ pub(crate) fn dot_git(path: &Path, git_folder: &Path) -> DotGit {
 /// whole.
 fn belongs_to(git_folder: &Path, name: &WorkerName) -> bool {
     let owner = fs::read_to_string(git_folder.join(READY));
-    owner.map_or_else(|_| is_on_branch(git_folder, name), |owner| owner == name.owner_text())
+    owner.map_or_else(
+        |_| is_on_branch(git_folder, name),
+        |owner| owner == name.owner_text(),
+    )
 }
 
 /// Takes away the locks in a group's worktree, and of its branch, that an interrupted git has left. Only where no
@@ -314,25 +357,44 @@ fn clear_locks(repository: &GitRepository, name: &WorkerName, folder: &Path) {
 
 /// As [`clear_locks`], where there is no worktree any more.
 fn clear_lock_of_branch(repository: &GitRepository, name: &WorkerName) {
-    let _ = fs::remove_file(repository.common().join(format!("{}.lock", name.branch_reference())));
+    let _ = fs::remove_file(
+        repository
+            .common()
+            .join(format!("{}.lock", name.branch_reference())),
+    );
 }
 
 /// The branch that is checked out in a worktree, as its user calls it; `None` where it is a commit.
-pub(crate) fn branch_of_worktree(repository: &GitRepository, path: &Path, git_folder: &Path) -> Option<String> {
+pub(crate) fn branch_of_worktree(
+    repository: &GitRepository,
+    path: &Path,
+    git_folder: &Path,
+) -> Option<String> {
     let head = if is_reftable(repository) {
         // Without reference files, only git can tell.
         let inside = repository.seen_from_worktree(path, git_folder);
         inside.git_line(&["symbolic-ref", "--quiet", "HEAD"]).ok()?
     } else {
-        fs::read_to_string(git_folder.join("HEAD")).ok()?.strip_prefix("ref: ")?.trim_end().to_owned()
+        fs::read_to_string(git_folder.join("HEAD"))
+            .ok()?
+            .strip_prefix("ref: ")?
+            .trim_end()
+            .to_owned()
     };
     head.strip_prefix("refs/heads/").map(str::to_owned)
 }
 
 /// Refuses a branch that a work tree has checked out: without it that tree would stand on no commit.
 fn refuse_checked_out(repository: &GitRepository, name: &WorkerName) -> Result<(), WorktreeError> {
-    match repository.checkouts(&name.branch_reference())?.into_iter().next() {
-        Some((folder, _)) => Err(WorktreeError::CheckedOut { branch: name.branch(), folder }),
+    match repository
+        .checkouts(&name.branch_reference())?
+        .into_iter()
+        .next()
+    {
+        Some((folder, _)) => Err(WorktreeError::CheckedOut {
+            branch: name.branch(),
+            folder,
+        }),
         None => Ok(()),
     }
 }
@@ -360,7 +422,9 @@ fn delete_worktree(repository: &GitRepository, path: &Path) -> Result<(), Worktr
         repository.git_on_worktrees(&["remove", "--force", "--force", &path])?;
     }
     if path.symlink_metadata().is_ok() || git_folder_of(repository, path).is_some() {
-        return Err(WorktreeError::StillThere { path: path.to_owned() });
+        return Err(WorktreeError::StillThere {
+            path: path.to_owned(),
+        });
     }
     Ok(())
 }

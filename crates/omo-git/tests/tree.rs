@@ -22,14 +22,27 @@ use omo_state::git_worktree::GitWorktree;
 use tempfile::TempDir;
 
 fn id(folder: &Path, state_home: Option<&Path>) -> Option<String> {
-    WorkFiles::new(folder, state_home, &GitCalls::default(), None).state().map(|state| state.id)
+    WorkFiles::new(folder, state_home, &GitCalls::default(), None)
+        .state()
+        .map(|state| state.id)
 }
 
-fn changed_since(folder: &Path, state_home: Option<&Path>, since: Option<&str>) -> Result<String, String> {
+fn changed_since(
+    folder: &Path,
+    state_home: Option<&Path>,
+    since: Option<&str>,
+) -> Result<String, String> {
     let beside = TempDir::new().unwrap();
     let beside = GuardedFolder::create_user(beside.path()).unwrap();
     let mut whole = FileVersions::create(&beside, "whole".to_owned());
-    let changed = difference::changes_since_commit(folder, state_home, &GitCalls::default(), None, since, &mut whole)?;
+    let changed = difference::changes_since_commit(
+        folder,
+        state_home,
+        &GitCalls::default(),
+        None,
+        since,
+        &mut whole,
+    )?;
     Ok(changed.difference.unwrap_or_default())
 }
 
@@ -97,12 +110,18 @@ impl Repository {
         let start = Instant::now();
         loop {
             let id = self.id();
-            let kept = fs::read_dir(self.state_home().join("omo/files")).unwrap().map(|entry| entry.unwrap().path());
-            let mut kept = kept.map(|folder| fs::read_to_string(folder.join("remembered.json")).unwrap());
+            let kept = fs::read_dir(self.state_home().join("omo/files"))
+                .unwrap()
+                .map(|entry| entry.unwrap().path());
+            let mut kept =
+                kept.map(|folder| fs::read_to_string(folder.join("remembered.json")).unwrap());
             if kept.all(|text| text.contains("\"folders\":\"")) {
                 return id;
             }
-            assert!(start.elapsed() < Duration::from_secs(20), "never remembered");
+            assert!(
+                start.elapsed() < Duration::from_secs(20),
+                "never remembered"
+            );
         }
     }
 
@@ -112,7 +131,14 @@ impl Repository {
 
     /// What stands in the files that count in a run.
     fn state_in(&self, scope: &str) -> FilesState {
-        WorkFiles::new(&self.top, Some(&self.state_home()), &GitCalls::default(), Some(scope)).state().unwrap()
+        WorkFiles::new(
+            &self.top,
+            Some(&self.state_home()),
+            &GitCalls::default(),
+            Some(scope),
+        )
+        .state()
+        .unwrap()
     }
 
     fn keeps(&self, what: &str, change: impl FnOnce(&Self)) {
@@ -123,17 +149,34 @@ impl Repository {
 }
 
 /// A change, and how it is taken back.
-type Step = (&'static str, Box<dyn Fn(&Repository)>, Box<dyn Fn(&Repository)>);
+type Step = (
+    &'static str,
+    Box<dyn Fn(&Repository)>,
+    Box<dyn Fn(&Repository)>,
+);
 
 fn git_in(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
-    command.args(["-c", "protocol.file.allow=always"]).args(arguments).current_dir(folder).env_clear();
-    command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", "/nonexistent").env("GIT_CONFIG_NOSYSTEM", "1");
+    command
+        .args(["-c", "protocol.file.allow=always"])
+        .args(arguments)
+        .current_dir(folder)
+        .env_clear();
+    command
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .env("HOME", "/nonexistent")
+        .env("GIT_CONFIG_NOSYSTEM", "1");
     for role in ["AUTHOR", "COMMITTER"] {
-        command.env(format!("GIT_{role}_NAME"), "test").env(format!("GIT_{role}_EMAIL"), "test@localhost");
+        command
+            .env(format!("GIT_{role}_NAME"), "test")
+            .env(format!("GIT_{role}_EMAIL"), "test@localhost");
     }
     let output = command.output().unwrap();
-    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "git {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -162,21 +205,42 @@ fn every_change_of_what_git_would_commit_is_another_id_and_nothing_else_is() {
         move |it: &Repository| fs::rename(it.top.join(from), it.top.join(to)).unwrap()
     };
     let mode = |mode| {
-        move |it: &Repository| fs::set_permissions(it.top.join("a.txt"), fs::Permissions::from_mode(mode)).unwrap()
+        move |it: &Repository| {
+            fs::set_permissions(it.top.join("a.txt"), fs::Permissions::from_mode(mode)).unwrap()
+        }
     };
-    let remove = |path: &'static str| move |it: &Repository| fs::remove_file(it.top.join(path)).unwrap();
-    it.changes("a text", |it| it.write("a.txt", "other\n"), |it| it.write("a.txt", "one\n"));
-    it.changes("a text of the same length", |it| it.write("a.txt", "eno\n"), |it| it.write("a.txt", "one\n"));
-    it.changes("a new file", |it| it.write("new.txt", "x"), remove("new.txt"));
+    let remove =
+        |path: &'static str| move |it: &Repository| fs::remove_file(it.top.join(path)).unwrap();
+    it.changes(
+        "a text",
+        |it| it.write("a.txt", "other\n"),
+        |it| it.write("a.txt", "one\n"),
+    );
+    it.changes(
+        "a text of the same length",
+        |it| it.write("a.txt", "eno\n"),
+        |it| it.write("a.txt", "one\n"),
+    );
+    it.changes(
+        "a new file",
+        |it| it.write("new.txt", "x"),
+        remove("new.txt"),
+    );
     it.changes(
         "a new folder",
         |it| it.write("new/deep/x.txt", "x"),
         |it| fs::remove_dir_all(it.top.join("new")).unwrap(),
     );
-    it.changes("a removed file", remove("src/b.txt"), |it| it.write("src/b.txt", "two\n"));
+    it.changes("a removed file", remove("src/b.txt"), |it| {
+        it.write("src/b.txt", "two\n")
+    });
     it.changes("a name", rename("a.txt", "c.txt"), rename("c.txt", "a.txt"));
     it.changes("the right to run it", mode(0o755), mode(0o644));
-    it.changes("a link", |it| symlink("a.txt", it.top.join("link")).unwrap(), remove("link"));
+    it.changes(
+        "a link",
+        |it| symlink("a.txt", it.top.join("link")).unwrap(),
+        remove("link"),
+    );
     it.keeps("an ignored file", |it| it.write("x.log", "x"));
     it.keeps("touched, and the same", |it| it.write("a.txt", "one\n"));
     it.keeps("staged", |it| _ = it.git(&["add", "."]));
@@ -210,15 +274,44 @@ fn what_is_remembered_of_a_quiet_tree_hides_no_change() {
     it.write("out/y", "y");
     fs::create_dir_all(it.top.join("empty/deep")).unwrap();
     let quiet = it.settle();
-    let remove = |path: &'static str| move |it: &Repository| fs::remove_file(it.top.join(path)).unwrap();
+    let remove =
+        |path: &'static str| move |it: &Repository| fs::remove_file(it.top.join(path)).unwrap();
     let steps: [Step; 8] = [
-        ("the same length", Box::new(|it| it.write("a.txt", "eno\n")), Box::new(|it| it.write("a.txt", "one\n"))),
-        ("with its time set back", Box::new(set_back), Box::new(|it| it.write("a.txt", "one\n"))),
-        ("a new file", Box::new(|it| it.write("new.txt", "x")), Box::new(remove("new.txt"))),
-        ("in a folder without any", Box::new(|it| it.write("empty/deep/x", "x")), Box::new(remove("empty/deep/x"))),
-        ("beside an ignored one", Box::new(|it| it.write("logs/x.rs", "x")), Box::new(remove("logs/x.rs"))),
-        ("removed", Box::new(remove("src/b.txt")), Box::new(|it| it.write("src/b.txt", "two\n"))),
-        ("its right to run", Box::new(|it| mode(it, 0o755)), Box::new(|it| mode(it, 0o644))),
+        (
+            "the same length",
+            Box::new(|it| it.write("a.txt", "eno\n")),
+            Box::new(|it| it.write("a.txt", "one\n")),
+        ),
+        (
+            "with its time set back",
+            Box::new(set_back),
+            Box::new(|it| it.write("a.txt", "one\n")),
+        ),
+        (
+            "a new file",
+            Box::new(|it| it.write("new.txt", "x")),
+            Box::new(remove("new.txt")),
+        ),
+        (
+            "in a folder without any",
+            Box::new(|it| it.write("empty/deep/x", "x")),
+            Box::new(remove("empty/deep/x")),
+        ),
+        (
+            "beside an ignored one",
+            Box::new(|it| it.write("logs/x.rs", "x")),
+            Box::new(remove("logs/x.rs")),
+        ),
+        (
+            "removed",
+            Box::new(remove("src/b.txt")),
+            Box::new(|it| it.write("src/b.txt", "two\n")),
+        ),
+        (
+            "its right to run",
+            Box::new(|it| mode(it, 0o755)),
+            Box::new(|it| mode(it, 0o644)),
+        ),
         (
             "another ignore",
             Box::new(|it| it.write(".gitignore", "/out/\n")),
@@ -245,7 +338,12 @@ fn set_back(it: &Repository) {
     let file = it.top.join("a.txt");
     let time = fs::metadata(&file).unwrap().modified().unwrap();
     fs::write(&file, "eno\n").unwrap();
-    fs::File::options().write(true).open(&file).unwrap().set_modified(time).unwrap();
+    fs::File::options()
+        .write(true)
+        .open(&file)
+        .unwrap()
+        .set_modified(time)
+        .unwrap();
 }
 
 #[test]
@@ -253,12 +351,21 @@ fn nothing_is_left_in_the_repository_and_nothing_of_it_is_run() {
     let it = Repository::new();
     let ran = it.temp.path().join("ran");
     let script = it.temp.path().join("script");
-    fs::write(&script, format!("#!/bin/sh\necho \"$0\" >> '{}'\n", ran.display())).unwrap();
+    fs::write(
+        &script,
+        format!("#!/bin/sh\necho \"$0\" >> '{}'\n", ran.display()),
+    )
+    .unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
     it.git(&["status"]);
     it.git(&["config", "core.fsmonitor", script.to_str().unwrap()]);
     fs::create_dir_all(it.top.join(".git/hooks")).unwrap();
-    for hook in ["post-index-change", "pre-commit", "post-checkout", "fsmonitor-watchman"] {
+    for hook in [
+        "post-index-change",
+        "pre-commit",
+        "post-checkout",
+        "fsmonitor-watchman",
+    ] {
         fs::copy(&script, it.top.join(".git/hooks").join(hook)).unwrap();
     }
     it.write("a.txt", "changed\n");
@@ -283,7 +390,11 @@ fn files_that_git_takes_for_unchanged_are_compared() {
     for flag in ["--assume-unchanged", "--skip-worktree"] {
         let it = Repository::new();
         it.git(&["update-index", flag, "a.txt"]);
-        it.changes(flag, |it| it.write("a.txt", "hidden\n"), |it| it.write("a.txt", "one\n"));
+        it.changes(
+            flag,
+            |it| it.write("a.txt", "hidden\n"),
+            |it| it.write("a.txt", "one\n"),
+        );
         let it = Repository::new();
         let before = it.id();
         it.git(&["update-index", flag, "a.txt"]);
@@ -296,9 +407,21 @@ fn files_that_git_takes_for_unchanged_are_compared() {
 fn no_setting_of_the_repository_hides_a_change() {
     let settings: [(&str, &[&[&str]]); 5] = [
         ("ignoreStat", &[&["config", "core.ignoreStat", "true"]]),
-        ("trustctime", &[&["config", "core.trustctime", "false"], &["config", "core.checkStat", "minimal"]]),
+        (
+            "trustctime",
+            &[
+                &["config", "core.trustctime", "false"],
+                &["config", "core.checkStat", "minimal"],
+            ],
+        ),
         ("worktree", &[&["config", "core.worktree", "/tmp"]]),
-        ("filter", &[&["config", "filter.hide.clean", "echo hidden"], &["config", "filter.hide.required", "true"]]),
+        (
+            "filter",
+            &[
+                &["config", "filter.hide.clean", "echo hidden"],
+                &["config", "filter.hide.required", "true"],
+            ],
+        ),
         ("nothing", &[]),
     ];
     for (what, commands) in settings {
@@ -330,7 +453,11 @@ fn what_an_ignoring_repository_holds_has_an_id_of_its_own() {
     let all = Repository::unborn("project");
     all.write(".git/info/exclude", "*\n");
     all.write("x", "x");
-    all.changes("where everything is ignored", |all| all.write("x", "y"), |all| all.write("x", "x"));
+    all.changes(
+        "where everything is ignored",
+        |all| all.write("x", "y"),
+        |all| all.write("x", "x"),
+    );
 }
 
 #[test]
@@ -358,7 +485,11 @@ fn what_a_killed_git_left_is_cleared() {
 #[test]
 fn a_repository_without_a_commit_has_an_id() {
     let it = Repository::unborn("project");
-    it.changes("the first file", |it| it.write("a.txt", "x"), |it| fs::remove_file(it.top.join("a.txt")).unwrap());
+    it.changes(
+        "the first file",
+        |it| it.write("a.txt", "x"),
+        |it| fs::remove_file(it.top.join("a.txt")).unwrap(),
+    );
     it.write("a.txt", "x");
     it.keeps("added", |it| _ = it.git(&["add", "."]));
 }
@@ -372,7 +503,9 @@ fn work_trees_of_one_repository_have_ids_of_their_own() {
     assert_eq!(of_other(), it.id(), "the same files");
     fs::write(other.join("a.txt"), "there\n").unwrap();
     assert_ne!(of_other(), it.id());
-    it.keeps("a change over there", |_| fs::write(other.join("a.txt"), "there again\n").unwrap());
+    it.keeps("a change over there", |_| {
+        fs::write(other.join("a.txt"), "there again\n").unwrap()
+    });
 }
 
 #[test]
@@ -380,7 +513,11 @@ fn a_submodules_own_files_count() {
     let (it, inner) = (Repository::new(), Repository::called("inner"));
     it.git(&["submodule", "add", "-q", inner.top.to_str().unwrap(), "sub"]);
     it.git(&["commit", "-qam", "sub"]);
-    it.changes("a file in it", |it| it.write("sub/a.txt", "changed\n"), |it| it.write("sub/a.txt", "one\n"));
+    it.changes(
+        "a file in it",
+        |it| it.write("sub/a.txt", "changed\n"),
+        |it| it.write("sub/a.txt", "one\n"),
+    );
     it.changes(
         "a new file in it",
         |it| it.write("sub/new.txt", "x"),
@@ -402,16 +539,34 @@ fn a_sparse_checkout_keeps_what_it_left_out() {
         let (home, calls) = (it.state_home(), GitCalls::default());
         let beside = GuardedFolder::create_user(it.temp.path()).unwrap();
         let mut whole = FileVersions::create(&beside, "whole".to_owned());
-        let changed =
-            difference::changes_since_commit(&it.top, Some(&home), &calls, Some(&scope), Some(head.trim()), &mut whole);
+        let changed = difference::changes_since_commit(
+            &it.top,
+            Some(&home),
+            &calls,
+            Some(&scope),
+            Some(head.trim()),
+            &mut whole,
+        );
         changed.unwrap().difference.unwrap()
     };
-    assert_eq!(shown(), "", "what was left out when the run began is no removal");
+    assert_eq!(
+        shown(),
+        "",
+        "what was left out when the run began is no removal"
+    );
     it.git(&["update-index", "--skip-worktree", "src/b.txt"]);
     fs::remove_file(it.top.join("src/b.txt")).unwrap();
-    assert!(shown().contains("-two"), "what goes later is one: {}", shown());
+    assert!(
+        shown().contains("-two"),
+        "what goes later is one: {}",
+        shown()
+    );
     it.write("src/b.txt", "two\n");
-    it.changes("a file that is there", |it| it.write("src/b.txt", "changed\n"), |it| it.write("src/b.txt", "two\n"));
+    it.changes(
+        "a file that is there",
+        |it| it.write("src/b.txt", "changed\n"),
+        |it| it.write("src/b.txt", "two\n"),
+    );
     it.changes(
         "a file outside",
         |it| it.write("docs/c.txt", "x"),
@@ -426,7 +581,11 @@ fn a_repository_within_it_counts_with_and_without_a_commit() {
     fs::create_dir(&inner).unwrap();
     git_in(&inner, &["init", "-q"]);
     fs::write(inner.join("x"), "x").unwrap();
-    it.changes("a file, no commit", |it| it.write("inner/x", "y"), |it| it.write("inner/x", "x"));
+    it.changes(
+        "a file, no commit",
+        |it| it.write("inner/x", "y"),
+        |it| it.write("inner/x", "x"),
+    );
     it.changes(
         "one that the inner repository's own list ignores",
         |it| {
@@ -438,27 +597,54 @@ fn a_repository_within_it_counts_with_and_without_a_commit() {
     it.write("inner/.git/info/exclude", "");
     git_in(&inner, &["add", "."]);
     git_in(&inner, &["commit", "-qm", "x"]);
-    it.changes("a file in it", |it| it.write("inner/x", "y"), |it| it.write("inner/x", "x"));
+    it.changes(
+        "a file in it",
+        |it| it.write("inner/x", "y"),
+        |it| it.write("inner/x", "x"),
+    );
 }
 
 #[test]
 fn odd_names_are_no_trouble() {
-    for name in ["a:b", "a \"b\" c", "a'b", "a\nb", "ü 한국", "-dash", "back\\slash"] {
+    for name in [
+        "a:b",
+        "a \"b\" c",
+        "a'b",
+        "a\nb",
+        "ü 한국",
+        "-dash",
+        "back\\slash",
+    ] {
         let it = Repository::called(name);
-        it.changes(name, |it| it.write("x", "y"), |it| fs::remove_file(it.top.join("x")).unwrap());
+        it.changes(
+            name,
+            |it| it.write("x", "y"),
+            |it| fs::remove_file(it.top.join("x")).unwrap(),
+        );
     }
     let it = Repository::new();
     for name in ["-x", "a\tb", "a\nb", "ü", "a b", ":(top)x", "*"] {
-        it.changes(name, |it| it.write(name, "y"), |it| fs::remove_file(it.top.join(name)).unwrap());
+        it.changes(
+            name,
+            |it| it.write(name, "y"),
+            |it| fs::remove_file(it.top.join(name)).unwrap(),
+        );
     }
 }
 
 #[test]
 fn a_folder_below_the_top_has_the_id_of_the_whole_and_files_without_a_repository_have_one() {
     let it = Repository::new();
-    assert_eq!(id(&it.top.join("src"), Some(&it.state_home())).unwrap(), it.id());
+    assert_eq!(
+        id(&it.top.join("src"), Some(&it.state_home())).unwrap(),
+        it.id()
+    );
     assert_eq!(id(&it.top, None), None, "nowhere to work");
-    for (what, git) in [("none", None), ("a broken one", Some(".git")), ("a file that is none", Some(".git/HEAD"))] {
+    for (what, git) in [
+        ("none", None),
+        ("a broken one", Some(".git")),
+        ("a file that is none", Some(".git/HEAD")),
+    ] {
         let folder = tempfile::tempdir().unwrap();
         let without = |path: &str, text: &str| {
             let path = folder.path().join(path);
@@ -484,7 +670,12 @@ fn a_folder_below_the_top_has_the_id_of_the_whole_and_files_without_a_repository
 fn what_was_kept_is_not_believed_when_it_was_changed() {
     let it = Repository::new();
     let first = it.id();
-    let kept = fs::read_dir(it.state_home().join("omo/files")).unwrap().next().unwrap().unwrap().path();
+    let kept = fs::read_dir(it.state_home().join("omo/files"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
     for text in ["", "{}", "no json"] {
         fs::write(kept.join("remembered.json"), text).unwrap();
         assert_eq!(it.id(), first);
@@ -492,7 +683,11 @@ fn what_was_kept_is_not_believed_when_it_was_changed() {
     it.settle();
     // As if every file had been read as something else.
     let entries = fs::read(kept.join("entries")).unwrap();
-    fs::write(kept.join("entries"), entries.iter().map(|byte| byte ^ 1).collect::<Vec<_>>()).unwrap();
+    fs::write(
+        kept.join("entries"),
+        entries.iter().map(|byte| byte ^ 1).collect::<Vec<_>>(),
+    )
+    .unwrap();
     it.write("new.txt", "x");
     assert_ne!(it.id(), first);
     fs::remove_file(it.top.join("new.txt")).unwrap();
@@ -527,12 +722,22 @@ fn the_difference_shows_new_and_changed_files_since_a_time() {
     assert_eq!(head, it.git(&["rev-parse", "HEAD"]).trim());
     it.git(&["commit", "-qam", "hidden", "--date", "2001-01-01T00:00:00"]);
     let since = changed_since(&it.top, Some(&it.state_home()), Some(&head)).unwrap();
-    assert!(since.contains("+changed") && !since.contains("+two"), "what was committed since is shown: {since}");
+    assert!(
+        since.contains("+changed") && !since.contains("+two"),
+        "what was committed since is shown: {since}"
+    );
     it.git(&["pack-refs", "--all"]);
-    assert_eq!(GitWorktree::find(&it.top).unwrap().head().unwrap(), it.git(&["rev-parse", "HEAD"]).trim());
+    assert_eq!(
+        GitWorktree::find(&it.top).unwrap().head().unwrap(),
+        it.git(&["rev-parse", "HEAD"]).trim()
+    );
     it.write("big.txt", &"line\n".repeat(200_000));
     let cut = changed_since(&it.top, Some(&it.state_home()), None).unwrap();
-    assert!(cut.len() < 500_000 && cut.contains("All of big.txt is in "), "{} bytes", cut.len());
+    assert!(
+        cut.len() < 500_000 && cut.contains("All of big.txt is in "),
+        "{} bytes",
+        cut.len()
+    );
 }
 
 #[test]
@@ -546,8 +751,11 @@ fn nothing_of_the_repository_hides_what_changed() {
     it.git(&["commit", "-qm", "more"]);
     let head = GitWorktree::find(&it.top).unwrap().head().unwrap();
     let since = |it: &Repository| changed_since(&it.top, Some(&it.state_home()), Some(&head));
-    for (name, value) in [("core.bigFileThreshold", "1"), ("diff.default.binary", "true"), ("diff.orderFile", "a.txt")]
-    {
+    for (name, value) in [
+        ("core.bigFileThreshold", "1"),
+        ("diff.default.binary", "true"),
+        ("diff.orderFile", "a.txt"),
+    ] {
         it.git(&["config", name, value]);
     }
     it.write(".gitattributes", "*.txt -diff\n");
@@ -559,12 +767,25 @@ fn nothing_of_the_repository_hides_what_changed() {
     fs::remove_file(it.top.join("kind.txt")).unwrap();
     symlink("a.txt", it.top.join("kind.txt")).unwrap();
     let shown = since(&it).unwrap();
-    for part in ["-checks two", "picture.png was a binary file before", "-a file", "+a.txt", "A aaa.txt (new, "] {
+    for part in [
+        "-checks two",
+        "picture.png was a binary file before",
+        "-a file",
+        "+a.txt",
+        "A aaa.txt (new, ",
+    ] {
         assert!(shown.contains(part), "{part} is not in {shown}");
     }
-    assert!(shown.find("-checks two") < shown.find("+x"), "what was there before comes first");
+    assert!(
+        shown.find("-checks two") < shown.find("+x"),
+        "what was there before comes first"
+    );
     it.write("long.txt", "");
-    assert!(since(&it).unwrap().contains("All of it as it was when the run began: "));
+    assert!(
+        since(&it)
+            .unwrap()
+            .contains("All of it as it was when the run began: ")
+    );
     it.write("long.txt", &"a line\n".repeat(60_000));
     since(&it).unwrap();
     let other = "1".repeat(40);
@@ -572,7 +793,10 @@ fn nothing_of_the_repository_hides_what_changed() {
     assert!(gone(&other).contains("is gone") && gone("--output=x").contains("is gone"));
     fs::rename(it.top.join(".git"), it.temp.path().join("git")).unwrap();
     assert!(gone(&head).contains("the repository that the run began in is gone"));
-    assert_eq!(changed_since(&it.top, Some(&it.state_home()), None), Ok(String::new()));
+    assert_eq!(
+        changed_since(&it.top, Some(&it.state_home()), None),
+        Ok(String::new())
+    );
 }
 
 #[test]
@@ -580,18 +804,31 @@ fn what_changed_in_a_submodule_is_shown() {
     let it = Repository::new();
     let inner = Repository::new();
     let path = inner.top.to_str().unwrap();
-    it.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", path, "inner"]);
+    it.git(&[
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "add",
+        path,
+        "inner",
+    ]);
     it.git(&["commit", "-qm", "with a submodule"]);
     let head = GitWorktree::find(&it.top).unwrap().head().unwrap();
     let since = |it: &Repository| changed_since(&it.top, Some(&it.state_home()), Some(&head));
     it.write("inner/a.txt", "changed\n");
     let shown = since(&it).unwrap();
     assert!(
-        shown.contains("In the submodule inner") && shown.contains("-one") && shown.contains("+changed"),
+        shown.contains("In the submodule inner")
+            && shown.contains("-one")
+            && shown.contains("+changed"),
         "{shown}"
     );
     git_in(&it.top.join("inner"), &["commit", "-qam", "hidden"]);
-    assert!(since(&it).unwrap().contains("-one"), "what was committed in it as well");
+    assert!(
+        since(&it).unwrap().contains("-one"),
+        "what was committed in it as well"
+    );
     fs::remove_file(it.top.join("inner/.git")).unwrap();
     assert!(since(&it).is_ok_and(|shown| shown.contains("-one")) || since(&it).is_err());
 }

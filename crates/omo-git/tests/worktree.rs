@@ -35,14 +35,35 @@ fn land_in(repository: &GitRepository, old: &str, new: &str) -> Result<LandOutco
         repository,
         old,
         new,
-        &UserGit { environment: &environment, settings: &GitSettings::default(), limit: Duration::from_secs(60) },
+        &UserGit {
+            environment: &environment,
+            settings: &GitSettings::default(),
+            limit: Duration::from_secs(60),
+        },
         || true,
     )
 }
 
 /// Makes a merge in a repository without a hook.
-fn merge_in(repository: &GitRepository, tip: &str, merged: &str, tree: &str, message: &str) -> String {
-    make_commit(repository, &CommitDraft { tip, merged: Some(merged), tree, message }, message, || true).unwrap()
+fn merge_in(
+    repository: &GitRepository,
+    tip: &str,
+    merged: &str,
+    tree: &str,
+    message: &str,
+) -> String {
+    make_commit(
+        repository,
+        &CommitDraft {
+            tip,
+            merged: Some(merged),
+            tree,
+            message,
+        },
+        message,
+        || true,
+    )
+    .unwrap()
 }
 
 /// A repository with one commit, and a folder beside it.
@@ -105,7 +126,15 @@ impl Project {
     fn state(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut found = BTreeMap::new();
         collect(&self.top, &mut found);
-        for name in ["index", "HEAD", "config", "refs/heads/main", "logs/HEAD", "index.lock", "omo-landing"] {
+        for name in [
+            "index",
+            "HEAD",
+            "config",
+            "refs/heads/main",
+            "logs/HEAD",
+            "index.lock",
+            "omo-landing",
+        ] {
             if let Ok(bytes) = fs::read(self.top.join(".git").join(name)) {
                 found.insert(PathBuf::from(".git").join(name), bytes);
             }
@@ -115,7 +144,13 @@ impl Project {
 
     /// After this whatever no reference names is gone for good.
     fn forget_unnamed(&self) {
-        self.git(&["reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all"]);
+        self.git(&[
+            "reflog",
+            "expire",
+            "--expire=now",
+            "--expire-unreachable=now",
+            "--all",
+        ]);
         self.git(&["gc", "--quiet", "--prune=now"]);
     }
 
@@ -145,17 +180,34 @@ fn try_git_in(folder: &Path, arguments: &[&str]) -> (bool, String, String) {
     let mut command = Command::new("git");
     // What git leaves running after a commit to tidy up works in the worktree for a moment.
     command
-        .args(["-c", "protocol.file.allow=always", "-c", "maintenance.auto=false"])
+        .args([
+            "-c",
+            "protocol.file.allow=always",
+            "-c",
+            "maintenance.auto=false",
+        ])
         .args(arguments)
         .current_dir(folder)
         .env_clear();
-    command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", "/nonexistent").env("GIT_CONFIG_NOSYSTEM", "1");
+    command
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .env("HOME", "/nonexistent")
+        .env("GIT_CONFIG_NOSYSTEM", "1");
     for role in ["AUTHOR", "COMMITTER"] {
-        command.env(format!("GIT_{role}_NAME"), "test").env(format!("GIT_{role}_EMAIL"), "test@localhost");
+        command
+            .env(format!("GIT_{role}_NAME"), "test")
+            .env(format!("GIT_{role}_EMAIL"), "test@localhost");
     }
     let output = command.output().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap().trim_end_matches('\n').to_owned();
-    (output.status.success(), said, String::from_utf8_lossy(&output.stderr).into_owned())
+    let said = String::from_utf8(output.stdout)
+        .unwrap()
+        .trim_end_matches('\n')
+        .to_owned();
+    (
+        output.status.success(),
+        said,
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    )
 }
 
 fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
@@ -165,7 +217,13 @@ fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
             continue;
         }
         if path.is_symlink() {
-            found.insert(path.clone(), fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes());
+            found.insert(
+                path.clone(),
+                fs::read_link(&path)
+                    .unwrap()
+                    .into_os_string()
+                    .into_encoded_bytes(),
+            );
         } else if path.is_dir() {
             collect(&path, found);
         } else {

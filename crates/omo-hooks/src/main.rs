@@ -23,7 +23,9 @@ fn main() -> ExitCode {
 
 fn event_of(name: &OsStr) -> Option<HookEvent> {
     let name = Path::new(name).file_stem()?;
-    HookEvent::ALL.into_iter().find(|event| name == event.program())
+    HookEvent::ALL
+        .into_iter()
+        .find(|event| name == event.program())
 }
 
 #[cfg(test)]
@@ -33,13 +35,22 @@ mod tests {
     #[test]
     fn each_event_has_one_hook_under_its_name_wherever_the_program_lies() {
         for event in HookEvent::ALL {
-            for name in
-                [event.program().to_owned(), format!("/a b/{}", event.program()), format!("{}.exe", event.program())]
-            {
+            for name in [
+                event.program().to_owned(),
+                format!("/a b/{}", event.program()),
+                format!("{}.exe", event.program()),
+            ] {
                 assert_eq!(event_of(OsStr::new(&name)), Some(event), "{name}");
             }
         }
-        for name in ["omo-hook", "omo", "stop", "", "/proc/self/exe", "omo-stop/bin"] {
+        for name in [
+            "omo-hook",
+            "omo",
+            "stop",
+            "",
+            "/proc/self/exe",
+            "omo-stop/bin",
+        ] {
             assert!(event_of(OsStr::new(name)).is_none(), "{name}");
         }
     }

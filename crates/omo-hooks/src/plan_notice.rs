@@ -23,10 +23,17 @@ pub(crate) fn take(context: &HookContext, session: &Session) -> Result<Option<Pl
     if !session.plan_run.as_ref().is_some_and(PlanRun::is_untold) {
         return Ok(None);
     }
-    let Some(place) = context.session_entry()? else { return Ok(None) };
+    let Some(place) = context.session_entry()? else {
+        return Ok(None);
+    };
     let (run, _lock) = place.update(DEADLINE, CorruptPolicy::Refuse, |session| {
-        let run = sealed_plan_run::take_untold(session, place.id(), context.env.state_home.as_deref());
-        let change = if run.is_some() { EntryChange::Write } else { EntryChange::Keep };
+        let run =
+            sealed_plan_run::take_untold(session, place.id(), context.env.state_home.as_deref());
+        let change = if run.is_some() {
+            EntryChange::Write
+        } else {
+            EntryChange::Keep
+        };
         (run, change)
     })?;
     Ok(run)
@@ -38,9 +45,13 @@ pub(crate) fn is_due(decision: &StopDecision, session: &Session) -> bool {
     match decision.action {
         StopAction::Block(_) => false,
         StopAction::End { .. } => true,
-        StopAction::Allow | StopAction::AllowAndWarn | StopAction::AwaitAnswer | StopAction::Pause(_) => {
-            session.plan_run.as_ref().is_some_and(|run| matches!(run.status(), PlanRunStatus::Waits(_)))
-        }
+        StopAction::Allow
+        | StopAction::AllowAndWarn
+        | StopAction::AwaitAnswer
+        | StopAction::Pause(_) => session
+            .plan_run
+            .as_ref()
+            .is_some_and(|run| matches!(run.status(), PlanRunStatus::Waits(_))),
     }
 }
 
@@ -54,8 +65,14 @@ pub(crate) fn with_notice(
     let behind = |user: String| format!("{user}\n[omo] {}", status_row(run));
     Some(match answer {
         None => notice(context, run, None, None),
-        Some(HookAnswer::Notify { user, terminal }) => HookAnswer::Notify { user: behind(user), terminal },
-        Some(HookAnswer::Notice { user, model }) => HookAnswer::Notice { user: behind(user), model },
+        Some(HookAnswer::Notify { user, terminal }) => HookAnswer::Notify {
+            user: behind(user),
+            terminal,
+        },
+        Some(HookAnswer::Notice { user, model }) => HookAnswer::Notice {
+            user: behind(user),
+            model,
+        },
         Some(other) => other,
     })
 }
@@ -70,9 +87,21 @@ pub(crate) fn print_with_page(context: &HookContext, run: &PlanRun, line: Option
     print(run_prompt::write_page(context, &EndedRunName::Plan(run.id.clone())).as_deref());
 }
 
-fn notice(context: &HookContext, run: &PlanRun, line: Option<&str>, page: Option<&str>) -> HookAnswer {
+fn notice(
+    context: &HookContext,
+    run: &PlanRun,
+    line: Option<&str>,
+    page: Option<&str>,
+) -> HookAnswer {
     let setting = config::load(context.env.config_file.as_deref()).notify;
     let terminal = terminal_notification(setting.bell, setting.desktop, &status_row(run));
-    let lines: Vec<String> = line.map(str::to_owned).into_iter().chain([run_notice(run, page)]).collect();
-    HookAnswer::Notify { user: lines.join("\n"), terminal }
+    let lines: Vec<String> = line
+        .map(str::to_owned)
+        .into_iter()
+        .chain([run_notice(run, page)])
+        .collect();
+    HookAnswer::Notify {
+        user: lines.join("\n"),
+        terminal,
+    }
 }

@@ -39,7 +39,9 @@ pub fn is_awaited(intent: &PromptIntent, session: Option<&Session>) -> bool {
 }
 
 pub(crate) fn keep_typed(context: &HookContext, intent: &PromptIntent) {
-    let PromptIntent::Command { name, arguments } = intent else { return };
+    let PromptIntent::Command { name, arguments } = intent else {
+        return;
+    };
     if let Err(error) = remember_plugin_data(context.env.state_home.as_deref()) {
         context.log_problem(&error);
     }
@@ -60,10 +62,15 @@ pub(crate) fn forget_arguments(context: &HookContext) {
     change_entry(context, |session, _| keep_arguments(session, None));
 }
 
-fn change_entry(context: &HookContext, change: impl FnOnce(&mut Session, &SessionId) -> EntryChange) {
+fn change_entry(
+    context: &HookContext,
+    change: impl FnOnce(&mut Session, &SessionId) -> EntryChange,
+) {
     let changed = context.create_session_entry().and_then(|place| {
         let Some(place) = place else { return Ok(()) };
-        place.update(DEADLINE, CorruptPolicy::MoveAside, |session| ((), change(session, place.id())))?;
+        place.update(DEADLINE, CorruptPolicy::MoveAside, |session| {
+            ((), change(session, place.id()))
+        })?;
         Ok(())
     });
     if let Err(error) = changed {
@@ -73,8 +80,12 @@ fn change_entry(context: &HookContext, change: impl FnOnce(&mut Session, &Sessio
 
 /// Approves the commands whose code stands in a prompt.
 pub fn approve_commands(context: &HookContext, intent: &PromptIntent) -> PromptApproval {
-    let PromptIntent::Command { name, arguments } = intent else { return PromptApproval::NotAsked };
-    let Some(code) = approval_code(name, arguments) else { return PromptApproval::NotAsked };
+    let PromptIntent::Command { name, arguments } = intent else {
+        return PromptApproval::NotAsked;
+    };
+    let Some(code) = approval_code(name, arguments) else {
+        return PromptApproval::NotAsked;
+    };
     let Some(root) = context.root.as_deref() else {
         return PromptApproval::Refused(refusal_line("no project folder is known here"));
     };
@@ -83,7 +94,10 @@ pub fn approve_commands(context: &HookContext, intent: &PromptIntent) -> PromptA
     match pending_approval::find_by_code(&all, code) {
         None => PromptApproval::Refused(wrong_code_text(context, name, arguments)),
         Some(pending) => match write_approval(context, root, pending) {
-            Ok(()) => PromptApproval::Given(plan::plan_approved_context(&pending.plan, pending.commands.len())),
+            Ok(()) => PromptApproval::Given(plan::plan_approved_context(
+                &pending.plan,
+                pending.commands.len(),
+            )),
             Err(said) => PromptApproval::Refused(said),
         },
     }
@@ -100,10 +114,15 @@ pub(crate) fn pending_approvals(context: &HookContext, root: &Path) -> Vec<Pendi
 /// Unapproved commands as a text for the user; `None` without any.
 pub(crate) fn approval_text(context: &HookContext, all: &[PendingApproval]) -> Option<String> {
     let state_home = context.env.state_home.as_deref();
-    let open: Vec<&PendingApproval> =
-        all.iter().filter(|it| !pending_approval::is_approved(state_home, &it.digest)).collect();
-    let mut texts: Vec<String> =
-        open.iter().take(SHOWN).map(|it| approval_request(it).unwrap_or_else(|refusal| refusal)).collect();
+    let open: Vec<&PendingApproval> = all
+        .iter()
+        .filter(|it| !pending_approval::is_approved(state_home, &it.digest))
+        .collect();
+    let mut texts: Vec<String> = open
+        .iter()
+        .take(SHOWN)
+        .map(|it| approval_request(it).unwrap_or_else(|refusal| refusal))
+        .collect();
     if open.len() > SHOWN {
         texts.push(format!("and {} more that are older", open.len() - SHOWN));
     }
@@ -123,10 +142,18 @@ fn wrong_code_text(context: &HookContext, name: &str, arguments: &str) -> String
     }
 }
 
-pub(crate) fn write_approval(context: &HookContext, root: &Path, pending: &PendingApproval) -> Result<(), String> {
+pub(crate) fn write_approval(
+    context: &HookContext,
+    root: &Path,
+    pending: &PendingApproval,
+) -> Result<(), String> {
     approval_request(pending)?;
-    let given = GivenApproval { by: ChangedBy::Typed, at: context.env.now };
-    let approved = pending_approval::approve(context.env.state_home.as_deref(), root, pending, given);
+    let given = GivenApproval {
+        by: ChangedBy::Typed,
+        at: context.env.now,
+    };
+    let approved =
+        pending_approval::approve(context.env.state_home.as_deref(), root, pending, given);
     approved.map_err(|error| refusal_line(&format!("could not be approved: {error}")))?;
     if let Err(error) = log_approval(context) {
         context.log_problem(&error);
@@ -135,9 +162,12 @@ pub(crate) fn write_approval(context: &HookContext, root: &Path, pending: &Pendi
 }
 
 fn log_approval(context: &HookContext) -> Result<(), StateError> {
-    let Some(place) = context.create_session_entry()? else { return Ok(()) };
-    let (session, lock) =
-        place.update(DEADLINE, CorruptPolicy::Refuse, |session| (session.clone(), EntryChange::Keep))?;
+    let Some(place) = context.create_session_entry()? else {
+        return Ok(());
+    };
+    let (session, lock) = place.update(DEADLINE, CorruptPolicy::Refuse, |session| {
+        (session.clone(), EntryChange::Keep)
+    })?;
     let why = "its user approved what a plan runs";
     let entry = log_entry::new_entry(
         place.id().as_str(),

@@ -10,12 +10,27 @@ use omo_state::{env, transcript};
 use crate::runtime::HookContext;
 
 /// Source of a prompt. Only looked up where it changes something: it costs more than most hooks do.
-pub(crate) fn source_of_prompt(context: &HookContext, input: &HookInput, prompt: &str) -> RequestSource {
-    let folders: Vec<&Path> = [context.root.as_deref(), input.cwd.as_deref()].into_iter().flatten().collect();
-    let is_scheduled =
-        transcript::is_scheduled_prompt(prompt, input.transcript_path.as_deref(), &folders, context.env.now);
+pub(crate) fn source_of_prompt(
+    context: &HookContext,
+    input: &HookInput,
+    prompt: &str,
+) -> RequestSource {
+    let folders: Vec<&Path> = [context.root.as_deref(), input.cwd.as_deref()]
+        .into_iter()
+        .flatten()
+        .collect();
+    let is_scheduled = transcript::is_scheduled_prompt(
+        prompt,
+        input.transcript_path.as_deref(),
+        &folders,
+        context.env.now,
+    );
     let [is_below_session, is_served_elsewhere] = client_facts(context);
-    request_source(RequestFacts { is_scheduled, is_below_session, is_served_elsewhere })
+    request_source(RequestFacts {
+        is_scheduled,
+        is_below_session,
+        is_served_elsewhere,
+    })
 }
 
 /// `true` where a session's shell started this hook's client.
@@ -25,11 +40,14 @@ pub fn is_below_session(context: &HookContext) -> bool {
 
 /// `true` for a session of this project above the hook's client, and for an older client that serves its session.
 fn client_facts(context: &HookContext) -> [bool; 2] {
-    let Some(root) = context.root.as_deref() else { return [false; 2] };
+    let Some(root) = context.root.as_deref() else {
+        return [false; 2];
+    };
     let own = context.session_id.as_ref();
     let project = ProjectClients::read(root, own);
     let named = env::client_pid();
-    let served_before = |client| own.is_some_and(|own| project.is_served_before(own.as_str(), client));
+    let served_before =
+        |client| own.is_some_and(|own| project.is_served_before(own.as_str(), client));
     match project.client_of_hook(named) {
         Some(client) => [project.stands_above_client(client), served_before(client)],
         // The client has ended, or its processes are not shown.

@@ -36,13 +36,22 @@ const SLACK: Duration = Duration::from_millis(700);
 /// Text for the user.
 pub fn answer(context: &HookContext, command: RunCommand, arguments: &str) -> String {
     match hand_over(context, command, arguments, LIMIT) {
-        Ok(Answered::Ended { status: Some(0), said: [said, warned] }) => {
+        Ok(Answered::Ended {
+            status: Some(0),
+            said: [said, warned],
+        }) => {
             let said = [said, warned].concat();
             run_answer::answered(command, arguments, &String::from_utf8_lossy(&said))
         }
-        Ok(Answered::Ended { said: [_, warned], .. }) => {
+        Ok(Answered::Ended {
+            said: [_, warned], ..
+        }) => {
             let warned = String::from_utf8_lossy(&warned).into_owned();
-            let why = warned.lines().next().filter(|line| !line.is_empty()).unwrap_or("`omo` gave no answer");
+            let why = warned
+                .lines()
+                .next()
+                .filter(|line| !line.is_empty())
+                .unwrap_or("`omo` gave no answer");
             run_answer::not_answered(command, why)
         }
         Ok(Answered::TooLong) => run_answer::took_too_long(command),
@@ -54,13 +63,22 @@ pub fn answer(context: &HookContext, command: RunCommand, arguments: &str) -> St
 /// Obstacles of a command that executes a plan, as a screen; `None` without any, or where `omo` is late: then the
 /// command itself names them.
 pub fn preview(context: &HookContext, name: &str, arguments: &str) -> Option<String> {
-    screen(context, RunCommand::Preview, &format!("{name}\n{arguments}"))
+    screen(
+        context,
+        RunCommand::Preview,
+        &format!("{name}\n{arguments}"),
+    )
 }
 
 /// Outcome of a short prompt behind the question of a plan run, for its user; `None` for a prompt to the model.
 pub fn short_answer(context: &HookContext, session: &Session, prompt: &str) -> Option<String> {
-    let waits = session.plan_run.as_ref().is_some_and(|run| matches!(run.status(), PlanRunStatus::Waits(_)));
-    let word = waits.then(|| short_answer::short_answer(prompt)).flatten()?;
+    let waits = session
+        .plan_run
+        .as_ref()
+        .is_some_and(|run| matches!(run.status(), PlanRunStatus::Waits(_)));
+    let word = waits
+        .then(|| short_answer::short_answer(prompt))
+        .flatten()?;
     context.own_plan_run(session)?;
     screen(context, RunCommand::ShortAnswer, &word)
 }
@@ -68,13 +86,20 @@ pub fn short_answer(context: &HookContext, session: &Session, prompt: &str) -> O
 /// The offer of the project's open plan run to a new session; `None` without one. A project without runs costs one look
 /// for a file.
 pub fn offer(context: &HookContext) -> Option<String> {
-    let root = context.root.as_deref().filter(|_| context.env.worker.is_none())?;
+    let root = context
+        .root
+        .as_deref()
+        .filter(|_| context.env.worker.is_none())?;
     let is_worth_asking = open_run_marker::is_set(root).unwrap_or_else(|error| {
         context.log_problem(&error);
         false
     });
-    let Answered::Ended { status: Some(0), said: [said, _] } =
-        is_worth_asking.then(|| hand_over(context, RunCommand::Offer, "", OFFER_LIMIT))?.ok()?
+    let Answered::Ended {
+        status: Some(0),
+        said: [said, _],
+    } = is_worth_asking
+        .then(|| hand_over(context, RunCommand::Offer, "", OFFER_LIMIT))?
+        .ok()?
     else {
         return None;
     };
@@ -84,7 +109,11 @@ pub fn offer(context: &HookContext) -> Option<String> {
 
 /// Answer of `omo` to the user, in lines; `None` for an empty or late one.
 fn screen(context: &HookContext, command: RunCommand, arguments: &str) -> Option<String> {
-    let Ok(Answered::Ended { status: Some(0), said: [said, _] }) = hand_over(context, command, arguments, LIMIT) else {
+    let Ok(Answered::Ended {
+        status: Some(0),
+        said: [said, _],
+    }) = hand_over(context, command, arguments, LIMIT)
+    else {
         return None;
     };
     // Words of `omo` with those of the plan in them: lines, and nothing that moves a terminal.
@@ -109,15 +138,23 @@ fn hand_over(
     limit: Duration,
 ) -> Result<Answered, NoAnswer> {
     let (Some(root), Some(id)) = (context.root.as_deref(), context.session_id.as_ref()) else {
-        return Err(NoAnswer::NoPlace("no project folder is known here, or no id of this session"));
+        return Err(NoAnswer::NoPlace(
+            "no project folder is known here, or no id of this session",
+        ));
     };
-    let missing = || NoAnswer::NotRun("`omo` is not there yet, or not beside the hooks of this plugin".to_owned());
+    let missing = || {
+        NoAnswer::NotRun(
+            "`omo` is not there yet, or not beside the hooks of this plugin".to_owned(),
+        )
+    };
     let program = own_command::program().ok_or_else(missing)?;
     let state_home = context.env.state_home.as_deref();
     // The order holds for a short time, and this hook may have run checks.
     let order = TypedOrder::new((command, arguments), id, root, state_home, env::now())
         .map_err(|error| NoAnswer::NotRun(error.to_string()))?
-        .ok_or(NoAnswer::NoPlace("the path of this project is no UTF-8, and no plan runs in it"))?;
+        .ok_or(NoAnswer::NoPlace(
+            "the path of this project is no UTF-8, and no plan runs in it",
+        ))?;
     watchdog::extend_limit(limit + SLACK);
     own_command::run(&program, ARGUMENT, root, order.to_line(), limit)
         .map_err(|error| NoAnswer::NotRun(format!("`omo` cannot be started: {error}")))
@@ -136,13 +173,16 @@ pub fn at_work(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> 
         return None;
     }
     match hand_over(context, RunCommand::AtWork, "", LIMIT) {
-        Ok(Answered::Ended { status: Some(0), said: [said, _] }) => {
+        Ok(Answered::Ended {
+            status: Some(0),
+            said: [said, _],
+        }) => {
             let said = run_answer::lines(&String::from_utf8_lossy(&said));
             (!said.is_empty()).then_some(said)
         }
-        Ok(_) | Err(NoAnswer::NotRun(_)) => {
-            plan.filter(|plan| plan.is_open()).map(|plan| run_answer::perhaps_at_work(&plan.id))
-        }
+        Ok(_) | Err(NoAnswer::NotRun(_)) => plan
+            .filter(|plan| plan.is_open())
+            .map(|plan| run_answer::perhaps_at_work(&plan.id)),
         Err(NoAnswer::NoPlace(_)) => None,
     }
 }
@@ -159,7 +199,13 @@ pub(crate) fn report_ended_agent(context: &HookContext, task: &str) {
 pub(crate) fn write_page(context: &HookContext, run: &EndedRunName) -> Option<String> {
     let answered = hand_over(context, RunCommand::EndedPage, &run.to_text(), PAGE_LIMIT);
     watchdog::reset_limit();
-    let Ok(Answered::Ended { status: Some(0), said: [said, _] }) = answered else { return None };
+    let Ok(Answered::Ended {
+        status: Some(0),
+        said: [said, _],
+    }) = answered
+    else {
+        return None;
+    };
     let path = String::from_utf8(said).ok()?.strip_suffix('\n')?.to_owned();
     // The path is shown unchanged, or not at all.
     let is_plain = sanitize(&path, MAX_PATH_CHARS) == path;
@@ -167,17 +213,40 @@ pub(crate) fn write_page(context: &HookContext, run: &EndedRunName) -> Option<St
 }
 
 /// The stop's answer, with the work that it does not end behind it.
-pub(crate) fn with_what_goes_on(context: &HookContext, session: Option<&Session>, said: String) -> String {
+pub(crate) fn with_what_goes_on(
+    context: &HookContext,
+    session: Option<&Session>,
+    said: String,
+) -> String {
     let plan = session.and_then(|session| context.own_plan_run(session));
-    let shells = session.filter(|session| session.is_armed()).map_or(0, |session| session.ulw.named_tasks.len());
-    let more = [at_work(context, plan), run_answer::background_shells(shells)];
-    std::iter::once(said).chain(more.into_iter().flatten()).collect::<Vec<_>>().join("\n")
+    let shells = session
+        .filter(|session| session.is_armed())
+        .map_or(0, |session| session.ulw.named_tasks.len());
+    let more = [
+        at_work(context, plan),
+        run_answer::background_shells(shells),
+    ];
+    std::iter::once(said)
+        .chain(more.into_iter().flatten())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// After Esc no hook runs: the next prompt tells of the plan run's work since.
-pub fn after_esc(context: &HookContext, session: &Session, interrupted: Option<Interruption>) -> Option<String> {
-    let plan = context.own_plan_run(session).filter(|plan| plan.is_open())?;
-    let Some(Interruption::At(at)) = interrupted else { return None };
+pub fn after_esc(
+    context: &HookContext,
+    session: &Session,
+    interrupted: Option<Interruption>,
+) -> Option<String> {
+    let plan = context
+        .own_plan_run(session)
+        .filter(|plan| plan.is_open())?;
+    let Some(Interruption::At(at)) = interrupted else {
+        return None;
+    };
     let is_new = Some(at) > plan.prompt_at.max(plan.opened_at);
-    is_new.then(|| at_work(context, Some(plan))).flatten().map(|lines| run_answer::after_esc(&lines))
+    is_new
+        .then(|| at_work(context, Some(plan)))
+        .flatten()
+        .map(|lines| run_answer::after_esc(&lines))
 }

@@ -23,7 +23,9 @@ use omo_process::watchdog;
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{DEADLINE, StateLock};
-use omo_state::state::{self, CorruptPolicy, EntryChange, StateError, StateUpdateOptions, sealed_plan_run};
+use omo_state::state::{
+    self, CorruptPolicy, EntryChange, StateError, StateUpdateOptions, sealed_plan_run,
+};
 use omo_state::transcript::read_turn;
 use omo_state::{decision_log, hook_error_log, project_root, seal};
 
@@ -100,8 +102,12 @@ fn handle(event: HookEvent, context: &mut HookContext) -> Result<(), HookError> 
     let bytes = stdin::read_json()?;
     let input = HookInput::parse(&bytes)?;
     drop(bytes);
-    context.root = project_root::find_root(context.env.project_dir.as_deref(), input.cwd.as_deref());
-    context.session_id = input.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
+    context.root =
+        project_root::find_root(context.env.project_dir.as_deref(), input.cwd.as_deref());
+    context.session_id = input
+        .session_id
+        .as_deref()
+        .and_then(|id| SessionId::parse(id).ok());
     // A session that a check has started has no run. An active one says that the project's settings are in a check.
     if context.env.in_check && context.peek_if_active()?.is_none() {
         return Ok(());
@@ -115,12 +121,18 @@ fn handle(event: HookEvent, context: &mut HookContext) -> Result<(), HookError> 
 
 impl HookContext {
     pub(crate) fn own_plan_run<'s>(&self, session: &'s Session) -> Option<&'s PlanRun> {
-        sealed_plan_run::authentic_run(session, self.session_id.as_ref()?, self.env.state_home.as_deref())
+        sealed_plan_run::authentic_run(
+            session,
+            self.session_id.as_ref()?,
+            self.env.state_home.as_deref(),
+        )
     }
 
     /// The session's entry, read without the lock; `None` for a missing one.
     pub(crate) fn peek_session(&self) -> Result<Option<Session>, StateError> {
-        let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
+        let (Some(root), Some(id)) = (&self.root, &self.session_id) else {
+            return Ok(None);
+        };
         let session = state::peek(root, id)?;
         if session.is_some() {
             watchdog::start();
@@ -130,7 +142,9 @@ impl HookContext {
 
     /// The session's entry, if its run may be on. Most calls of most hooks end here: no lock, no write, no trace.
     pub fn peek_if_active(&self) -> Result<Option<Session>, StateError> {
-        let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
+        let (Some(root), Some(id)) = (&self.root, &self.session_id) else {
+            return Ok(None);
+        };
         let session = state::peek_if_active(root, id)?;
         if session.is_some() {
             watchdog::start();
@@ -140,7 +154,9 @@ impl HookContext {
 
     /// [`HookContext::peek_if_active`] for an entry that concerns a Stop.
     pub(crate) fn peek_for_stop(&self) -> Result<Option<Session>, StateError> {
-        let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
+        let (Some(root), Some(id)) = (&self.root, &self.session_id) else {
+            return Ok(None);
+        };
         let session = state::peek_for_stop(root, id)?;
         if session.is_some() {
             watchdog::start();
@@ -150,22 +166,36 @@ impl HookContext {
 
     /// Origin of the session's entry.
     pub fn provenance(&self, session: &Session) -> Result<EntryProvenance, StateError> {
-        let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(EntryProvenance::Foreign) };
+        let (Some(root), Some(id)) = (&self.root, &self.session_id) else {
+            return Ok(EntryProvenance::Foreign);
+        };
         state::provenance(root, id, session, self.env.state_home.as_deref())
     }
 
     /// Place of the session in the state; `None` without a project or a session id.
     pub fn session_entry(&self) -> Result<Option<SessionEntry<'_>>, StateError> {
-        let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
+        let (Some(root), Some(id)) = (&self.root, &self.session_id) else {
+            return Ok(None);
+        };
         let folder = GuardedFolder::open_state(root)?;
-        Ok(folder.map(|folder| SessionEntry { folder, id, context: self }))
+        Ok(folder.map(|folder| SessionEntry {
+            folder,
+            id,
+            context: self,
+        }))
     }
 
     /// [`HookContext::session_entry`] with a new folder where there is none.
     pub(crate) fn create_session_entry(&self) -> Result<Option<SessionEntry<'_>>, StateError> {
-        let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
+        let (Some(root), Some(id)) = (&self.root, &self.session_id) else {
+            return Ok(None);
+        };
         watchdog::start();
-        Ok(Some(SessionEntry { folder: GuardedFolder::create_state(root)?, id, context: self }))
+        Ok(Some(SessionEntry {
+            folder: GuardedFolder::create_state(root)?,
+            id,
+            context: self,
+        }))
     }
 
     /// Changes the entry of a session whose run is on, and notes that this hook ran; else nothing.
@@ -186,9 +216,14 @@ impl HookContext {
         watchdog::reset_limit();
     }
 
-    pub(crate) fn read_turn(&self, input: &HookInput, session: &Session) -> (TranscriptTail, TurnTime) {
+    pub(crate) fn read_turn(
+        &self,
+        input: &HookInput,
+        session: &Session,
+    ) -> (TranscriptTail, TurnTime) {
         let path = input.transcript_path.as_deref();
-        path.map(|path| read_turn(path, session, self.env.now)).unwrap_or_default()
+        path.map(|path| read_turn(path, session, self.env.now))
+            .unwrap_or_default()
     }
 
     /// Reads the new part of the transcript; the next change of an active entry counts its time.
@@ -247,7 +282,9 @@ impl SessionEntry<'_> {
             if !session.is_armed() {
                 return (None, EntryChange::Keep);
             }
-            session.last_seen.note(self.context.event, self.context.env.now);
+            session
+                .last_seen
+                .note(self.context.event, self.context.env.now);
             session.count_turn(self.context.turn_time.take());
             // A prompt of any source begins a turn.
             if self.context.event == HookEvent::UserPromptSubmit {
@@ -279,7 +316,9 @@ impl SessionEntry<'_> {
 /// Records the client that runs this hook in the entry.
 fn note_client(session: &mut Session) {
     let Some(pid) = env::client_pid() else { return };
-    let is_known = |known: &ClientProcess| known.pid == pid && start_mark(pid).as_ref() == Some(&known.start_mark);
+    let is_known = |known: &ClientProcess| {
+        known.pid == pid && start_mark(pid).as_ref() == Some(&known.start_mark)
+    };
     if !session.clients.iter().any(is_known)
         && let Some(client) = find_ancestor(pid)
     {

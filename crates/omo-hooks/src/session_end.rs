@@ -11,7 +11,11 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     let cleared = input.reason.as_deref() == Some("clear");
     context.update_armed(|session| {
         if cleared {
-            session.end_run(VerdictKind::Stopped, "the session was cleared".to_owned(), context.env.now);
+            session.end_run(
+                VerdictKind::Stopped,
+                "the session was cleared".to_owned(),
+                context.env.now,
+            );
         }
     })
 }

@@ -14,14 +14,23 @@ use crate::run_prompt;
 use crate::runtime::{HookContext, HookError};
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
-    let Some(id) = &context.session_id else { return Ok(()) };
+    let Some(id) = &context.session_id else {
+        return Ok(());
+    };
     let session = context.peek_session().unwrap_or_else(|error| {
         context.log_problem(&error);
         None
     });
-    let plan = session.as_ref().and_then(|session| context.own_plan_run(session)).filter(|plan| plan.is_open());
+    let plan = session
+        .as_ref()
+        .and_then(|session| context.own_plan_run(session))
+        .filter(|plan| plan.is_open());
     let compacted = input.source.as_deref() == Some("compact");
-    let offers = if compacted { Vec::new() } else { offers(context, plan) };
+    let offers = if compacted {
+        Vec::new()
+    } else {
+        offers(context, plan)
+    };
     let offer = (!offers.is_empty()).then(|| offers.join("\n"));
     let line = first_lines(id, plan);
     let Some(session) = session.filter(Session::is_armed) else {
@@ -40,13 +49,22 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
 
 fn first_lines(id: &SessionId, plan: Option<&PlanRun>) -> String {
     let line = messages::session_line(id);
-    plan.map_or(line.clone(), |plan| format!("{line}\n{}", messages::plan::run_line(plan)))
+    plan.map_or(line.clone(), |plan| {
+        format!("{line}\n{}", messages::plan::run_line(plan))
+    })
 }
 
 /// Offers of this project: an unfinished task list, and an open plan run. The session's own run is told anyway.
 fn offers(context: &HookContext, plan: Option<&PlanRun>) -> Vec<String> {
-    let run = if plan.is_none() { run_prompt::offer(context) } else { None };
-    [task_list_offer(context, plan), run].into_iter().flatten().collect()
+    let run = if plan.is_none() {
+        run_prompt::offer(context)
+    } else {
+        None
+    };
+    [task_list_offer(context, plan), run]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// The unfinished task list of this project, in one line; `None` where that is the session's own open run.
@@ -67,7 +85,10 @@ fn task_list_offer(context: &HookContext, plan: Option<&PlanRun>) -> Option<Stri
 /// asked about it.
 fn answer_without_run(line: String, offer: Option<String>) -> HookAnswer {
     match offer {
-        Some(offer) => HookAnswer::Notice { model: Some(format!("{line}\n{offer}")), user: offer },
+        Some(offer) => HookAnswer::Notice {
+            model: Some(format!("{line}\n{offer}")),
+            user: offer,
+        },
         None => HookAnswer::Context(line),
     }
 }
@@ -83,16 +104,24 @@ fn answer_for_run(
     let allowed = allowed_blocks(session, context.env.client_block_cap);
     if compacted {
         let trigger = session.ulw.trigger.unwrap_or(UlwTrigger::Keyword);
-        let contract = messages::contract(trigger, session.limits, ContractForm::Full, HoldState::Held);
+        let contract =
+            messages::contract(trigger, session.limits, ContractForm::Full, HoldState::Held);
         let standing = messages::run_resumed_context(session, allowed, now);
         return HookAnswer::Context(format!("{line}\n{contract}\n{standing}"));
     }
     let user = messages::run_resumed(session, allowed, now);
-    let model = format!("{line}\n{}", messages::run_resumed_context(session, allowed, now));
+    let model = format!(
+        "{line}\n{}",
+        messages::run_resumed_context(session, allowed, now)
+    );
     match offer {
-        Some(offer) => {
-            HookAnswer::Notice { user: format!("{user}\n{offer}"), model: Some(format!("{model}\n{offer}")) }
-        }
-        None => HookAnswer::Notice { user, model: Some(model) },
+        Some(offer) => HookAnswer::Notice {
+            user: format!("{user}\n{offer}"),
+            model: Some(format!("{model}\n{offer}")),
+        },
+        None => HookAnswer::Notice {
+            user,
+            model: Some(model),
+        },
     }
 }

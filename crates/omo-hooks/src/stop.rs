@@ -15,8 +15,9 @@ use omo_core::run_command::EndedRunName;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::session::{EntryProvenance, HookEvent, PauseReason, Session, VerdictKind};
 use omo_core::stop::{
-    BackgroundTask, StopAction, StopDecision, StopEvent, StopFacts, StopFinding, TranscriptTail, allowed_blocks,
-    apply_decision, decide, decide_provenance, in_cooldown, needs_judgement, provenance_by_transcript,
+    BackgroundTask, StopAction, StopDecision, StopEvent, StopFacts, StopFinding, TranscriptTail,
+    allowed_blocks, apply_decision, decide, decide_provenance, in_cooldown, needs_judgement,
+    provenance_by_transcript,
 };
 use omo_core::{log_entry, messages};
 use omo_process::watchdog;
@@ -35,7 +36,9 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     if input.is_from_subagent() {
         return Ok(());
     }
-    let Some(session) = context.peek_for_stop()? else { return Ok(()) };
+    let Some(session) = context.peek_for_stop()? else {
+        return Ok(());
+    };
     // Provenance of an active run is checked where something rests on it: before a claim is judged, and under the lock.
     if !session.is_armed() && context.provenance(&session)? == EntryProvenance::Own {
         let line = stopped_outside::line(context, &session)?;
@@ -49,9 +52,13 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
         }
         return Ok(());
     }
-    let Some(place) = context.session_entry()? else { return Ok(()) };
+    let Some(place) = context.session_entry()? else {
+        return Ok(());
+    };
     report_timeout(context, &place, &session);
-    let Some(mut facts) = gather(context, &place, input, &session)? else { return Ok(()) };
+    let Some(mut facts) = gather(context, &place, input, &session)? else {
+        return Ok(());
+    };
     let (decided, lock) = place.update(DEADLINE, CorruptPolicy::Refuse, |entry| {
         decide_under_lock(context, &place, input, &session, entry, &mut facts)
     })?;
@@ -91,7 +98,9 @@ fn gather(
     if needs_judgement(session, &facts) {
         // No data of a foreign entry is run or believed: under the lock it is the end of the run.
         if context.provenance(session)? == EntryProvenance::Own {
-            let Some(outcome) = verify_claim::verify_claim(context, place, input, session) else { return Ok(None) };
+            let Some(outcome) = verify_claim::verify_claim(context, place, input, session) else {
+                return Ok(None);
+            };
             facts.finding = StopFinding::Claim(Box::new(outcome));
             // Checks take their time.
             facts.now = env::now();
@@ -126,7 +135,14 @@ fn decide_under_lock(
     };
     if let Some(decision) = foreign {
         apply_decision(entry, &decision, facts);
-        return (Ok(Some(Decided { decision, session: entry.clone(), plan: None })), EntryChange::Begin);
+        return (
+            Ok(Some(Decided {
+                decision,
+                session: entry.clone(),
+                plan: None,
+            })),
+            EntryChange::Begin,
+        );
     }
     if !entry.is_armed() {
         return (Ok(None), EntryChange::Keep);
@@ -141,15 +157,27 @@ fn decide_under_lock(
     facts.transcript = tail;
     if let Some(decision) = decide_provenance(provenance_by_transcript(entry, &tail)) {
         apply_decision(entry, &decision, facts);
-        return (Ok(Some(Decided { decision, session: entry.clone(), plan: None })), EntryChange::Begin);
+        return (
+            Ok(Some(Decided {
+                decision,
+                session: entry.clone(),
+                plan: None,
+            })),
+            EntryChange::Begin,
+        );
     }
     entry.count_turn(turn);
     if let Some(tokens) = facts.tokens.take() {
         entry.ulw.tokens = tokens;
     }
     let mut decision = decide(Some(entry), Some(facts));
-    if let (StopAction::End { verdict: VerdictKind::Verified, why }, Some(claim)) =
-        (&mut decision.action, facts.claim())
+    if let (
+        StopAction::End {
+            verdict: VerdictKind::Verified,
+            why,
+        },
+        Some(claim),
+    ) = (&mut decision.action, facts.claim())
     {
         *why = messages::checks::describe_proof(&claim.findings, entry.verification.review_wanted);
     }
@@ -157,17 +185,47 @@ fn decide_under_lock(
     let plan = plan_notice::is_due(&decision, entry)
         .then(|| sealed_plan_run::take_untold(entry, place.id(), state_home))
         .flatten();
-    let is_let_through =
-        matches!(decision.action, StopAction::Allow | StopAction::AllowAndWarn | StopAction::AwaitAnswer);
-    let change = if is_let_through { EntryChange::Write } else { EntryChange::WriteOwn };
-    (Ok(Some(Decided { decision, session: entry.clone(), plan })), change)
+    let is_let_through = matches!(
+        decision.action,
+        StopAction::Allow | StopAction::AllowAndWarn | StopAction::AwaitAnswer
+    );
+    let change = if is_let_through {
+        EntryChange::Write
+    } else {
+        EntryChange::WriteOwn
+    };
+    (
+        Ok(Some(Decided {
+            decision,
+            session: entry.clone(),
+            plan,
+        })),
+        change,
+    )
 }
 
 /// Prints the decision, and logs it.
-fn answer(context: &HookContext, place: &SessionEntry, lock: StateLock, facts: &StopFacts, decided: Decided) {
-    let Decided { decision, session, plan } = decided;
-    let spoken = plan_notice::with_notice(context, plan.as_ref(), stop_answer(context, &decision, &session, facts));
-    let ended_at = session.verdict.as_ref().filter(|_| matches!(decision.action, StopAction::End { .. }));
+fn answer(
+    context: &HookContext,
+    place: &SessionEntry,
+    lock: StateLock,
+    facts: &StopFacts,
+    decided: Decided,
+) {
+    let Decided {
+        decision,
+        session,
+        plan,
+    } = decided;
+    let spoken = plan_notice::with_notice(
+        context,
+        plan.as_ref(),
+        stop_answer(context, &decision, &session, facts),
+    );
+    let ended_at = session
+        .verdict
+        .as_ref()
+        .filter(|_| matches!(decision.action, StopAction::End { .. }));
     match (spoken, ended_at) {
         // The ending names the page, which shows the records below.
         (Some(ending), Some(_)) => context.print_at_timeout(ending),
@@ -177,15 +235,26 @@ fn answer(context: &HookContext, place: &SessionEntry, lock: StateLock, facts: &
         (None, _) => {}
     }
     let (id, cap) = (place.id().as_str(), facts.client_block_cap);
-    place.log(&lock, &log_entry::stop_entry(id, &session, &decision, facts.claim(), cap, facts.now));
+    place.log(
+        &lock,
+        &log_entry::stop_entry(id, &session, &decision, facts.claim(), cap, facts.now),
+    );
     let Some(end) = ended_at else { return };
     let findings = facts.claim().map(|claim| &claim.findings);
     let kept = KeptWork {
         difference: findings.and_then(|findings| findings.difference.as_deref()),
-        files: findings.and_then(|findings| findings.files.as_deref()).filter(|files| !files.is_empty()),
+        files: findings
+            .and_then(|findings| findings.files.as_deref())
+            .filter(|files| !files.is_empty()),
     };
     // With the decision that was just logged. A page of the run has less to show where this fails.
-    let _ = ended_runs::complete(place.folder(), place.id(), end.at, kept, context.env.state_home.as_deref());
+    let _ = ended_runs::complete(
+        place.folder(),
+        place.id(),
+        end.at,
+        kept,
+        context.env.state_home.as_deref(),
+    );
     drop(lock);
     let page = run_prompt::write_page(context, &EndedRunName::Ultrawork(end.at));
     let ending = ending_answer(context, &session, page.as_deref());
@@ -197,14 +266,31 @@ fn answer(context: &HookContext, place: &SessionEntry, lock: StateLock, facts: &
 /// A Stop whose time runs out is let through and not counted, which is said and written down.
 fn report_timeout(context: &HookContext, place: &SessionEntry, session: &Session) {
     const WHY: &str = "its time ran out before it was judged; it was let through uncounted";
-    let Some(root) = context.root.clone() else { return };
+    let Some(root) = context.root.clone() else {
+        return;
+    };
     let (id, session) = (place.id().to_string(), session.clone());
     watchdog::on_timeout(move || {
-        HookAnswer::Notice { user: messages::checks::time_ran_out(), model: None }.print(HookEvent::Stop);
-        let entry = log_entry::new_entry(&id, &session, HookEvent::Stop.name(), "allow".to_owned(), WHY, env::now());
-        let logged = GuardedFolder::open_state(&root).ok().flatten().is_some_and(|folder| {
-            StateLock::take(&folder, DEADLINE).is_ok_and(|_lock| decision_log::append(&folder, &entry).is_ok())
-        });
+        HookAnswer::Notice {
+            user: messages::checks::time_ran_out(),
+            model: None,
+        }
+        .print(HookEvent::Stop);
+        let entry = log_entry::new_entry(
+            &id,
+            &session,
+            HookEvent::Stop.name(),
+            "allow".to_owned(),
+            WHY,
+            env::now(),
+        );
+        let logged = GuardedFolder::open_state(&root)
+            .ok()
+            .flatten()
+            .is_some_and(|folder| {
+                StateLock::take(&folder, DEADLINE)
+                    .is_ok_and(|_lock| decision_log::append(&folder, &entry).is_ok())
+            });
         if !logged {
             hook_error_log::append(&root, env::now(), HookEvent::Stop.name(), &WHY);
         }
@@ -216,7 +302,10 @@ fn report_timeout(context: &HookContext, place: &SessionEntry, session: &Session
 fn wait_for_transcript(input: &HookInput, session: &Session) {
     const AT_MOST: Duration = Duration::from_millis(200);
     const LOOK_EVERY: Duration = Duration::from_millis(5);
-    let (Some(path), Some(message)) = (&input.transcript_path, &input.last_assistant_message) else { return };
+    let (Some(path), Some(message)) = (&input.transcript_path, &input.last_assistant_message)
+    else {
+        return;
+    };
     let start = Instant::now();
     while start.elapsed() < AT_MOST
         && !transcript::has_caught_up(path, session.transcript, session.ulw.last_stop_at, message)
@@ -238,11 +327,23 @@ fn stop_event(input: &HookInput, session: &Session) -> StopEvent {
     StopEvent {
         from_subagent: input.is_from_subagent(),
         claim: said,
-        asks_a_person: env::is_attended() && input.last_assistant_message.as_deref().is_some_and(asks_a_person),
+        asks_a_person: env::is_attended()
+            && input
+                .last_assistant_message
+                .as_deref()
+                .is_some_and(asks_a_person),
         plan_mode: input.is_plan_mode(),
-        background: input.background_tasks.iter().flat_map(|tasks| &tasks.0).map(background_task).collect(),
+        background: input
+            .background_tasks
+            .iter()
+            .flat_map(|tasks| &tasks.0)
+            .map(background_task)
+            .collect(),
         prompt_id: input.prompt_id.as_deref().map(str::to_owned),
-        wakeup_scheduled: input.session_crons.as_ref().is_some_and(|crons| !crons.is_empty()),
+        wakeup_scheduled: input
+            .session_crons
+            .as_ref()
+            .is_some_and(|crons| !crons.is_empty()),
     }
 }
 
@@ -263,12 +364,19 @@ fn stop_answer(
     facts: &StopFacts,
 ) -> Option<HookAnswer> {
     match &decision.action {
-        StopAction::Pause(PauseReason::TokensSpent) => {
-            Some(HookAnswer::Notice { user: messages::tokens_spent(session), model: None })
-        }
+        StopAction::Pause(PauseReason::TokensSpent) => Some(HookAnswer::Notice {
+            user: messages::tokens_spent(session),
+            model: None,
+        }),
         StopAction::Allow | StopAction::Pause(_) => None,
-        StopAction::AwaitAnswer => Some(HookAnswer::Notice { user: messages::awaits_answer(), model: None }),
-        StopAction::AllowAndWarn => Some(HookAnswer::Notice { user: messages::let_through(decision.row), model: None }),
+        StopAction::AwaitAnswer => Some(HookAnswer::Notice {
+            user: messages::awaits_answer(),
+            model: None,
+        }),
+        StopAction::AllowAndWarn => Some(HookAnswer::Notice {
+            user: messages::let_through(decision.row),
+            model: None,
+        }),
         StopAction::Block(block) => {
             let reason = messages::block_reason(session, block, facts.claim(), facts.plan.as_ref());
             let client = || env::client_agent().and_then(|agent| ClientVersion::of_agent(&agent));
@@ -277,18 +385,30 @@ fn stop_answer(
                 FeedbackMode::Block => false,
                 FeedbackMode::Context => true,
             };
-            Some(if as_context { HookAnswer::ContinueWithContext(reason) } else { HookAnswer::Block(reason) })
+            Some(if as_context {
+                HookAnswer::ContinueWithContext(reason)
+            } else {
+                HookAnswer::Block(reason)
+            })
         }
         StopAction::End { .. } => ending_answer(context, session, None),
     }
 }
 
 /// End of a run, for its user and their terminal.
-fn ending_answer(context: &HookContext, session: &Session, page: Option<&str>) -> Option<HookAnswer> {
+fn ending_answer(
+    context: &HookContext,
+    session: &Session,
+    page: Option<&str>,
+) -> Option<HookAnswer> {
     let allowed_blocks = allowed_blocks(session, context.env.client_block_cap);
     let user = run_end::run_ended_on_page(session, allowed_blocks, page)?;
     let setting = config::load(context.env.config_file.as_deref()).notify;
-    let headline = session.verdict.as_ref().map(|verdict| run_end::headline(session, verdict));
-    let terminal = terminal_notification(setting.bell, setting.desktop, &headline.unwrap_or_default());
+    let headline = session
+        .verdict
+        .as_ref()
+        .map(|verdict| run_end::headline(session, verdict));
+    let terminal =
+        terminal_notification(setting.bell, setting.desktop, &headline.unwrap_or_default());
     Some(HookAnswer::Notify { user, terminal })
 }

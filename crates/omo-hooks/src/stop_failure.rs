@@ -15,6 +15,10 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
         if let Some(reason) = pause {
             session.pause(reason, context.env.now);
         }
-        session.rest(rest_reason(input.error.as_deref()), Vec::new(), context.env.now);
+        session.rest(
+            rest_reason(input.error.as_deref()),
+            Vec::new(),
+            context.env.now,
+        );
     })
 }

@@ -12,10 +12,21 @@ pub(crate) fn line(context: &HookContext, session: &Session) -> Result<Option<St
     if !session.stop_continuation.is_untold {
         return Ok(None);
     }
-    let Some(place) = context.session_entry()? else { return Ok(None) };
+    let Some(place) = context.session_entry()? else {
+        return Ok(None);
+    };
     let (is_first, _lock) = place.update(DEADLINE, CorruptPolicy::Refuse, |session| {
         let was_untold = std::mem::take(&mut session.stop_continuation.is_untold);
-        (was_untold, if was_untold { EntryChange::Write } else { EntryChange::Keep })
+        (
+            was_untold,
+            if was_untold {
+                EntryChange::Write
+            } else {
+                EntryChange::Keep
+            },
+        )
     })?;
-    Ok(is_first.then(|| messages::run_stopped_outside(session.stop_continuation.disabled_reason.as_deref())))
+    Ok(is_first.then(|| {
+        messages::run_stopped_outside(session.stop_continuation.disabled_reason.as_deref())
+    }))
 }

@@ -31,15 +31,31 @@ const READ_AGAIN: Duration = Duration::from_millis(20);
 const SLACK: Duration = Duration::from_secs(1);
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
-    if input.agent_type.as_deref().is_some_and(|kind| WORKERS.contains(&kind)) {
+    if input
+        .agent_type
+        .as_deref()
+        .is_some_and(|kind| WORKERS.contains(&kind))
+    {
         report_worker(context, input);
     }
-    let report = input.last_assistant_message.as_deref().filter(|_| input.agent_type.as_deref() == Some(REVIEWER));
+    let report = input
+        .last_assistant_message
+        .as_deref()
+        .filter(|_| input.agent_type.as_deref() == Some(REVIEWER));
     // A client that the session's shell started reads any file from anywhere: its reviewer says nothing.
-    let report = report.map(|report| if prompt_source::is_below_session(context) { "" } else { report });
+    let report = report.map(|report| {
+        if prompt_source::is_below_session(context) {
+            ""
+        } else {
+            report
+        }
+    });
     let reviewer = Reviewer {
         id: input.agent_id.as_deref().unwrap_or_default().to_owned(),
-        cwd: input.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into_owned()),
+        cwd: input
+            .cwd
+            .as_ref()
+            .map(|cwd| cwd.to_string_lossy().into_owned()),
         transcript: input.agent_transcript_path.as_deref().map(str::to_owned),
     };
     let tokens = agent_tokens(context, input);
@@ -49,7 +65,10 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
             && session.verification.asked.is_some()
         {
             let verification = &mut session.verification;
-            let review = Review { reviewer: Some(reviewer), ..review::read_review(report, context.env.now) };
+            let review = Review {
+                reviewer: Some(reviewer),
+                ..review::read_review(report, context.env.now)
+            };
             verification.review = Some(review::standing_review(verification.review.take(), review));
             if let Some(rejection) = verification.pending_rejection() {
                 verification.reject(rejection);
@@ -59,9 +78,20 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
 }
 
 fn agent_tokens(context: &HookContext, input: &HookInput) -> u64 {
-    let bounded = context.peek_if_active().ok().flatten().filter(|session| session.token_bound().is_some());
-    let (Some(session), Some(path)) = (bounded, input.agent_transcript_path.as_deref()) else { return 0 };
-    count_tokens(Path::new(path), &TokenUse::default(), session.ulw.started_at).used
+    let bounded = context
+        .peek_if_active()
+        .ok()
+        .flatten()
+        .filter(|session| session.token_bound().is_some());
+    let (Some(session), Some(path)) = (bounded, input.agent_transcript_path.as_deref()) else {
+        return 0;
+    };
+    count_tokens(
+        Path::new(path),
+        &TokenUse::default(),
+        session.ulw.started_at,
+    )
+    .used
 }
 
 /// Reports the task of an agent of the session's open plan run.
@@ -70,11 +100,15 @@ fn report_worker(context: &HookContext, input: &HookInput) {
         Ok(session) => session,
         Err(error) => return context.log_problem(&error),
     };
-    let plan = session.as_ref().and_then(|session| context.own_plan_run(session));
+    let plan = session
+        .as_ref()
+        .and_then(|session| context.own_plan_run(session));
     if !plan.is_some_and(PlanRun::is_open) || prompt_source::is_below_session(context) {
         return;
     }
-    let Some(path) = input.agent_transcript_path.as_deref() else { return };
+    let Some(path) = input.agent_transcript_path.as_deref() else {
+        return;
+    };
     watchdog::extend_limit(TRANSCRIPT_WAIT + SLACK);
     let read = read_whole_transcript(
         path.as_ref(),
@@ -94,12 +128,18 @@ fn report_worker(context: &HookContext, input: &HookInput) {
 
 /// A transcript with its last message in it. The client writes it while the hook runs already, and before that neither
 /// the message is there nor, maybe, the ticket. A late one is taken as it is.
-fn read_whole_transcript(path: &Path, last_message: &str, wait: Duration) -> Result<String, String> {
+fn read_whole_transcript(
+    path: &Path,
+    last_message: &str,
+    wait: Duration,
+) -> Result<String, String> {
     let last_message = serde_json::to_string(last_message).unwrap_or_default();
     let deadline = Instant::now() + wait;
     loop {
         let read = regular_file::read(path, MAX_TRANSCRIPT_BYTES, Links::Refused)?;
-        let transcript = read.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+        let transcript = read
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .unwrap_or_default();
         if transcript.contains(last_message.trim_matches('"')) || Instant::now() >= deadline {
             return Ok(transcript);
         }
@@ -111,12 +151,24 @@ fn read_whole_transcript(path: &Path, last_message: &str, wait: Duration) -> Res
 /// read, or `-`. A ticket is a secret of its worker, so that no text about another task can name that one's.
 fn task_of_worker(transcript: &str) -> Option<String> {
     let word = |rest: &str| -> String {
-        rest.chars().take(64).take_while(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(*letter)).collect()
+        rest.chars()
+            .take(64)
+            .take_while(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(*letter))
+            .collect()
     };
-    let task = transcript.split("omo agent start ").nth(1).map(word).filter(|task| !task.is_empty())?;
+    let task = transcript
+        .split("omo agent start ")
+        .nth(1)
+        .map(word)
+        .filter(|task| !task.is_empty())?;
     // A brief shows with `TICKET` how a command is written.
     let is_ticket = |ticket: &String| !ticket.is_empty() && ticket != "TICKET";
-    let ticket = transcript.split("--ticket ").skip(1).map(word).filter(is_ticket).last();
+    let ticket = transcript
+        .split("--ticket ")
+        .skip(1)
+        .map(word)
+        .filter(is_ticket)
+        .last();
     Some(format!("{task} {}", ticket.as_deref().unwrap_or("-")))
 }
 
@@ -140,7 +192,11 @@ mod tests {
             assert_eq!(task_of_worker(&read).as_deref(), Some("1 a1"));
         });
         // A missing message is not waited for any longer.
-        assert!(read_whole_transcript(&path, "another", Duration::ZERO).unwrap().contains("--ticket a1"));
+        assert!(
+            read_whole_transcript(&path, "another", Duration::ZERO)
+                .unwrap()
+                .contains("--ticket a1")
+        );
     }
 
     #[test]
@@ -150,8 +206,16 @@ mod tests {
         assert_eq!(task_of_worker(read).as_deref(), Some("2-impl b2"));
         let shown = format!("{read} omo agent note --ticket TICKET TEXT");
         assert_eq!(task_of_worker(&shown).as_deref(), Some("2-impl b2"));
-        assert_eq!(task_of_worker("Begin with: omo agent start 1 --run r\"").as_deref(), Some("1 -"));
-        for other in ["", "look at the code", "omo agent start ", "omo agent start \u{1b}x"] {
+        assert_eq!(
+            task_of_worker("Begin with: omo agent start 1 --run r\"").as_deref(),
+            Some("1 -")
+        );
+        for other in [
+            "",
+            "look at the code",
+            "omo agent start ",
+            "omo agent start \u{1b}x",
+        ] {
             assert_eq!(task_of_worker(other), None, "{other:?}");
         }
     }

@@ -17,7 +17,8 @@ use omo_core::messages::{self};
 use omo_core::prompt::question::is_question;
 use omo_core::prompt::ulw_arguments::UlwOptions;
 use omo_core::prompt::{
-    PromptDecision, PromptEvent, PromptFacts, PromptIntent, TaskRequest, decide, is_plan_command, read_intent,
+    PromptDecision, PromptEvent, PromptFacts, PromptIntent, TaskRequest, decide, is_plan_command,
+    read_intent,
 };
 use omo_core::request_source::{PromptOrigin, RequestSource};
 use omo_core::session::claim_state::VerificationPhase;
@@ -40,15 +41,20 @@ const STOP_DEADLINE: Duration = Duration::from_secs(1);
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     let (answer, outcome) = match answer(context, input) {
         // The client leaves the text of such a prompt in its input line.
-        Ok(Some(HookAnswer::RejectPrompt(said))) if input.prompt.as_deref().is_some_and(messages::stays_in_line) => {
-            (Some(HookAnswer::RejectPrompt(messages::with_way_to_clear(&said))), Ok(()))
+        Ok(Some(HookAnswer::RejectPrompt(said)))
+            if input.prompt.as_deref().is_some_and(messages::stays_in_line) =>
+        {
+            (
+                Some(HookAnswer::RejectPrompt(messages::with_way_to_clear(&said))),
+                Ok(()),
+            )
         }
         Ok(answer) => (answer, Ok(())),
         Err(error) => (None, Err(error)),
     };
     // The launcher requests this once, in the place of the first prompt after omo was built.
-    let ready =
-        env::was_just_built().then(|| messages::build_ready(env!("CARGO_PKG_VERSION"), env::has_local_bin_on_path()));
+    let ready = env::was_just_built()
+        .then(|| messages::build_ready(env!("CARGO_PKG_VERSION"), env::has_local_bin_on_path()));
     if let Some(answer) = HookAnswer::with_line(ready, answer) {
         answer.print(context.event);
     }
@@ -60,7 +66,9 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
 
 /// Answer to a prompt, after all of its effects.
 fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>, HookError> {
-    let Some(prompt) = input.prompt.as_deref() else { return Ok(None) };
+    let Some(prompt) = input.prompt.as_deref() else {
+        return Ok(None);
+    };
     let mut event = PromptEvent {
         prompt,
         prompt_id: input.prompt_id.as_deref(),
@@ -83,18 +91,33 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
         }
     };
     event.has_run = session.as_ref().is_some_and(Session::is_armed);
-    let mut intent =
-        read_intent(&event, &config.keywords, |request| options(&config, context, session.as_ref(), request));
-    let needs_a_person = depends_on_source(&intent, &event) || plan_runs::is_awaited(&intent, session.as_ref());
-    let source =
-        if needs_a_person { prompt_source::source_of_prompt(context, input, prompt) } else { RequestSource::Person };
+    let mut intent = read_intent(&event, &config.keywords, |request| {
+        options(&config, context, session.as_ref(), request)
+    });
+    let needs_a_person =
+        depends_on_source(&intent, &event) || plan_runs::is_awaited(&intent, session.as_ref());
+    let source = if needs_a_person {
+        prompt_source::source_of_prompt(context, input, prompt)
+    } else {
+        RequestSource::Person
+    };
     let turns_on = matches!(intent, PromptIntent::Activate { .. });
-    let is_from_person =
-        source == RequestSource::Person && event.origin == PromptOrigin::Person && intent != PromptIntent::NotAPerson;
-    let mut told = session.as_ref().filter(|_| !turns_on).and_then(|session| stopped_outside_line(context, session));
+    let is_from_person = source == RequestSource::Person
+        && event.origin == PromptOrigin::Person
+        && intent != PromptIntent::NotAPerson;
+    let mut told = session
+        .as_ref()
+        .filter(|_| !turns_on)
+        .and_then(|session| stopped_outside_line(context, session));
     if let RequestSource::Model(route) = source {
         // A prompt that the model goes on to read is answered beside it.
-        let is_read = matches!(intent, PromptIntent::Activate { trigger: UlwTrigger::Keyword, .. });
+        let is_read = matches!(
+            intent,
+            PromptIntent::Activate {
+                trigger: UlwTrigger::Keyword,
+                ..
+            }
+        );
         let refusal = || messages::refusal_line(&messages::check_changes::not_from_person(route));
         told = is_read.then(refusal).or(told);
         intent = intent.limited_to_model(route);
@@ -130,15 +153,27 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
         plan_runs::note_person(context, &intent, session.as_ref());
     }
     if intent.concerns_run_only() && !event.has_run {
-        let session = session.as_ref().filter(|_| source == RequestSource::Person && needs_a_person);
+        let session = session
+            .as_ref()
+            .filter(|_| source == RequestSource::Person && needs_a_person);
         let line = session.and_then(|session| {
-            run_prompt::after_esc(context, session, context.read_turn(input, session).0.interrupted)
+            run_prompt::after_esc(
+                context,
+                session,
+                context.read_turn(input, session).0.interrupted,
+            )
         });
         let told = told.or(line);
-        return Ok(HookAnswer::with_line(told, approved.map(HookAnswer::Context)));
+        return Ok(HookAnswer::with_line(
+            told,
+            approved.map(HookAnswer::Context),
+        ));
     }
     let tail = context.read_and_count(input, session.as_ref().unwrap_or(&Session::default()));
-    let transcript = input.transcript_path.as_deref().filter(|_| matches!(intent, PromptIntent::Activate { .. }));
+    let transcript = input
+        .transcript_path
+        .as_deref()
+        .filter(|_| matches!(intent, PromptIntent::Activate { .. }));
     let goal = transcript.and_then(read_active_goal);
     let conversation = transcript.map(read_conversation).unwrap_or_default();
     let facts = PromptFacts {
@@ -160,7 +195,10 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
         is_from_person,
         goal,
     };
-    Ok(HookAnswer::with_line(told, apply_decision(&prompt, &decision)?))
+    Ok(HookAnswer::with_line(
+        told,
+        apply_decision(&prompt, &decision)?,
+    ))
 }
 
 /// The line of `stopped_outside`; an error keeps no prompt from its answer.
@@ -179,19 +217,46 @@ fn depends_on_source(intent: &PromptIntent, event: &PromptEvent) -> bool {
 }
 
 /// The user's settings, with those of one run. A task that goes on keeps its bounds.
-fn options(config: &UserConfig, context: &HookContext, session: Option<&Session>, request: TaskRequest) -> UlwOptions {
-    let checks = context.root.as_deref().map(|root| config.checks_for(root)).unwrap_or_default();
-    let is_own = |session: &&Session| context.provenance(session).is_ok_and(|it| it == EntryProvenance::Own);
+fn options(
+    config: &UserConfig,
+    context: &HookContext,
+    session: Option<&Session>,
+    request: TaskRequest,
+) -> UlwOptions {
+    let checks = context
+        .root
+        .as_deref()
+        .map(|root| config.checks_for(root))
+        .unwrap_or_default();
+    let is_own = |session: &&Session| {
+        context
+            .provenance(session)
+            .is_ok_and(|it| it == EntryProvenance::Own)
+    };
     let goes_on = |session: &&Session| match request {
         TaskRequest::Unnamed => session.continues_task(),
         TaskRequest::Named => session.continues_task() && !session.stop_continuation.ended_task,
         TaskRequest::New => false,
     };
     let (limits, review, prove) = match session.filter(goes_on).filter(is_own) {
-        Some(Session { limits, verification, .. }) => (*limits, verification.review_wanted, verification.prove),
-        None => (config.limits, config.review == ReviewSetting::Wanted, config.prove),
+        Some(Session {
+            limits,
+            verification,
+            ..
+        }) => (*limits, verification.review_wanted, verification.prove),
+        None => (
+            config.limits,
+            config.review == ReviewSetting::Wanted,
+            config.prove,
+        ),
     };
-    UlwOptions { limits, checks, review, prove, begins_anew: false }
+    UlwOptions {
+        limits,
+        checks,
+        review,
+        prove,
+        begins_anew: false,
+    }
 }
 
 struct PromptContext<'a> {
@@ -209,7 +274,10 @@ struct PromptContext<'a> {
     goal: Option<String>,
 }
 
-fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<Option<HookAnswer>, HookError> {
+fn apply_decision(
+    prompt: &PromptContext,
+    decision: &PromptDecision,
+) -> Result<Option<HookAnswer>, HookError> {
     let context = prompt.context;
     Ok(Some(match decision {
         PromptDecision::Silent => return Ok(prompt.approval_note.clone().map(HookAnswer::Context)),
@@ -227,7 +295,10 @@ fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<O
             })?;
             let note = prompt.approval_note.clone();
             if *decision == (PromptDecision::FreeTurn { answers: true }) {
-                return Ok(Some(HookAnswer::Notice { user: messages::answers_question(), model: note }));
+                return Ok(Some(HookAnswer::Notice {
+                    user: messages::answers_question(),
+                    model: note,
+                }));
             }
             return Ok(note.map(HookAnswer::Context));
         }
@@ -240,12 +311,27 @@ fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<O
                 session.transcript.offset = prompt.tail.next_offset;
                 leave_checks(session);
             })?;
-            let plan = prompt.session.and_then(|session| context.own_plan_run(session));
-            let at_work = plan.filter(|plan| plan.is_open()).and_then(|plan| run_prompt::at_work(context, Some(plan)));
-            let said = [Some(messages::run_paused(*reason)), at_work].into_iter().flatten().collect::<Vec<_>>();
+            let plan = prompt
+                .session
+                .and_then(|session| context.own_plan_run(session));
+            let at_work = plan
+                .filter(|plan| plan.is_open())
+                .and_then(|plan| run_prompt::at_work(context, Some(plan)));
+            let said = [Some(messages::run_paused(*reason)), at_work]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>();
             let stopped = (*reason == PauseReason::Asked).then(messages::user_said_stop);
-            let model: Vec<String> = prompt.approval_note.clone().into_iter().chain(stopped).collect();
-            HookAnswer::Notice { user: said.join("\n"), model: (!model.is_empty()).then(|| model.join("\n")) }
+            let model: Vec<String> = prompt
+                .approval_note
+                .clone()
+                .into_iter()
+                .chain(stopped)
+                .collect();
+            HookAnswer::Notice {
+                user: said.join("\n"),
+                model: (!model.is_empty()).then(|| model.join("\n")),
+            }
         }
         PromptDecision::Activate(activation, form) => {
             return Ok(turn_on::activate(prompt, decision, activation, *form));
@@ -254,30 +340,41 @@ fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<O
             user: run_start::not_in_plan_mode(prompt.session.is_some_and(Session::is_armed)),
             model: Some(messages::plan_mode_note()),
         },
-        PromptDecision::Stop { reason, whole } => stop_run(prompt, decision, reason.as_deref(), *whole),
+        PromptDecision::Stop { reason, whole } => {
+            stop_run(prompt, decision, reason.as_deref(), *whole)
+        }
         PromptDecision::Check(command) => {
-            let said = check_prompt::run_check_command(context, prompt.config, command).unwrap_or_else(|error| {
-                context.log_problem(&error);
-                messages::refusal_line(&format!("nothing was changed: {error}"))
-            });
+            let said = check_prompt::run_check_command(context, prompt.config, command)
+                .unwrap_or_else(|error| {
+                    context.log_problem(&error);
+                    messages::refusal_line(&format!("nothing was changed: {error}"))
+                });
             HookAnswer::RejectPrompt(said)
         }
         PromptDecision::Run { command, arguments } => {
             HookAnswer::RejectPrompt(run_prompt::answer(context, *command, arguments))
         }
-        PromptDecision::Status => HookAnswer::RejectPrompt(status_text(prompt).unwrap_or_else(|error| {
-            context.log_problem(&error);
-            messages::refusal_line(&format!("the state cannot be read, and no session is held: {error}"))
-        })),
-        PromptDecision::Why => HookAnswer::RejectPrompt(why_text(context).unwrap_or_else(|error| {
-            context.log_problem(&error);
-            messages::refusal_line(&format!("the state cannot be read: {error}"))
-        })),
-        PromptDecision::Help(text) => HookAnswer::RejectPrompt((*text).to_owned()),
-        PromptDecision::Statusline(request) => {
-            HookAnswer::RejectPrompt(status_line_prompt::answer(*request, context.env.state_home.as_deref()))
+        PromptDecision::Status => {
+            HookAnswer::RejectPrompt(status_text(prompt).unwrap_or_else(|error| {
+                context.log_problem(&error);
+                messages::refusal_line(&format!(
+                    "the state cannot be read, and no session is held: {error}"
+                ))
+            }))
         }
-        PromptDecision::Refused(message) => HookAnswer::RejectPrompt(messages::refusal_line(message)),
+        PromptDecision::Why => {
+            HookAnswer::RejectPrompt(why_text(context).unwrap_or_else(|error| {
+                context.log_problem(&error);
+                messages::refusal_line(&format!("the state cannot be read: {error}"))
+            }))
+        }
+        PromptDecision::Help(text) => HookAnswer::RejectPrompt((*text).to_owned()),
+        PromptDecision::Statusline(request) => HookAnswer::RejectPrompt(
+            status_line_prompt::answer(*request, context.env.state_home.as_deref()),
+        ),
+        PromptDecision::Refused(message) => {
+            HookAnswer::RejectPrompt(messages::refusal_line(message))
+        }
     }))
 }
 
@@ -291,16 +388,29 @@ fn leave_checks(session: &mut Session) {
 /// `true` where nothing else has happened since the run was turned on; only read where that can matter.
 fn is_model_silent(input: &HookInput, session: Option<&Session>) -> bool {
     let untouched = session.filter(|session| session.is_armed() && session.is_untouched());
-    let (Some(session), Some(path)) = (untouched, input.transcript_path.as_deref()) else { return false };
+    let (Some(session), Some(path)) = (untouched, input.transcript_path.as_deref()) else {
+        return false;
+    };
     model_has_spoken(path, session.transcript) == Some(false)
 }
 
 /// Turns ultrawork off, and says so, or that it could not be written down.
-fn stop_run(prompt: &PromptContext, decision: &PromptDecision, reason: Option<&str>, whole: bool) -> HookAnswer {
+fn stop_run(
+    prompt: &PromptContext,
+    decision: &PromptDecision,
+    reason: Option<&str>,
+    whole: bool,
+) -> HookAnswer {
     let user = match write_stop(prompt, decision, reason) {
         Ok(was_armed) => {
-            let plan = prompt.session.and_then(|session| prompt.context.own_plan_run(session));
-            run_prompt::with_what_goes_on(prompt.context, prompt.session, messages::run_stopped(was_armed, plan))
+            let plan = prompt
+                .session
+                .and_then(|session| prompt.context.own_plan_run(session));
+            run_prompt::with_what_goes_on(
+                prompt.context,
+                prompt.session,
+                messages::run_stopped(was_armed, plan),
+            )
         }
         Err(error) => {
             prompt.context.log_problem(&error);
@@ -310,21 +420,31 @@ fn stop_run(prompt: &PromptContext, decision: &PromptDecision, reason: Option<&s
     if whole {
         HookAnswer::RejectPrompt(user)
     } else {
-        HookAnswer::Notice { user, model: Some(messages::run_stopped_context()) }
+        HookAnswer::Notice {
+            user,
+            model: Some(messages::run_stopped_context()),
+        }
     }
 }
 
-fn write_stop(prompt: &PromptContext, decision: &PromptDecision, reason: Option<&str>) -> Result<bool, HookError> {
+fn write_stop(
+    prompt: &PromptContext,
+    decision: &PromptDecision,
+    reason: Option<&str>,
+) -> Result<bool, HookError> {
     let context = prompt.context;
     let now = context.env.now;
-    let Some(place) = context.create_session_entry()? else { return Ok(false) };
-    let ((was_armed, session), lock) = place.update(STOP_DEADLINE, CorruptPolicy::MoveAside, |session| {
-        let was_armed = session.is_armed();
-        // An entry that is ended here needs no proof, and is sealed in its new state.
-        seal::forget_unproved(context.env.state_home.as_deref(), place.id(), session, now);
-        session.stop_continuation(reason, prompt.is_from_person, now);
-        ((was_armed, session.clone()), EntryChange::Begin)
-    })?;
+    let Some(place) = context.create_session_entry()? else {
+        return Ok(false);
+    };
+    let ((was_armed, session), lock) =
+        place.update(STOP_DEADLINE, CorruptPolicy::MoveAside, |session| {
+            let was_armed = session.is_armed();
+            // An entry that is ended here needs no proof, and is sealed in its new state.
+            seal::forget_unproved(context.env.state_home.as_deref(), place.id(), session, now);
+            session.stop_continuation(reason, prompt.is_from_person, now);
+            ((was_armed, session.clone()), EntryChange::Begin)
+        })?;
     if let Some(entry) = log_entry::prompt_entry(place.id().as_str(), &session, decision, now) {
         place.log(&lock, &entry);
     }
@@ -334,14 +454,24 @@ fn write_stop(prompt: &PromptContext, decision: &PromptDecision, reason: Option<
 fn why_text(context: &HookContext) -> Result<String, HookError> {
     let id = context.session_id.as_ref();
     let place = context.session_entry()?;
-    let last = place.zip(id).map(|(place, id)| decision_log::last_decision(place.folder(), id.as_str()));
-    Ok(why(last.transpose().map_err(StateError::from)?.flatten().as_ref(), context.env.now))
+    let last = place
+        .zip(id)
+        .map(|(place, id)| decision_log::last_decision(place.folder(), id.as_str()));
+    Ok(why(
+        last.transpose()
+            .map_err(StateError::from)?
+            .flatten()
+            .as_ref(),
+        context.env.now,
+    ))
 }
 
 fn status_text(prompt: &PromptContext) -> Result<String, HookError> {
     let context = prompt.context;
     let Some(id) = &context.session_id else {
-        return Ok(messages::refusal_line("this session has no id that omo knows"));
+        return Ok(messages::refusal_line(
+            "this session has no id that omo knows",
+        ));
     };
     let last = context
         .session_entry()?
@@ -353,17 +483,37 @@ fn status_text(prompt: &PromptContext) -> Result<String, HookError> {
     if let Some(interruption) = prompt.tail.interrupted {
         session.note_interruption(interruption, context.env.now);
     }
-    let mut report = status_report(id.as_str(), &session, plan, last.flatten(), context.env.client_block_cap);
+    let mut report = status_report(
+        id.as_str(),
+        &session,
+        plan,
+        last.flatten(),
+        context.env.client_block_cap,
+    );
     let home = context.env.state_home.as_deref();
-    report.comparison = home.map(|home| known_counterfactual(home, id, &session).words()).unwrap_or_default();
-    report.findings.extend(turn_on::unrunnable_hook().map(|program| run_start::missing_hook_finding(&program)));
+    report.comparison = home
+        .map(|home| known_counterfactual(home, id, &session).words())
+        .unwrap_or_default();
+    report.findings.extend(
+        turn_on::unrunnable_hook().map(|program| run_start::missing_hook_finding(&program)),
+    );
     if !session.is_armed() || prompt.plan_mode {
         report.findings.extend(run_start::obstacles(
             prompt.plan_mode,
-            context.root.as_deref().and_then(unwritable_folder).map(|folder| folder.display().to_string()).as_deref(),
+            context
+                .root
+                .as_deref()
+                .and_then(unwritable_folder)
+                .map(|folder| folder.display().to_string())
+                .as_deref(),
         ));
     }
     // The session's entry has only numbers of its plan run.
-    let at_work = plan.filter(|plan| plan.is_open()).and_then(|plan| run_prompt::at_work(context, Some(plan)));
-    Ok(std::iter::once(report.text(context.env.now)).chain(at_work).collect::<Vec<_>>().join("\n"))
+    let at_work = plan
+        .filter(|plan| plan.is_open())
+        .and_then(|plan| run_prompt::at_work(context, Some(plan)));
+    Ok(std::iter::once(report.text(context.env.now))
+        .chain(at_work)
+        .collect::<Vec<_>>()
+        .join("\n"))
 }

@@ -8,7 +8,13 @@ use crate::reference;
 /// One row of the table for each `StopRow`, in its order.
 pub(crate) fn decisions() -> String {
     let row = |row: StopRow| {
-        format!("| {} | {} | {} | {} |", row.number(), row.label(), row_words(row).when, consequence(row))
+        format!(
+            "| {} | {} | {} | {} |",
+            row.number(),
+            row.label(),
+            row_words(row).when,
+            consequence(row)
+        )
     };
     reference::table("# | in `omo log` | when | then", &StopRow::ALL.map(row))
 }

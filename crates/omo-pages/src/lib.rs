@@ -46,7 +46,8 @@ pub fn write_pages(top: &Path) -> Result<Vec<&'static str>> {
 
 /// HTML of [`SAMPLE_PAGE`].
 pub fn sample_page() -> Result<String> {
-    omo_view::page::render(&omo_view::page::sample::sample_page(), None).context("render the sample page")
+    omo_view::page::render(&omo_view::page::sample::sample_page(), None)
+        .context("render the sample page")
 }
 
 /// The page with new parts. An unknown part, or one without an end, is an error.
@@ -54,11 +55,23 @@ pub fn fill_page(page: &str, top: &Path) -> Result<String> {
     let mut filled = String::new();
     let mut rest = page;
     while let Some((before, after)) = rest.split_once(BEGINS) {
-        let (name, after) = after.split_once(" -->\n").context("a comment that begins a part does not end")?;
+        let (name, after) = after
+            .split_once(" -->\n")
+            .context("a comment that begins a part does not end")?;
         let end = format!("<!-- end of {name} -->");
-        let (_, after) = after.split_once(&end).with_context(|| format!("there is no `{end}`"))?;
+        let (_, after) = after
+            .split_once(&end)
+            .with_context(|| format!("there is no `{end}`"))?;
         let part = make_part(name, top)?;
-        filled.extend([before, BEGINS, name, " -->\n\n", part.trim_end(), "\n\n", end.as_str()]);
+        filled.extend([
+            before,
+            BEGINS,
+            name,
+            " -->\n\n",
+            part.trim_end(),
+            "\n\n",
+            end.as_str(),
+        ]);
         rest = after;
     }
     filled.push_str(rest);
@@ -86,7 +99,12 @@ mod tests {
     fn what_is_written_by_people_is_left_and_what_is_made_is_made_anew() {
         let page = format!("a\n{BEGINS}exit statuses -->\nold\n<!-- end of exit statuses -->\nb\n");
         let filled = fill_page(&page, Path::new("")).unwrap();
-        assert!(filled.starts_with("a\n") && filled.ends_with("-->\nb\n") && !filled.contains("\nold\n"), "{filled}");
+        assert!(
+            filled.starts_with("a\n")
+                && filled.ends_with("-->\nb\n")
+                && !filled.contains("\nold\n"),
+            "{filled}"
+        );
         assert!(filled.contains("| 0 | `success` | done |"), "{filled}");
         assert_eq!(fill_page(&filled, Path::new("")).unwrap(), filled);
     }
@@ -94,7 +112,10 @@ mod tests {
     #[test]
     fn a_part_that_cannot_be_made_is_an_error() {
         for page in ["x -->\n<!-- end of x -->", "limits -->\n", "limits"] {
-            assert!(fill_page(&format!("{BEGINS}{page}"), Path::new("")).is_err(), "{page}");
+            assert!(
+                fill_page(&format!("{BEGINS}{page}"), Path::new("")).is_err(),
+                "{page}"
+            );
         }
     }
 }

@@ -10,7 +10,10 @@ fn main() -> Result<()> {
         omo_pages::write_manual(Path::new(&folder))?;
         return Ok(());
     }
-    let top = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).context("find the top of the repository")?;
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .context("find the top of the repository")?;
     let changed = omo_pages::write_pages(top)?;
     for page in &changed {
         anstream::println!("written: {page}");

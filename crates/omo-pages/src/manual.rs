@@ -25,7 +25,10 @@ fn write_pages_of(command: &Command, folder: &Path, names: &mut Vec<String>) -> 
     let path = folder.join(&name);
     fs::write(&path, page(&man, command)?).with_context(|| format!("write {}", path.display()))?;
     names.push(name);
-    command.get_subcommands().filter(|below| !below.is_hide_set()).try_for_each(|it| write_pages_of(it, folder, names))
+    command
+        .get_subcommands()
+        .filter(|below| !below.is_hide_set())
+        .try_for_each(|it| write_pages_of(it, folder, names))
 }
 
 /// A page. Text below the options keeps its lines: the examples are a table.
@@ -52,7 +55,11 @@ fn page(man: &Man, command: &Command) -> Result<Vec<u8>> {
 /// Line of text in roff: no escape, no request, and each `-` a plain one.
 fn escape(line: &str) -> String {
     let text = line.replace('\\', "\\e").replace('-', "\\-");
-    if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }
+    if text.starts_with(['.', '\'']) {
+        format!("\\&{text}")
+    } else {
+        text
+    }
 }
 
 #[cfg(test)]
@@ -63,17 +70,34 @@ mod tests {
     fn every_command_that_help_lists_has_its_page_with_its_examples() {
         let folder = tempfile::tempdir().unwrap();
         let names = write_manual(folder.path()).unwrap();
-        for name in ["omo.1", "omo-status.1", "omo-check-add.1", "omo-run-list.1", "omo-ulw-on.1"] {
+        for name in [
+            "omo.1",
+            "omo-status.1",
+            "omo-check-add.1",
+            "omo-run-list.1",
+            "omo-ulw-on.1",
+        ] {
             assert!(names.iter().any(|it| it == name), "no {name} in {names:?}");
         }
-        assert!(!names.iter().any(|name| name.starts_with("omo-agent") || name.contains("help")), "{names:?}");
+        assert!(
+            !names
+                .iter()
+                .any(|name| name.starts_with("omo-agent") || name.contains("help")),
+            "{names:?}"
+        );
         assert_eq!(names.len(), fs::read_dir(folder.path()).unwrap().count());
         for name in &names {
             let page = fs::read_to_string(folder.path().join(name)).unwrap();
-            assert!(page.contains(".SH SYNOPSIS") && page.contains("\nExample"), "{name}:\n{page}");
+            assert!(
+                page.contains(".SH SYNOPSIS") && page.contains("\nExample"),
+                "{name}:\n{page}"
+            );
         }
         let page = fs::read_to_string(folder.path().join("omo-log.1")).unwrap();
-        assert!(page.contains("\n  omo log \\-\\-follow \\-n 5    the last five"), "{page}");
+        assert!(
+            page.contains("\n  omo log \\-\\-follow \\-n 5    the last five"),
+            "{page}"
+        );
     }
 
     #[test]

@@ -15,12 +15,20 @@ pub(crate) fn slash_commands(folder: &Path) -> Result<String> {
     for entry in fs::read_dir(folder).with_context(|| format!("read {}", folder.display()))? {
         let path = entry?.path();
         let text = fs::read_to_string(&path).with_context(|| format!("read {}", path.display()))?;
-        let name = path.file_stem().and_then(|name| name.to_str()).context("a command without a name")?;
+        let name = path
+            .file_stem()
+            .and_then(|name| name.to_str())
+            .context("a command without a name")?;
         let field = |field: &str| front_matter(&text, field);
         let arguments = field("argument-hint").unwrap_or_default();
         let typed = format!("/omo:{name} {arguments}");
-        let description = field("description").with_context(|| format!("{name} has no description"))?;
-        rows.push(format!("| {} | {} |", inline_code(typed.trim_end()), cell(&description)));
+        let description =
+            field("description").with_context(|| format!("{name} has no description"))?;
+        rows.push(format!(
+            "| {} | {} |",
+            inline_code(typed.trim_end()),
+            cell(&description)
+        ));
     }
     rows.sort();
     Ok(table("you type | what it does", &rows))
@@ -28,14 +36,20 @@ pub(crate) fn slash_commands(folder: &Path) -> Result<String> {
 
 fn front_matter(text: &str, field: &str) -> Option<String> {
     let front = text.strip_prefix("---\n")?.split("\n---\n").next()?;
-    let value = front.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(": "))?.trim();
-    let quoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+    let value = front
+        .lines()
+        .find_map(|line| line.strip_prefix(field)?.strip_prefix(": "))?
+        .trim();
+    let quoted = value
+        .strip_prefix('"')
+        .and_then(|value| value.strip_suffix('"'));
     Some(quoted.map_or_else(|| value.to_owned(), |value| value.replace("\\\"", "\"")))
 }
 
 pub(crate) fn commands() -> String {
     let pages = omo_cli::help_pages(COLUMNS).into_iter();
-    let shown = pages.map(|(name, page)| format!("### `{name}`\n\n```text\n{}\n```", page.trim_end()));
+    let shown =
+        pages.map(|(name, page)| format!("### `{name}`\n\n```text\n{}\n```", page.trim_end()));
     shown.collect::<Vec<_>>().join("\n\n")
 }
 
@@ -50,22 +64,33 @@ pub(crate) fn exit_statuses() -> String {
 pub(crate) fn limits() -> String {
     let rows = LIMITS.map(|row| {
         let (default, allowed) = (row.default_value(), row.range_text());
-        format!("| `limits.{}` | {default} | {allowed} | {} |", row.name, row.meaning)
+        format!(
+            "| `limits.{}` | {default} | {allowed} | {} |",
+            row.name, row.meaning
+        )
     });
     table("setting | default | allowed | meaning", &rows)
 }
 
 /// Hooks of the client, with their time limits.
 pub(crate) fn hooks() -> String {
-    let rows =
-        EVENTS.map(|row| format!("| {} | `{}` | {} s | {} |", row.name, row.program, row.timeout_seconds, row.purpose));
+    let rows = EVENTS.map(|row| {
+        format!(
+            "| {} | `{}` | {} s | {} |",
+            row.name, row.program, row.timeout_seconds, row.purpose
+        )
+    });
     table("event | program | at most | what it does", &rows)
 }
 
 /// A Markdown table; `heading` is its first row, without the outer bars.
 pub(crate) fn table(heading: &str, rows: &[String]) -> String {
     let columns = heading.split(" | ").count();
-    format!("| {heading} |\n|{}\n{}\n", "---|".repeat(columns), rows.join("\n"))
+    format!(
+        "| {heading} |\n|{}\n{}\n",
+        "---|".repeat(columns),
+        rows.join("\n")
+    )
 }
 
 /// Text for a cell, with `|` escaped.
@@ -84,8 +109,14 @@ mod tests {
     #[test]
     fn a_field_is_read_with_and_without_quotes() {
         let text = "---\ndescription: Show it\nargument-hint: \"[--check \\\"C\\\"] a | b\"\n---\nhint: no\n";
-        assert_eq!(front_matter(text, "description").as_deref(), Some("Show it"));
-        assert_eq!(front_matter(text, "argument-hint").as_deref(), Some("[--check \"C\"] a | b"));
+        assert_eq!(
+            front_matter(text, "description").as_deref(),
+            Some("Show it")
+        );
+        assert_eq!(
+            front_matter(text, "argument-hint").as_deref(),
+            Some("[--check \"C\"] a | b")
+        );
         assert_eq!(front_matter(text, "hint"), None);
         assert_eq!(cell("a | b"), "a \\| b");
     }

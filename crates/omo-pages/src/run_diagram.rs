@@ -14,10 +14,15 @@ const HOLDING: [RunStateName; 3] = ["working", "checks", "review"];
 /// session, or comes back to one, is drawn once for all of them.
 pub(crate) fn diagram() -> String {
     let arrows = merge_holding_states(&arrows());
-    let is_inside = |(from, to): (RunStateName, RunStateName)| HOLDING.contains(&from) && HOLDING.contains(&to);
+    let is_inside =
+        |(from, to): (RunStateName, RunStateName)| HOLDING.contains(&from) && HOLDING.contains(&to);
     let drawn = |wanted: bool| {
-        let moves = arrows.keys().filter(|(from, to)| from != to && *from != START);
-        moves.filter(move |arrow| is_inside(**arrow) == wanted).map(|(from, to)| format!("    {from} --> {to}\n"))
+        let moves = arrows
+            .keys()
+            .filter(|(from, to)| from != to && *from != START);
+        moves
+            .filter(move |arrow| is_inside(**arrow) == wanted)
+            .map(|(from, to)| format!("    {from} --> {to}\n"))
     };
     let inside: Vec<String> = drawn(true).map(|line| format!("    {line}")).collect();
     let outside: Vec<String> = drawn(false).collect();
@@ -68,8 +73,16 @@ mod tests {
             VerdictKind::Stopped,
             VerdictKind::Expired,
         ];
-        for end in ends.map(VerdictKind::word).into_iter().chain(HOLDING).chain(["paused"]) {
-            assert!(diagram.contains(&format!("--> {end}\n")), "{end}:\n{diagram}");
+        for end in ends
+            .map(VerdictKind::word)
+            .into_iter()
+            .chain(HOLDING)
+            .chain(["paused"])
+        {
+            assert!(
+                diagram.contains(&format!("--> {end}\n")),
+                "{end}:\n{diagram}"
+            );
         }
     }
 
@@ -77,9 +90,13 @@ mod tests {
     #[test]
     fn every_row_that_moves_a_run_is_on_an_arrow() {
         let why: BTreeSet<String> = arrows().into_values().flatten().collect();
-        for row in StopRow::ALL.into_iter().filter(|row| *row >= StopRow::SaidBlocked) {
+        for row in StopRow::ALL
+            .into_iter()
+            .filter(|row| *row >= StopRow::SaidBlocked)
+        {
             // A judged claim has a reason of its own, and a cooldown only lets one turn end.
-            let is_named = why.contains(row.label()) || matches!(row, StopRow::ClaimJudged | StopRow::Cooldown);
+            let is_named = why.contains(row.label())
+                || matches!(row, StopRow::ClaimJudged | StopRow::Cooldown);
             assert!(is_named, "{row:?} is on no arrow: {why:?}");
         }
         for why_judged in ["proved", "claimed, not verified"] {
@@ -90,7 +107,10 @@ mod tests {
     #[test]
     fn nothing_leaves_an_end() {
         for ((from, to), _) in arrows() {
-            assert!(HOLDING.contains(&from) || [START, "paused"].contains(&from), "{from} --> {to}");
+            assert!(
+                HOLDING.contains(&from) || [START, "paused"].contains(&from),
+                "{from} --> {to}"
+            );
         }
     }
 }

@@ -69,7 +69,10 @@ fn as_map<S: Serializer>(pairs: &[(&str, usize)], serializer: S) -> Result<S::Ok
     serializer.collect_map(pairs.iter().map(|(id, count)| (id, count)))
 }
 
-pub(crate) fn read_outline<'a>(document: &MarkdownDocument<'a>, form: HeadingForm) -> TaskOutline<'a> {
+pub(crate) fn read_outline<'a>(
+    document: &MarkdownDocument<'a>,
+    form: HeadingForm,
+) -> TaskOutline<'a> {
     let mut outline = TaskOutline::read_tasks(document, form);
     depends_on::read_dependencies(document, &mut outline);
     outline
@@ -89,10 +92,21 @@ pub fn compute_batches(bytes: &[u8], k: usize, batch_size: usize) -> PlanBatches
 pub(crate) fn decode_plan_text(bytes: &[u8]) -> Result<&str, Diagnostic> {
     let refuse = |code: Code, at: usize, text: String| {
         let line = bytes.iter().take(at).filter(|byte| **byte == b'\n').count() + 1;
-        Diagnostic { code, severity: code.severity(), span: at..at, line, task: None, text, help: None }
+        Diagnostic {
+            code,
+            severity: code.severity(),
+            span: at..at,
+            line,
+            task: None,
+            text,
+            help: None,
+        }
     };
     if bytes.len() as u64 > MAX_PLAN_BYTES {
-        let text = format!("the plan has {} bytes, and may have {MAX_PLAN_BYTES}", bytes.len());
+        let text = format!(
+            "the plan has {} bytes, and may have {MAX_PLAN_BYTES}",
+            bytes.len()
+        );
         return Err(refuse(Code::TooLarge, 0, text));
     }
     std::str::from_utf8(bytes).map_err(|error| {
@@ -101,19 +115,39 @@ pub(crate) fn decode_plan_text(bytes: &[u8]) -> Result<&str, Diagnostic> {
     })
 }
 
-pub(crate) fn batch_outline<'a>(outline: &TaskOutline<'a>, k: usize, batch_size: usize) -> PlanBatches<'a> {
+pub(crate) fn batch_outline<'a>(
+    outline: &TaskOutline<'a>,
+    k: usize,
+    batch_size: usize,
+) -> PlanBatches<'a> {
     let tasks = &outline.tasks;
     let mut found = empty_batches(k, batch_size, outline.diagnostics.clone());
     found.total = tasks.len();
     if tasks.len() > MAX_PLAN_TASKS {
-        let text = format!("the plan has {} tasks, and a run can have {MAX_PLAN_TASKS}", tasks.len());
-        found.diagnostics.push(task_outline::task_diagnostic(tasks.get(MAX_PLAN_TASKS), Code::TooManyTasks, text));
+        let text = format!(
+            "the plan has {} tasks, and a run can have {MAX_PLAN_TASKS}",
+            tasks.len()
+        );
+        found.diagnostics.push(task_outline::task_diagnostic(
+            tasks.get(MAX_PLAN_TASKS),
+            Code::TooManyTasks,
+            text,
+        ));
     }
-    let has_double = found.diagnostics.iter().any(|found| found.code == Code::DuplicateId);
-    if let Some(units) = if has_double { None } else { task_order::order_tasks(outline, &mut found.diagnostics) } {
+    let has_double = found
+        .diagnostics
+        .iter()
+        .any(|found| found.code == Code::DuplicateId);
+    if let Some(units) = if has_double {
+        None
+    } else {
+        task_order::order_tasks(outline, &mut found.diagnostics)
+    } {
         fill_batches(&mut found, tasks, &units);
     }
-    found.diagnostics.sort_by_key(|found| (found.span.start, found.code));
+    found
+        .diagnostics
+        .sort_by_key(|found| (found.span.start, found.code));
     found
 }
 
@@ -147,11 +181,22 @@ fn fill_batches<'a>(found: &mut PlanBatches<'a>, tasks: &[TaskHeading<'a>], unit
             places.extend(unit.positions());
         }
         let is_marked = |place: &usize| tasks.get(*place).is_some_and(|task| task.is_marked);
-        let is_hub = |place: &usize| dependents.get(*place).is_some_and(|count| *count >= found.k);
-        if found.batches.is_empty() || places.iter().any(|place| is_marked(place) || is_hub(place)) {
+        let is_hub = |place: &usize| {
+            dependents
+                .get(*place)
+                .is_some_and(|count| *count >= found.k)
+        };
+        if found.batches.is_empty() || places.iter().any(|place| is_marked(place) || is_hub(place))
+        {
             found.hard_stops.push(found.batches.len());
         }
-        found.batches.push(places.iter().filter_map(|place| tasks.get(*place)).map(|task| task.id).collect());
+        found.batches.push(
+            places
+                .iter()
+                .filter_map(|place| tasks.get(*place))
+                .map(|task| task.id)
+                .collect(),
+        );
     }
     let id = |place: &usize| tasks.get(*place).map(|task| task.id);
     let edges = |task: &TaskHeading<'a>| TaskDependencies {
@@ -170,7 +215,11 @@ pub fn next_batches<'a>(
 ) -> Option<Vec<Vec<&'a str>>> {
     let mut segment = Vec::new();
     for (index, batch) in batches.iter().enumerate() {
-        let left: Vec<&str> = batch.iter().map(String::as_str).filter(|id| !is_ended(id)).collect();
+        let left: Vec<&str> = batch
+            .iter()
+            .map(String::as_str)
+            .filter(|id| !is_ended(id))
+            .collect();
         if left.is_empty() {
             continue;
         }

@@ -53,7 +53,10 @@ impl CommandConcern {
 
     /// `true` for a command that a person may add as a check: it may judge, and what else it does is for them to say.
     pub fn may_be_added(self) -> bool {
-        matches!(self, Self::Prepares | Self::Changes | Self::OtherFolder | Self::UnknownProgram)
+        matches!(
+            self,
+            Self::Prepares | Self::Changes | Self::OtherFolder | Self::UnknownProgram
+        )
     }
 }
 
@@ -67,7 +70,9 @@ impl fmt::Display for CommandConcern {
             Self::NeverEnds => "it runs until it is ended",
             Self::OtherShell => "it is written for another shell than sh",
             Self::Prepares => "it prepares or changes something, and judges nothing",
-            Self::Changes => "it changes git, a registry, a database or a deployment, or reaches another machine",
+            Self::Changes => {
+                "it changes git, a registry, a database or a deployment, or reaches another machine"
+            }
             Self::OtherFolder => "it works in a folder outside of the project",
             Self::UnknownProgram => "it begins with no program that omo knows",
             Self::ControlCharacter => "it has a control character",
@@ -84,7 +89,8 @@ static PLACEHOLDER: Pattern = Pattern::new(concat!(
     r"\bYOUR[_-][A-Z]|\byour-[a-z]+|(?:^|[\s=/])path/to/|(?:^|\s)(?:\.\.\.|…)(?:\s|$)",
 ));
 /// A gap in an address, in quotes or not: `https://a.b/{id}`, `localhost:PORT`.
-static ADDRESS_GAP: Pattern = Pattern::new(r#"https?://(?:[^$\s"']|\$[^{])*\{[A-Za-z_]+\}|:PORT\b"#);
+static ADDRESS_GAP: Pattern =
+    Pattern::new(r#"https?://(?:[^$\s"']|\$[^{])*\{[A-Za-z_]+\}|:PORT\b"#);
 static OTHER_SHELL: Pattern = Pattern::new(concat!(
     r"\$env:[A-Za-z_]|^(?:Get|Set|Test|New|Remove|Select|Start|Stop|Invoke|Write|Out|Where|ForEach|Copy|Move|Import)-[A-Z][A-Za-z]+\b",
     r"|\|\s*(?:Select|Where|Measure|ForEach|Out|Sort)-[A-Z]|^(?:powershell|pwsh|cmd)(?:\.exe)?\s|^\.\\|^dir\s+/|^set\s+-[xg]+\s+[A-Z]",
@@ -95,8 +101,9 @@ static RUNS_NOTHING: Pattern = Pattern::new(concat!(
     r"^\S+(?:\s+\S+)?\s+(?:--help|--version|-h|-V|--collect-only|--listTests)\s*$",
     r"|^(?:ba|da|z)?sh(?:\s+-c)?\s*$|^make\s+(?:-n|--dry-run)\b",
 ));
-static DOES_NOTHING: Pattern =
-    Pattern::new(r#"^(?:python3?|node)\s+-[ce]\s+["'](?:\s|true|:|exit\s+0|exit\(0\)|pass|0|;)*["']\s*$"#);
+static DOES_NOTHING: Pattern = Pattern::new(
+    r#"^(?:python3?|node)\s+-[ce]\s+["'](?:\s|true|:|exit\s+0|exit\(0\)|pass|0|;)*["']\s*$"#,
+);
 
 /// Reason why a command is not run as a check; `None` for a usable one.
 pub fn find_concern(command: &str) -> Option<CommandConcern> {
@@ -134,12 +141,17 @@ pub fn find_concern(command: &str) -> Option<CommandConcern> {
 /// Reason why a check is not run. A command that only prints is judged where an output is expected of it.
 pub fn find_check_concern(check: &TaskCheck) -> Option<CommandConcern> {
     let is_judged = has_expected_output(check);
-    find_concern(&check.command).filter(|concern| *concern != CommandConcern::OnlyPrints || !is_judged)
+    find_concern(&check.command)
+        .filter(|concern| *concern != CommandConcern::OnlyPrints || !is_judged)
 }
 
 /// `true` where a text is expected in the output of a check.
 pub(crate) fn has_expected_output(check: &TaskCheck) -> bool {
-    check.expect.stdout_has.as_ref().is_some_and(|expected| !expected.trim().is_empty())
+    check
+        .expect
+        .stdout_has
+        .as_ref()
+        .is_some_and(|expected| !expected.trim().is_empty())
 }
 
 /// Text before a program's name: the bracket of a subshell, variables, and a change of the folder.
@@ -148,7 +160,10 @@ static BEFORE_PROGRAM: Pattern = Pattern::new(
 );
 
 pub(crate) fn program_part(command: &str) -> &str {
-    BEFORE_PROGRAM.behind(command).unwrap_or(command).trim_start()
+    BEFORE_PROGRAM
+        .behind(command)
+        .unwrap_or(command)
+        .trim_start()
 }
 
 fn without_quoted(command: &str) -> String {

@@ -145,7 +145,9 @@ impl fmt::Display for Code {
 
 /// `true` with at least one [`Severity::Error`].
 pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
-    diagnostics.iter().any(|found| found.severity == Severity::Error)
+    diagnostics
+        .iter()
+        .any(|found| found.severity == Severity::Error)
 }
 
 #[cfg(test)]

@@ -168,7 +168,10 @@ pub struct BatchOptions {
 
 impl Default for BatchOptions {
     fn default() -> Self {
-        Self { k: DEFAULT_HUB_DEPENDENTS, batch_size: DEFAULT_BATCH_SIZE }
+        Self {
+            k: DEFAULT_HUB_DEPENDENTS,
+            batch_size: DEFAULT_BATCH_SIZE,
+        }
     }
 }
 
@@ -176,7 +179,10 @@ impl BatchOptions {
     /// The sizes of a command line or a checkpoint.
     pub fn of(k: u32, batch_size: u32) -> Self {
         let size = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
-        Self { k: size(k), batch_size: size(batch_size) }
+        Self {
+            k: size(k),
+            batch_size: size(batch_size),
+        }
     }
 }
 
@@ -234,7 +240,10 @@ impl Dialect {
 
     /// Dialects whose plans are in files.
     pub fn of_files() -> impl Iterator<Item = Self> {
-        Self::ALL.iter().copied().filter(|dialect| dialect.kind() != PlanKind::TaskList)
+        Self::ALL
+            .iter()
+            .copied()
+            .filter(|dialect| dialect.kind() != PlanKind::TaskList)
     }
 
     /// Word for a task of work.

@@ -71,7 +71,11 @@ pub struct CodeBlock<'a> {
 impl<'a> MarkdownDocument<'a> {
     /// Reads a text. Every text is a document.
     pub fn read(text: &'a str) -> Self {
-        let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        let start = if text.starts_with(BYTE_ORDER_MARK) {
+            BYTE_ORDER_MARK.len()
+        } else {
+            0
+        };
         let (front_matter, body) = read_front_matter(text, start);
         let mut document = Self {
             text,
@@ -94,11 +98,15 @@ impl<'a> MarkdownDocument<'a> {
             let span = place.start + self.body_start..place.end + self.body_start;
             match event {
                 Event::Start(Tag::BlockQuote(_) | Tag::List(_) | Tag::Item) => depth += 1,
-                Event::End(TagEnd::BlockQuote(_) | TagEnd::List(_) | TagEnd::Item) => depth = depth.saturating_sub(1),
+                Event::End(TagEnd::BlockQuote(_) | TagEnd::List(_) | TagEnd::Item) => {
+                    depth = depth.saturating_sub(1)
+                }
                 Event::Start(Tag::Heading { level, .. }) if depth == 0 => {
                     self.headings.extend(read_heading(self.text, level, span));
                 }
-                Event::Start(Tag::CodeBlock(kind)) => self.code_blocks.push(read_code_block(self.text, &kind, span)),
+                Event::Start(Tag::CodeBlock(kind)) => self
+                    .code_blocks
+                    .push(read_code_block(self.text, &kind, span)),
                 Event::Start(Tag::HtmlBlock) => self.html_blocks.push(span),
                 _ => {}
             }
@@ -111,7 +119,9 @@ impl<'a> MarkdownDocument<'a> {
     }
 
     pub(crate) fn front_matter_field(&self, key: &str) -> Option<&FrontMatterField<'a>> {
-        self.front_matter.iter().find(|field| field.key.eq_ignore_ascii_case(key))
+        self.front_matter
+            .iter()
+            .find(|field| field.key.eq_ignore_ascii_case(key))
     }
 
     /// Section of each heading, in order: it ends at the next heading of at most its level, or at the end of the text.
@@ -124,32 +134,51 @@ impl<'a> MarkdownDocument<'a> {
             while next.last().is_some_and(|later| later.level > heading.level) {
                 next.pop();
             }
-            *end = next.last().map_or(self.text.len(), |later| later.span.start);
+            *end = next
+                .last()
+                .map_or(self.text.len(), |later| later.span.start);
             next.push(heading);
         }
-        self.headings.iter().zip(ends).map(|(heading, end)| heading.span.start..end).collect()
+        self.headings
+            .iter()
+            .zip(ends)
+            .map(|(heading, end)| heading.span.start..end)
+            .collect()
     }
 
     /// Line of a byte, from 1.
     pub(crate) fn line_number(&self, byte: usize) -> usize {
-        self.lines.get_or_init(|| LineIndex::new(self.text)).line_number(byte)
+        self.lines
+            .get_or_init(|| LineIndex::new(self.text))
+            .line_number(byte)
     }
 
     pub(crate) fn headings_in(&self, part: &Range<usize>) -> &[Heading<'a>] {
-        let first = self.headings.partition_point(|heading| heading.span.start < part.start);
-        let behind = self.headings.partition_point(|heading| heading.span.start < part.end);
+        let first = self
+            .headings
+            .partition_point(|heading| heading.span.start < part.start);
+        let behind = self
+            .headings
+            .partition_point(|heading| heading.span.start < part.end);
         self.headings.get(first..behind).unwrap_or_default()
     }
 
     pub(crate) fn code_at(&self, byte: usize) -> Option<&CodeBlock<'a>> {
-        let behind = self.code_blocks.partition_point(|code| code.span.start <= byte);
-        self.code_blocks.get(behind.checked_sub(1)?).filter(|code| code.span.contains(&byte))
+        let behind = self
+            .code_blocks
+            .partition_point(|code| code.span.start <= byte);
+        self.code_blocks
+            .get(behind.checked_sub(1)?)
+            .filter(|code| code.span.contains(&byte))
     }
 
     /// `true` for a byte in an HTML block, such as a comment over several lines.
     pub(crate) fn is_in_html(&self, byte: usize) -> bool {
         let behind = self.html_blocks.partition_point(|span| span.start <= byte);
-        behind.checked_sub(1).and_then(|last| self.html_blocks.get(last)).is_some_and(|span| span.contains(&byte))
+        behind
+            .checked_sub(1)
+            .and_then(|last| self.html_blocks.get(last))
+            .is_some_and(|span| span.contains(&byte))
     }
 
     /// The fence that is never closed, so that everything behind it is code. One on the last line hides nothing.
@@ -165,10 +194,20 @@ impl<'a> MarkdownDocument<'a> {
 
     /// The content of a code block, without the common indentation of its lines.
     pub(crate) fn dedented_code(&self, code: &CodeBlock<'_>) -> String {
-        let rows: Vec<&str> = line_ranges(self.text, code.inner.clone()).map(|line| self.slice(line)).collect();
+        let rows: Vec<&str> = line_ranges(self.text, code.inner.clone())
+            .map(|line| self.slice(line))
+            .collect();
         let indentation = |row: &&str| row.len() - row.trim_start_matches([' ', '\t']).len();
-        let shared = rows.iter().filter(|row| !row.trim().is_empty()).map(indentation).min().unwrap_or(0);
-        let rows: Vec<&str> = rows.iter().map(|row| row.get(shared..).unwrap_or_default()).collect();
+        let shared = rows
+            .iter()
+            .filter(|row| !row.trim().is_empty())
+            .map(indentation)
+            .min()
+            .unwrap_or(0);
+        let rows: Vec<&str> = rows
+            .iter()
+            .map(|row| row.get(shared..).unwrap_or_default())
+            .collect();
         rows.join("\n").trim_end().to_owned()
     }
 }
@@ -178,7 +217,11 @@ pub(crate) struct LineIndex(Vec<usize>);
 
 impl LineIndex {
     pub(crate) fn new(text: &str) -> Self {
-        Self(line_ranges(text, 0..text.len()).map(|line| line.start).collect())
+        Self(
+            line_ranges(text, 0..text.len())
+                .map(|line| line.start)
+                .collect(),
+        )
     }
 
     pub(crate) fn line_number(&self, byte: usize) -> usize {
@@ -211,7 +254,10 @@ pub(crate) fn line_ranges(text: &str, part: Range<usize>) -> impl Iterator<Item 
 fn read_front_matter(text: &str, start: usize) -> (Vec<FrontMatterField<'_>>, usize) {
     let slice = |span: Range<usize>| text.get(span).unwrap_or_default();
     let mut rows = line_ranges(text, start..text.len());
-    if rows.next().is_none_or(|first| slice(first).trim_end() != "---") {
+    if rows
+        .next()
+        .is_none_or(|first| slice(first).trim_end() != "---")
+    {
         return (Vec::new(), start);
     }
     let mut fields = Vec::new();
@@ -224,7 +270,11 @@ fn read_front_matter(text: &str, start: usize) -> (Vec<FrontMatterField<'_>>, us
             && !key.starts_with([' ', '\t', '#', '-'])
         {
             let value = value.trim().trim_matches(['"', '\'']);
-            fields.push(FrontMatterField { key: key.trim(), value, span });
+            fields.push(FrontMatterField {
+                key: key.trim(),
+                value,
+                span,
+            });
         }
     }
     (Vec::new(), start)
@@ -233,19 +283,38 @@ fn read_front_matter(text: &str, start: usize) -> (Vec<FrontMatterField<'_>>, us
 fn read_heading(text: &str, level: HeadingLevel, span: Range<usize>) -> Option<Heading<'_>> {
     let row = text.get(span.clone())?.trim_end();
     let before = text.get(..span.start)?;
-    let is_indented = !(before.is_empty() || before.ends_with(['\n', '\r']) || before == BYTE_ORDER_MARK);
+    let is_indented =
+        !(before.is_empty() || before.ends_with(['\n', '\r']) || before == BYTE_ORDER_MARK);
     let inner = row.strip_prefix('#')?.trim_start_matches('#').trim();
     // Number signs behind a heading close it where a space stands before them.
     let open = inner.trim_end_matches('#');
-    let inner = if open.is_empty() || open.ends_with([' ', '\t']) { open.trim_end() } else { inner };
-    Some(Heading { level: level as usize, text: inner, span: span.start..span.start + row.len(), is_indented })
+    let inner = if open.is_empty() || open.ends_with([' ', '\t']) {
+        open.trim_end()
+    } else {
+        inner
+    };
+    Some(Heading {
+        level: level as usize,
+        text: inner,
+        span: span.start..span.start + row.len(),
+        is_indented,
+    })
 }
 
-fn read_code_block<'a>(text: &'a str, kind: &CodeBlockKind<'_>, span: Range<usize>) -> CodeBlock<'a> {
+fn read_code_block<'a>(
+    text: &'a str,
+    kind: &CodeBlockKind<'_>,
+    span: Range<usize>,
+) -> CodeBlock<'a> {
     let raw = text.get(span.clone()).unwrap_or_default();
     let span = span.start..span.start + raw.trim_end_matches(['\n', '\r']).len();
     if matches!(kind, CodeBlockKind::Indented) {
-        return CodeBlock { inner: span.clone(), span, info: None, is_open: false };
+        return CodeBlock {
+            inner: span.clone(),
+            span,
+            info: None,
+            is_open: false,
+        };
     }
     let mut rows = line_ranges(text, span.clone());
     let first = rows.next().unwrap_or(span.start..span.start);
@@ -261,13 +330,22 @@ fn read_code_block<'a>(text: &'a str, kind: &CodeBlockKind<'_>, span: Range<usiz
     }
     let closing = last.filter(|row| {
         // Quotes and lists stand before a fence inside of them.
-        let row = text.get(row.clone()).unwrap_or_default().trim().trim_start_matches(['>', ' ', '\t']);
+        let row = text
+            .get(row.clone())
+            .unwrap_or_default()
+            .trim()
+            .trim_start_matches(['>', ' ', '\t']);
         row.len() >= fence && row.chars().all(|char| char == sign)
     });
     if let Some(closing) = &closing {
         end = closing.start;
     }
-    CodeBlock { span, inner: begin..end.max(begin), info: Some(info.trim()), is_open: closing.is_none() }
+    CodeBlock {
+        span,
+        inner: begin..end.max(begin),
+        info: Some(info.trim()),
+        is_open: closing.is_none(),
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,10 @@ pub struct InvalidId(String);
 impl fmt::Display for InvalidId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = omo_core::text::sanitize(&self.0, 60);
-        write!(f, "`{shown}` is no id: a letter or digit, then up to 63 of letters, digits, `.`, `_` and `-`")
+        write!(
+            f,
+            "`{shown}` is no id: a letter or digit, then up to 63 of letters, digits, `.`, `_` and `-`"
+        )
     }
 }
 
@@ -29,7 +32,11 @@ pub fn is_id(text: &str) -> bool {
 
 /// Takes a text from outside as an id.
 pub fn parse_id(text: &str) -> Result<&str, InvalidId> {
-    if is_id(text) { Ok(text) } else { Err(InvalidId(text.to_owned())) }
+    if is_id(text) {
+        Ok(text)
+    } else {
+        Err(InvalidId(text.to_owned()))
+    }
 }
 
 #[cfg(test)]
@@ -41,7 +48,19 @@ mod tests {
         for good in ["1", "10-impl", "verify", "a.b_c-d", &"x".repeat(64)] {
             assert_eq!(parse_id(good), Ok(good));
         }
-        for bad in ["", ".", "..", "../x", "-x", "a/b", "a b", "é", "a\0", "a\n", &"x".repeat(65)] {
+        for bad in [
+            "",
+            ".",
+            "..",
+            "../x",
+            "-x",
+            "a/b",
+            "a b",
+            "é",
+            "a\0",
+            "a\n",
+            &"x".repeat(65),
+        ] {
             assert!(parse_id(bad).is_err(), "{bad:?}");
         }
     }

@@ -47,20 +47,31 @@ struct LabelLine {
 /// Any other label counts where it is emphasized and is not part of the value of the one before: as an item of a list
 /// below it, or further from the line's start. So the items `- Create: …` belong to `**Files:**`, and a label with an
 /// unknown name is kept.
-pub fn read_labels<'a>(document: &MarkdownDocument<'a>, part: Range<usize>, known: &[&str]) -> Vec<LabeledField<'a>> {
+pub fn read_labels<'a>(
+    document: &MarkdownDocument<'a>,
+    part: Range<usize>,
+    known: &[&str],
+) -> Vec<LabeledField<'a>> {
     let mut found: Vec<LabeledField<'a>> = Vec::new();
     // Form of the label before: an item, and its columns from the line's start.
     let mut before = None;
-    let first = document.headings.partition_point(|heading| heading.span.start < part.start);
+    let first = document
+        .headings
+        .partition_point(|heading| heading.span.start < part.start);
     let mut headings = document.headings.iter().skip(first).peekable();
     for line in line_ranges(document.text, part.clone()) {
-        if headings.next_if(|heading| heading.span.start < line.end).is_some() {
+        if headings
+            .next_if(|heading| heading.span.start < line.end)
+            .is_some()
+        {
             end_last_value(&mut found, document, line.start);
             before = None;
             continue;
         }
         let row = document.slice(line.clone());
-        let Some(label) = read_label_line(row) else { continue };
+        let Some(label) = read_label_line(row) else {
+            continue;
+        };
         let place = |bytes: Range<usize>| line.start + bytes.start..line.start + bytes.end;
         let name = document.slice(place(label.name.clone()));
         let key = normalize_key(name);
@@ -70,7 +81,9 @@ pub fn read_labels<'a>(document: &MarkdownDocument<'a>, part: Range<usize>, know
         if !is_known && (is_below || !label.is_emphasized) {
             continue;
         }
-        if document.code_at(line.start + label.name.start).is_some() || document.is_in_html(line.start) {
+        if document.code_at(line.start + label.name.start).is_some()
+            || document.is_in_html(line.start)
+        {
             continue;
         }
         end_last_value(&mut found, document, line.start);
@@ -92,7 +105,10 @@ pub fn read_labels<'a>(document: &MarkdownDocument<'a>, part: Range<usize>, know
 
 /// Name in small letters, with single spaces.
 pub(crate) fn normalize_key(name: &str) -> String {
-    name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+    name.split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .to_lowercase()
 }
 
 pub(crate) fn trim_range(document: &MarkdownDocument<'_>, bytes: Range<usize>) -> Range<usize> {
@@ -136,7 +152,8 @@ pub(crate) fn list_part(document: &MarkdownDocument<'_>, value: Range<usize>) ->
 }
 
 /// An item with a box, up to the content of the box.
-pub(crate) static CHECKBOX: Pattern = Pattern::new(r"^[ \t]*(?:[-*+]|[0-9]+[.)])[ \t]+\[[ xX]\](?:\s|$)");
+pub(crate) static CHECKBOX: Pattern =
+    Pattern::new(r"^[ \t]*(?:[-*+]|[0-9]+[.)])[ \t]+\[[ xX]\](?:\s|$)");
 
 fn end_last_value(found: &mut [LabeledField<'_>], document: &MarkdownDocument<'_>, end: usize) {
     if let Some(last) = found.last_mut() {
@@ -150,13 +167,20 @@ fn read_label_line(row: &str) -> Option<LabelLine> {
     let start = row.len() - text.len();
     let open = text.len() - text.trim_start_matches(['*', '_']).len();
     let inner = text.get(open..)?;
-    let (name, length) =
-        if open == 0 { split_plain_label(inner)? } else { split_emphasized_label(inner, text.get(..open)?)? };
-    let is_name = name.chars().any(char::is_alphabetic) && name.len() <= MAX_NAME && !name.contains('`');
+    let (name, length) = if open == 0 {
+        split_plain_label(inner)?
+    } else {
+        split_emphasized_label(inner, text.get(..open)?)?
+    };
+    let is_name =
+        name.chars().any(char::is_alphabetic) && name.len() <= MAX_NAME && !name.contains('`');
     is_name.then(|| LabelLine {
         indentation,
         is_listed: sign.is_some(),
-        is_numbered: sign.is_some() && row.trim_start().starts_with(|char: char| char.is_ascii_digit()),
+        is_numbered: sign.is_some()
+            && row
+                .trim_start()
+                .starts_with(|char: char| char.is_ascii_digit()),
         is_emphasized: open > 0,
         name: start + open..start + open + name.len(),
         span: start..start + open + length,
@@ -180,8 +204,9 @@ fn split_emphasized_label<'a>(inner: &'a str, sign: &str) -> Option<(&'a str, us
 fn split_plain_label(inner: &str) -> Option<(&str, usize)> {
     let (name, behind) = inner.split_once([':', '：'])?;
     // A wide colon includes its space.
-    let has_end =
-        behind.is_empty() || behind.starts_with(char::is_whitespace) || name.len() + behind.len() + 3 == inner.len();
+    let has_end = behind.is_empty()
+        || behind.starts_with(char::is_whitespace)
+        || name.len() + behind.len() + 3 == inner.len();
     has_end.then_some((name.trim_end(), inner.len() - behind.len()))
 }
 
@@ -192,7 +217,10 @@ mod tests {
     fn read<'a>(text: &'a str, known: &[&str]) -> Vec<(&'a str, &'a str)> {
         let document = MarkdownDocument::read(text);
         let found = read_labels(&document, 0..text.len(), known);
-        found.iter().map(|label| (label.name, document.slice(label.value.clone()))).collect()
+        found
+            .iter()
+            .map(|label| (label.name, document.slice(label.value.clone())))
+            .collect()
     }
 
     #[test]
@@ -216,20 +244,29 @@ mod tests {
             let text = text.trim_start_matches('\u{feff}');
             assert_eq!(read(text, &["verify"]), [("Verify", "a b")], "{text:?}");
         }
-        for text in
-            ["**Verify: a** b", "**Verify** a", "Verify:a", "`Verify: a`", "**`x`:** a", "**:** a", "x ** y: **"]
-        {
+        for text in [
+            "**Verify: a** b",
+            "**Verify** a",
+            "Verify:a",
+            "`Verify: a`",
+            "**`x`:** a",
+            "**:** a",
+            "x ** y: **",
+        ] {
             assert_eq!(read(text, &["verify"]), [], "{text:?}");
         }
     }
 
     #[test]
     fn a_value_runs_to_the_next_label_or_heading() {
-        let text =
-            "**Files:**\n- Create: `a`\n- Modify: `b`\n\n**Odd one:** x\ny\n### H\nz\nVerify:\n```\nFiles: no\n```\n";
+        let text = "**Files:**\n- Create: `a`\n- Modify: `b`\n\n**Odd one:** x\ny\n### H\nz\nVerify:\n```\nFiles: no\n```\n";
         assert_eq!(
             read(text, &["files", "verify"]),
-            [("Files", "- Create: `a`\n- Modify: `b`"), ("Odd one", "x\ny"), ("Verify", "```\nFiles: no\n```")]
+            [
+                ("Files", "- Create: `a`\n- Modify: `b`"),
+                ("Odd one", "x\ny"),
+                ("Verify", "```\nFiles: no\n```")
+            ]
         );
     }
 
@@ -238,10 +275,16 @@ mod tests {
         let text = "**Task Contract:**\n- **Expected:** a\n- **Automated:** b\n**Verify:** c\n";
         assert_eq!(
             read(text, &["verify"]),
-            [("Task Contract", "- **Expected:** a\n- **Automated:** b"), ("Verify", "c")]
+            [
+                ("Task Contract", "- **Expected:** a\n- **Automated:** b"),
+                ("Verify", "c")
+            ]
         );
         let text = "- **Files:** a\n  - **Odd:** b\n- **Verify:** c\n";
-        assert_eq!(read(text, &[]), [("Files", "a\n  - **Odd:** b"), ("Verify", "c")]);
+        assert_eq!(
+            read(text, &[]),
+            [("Files", "a\n  - **Odd:** b"), ("Verify", "c")]
+        );
         let text = "**Steps:**\n1. a\n2. Verify: c\n";
         assert_eq!(read(text, &["verify"]), [("Steps", "1. a\n2. Verify: c")]);
         let text = "**Goal:** a\n- **Verify:** c\n";
@@ -252,20 +295,30 @@ mod tests {
     fn a_field_ends_where_its_list_ends() {
         for (text, part) in [
             ("\n- a\n- b\n\nRun: c\n", "\n- a\n- b"),
-            ("\n\n- a\n\n  more\n- b\n\n- [ ] step\n", "\n\n- a\n\n  more\n- b"),
+            (
+                "\n\n- a\n\n  more\n- b\n\n- [ ] step\n",
+                "\n\n- a\n\n  more\n- b",
+            ),
             (" `a`, `b`\nand `c`\n\nA sentence.", " `a`, `b`\nand `c`"),
             (" these\n\n- a\nb", " these\n\n- a"),
             ("\n- [ ] step", ""),
             ("", ""),
         ] {
             let document = MarkdownDocument::read(text);
-            assert_eq!(document.slice(list_part(&document, 0..text.len())), part, "{text:?}");
+            assert_eq!(
+                document.slice(list_part(&document, 0..text.len())),
+                part,
+                "{text:?}"
+            );
         }
     }
 
     #[test]
     fn a_comment_has_no_labels() {
-        assert_eq!(read("<!--\nVerify: a\n-->\n\nVerify: b\n", &["verify"]), [("Verify", "b")]);
+        assert_eq!(
+            read("<!--\nVerify: a\n-->\n\nVerify: b\n", &["verify"]),
+            [("Verify", "b")]
+        );
     }
 
     #[test]

@@ -15,7 +15,9 @@ use crate::command_concern::CommandConcern;
 use crate::diagnostic::{Diagnostic, has_errors};
 
 pub use policy::{OnTaskFail, Parallelism, ReviewTime, RunPolicy};
-pub use task::{FileAction, FileUse, OnFailure, PlannedState, Task, TaskCommit, TaskComplexity, TaskKind};
+pub use task::{
+    FileAction, FileUse, OnFailure, PlannedState, Task, TaskCommit, TaskComplexity, TaskKind,
+};
 
 /// Version of the written model.
 pub const PLAN_SCHEMA: u32 = 1;
@@ -116,7 +118,12 @@ pub struct PlanSource {
 impl PlanSource {
     /// A file without state of its own, by its path, its digest and its bytes.
     pub fn new(path: impl Into<String>, sha256: impl Into<String>, bytes: u64) -> Self {
-        Self { path: path.into(), sha256: sha256.into(), sha256_without_state: None, bytes }
+        Self {
+            path: path.into(),
+            sha256: sha256.into(),
+            sha256_without_state: None,
+            bytes,
+        }
     }
 }
 
@@ -163,7 +170,14 @@ pub struct PlanDecision {
 impl PlanDecision {
     /// `true` for the same question in another reading of the plan, whatever was chosen in either.
     pub fn is_same_question(&self, other: &Self) -> bool {
-        let question = |of: &Self| (of.id.clone(), of.title.clone(), of.blocking, of.options.clone());
+        let question = |of: &Self| {
+            (
+                of.id.clone(),
+                of.title.clone(),
+                of.blocking,
+                of.options.clone(),
+            )
+        };
         question(self) == question(other)
     }
 }
@@ -238,7 +252,9 @@ pub struct RefusedCheck {
 impl Plan {
     /// Id of the task list behind this plan: the name of its folder.
     pub fn task_list_id(&self) -> &str {
-        let name = Path::new(&self.source.path).file_name().and_then(|name| name.to_str());
+        let name = Path::new(&self.source.path)
+            .file_name()
+            .and_then(|name| name.to_str());
         name.unwrap_or(&self.source.path)
     }
 
@@ -284,16 +300,25 @@ impl Plan {
 
     /// The group that a task belongs to, and its place among the groups.
     pub fn group_of(&self, task: &str) -> Option<(usize, &TaskGroup)> {
-        self.groups.iter().enumerate().find(|(_, group)| group.tasks.iter().any(|id| id == task))
+        self.groups
+            .iter()
+            .enumerate()
+            .find(|(_, group)| group.tasks.iter().any(|id| id == task))
     }
 
     /// Every command of a run, with the id of its task, in the order of the plan: a user approves this list.
     pub fn labeled_checks(&self) -> impl Iterator<Item = (&str, &TaskCheck)> {
-        let of_units = self.tasks.iter().flat_map(|task| task.all_checks().map(|check| (task.id.as_str(), check)));
-        let entry = self.preconditions.iter().flat_map(|precondition| match precondition {
-            Precondition::EntryCondition { checks, .. } => checks.as_slice(),
-            Precondition::Verification { .. } | Precondition::Decision(_) => &[],
-        });
+        let of_units = self
+            .tasks
+            .iter()
+            .flat_map(|task| task.all_checks().map(|check| (task.id.as_str(), check)));
+        let entry = self
+            .preconditions
+            .iter()
+            .flat_map(|precondition| match precondition {
+                Precondition::EntryCondition { checks, .. } => checks.as_slice(),
+                Precondition::Verification { .. } | Precondition::Decision(_) => &[],
+            });
         entry
             .map(|check| ("entry", check))
             .chain(of_units)

@@ -31,7 +31,8 @@ pub fn paths_overlap(one: &str, other: &str) -> bool {
 }
 
 fn may_overlap(one: Option<&Meant>, other: Option<&Meant>) -> bool {
-    one.zip(other).is_none_or(|(one, other)| parts_overlap(one, other))
+    one.zip(other)
+        .is_none_or(|(one, other)| parts_overlap(one, other))
 }
 
 /// `true` for a planned path that may mean an existing file. The file's name is no pattern, whatever signs are in it,
@@ -52,7 +53,9 @@ impl PlannedPaths {
     /// `true` where a path may mean an existing file, as in [`path_covers`].
     pub fn covers(&self, file: &str) -> bool {
         let file = Meant::parse_name(file);
-        self.0.iter().any(|planned| may_overlap(planned.as_ref(), file.as_ref()))
+        self.0
+            .iter()
+            .any(|planned| may_overlap(planned.as_ref(), file.as_ref()))
     }
 }
 
@@ -100,9 +103,15 @@ impl Meant {
     fn read(path: &str, is_pattern: impl Fn(&str) -> bool) -> Option<Self> {
         let plain = normalize_path(path)?.to_lowercase();
         let parts = plain.split('/').filter(|part| !part.is_empty());
-        let parts: Vec<Part> = parts.map(|part| Part { text: part.to_owned(), is_pattern: is_pattern(part) }).collect();
+        let parts: Vec<Part> = parts
+            .map(|part| Part {
+                text: part.to_owned(),
+                is_pattern: is_pattern(part),
+            })
+            .collect();
         let names_file = |part: &Part| !part.is_pattern && is_file_name(&part.text);
-        let is_file = !path.trim_end().ends_with(['/', '\\']) && parts.last().is_some_and(names_file);
+        let is_file =
+            !path.trim_end().ends_with(['/', '\\']) && parts.last().is_some_and(names_file);
         (parts.len() <= MAX_PARTS).then_some(Self { parts, is_file })
     }
 
@@ -119,8 +128,13 @@ impl Meant {
 
 /// `true` for a name with the ending of a file. `conf.d` and `v1.2` are folders.
 fn is_file_name(name: &str) -> bool {
-    let ending = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, ending)| ending);
-    ending.is_some_and(|ending| ending != "d" && ending.starts_with(|char: char| char.is_ascii_alphabetic()))
+    let ending = name
+        .rsplit_once('.')
+        .filter(|(stem, _)| !stem.is_empty())
+        .map(|(_, ending)| ending);
+    ending.is_some_and(|ending| {
+        ending != "d" && ending.starts_with(|char: char| char.is_ascii_alphabetic())
+    })
 }
 
 /// `true` for two paths that can name the same file. A shorter one names everything below it.
@@ -129,7 +143,9 @@ fn is_file_name(name: &str) -> bool {
 fn parts_overlap(one: &Meant, other: &Meant) -> bool {
     // Most paths part at their first folder, and of many pairs nothing more is looked at.
     let mut firsts = one.parts.first().into_iter().zip(other.parts.first());
-    if firsts.any(|(first, second)| !first.is_pattern && !second.is_pattern && first.text != second.text) {
+    if firsts
+        .any(|(first, second)| !first.is_pattern && !second.is_pattern && first.text != second.text)
+    {
         return false;
     }
     let ends = |from: usize| one.may_hold(other.parts.get(from..).unwrap_or_default(), other);
@@ -142,7 +158,11 @@ fn parts_overlap(one: &Meant, other: &Meant) -> bool {
             let skips_second = row.last().copied().unwrap_or(true);
             let both = below.get(at + 1).copied().unwrap_or(true);
             let is_any = first.is_any() || second.is_any();
-            row.push(if is_any { skips_first || skips_second } else { first.overlaps(second) && both });
+            row.push(if is_any {
+                skips_first || skips_second
+            } else {
+                first.overlaps(second) && both
+            });
         }
         row.reverse();
         below = row;
@@ -180,7 +200,11 @@ mod tests {
             ("*.rs", "a*.md", false),
             ("src/a.rs", "src/?.rs", false),
             ("src/a.rs", "**", false),
-            ("paths/users_{username}.yaml", "paths/users_{username}.yaml", true),
+            (
+                "paths/users_{username}.yaml",
+                "paths/users_{username}.yaml",
+                true,
+            ),
             ("paths/{id}.yaml", "paths/{id}.yaml", true),
             ("paths/{id}.yaml", "paths/7.yaml", false),
             ("paths/{id,name}.yaml", "paths/id.yaml", true),
@@ -210,8 +234,14 @@ mod tests {
     #[test]
     fn no_path_costs_more_than_its_length() {
         let stars = "**/a/".repeat(MAX_PARTS / 2 - 1);
-        assert!(!paths_overlap(&format!("{stars}b.rs"), &format!("{}c.rs", "a/".repeat(MAX_PARTS - 1))));
-        assert!(paths_overlap(&"a/".repeat(1_000_000), &"b/".repeat(1_000_000)), "cannot be told");
+        assert!(!paths_overlap(
+            &format!("{stars}b.rs"),
+            &format!("{}c.rs", "a/".repeat(MAX_PARTS - 1))
+        ));
+        assert!(
+            paths_overlap(&"a/".repeat(1_000_000), &"b/".repeat(1_000_000)),
+            "cannot be told"
+        );
     }
 
     #[test]

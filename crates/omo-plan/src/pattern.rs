@@ -18,7 +18,10 @@ pub(crate) struct Pattern {
 impl Pattern {
     /// The pattern that a text describes, in which names such as `{task}` stand for words of all languages.
     pub(crate) const fn new(text: &'static str) -> Self {
-        Self { text, compiled: OnceLock::new() }
+        Self {
+            text,
+            compiled: OnceLock::new(),
+        }
     }
 
     fn regex(&self) -> Option<&Regex> {
@@ -36,7 +39,10 @@ impl Pattern {
     }
 
     /// Texts of the groups, empty for a group without a match; and the text behind the whole match.
-    pub(crate) fn read<'t, const GROUPS: usize>(&self, text: &'t str) -> Option<([&'t str; GROUPS], &'t str)> {
+    pub(crate) fn read<'t, const GROUPS: usize>(
+        &self,
+        text: &'t str,
+    ) -> Option<([&'t str; GROUPS], &'t str)> {
         let found = self.regex()?.captures(text)?;
         let group = |number: usize| found.get(number).map_or("", |group| group.as_str());
         let behind = text.get(found.get(0)?.end()..)?;
@@ -56,6 +62,9 @@ impl Pattern {
     }
 
     pub(crate) fn starts(&self, text: &str) -> impl Iterator<Item = usize> {
-        self.regex().into_iter().flat_map(|regex| regex.find_iter(text)).map(|found| found.start())
+        self.regex()
+            .into_iter()
+            .flat_map(|regex| regex.find_iter(text))
+            .map(|found| found.start())
     }
 }

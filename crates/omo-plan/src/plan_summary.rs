@@ -11,23 +11,38 @@ pub const SESSION_PREFIX: &str = "session-";
 
 /// The sessions of a plan, in order. Steps without a session are in a group that is no session.
 pub fn session_groups(plan: &Plan) -> impl Iterator<Item = &TaskGroup> {
-    plan.groups.iter().filter(|group| group.id.starts_with(SESSION_PREFIX))
+    plan.groups
+        .iter()
+        .filter(|group| group.id.starts_with(SESSION_PREFIX))
 }
 
 /// `Type: plan`, `Steps: 3` and the lines behind them.
 pub fn summary_lines(plan: &Plan) -> Vec<String> {
     let dialect = plan.dialect.rules();
-    let word = if dialect.kind() == PlanKind::Steps { "Steps" } else { "Tasks" };
-    let mut lines = vec![format!("Type: {}", dialect.file_type()), format!("{word}: {}", plan.tasks.len())];
+    let word = if dialect.kind() == PlanKind::Steps {
+        "Steps"
+    } else {
+        "Tasks"
+    };
+    let mut lines = vec![
+        format!("Type: {}", dialect.file_type()),
+        format!("{word}: {}", plan.tasks.len()),
+    ];
     let sessions: Vec<&TaskGroup> = session_groups(plan).collect();
     if !sessions.is_empty() {
         let waves = sessions_per_wave(&sessions).len();
-        lines.push(format!("Execution Strategy: {} sessions across {waves} waves", sessions.len()));
+        lines.push(format!(
+            "Execution Strategy: {} sessions across {waves} waves",
+            sessions.len()
+        ));
     }
     if dialect.is_one_session() {
         lines.push(format!("Entry condition: {}", entry_condition_text(plan)));
         let count = |list: fn(&TaskGroup) -> usize| plan.groups.iter().map(list).sum::<usize>();
-        let (touch, never) = (count(|group| group.may_touch.len()), count(|group| group.never_touch.len()));
+        let (touch, never) = (
+            count(|group| group.may_touch.len()),
+            count(|group| group.never_touch.len()),
+        );
         lines.push(format!("Scope fence: {touch} touch, {never} never-touch"));
     }
     let warnings = warning_lines(plan);
@@ -41,12 +56,18 @@ pub fn summary_lines(plan: &Plan) -> Vec<String> {
 pub fn warning_lines(plan: &Plan) -> Vec<String> {
     let mut tasks: Vec<&Task> = plan.tasks.iter().collect();
     tasks.sort_by_key(|task| task.lines);
-    let lacks: HashSet<(&str, Code)> =
-        plan.diagnostics.iter().filter_map(|found| Some((found.task.as_deref()?, found.code))).collect();
+    let lacks: HashSet<(&str, Code)> = plan
+        .diagnostics
+        .iter()
+        .filter_map(|found| Some((found.task.as_deref()?, found.code)))
+        .collect();
     let mut said = Vec::new();
     for task in tasks {
         if lacks.contains(&(task.id.as_str(), Code::MissingOnFailure)) {
-            said.push(format!("Step {}: missing On failure, defaulting to escalate", task.id));
+            said.push(format!(
+                "Step {}: missing On failure, defaulting to escalate",
+                task.id
+            ));
         }
         if lacks.contains(&(task.id.as_str(), Code::MissingVerify)) {
             said.push(format!("Step {}: missing Verify", task.id));
@@ -56,10 +77,13 @@ pub fn warning_lines(plan: &Plan) -> Vec<String> {
 }
 
 fn entry_condition_text(plan: &Plan) -> &str {
-    let text = plan.preconditions.iter().find_map(|precondition| match precondition {
-        Precondition::EntryCondition { text, .. } => Some(text.as_str()),
-        Precondition::Verification { .. } | Precondition::Decision(_) => None,
-    });
+    let text = plan
+        .preconditions
+        .iter()
+        .find_map(|precondition| match precondition {
+            Precondition::EntryCondition { text, .. } => Some(text.as_str()),
+            Precondition::Verification { .. } | Precondition::Decision(_) => None,
+        });
     text.unwrap_or("none")
 }
 

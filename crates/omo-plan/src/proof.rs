@@ -12,7 +12,9 @@ use std::collections::{HashMap, HashSet};
 use omo_core::check::task_check::TaskCheck;
 use serde::{Deserialize, Serialize};
 
-use crate::command_concern::{CommandConcern, find_check_concern, has_expected_output, program_part};
+use crate::command_concern::{
+    CommandConcern, find_check_concern, has_expected_output, program_part,
+};
 use crate::dialects::checklist::FILE_TITLES;
 use crate::fields::prose::JUDGES;
 use crate::fields::unused_commands::unused_commands;
@@ -86,7 +88,10 @@ pub fn find_proofs(mut plan: Plan, added: &[TaskCheck]) -> Plan {
 /// Open tasks without a proof, in order.
 pub fn unproved_tasks(plan: &Plan) -> impl Iterator<Item = &Task> {
     let is_open = |task: &&Task| task.state == PlannedState::Open && !task.is_verification();
-    plan.tasks.iter().filter(is_open).filter(|task| TaskProof::from(*task) == TaskProof::None)
+    plan.tasks
+        .iter()
+        .filter(is_open)
+        .filter(|task| TaskProof::from(*task) == TaskProof::None)
 }
 
 fn add_checkpoints(plan: &mut Plan) {
@@ -94,8 +99,11 @@ fn add_checkpoints(plan: &mut Plan) {
     for (place, task) in plan.tasks.iter().enumerate() {
         places.entry(&task.id).or_insert(place);
     }
-    let behind: Vec<Option<usize>> =
-        plan.checkpoints.iter().map(|checkpoint| places.get(checkpoint.task.as_str()).copied()).collect();
+    let behind: Vec<Option<usize>> = plan
+        .checkpoints
+        .iter()
+        .map(|checkpoint| places.get(checkpoint.task.as_str()).copied())
+        .collect();
     for (checkpoint, place) in plan.checkpoints.iter().zip(behind) {
         let task = place.and_then(|place| plan.tasks.get_mut(place));
         if let Some(task) = task.filter(|task| !task.checks.contains(&checkpoint.check)) {
@@ -109,12 +117,18 @@ fn add_checkpoints(plan: &mut Plan) {
 fn refuse_checks(plan: &mut Plan) {
     let names_checks = !plan.policy.unproved_continues;
     let refused = &mut plan.refused_checks;
-    let mut known: HashSet<(Option<String>, String)> =
-        refused.iter().map(|known| (known.task.clone(), known.command.clone())).collect();
+    let mut known: HashSet<(Option<String>, String)> = refused
+        .iter()
+        .map(|known| (known.task.clone(), known.command.clone()))
+        .collect();
     let mut refuse = |task: Option<&str>, command: &str, concern: CommandConcern| {
         let task = task.map(str::to_owned);
         if refused.len() < MAX_REFUSED && known.insert((task.clone(), command.to_owned())) {
-            refused.push(RefusedCheck { task, command: command.to_owned(), concern });
+            refused.push(RefusedCheck {
+                task,
+                command: command.to_owned(),
+                concern,
+            });
         }
     };
     // A cache: most plans run the same few commands again and again.
@@ -123,7 +137,9 @@ fn refuse_checks(plan: &mut Plan) {
     let mut is_run = |task: Option<&str>, check: &TaskCheck| {
         let is_added = task.is_none() && added.contains(check);
         let is_judged = has_expected_output(check);
-        let concern = *concerns.entry((check.command.clone(), is_judged)).or_insert_with(|| find_check_concern(check));
+        let concern = *concerns
+            .entry((check.command.clone(), is_judged))
+            .or_insert_with(|| find_check_concern(check));
         let concern = concern.filter(|concern| {
             let counts = !names_checks || concern.harms();
             counts && !(is_added && concern.may_be_added())
@@ -136,7 +152,10 @@ fn refuse_checks(plan: &mut Plan) {
     for task in &mut plan.tasks {
         let id = task.id.clone();
         task.checks.retain(|check| is_run(Some(&id), check));
-        task.red_check = task.red_check.take().filter(|check| is_run(Some(&id), check));
+        task.red_check = task
+            .red_check
+            .take()
+            .filter(|check| is_run(Some(&id), check));
     }
     plan.final_checks.retain(|check| is_run(None, check));
     for task in plan.tasks.iter().filter(|_| !names_checks) {
@@ -153,23 +172,43 @@ fn refuse_checks(plan: &mut Plan) {
             }
         }
     }
-    let places: HashMap<&str, usize> =
-        plan.tasks.iter().enumerate().map(|(place, task)| (task.id.as_str(), place)).collect();
-    let place =
-        |known: &RefusedCheck| known.task.as_deref().map_or(usize::MAX, |id| places.get(id).copied().unwrap_or(0));
+    let places: HashMap<&str, usize> = plan
+        .tasks
+        .iter()
+        .enumerate()
+        .map(|(place, task)| (task.id.as_str(), place))
+        .collect();
+    let place = |known: &RefusedCheck| {
+        known
+            .task
+            .as_deref()
+            .map_or(usize::MAX, |id| places.get(id).copied().unwrap_or(0))
+    };
     plan.refused_checks.sort_by_cached_key(place);
 }
 
 /// Proofs of the tasks without checks, by place.
 fn find_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
-    let behind: HashSet<&str> = plan.checkpoints.iter().map(|known| known.task.as_str()).collect();
+    let behind: HashSet<&str> = plan
+        .checkpoints
+        .iter()
+        .map(|known| known.task.as_str())
+        .collect();
     // From the last on: the nearest judge of the group, and the nearest judge of everything.
     let mut of_section: HashMap<Option<&str>, &str> = HashMap::new();
     let mut of_all: Option<&str> = None;
     let is_own = |refused: &&RefusedCheck| refused.concern.is_of_check();
-    let without_own: HashSet<&str> =
-        plan.refused_checks.iter().filter(is_own).filter_map(|refused| refused.task.as_deref()).collect();
-    let has_added = plan.policy.added_checks.iter().any(|added| plan.final_checks.contains(added));
+    let without_own: HashSet<&str> = plan
+        .refused_checks
+        .iter()
+        .filter(is_own)
+        .filter_map(|refused| refused.task.as_deref())
+        .collect();
+    let has_added = plan
+        .policy
+        .added_checks
+        .iter()
+        .any(|added| plan.final_checks.contains(added));
     let mut found = Vec::new();
     for (place, task) in plan.tasks.iter().enumerate().rev() {
         let section = task.section.as_deref();
@@ -195,7 +234,9 @@ fn find_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
         }
         let judge = of_section.get(&section).copied().or(of_all);
         let whole = || (!plan.final_checks.is_empty()).then_some(ProofSource::FinalChecks);
-        let source = judge.map(|id| ProofSource::Task(id.to_owned())).or_else(whole);
+        let source = judge
+            .map(|id| ProofSource::Task(id.to_owned()))
+            .or_else(whole);
         found.extend(source.map(|source| (place, source)));
     }
     found
@@ -203,29 +244,47 @@ fn find_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
 
 /// `true` for a heading of text about the whole plan.
 fn is_of_whole(title: &str, plan: &Plan) -> bool {
-    JUDGES.is_match(title) || title == plan.title || FILE_TITLES.contains(&title.to_lowercase().as_str())
+    JUDGES.is_match(title)
+        || title == plan.title
+        || FILE_TITLES.contains(&title.to_lowercase().as_str())
 }
 
 /// `true` for a check of earlier work: by its title, and without changed files.
 pub fn judges_others(task: &Task) -> bool {
     let makes = |action| matches!(action, FileAction::Create | FileAction::Test);
-    JUDGES.is_match(&task.title) && !task.files.iter().any(|file| !file.is_optional && makes(file.action))
+    JUDGES.is_match(&task.title)
+        && !task
+            .files
+            .iter()
+            .any(|file| !file.is_optional && makes(file.action))
 }
 
 /// Orders a task behind the tasks that it proves. Where the plan's own order contradicts, nothing of that holds.
 fn require_proved_tasks(plan: &mut Plan) {
-    let places: HashMap<&str, usize> =
-        plan.tasks.iter().enumerate().map(|(place, task)| (task.id.as_str(), place)).collect();
+    let places: HashMap<&str, usize> = plan
+        .tasks
+        .iter()
+        .enumerate()
+        .map(|(place, task)| (task.id.as_str(), place))
+        .collect();
     let need = |id: &String| places.get(id.as_str()).copied();
-    let mut needs: Vec<Vec<usize>> =
-        plan.tasks.iter().map(|task| task.deps.iter().filter_map(need).collect()).collect();
+    let mut needs: Vec<Vec<usize>> = plan
+        .tasks
+        .iter()
+        .map(|task| task.deps.iter().filter_map(need).collect())
+        .collect();
     let mut added: Vec<(usize, usize)> = Vec::new();
     for (place, task) in plan.tasks.iter().enumerate() {
-        let Some(ProofSource::Task(id)) = &task.proved_by else { continue };
+        let Some(ProofSource::Task(id)) = &task.proved_by else {
+            continue;
+        };
         added.extend(need(id).map(|judge| (judge, place)));
     }
     for (judge, place) in &added {
-        needs.get_mut(*judge).into_iter().for_each(|own| own.push(*place));
+        needs
+            .get_mut(*judge)
+            .into_iter()
+            .for_each(|own| own.push(*place));
     }
     if order_by_needs(&needs).is_err() {
         plan.tasks
@@ -234,13 +293,23 @@ fn require_proved_tasks(plan: &mut Plan) {
             .for_each(|task| task.proved_by = None);
         return;
     }
-    let known: Vec<HashSet<String>> = plan.tasks.iter().map(|task| task.deps.iter().cloned().collect()).collect();
+    let known: Vec<HashSet<String>> = plan
+        .tasks
+        .iter()
+        .map(|task| task.deps.iter().cloned().collect())
+        .collect();
     let ids: Vec<String> = plan.tasks.iter().map(|task| task.id.clone()).collect();
     for (judge, place) in added {
-        let Some(id) = ids.get(place).filter(|id| known.get(judge).is_some_and(|deps| !deps.contains(*id))) else {
+        let Some(id) = ids
+            .get(place)
+            .filter(|id| known.get(judge).is_some_and(|deps| !deps.contains(*id)))
+        else {
             continue;
         };
-        plan.tasks.get_mut(judge).into_iter().for_each(|task| task.deps.push(id.clone()));
+        plan.tasks
+            .get_mut(judge)
+            .into_iter()
+            .for_each(|task| task.deps.push(id.clone()));
     }
 }
 

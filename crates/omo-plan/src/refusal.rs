@@ -31,6 +31,10 @@ pub enum VerbRefusalKind {
 impl VerbRefusal {
     /// A refusal of this kind.
     pub fn new(kind: VerbRefusalKind, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: hint.into() }
+        Self {
+            kind,
+            message: message.into(),
+            hint: hint.into(),
+        }
     }
 }

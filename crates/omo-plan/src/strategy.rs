@@ -24,9 +24,15 @@ impl RunStrategy {
         if sessions.len() < 2 {
             return Self::SingleSession;
         }
-        let parallel: usize =
-            sessions_per_wave(&sessions).iter().map(|(_, count)| *count).filter(|count| *count > 1).sum();
-        Self::Sessions { parallel, sequential: sessions.len() - parallel }
+        let parallel: usize = sessions_per_wave(&sessions)
+            .iter()
+            .map(|(_, count)| *count)
+            .filter(|count| *count > 1)
+            .sum();
+        Self::Sessions {
+            parallel,
+            sequential: sessions.len() - parallel,
+        }
     }
 
     /// `true` where clients are started.
@@ -43,8 +49,14 @@ impl RunStrategy {
     pub fn summary_line(self) -> String {
         match self {
             Self::SingleSession => "Strategy: single session".to_owned(),
-            Self::Sessions { parallel, sequential } => {
-                format!("Strategy: {} sessions ({parallel} parallel, {sequential} sequential)", parallel + sequential)
+            Self::Sessions {
+                parallel,
+                sequential,
+            } => {
+                format!(
+                    "Strategy: {} sessions ({parallel} parallel, {sequential} sequential)",
+                    parallel + sequential
+                )
             }
         }
     }

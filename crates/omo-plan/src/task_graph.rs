@@ -16,13 +16,22 @@ pub fn order_by_needs(needs: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
     let mut open = vec![0_usize; needs.len()];
     for (place, own) in needs.iter().enumerate() {
         for need in own.iter().copied().filter(|need| is_need(place, *need)) {
-            needed_by.get_mut(need).into_iter().for_each(|dependents| dependents.push(place));
-            open.get_mut(place).into_iter().for_each(|count| *count += 1);
+            needed_by
+                .get_mut(need)
+                .into_iter()
+                .for_each(|dependents| dependents.push(place));
+            open.get_mut(place)
+                .into_iter()
+                .for_each(|count| *count += 1);
         }
     }
     // Of the free places, the first.
-    let mut free: BinaryHeap<Reverse<usize>> =
-        open.iter().enumerate().filter(|(_, count)| **count == 0).map(|(place, _)| Reverse(place)).collect();
+    let mut free: BinaryHeap<Reverse<usize>> = open
+        .iter()
+        .enumerate()
+        .filter(|(_, count)| **count == 0)
+        .map(|(place, _)| Reverse(place))
+        .collect();
     let mut order = Vec::with_capacity(needs.len());
     while let Some(Reverse(place)) = free.pop() {
         order.push(place);
@@ -33,7 +42,11 @@ pub fn order_by_needs(needs: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
             }
         }
     }
-    if order.len() == needs.len() { Ok(order) } else { Err(find_circle(needs, &open)) }
+    if order.len() == needs.len() {
+        Ok(order)
+    } else {
+        Err(find_circle(needs, &open))
+    }
 }
 
 /// A circle among the open places: each needs an open one, so following them leads around it.
@@ -53,7 +66,9 @@ fn find_circle(needs: &[Vec<usize>], open: &[usize]) -> Vec<usize> {
         }
         path.push(place);
         let own = needs.get(place).into_iter().flatten().copied();
-        at = own.filter(|need| *need != place).find(|need| is_open(*need));
+        at = own
+            .filter(|need| *need != place)
+            .find(|need| is_open(*need));
     }
     path
 }
@@ -73,14 +88,20 @@ mod tests {
 
     #[test]
     fn what_is_needed_comes_first() {
-        assert_eq!(order_by_needs(&[vec![2], vec![], vec![]]), Ok(vec![1, 2, 0]));
+        assert_eq!(
+            order_by_needs(&[vec![2], vec![], vec![]]),
+            Ok(vec![1, 2, 0])
+        );
         assert_eq!(order_by_needs(&[vec![1, 1, 9, 0], vec![]]), Ok(vec![1, 0]));
         assert_eq!(order_by_needs(&[]), Ok(vec![]));
     }
 
     #[test]
     fn a_circle_is_found_wherever_it_is_entered() {
-        assert_eq!(order_by_needs(&[vec![1], vec![2], vec![1], vec![]]), Err(vec![1, 2]));
+        assert_eq!(
+            order_by_needs(&[vec![1], vec![2], vec![1], vec![]]),
+            Err(vec![1, 2])
+        );
         assert_eq!(circle_words(["1", "2"].into_iter()), "1 → 2 → 1");
         let long: Vec<String> = (0..20).map(|number| number.to_string()).collect();
         let words = circle_words(long.iter().map(String::as_str));

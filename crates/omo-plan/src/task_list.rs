@@ -8,7 +8,8 @@ pub mod rules;
 mod validate;
 
 pub use file_formats::{
-    ContextFile, ExplorerEntry, TaskFile, TaskFileStatus, TaskListDesign, TaskListFile, TaskListPhase, TaskListSettings,
+    ContextFile, ExplorerEntry, TaskFile, TaskFileStatus, TaskListDesign, TaskListFile,
+    TaskListPhase, TaskListSettings,
 };
 pub use folder::{TaskList, read_session, read_task, task_file_name};
 pub use plan::{task_from_file, task_list_plan};

@@ -37,7 +37,18 @@ const TABLE: [(Word, &str, [&str; 10]); 11] = [
     (
         Word::Step,
         "{step}",
-        ["step", "schritt", "paso", "passo|etapa", "étape", "passaggio", "шаг", "步骤|步驟", "ステップ", "단계"],
+        [
+            "step",
+            "schritt",
+            "paso",
+            "passo|etapa",
+            "étape",
+            "passaggio",
+            "шаг",
+            "步骤|步驟",
+            "ステップ",
+            "단계",
+        ],
     ),
     (
         Word::Files,
@@ -154,7 +165,18 @@ const TABLE: [(Word, &str, [&str; 10]); 11] = [
     (
         Word::Test,
         "{test}",
-        ["test|tests", "testen", "probar", "testar", "tester", "testare", "тест", "测试|測試", "テスト", "테스트"],
+        [
+            "test|tests",
+            "testen",
+            "probar",
+            "testar",
+            "tester",
+            "testare",
+            "тест",
+            "测试|測試",
+            "テスト",
+            "테스트",
+        ],
     ),
     (
         Word::Delete,
@@ -177,7 +199,8 @@ const TABLE: [(Word, &str, [&str; 10]); 11] = [
 impl Word {
     pub(crate) fn words(self) -> impl Iterator<Item = &'static str> {
         let own = TABLE.iter().filter(move |(word, ..)| *word == self);
-        own.flat_map(|(.., languages)| languages).flat_map(|words| words.split('|'))
+        own.flat_map(|(.., languages)| languages)
+            .flat_map(|words| words.split('|'))
     }
 
     /// `true` for a word of this meaning, in small letters.
@@ -206,9 +229,15 @@ impl Word {
 }
 
 pub(crate) fn with_words(pattern: &str) -> String {
-    TABLE.iter().fold(pattern.to_owned(), |text, (word, name, _)| {
-        if text.contains(name) { text.replace(name, &word.alternatives()) } else { text }
-    })
+    TABLE
+        .iter()
+        .fold(pattern.to_owned(), |text, (word, name, _)| {
+            if text.contains(name) {
+                text.replace(name, &word.alternatives())
+            } else {
+                text
+            }
+        })
 }
 
 #[cfg(test)]
@@ -218,9 +247,15 @@ mod tests {
     #[test]
     fn a_word_is_known_in_each_language_and_with_a_capital() {
         let pattern = regex::Regex::new(&with_words("^(?:{step})$")).unwrap();
-        for step in ["step", "STEP", "Schritt", "Étape", "étape", "Шаг", "步骤", "단계"] {
+        for step in [
+            "step", "STEP", "Schritt", "Étape", "étape", "Шаг", "步骤", "단계",
+        ] {
             assert!(pattern.is_match(step), "{step}");
         }
-        assert!(!pattern.is_match("stepping") && Word::Files.is("対象ファイル") && !Word::Files.is("Files"));
+        assert!(
+            !pattern.is_match("stepping")
+                && Word::Files.is("対象ファイル")
+                && !Word::Files.is("Files")
+        );
     }
 }

@@ -70,7 +70,11 @@ const KIRO: &str = "\
 ";
 
 fn read(text: &str) -> Plan {
-    dialects::read("plan.md", text.as_bytes(), dialects::BatchOptions::default())
+    dialects::read(
+        "plan.md",
+        text.as_bytes(),
+        dialects::BatchOptions::default(),
+    )
 }
 
 fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
@@ -92,20 +96,46 @@ fn done(dialect: Dialect, text: &str, task: &str) -> Option<String> {
 #[test]
 fn a_plan_of_spec_kit_is_read() {
     let plan = read(SPEC_KIT);
-    assert_eq!((plan.dialect, plan.can_run()), (Dialect::SpecKit, true), "{:?}", plan.diagnostics);
-    assert_eq!(ids(&plan), ["T001", "T002", "T003", "T004", "T005", "T006b"]);
-    assert_eq!(["T001", "T002"].map(|id| task(&plan, id).state), [PlannedState::Done, PlannedState::Open]);
-    assert_eq!(task(&plan, "T002").title, "Add models in shop/cart/model.py");
+    assert_eq!(
+        (plan.dialect, plan.can_run()),
+        (Dialect::SpecKit, true),
+        "{:?}",
+        plan.diagnostics
+    );
+    assert_eq!(
+        ids(&plan),
+        ["T001", "T002", "T003", "T004", "T005", "T006b"]
+    );
+    assert_eq!(
+        ["T001", "T002"].map(|id| task(&plan, id).state),
+        [PlannedState::Done, PlannedState::Open]
+    );
+    assert_eq!(
+        task(&plan, "T002").title,
+        "Add models in shop/cart/model.py"
+    );
     assert_eq!(task(&plan, "T002").stated_deps, None);
     assert_eq!(task(&plan, "T002").deps, ["T001"]);
     assert_eq!(task(&plan, "T003").deps, ["T001"]);
-    assert_eq!(task(&plan, "T003").stated_deps.as_deref(), Some(&["T001".to_owned()][..]));
-    assert_eq!(task(&plan, "T004").stated_deps.as_deref(), Some(&["T002".to_owned(), "T003".to_owned()][..]));
+    assert_eq!(
+        task(&plan, "T003").stated_deps.as_deref(),
+        Some(&["T001".to_owned()][..])
+    );
+    assert_eq!(
+        task(&plan, "T004").stated_deps.as_deref(),
+        Some(&["T002".to_owned(), "T003".to_owned()][..])
+    );
     assert_eq!(task(&plan, "T005").deps, ["T004"]);
     assert_eq!(task(&plan, "T006b").deps, ["T004"]);
     assert_eq!(task(&plan, "T005").checks[0].command, "pytest tests/cart");
-    assert_eq!(task(&plan, "T005").title, "Run the tests (`pytest tests/cart`)");
-    assert_eq!(task(&plan, "T004").section.as_deref(), Some("Phase 2: User Story 1"));
+    assert_eq!(
+        task(&plan, "T005").title,
+        "Run the tests (`pytest tests/cart`)"
+    );
+    assert_eq!(
+        task(&plan, "T004").section.as_deref(),
+        Some("Phase 2: User Story 1")
+    );
     assert!(task(&plan, "T004").body.ends_with("as notes.md says"));
     assert_eq!(task(&plan, "T004").lines, [17, 18]);
     assert!(task(&plan, "T006b").files[0].is_optional);
@@ -114,10 +144,18 @@ fn a_plan_of_spec_kit_is_read() {
 #[test]
 fn a_plan_of_openspec_is_read() {
     let plan = read(OPEN_SPEC);
-    assert_eq!((plan.dialect, plan.can_run()), (Dialect::OpenSpec, true), "{:?}", plan.diagnostics);
+    assert_eq!(
+        (plan.dialect, plan.can_run()),
+        (Dialect::OpenSpec, true),
+        "{:?}",
+        plan.diagnostics
+    );
     assert_eq!(ids(&plan), ["1.1", "1.2.1", "1.2.2", "2.1", "6"]);
     assert!(task(&plan, "1.1").body.contains("a step of it"));
-    assert_eq!(task(&plan, "1.2.1").section.as_deref(), Some("Read through the cache:"));
+    assert_eq!(
+        task(&plan, "1.2.1").section.as_deref(),
+        Some("Read through the cache:")
+    );
     assert_eq!(task(&plan, "2.1").deps, ["1.2.2"]);
     assert_eq!(task(&plan, "2.1").checks[0].command, "npm test");
 }
@@ -125,10 +163,18 @@ fn a_plan_of_openspec_is_read() {
 #[test]
 fn a_plan_of_kiro_is_read() {
     let plan = read(KIRO);
-    assert_eq!((plan.dialect, plan.can_run()), (Dialect::Kiro, true), "{:?}", plan.diagnostics);
+    assert_eq!(
+        (plan.dialect, plan.can_run()),
+        (Dialect::Kiro, true),
+        "{:?}",
+        plan.diagnostics
+    );
     assert_eq!(ids(&plan), ["1.1", "1.2", "2", "4.1"]);
     assert!(task(&plan, "1.2").is_optional && !task(&plan, "1.1").is_optional);
-    assert!(task(&plan, "4.1").is_optional, "what is below an optional task is optional");
+    assert!(
+        task(&plan, "4.1").is_optional,
+        "what is below an optional task is optional"
+    );
     assert_eq!(task(&plan, "1.1").deps, [""; 0]);
     assert_eq!(task(&plan, "4.1").deps, [""; 0]);
     assert_eq!(task(&plan, "1.2").deps, ["1.1", "4.1"]);
@@ -141,33 +187,61 @@ fn a_task_that_passed_is_ticked_and_nothing_else_changes() {
     for (from, to) in [("\n", "\n"), ("\n", "\r\n")] {
         let convert = |text: &str| text.replace(from, to);
         let kit = convert(SPEC_KIT);
-        assert_eq!(done(Dialect::SpecKit, &kit, "T002"), Some(kit.replace("[ ] T002", "[x] T002")));
+        assert_eq!(
+            done(Dialect::SpecKit, &kit, "T002"),
+            Some(kit.replace("[ ] T002", "[x] T002"))
+        );
         assert_eq!(done(Dialect::SpecKit, &kit, "T001"), Some(kit.clone()));
         assert_eq!(done(Dialect::SpecKit, &kit, "T999"), None);
         let open = convert(OPEN_SPEC);
-        assert_eq!(done(Dialect::OpenSpec, &open, "6"), Some(open.replace("[ ] Tell", "[x] Tell")));
+        assert_eq!(
+            done(Dialect::OpenSpec, &open, "6"),
+            Some(open.replace("[ ] Tell", "[x] Tell"))
+        );
         let kiro = convert(KIRO);
-        assert_eq!(done(Dialect::Kiro, &kiro, "2"), Some(kiro.replace("[ ] 2.", "[x] 2.")));
-        let both = kiro.replace("[ ]* 1.2", "[x]* 1.2").replace("[ ] 1. Build", "[x] 1. Build");
+        assert_eq!(
+            done(Dialect::Kiro, &kiro, "2"),
+            Some(kiro.replace("[ ] 2.", "[x] 2."))
+        );
+        let both = kiro
+            .replace("[ ]* 1.2", "[x]* 1.2")
+            .replace("[ ] 1. Build", "[x] 1. Build");
         assert_eq!(done(Dialect::Kiro, &kiro, "1.2"), Some(both));
     }
     let marked = format!("\u{feff}{KIRO}");
     let ticked = done(Dialect::Kiro, &marked, "2").unwrap();
     assert_eq!(ticked, marked.replace("[ ] 2.", "[x] 2."));
     let twice = "## 1. A\n- [ ] 1.1 a\n- [ ] 1.1 b\n";
-    assert_eq!(done(Dialect::OpenSpec, twice, "1.1").unwrap(), twice.replace("[ ] 1.1 a", "[x] 1.1 a"));
-    assert_eq!(done(Dialect::OpenSpec, twice, "1.1-2").unwrap(), twice.replace("[ ] 1.1 b", "[x] 1.1 b"));
+    assert_eq!(
+        done(Dialect::OpenSpec, twice, "1.1").unwrap(),
+        twice.replace("[ ] 1.1 a", "[x] 1.1 a")
+    );
+    assert_eq!(
+        done(Dialect::OpenSpec, twice, "1.1-2").unwrap(),
+        twice.replace("[ ] 1.1 b", "[x] 1.1 b")
+    );
 }
 
 #[test]
 fn line_ends_and_a_byte_order_mark_change_nothing() {
     for text in [SPEC_KIT, OPEN_SPEC, KIRO] {
-        let (plain, other) = (read(text), read(&format!("\u{feff}{}", text.replace('\n', "\r\n"))));
+        let (plain, other) = (
+            read(text),
+            read(&format!("\u{feff}{}", text.replace('\n', "\r\n"))),
+        );
         assert_eq!(plain.dialect, other.dialect);
         let view = |plan: &Plan| -> Vec<_> {
             let tasks = plan.tasks.iter();
             tasks
-                .map(|task| (task.id.clone(), task.title.clone(), task.lines, task.deps.clone(), task.files.clone()))
+                .map(|task| {
+                    (
+                        task.id.clone(),
+                        task.title.clone(),
+                        task.lines,
+                        task.deps.clone(),
+                        task.files.clone(),
+                    )
+                })
                 .collect()
         };
         assert_eq!(view(&plain), view(&other));
@@ -180,24 +254,48 @@ fn what_a_plan_states_counts_more_than_its_order() {
     assert!(plan.can_run(), "{:?}", plan.diagnostics);
     assert_eq!(task(&plan, "T001").deps, ["T002"]);
     assert_eq!(task(&plan, "T003").deps, ["T001"]);
-    let plan = read("- [ ] T001 a\n- [ ] T002 b\n- [ ] T003 c\n  - Depends on: T001 (its shape), T002 (its name)\n");
-    assert_eq!(task(&plan, "T003").stated_deps.as_deref().unwrap_or_default(), ["T001", "T002"]);
+    let plan = read(
+        "- [ ] T001 a\n- [ ] T002 b\n- [ ] T003 c\n  - Depends on: T001 (its shape), T002 (its name)\n",
+    );
+    assert_eq!(
+        task(&plan, "T003")
+            .stated_deps
+            .as_deref()
+            .unwrap_or_default(),
+        ["T001", "T002"]
+    );
     for need in [
         "タスク 1.1、1.2 に依存",
         "1.1, 1.2 の型に依存する",
         "依赖：任务 1.1、1.2",
         "Depende de 1.1 y más, depende de 1.2",
     ] {
-        let plan = read(&format!("## 1. A\n- [ ] 1.1 a\n- [ ] 1.2 b\n- [ ] 1.3 c\n  - {need}\n"));
-        assert_eq!(task(&plan, "1.3").stated_deps.as_deref().unwrap_or_default(), ["1.1", "1.2"], "{need}");
+        let plan = read(&format!(
+            "## 1. A\n- [ ] 1.1 a\n- [ ] 1.2 b\n- [ ] 1.3 c\n  - {need}\n"
+        ));
+        assert_eq!(
+            task(&plan, "1.3")
+                .stated_deps
+                .as_deref()
+                .unwrap_or_default(),
+            ["1.1", "1.2"],
+            "{need}"
+        );
     }
-    let circle = read("- [ ] T001 a (depends on T002)\n- [ ] T002 b (depends on T001)\n- [ ] T003 c\n");
+    let circle =
+        read("- [ ] T001 a (depends on T002)\n- [ ] T002 b (depends on T001)\n- [ ] T003 c\n");
     assert!(!circle.can_run());
 }
 
 #[test]
 fn lists_of_no_format_are_refused() {
-    for text in ["- [ ] a\n- [ ] b\n", "# Plan\n\n## 1. A\n\n- [ ] do it\n", "", "- [ ] 3 tests fail\n", "[ ] T001\n"] {
+    for text in [
+        "- [ ] a\n- [ ] b\n",
+        "# Plan\n\n## 1. A\n\n- [ ] do it\n",
+        "",
+        "- [ ] 3 tests fail\n",
+        "[ ] T001\n",
+    ] {
         assert!(!read(text).can_run(), "{text}");
     }
 }
@@ -205,10 +303,23 @@ fn lists_of_no_format_are_refused() {
 #[test]
 fn hostile_lists_are_read_without_a_panic() {
     let many = lines(10_000, |number| format!("- [ ] T{number:05} [P] a\n"));
-    let phases = format!("## A\n{many}## B\n{}", many.replace("] T", "] TT-").replace("TT-", "T9"));
-    let deep = lines(3000, |level| format!("{}- [ ] 1.{level} a\n", " ".repeat(level % 200)));
-    let long = format!("- [ ] T001 {}\n- [ ] T002 {}\n", "`a.rs` ".repeat(50_000), "depends on T001, ".repeat(50_000));
-    let chain = format!("- [ ] {} x\n- [ ] T001 {}\n", "1.".repeat(50_000), "(".repeat(100_000));
+    let phases = format!(
+        "## A\n{many}## B\n{}",
+        many.replace("] T", "] TT-").replace("TT-", "T9")
+    );
+    let deep = lines(3000, |level| {
+        format!("{}- [ ] 1.{level} a\n", " ".repeat(level % 200))
+    });
+    let long = format!(
+        "- [ ] T001 {}\n- [ ] T002 {}\n",
+        "`a.rs` ".repeat(50_000),
+        "depends on T001, ".repeat(50_000)
+    );
+    let chain = format!(
+        "- [ ] {} x\n- [ ] T001 {}\n",
+        "1.".repeat(50_000),
+        "(".repeat(100_000)
+    );
     for text in [
         many,
         phases,
@@ -238,15 +349,27 @@ fn a_task_that_comes_before_another_is_needed_by_it() {
     let stated = |ids: &[&str]| Some(ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>());
     assert_eq!(
         (needs("T002"), needs("T001"), needs("T004"), needs("T003")),
-        (stated(&["T001"]), stated(&["T003"]), stated(&["T003"]), None)
+        (
+            stated(&["T001"]),
+            stated(&["T003"]),
+            stated(&["T003"]),
+            None
+        )
     );
 }
 
 /// The ids of a plan's tasks, and the lines of reported items that are none.
 fn read_items(path: &str, text: &str) -> (Vec<String>, Vec<usize>) {
     let plan = dialects::read(path, text.as_bytes(), BatchOptions::default());
-    let told = plan.diagnostics.iter().filter(|found| found.code == Code::ItemNotRead).map(|found| found.line);
-    (plan.tasks.iter().map(|task| task.id.clone()).collect(), told.collect())
+    let told = plan
+        .diagnostics
+        .iter()
+        .filter(|found| found.code == Code::ItemNotRead)
+        .map(|found| found.line);
+    (
+        plan.tasks.iter().map(|task| task.id.clone()).collect(),
+        told.collect(),
+    )
 }
 
 #[test]
@@ -259,7 +382,10 @@ fn an_item_with_an_odd_id_is_read_or_told_at_its_line() {
     assert_eq!(ids, ["T001", "t002", "T003", "T004", "T005", "T010"]);
     assert_eq!(told, [10, 11, 12, 13, 14, 21]);
     let plan = dialects::read("specs/a/tasks.md", kit.as_bytes(), BatchOptions::default());
-    assert_eq!(plan.task("T010").unwrap().stated_deps, Some(vec!["t002".to_owned()]));
+    assert_eq!(
+        plan.task("T010").unwrap().stated_deps,
+        Some(vec!["t002".to_owned()])
+    );
 
     let kiro = "# Implementation Plan\n\n- [ ] 1. A\n  - [ ] 1.1 a\n  - 1.2 without a box\n  - [ ] 1.3 c\n- [ ] without a number\n\
         3. without a box\n- [ ] 4. D\n\nSee [1] and [x](y).\n\n## Notes\n\n1. Look\n2. Think\n";
@@ -275,12 +401,17 @@ fn an_item_with_an_odd_id_is_read_or_told_at_its_line() {
 fn more_dependencies_than_a_plan_may_have_are_told_and_not_kept() {
     let item = |number: usize| match number {
         0 => "- [ ] T0000 x\n".to_owned(),
-        _ => format!("- [ ] T{number:04} x (depends on T0000-T{:04})\n", number - 1),
+        _ => format!(
+            "- [ ] T{number:04} x (depends on T0000-T{:04})\n",
+            number - 1
+        ),
     };
     for (count, is_too_many) in [(300, false), (1500, true)] {
         let plan = read(&lines(count, item));
         assert_eq!(
-            plan.diagnostics.iter().any(|found| found.code == Code::TooManyDependencies),
+            plan.diagnostics
+                .iter()
+                .any(|found| found.code == Code::TooManyDependencies),
             is_too_many,
             "{count}"
         );
@@ -295,8 +426,16 @@ fn more_dependencies_than_a_plan_may_have_are_told_and_not_kept() {
 }
 
 fn ids_and_codes(path: &str, text: &str) -> (Vec<String>, Vec<&'static str>) {
-    let plan = omo_plan::dialects::read(path, text.as_bytes(), omo_plan::dialects::BatchOptions::default());
-    let codes = plan.diagnostics.iter().map(|found| found.code.word()).collect();
+    let plan = omo_plan::dialects::read(
+        path,
+        text.as_bytes(),
+        omo_plan::dialects::BatchOptions::default(),
+    );
+    let codes = plan
+        .diagnostics
+        .iter()
+        .map(|found| found.code.word())
+        .collect();
     (plan.tasks.into_iter().map(|task| task.id).collect(), codes)
 }
 
@@ -306,27 +445,55 @@ fn numbers_as_people_write_them_are_read_and_one_that_stands_twice_refuses_nothi
     const OPEN_SPEC: &str = "openspec/changes/a/tasks.md";
     const SPEC_KIT: &str = "specs/a/tasks.md";
     for (path, text, ids, codes) in [
-        (KIRO, "- [ ] **Task 1.1** — Mend the table\n", &["1.1"][..], &[][..]),
-        (KIRO, "- [x] 1. Bake\n- [x] 1. Cool\n- [ ] 2. Eat\n", &["1", "1-2", "2"], &["repeated_id"]),
-        (KIRO, "- [ ] 1. Bake\n- [ ] 1. Cool\n- [ ] 2. Eat\n  - _Depends: 1_\n", &["1", "1-2", "2"], &["duplicate_id"]),
+        (
+            KIRO,
+            "- [ ] **Task 1.1** — Mend the table\n",
+            &["1.1"][..],
+            &[][..],
+        ),
+        (
+            KIRO,
+            "- [x] 1. Bake\n- [x] 1. Cool\n- [ ] 2. Eat\n",
+            &["1", "1-2", "2"],
+            &["repeated_id"],
+        ),
+        (
+            KIRO,
+            "- [ ] 1. Bake\n- [ ] 1. Cool\n- [ ] 2. Eat\n  - _Depends: 1_\n",
+            &["1", "1-2", "2"],
+            &["duplicate_id"],
+        ),
         (
             SPEC_KIT,
             "- [ ] T007 [P] a\n- [ ] T007.1 [P] b\n- [ ] T008A c\n- [ ] T-HF01 d\n",
             &["T007", "T007.1", "T008A", "T-HF01"],
             &[],
         ),
-        (SPEC_KIT, "- [ ] T007 a\n- [ ] T007.1 b\n- [ ] T007.1: see above\n", &["T007", "T007.1"], &[]),
+        (
+            SPEC_KIT,
+            "- [ ] T007 a\n- [ ] T007.1 b\n- [ ] T007.1: see above\n",
+            &["T007", "T007.1"],
+            &[],
+        ),
         (
             OPEN_SPEC,
             "- [x] 1. a\n- [x] 2. b\n## Phase 2\n3. c\n4. d\n",
             &["1", "2"],
             &["item_not_read", "item_not_read"],
         ),
-        (OPEN_SPEC, "- [x] 1. a\n- [x] 2. b\n## Notes\n1. c\n2. d\n", &["1", "2"], &[]),
+        (
+            OPEN_SPEC,
+            "- [x] 1. a\n- [x] 2. b\n## Notes\n1. c\n2. d\n",
+            &["1", "2"],
+            &[],
+        ),
     ] {
         assert_eq!(
             ids_and_codes(path, text),
-            (ids.iter().map(|id| (*id).to_owned()).collect(), codes.to_vec()),
+            (
+                ids.iter().map(|id| (*id).to_owned()).collect(),
+                codes.to_vec()
+            ),
             "{text}"
         );
     }
@@ -336,22 +503,47 @@ fn numbers_as_people_write_them_are_read_and_one_that_stands_twice_refuses_nothi
 fn what_a_task_needs_is_read_over_broken_lines_and_in_emphasis() {
     let text = "- [ ] T001 a\n- [ ] T002 b\n- [ ] T003 c (depends on T001,\n  T002).\n- [ ] T004 d (depends on\n  T001, T003).\n";
     let plan = read(text);
-    let stated: Vec<_> = plan.tasks.iter().map(|task| task.stated_deps.clone().unwrap_or_default()).collect();
-    assert_eq!(stated[2..], [vec!["T001".to_owned(), "T002".to_owned()], vec!["T001".to_owned(), "T003".to_owned()]]);
-    let kiro = read("- [ ] 1. A\n  - [ ] 1.1 a\n  - [ ] 1.2 b\n    - _Requirements: 1_\n    - _Depends: 1.1_\n");
-    assert_eq!(kiro.tasks.last().unwrap().stated_deps, Some(vec!["1.1".to_owned()]));
+    let stated: Vec<_> = plan
+        .tasks
+        .iter()
+        .map(|task| task.stated_deps.clone().unwrap_or_default())
+        .collect();
+    assert_eq!(
+        stated[2..],
+        [
+            vec!["T001".to_owned(), "T002".to_owned()],
+            vec!["T001".to_owned(), "T003".to_owned()]
+        ]
+    );
+    let kiro = read(
+        "- [ ] 1. A\n  - [ ] 1.1 a\n  - [ ] 1.2 b\n    - _Requirements: 1_\n    - _Depends: 1.1_\n",
+    );
+    assert_eq!(
+        kiro.tasks.last().unwrap().stated_deps,
+        Some(vec!["1.1".to_owned()])
+    );
 }
 
 #[test]
 fn content_decides_where_the_place_has_no_task_and_other_numbers_are_read() {
     let kiro = "## Task 1: Models\n- [ ] Add `Item`\n**Depends on:** login/Task 2\n\n## Task 2: Actions\n**Depends on:** Task 1\n";
     let (ids, codes) = ids_and_codes(".kiro/specs/shop/tasks.md", kiro);
-    assert!(ids == ["1", "2"] && codes.contains(&"other_format") && !codes.contains(&"cycle"), "{ids:?} {codes:?}");
-    let gsd = "### Task 02-01-01: Make a\n\nRun: `true`\n\n### Task 02-01-02: Make b\n\nRun: `true`\n";
-    assert_eq!(ids_and_codes("docs/superpowers/plans/a.md", gsd).0, ["02-01-01", "02-01-02"]);
+    assert!(
+        ids == ["1", "2"] && codes.contains(&"other_format") && !codes.contains(&"cycle"),
+        "{ids:?} {codes:?}"
+    );
+    let gsd =
+        "### Task 02-01-01: Make a\n\nRun: `true`\n\n### Task 02-01-02: Make b\n\nRun: `true`\n";
+    assert_eq!(
+        ids_and_codes("docs/superpowers/plans/a.md", gsd).0,
+        ["02-01-01", "02-01-02"]
+    );
     let (ids, codes) = ids_and_codes(
         ".taskmaster/tasks/tasks.json",
         "{\"master\": [{\"id\": 18, \"title\": \"Login\", \"status\": \"pending\", \"dependencies\": [\"16\"]}]}",
     );
-    assert_eq!((ids, codes), (vec!["18".to_owned()], vec!["gone_dependency"]));
+    assert_eq!(
+        (ids, codes),
+        (vec!["18".to_owned()], vec!["gone_dependency"])
+    );
 }

@@ -55,7 +55,10 @@ fn read(path: &str, text: &str) -> Plan {
 }
 
 fn digests(plan: &Plan) -> Vec<&str> {
-    plan.tasks.iter().map(|task| task.body_sha256.as_str()).collect()
+    plan.tasks
+        .iter()
+        .map(|task| task.body_sha256.as_str())
+        .collect()
 }
 
 #[test]
@@ -70,20 +73,42 @@ fn what_is_ticked_is_no_part_of_what_a_plan_says() {
             let before = read(path, &text);
             assert_eq!(before.dialect, dialect, "{:?}", before.diagnostics);
             assert!(before.source.sha256_without_state.is_some());
-            for task in before.tasks.iter().filter(|task| task.state == PlannedState::Open) {
+            for task in before
+                .tasks
+                .iter()
+                .filter(|task| task.state == PlannedState::Open)
+            {
                 let write = |text: &str, change| dialect.rules().write_back(text, &change).unwrap();
                 let ticked = write(&text, PlanChange::Done { task: &task.id });
                 let after = read(path, &ticked);
-                assert_eq!(after.task(&task.id).unwrap().state, PlannedState::Done, "{ticked}");
+                assert_eq!(
+                    after.task(&task.id).unwrap().state,
+                    PlannedState::Done,
+                    "{ticked}"
+                );
                 assert_ne!(after.source.sha256, before.source.sha256);
-                assert_eq!(after.source.sha256_without_state, before.source.sha256_without_state, "{ticked}");
+                assert_eq!(
+                    after.source.sha256_without_state, before.source.sha256_without_state,
+                    "{ticked}"
+                );
                 assert_eq!(digests(&after), digests(&before));
                 let opened = read(path, &write(&ticked, PlanChange::Open { task: &task.id }));
                 assert_eq!(opened.task(&task.id).unwrap().state, PlannedState::Open);
-                assert_eq!(opened.source.sha256_without_state, before.source.sha256_without_state);
+                assert_eq!(
+                    opened.source.sha256_without_state,
+                    before.source.sha256_without_state
+                );
             }
-            let edited = read(path, &text.replacen("the", "another", 1).replacen("Heat", "Warm", 1));
-            assert_ne!(edited.source.sha256_without_state, before.source.sha256_without_state);
+            let edited = read(
+                path,
+                &text
+                    .replacen("the", "another", 1)
+                    .replacen("Heat", "Warm", 1),
+            );
+            assert_ne!(
+                edited.source.sha256_without_state,
+                before.source.sha256_without_state
+            );
         }
     }
 }
@@ -93,23 +118,62 @@ fn a_tick_that_is_taken_back_leaves_the_file_as_it_was() {
     for (text, dialect) in [(KIRO, Dialect::Kiro), (SUPERPOWERS, Dialect::Superpowers)] {
         let text = text.replace('\n', "\r\n");
         for id in ["1.1", "1.2", "1", "2"] {
-            let Some(ticked) = dialect.rules().write_back(&text, &PlanChange::Done { task: id }) else { continue };
+            let Some(ticked) = dialect
+                .rules()
+                .write_back(&text, &PlanChange::Done { task: id })
+            else {
+                continue;
+            };
             assert_ne!(ticked, text);
-            assert_eq!(dialect.rules().write_back(&ticked, &PlanChange::Open { task: id }), Some(text.clone()));
+            assert_eq!(
+                dialect
+                    .rules()
+                    .write_back(&ticked, &PlanChange::Open { task: id }),
+                Some(text.clone())
+            );
         }
     }
-    let done = |text: &str, task| Dialect::Kiro.rules().write_back(text, &PlanChange::Done { task }).unwrap();
+    let done = |text: &str, task| {
+        Dialect::Kiro
+            .rules()
+            .write_back(text, &PlanChange::Done { task })
+            .unwrap()
+    };
     let all = done(&done(KIRO, "1.1"), "1.2");
-    assert!(all.contains("- [x] 1. Build"), "a group is done with its last item");
-    let open = Dialect::Kiro.rules().write_back(&all, &PlanChange::Open { task: "1.2" });
-    assert_eq!(open, Some(done(KIRO, "1.1")), "and open again with one of them");
-    assert_eq!(Dialect::Kiro.rules().write_back(KIRO, &PlanChange::Open { task: "9" }), None);
+    assert!(
+        all.contains("- [x] 1. Build"),
+        "a group is done with its last item"
+    );
+    let open = Dialect::Kiro
+        .rules()
+        .write_back(&all, &PlanChange::Open { task: "1.2" });
+    assert_eq!(
+        open,
+        Some(done(KIRO, "1.1")),
+        "and open again with one of them"
+    );
+    assert_eq!(
+        Dialect::Kiro
+            .rules()
+            .write_back(KIRO, &PlanChange::Open { task: "9" }),
+        None
+    );
 }
 
 #[test]
 fn a_dialect_without_state_writes_none() {
-    for dialect in [Dialect::DevWorkflow, Dialect::Ultraplan, Dialect::SessionSpec, Dialect::Gsd] {
+    for dialect in [
+        Dialect::DevWorkflow,
+        Dialect::Ultraplan,
+        Dialect::SessionSpec,
+        Dialect::Gsd,
+    ] {
         assert_eq!(dialect.rules().without_state("- [x] a"), None);
-        assert_eq!(dialect.rules().write_back("- [x] a", &PlanChange::Open { task: "a" }), None);
+        assert_eq!(
+            dialect
+                .rules()
+                .write_back("- [x] a", &PlanChange::Open { task: "a" }),
+            None
+        );
     }
 }

@@ -23,7 +23,10 @@ fn read(text: &str) -> Plan {
 
 /// The rules that a plan breaks, in the order of the file, each with the task that it is about.
 fn codes(plan: &Plan) -> Vec<(Code, Option<&str>)> {
-    plan.diagnostics.iter().map(|found| (found.code, found.task.as_deref())).collect()
+    plan.diagnostics
+        .iter()
+        .map(|found| (found.code, found.task.as_deref()))
+        .collect()
 }
 
 fn step(number: u64, files: &str) -> String {

@@ -30,10 +30,18 @@ pub fn start_detached(arguments: &[OsString], folder: &Path, log: File) -> io::R
 /// # Errors
 ///
 /// It cannot be started, or ends before it is ready.
-pub fn start_detached_program(program: &Path, arguments: &[OsString], folder: &Path, log: File) -> io::Result<String> {
+pub fn start_detached_program(
+    program: &Path,
+    arguments: &[OsString],
+    folder: &Path,
+    log: File,
+) -> io::Result<String> {
     let mut command = inheriting_command(program);
     command.args(arguments).current_dir(folder);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(log);
     show_no_window(&mut command);
     let mut process = command.spawn()?;
     let stdout = process.stdout.take();
@@ -49,11 +57,16 @@ pub fn start_detached_program(program: &Path, arguments: &[OsString], folder: &P
             let _ = process.try_wait();
             Ok(line.trim_end().to_owned())
         }
-        Ok(None) => Err(io::Error::other("it ended before it was ready; its log says why")),
+        Ok(None) => Err(io::Error::other(
+            "it ended before it was ready; its log says why",
+        )),
         Err(_) => {
             let _ = process.kill();
             let _ = process.wait();
-            Err(io::Error::new(io::ErrorKind::TimedOut, "it did not get ready in time"))
+            Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                "it did not get ready in time",
+            ))
         }
     }
 }

@@ -29,7 +29,10 @@ impl CheckEnvironment {
         let mut variables: Vec<(OsString, OsString)> = variables
             .into_iter()
             .filter(|(name, _)| {
-                !is_variable_named(name, "PATH") && name.to_str().is_none_or(|name| !is_hidden_from_checks(name))
+                !is_variable_named(name, "PATH")
+                    && name
+                        .to_str()
+                        .is_none_or(|name| !is_hidden_from_checks(name))
             })
             .collect();
         variables.extend(search.joined().map(|path| ("PATH".into(), path)));
@@ -49,18 +52,35 @@ impl CheckEnvironment {
     }
 
     /// The one that a run began with; `None` where it is gone.
-    pub fn load_for_run(state_home: &Path, id: &SessionId, kept: &str, project: &Path) -> Option<Self> {
-        run_environment::read(state_home, id, kept).map(|variables| Self::from_variables(variables, project))
+    pub fn load_for_run(
+        state_home: &Path,
+        id: &SessionId,
+        kept: &str,
+        project: &Path,
+    ) -> Option<Self> {
+        run_environment::read(state_home, id, kept)
+            .map(|variables| Self::from_variables(variables, project))
     }
 
     /// The names of the variables that another environment does not have, or has with another value.
     pub fn differing_names(&self, other: &Self) -> Vec<String> {
         let in_one = |one: &Self, other: &Self| -> Vec<OsString> {
-            let differs = |variable: &&(OsString, OsString)| other.variables.binary_search(variable).is_err();
-            one.variables.iter().filter(differs).map(|(name, _)| name.clone()).collect()
+            let differs =
+                |variable: &&(OsString, OsString)| other.variables.binary_search(variable).is_err();
+            one.variables
+                .iter()
+                .filter(differs)
+                .map(|(name, _)| name.clone())
+                .collect()
         };
-        let names: BTreeSet<OsString> = in_one(self, other).into_iter().chain(in_one(other, self)).collect();
-        names.iter().map(|name| name.to_string_lossy().into_owned()).collect()
+        let names: BTreeSet<OsString> = in_one(self, other)
+            .into_iter()
+            .chain(in_one(other, self))
+            .collect();
+        names
+            .iter()
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect()
     }
 
     /// `PATH` of a check.
@@ -70,9 +90,16 @@ impl CheckEnvironment {
 
     /// The variables of one check: its own over the others.
     pub fn variables_for_check(&self, check: &Check) -> Vec<(OsString, OsString)> {
-        let own = check.env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let own = check
+            .env
+            .iter()
+            .map(|(name, value)| (OsString::from(name), OsString::from(value)));
         let is_own = |name: &OsStr| check.env.keys().any(|own| is_variable_named(name, own));
-        let inherited = self.variables.iter().filter(|(name, _)| !is_own(name)).cloned();
+        let inherited = self
+            .variables
+            .iter()
+            .filter(|(name, _)| !is_own(name))
+            .cloned();
         inherited.chain(own).collect()
     }
 
@@ -80,7 +107,11 @@ impl CheckEnvironment {
     /// something else than the check. The worker that asks for a check may be the one whose work it judges.
     pub fn variables_for_task_check(&self) -> Vec<(OsString, OsString)> {
         let steers = |name: &OsStr| name.to_str().is_some_and(is_shell_variable);
-        self.variables.iter().filter(|(name, _)| !steers(name)).cloned().collect()
+        self.variables
+            .iter()
+            .filter(|(name, _)| !steers(name))
+            .cloned()
+            .collect()
     }
 
     /// Digest of a check as it is run here: its definition, its folder and its environment.
@@ -94,7 +125,11 @@ impl CheckEnvironment {
     }
 }
 
-fn setting_digest(mut definition: Vec<u8>, root: &Path, variables: &[(OsString, OsString)]) -> String {
+fn setting_digest(
+    mut definition: Vec<u8>,
+    root: &Path,
+    variables: &[(OsString, OsString)],
+) -> String {
     let mut push = |part: &[u8]| {
         definition.extend((part.len() as u64).to_le_bytes());
         definition.extend(part);
@@ -115,7 +150,9 @@ mod tests {
     use super::*;
 
     fn of(variables: &[(&str, &str)]) -> CheckEnvironment {
-        let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
+        let variables = variables
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()));
         CheckEnvironment::from_variables(variables.collect(), Path::new("/p"))
     }
 
@@ -133,46 +170,89 @@ mod tests {
         ]);
         let check = Check::new(None, "true", CheckOrigin::User).unwrap();
         let seen = environment.variables_for_check(&check);
-        let seen: Vec<_> = seen.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
-        assert_eq!(seen, [("HOME", "/h"), ("OMO_CHECK", "1"), ("PATH", "/usr/bin:/bin")]);
+        let seen: Vec<_> = seen
+            .iter()
+            .map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap()))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                ("HOME", "/h"),
+                ("OMO_CHECK", "1"),
+                ("PATH", "/usr/bin:/bin")
+            ]
+        );
     }
 
     #[test]
     fn a_check_is_pointed_at_no_repository_by_a_kept_environment_either() {
         let temp = tempfile::tempdir().unwrap();
         let id = SessionId::parse("a").unwrap();
-        let kept = [("GIT_DIR", "/r/.git"), ("GIT_PREFIX", ""), ("GIT_AUTHOR_NAME", "a")];
+        let kept = [
+            ("GIT_DIR", "/r/.git"),
+            ("GIT_PREFIX", ""),
+            ("GIT_AUTHOR_NAME", "a"),
+        ];
         let kept = kept.map(|(name, value)| (name.into(), value.into())).into();
         let digest = run_environment::keep(temp.path(), &id, &kept).unwrap();
-        let environment = CheckEnvironment::load_for_run(temp.path(), &id, &digest, Path::new("/p")).unwrap();
-        assert_eq!(environment.differing_names(&of(&[("GIT_AUTHOR_NAME", "a"), ("GIT_INDEX_FILE", "/i")])), [""; 0]);
+        let environment =
+            CheckEnvironment::load_for_run(temp.path(), &id, &digest, Path::new("/p")).unwrap();
+        assert_eq!(
+            environment.differing_names(&of(&[("GIT_AUTHOR_NAME", "a"), ("GIT_INDEX_FILE", "/i")])),
+            [""; 0]
+        );
     }
 
     #[test]
     fn an_empty_path_is_none() {
         for path in [".bin", "", "/proc/self/cwd"] {
             let variables = of(&[("PATH", path)]).variables_for_task_check();
-            assert!(variables.iter().all(|(name, _)| name != "PATH"), "an empty one means the current folder");
+            assert!(
+                variables.iter().all(|(name, _)| name != "PATH"),
+                "an empty one means the current folder"
+            );
         }
     }
 
     #[test]
     fn a_check_sees_what_a_gate_does_but_for_what_steers_its_shell() {
-        let environment = of(&[("HOME", "/h"), ("SHELLOPTS", "noexec"), ("BASH_ENV", "/x"), ("PATH", "/bin")]);
+        let environment = of(&[
+            ("HOME", "/h"),
+            ("SHELLOPTS", "noexec"),
+            ("BASH_ENV", "/x"),
+            ("PATH", "/bin"),
+        ]);
         let seen = environment.variables_for_task_check();
-        let seen: Vec<_> = seen.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
+        let seen: Vec<_> = seen
+            .iter()
+            .map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap()))
+            .collect();
         assert_eq!(seen, [("HOME", "/h"), ("OMO_CHECK", "1"), ("PATH", "/bin")]);
         let (check, root) = (TaskCheck::new("true"), Path::new("/p"));
         let setting = of(&[("PATH", "/bin")]).task_check_setting(&check, root);
-        assert_eq!(of(&[("PATH", "/bin"), ("SHELLOPTS", "noexec")]).task_check_setting(&check, root), setting);
-        assert_ne!(of(&[("PATH", "/evil:/bin")]).task_check_setting(&check, root), setting);
-        assert_ne!(of(&[("PATH", "/bin")]).task_check_setting(&TaskCheck::new("false"), root), setting);
+        assert_eq!(
+            of(&[("PATH", "/bin"), ("SHELLOPTS", "noexec")]).task_check_setting(&check, root),
+            setting
+        );
+        assert_ne!(
+            of(&[("PATH", "/evil:/bin")]).task_check_setting(&check, root),
+            setting
+        );
+        assert_ne!(
+            of(&[("PATH", "/bin")]).task_check_setting(&TaskCheck::new("false"), root),
+            setting
+        );
     }
 
     #[test]
     fn what_differs_is_named_whichever_of_two_has_it() {
         let (one, other) = (
-            of(&[("HOME", "/h"), ("PATH", "/bin"), ("A", "1"), ("CLAUDE_EFFORT", "high")]),
+            of(&[
+                ("HOME", "/h"),
+                ("PATH", "/bin"),
+                ("A", "1"),
+                ("CLAUDE_EFFORT", "high"),
+            ]),
             of(&[("HOME", "/h"), ("PATH", "/evil:/bin"), ("B", "2")]),
         );
         assert_eq!(one.differing_names(&other), ["A", "B", "PATH"]);
@@ -184,16 +264,32 @@ mod tests {
         let (here, root) = (of(&[("HOME", "/h"), ("PATH", "/bin")]), Path::new("/p"));
         let check = Check::new(None, "true", CheckOrigin::User).unwrap();
         let setting = here.check_setting(&check, root);
-        assert_eq!(of(&[("PATH", "/bin"), ("COLUMNS", "7"), ("HOME", "/h")]).check_setting(&check, root), setting);
+        assert_eq!(
+            of(&[("PATH", "/bin"), ("COLUMNS", "7"), ("HOME", "/h")]).check_setting(&check, root),
+            setting
+        );
         let mut own = check.clone();
         own.env.insert("HOME".to_owned(), "/other".to_owned());
         for other in [
-            here.check_setting(&Check { command: "false".to_owned(), ..check.clone() }, root),
-            here.check_setting(&Check { cwd: Some("a".to_owned()), ..check.clone() }, root),
+            here.check_setting(
+                &Check {
+                    command: "false".to_owned(),
+                    ..check.clone()
+                },
+                root,
+            ),
+            here.check_setting(
+                &Check {
+                    cwd: Some("a".to_owned()),
+                    ..check.clone()
+                },
+                root,
+            ),
             here.check_setting(&own, root),
             here.check_setting(&check, Path::new("/q")),
             of(&[("HOME", "/h"), ("PATH", "/evil:/bin")]).check_setting(&check, root),
-            of(&[("HOME", "/h"), ("PATH", "/bin"), ("LD_PRELOAD", "x")]).check_setting(&check, root),
+            of(&[("HOME", "/h"), ("PATH", "/bin"), ("LD_PRELOAD", "x")])
+                .check_setting(&check, root),
         ] {
             assert_ne!(other, setting);
         }

@@ -22,7 +22,12 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub fn show_file(file: &Path, projects: &ProjectFolders) -> io::Result<()> {
     let (name, arguments) = FILE_OPENER;
     let search = SearchPath::from_process().outside(projects);
-    let missing = || io::Error::new(io::ErrorKind::NotFound, format!("there is no `{name}` here"));
+    let missing = || {
+        io::Error::new(
+            io::ErrorKind::NotFound,
+            format!("there is no `{name}` here"),
+        )
+    };
     let program = search.find_all(name).next().ok_or_else(missing)?;
     let mut command = inheriting_command(program);
     // Not by a name that could be taken for an option.
@@ -37,7 +42,10 @@ pub fn show_file(file: &Path, projects: &ProjectFolders) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         command.current_dir(folder);
     }
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     start_own_group(&mut command);
     show_no_window(&mut command);
     let mut process = command.spawn()?;

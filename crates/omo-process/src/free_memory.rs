@@ -17,8 +17,16 @@ fn free_memory_below(root: &Path) -> Option<u64> {
 
 /// `MemAvailable` of `/proc/meminfo`, in bytes.
 fn available(meminfo: &str) -> Option<u64> {
-    let value = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    value.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+    let value = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    value
+        .trim()
+        .strip_suffix("kB")?
+        .trim()
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(1024)
 }
 
 /// The least that a control group of this process, or one around it, has left.
@@ -27,13 +35,25 @@ fn group_memory(root: &Path) -> Option<u64> {
     let unified = groups.lines().find_map(|line| line.strip_prefix("0::/"));
     let memory = groups.lines().find_map(|line| {
         let (controllers, path) = line.split_once(':')?.1.split_once(":/")?;
-        controllers.split(',').any(|name| name == "memory").then_some(path)
+        controllers
+            .split(',')
+            .any(|name| name == "memory")
+            .then_some(path)
     });
     let of_unified = unified.and_then(|path| {
-        least_left(&root.join("sys/fs/cgroup"), path, ["memory.max", "memory.current", "inactive_file"])
+        least_left(
+            &root.join("sys/fs/cgroup"),
+            path,
+            ["memory.max", "memory.current", "inactive_file"],
+        )
     });
-    let files = ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"];
-    let of_memory = memory.and_then(|path| least_left(&root.join("sys/fs/cgroup/memory"), path, files));
+    let files = [
+        "memory.limit_in_bytes",
+        "memory.usage_in_bytes",
+        "total_inactive_file",
+    ];
+    let of_memory =
+        memory.and_then(|path| least_left(&root.join("sys/fs/cgroup/memory"), path, files));
     of_unified.into_iter().chain(of_memory).min()
 }
 
@@ -42,12 +62,23 @@ fn least_left(top: &Path, path: &str, [limit, usage, cache]: [&str; 3]) -> Optio
         return None;
     }
     let own = top.join(path);
-    let groups = own.ancestors().take_while(|group| group.starts_with(top)).take(MAX_DEPTH);
-    let number = |group: &Path, file: &str| fs::read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
+    let groups = own
+        .ancestors()
+        .take_while(|group| group.starts_with(top))
+        .take(MAX_DEPTH);
+    let number = |group: &Path, file: &str| {
+        fs::read_to_string(group.join(file))
+            .ok()?
+            .trim()
+            .parse::<u64>()
+            .ok()
+    };
     let left = |group: &Path| {
         let (limit, usage) = (number(group, limit)?, number(group, usage)?);
         let stat = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
-        let cached = stat.lines().find_map(|line| line.strip_prefix(cache)?.trim().parse::<u64>().ok());
+        let cached = stat
+            .lines()
+            .find_map(|line| line.strip_prefix(cache)?.trim().parse::<u64>().ok());
         Some(limit.saturating_sub(usage.saturating_sub(cached.unwrap_or_default())))
     };
     groups.filter_map(left).min()
@@ -57,7 +88,8 @@ fn least_left(top: &Path, path: &str, [limit, usage, cache]: [&str; 3]) -> Optio
 mod tests {
     use super::*;
 
-    const MEMINFO: &str = "MemTotal:       8000 kB\nMemFree:        100 kB\nMemAvailable:   4000 kB\n";
+    const MEMINFO: &str =
+        "MemTotal:       8000 kB\nMemFree:        100 kB\nMemAvailable:   4000 kB\n";
 
     fn machine(files: &[(&str, &str)]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
@@ -76,14 +108,23 @@ mod tests {
         assert_eq!(free(&[]), None);
         assert_eq!(free(&[meminfo]), Some(4_096_000));
         let group = ("proc/self/cgroup", "0::/a/b\n");
-        let of_b = [("sys/fs/cgroup/a/b/memory.max", "max\n"), ("sys/fs/cgroup/a/b/memory.current", "10\n")];
+        let of_b = [
+            ("sys/fs/cgroup/a/b/memory.max", "max\n"),
+            ("sys/fs/cgroup/a/b/memory.current", "10\n"),
+        ];
         assert_eq!(free(&[meminfo, group, of_b[0], of_b[1]]), Some(4_096_000));
         let of_a = [
             ("sys/fs/cgroup/a/memory.max", "1000\n"),
             ("sys/fs/cgroup/a/memory.current", "900\n"),
-            ("sys/fs/cgroup/a/memory.stat", "anon 7\ninactive_file 300\nslab 1\n"),
+            (
+                "sys/fs/cgroup/a/memory.stat",
+                "anon 7\ninactive_file 300\nslab 1\n",
+            ),
         ];
-        assert_eq!(free(&[meminfo, group, of_b[0], of_a[0], of_a[1], of_a[2]]), Some(400));
+        assert_eq!(
+            free(&[meminfo, group, of_b[0], of_a[0], of_a[1], of_a[2]]),
+            Some(400)
+        );
         let older = ("proc/self/cgroup", "3:cpu,memory:/c\n1:name=systemd:/\n");
         let of_c = [
             ("sys/fs/cgroup/memory/c/memory.limit_in_bytes", "500\n"),
@@ -94,10 +135,22 @@ mod tests {
 
     #[test]
     fn what_says_nothing_bounds_nothing() {
-        for text in ["", "MemAvailable: x kB", "MemAvailable: 99999999999999999999 kB", "MemAvailable: 5"] {
-            assert_eq!(free_memory_below(machine(&[("proc/meminfo", text)]).path()), None, "{text}");
+        for text in [
+            "",
+            "MemAvailable: x kB",
+            "MemAvailable: 99999999999999999999 kB",
+            "MemAvailable: 5",
+        ] {
+            assert_eq!(
+                free_memory_below(machine(&[("proc/meminfo", text)]).path()),
+                None,
+                "{text}"
+            );
         }
-        let odd = machine(&[("proc/meminfo", MEMINFO), ("proc/self/cgroup", "0::/../..\n::\nx")]);
+        let odd = machine(&[
+            ("proc/meminfo", MEMINFO),
+            ("proc/self/cgroup", "0::/../..\n::\nx"),
+        ]);
         assert_eq!(free_memory_below(odd.path()), Some(4_096_000));
     }
 }

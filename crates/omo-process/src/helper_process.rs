@@ -71,7 +71,11 @@ pub(crate) fn end_gently<T>(
 }
 
 /// Takes events until one of them is waited for, or the time is up. Returns whether it came.
-pub fn wait_for_event<T>(limit: Duration, events: &Receiver<T>, mut is_awaited: impl FnMut(&T) -> bool) -> bool {
+pub fn wait_for_event<T>(
+    limit: Duration,
+    events: &Receiver<T>,
+    mut is_awaited: impl FnMut(&T) -> bool,
+) -> bool {
     let last = Instant::now() + limit;
     while let Ok(event) = events.recv_timeout(last.saturating_duration_since(Instant::now())) {
         if is_awaited(&event) {

@@ -63,18 +63,32 @@ pub fn run(job: CommandJob, mut is_wanted: impl FnMut() -> bool) -> CommandOutco
     let start = Instant::now();
     let (timeout, slack) = (job.timeout, SLACK + job.interrupt_grace);
     let report = match KeeperProcess::start(job) {
-        Err(error) => {
-            Some(KeeperReport { not_started: Some(format!("cannot be started: {error}")), ..KeeperReport::default() })
-        }
+        Err(error) => Some(KeeperReport {
+            not_started: Some(format!("cannot be started: {error}")),
+            ..KeeperReport::default()
+        }),
         Ok(mut keeper) => keeper.wait(start + timeout + slack, &mut is_wanted),
     };
     let end = report.as_ref().map(|report| end_of_report(report, timeout));
-    let KeeperReport { tests, tail, heard, .. } = report.unwrap_or_default();
-    CommandOutcome { end, tests, tail, heard: heard.unwrap_or_default(), took: start.elapsed() }
+    let KeeperReport {
+        tests, tail, heard, ..
+    } = report.unwrap_or_default();
+    CommandOutcome {
+        end,
+        tests,
+        tail,
+        heard: heard.unwrap_or_default(),
+        took: start.elapsed(),
+    }
 }
 
 fn end_of_report(report: &KeeperReport, timeout: Duration) -> CheckEnd {
-    match (&report.not_started, report.timed_out, report.status, report.signal) {
+    match (
+        &report.not_started,
+        report.timed_out,
+        report.status,
+        report.signal,
+    ) {
         (Some(why), ..) => CheckEnd::NotStarted(why.clone()),
         (None, true, ..) => CheckEnd::TimedOut(timeout.as_secs()),
         (None, false, Some(status), _) => CheckEnd::Exited(status),
@@ -100,8 +114,8 @@ impl KeeperProcess {
         // Not in the hook's own group, which the client ends as a whole.
         start_own_group(&mut command);
         let mut process = command.spawn()?;
-        let [timeout_millis, interrupt_millis] =
-            [job.timeout, job.interrupt_grace].map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        let [timeout_millis, interrupt_millis] = [job.timeout, job.interrupt_grace]
+            .map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         let spec = KeeperSpec {
             run: job.run,
             folder: job.folder,
@@ -123,20 +137,34 @@ impl KeeperProcess {
                 let _ = sender.send(bytes);
             });
         }
-        Ok(Self { process, answer, key, slack: SLACK + job.interrupt_grace })
+        Ok(Self {
+            process,
+            answer,
+            key,
+            slack: SLACK + job.interrupt_grace,
+        })
     }
 
-    fn wait(&mut self, deadline: Instant, is_wanted: &mut impl FnMut() -> bool) -> Option<KeeperReport> {
+    fn wait(
+        &mut self,
+        deadline: Instant,
+        is_wanted: &mut impl FnMut() -> bool,
+    ) -> Option<KeeperReport> {
         loop {
             match self.answer.recv_timeout(ASK_EVERY) {
                 Ok(bytes) => {
-                    let died =
-                        || KeeperReport { not_started: Some("its keeper died".to_owned()), ..KeeperReport::default() };
+                    let died = || KeeperReport {
+                        not_started: Some("its keeper died".to_owned()),
+                        ..KeeperReport::default()
+                    };
                     return Some(read_report(&bytes, &self.key).unwrap_or_else(died));
                 }
                 Err(RecvTimeoutError::Timeout) if is_wanted() && Instant::now() < deadline => {}
                 Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
-                    return Some(KeeperReport { timed_out: true, ..KeeperReport::default() });
+                    return Some(KeeperReport {
+                        timed_out: true,
+                        ..KeeperReport::default()
+                    });
                 }
                 Err(_) => return None,
             }

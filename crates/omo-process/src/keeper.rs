@@ -87,7 +87,10 @@ pub(crate) struct KeeperReport {
 /// Runs as a keeper, where the process was started as one; otherwise nothing happens.
 ///
 /// Called first thing in the `main` of every binary that runs checks.
-#[expect(clippy::exit, reason = "a keeper is a process of its own, and does nothing else")]
+#[expect(
+    clippy::exit,
+    reason = "a keeper is a process of its own, and does nothing else"
+)]
 pub fn run_if_asked() {
     if helper_process::is_started_as(KEEPER_ARGUMENT) {
         run_keeper();
@@ -107,7 +110,8 @@ enum KeeperEvent {
 fn run_keeper() {
     let (sender, events) = channel();
     let gone = sender.clone();
-    let spec: Option<KeeperSpec> = helper_process::read_order(move || drop(gone.send(KeeperEvent::CallerGone)));
+    let spec: Option<KeeperSpec> =
+        helper_process::read_order(move || drop(gone.send(KeeperEvent::CallerGone)));
     let Some(spec) = spec else { return };
     if let Some(report) = run_spec(&spec, sender, &events)
         && let Some(key) = SealKey::parse(&spec.key)
@@ -124,8 +128,17 @@ pub(crate) fn read_report(answer: &[u8], key: &SealKey) -> Option<KeeperReport> 
 }
 
 /// Runs the check; `None` where its result is no longer needed.
-fn run_spec(spec: &KeeperSpec, sender: Sender<KeeperEvent>, events: &Receiver<KeeperEvent>) -> Option<KeeperReport> {
-    let not_started = |why: String| Some(KeeperReport { not_started: Some(why), ..KeeperReport::default() });
+fn run_spec(
+    spec: &KeeperSpec,
+    sender: Sender<KeeperEvent>,
+    events: &Receiver<KeeperEvent>,
+) -> Option<KeeperReport> {
+    let not_started = |why: String| {
+        Some(KeeperReport {
+            not_started: Some(why),
+            ..KeeperReport::default()
+        })
+    };
     let (output, input) = match std::io::pipe() {
         Ok(pipe) => pipe,
         Err(error) => return not_started(error.to_string()),
@@ -133,15 +146,22 @@ fn run_spec(spec: &KeeperSpec, sender: Sender<KeeperEvent>, events: &Receiver<Ke
     let ended = sender.clone();
     let ended = move |status, signal| drop(ended.send(KeeperEvent::Ended(status, signal)));
     let shell = shell(spec);
-    let group = match input
-        .try_clone()
-        .and_then(|copy| ProcessGroup::start(command(&shell, spec, input, copy)?, Leftovers::Ended, ended))
-    {
+    let group = match input.try_clone().and_then(|copy| {
+        ProcessGroup::start(command(&shell, spec, input, copy)?, Leftovers::Ended, ended)
+    }) {
         Ok(group) => group,
-        Err(error) => return not_started(format!("cannot be started in {}: {error}", spec.folder.display())),
+        Err(error) => {
+            return not_started(format!(
+                "cannot be started in {}: {error}",
+                spec.folder.display()
+            ));
+        }
     };
     let wanted = spec.check.as_ref().and_then(|check| check.text.as_deref());
-    let listener = Some(OutputListener::new(&shell.program().display().to_string(), wanted));
+    let listener = Some(OutputListener::new(
+        &shell.program().display().to_string(),
+        wanted,
+    ));
     let sink = Arc::new(Mutex::new(OutputSink {
         reader: TestOutputReader::of_command(&spec.run),
         listener,
@@ -162,9 +182,13 @@ fn run_spec(spec: &KeeperSpec, sender: Sender<KeeperEvent>, events: &Receiver<Ke
             Err(RecvTimeoutError::Timeout) => report.timed_out = true,
         }
         if report.timed_out || !is_needed {
-            let interrupted = Some(Duration::from_millis(spec.interrupt_millis)).filter(|grace| !grace.is_zero());
+            let interrupted =
+                Some(Duration::from_millis(spec.interrupt_millis)).filter(|grace| !grace.is_zero());
             let interrupted = interrupted.map(|grace| (GroupEnding::Interrupted, grace));
-            let endings: Vec<_> = interrupted.into_iter().chain([(GroupEnding::Asked, GRACE)]).collect();
+            let endings: Vec<_> = interrupted
+                .into_iter()
+                .chain([(GroupEnding::Asked, GRACE)])
+                .collect();
             helper_process::end_gently(&group, &endings, events, |event| {
                 output_ended |= matches!(event, KeeperEvent::OutputEnded);
                 matches!(event, KeeperEvent::Ended(..))
@@ -184,17 +208,33 @@ fn run_spec(spec: &KeeperSpec, sender: Sender<KeeperEvent>, events: &Receiver<Ke
 }
 
 fn shell(spec: &KeeperSpec) -> Shell {
-    spec.check.as_ref().and_then(|check| check.bash.clone()).map_or_else(Shell::find, Shell::bash)
+    spec.check
+        .as_ref()
+        .and_then(|check| check.bash.clone())
+        .map_or_else(Shell::find, Shell::bash)
 }
 
-fn command(shell: &Shell, spec: &KeeperSpec, stdout: PipeWriter, stderr: PipeWriter) -> std::io::Result<Command> {
+fn command(
+    shell: &Shell,
+    spec: &KeeperSpec,
+    stdout: PipeWriter,
+    stderr: PipeWriter,
+) -> std::io::Result<Command> {
     let mut command = inheriting_command(shell.program());
     shell.give(&mut command, &spec.run)?;
-    command.current_dir(&spec.folder).stdin(Stdio::null()).stdout(stdout).stderr(stderr);
+    command
+        .current_dir(&spec.folder)
+        .stdin(Stdio::null())
+        .stdout(stdout)
+        .stderr(stderr);
     Ok(command)
 }
 
-fn drain_in_background(mut output: PipeReader, sink: Arc<Mutex<OutputSink>>, sender: Sender<KeeperEvent>) {
+fn drain_in_background(
+    mut output: PipeReader,
+    sink: Arc<Mutex<OutputSink>>,
+    sender: Sender<KeeperEvent>,
+) {
     std::thread::spawn(move || {
         let mut buffer = vec![0; 64 * 1024];
         while let Ok(length) = output.read(&mut buffer) {
@@ -202,7 +242,9 @@ fn drain_in_background(mut output: PipeReader, sink: Arc<Mutex<OutputSink>>, sen
             if piece.is_empty() {
                 break;
             }
-            sink.lock().unwrap_or_else(PoisonError::into_inner).take(piece);
+            sink.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take(piece);
         }
         let _ = sender.send(KeeperEvent::OutputEnded);
     });
@@ -244,14 +286,25 @@ impl OutputSink {
         let _ = log.write_all(&self.tail);
         trim(&mut self.quoted, QUOTED_BYTES, QUOTED_BYTES);
         let quoted = String::from_utf8_lossy(&self.quoted);
-        let lines: Vec<String> = quoted.lines().map(omo_core::check::test_runner::visible_line).collect();
-        (lines.join("\n"), self.reader.report(), self.listener.map(OutputListener::heard))
+        let lines: Vec<String> = quoted
+            .lines()
+            .map(omo_core::check::test_runner::visible_line)
+            .collect();
+        (
+            lines.join("\n"),
+            self.reader.report(),
+            self.listener.map(OutputListener::heard),
+        )
     }
 }
 
 /// Once `bytes` is longer than `above`, keeps its last `keep` bytes; tells how many went.
 fn trim(bytes: &mut Vec<u8>, above: usize, keep: usize) -> usize {
-    let surplus = if bytes.len() > above { bytes.len() - keep } else { 0 };
+    let surplus = if bytes.len() > above {
+        bytes.len() - keep
+    } else {
+        0
+    };
     bytes.drain(..surplus);
     surplus
 }
@@ -262,9 +315,15 @@ mod tests {
 
     #[test]
     fn only_a_report_that_bears_the_seal_is_read() {
-        let (key, json) = (SealKey::random().unwrap(), r#"{"status":0,"timed_out":false,"tail":""}"#);
+        let (key, json) = (
+            SealKey::random().unwrap(),
+            r#"{"status":0,"timed_out":false,"tail":""}"#,
+        );
         let sealed = format!("{}\n{json}\n", key.mac(json.as_bytes()));
-        assert_eq!(read_report(sealed.as_bytes(), &key).unwrap().status, Some(0));
+        assert_eq!(
+            read_report(sealed.as_bytes(), &key).unwrap().status,
+            Some(0)
+        );
         let other = SealKey::random().unwrap();
         for (answer, key) in [
             (sealed.clone(), &other),

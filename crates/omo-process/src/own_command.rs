@@ -33,8 +33,14 @@ pub fn program() -> Option<PathBuf> {
     let own = std::env::current_exe().ok()?;
     let name = format!("omo{}", std::env::consts::EXE_SUFFIX);
     let folder = own.parent()?;
-    let beside = [Some(folder.join(&name)), folder.parent().map(|top| top.join("bin").join(&name))];
-    beside.into_iter().flatten().find(|program| program.is_file())
+    let beside = [
+        Some(folder.join(&name)),
+        folder.parent().map(|top| top.join("bin").join(&name)),
+    ];
+    beside
+        .into_iter()
+        .flatten()
+        .find(|program| program.is_file())
 }
 
 /// Runs it in a folder, with this one argument and this input, for so long at most.
@@ -51,7 +57,11 @@ pub fn run(
 ) -> std::io::Result<Answered> {
     let mut command = inheriting_command(program);
     // Output is shown as text.
-    command.arg(argument).current_dir(folder).env("NO_COLOR", "1").env_remove("CLICOLOR_FORCE");
+    command
+        .arg(argument)
+        .current_dir(folder)
+        .env("NO_COLOR", "1")
+        .env_remove("CLICOLOR_FORCE");
     let request = ProcessRequest {
         command,
         input,
@@ -64,9 +74,14 @@ pub fn run(
         leftovers: Leftovers::Ended,
     };
     Ok(match runner::run(request)? {
-        ProcessEnd::Ended(ProcessOutput { status, stdout, stderr }) => {
-            Answered::Ended { status, said: [stdout, stderr].map(Option::unwrap_or_default) }
-        }
+        ProcessEnd::Ended(ProcessOutput {
+            status,
+            stdout,
+            stderr,
+        }) => Answered::Ended {
+            status,
+            said: [stdout, stderr].map(Option::unwrap_or_default),
+        },
         ProcessEnd::TimedOut | ProcessEnd::Cancelled => Answered::TooLong,
     })
 }
@@ -96,12 +111,22 @@ mod tests {
     #[test]
     fn what_it_says_comes_back_with_its_status() {
         let said = run_for("cat; echo \"$1\" >&2; exit 3", b"typed", LONG);
-        assert_eq!(said, Answered::Ended { status: Some(3), said: [b"typed".to_vec(), b"--x\n".to_vec()] });
+        assert_eq!(
+            said,
+            Answered::Ended {
+                status: Some(3),
+                said: [b"typed".to_vec(), b"--x\n".to_vec()]
+            }
+        );
     }
 
     #[test]
     fn more_than_is_read_does_not_hold_it_and_is_dropped() {
-        let Answered::Ended { status, said: [said, _] } = run_for("head -c 1000000 /dev/zero", b"", LONG) else {
+        let Answered::Ended {
+            status,
+            said: [said, _],
+        } = run_for("head -c 1000000 /dev/zero", b"", LONG)
+        else {
             panic!("it has not ended");
         };
         assert_eq!((status, said.len() as u64), (Some(0), MAX_BYTES));
@@ -109,19 +134,38 @@ mod tests {
 
     #[test]
     fn one_that_takes_too_long_is_ended_with_all_that_it_started() {
-        let said = run_for("(trap '' TERM; sleep 600) & trap '' TERM; sleep 600", b"", Duration::from_millis(200));
+        let said = run_for(
+            "(trap '' TERM; sleep 600) & trap '' TERM; sleep 600",
+            b"",
+            Duration::from_millis(200),
+        );
         assert_eq!(said, Answered::TooLong);
     }
 
     #[test]
     fn what_it_leaves_running_is_not_waited_for() {
         let said = run_for("sleep 600 & echo done", b"", LONG);
-        assert_eq!(said, Answered::Ended { status: Some(0), said: [b"done\n".to_vec(), Vec::new()] });
+        assert_eq!(
+            said,
+            Answered::Ended {
+                status: Some(0),
+                said: [b"done\n".to_vec(), Vec::new()]
+            }
+        );
     }
 
     #[test]
     fn what_is_no_program_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(run(&folder.path().join("omo"), "--x", folder.path(), Vec::new(), LONG).is_err());
+        assert!(
+            run(
+                &folder.path().join("omo"),
+                "--x",
+                folder.path(),
+                Vec::new(),
+                LONG
+            )
+            .is_err()
+        );
     }
 }

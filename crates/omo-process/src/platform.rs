@@ -29,10 +29,13 @@ pub use groups::{ProcessGroup, end_group};
 pub(crate) use groups::{end_groups, flag_termination, reset_signals_of_started_programs};
 #[cfg(unix)]
 pub(crate) use unix::{
-    FILE_OPENER, Shell, is_alive, leave_session, outlive_size_limit, show_no_window, start_mark, step_back,
+    FILE_OPENER, Shell, is_alive, leave_session, outlive_size_limit, show_no_window, start_mark,
+    step_back,
 };
 #[cfg(unix)]
-pub use unix::{IN_PLACE_OF_SHELL, bash, is_executable, own_program, shell_variable, start_own_group};
+pub use unix::{
+    IN_PLACE_OF_SHELL, bash, is_executable, own_program, shell_variable, start_own_group,
+};
 #[cfg(windows)]
 pub(crate) use windows::{
     FILE_OPENER, Shell, end_groups, flag_termination, is_alive, leave_session, outlive_size_limit,
@@ -40,7 +43,8 @@ pub(crate) use windows::{
 };
 #[cfg(windows)]
 pub use windows::{
-    IN_PLACE_OF_SHELL, ProcessGroup, bash, end_group, is_executable, own_program, shell_variable, start_own_group,
+    IN_PLACE_OF_SHELL, ProcessGroup, bash, end_group, is_executable, own_program, shell_variable,
+    start_own_group,
 };
 
 #[cfg(target_os = "linux")]

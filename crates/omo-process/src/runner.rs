@@ -75,13 +75,28 @@ pub fn run(request: ProcessRequest) -> io::Result<ProcessEnd> {
 /// # Errors
 ///
 /// As [`run`].
-pub fn run_while(request: ProcessRequest, mut is_needed: impl FnMut() -> bool) -> io::Result<ProcessEnd> {
+pub fn run_while(
+    request: ProcessRequest,
+    mut is_needed: impl FnMut() -> bool,
+) -> io::Result<ProcessEnd> {
     run_group(request, Some(&mut is_needed))
 }
 
-fn run_group(request: ProcessRequest, mut is_needed: Option<&mut dyn FnMut() -> bool>) -> io::Result<ProcessEnd> {
-    let ProcessRequest { mut command, input, output, reads_stderr, limit, grace, output_wait, max_bytes, leftovers } =
-        request;
+fn run_group(
+    request: ProcessRequest,
+    mut is_needed: Option<&mut dyn FnMut() -> bool>,
+) -> io::Result<ProcessEnd> {
+    let ProcessRequest {
+        mut command,
+        input,
+        output,
+        reads_stderr,
+        limit,
+        grace,
+        output_wait,
+        max_bytes,
+        leftovers,
+    } = request;
     let (stdin, sent) = (!input.is_empty()).then(pipe).transpose()?.unzip();
     let (said, stdout) = pipe()?;
     let (complaint, stderr) = reads_stderr.then(pipe).transpose()?.unzip();
@@ -101,7 +116,11 @@ fn run_group(request: ProcessRequest, mut is_needed: Option<&mut dyn FnMut() -> 
     let deadline = Instant::now() + limit;
     let status = loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        let wait = if is_needed.is_some() { left.min(ASK_EVERY) } else { left };
+        let wait = if is_needed.is_some() {
+            left.min(ASK_EVERY)
+        } else {
+            left
+        };
         match ended.recv_timeout(wait) {
             Ok(status) => break status,
             Err(RecvTimeoutError::Disconnected) => break None,
@@ -110,12 +129,24 @@ fn run_group(request: ProcessRequest, mut is_needed: Option<&mut dyn FnMut() -> 
         let is_cancelled = is_needed.as_mut().is_some_and(|is_needed| !is_needed());
         if is_cancelled || Instant::now() >= deadline {
             end(&group, &ended, grace, leftovers);
-            return Ok(if is_cancelled { ProcessEnd::Cancelled } else { ProcessEnd::TimedOut });
+            return Ok(if is_cancelled {
+                ProcessEnd::Cancelled
+            } else {
+                ProcessEnd::TimedOut
+            });
         }
     };
     let until = Instant::now() + output_wait;
-    let collect = |output: Receiver<Vec<u8>>| output.recv_timeout(until.saturating_duration_since(Instant::now())).ok();
-    Ok(ProcessEnd::Ended(ProcessOutput { status, stdout: collect(said), stderr: complaint.and_then(collect) }))
+    let collect = |output: Receiver<Vec<u8>>| {
+        output
+            .recv_timeout(until.saturating_duration_since(Instant::now()))
+            .ok()
+    };
+    Ok(ProcessEnd::Ended(ProcessOutput {
+        status,
+        stdout: collect(said),
+        stderr: complaint.and_then(collect),
+    }))
 }
 
 fn end(group: &ProcessGroup, ended: &Receiver<Option<i32>>, grace: Duration, leftovers: Leftovers) {
@@ -137,7 +168,12 @@ fn read_beside(mut source: impl Read + Send + 'static, max_bytes: u64) -> Receiv
     let (sender, answer) = channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        if source.by_ref().take(max_bytes).read_to_end(&mut bytes).is_ok() {
+        if source
+            .by_ref()
+            .take(max_bytes)
+            .read_to_end(&mut bytes)
+            .is_ok()
+        {
             let _ = io::copy(&mut source, &mut io::sink());
             let _ = sender.send(bytes);
         }

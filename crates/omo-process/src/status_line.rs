@@ -39,12 +39,16 @@ enum StatusLineEvent {
 impl StatusLine {
     /// Starts it. One that cannot be started says nothing.
     pub fn start(command: &str, input: Vec<u8>) -> Self {
-        Self { started: start(command, input).ok() }
+        Self {
+            started: start(command, input).ok(),
+        }
     }
 
     /// `stdout` up to `LIMIT`, at which it is ended.
     pub fn output(self) -> Vec<u8> {
-        self.started.map(RunningStatusLine::collect_output).unwrap_or_default()
+        self.started
+            .map(RunningStatusLine::collect_output)
+            .unwrap_or_default()
     }
 }
 
@@ -57,8 +61,14 @@ fn start(command: &str, mut input: Vec<u8>) -> std::io::Result<RunningStatusLine
     let (sender, events) = channel();
     let ended = sender.clone();
     // The client ends a status line that it no longer needs; this one is ended with it.
-    let group = ProcessGroup::start(shell, Leftovers::Free, move |_, _| drop(ended.send(StatusLineEvent::Ended)))?;
-    let started = RunningStatusLine { group, events, deadline: Instant::now() + LIMIT };
+    let group = ProcessGroup::start(shell, Leftovers::Free, move |_, _| {
+        drop(ended.send(StatusLineEvent::Ended))
+    })?;
+    let started = RunningStatusLine {
+        group,
+        events,
+        deadline: Instant::now() + LIMIT,
+    };
     // The client ends its line, and a shell's `read` waits for that. One that does not read closes the
     // pipe: its right.
     input.push(b'\n');
@@ -83,9 +93,14 @@ impl RunningStatusLine {
         let mut said = Vec::new();
         let mut has_ended = false;
         loop {
-            match self.events.recv_timeout(self.deadline.saturating_duration_since(Instant::now())) {
+            match self
+                .events
+                .recv_timeout(self.deadline.saturating_duration_since(Instant::now()))
+            {
                 Ok(StatusLineEvent::Output(piece)) => said.extend(piece),
-                Ok(StatusLineEvent::OutputEnded) | Err(RecvTimeoutError::Disconnected) => return said,
+                Ok(StatusLineEvent::OutputEnded) | Err(RecvTimeoutError::Disconnected) => {
+                    return said;
+                }
                 Ok(StatusLineEvent::Ended) => {
                     has_ended = true;
                     self.deadline = self.deadline.min(Instant::now() + LAST_WORDS);

@@ -36,7 +36,10 @@ pub fn on_timeout(words: impl FnOnce() + Send + 'static) {
 
 /// Says the last words, from a thread of their own: what hangs may be the file system.
 fn run_timeout_action() {
-    let words = LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let words = LAST_WORDS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
     let Some(words) = words else { return };
     let (done, is_done) = mpsc::channel();
     std::thread::spawn(move || {
@@ -78,7 +81,10 @@ pub fn reset_limit() {
 }
 
 /// Ends the process as a hook always ends: with 0, and with nothing that it started left running.
-#[expect(clippy::exit, reason = "the only way out of a watchdog thread and of a panic")]
+#[expect(
+    clippy::exit,
+    reason = "the only way out of a watchdog thread and of a panic"
+)]
 pub fn exit_hook() {
     crate::termination::end_started_processes();
     std::process::exit(0);

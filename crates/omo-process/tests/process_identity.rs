@@ -7,7 +7,11 @@ use omo_process::process_identity::{is_alive, start_mark};
 
 #[test]
 fn a_process_lives_until_it_has_ended() {
-    let mut child = Command::new("/bin/cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut child = Command::new("/bin/cat")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
     let pid = child.id();
     assert_eq!(is_alive(pid), Some(true));
     let mark = start_mark(pid);
@@ -18,14 +22,21 @@ fn a_process_lives_until_it_has_ended() {
     // Another user's.
     assert_eq!(is_alive(1), Some(true));
     for no_process in [0, u32::MAX, i32::MAX.unsigned_abs()] {
-        assert_eq!((is_alive(no_process), start_mark(no_process)), (Some(false), None), "{no_process}");
+        assert_eq!(
+            (is_alive(no_process), start_mark(no_process)),
+            (Some(false), None),
+            "{no_process}"
+        );
     }
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn one_that_has_ended_is_dead_before_it_is_waited_for() {
-    let mut child = Command::new("/bin/true").stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = Command::new("/bin/true")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let (pid, mut stdout) = (child.id(), child.stdout.take().unwrap());
     // Its stdout ends with it, or a moment before.
     std::io::copy(&mut stdout, &mut std::io::sink()).unwrap();

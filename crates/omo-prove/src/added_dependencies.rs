@@ -4,16 +4,29 @@
 use std::collections::BTreeSet;
 
 /// Tables of `Cargo.toml`, by the end of their name, whose lines may be added to.
-const CARGO_TABLES: [&str; 4] = ["dependencies", "dev-dependencies", "build-dependencies", "features"];
+const CARGO_TABLES: [&str; 4] = [
+    "dependencies",
+    "dev-dependencies",
+    "build-dependencies",
+    "features",
+];
 
 /// `true` for the manifest of a new package, and where all that stood in one stands there now, and all that was added is
 /// about packages that it did not name.
 pub(crate) fn only_adds_dependencies(path: &str, base: Option<&[u8]>, now: Option<&[u8]>) -> bool {
-    let text = |bytes: Option<&[u8]>| bytes.and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
+    let text =
+        |bytes: Option<&[u8]>| bytes.and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
     let Some(now) = text(now) else { return false };
     let name = path.rsplit('/').next().unwrap_or(path);
     if base.is_none() {
-        const STEERING: [&str; 6] = ["harness", "autotests", "[lints", "[patch", "replace ", "test = false"];
+        const STEERING: [&str; 6] = [
+            "harness",
+            "autotests",
+            "[lints",
+            "[patch",
+            "replace ",
+            "test = false",
+        ];
         let steers = || STEERING.iter().any(|word| now.contains(word));
         return matches!(name, "Cargo.toml" | "go.mod" | "Cargo.lock" | "go.sum") && !steers();
     }
@@ -28,12 +41,20 @@ pub(crate) fn only_adds_dependencies(path: &str, base: Option<&[u8]>, now: Optio
     };
     let (base_entries, now_entries) = (entries(&base), entries(&now));
     let known: BTreeSet<&str> = base_entries.iter().map(|entry| entry.name).collect();
-    let mut added = now_entries.iter().filter(|entry| !base_entries.contains(entry));
-    base_entries.iter().filter(|entry| !entry.line.is_empty()).all(|entry| now_entries.contains(entry))
+    let mut added = now_entries
+        .iter()
+        .filter(|entry| !base_entries.contains(entry));
+    base_entries
+        .iter()
+        .filter(|entry| !entry.line.is_empty())
+        .all(|entry| now_entries.contains(entry))
         && added.all(|entry| entry.may_be_added && !known.contains(entry.name))
 }
 
-fn is_kept<'a>(base: impl Iterator<Item = &'a str>, mut now: impl Iterator<Item = &'a str>) -> bool {
+fn is_kept<'a>(
+    base: impl Iterator<Item = &'a str>,
+    mut now: impl Iterator<Item = &'a str>,
+) -> bool {
     let mut base = base;
     base.all(|line| now.any(|other| other == line))
 }
@@ -53,15 +74,27 @@ fn cargo_entries(text: &str) -> Vec<Entry<'_>> {
     let entry = |line| {
         let is_table = |line: &str| {
             let name = line.trim_matches(['[', ']']);
-            CARGO_TABLES.iter().any(|known| name.rsplit('.').next() == Some(*known)) && !line.starts_with("[[")
+            CARGO_TABLES
+                .iter()
+                .any(|known| name.rsplit('.').next() == Some(*known))
+                && !line.starts_with("[[")
         };
         let is_head = str::starts_with(line, '[');
         if is_head {
             table = line;
         }
-        let name = line.split([' ', '=', '.']).next().unwrap_or(line).trim_matches('"');
+        let name = line
+            .split([' ', '=', '.'])
+            .next()
+            .unwrap_or(line)
+            .trim_matches('"');
         let may_be_added = is_table(table) && (is_head || line.contains('=') && name != "default");
-        Entry { table, line, name: if is_head { "" } else { name }, may_be_added }
+        Entry {
+            table,
+            line,
+            name: if is_head { "" } else { name },
+            may_be_added,
+        }
     };
     let mut entries: Vec<Entry<'_>> = lines.map(entry).collect();
     entries.retain(|entry| !(entry.name.is_empty() && entry.may_be_added));
@@ -71,16 +104,28 @@ fn cargo_entries(text: &str) -> Vec<Entry<'_>> {
 fn go_entries(text: &str) -> Vec<Entry<'_>> {
     let mut block = "";
     let mut entries = Vec::new();
-    for line in text.lines().map(|line| line.split("//").next().unwrap_or(line).trim()) {
+    for line in text
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or(line).trim())
+    {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         if line == ")" {
             block = "";
         } else if rest == "(" {
             block = word;
         } else if !line.is_empty() {
-            let (table, line) = if block.is_empty() { (word, rest) } else { (block, line) };
+            let (table, line) = if block.is_empty() {
+                (word, rest)
+            } else {
+                (block, line)
+            };
             let name = line.split_whitespace().next().unwrap_or(line);
-            entries.push(Entry { table, line, name, may_be_added: matches!(table, "require" | "replace") });
+            entries.push(Entry {
+                table,
+                line,
+                name,
+                may_be_added: matches!(table, "require" | "replace"),
+            });
         }
     }
     entries
@@ -103,16 +148,37 @@ mod tests {
             "\n[dev-dependencies]\nlog = { path = \"log\" }\n",
             "\n[features]\nextra = []\n",
         ] {
-            assert!(only_adds("web/Cargo.toml", cargo, &format!("{cargo}{added}")), "{added}");
+            assert!(
+                only_adds("web/Cargo.toml", cargo, &format!("{cargo}{added}")),
+                "{added}"
+            );
         }
         for (base, now) in [
-            (cargo, &*format!("{cargo}\n[dev-dependencies]\nserde = {{ path = \"stub\" }}\n")),
+            (
+                cargo,
+                &*format!("{cargo}\n[dev-dependencies]\nserde = {{ path = \"stub\" }}\n"),
+            ),
             (cargo, &cargo.replace("\"1\"", "{ path = \"stub\" }")),
-            (cargo, &format!("{cargo}\n[[test]]\nname = \"a\"\nharness = false\n")),
-            (cargo, &format!("{cargo}\n[lints.rust]\nunused = \"allow\"\n")),
-            (cargo, &format!("{cargo}\n[features]\ndefault = [\"fake\"]\n")),
-            (cargo, &cargo.replace("[package]\n", "[package]\nautotests = false\n")),
-            (&format!("{cargo}[lints.rust]\nunused = \"deny\"\n"), &format!("{cargo}[lints.rust]\n")),
+            (
+                cargo,
+                &format!("{cargo}\n[[test]]\nname = \"a\"\nharness = false\n"),
+            ),
+            (
+                cargo,
+                &format!("{cargo}\n[lints.rust]\nunused = \"allow\"\n"),
+            ),
+            (
+                cargo,
+                &format!("{cargo}\n[features]\ndefault = [\"fake\"]\n"),
+            ),
+            (
+                cargo,
+                &cargo.replace("[package]\n", "[package]\nautotests = false\n"),
+            ),
+            (
+                &format!("{cargo}[lints.rust]\nunused = \"deny\"\n"),
+                &format!("{cargo}[lints.rust]\n"),
+            ),
         ] {
             assert!(!only_adds("Cargo.toml", base, now), "{now}");
         }
@@ -123,12 +189,26 @@ mod tests {
         ] {
             assert!(only_adds("go.mod", go, &format!("{go}{added}")), "{added}");
         }
-        for added in ["replace example.org/b => ./stub\n", "exclude example.org/c v1.0.0\n"] {
+        for added in [
+            "replace example.org/b => ./stub\n",
+            "exclude example.org/c v1.0.0\n",
+        ] {
             assert!(!only_adds("go.mod", go, &format!("{go}{added}")), "{added}");
         }
-        assert!(only_adds("Cargo.lock", "version = 3\na\nc\n", "version = 4\na\nb\nc\n"));
+        assert!(only_adds(
+            "Cargo.lock",
+            "version = 3\na\nc\n",
+            "version = 4\na\nb\nc\n"
+        ));
         assert!(!only_adds("Cargo.lock", "a\nc\n", "a\nb\n"));
-        assert!(!only_adds("package.json", "{}", "{}") && only_adds_dependencies("a/Cargo.toml", None, Some(b"")));
-        assert!(!only_adds_dependencies("a/Cargo.toml", None, Some(b"[[test]]\nname = \"a\"\nharness = false\n")));
+        assert!(
+            !only_adds("package.json", "{}", "{}")
+                && only_adds_dependencies("a/Cargo.toml", None, Some(b""))
+        );
+        assert!(!only_adds_dependencies(
+            "a/Cargo.toml",
+            None,
+            Some(b"[[test]]\nname = \"a\"\nharness = false\n")
+        ));
     }
 }

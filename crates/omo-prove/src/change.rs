@@ -22,7 +22,9 @@ const MAX_NAMED_FILES: usize = 5;
 /// Manifest with scripts: a check that runs one has it the same on both sides.
 const PACKAGE: &str = "package.json";
 /// Endings of source code, in which a change defines something.
-const SOURCE_ENDINGS: [&str; 12] = ["rs", "go", "py", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "pyi"];
+const SOURCE_ENDINGS: [&str; 12] = [
+    "rs", "go", "py", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "pyi",
+];
 
 /// A file that a check runs as it is now on both sides: its words name it, and files of such names
 /// are no work that it judges.
@@ -50,9 +52,17 @@ impl Change {
         notes: &mut Vec<String>,
     ) -> Result<Self, BaseError> {
         let name_of = |path: &Path| comparison.name_in_project(path);
-        let words: BTreeSet<String> = request.checks.iter().flat_map(|check| file_words(&check.command)).collect();
+        let words: BTreeSet<String> = request
+            .checks
+            .iter()
+            .flat_map(|check| file_words(&check.command))
+            .collect();
         let is_judge = |path: &&Path| may_judge(&name_of(path), &words);
-        let named: BTreeSet<PathBuf> = comparison.changed_paths().filter(is_judge).map(Path::to_owned).collect();
+        let named: BTreeSet<PathBuf> = comparison
+            .changed_paths()
+            .filter(is_judge)
+            .map(Path::to_owned)
+            .collect();
         let mut kept: BTreeSet<PathBuf> = comparison
             .changed_paths()
             .filter(|path| named.contains(*path) || request.tests.contains(&name_of(path)))
@@ -61,18 +71,31 @@ impl Change {
         let is_of_task = |path: &Path| {
             // A path beside the project in its repository has no name there.
             let is_within = path.starts_with(&comparison.project);
-            request.task.is_none_or(|task| !is_within || task.files.contains(&name_of(path)))
+            request
+                .task
+                .is_none_or(|task| !is_within || task.files.contains(&name_of(path)))
         };
         let is_run = |path: &&PathBuf| !request.tests.contains(&name_of(path)) && is_of_task(path);
         let mut changes_what_checks_run = false;
         for path in kept.intersection(&named).filter(is_run) {
             changes_what_checks_run = true;
-            notes.push(format!("{} is run by a check: both sides have it as it is now", path.display()));
+            notes.push(format!(
+                "{} is run by a check: both sides have it as it is now",
+                path.display()
+            ));
         }
-        let removed: Vec<&Path> =
-            kept.iter().map(PathBuf::as_path).filter(|path| !comparison.is_present(path)).collect();
+        let removed: Vec<&Path> = kept
+            .iter()
+            .map(PathBuf::as_path)
+            .filter(|path| !comparison.is_present(path))
+            .collect();
         notes.extend(removed_test_files(&removed));
-        kept.extend(comparison.changed_paths().filter(|path| !is_of_task(path)).map(Path::to_owned));
+        kept.extend(
+            comparison
+                .changed_paths()
+                .filter(|path| !is_of_task(path))
+                .map(Path::to_owned),
+        );
         let source = |path: &Path| {
             let ending = path.extension().and_then(|ending| ending.to_str());
             !kept.contains(path) && ending.is_some_and(|ending| SOURCE_ENDINGS.contains(&ending))
@@ -83,19 +106,30 @@ impl Change {
         let mut sources = comparison.read_changed(with, source)?;
         sources.truncate(MAX_WORD_FILES);
         for file in &sources {
-            let text = |bytes: Option<&[u8]>| bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+            let text = |bytes: Option<&[u8]>| {
+                bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+            };
             let (base, now) = (text(file.base_bytes()), text(file.now_bytes()));
             add_words(base.as_deref().unwrap_or_default(), &mut before);
             add_definitions(now.as_deref().unwrap_or_default(), &mut facts.defined);
             if file.base.is_none() {
                 // A new module is called as its file is, or as its folder.
-                facts.defined.extend(file.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
-                facts
-                    .defined
-                    .extend(file.path.parent().and_then(Path::file_name).map(|it| it.to_string_lossy().into()));
+                facts.defined.extend(
+                    file.path
+                        .file_stem()
+                        .map(|stem| stem.to_string_lossy().into_owned()),
+                );
+                facts.defined.extend(
+                    file.path
+                        .parent()
+                        .and_then(Path::file_name)
+                        .map(|it| it.to_string_lossy().into()),
+                );
             }
             let is_rust = file.path.extension().is_some_and(|ending| ending == "rs");
-            let Some(now) = now.filter(|_| is_rust) else { continue };
+            let Some(now) = now.filter(|_| is_rust) else {
+                continue;
+            };
             let taken = match base {
                 Some(base) => take_over_tests(&base, &now),
                 None if has_tests(&now) => Err(NotSeparable::New),
@@ -103,24 +137,45 @@ impl Change {
             };
             match taken {
                 Ok(tests) => {
-                    joined.extend(tests.joined.map(|text| (file.path.clone(), text.into_bytes())));
-                    test_modules.extend(tests.modules.iter().map(|name| module_path(&file.path, name)));
+                    joined.extend(
+                        tests
+                            .joined
+                            .map(|text| (file.path.clone(), text.into_bytes())),
+                    );
+                    test_modules.extend(
+                        tests
+                            .modules
+                            .iter()
+                            .map(|name| module_path(&file.path, name)),
+                    );
                 }
                 Err(why) => unseparated.push((file.path.clone(), why)),
             }
         }
-        let is_package = |path: &Path| !kept.contains(path) && path.file_name().is_some_and(|name| name == PACKAGE);
+        let is_package = |path: &Path| {
+            !kept.contains(path) && path.file_name().is_some_and(|name| name == PACKAGE)
+        };
         for file in comparison.read_changed(with, is_package)? {
             if let Some(text) = with_scripts_of_now(file.base_bytes(), file.now_bytes()) {
-                notes.push(format!("both sides have the scripts of {} as they are now", file.path.display()));
+                notes.push(format!(
+                    "both sides have the scripts of {} as they are now",
+                    file.path.display()
+                ));
                 joined.insert(file.path, text);
             }
         }
         // A module that is there for tests alone is one, whatever its file is called.
         let is_module = |path: &Path| {
-            test_modules.iter().any(|module| path.starts_with(module) || path.with_extension("") == *module)
+            test_modules
+                .iter()
+                .any(|module| path.starts_with(module) || path.with_extension("") == *module)
         };
-        kept.extend(comparison.changed_paths().filter(|path| is_module(path)).map(Path::to_owned));
+        kept.extend(
+            comparison
+                .changed_paths()
+                .filter(|path| is_module(path))
+                .map(Path::to_owned),
+        );
         for (path, why) in unseparated.iter().filter(|(path, _)| !kept.contains(path)) {
             let name = sanitize(&path.to_string_lossy(), 100);
             notes.push(format!("the tests in {name} could not be separated: {why}"));
@@ -128,11 +183,20 @@ impl Change {
         }
         facts.defined.retain(|word| !before.contains(word));
         let differs = comparison.changed_paths().any(|path| !kept.contains(path));
-        Ok(Self { kept, joined, sources, facts, differs, changes_what_checks_run })
+        Ok(Self {
+            kept,
+            joined,
+            sources,
+            facts,
+            differs,
+            changes_what_checks_run,
+        })
     }
 
     pub(crate) fn sources(&self) -> impl Iterator<Item = &ChangedFile> {
-        self.sources.iter().filter(|file| !self.kept.contains(&file.path))
+        self.sources
+            .iter()
+            .filter(|file| !self.kept.contains(&file.path))
     }
 
     /// Takes over the [`StoredFiles`] that git keeps in another form.
@@ -142,14 +206,18 @@ impl Change {
         comparison: &BaseComparison,
         notes: &mut Vec<String>,
     ) {
-        self.differs = comparison.changed_paths().any(|path| !self.kept.contains(path) && !files.same.contains(path));
+        self.differs = comparison
+            .changed_paths()
+            .any(|path| !self.kept.contains(path) && !files.same.contains(path));
         if let Some(first) = files.unknown.first() {
             let name = sanitize(&first.to_string_lossy(), 100);
             let more = match files.unknown.len() {
                 1 => String::new(),
                 count => format!(" and {} more", count - 1),
             };
-            notes.push(format!("{name}{more} could not be separated: git keeps another form of it"));
+            notes.push(format!(
+                "{name}{more} could not be separated: git keeps another form of it"
+            ));
             self.facts.unknown_file = Some(name);
         }
     }
@@ -158,7 +226,9 @@ impl Change {
         if self.kept.contains(path) {
             return BaseContent::Now;
         }
-        self.joined.get(path).map_or(BaseContent::Base, |text| BaseContent::Joined(text.clone()))
+        self.joined
+            .get(path)
+            .map_or(BaseContent::Base, |text| BaseContent::Joined(text.clone()))
     }
 }
 
@@ -167,7 +237,8 @@ impl Change {
 fn with_scripts_of_now(base: Option<&[u8]>, now: Option<&[u8]>) -> Option<Vec<u8>> {
     const SCRIPTS: &str = "scripts";
     let now: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(now?).ok()?;
-    let mut base: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(base?).ok()?;
+    let mut base: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_slice(base?).ok()?;
     if base.get(SCRIPTS) == now.get(SCRIPTS) {
         return None;
     }
@@ -180,19 +251,38 @@ fn with_scripts_of_now(base: Option<&[u8]>, now: Option<&[u8]>) -> Option<Vec<u8
 
 fn module_path(file: &Path, module: &str) -> PathBuf {
     let parent = file.parent().unwrap_or(Path::new(""));
-    let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-    if matches!(stem, "lib" | "main" | "mod") { parent.join(module) } else { parent.join(stem).join(module) }
+    let stem = file
+        .file_stem()
+        .and_then(|stem| stem.to_str())
+        .unwrap_or_default();
+    if matches!(stem, "lib" | "main" | "mod") {
+        parent.join(module)
+    } else {
+        parent.join(stem).join(module)
+    }
 }
 
 /// Says which test files the change removed: what was in them is compared with nothing.
 fn removed_test_files(removed: &[&Path]) -> Option<String> {
-    let names: Vec<String> =
-        removed.iter().take(MAX_NAMED_FILES).map(|path| sanitize(&path.to_string_lossy(), 100)).collect();
+    let names: Vec<String> = removed
+        .iter()
+        .take(MAX_NAMED_FILES)
+        .map(|path| sanitize(&path.to_string_lossy(), 100))
+        .collect();
     let more = match removed.len().saturating_sub(MAX_NAMED_FILES) {
         0 => String::new(),
         more => format!(", and {more} more"),
     };
-    let files = if removed.len() == 1 { "test file is" } else { "test files are" };
-    (!removed.is_empty())
-        .then(|| format!("{} {files} gone with the change, on both sides: {}{more}", removed.len(), names.join(", ")))
+    let files = if removed.len() == 1 {
+        "test file is"
+    } else {
+        "test files are"
+    };
+    (!removed.is_empty()).then(|| {
+        format!(
+            "{} {files} gone with the change, on both sides: {}{more}",
+            removed.len(),
+            names.join(", ")
+        )
+    })
 }

@@ -55,7 +55,10 @@ impl ChangedJudges {
         change: &Change,
     ) -> Result<Self, BaseError> {
         let (checks, tests) = (request.checks, request.tests);
-        let words: Vec<BTreeSet<String>> = checks.iter().map(|check| file_words(&check.command)).collect();
+        let words: Vec<BTreeSet<String>> = checks
+            .iter()
+            .map(|check| file_words(&check.command))
+            .collect();
         let project = with.join(&comparison.project);
         let tracked: BTreeSet<String> = comparison
             .changed_paths()
@@ -64,16 +67,23 @@ impl ChangedJudges {
             .collect();
         let behind = scripts_behind(checks, &words, &project, &tracked);
         let is_helper = |file: &&ChangedFile| {
-            file.base_bytes().is_some_and(|text| is_test_helper(&file.path, &String::from_utf8_lossy(text)))
+            file.base_bytes()
+                .is_some_and(|text| is_test_helper(&file.path, &String::from_utf8_lossy(text)))
         };
-        let helpers: BTreeSet<&Path> = change.sources().filter(is_helper).map(|file| file.path.as_path()).collect();
+        let helpers: BTreeSet<&Path> = change
+            .sources()
+            .filter(is_helper)
+            .map(|file| file.path.as_path())
+            .collect();
         let loaded = words_of_configurations(&project);
         let name_of = |path: &Path| comparison.name_in_project(path);
         let steers = |path: &Path| {
             let name = name_of(path);
             // A file that the checks of a plan read is the work, where nothing in its name says
             // otherwise.
-            let is_of = |task: TaskScope| task.files.contains(&name) && (may_steer(&name) || is_shell_script(&name));
+            let is_of = |task: TaskScope| {
+                task.files.contains(&name) && (may_steer(&name) || is_shell_script(&name))
+            };
             if !request.task.is_none_or(is_of) {
                 return false;
             }
@@ -82,26 +92,45 @@ impl ChangedJudges {
             let is_judge = |(check, words): (&Check, &BTreeSet<String>)| {
                 naming_words(&name, words).any(|word| !is_judged(&check.command, word, &name))
             };
-            let mut is_named = || (is_loaded(&name, &loaded) || named.any(is_judge)) && !tests.contains(&name);
+            let mut is_named =
+                || (is_loaded(&name, &loaded) || named.any(is_judge)) && !tests.contains(&name);
             may_steer(&name)
-                || comparison.was_there(path) && (behind.contains_key(&name) || helpers.contains(path) || is_named())
+                || comparison.was_there(path)
+                    && (behind.contains_key(&name) || helpers.contains(path) || is_named())
                 || comparison.was_link(path)
                 || with.join(path).is_symlink()
         };
-        let count = comparison.changed_paths().filter(|path| steers(path)).count();
-        let mut files = if count > MAX_FILES { Vec::new() } else { comparison.read_changed(with, steers)? };
+        let count = comparison
+            .changed_paths()
+            .filter(|path| steers(path))
+            .count();
+        let mut files = if count > MAX_FILES {
+            Vec::new()
+        } else {
+            comparison.read_changed(with, steers)?
+        };
         let only_adds = |file: &ChangedFile| {
             let path = file.path.to_string_lossy();
             only_adds_dependencies(&path, file.base_bytes(), file.now_bytes())
         };
         let added: Vec<ChangedFile> = files.extract_if(.., |file| only_adds(file)).collect();
         let is_judge = |path: &&Path| steers(path) && !added.iter().any(|file| file.path == **path);
-        let mut names: Vec<String> = comparison.changed_paths().filter(is_judge).map(name_of).collect();
+        let mut names: Vec<String> = comparison
+            .changed_paths()
+            .filter(is_judge)
+            .map(name_of)
+            .collect();
         // Hidden files come last: there may be many of them.
         names.sort_by_key(|name| name.starts_with('.') || name.contains("/."));
         let is_setting = |name: &str| name.contains("config") || name.contains("pytest.ini");
-        let are_tests = names.iter().all(|name| tests.contains(name) && !is_setting(name));
-        Ok(Self { files, names, are_tests })
+        let are_tests = names
+            .iter()
+            .all(|name| tests.contains(name) && !is_setting(name));
+        Ok(Self {
+            files,
+            names,
+            are_tests,
+        })
     }
 
     pub(crate) fn read_tests(
@@ -119,8 +148,16 @@ impl ChangedJudges {
             .filter(|path| is_test(path))
             .map(|path| comparison.name_in_project(path))
             .collect();
-        let files = if names.len() > MAX_FILES { Vec::new() } else { comparison.read_changed(with, is_test)? };
-        Ok(Self { files, names, are_tests: true })
+        let files = if names.len() > MAX_FILES {
+            Vec::new()
+        } else {
+            comparison.read_changed(with, is_test)?
+        };
+        Ok(Self {
+            files,
+            names,
+            are_tests: true,
+        })
     }
 
     /// Runs each check that is wanted in the copy of now with these files as they were: one outcome a check, `None` where
@@ -135,13 +172,21 @@ impl ChangedJudges {
             return Ok(Vec::new());
         }
         let top = runner.top_of(Side::With)?;
-        write_versions(&top, &self.files, env::file_time(), |file| file.base.as_ref())?;
+        write_versions(&top, &self.files, env::file_time(), |file| {
+            file.base.as_ref()
+        })?;
         let checks = runner.checks();
         let mut run = |check, is_wanted: bool| {
-            let outcome = is_wanted.then(|| runner.run(check, Side::With, watcher)).transpose()?;
+            let outcome = is_wanted
+                .then(|| runner.run(check, Side::With, watcher))
+                .transpose()?;
             Ok(outcome.and_then(Result::ok))
         };
-        let outcomes = checks.iter().zip(wanted).map(|(check, is_wanted)| run(check, *is_wanted)).collect();
+        let outcomes = checks
+            .iter()
+            .zip(wanted)
+            .map(|(check, is_wanted)| run(check, *is_wanted))
+            .collect();
         // Caches of modules tell files apart by their size and the second of their time.
         let later = env::file_time() + Duration::from_secs(1);
         write_versions(&top, &self.files, later, |file| file.now.as_ref())?;
@@ -158,9 +203,16 @@ impl ChangedJudges {
     }
 
     /// A check that did this with these files as they were, and that with the change; `None` where it could not be run.
-    pub(crate) fn compare(&self, judged: Option<&SideOutcome>, with: Option<&SideOutcome>) -> ClaimComparison {
+    pub(crate) fn compare(
+        &self,
+        judged: Option<&SideOutcome>,
+        with: Option<&SideOutcome>,
+    ) -> ClaimComparison {
         let now = with.map(|with| with.report.clone()).unwrap_or_default();
-        let mut comparison = ClaimComparison { now, ..ClaimComparison::default() };
+        let mut comparison = ClaimComparison {
+            now,
+            ..ClaimComparison::default()
+        };
         if self.names.is_empty() {
             return comparison;
         }
@@ -173,7 +225,9 @@ impl ChangedJudges {
             }
             None => {
                 let named = list_names(&self.names, self.names.len());
-                comparison.notes.push(format!("it could not be run without the changes to {named}"));
+                comparison.notes.push(format!(
+                    "it could not be run without the changes to {named}"
+                ));
             }
         }
         comparison
@@ -184,9 +238,15 @@ impl ChangedJudges {
 fn words_of_configurations(project: &Path) -> BTreeSet<String> {
     const FOLDERS: [&str; 3] = ["", "tests", "test"];
     const MAX_BYTES: u64 = 256 * 1024;
-    let files = FOLDERS.iter().filter_map(|folder| std::fs::read_dir(project.join(folder)).ok()).flatten().flatten();
+    let files = FOLDERS
+        .iter()
+        .filter_map(|folder| std::fs::read_dir(project.join(folder)).ok())
+        .flatten()
+        .flatten();
     let names = files.filter(|file| {
-        let is_file = file.metadata().is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_BYTES);
+        let is_file = file
+            .metadata()
+            .is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_BYTES);
         is_file && may_steer(&file.file_name().to_string_lossy())
     });
     let texts = names.filter_map(|file| std::fs::read_to_string(file.path()).ok());
@@ -208,16 +268,29 @@ fn scripts_behind(
     tracked: &BTreeSet<String>,
 ) -> BTreeMap<String, String> {
     let text = |check: &Check| {
-        let texts: Vec<&str> = std::iter::once(&check.command).chain(check.env.values()).map(String::as_str).collect();
-        let origin = check.cwd.as_ref().map_or_else(|| project.to_owned(), |folder| project.join(folder));
-        NamingText { text: texts.join("\n"), origin }
+        let texts: Vec<&str> = std::iter::once(&check.command)
+            .chain(check.env.values())
+            .map(String::as_str)
+            .collect();
+        let origin = check
+            .cwd
+            .as_ref()
+            .map_or_else(|| project.to_owned(), |folder| project.join(folder));
+        NamingText {
+            text: texts.join("\n"),
+            origin,
+        }
     };
     let is_wanted = |file: &NamedFile| {
         if !file.path.starts_with(project) || file.is_installed() && !tracked.contains(file.name) {
             return false;
         }
         let is_data = || !is_code(file.name) && !file.is_script();
-        let by = file.by.strip_prefix(project).unwrap_or(file.by).to_string_lossy();
+        let by = file
+            .by
+            .strip_prefix(project)
+            .unwrap_or(file.by)
+            .to_string_lossy();
         if is_named_as_test(file.name) {
             return file.is_run;
         }
@@ -226,8 +299,12 @@ fn scripts_behind(
         }
         // A script may run the work as well, for another of its tasks.
         let is_direct = || words.iter().any(|words| is_named(file.name, words));
-        let is_used = || !is_code(file.name) || file.is_script() || is_direct() || is_named_as_judge(file.name);
-        may_steer(file.name) || file.is_imported && is_named_as_judge(file.name) || !file.is_judged && is_used()
+        let is_used = || {
+            !is_code(file.name) || file.is_script() || is_direct() || is_named_as_judge(file.name)
+        };
+        may_steer(file.name)
+            || file.is_imported && is_named_as_judge(file.name)
+            || !file.is_judged && is_used()
     };
     find_named_files(checks.iter().map(text).collect(), project, &[], &is_wanted)
 }

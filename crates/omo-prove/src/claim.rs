@@ -5,13 +5,16 @@ use std::path::Path;
 use std::slice;
 use std::time::{Duration, Instant};
 
-use omo_checks::baseline::{check_at_start, count_rest, outside_files, outside_files_at_start, wait_for_start};
+use omo_checks::baseline::{
+    check_at_start, count_rest, outside_files, outside_files_at_start, wait_for_start,
+};
 use omo_checks::claim_proof::{LOCK, PROVE_ARGUMENT, ProofAnswer, ProofFolder, ProofQuestion};
 use omo_checks::outside_files;
 use omo_checks::project_copy::NamesProject;
 use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
 use omo_core::check::counterfactual::{
-    CheckCounterfactual, LostTests, ProveMode, WithoutChange, compare_counts, compare_places, list_names,
+    CheckCounterfactual, LostTests, ProveMode, WithoutChange, compare_counts, compare_places,
+    list_names,
 };
 use omo_core::check::session_check::{Check, TOTAL_TIMEOUT_SECONDS, TestCounts};
 use omo_core::session::id::SessionId;
@@ -43,10 +46,16 @@ const ASK_EVERY: Duration = Duration::from_millis(500);
 /// Finds out what was asked, where the process was started for that; otherwise nothing happens.
 ///
 /// Called first thing in the `main` of `omo`.
-#[expect(clippy::exit, reason = "this is a process of its own, and does nothing else")]
+#[expect(
+    clippy::exit,
+    reason = "this is a process of its own, and does nothing else"
+)]
 pub fn run_if_asked() {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == PROVE_ARGUMENT) {
+    if arguments
+        .next()
+        .is_some_and(|first| first == PROVE_ARGUMENT)
+    {
         if let (Some(root), Some(id)) = (arguments.next(), arguments.next()) {
             let _ = answer(Path::new(&root), &id.to_string_lossy());
         }
@@ -63,8 +72,16 @@ fn answer(root: &Path, id: &str) -> Option<()> {
     // A hook that asks next knows by the lock that this is being found out. One that works on another question ends soon.
     let alone = StateLock::take_named(&folder.folder, LOCK, Duration::ZERO);
     detached::report_ready("proving").ok()?;
-    let _alone = alone.or_else(|_| StateLock::take_named(&folder.folder, LOCK, LOCK_PATIENCE)).ok()?;
-    let asked = AskedProof { root, home: &home, id: &id, folder: &folder, question: &question };
+    let _alone = alone
+        .or_else(|_| StateLock::take_named(&folder.folder, LOCK, LOCK_PATIENCE))
+        .ok()?;
+    let asked = AskedProof {
+        root,
+        home: &home,
+        id: &id,
+        folder: &folder,
+        question: &question,
+    };
     let found = match asked.find_out() {
         Err(ProofError::Cancelled) if !asked.is_needed() => return None,
         Err(ProofError::Cancelled) => Err(format!("it was not done within {} s", LIMIT.as_secs())),
@@ -84,7 +101,10 @@ struct AskedProof<'a> {
 impl AskedProof<'_> {
     fn session(&self) -> Option<Session> {
         let key = SealKey::load(Some(self.home)).ok()?;
-        state::peek(self.root, self.id).ok().flatten().filter(|session| key.holds(self.id, session))
+        state::peek(self.root, self.id)
+            .ok()
+            .flatten()
+            .filter(|session| key.holds(self.id, session))
     }
 
     /// An answer that is still of use: no other question was asked, and the run is on or was
@@ -92,13 +112,26 @@ impl AskedProof<'_> {
     fn is_needed(&self) -> bool {
         let is_wanted = |session: Session| {
             (session.is_armed() && session.ulw.paused.is_none())
-                || session.verdict.is_some_and(|verdict| verdict.kind == VerdictKind::Verified)
+                || session
+                    .verdict
+                    .is_some_and(|verdict| verdict.kind == VerdictKind::Verified)
         };
-        self.folder.question().as_ref() == Some(self.question) && self.session().is_some_and(is_wanted)
+        self.folder.question().as_ref() == Some(self.question)
+            && self.session().is_some_and(is_wanted)
     }
 
-    fn answer(&self, found: Result<Vec<CheckCounterfactual>, String>, is_whole: bool) -> Option<()> {
-        self.folder.write_answer(&ProofAnswer { question: self.question.clone(), found, is_whole }).ok()
+    fn answer(
+        &self,
+        found: Result<Vec<CheckCounterfactual>, String>,
+        is_whole: bool,
+    ) -> Option<()> {
+        self.folder
+            .write_answer(&ProofAnswer {
+                question: self.question.clone(),
+                found,
+                is_whole,
+            })
+            .ok()
     }
 
     /// Waits for the baseline of checks; a pause may have ended the count.
@@ -110,45 +143,78 @@ impl AskedProof<'_> {
 
     fn counts_here(&self, check: &Check) -> Option<TestCounts> {
         let digest = hex_digest(&check.definition());
-        let place = self.question.checks.iter().position(|known| *known == digest)?;
+        let place = self
+            .question
+            .checks
+            .iter()
+            .position(|known| *known == digest)?;
         self.question.counts.get(place).copied().flatten()
     }
 
-    fn summarize(&self, check: &Check, proof: &CheckProof, comparison: &ClaimComparison) -> CheckCounterfactual {
+    fn summarize(
+        &self,
+        check: &Check,
+        proof: &CheckProof,
+        comparison: &ClaimComparison,
+    ) -> CheckCounterfactual {
         let started = check_at_start(self.home, self.id, check).unwrap_or_default();
         let judged_by = comparison.judging_files(&started.tests).to_vec();
-        let ClaimComparison { mut judging_digest, mut notes, now, .. } = comparison.clone();
+        let ClaimComparison {
+            mut judging_digest,
+            mut notes,
+            now,
+            ..
+        } = comparison.clone();
         if !started.missing_reason.is_empty() && now.counts.is_some() {
-            notes.push(format!("which tests ran at the start is not known: {}", started.missing_reason));
+            notes.push(format!(
+                "which tests ran at the start is not known: {}",
+                started.missing_reason
+            ));
         }
         notes.extend(compare_counts(&started.tests, &now));
-        notes.extend(self.counts_here(check).and_then(|here| compare_places(here, &now, &started.tests)));
+        notes.extend(
+            self.counts_here(check)
+                .and_then(|here| compare_places(here, &now, &started.tests)),
+        );
         notes.extend(comparison.changed_tests(&started.tests));
         if self.question.is_copy_decisive && proof.with != WithChange::Green {
             notes.push("files were written while it ran, and it is not known to be green in a private copy".to_owned());
         }
         let red_in_copy = match proof.with {
-            WithChange::Red if !self.question.is_copy_decisive => {
-                proof.reason.trim_start_matches("it is not green with the change: ").to_owned()
-            }
+            WithChange::Red if !self.question.is_copy_decisive => proof
+                .reason
+                .trim_start_matches("it is not green with the change: ")
+                .to_owned(),
             _ => String::new(),
         };
         // Without any difference but in tests, they are run on one side alone.
         let is_other_side_same = proof.without == WithoutChange::Green;
         let passes = |test: &&TestComparison| {
-            let passed =
-                test.without == TestState::Passed || (is_other_side_same && test.without == TestState::Unknown);
+            let passed = test.without == TestState::Passed
+                || (is_other_side_same && test.without == TestState::Unknown);
             passed && test.with == TestState::Passed
         };
         // Differences from changed files that steer the check are told of those.
-        let unchanged =
-            proof.tests.iter().filter(|_| judged_by.is_empty()).filter(passes).map(|test| test.name.as_str());
+        let unchanged = proof
+            .tests
+            .iter()
+            .filter(|_| judged_by.is_empty())
+            .filter(passes)
+            .map(|test| test.name.as_str());
         let lost = LostTests::compare(&started.tests, &now).with_changed(&started.tests, unchanged);
         if lost.names_some_alone() {
             let names: Vec<&str> = now.iter().map(|(name, _)| name).collect();
-            judging_digest = hex_digest(format!("{judging_digest}\n{}", names.join("\n")).as_bytes());
+            judging_digest =
+                hex_digest(format!("{judging_digest}\n{}", names.join("\n")).as_bytes());
         }
-        CheckCounterfactual { judged_by, judging_digest, lost, notes, red_in_copy, ..proof.summarize(&check.name) }
+        CheckCounterfactual {
+            judged_by,
+            judging_digest,
+            lost,
+            notes,
+            red_in_copy,
+            ..proof.summarize(&check.name)
+        }
     }
 
     /// A note of files outside of the work that are other ones than at the start.
@@ -156,40 +222,81 @@ impl AskedProof<'_> {
     fn changed_outside(&self, checks: &[Check], changed: &[String]) -> Option<(String, String)> {
         let then = outside_files_at_start(self.home, self.id)?;
         let now = outside_files(self.root, checks);
-        let names = outside_files::changed(self.root, &then, &now, changed.iter().map(String::as_str));
-        let states: Vec<String> = names.iter().map(|name| format!("{name}: {:?}", now.get(name))).collect();
-        let note = || format!("changed outside of the work: {}", list_names(&names, names.len()));
+        let names =
+            outside_files::changed(self.root, &then, &now, changed.iter().map(String::as_str));
+        let states: Vec<String> = names
+            .iter()
+            .map(|name| format!("{name}: {:?}", now.get(name)))
+            .collect();
+        let note = || {
+            format!(
+                "changed outside of the work: {}",
+                list_names(&names, names.len())
+            )
+        };
         (!names.is_empty()).then(|| (note(), hex_digest(states.join("\n").as_bytes())))
     }
 
     fn find_out(&self) -> Result<Vec<CheckCounterfactual>, ProofError> {
         let session = self.session().ok_or(ProofError::Cancelled)?;
         let verification = &session.verification;
-        let parts =
-            (self.question.scope.as_deref(), session.ulw.recorded.as_deref(), verification.environment.as_deref());
-        let (Some(scope), Some(recorded), Some(kept)) = parts else { return Err(ProofError::Cancelled) };
-        let environment =
-            CheckEnvironment::load_for_run(self.home, self.id, kept, self.root).ok_or(ProofError::Cancelled)?;
+        let parts = (
+            self.question.scope.as_deref(),
+            session.ulw.recorded.as_deref(),
+            verification.environment.as_deref(),
+        );
+        let (Some(scope), Some(recorded), Some(kept)) = parts else {
+            return Err(ProofError::Cancelled);
+        };
+        let environment = CheckEnvironment::load_for_run(self.home, self.id, kept, self.root)
+            .ok_or(ProofError::Cancelled)?;
         git_command::use_environment(&environment);
-        let repository = RepositoryConfig::read(self.root)
-            .filter(|repository| matches!(repository.approval(Some(self.home)), ApprovalState::Yes(_)));
-        let tests = TestFiles::new(repository.as_ref().map(|repository| repository.tests.clone()).unwrap_or_default());
-        let is_asked = |check: &&Check| self.question.checks.contains(&hex_digest(&check.definition()));
+        let repository = RepositoryConfig::read(self.root).filter(|repository| {
+            matches!(repository.approval(Some(self.home)), ApprovalState::Yes(_))
+        });
+        let tests = TestFiles::new(
+            repository
+                .as_ref()
+                .map(|repository| repository.tests.clone())
+                .unwrap_or_default(),
+        );
+        let is_asked = |check: &&Check| {
+            self.question
+                .checks
+                .contains(&hex_digest(&check.definition()))
+        };
         let checks: Vec<Check> = session.checks.iter().filter(is_asked).cloned().collect();
-        let is_required = verification.prove == ProveMode::Require || checks.iter().any(|check| check.prove);
+        let is_required =
+            verification.prove == ProveMode::Require || checks.iter().any(|check| check.prove);
         let request = ProofRequest {
             root: self.root,
             state_home: self.home,
-            base: BaseChoice::Recorded { session: self.id, scope, recorded },
+            base: BaseChoice::Recorded {
+                session: self.id,
+                scope,
+                recorded,
+            },
             checks: &checks,
             task: None,
-            hollow: if is_required { HollowChecks::All } else { HollowChecks::Unclear },
+            hollow: if is_required {
+                HollowChecks::All
+            } else {
+                HollowChecks::Unclear
+            },
             tests: &tests,
             environment: &environment,
             time: env::file_time(),
-            setup: repository.as_ref().and_then(|repository| repository.setup.as_deref()),
+            setup: repository
+                .as_ref()
+                .and_then(|repository| repository.setup.as_deref()),
         };
-        let mut watcher = ClaimWatcher { asked: self, checks: &checks, scope, started: Instant::now(), looked: None };
+        let mut watcher = ClaimWatcher {
+            asked: self,
+            checks: &checks,
+            scope,
+            started: Instant::now(),
+            looked: None,
+        };
         if !watcher.is_copied() {
             return Err(ProofError::FilesChanged);
         }
@@ -197,11 +304,14 @@ impl AskedProof<'_> {
         self.finish_counting(&checks, || watcher.should_continue());
         let outside = self.changed_outside(&checks, &proof.changed);
         if let (Some(first), Some((note, digest))) = (proof.comparisons.first_mut(), outside) {
-            first.judging_digest = hex_digest(format!("{}{digest}", first.judging_digest).as_bytes());
+            first.judging_digest =
+                hex_digest(format!("{}{digest}", first.judging_digest).as_bytes());
             first.notes.push(note);
         }
         let answers = checks.iter().zip(&proof.checks).zip(&proof.comparisons);
-        Ok(answers.map(|((check, proof), comparison)| self.summarize(check, proof, comparison)).collect())
+        Ok(answers
+            .map(|((check, proof), comparison)| self.summarize(check, proof, comparison))
+            .collect())
     }
 }
 
@@ -216,21 +326,41 @@ struct ClaimWatcher<'a> {
 impl ProofWatcher for ClaimWatcher<'_> {
     fn is_copied(&mut self) -> bool {
         let calls = GitCalls::default();
-        let files = WorkFiles::new(self.asked.root, Some(self.asked.home), &calls, Some(self.scope));
-        files.state().is_some_and(|state| state.id == self.asked.question.tree)
+        let files = WorkFiles::new(
+            self.asked.root,
+            Some(self.asked.home),
+            &calls,
+            Some(self.scope),
+        );
+        files
+            .state()
+            .is_some_and(|state| state.id == self.asked.question.tree)
     }
 
-    fn judges_compared(&mut self, with: &[Result<SideOutcome, NamesProject>], comparisons: &[ClaimComparison]) {
+    fn judges_compared(
+        &mut self,
+        with: &[Result<SideOutcome, NamesProject>],
+        comparisons: &[ClaimComparison],
+    ) {
         const LATER: &str = "without the change it was not done in time";
-        let summarize = |((check, with), comparison): ((&Check, &Result<SideOutcome, NamesProject>), _)| {
-            let proof = match with {
-                Ok(with) if !with.is_green() => CheckProof::not_green_with_change(&check.command, with),
-                Ok(with) => CheckProof::could_not_run(&check.command, with, LATER.to_owned()),
-                Err(error) => CheckProof::not_run(&check.command, error.to_string()),
+        let summarize =
+            |((check, with), comparison): ((&Check, &Result<SideOutcome, NamesProject>), _)| {
+                let proof = match with {
+                    Ok(with) if !with.is_green() => {
+                        CheckProof::not_green_with_change(&check.command, with)
+                    }
+                    Ok(with) => CheckProof::could_not_run(&check.command, with, LATER.to_owned()),
+                    Err(error) => CheckProof::not_run(&check.command, error.to_string()),
+                };
+                self.asked.summarize(check, &proof, comparison)
             };
-            self.asked.summarize(check, &proof, comparison)
-        };
-        let found = self.checks.iter().zip(with).zip(comparisons).map(summarize).collect();
+        let found = self
+            .checks
+            .iter()
+            .zip(with)
+            .zip(comparisons)
+            .map(summarize)
+            .collect();
         let _ = self.asked.answer(Ok(found), false);
     }
 
@@ -251,7 +381,10 @@ impl ProofWatcher for ClaimWatcher<'_> {
         if self.started.elapsed() > LIMIT {
             return false;
         }
-        if self.looked.is_some_and(|looked| looked.elapsed() < ASK_EVERY) {
+        if self
+            .looked
+            .is_some_and(|looked| looked.elapsed() < ASK_EVERY)
+        {
             return true;
         }
         self.looked = Some(Instant::now());

@@ -28,17 +28,28 @@ impl ClaimComparison {
     pub(crate) fn judging_files(&self, started: &TestReport) -> &[String] {
         let is_of_now = |name: &str| self.now.outcome(name) == Some(TestOutcome::Passed);
         let is_for_new_tests = |then: &TestReport| {
-            let mut kept = started.iter().filter(|(name, _)| is_of_now(name)).peekable();
-            let fails = then.iter().any(|(_, outcome)| outcome == TestOutcome::Failed);
+            let mut kept = started
+                .iter()
+                .filter(|(name, _)| is_of_now(name))
+                .peekable();
+            let fails = then
+                .iter()
+                .any(|(_, outcome)| outcome == TestOutcome::Failed);
             let passes = |(name, _)| then.outcome(name) == Some(TestOutcome::Passed);
             fails && !then.is_cut && kept.peek().is_some() && kept.all(passes)
         };
-        if self.with_judges_of_then.as_ref().is_some_and(is_for_new_tests) {
+        if self
+            .with_judges_of_then
+            .as_ref()
+            .is_some_and(is_for_new_tests)
+        {
             return &[];
         }
         match &self.with_tests_of_then {
             // Tests without names: all that is known is that they made it green.
-            Some((_, files)) if self.judged_by.is_empty() && !self.now.names_passed_tests() => files,
+            Some((_, files)) if self.judged_by.is_empty() && !self.now.names_passed_tests() => {
+                files
+            }
             _ => &self.judged_by,
         }
     }
@@ -47,15 +58,28 @@ impl ClaimComparison {
     pub(crate) fn changed_tests(&self, started: &TestReport) -> Option<String> {
         let (then, _) = self.with_tests_of_then.as_ref()?;
         let fails = |name: &&str| then.outcome(name) == Some(TestOutcome::Failed);
-        let names: Vec<String> = turned_green(started, &self.now).filter(fails).map(str::to_owned).collect();
+        let names: Vec<String> = turned_green(started, &self.now)
+            .filter(fails)
+            .map(str::to_owned)
+            .collect();
         (!names.is_empty()).then(|| {
             let count = pluralize(names.len(), "test");
-            format!("{count} failing at the start and passing only as changed: {}", list_names(&names, names.len()))
+            format!(
+                "{count} failing at the start and passing only as changed: {}",
+                list_names(&names, names.len())
+            )
         })
     }
 }
 
-pub(crate) fn turned_green<'a>(started: &'a TestReport, now: &'a TestReport) -> impl Iterator<Item = &'a str> {
+pub(crate) fn turned_green<'a>(
+    started: &'a TestReport,
+    now: &'a TestReport,
+) -> impl Iterator<Item = &'a str> {
     let passes = |name: &&str| now.outcome(name) == Some(TestOutcome::Passed);
-    started.iter().filter(|(_, outcome)| *outcome == TestOutcome::Failed).map(|(name, _)| name).filter(passes)
+    started
+        .iter()
+        .filter(|(_, outcome)| *outcome == TestOutcome::Failed)
+        .map(|(name, _)| name)
+        .filter(passes)
 }

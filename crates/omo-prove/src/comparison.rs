@@ -6,7 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use omo_core::check::counterfactual::{CheckCounterfactual, HollowAnswer, MAX_NAMED_TESTS, TestChanges, WithoutChange};
+use omo_core::check::counterfactual::{
+    CheckCounterfactual, HollowAnswer, MAX_NAMED_TESTS, TestChanges, WithoutChange,
+};
 use omo_core::check::test_report::TestOutcome;
 use serde::Serialize;
 
@@ -101,12 +103,23 @@ impl CheckProof {
         }
         let (without, reason, hollow) = (self.without, self.reason.clone(), self.hollow.clone());
         let name = name.to_owned();
-        CheckCounterfactual { name, without, reason, hollow, tests, shows_nothing, ..CheckCounterfactual::default() }
+        CheckCounterfactual {
+            name,
+            without,
+            reason,
+            hollow,
+            tests,
+            shows_nothing,
+            ..CheckCounterfactual::default()
+        }
     }
 
     /// Proof of a check that is not `WithChange::Green`: the other side says nothing then.
     pub fn not_green_with_change(run: &str, with: &SideOutcome) -> Self {
-        let is_told = with.end.status().is_some_and(|status| !NOT_RUN.contains(&status));
+        let is_told = with
+            .end
+            .status()
+            .is_some_and(|status| !NOT_RUN.contains(&status));
         let (state, why) = if is_told {
             (WithChange::Red, "it is not green with the change")
         } else {
@@ -127,7 +140,15 @@ impl CheckProof {
     pub fn not_run(run: &str, reason: String) -> Self {
         let (with, without) = (WithChange::Unknown, WithoutChange::Unknown);
         let hollow = HollowAnswer::default();
-        Self { run: run.to_owned(), with, without, reason, hollow, lines: Vec::new(), tests: Vec::new() }
+        Self {
+            run: run.to_owned(),
+            with,
+            without,
+            reason,
+            hollow,
+            lines: Vec::new(),
+            tests: Vec::new(),
+        }
     }
 
     /// Proof of a check that could not be tried without the change.
@@ -144,10 +165,25 @@ impl CheckProof {
     }
 
     /// A check that did something else on its second run with the same files.
-    pub fn not_repeatable(run: &str, with: &SideOutcome, is_with_change: bool, again: &SideOutcome) -> Self {
-        let (side, first) = if is_with_change { ("with", "green") } else { ("without", "red") };
-        let reason = format!("two runs {side} the change differ: {first} first, then {}", again.detail);
-        Self { lines: last_lines(again), ..Self::could_not_run(run, with, reason) }
+    pub fn not_repeatable(
+        run: &str,
+        with: &SideOutcome,
+        is_with_change: bool,
+        again: &SideOutcome,
+    ) -> Self {
+        let (side, first) = if is_with_change {
+            ("with", "green")
+        } else {
+            ("without", "red")
+        };
+        let reason = format!(
+            "two runs {side} the change differ: {first} first, then {}",
+            again.detail
+        );
+        Self {
+            lines: last_lines(again),
+            ..Self::could_not_run(run, with, reason)
+        }
     }
 }
 
@@ -164,12 +200,20 @@ pub struct ChangeFacts {
 }
 
 /// `CheckProof` of a check that is green with the change, from its two `SideOutcome`s.
-pub fn compare_sides(run: &str, with: &SideOutcome, without: &SideOutcome, facts: &ChangeFacts) -> CheckProof {
+pub fn compare_sides(
+    run: &str,
+    with: &SideOutcome,
+    without: &SideOutcome,
+    facts: &ChangeFacts,
+) -> CheckProof {
     let mut tests = compare_tests(with, Some(without));
     let (answer, reason, lines) = judge_without(run, with, without, facts, &tests);
     if answer.is_red()
         && !ended_early(without)
-        && without.report.counts.is_none_or(|counts| counts.run == counts.failed)
+        && without
+            .report
+            .counts
+            .is_none_or(|counts| counts.run == counts.failed)
     {
         // No build, or no import of anything that was built.
         tests
@@ -178,7 +222,15 @@ pub fn compare_sides(run: &str, with: &SideOutcome, without: &SideOutcome, facts
             .for_each(|it| it.without = TestState::Absent);
     }
     let hollow = HollowAnswer::default();
-    CheckProof { run: run.to_owned(), with: WithChange::Green, without: answer, reason, hollow, lines, tests }
+    CheckProof {
+        run: run.to_owned(),
+        with: WithChange::Green,
+        without: answer,
+        reason,
+        hollow,
+        lines,
+        tests,
+    }
 }
 
 fn judge_without(
@@ -211,14 +263,17 @@ fn judge_without(
 
 fn failing_names(tests: &[TestComparison]) -> impl Iterator<Item = &str> {
     let fails = |test: &&TestComparison| {
-        test.without == TestState::Failed && matches!(test.with, TestState::Passed | TestState::Unknown)
+        test.without == TestState::Failed
+            && matches!(test.with, TestState::Passed | TestState::Unknown)
     };
     tests.iter().filter(fails).map(|test| test.name.as_str())
 }
 
 /// Tests that fail on another side than the one with the change.
 pub(crate) fn find_failing(with: &SideOutcome, other: &SideOutcome) -> Vec<String> {
-    failing_names(&compare_tests(with, Some(other))).map(str::to_owned).collect()
+    failing_names(&compare_tests(with, Some(other)))
+        .map(str::to_owned)
+        .collect()
 }
 
 fn judge_green(
@@ -227,28 +282,44 @@ fn judge_green(
     facts: &ChangeFacts,
     tests: &[TestComparison],
 ) -> (WithoutChange, String, Vec<String>) {
-    let absent: Vec<&str> =
-        tests.iter().filter(|test| test.without == TestState::Absent).map(|test| test.name.as_str()).collect();
+    let absent: Vec<&str> = tests
+        .iter()
+        .filter(|test| test.without == TestState::Absent)
+        .map(|test| test.name.as_str())
+        .collect();
     let more = match (with.report.counts, without.report.counts) {
         (Some(with), Some(without)) => with.run.saturating_sub(without.run),
         _ => 0,
     };
-    let more = usize::try_from(more).unwrap_or(usize::MAX).max(absent.len());
+    let more = usize::try_from(more)
+        .unwrap_or(usize::MAX)
+        .max(absent.len());
     if more > 0 {
         let count = count_tests(more, "test is", "tests are");
-        let reason =
-            format!("{count} only there with the change, in files that are no test files, and could not be separated");
+        let reason = format!(
+            "{count} only there with the change, in files that are no test files, and could not be separated"
+        );
         return (
             WithoutChange::Unknown,
             reason,
-            absent.iter().take(MAX_LINES).map(|name| (*name).to_owned()).collect(),
+            absent
+                .iter()
+                .take(MAX_LINES)
+                .map(|name| (*name).to_owned())
+                .collect(),
         );
     }
     if let Some(file) = &facts.unknown_file {
-        return (WithoutChange::Unknown, unknown_file_reason(file), Vec::new());
+        return (
+            WithoutChange::Unknown,
+            unknown_file_reason(file),
+            Vec::new(),
+        );
     }
     if let Some(file) = &facts.unseparated_tests {
-        let reason = format!("the tests in {file} could not be separated: without the change they are not there");
+        let reason = format!(
+            "the tests in {file} could not be separated: without the change they are not there"
+        );
         return (WithoutChange::Unknown, reason, Vec::new());
     }
     (
@@ -259,21 +330,33 @@ fn judge_green(
 }
 
 fn unknown_file_reason(file: &str) -> String {
-    format!("{file} could not be separated: git keeps another form of it, and what it was is not known")
+    format!(
+        "{file} could not be separated: git keeps another form of it, and what it was is not known"
+    )
 }
 
 fn absent_words(tests: &[TestComparison]) -> String {
-    match tests.iter().filter(|test| test.without == TestState::Absent).count() {
+    match tests
+        .iter()
+        .filter(|test| test.without == TestState::Absent)
+        .count()
+    {
         0 => String::new(),
-        absent => format!(", {} not there", count_tests(absent, "test is", "tests are")),
+        absent => format!(
+            ", {} not there",
+            count_tests(absent, "test is", "tests are")
+        ),
     }
 }
 
 /// `TestComparison` of both sides by name. A runner that names only failures leaves the others
 /// unknown.
 fn compare_tests(with: &SideOutcome, without: Option<&SideOutcome>) -> Vec<TestComparison> {
-    let names: BTreeSet<&str> =
-        [Some(with), without].into_iter().flatten().flat_map(|side| side.report.iter().map(|(name, _)| name)).collect();
+    let names: BTreeSet<&str> = [Some(with), without]
+        .into_iter()
+        .flatten()
+        .flat_map(|side| side.report.iter().map(|(name, _)| name))
+        .collect();
     let state = |side: &SideOutcome, name: &str| match side.report.outcome(name) {
         Some(TestOutcome::Passed) => TestState::Passed,
         Some(TestOutcome::Failed) => TestState::Failed,
@@ -300,12 +383,17 @@ fn compare_tests(with: &SideOutcome, without: Option<&SideOutcome>) -> Vec<TestC
 
 /// A cargo that ran no more test programs after a failure: without `--no-fail-fast`.
 fn ended_early(side: &SideOutcome) -> bool {
-    side.lines.iter().any(|line| line.trim_start().starts_with("error: test failed, to rerun pass"))
+    side.lines.iter().any(|line| {
+        line.trim_start()
+            .starts_with("error: test failed, to rerun pass")
+    })
 }
 
 fn names_program_of(side: &SideOutcome, name: &str) -> bool {
     let program = |name: &str| name.split_once("::").map(|(program, _)| program.to_owned());
-    side.report.iter().any(|(known, _)| program(known) == program(name))
+    side.report
+        .iter()
+        .any(|(known, _)| program(known) == program(name))
 }
 
 /// Numbers of `TestComparison`s by their two states, for people: those that went from failing or

@@ -58,7 +58,10 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     let (time, calls) = (request.time, GitCalls::default());
     let name = folder_name(time);
     let mut trees = PrivateTrees::create(request.state_home, &name)?;
-    let scratch = ScratchFolder { state_home: request.state_home, parts: &PrivateTrees::scratch_parts(&name) };
+    let scratch = ScratchFolder {
+        state_home: request.state_home,
+        parts: &PrivateTrees::scratch_parts(&name),
+    };
     let comparison = BaseComparison::read(request.root, request.base, scratch, &calls)?;
     watcher.preparing(comparison.file_count());
     let mut notes = Vec::new();
@@ -68,39 +71,75 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
         return Err(ProofError::FilesChanged);
     }
     let mut change = Change::read(&comparison, &with, request, &mut notes)?;
-    comparison.write_changed(&with, &without, time, |path| change.content(path), || watcher.should_continue())?;
-    let of_base: Vec<&Path> =
-        comparison.changed_paths().filter(|path| matches!(change.content(path), BaseContent::Base)).collect();
+    comparison.write_changed(
+        &with,
+        &without,
+        time,
+        |path| change.content(path),
+        || watcher.should_continue(),
+    )?;
+    let of_base: Vec<&Path> = comparison
+        .changed_paths()
+        .filter(|path| matches!(change.content(path), BaseContent::Base))
+        .collect();
     let stored = StoredFiles::restore(request, &comparison, &of_base, (&with, &without));
-    let stored = stored.map_err(|source| PrivateTreeError::File { path: without.clone(), source })?;
+    let stored = stored.map_err(|source| PrivateTreeError::File {
+        path: without.clone(),
+        source,
+    })?;
     change.note_stored_files(&stored, &comparison, &mut notes);
     let is_claim = matches!(request.base, BaseChoice::Recorded { .. });
     let has_judges = is_claim || request.task.is_some();
-    let judges = has_judges.then(|| ChangedJudges::read(&comparison, &with, request, &change)).transpose()?;
+    let judges = has_judges
+        .then(|| ChangedJudges::read(&comparison, &with, request, &change))
+        .transpose()?;
     let of_claim = judges.as_ref().filter(|_| is_claim);
-    let old_tests = of_claim.map(|judges| judges.read_tests(&comparison, &with, request.tests)).transpose()?;
-    let failing_tests =
-        if is_claim { FailingTests::read(&comparison, &with, request, &change) } else { FailingTests::default() };
+    let old_tests = of_claim
+        .map(|judges| judges.read_tests(&comparison, &with, request.tests))
+        .transpose()?;
+    let failing_tests = if is_claim {
+        FailingTests::read(&comparison, &with, request, &change)
+    } else {
+        FailingTests::default()
+    };
     install(request, &comparison, &mut trees, watcher)?;
-    let changed = comparison.changed_paths().map(|path| comparison.name_in_project(path)).collect();
+    let changed = comparison
+        .changed_paths()
+        .map(|path| comparison.name_in_project(path))
+        .collect();
     let (base, project) = (comparison.base.clone(), comparison.project.clone());
     drop(comparison);
     trees.remove_scratch()?;
     let mut runner = SideRunner::new(request, project, trees);
     let all = vec![true; request.checks.len()];
     let run = |judges: &ChangedJudges| judges.run_checks(&mut runner, watcher, &all);
-    let mut with_old_judges = judges.as_ref().map(run).transpose()?.unwrap_or_default().into_iter();
+    let mut with_old_judges = judges
+        .as_ref()
+        .map(run)
+        .transpose()?
+        .unwrap_or_default()
+        .into_iter();
     let mut with_change = Vec::new();
     let mut comparisons = Vec::new();
     for check in request.checks {
         let before = with_old_judges.next().flatten();
         let with = runner.run(check, Side::With, watcher)?;
-        comparisons.extend(judges.as_ref().map(|judges| judges.compare(before.as_ref(), with.as_ref().ok())));
+        comparisons.extend(
+            judges
+                .as_ref()
+                .map(|judges| judges.compare(before.as_ref(), with.as_ref().ok())),
+        );
         with_change.push(with);
     }
     watcher.judges_compared(&with_change, &comparisons);
     if request.task.is_some_and(|task| !task.runs_without) {
-        return Ok(Proof { base, checks: Vec::new(), comparisons, notes, changed });
+        return Ok(Proof {
+            base,
+            checks: Vec::new(),
+            comparisons,
+            notes,
+            changed,
+        });
     }
     let mut checks = Vec::new();
     for (check, with) in request.checks.iter().zip(&with_change) {
@@ -108,9 +147,11 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     }
     if let Some(old_tests) = &old_tests {
         let asked = request.checks.iter().zip(with_change.iter().zip(&checks));
-        let is_asked = |(check, (with, proof)): (&Check, (&Result<SideOutcome, _>, &CheckProof))| {
-            with.as_ref().is_ok_and(|with| with.is_green() && watcher.asks_old_tests(check, with, proof))
-        };
+        let is_asked =
+            |(check, (with, proof)): (&Check, (&Result<SideOutcome, _>, &CheckProof))| {
+                with.as_ref()
+                    .is_ok_and(|with| with.is_green() && watcher.asks_old_tests(check, with, proof))
+            };
         let asked: Vec<bool> = asked.map(is_asked).collect();
         let outcomes = old_tests.run_checks(&mut runner, watcher, &asked)?;
         for (comparison, outcome) in comparisons.iter_mut().zip(outcomes) {
@@ -119,11 +160,17 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
             }
         }
     }
-    for (comparison, (check, (with, proof))) in
-        comparisons.iter_mut().zip(request.checks.iter().zip(with_change.iter().zip(&checks)))
+    for (comparison, (check, (with, proof))) in comparisons
+        .iter_mut()
+        .zip(request.checks.iter().zip(with_change.iter().zip(&checks)))
     {
         let Ok(with) = with else { continue };
-        comparison.notes.extend(failing_tests.ask_check(check, (with, proof), &mut runner, watcher)?);
+        comparison.notes.extend(failing_tests.ask_check(
+            check,
+            (with, proof),
+            &mut runner,
+            watcher,
+        )?);
     }
     // A claim that is red and then green on the same files says so by itself, and costs no further runs.
     let repeated = if is_claim { &[][..] } else { request.checks };
@@ -134,17 +181,32 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
             *proof = why;
         }
     }
-    let sides: Vec<Option<&SideOutcome>> = with_change.iter().map(|with| with.as_ref().ok()).collect();
-    match hollow::ask_checks(request.hollow, &change, &mut runner, (&sides, &mut checks), watcher) {
+    let sides: Vec<Option<&SideOutcome>> =
+        with_change.iter().map(|with| with.as_ref().ok()).collect();
+    match hollow::ask_checks(
+        request.hollow,
+        &change,
+        &mut runner,
+        (&sides, &mut checks),
+        watcher,
+    ) {
         // Other facts about a claim count.
         Err(ProofError::Cancelled) if is_claim => {}
         asked => asked?,
     }
-    Ok(Proof { base, checks, comparisons, notes, changed })
+    Ok(Proof {
+        base,
+        checks,
+        comparisons,
+        notes,
+        changed,
+    })
 }
 
 fn folder_name(time: SystemTime) -> String {
-    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let since = time
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
     format!("{}-{}", std::process::id(), since.as_nanos())
 }
 
@@ -163,19 +225,27 @@ fn install(
         if comparison.file_count() <= MAX_REPOSITORY_FILES {
             make_repository(request.root, &active);
         }
-        copy_paths((comparison.top(), &active), &included, || watcher.should_continue())?;
+        copy_paths((comparison.top(), &active), &included, || {
+            watcher.should_continue()
+        })?;
         if let Some(command) = request.setup {
             let path = trees.path().join("setup.log");
-            let file =
-                fs::File::create(&path).map_err(|source| PrivateTreeError::File { path: path.clone(), source })?;
+            let file = fs::File::create(&path).map_err(|source| PrivateTreeError::File {
+                path: path.clone(),
+                source,
+            })?;
             let project = active.join(&comparison.project);
             let log = CheckLog { path, file };
-            set_up_worktree(command, &project, request.environment, log, || watcher.should_continue())?;
+            set_up_worktree(command, &project, request.environment, log, || {
+                watcher.should_continue()
+            })?;
         }
     }
     if request.setup.is_none() {
         let installed = installed_folders(comparison.ignored_paths()?);
-        copy_paths((comparison.top(), &trees.active_top()), &installed, || watcher.should_continue())?;
+        copy_paths((comparison.top(), &trees.active_top()), &installed, || {
+            watcher.should_continue()
+        })?;
         trees.set_installed(installed.into_iter().collect());
     }
     Ok(())

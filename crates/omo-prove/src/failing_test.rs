@@ -32,11 +32,19 @@ const WORDS: &str = "\
 fn may_reach_runner(change: &Change) -> bool {
     let words = |bytes: Option<&[u8]>| -> Vec<String> {
         let text = String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
-        let parts = text.split(|char: char| !char.is_ascii_alphanumeric()).map(str::to_owned);
-        let of_runner = |part: &String| WORDS.split_ascii_whitespace().any(|word| part.starts_with(word));
+        let parts = text
+            .split(|char: char| !char.is_ascii_alphanumeric())
+            .map(str::to_owned);
+        let of_runner = |part: &String| {
+            WORDS
+                .split_ascii_whitespace()
+                .any(|word| part.starts_with(word))
+        };
         parts.filter(of_runner).collect()
     };
-    change.sources().any(|file| words(file.now_bytes()).len() > words(file.base_bytes()).len())
+    change
+        .sources()
+        .any(|file| words(file.now_bytes()).len() > words(file.base_bytes()).len())
 }
 
 /// The files that may get such a test: those of tests, and those that the commands of checks name. None where the change
@@ -50,27 +58,52 @@ pub(crate) struct FailingTests {
 }
 
 impl FailingTests {
-    pub(crate) fn read(comparison: &BaseComparison, with: &Path, request: &ProofRequest, change: &Change) -> Self {
+    pub(crate) fn read(
+        comparison: &BaseComparison,
+        with: &Path,
+        request: &ProofRequest,
+        change: &Change,
+    ) -> Self {
         if !may_reach_runner(change) {
             return Self::default();
         }
-        let words: BTreeSet<String> = request.checks.iter().flat_map(|check| file_words(&check.command)).collect();
+        let words: BTreeSet<String> = request
+            .checks
+            .iter()
+            .flat_map(|check| file_words(&check.command))
+            .collect();
         let select = |wanted: &dyn Fn(&str) -> bool| {
-            let paths = comparison.present_paths().filter(|path| wanted(&comparison.name_in_project(path)));
+            let paths = comparison
+                .present_paths()
+                .filter(|path| wanted(&comparison.name_in_project(path)));
             paths.map(Path::to_owned).collect()
         };
         let mut of_tests: Vec<PathBuf> = select(&|name| request.tests.contains(name));
         // Rust has tests beside the work.
         let is_rust = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "rs");
-        of_tests.extend(change.sources().map(|file| &file.path).filter(is_rust).cloned());
+        of_tests.extend(
+            change
+                .sources()
+                .map(|file| &file.path)
+                .filter(is_rust)
+                .cloned(),
+        );
         let named: Vec<PathBuf> = select(&|name| is_named(name, &words));
         let may_end = |path: &&PathBuf| {
-            let bytes = regular_file::read(&with.join(path), MAX_BYTES, Links::Refused).ok().flatten();
+            let bytes = regular_file::read(&with.join(path), MAX_BYTES, Links::Refused)
+                .ok()
+                .flatten();
             let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
-            ["exit", "Exit", "kill"].iter().any(|word| text.contains(word))
+            ["exit", "Exit", "kill"]
+                .iter()
+                .any(|word| text.contains(word))
         };
         let ending = named.iter().filter(may_end).cloned().collect();
-        Self { of_tests, named, ending }
+        Self {
+            of_tests,
+            named,
+            ending,
+        }
     }
 
     /// Asks a check that is green with the change, and not without it: a note where a test that has to fail is not
@@ -86,26 +119,40 @@ impl FailingTests {
         let paths: Vec<&PathBuf> = if names_tests {
             self.of_tests.iter().collect()
         } else {
-            self.named.iter().filter(|path| !self.ending.contains(*path)).collect()
+            self.named
+                .iter()
+                .filter(|path| !self.ending.contains(*path))
+                .collect()
         };
         if paths.is_empty() || !with.is_green() || proof.without != WithoutChange::Red {
             return Ok(None);
         }
-        let Some(now) = run_with_failing_test(check, &paths, Side::With, runner, watcher)? else { return Ok(None) };
+        let Some(now) = run_with_failing_test(check, &paths, Side::With, runner, watcher)? else {
+            return Ok(None);
+        };
         let passing = marked(&now, TestOutcome::Passed);
         let mut is_blind = now.is_green() || !passing.is_empty();
         if is_blind && names_tests {
             // The same test has to fail with the work as it was.
             let then = run_with_failing_test(check, &paths, Side::Without, runner, watcher)?;
-            let failing = then.map(|then| marked(&then, TestOutcome::Failed)).unwrap_or_default();
-            is_blind = failing.iter().any(|name| passing.contains(name) || now.is_green());
+            let failing = then
+                .map(|then| marked(&then, TestOutcome::Failed))
+                .unwrap_or_default();
+            is_blind = failing
+                .iter()
+                .any(|name| passing.contains(name) || now.is_green());
         }
-        Ok(is_blind.then(|| "a test that has to fail is not noticed, by a change of the work itself".to_owned()))
+        Ok(is_blind.then(|| {
+            "a test that has to fail is not noticed, by a change of the work itself".to_owned()
+        }))
     }
 }
 
 fn marked(outcome: &SideOutcome, wanted: TestOutcome) -> Vec<String> {
-    let tests = outcome.report.iter().filter(|(name, outcome)| name.contains(MARK) && *outcome == wanted);
+    let tests = outcome
+        .report
+        .iter()
+        .filter(|(name, outcome)| name.contains(MARK) && *outcome == wanted);
     tests.map(|(name, _)| name.to_owned()).collect()
 }
 
@@ -120,7 +167,10 @@ fn run_with_failing_test(
     let top = runner.top_of(side)?;
     let real_top = top.canonicalize().unwrap_or_else(|_| top.clone());
     let mut changed = Vec::new();
-    for (path, text, failing) in paths.iter().filter_map(|path| read_with_failing_test(&real_top, path)).take(MAX_FILES)
+    for (path, text, failing) in paths
+        .iter()
+        .filter_map(|path| read_with_failing_test(&real_top, path))
+        .take(MAX_FILES)
     {
         write(&path, &failing)?;
         changed.push((path, text));
@@ -139,14 +189,21 @@ fn run_with_failing_test(
 /// the copy.
 fn read_with_failing_test(real_top: &Path, path: &Path) -> Option<(PathBuf, String, String)> {
     let path = real_top.join(path);
-    let bytes = regular_file::read(&path, MAX_BYTES, Links::Refused).ok().flatten();
-    let text = String::from_utf8(bytes.filter(|_| path.canonicalize().is_ok_and(|real| real == path))?).ok()?;
+    let bytes = regular_file::read(&path, MAX_BYTES, Links::Refused)
+        .ok()
+        .flatten();
+    let text =
+        String::from_utf8(bytes.filter(|_| path.canonicalize().is_ok_and(|real| real == path))?)
+            .ok()?;
     let failing = with_failing_test(&path, &text)?;
     Some((path, text, failing))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), PrivateTreeError> {
-    std::fs::write(path, text).map_err(|source| PrivateTreeError::File { path: path.to_owned(), source })
+    std::fs::write(path, text).map_err(|source| PrivateTreeError::File {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// The text of a file of tests with some more, which fail by the means that its own tests have.
@@ -164,7 +221,8 @@ fn with_failing_test(path: &Path, text: &str) -> Option<String> {
             } else if has_functions() {
                 format!("\ndef test_{MARK}():\n    assert 1 == 2\n")
             } else {
-                text.contains("assert ").then(|| "\nassert 1 == 2\n".to_owned())?
+                text.contains("assert ")
+                    .then(|| "\nassert 1 == 2\n".to_owned())?
             };
             let at = text.find("\nif __name__").unwrap_or(text.len());
             let (above, below) = text.split_at_checked(at)?;
@@ -182,9 +240,9 @@ fn with_failing_test(path: &Path, text: &str) -> Option<String> {
         "rs" if text.contains("#[test]") => with(format!(
             "#[test]\nfn {MARK}_equal() {{\n    assert_eq!(1, 2);\n}}\n#[test]\nfn {MARK}_true() {{\n    assert!(1 == 2);\n}}\n"
         )),
-        "go" if text.contains("*testing.T)") => {
-            with(format!("func Test_{MARK}(t *testing.T) {{\n\tt.Error(\"{MARK}\")\n}}\n"))
-        }
+        "go" if text.contains("*testing.T)") => with(format!(
+            "func Test_{MARK}(t *testing.T) {{\n\tt.Error(\"{MARK}\")\n}}\n"
+        )),
         _ => None,
     }
 }
@@ -203,30 +261,52 @@ mod tests {
             std::fs::write(temp.path().join(file), text).unwrap();
         }
         std::os::unix::fs::symlink(temp.path(), top.join("folder")).unwrap();
-        std::os::unix::fs::symlink(temp.path().join("outside.py"), top.join("tests/test_b.py")).unwrap();
+        std::os::unix::fs::symlink(temp.path().join("outside.py"), top.join("tests/test_b.py"))
+            .unwrap();
         let top = top.canonicalize().unwrap();
         let is_read = |path: &str| read_with_failing_test(&top, Path::new(path)).is_some();
-        assert_eq!(["tests/test_a.py", "tests/test_b.py", "folder/outside.py"].map(is_read), [true, false, false]);
+        assert_eq!(
+            ["tests/test_a.py", "tests/test_b.py", "folder/outside.py"].map(is_read),
+            [true, false, false]
+        );
     }
 
     #[test]
     fn a_failing_test_is_one_of_the_kind_that_a_file_has() {
         for (path, text, more) in [
-            ("test_a.py", "class A(unittest.TestCase): pass\n", "self.assertEqual(1, 2)"),
-            ("test_a.py", "def test_a(): pass\n", "def test_omo_has_to_fail():"),
+            (
+                "test_a.py",
+                "class A(unittest.TestCase): pass\n",
+                "self.assertEqual(1, 2)",
+            ),
+            (
+                "test_a.py",
+                "def test_a(): pass\n",
+                "def test_omo_has_to_fail():",
+            ),
             ("verify.py", "assert add(1, 1) == 2\n", "\nassert 1 == 2\n"),
             ("a.test.js", "test('a', () => {});\n", "expect(1).toBe(2)"),
             ("tests/a.rs", "#[test]\nfn a() {}\n", "assert_eq!(1, 2);"),
             ("a_test.go", "func TestA(t *testing.T) {}\n", "t.Error("),
         ] {
             let failing = with_failing_test(Path::new(path), text).unwrap_or_default();
-            assert!(failing.starts_with(text) && failing.contains(more), "{path}: {failing}");
+            assert!(
+                failing.starts_with(text) && failing.contains(more),
+                "{path}: {failing}"
+            );
         }
-        for (path, text) in [("tests/a.json", "{}"), ("tests/data.py", "X = 1\n"), ("tests/common.rs", "fn a() {}\n")] {
+        for (path, text) in [
+            ("tests/a.json", "{}"),
+            ("tests/data.py", "X = 1\n"),
+            ("tests/common.rs", "fn a() {}\n"),
+        ] {
             assert_eq!(with_failing_test(Path::new(path), text), None, "{path}");
         }
         let main = "class A(TestCase): pass\n\nif __name__ == '__main__':\n    unittest.main()\n";
         let failing = with_failing_test(Path::new("test_a.py"), main).unwrap_or_default();
-        assert!(failing.find("OmoHasToFail") < failing.find("__main__"), "{failing}");
+        assert!(
+            failing.find("OmoHasToFail") < failing.find("__main__"),
+            "{failing}"
+        );
     }
 }

@@ -26,8 +26,9 @@ pub(crate) const NOT_RUN: [i32; 2] = [126, 127];
 const SIGNALLED: std::ops::RangeInclusive<i32> = 129..=159;
 
 /// Summary of failed tests, without those that could not be loaded.
-static FAILED_TESTS: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"\b([1-9][0-9]*) failed\b|\bfailures=([1-9][0-9]*)|\bfail ([1-9][0-9]*)\b").ok());
+static FAILED_TESTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"\b([1-9][0-9]*) failed\b|\bfailures=([1-9][0-9]*)|\bfail ([1-9][0-9]*)\b").ok()
+});
 
 pub(crate) struct Failure<'a> {
     /// Command of the check.
@@ -81,39 +82,71 @@ impl Failure<'_> {
         let unknown = |reason: String| FailureAnswer::Unknown { reason };
         let status = match &side.end {
             CheckEnd::Exited(status) => *status,
-            CheckEnd::Killed(signal) => return unknown(format!("{words} it was ended by signal {signal}")),
-            CheckEnd::TimedOut(seconds) => return unknown(format!("{words} it did not end within {seconds} s")),
-            CheckEnd::NotStarted(why) => return unknown(format!("{words} it could not be started: {why}")),
+            CheckEnd::Killed(signal) => {
+                return unknown(format!("{words} it was ended by signal {signal}"));
+            }
+            CheckEnd::TimedOut(seconds) => {
+                return unknown(format!("{words} it did not end within {seconds} s"));
+            }
+            CheckEnd::NotStarted(why) => {
+                return unknown(format!("{words} it could not be started: {why}"));
+            }
         };
         let mut missing = find_missing_items(&side.lines);
         if self.reads_other_languages {
             missing.extend(find_other_missing_items(&side.lines));
         }
         // A module in the command itself is what the check runs, and no need of it.
-        let is_asked_for = |item: &&MissingItem| item.module.as_ref().is_some_and(|module| self.asks_for(module));
-        let explained: Vec<_> = missing.iter().filter(|item| is_expected(&item.name) && !is_asked_for(item)).collect();
+        let is_asked_for = |item: &&MissingItem| {
+            item.module
+                .as_ref()
+                .is_some_and(|module| self.asks_for(module))
+        };
+        let explained: Vec<_> = missing
+            .iter()
+            .filter(|item| is_expected(&item.name) && !is_asked_for(item))
+            .collect();
         let not_built = explained.first().map(|first| {
-            let names: BTreeSet<String> =
-                explained.iter().map(|item| format!("`{}`", sanitize(&item.name, 60))).collect();
+            let names: BTreeSet<String> = explained
+                .iter()
+                .map(|item| format!("`{}`", sanitize(&item.name, 60)))
+                .collect();
             let verb = if names.len() == 1 { "is" } else { "are" };
             let names: Vec<String> = names.into_iter().take(3).collect();
-            let reason = format!("it cannot be built {words}: {} {verb} missing", names.join(", "));
-            FailureAnswer::NotBuilt { reason, lines: vec![first.line.clone()] }
+            let reason = format!(
+                "it cannot be built {words}: {} {verb} missing",
+                names.join(", ")
+            );
+            FailureAnswer::NotBuilt {
+                reason,
+                lines: vec![first.line.clone()],
+            }
         });
         if !self.failing.is_empty() && self.doubt.is_none() {
             // In a language without a build, a test that needs a name fails for want of it.
-            if let (Some(not_built), false) = (not_built, side.lines.iter().any(|line| is_assertion(line))) {
+            if let (Some(not_built), false) =
+                (not_built, side.lines.iter().any(|line| is_assertion(line)))
+            {
                 return not_built;
             }
             let reason = count_tests(self.failing.len(), "test fails", "tests fail");
             let reason = format!("{reason} {words}{}", self.absent_words);
-            return FailureAnswer::Red { reason, lines: lines_about(side, self.failing), is_by_status: false };
+            return FailureAnswer::Red {
+                reason,
+                lines: lines_about(side, self.failing),
+                is_by_status: false,
+            };
         }
         if NOT_RUN.contains(&status) {
-            return unknown(format!("{words} its command could not be run (exit status {status})"));
+            return unknown(format!(
+                "{words} its command could not be run (exit status {status})"
+            ));
         }
         if SIGNALLED.contains(&status) {
-            return unknown(format!("{words} its command was ended by signal {}", status - 128));
+            return unknown(format!(
+                "{words} its command was ended by signal {}",
+                status - 128
+            ));
         }
         if side.verdict == CheckVerdict::NothingRan {
             return unknown(format!("{words} no test was run"));
@@ -134,7 +167,11 @@ impl Failure<'_> {
             return unknown(doubt.clone());
         }
         if self.is_runner || is_build {
-            let what = if words == "without the change" { "that the change defines" } else { "that is missing" };
+            let what = if words == "without the change" {
+                "that the change defines"
+            } else {
+                "that is missing"
+            };
             return unknown(format!(
                 "it ends before its tests {words}, and names nothing {what} (exit status {status})"
             ));
@@ -143,7 +180,11 @@ impl Failure<'_> {
             0 => format!("{words} it does not end as expected: {}", side.detail),
             status => format!("{words} it ends with exit status {status}"),
         };
-        FailureAnswer::Red { reason, lines: last_lines(side), is_by_status: true }
+        FailureAnswer::Red {
+            reason,
+            lines: last_lines(side),
+            is_by_status: true,
+        }
     }
 
     /// A command that names a module, or one within it.
@@ -152,9 +193,13 @@ impl Failure<'_> {
         let mut words = self.run.split(is_end).filter(|word| !word.is_empty());
         words.any(|word| {
             let inner = word.strip_prefix(module);
-            let is_named = inner.is_some_and(|inner| inner.is_empty() || inner.starts_with(['.', '/', ':']));
+            let is_named =
+                inner.is_some_and(|inner| inner.is_empty() || inner.starts_with(['.', '/', ':']));
             // A program that is run by its path says the whole of it.
-            is_named || module.strip_suffix(word.trim_start_matches("./")).is_some_and(|folder| folder.ends_with('/'))
+            is_named
+                || module
+                    .strip_suffix(word.trim_start_matches("./"))
+                    .is_some_and(|folder| folder.ends_with('/'))
         })
     }
 
@@ -165,8 +210,14 @@ impl Failure<'_> {
             return None;
         }
         // A file that could not be loaded is no test.
-        let is_of_files = |line: &str| line.starts_with("Test Files") || line.starts_with("Test Suites");
-        let mut lines = self.side.lines.iter().map(|line| line.trim_start()).filter(|line| !is_of_files(line));
+        let is_of_files =
+            |line: &str| line.starts_with("Test Files") || line.starts_with("Test Suites");
+        let mut lines = self
+            .side
+            .lines
+            .iter()
+            .map(|line| line.trim_start())
+            .filter(|line| !is_of_files(line));
         let found = lines.find_map(|line| FAILED_TESTS.as_ref()?.captures(line))?;
         found.iter().skip(1).flatten().next()?.as_str().parse().ok()
     }
@@ -189,13 +240,25 @@ pub fn judge_tests_first(
     let mut splitter = LineSplitter::default();
     splitter.read(output, |line| lines.push(line.to_owned()));
     splitter.finish(|line| lines.push(line.to_owned()));
-    let end = outcome.exit.map_or_else(|| CheckEnd::NotStarted(outcome.detail.clone()), CheckEnd::Exited);
+    let end = outcome.exit.map_or_else(
+        || CheckEnd::NotStarted(outcome.detail.clone()),
+        CheckEnd::Exited,
+    );
     let mut reader = TestOutputReader::default();
     reader.read(output);
     let mut report = reader.report();
     report.counts = outcome.counts;
-    let side = SideOutcome { end, verdict: CheckVerdict::Failed, detail: outcome.detail.clone(), report, lines };
-    let failed = side.report.iter().filter(|(_, outcome)| *outcome == TestOutcome::Failed);
+    let side = SideOutcome {
+        end,
+        verdict: CheckVerdict::Failed,
+        detail: outcome.detail.clone(),
+        report,
+        lines,
+    };
+    let failed = side
+        .report
+        .iter()
+        .filter(|(_, outcome)| *outcome == TestOutcome::Failed);
     let failing: Vec<&str> = failed.map(|(name, _)| name).collect();
     let failure = Failure {
         run: &check.command,
@@ -208,7 +271,11 @@ pub fn judge_tests_first(
         doubt: None,
     };
     match failure.judge(|_| true) {
-        FailureAnswer::Red { reason, is_by_status, .. } => Ok((!is_by_status).then_some(reason)),
+        FailureAnswer::Red {
+            reason,
+            is_by_status,
+            ..
+        } => Ok((!is_by_status).then_some(reason)),
         FailureAnswer::NotBuilt { reason, .. } => Ok(Some(reason)),
         FailureAnswer::Unknown { reason } => Err(reason),
     }
@@ -221,8 +288,17 @@ pub(crate) fn count_tests(count: usize, one: &str, more: &str) -> String {
 /// Line of a failed assertion.
 fn is_assertion(line: &str) -> bool {
     let line = line.trim_start();
-    ["AssertionError", "ERR_ASSERTION", "expect(received)", "panicked at"].iter().any(|word| line.contains(word))
-        || line.strip_prefix('E').is_some_and(|said| said.trim_start().starts_with("assert "))
+    [
+        "AssertionError",
+        "ERR_ASSERTION",
+        "expect(received)",
+        "panicked at",
+    ]
+    .iter()
+    .any(|word| line.contains(word))
+        || line
+            .strip_prefix('E')
+            .is_some_and(|said| said.trim_start().starts_with("assert "))
 }
 
 /// Words of a tool that could not build, or could not load, the tested code.
@@ -244,19 +320,45 @@ pub(crate) fn is_build_failure(line: &str) -> bool {
 }
 
 fn lines_about(side: &SideOutcome, tests: &[&str]) -> Vec<String> {
-    let last = |name: &str| name.rsplit([':', '.', '>', ' ', '/']).next().unwrap_or(name).to_owned();
-    let names: Vec<String> = tests.iter().take(MAX_LINES).map(|test| last(test)).collect();
-    let says = |line: &&String| names.iter().any(|name| !name.is_empty() && line.contains(name.as_str()));
-    let lines: Vec<String> =
-        side.lines.iter().filter(says).take(MAX_LINES).map(|line| sanitize(line.trim(), MAX_LINE_CHARS)).collect();
-    if lines.is_empty() { last_lines(side) } else { lines }
+    let last = |name: &str| {
+        name.rsplit([':', '.', '>', ' ', '/'])
+            .next()
+            .unwrap_or(name)
+            .to_owned()
+    };
+    let names: Vec<String> = tests
+        .iter()
+        .take(MAX_LINES)
+        .map(|test| last(test))
+        .collect();
+    let says = |line: &&String| {
+        names
+            .iter()
+            .any(|name| !name.is_empty() && line.contains(name.as_str()))
+    };
+    let lines: Vec<String> = side
+        .lines
+        .iter()
+        .filter(says)
+        .take(MAX_LINES)
+        .map(|line| sanitize(line.trim(), MAX_LINE_CHARS))
+        .collect();
+    if lines.is_empty() {
+        last_lines(side)
+    } else {
+        lines
+    }
 }
 
 pub(crate) fn last_lines(side: &SideOutcome) -> Vec<String> {
     let says = |line: &&String| line.chars().any(char::is_alphanumeric);
     let lines: Vec<&String> = side.lines.iter().filter(says).collect();
     let from = lines.len().saturating_sub(MAX_LINES);
-    lines.iter().skip(from).map(|line| sanitize(line.trim(), MAX_LINE_CHARS)).collect()
+    lines
+        .iter()
+        .skip(from)
+        .map(|line| sanitize(line.trim(), MAX_LINE_CHARS))
+        .collect()
 }
 
 #[cfg(test)]

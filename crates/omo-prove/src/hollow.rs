@@ -35,7 +35,8 @@ const MAX_FUNCTIONS: usize = 50;
 impl HollowChecks {
     fn contain(self, proof: &CheckProof) -> bool {
         let is_unclear = proof.without.shows_change(&proof.hollow).is_none();
-        proof.with == WithChange::Green && (self == Self::All || (self == Self::Unclear && is_unclear))
+        proof.with == WithChange::Green
+            && (self == Self::All || (self == Self::Unclear && is_unclear))
     }
 }
 
@@ -98,7 +99,9 @@ fn empty_changed(
     wish: Wish,
 ) -> Result<Hollowed, NotHollow> {
     functions.retain(|function| {
-        let is_same = |old: &Function| old.name == function.name && (wish.only_new || old.body == function.body);
+        let is_same = |old: &Function| {
+            old.name == function.name && (wish.only_new || old.body == function.body)
+        };
         !before.iter().any(is_same)
     });
     if functions.is_empty() {
@@ -112,8 +115,16 @@ fn empty_changed(
         at = function.begin;
     }
     text.push_str(now.get(at..).ok_or(NotHollow::NotParsed)?);
-    let names = functions.iter().take(wish.limit).map(|function| function.name.clone()).collect();
-    Ok(Hollowed { text, functions: names, left_out: functions.len().saturating_sub(wish.limit) })
+    let names = functions
+        .iter()
+        .take(wish.limit)
+        .map(|function| function.name.clone())
+        .collect();
+    Ok(Hollowed {
+        text,
+        functions: names,
+        left_out: functions.len().saturating_sub(wish.limit),
+    })
 }
 
 /// Reason for which the functions of a file stay as they are.
@@ -131,7 +142,11 @@ enum NotHollow {
 
 impl From<NotSeparable> for NotHollow {
     fn from(why: NotSeparable) -> Self {
-        if why == NotSeparable::NotParsed { Self::NotParsed } else { Self::TooLarge }
+        if why == NotSeparable::NotParsed {
+            Self::NotParsed
+        } else {
+            Self::TooLarge
+        }
     }
 }
 
@@ -146,19 +161,25 @@ struct HollowChange {
 
 impl HollowChange {
     fn wish(&self, only_new: bool) -> Wish {
-        Wish { limit: MAX_FUNCTIONS.saturating_sub(self.functions.len()), only_new }
+        Wish {
+            limit: MAX_FUNCTIONS.saturating_sub(self.functions.len()),
+            only_new,
+        }
     }
 
     fn add(&mut self, path: &Path, result: Result<Hollowed, NotHollow>) {
         match result {
             Ok(hollowed) => {
-                self.functions.extend(hollowed.functions.iter().map(|name| sanitize(name, 80)));
+                self.functions
+                    .extend(hollowed.functions.iter().map(|name| sanitize(name, 80)));
                 self.left_out += hollowed.left_out;
                 self.texts.insert(path.to_owned(), hollowed.text);
             }
             Err(NotHollow::NoFunction) => {}
             Err(why) => {
-                self.problem.get_or_insert_with(|| format!("{}: {why}", sanitize(&path.to_string_lossy(), 100)));
+                self.problem.get_or_insert_with(|| {
+                    format!("{}: {why}", sanitize(&path.to_string_lossy(), 100))
+                });
             }
         }
     }
@@ -167,7 +188,11 @@ impl HollowChange {
         let emptied = |file: &ChangedFile| {
             let mut now = file.now.clone()?;
             now.bytes = self.texts.get(&file.path)?.clone().into_bytes();
-            Some(ChangedFile { path: file.path.clone(), base: None, now: Some(now) })
+            Some(ChangedFile {
+                path: file.path.clone(),
+                base: None,
+                now: Some(now),
+            })
         };
         change.sources().filter_map(emptied).collect()
     }
@@ -182,21 +207,39 @@ impl HollowChange {
         let mut hollow = Self::default();
         let (mut of_python, mut of_javascript) = (Vec::new(), Vec::new());
         for file in change.sources() {
-            let (Some(language), Some(now)) = (Language::of(&file.path), file.now_bytes()) else { continue };
-            let (Ok(now), Ok(base)) = (str::from_utf8(now), file.base_bytes().map(str::from_utf8).transpose()) else {
+            let (Some(language), Some(now)) = (Language::of(&file.path), file.now_bytes()) else {
+                continue;
+            };
+            let (Ok(now), Ok(base)) = (
+                str::from_utf8(now),
+                file.base_bytes().map(str::from_utf8).transpose(),
+            ) else {
                 hollow.add(&file.path, Err(NotHollow::NotParsed));
                 continue;
             };
-            let source = Source { path: &file.path, base, now };
+            let source = Source {
+                path: &file.path,
+                base,
+                now,
+            };
             match language {
-                Language::Go => hollow.add(&file.path, go::hollow(base, now, hollow.wish(only_new))),
-                Language::Rust => hollow.add(&file.path, rust::hollow(base, now, hollow.wish(only_new))),
+                Language::Go => {
+                    hollow.add(&file.path, go::hollow(base, now, hollow.wish(only_new)))
+                }
+                Language::Rust => {
+                    hollow.add(&file.path, rust::hollow(base, now, hollow.wish(only_new)))
+                }
                 Language::Python => of_python.push(source),
                 Language::JavaScript => of_javascript.push(source),
             }
         }
-        for (language, sources) in [(&script::PYTHON, of_python), (&script::JAVASCRIPT, of_javascript)] {
-            for (path, result) in script::hollow(language, &sources, hollow.wish(only_new), runner, watcher)? {
+        for (language, sources) in [
+            (&script::PYTHON, of_python),
+            (&script::JAVASCRIPT, of_javascript),
+        ] {
+            for (path, result) in
+                script::hollow(language, &sources, hollow.wish(only_new), runner, watcher)?
+            {
                 hollow.add(&path, result);
             }
         }
@@ -217,7 +260,9 @@ pub(crate) fn ask_checks(
         return Ok(());
     }
     // Tests of old that run what was altered would hide that none runs what is missing without the change.
-    let only_new = proofs.iter().any(|proof| wanted.contain(proof) && proof.without == WithoutChange::NotBuilt);
+    let only_new = proofs
+        .iter()
+        .any(|proof| wanted.contain(proof) && proof.without == WithoutChange::NotBuilt);
     let mut hollow = HollowChange::make(only_new, change, runner, watcher)?;
     if only_new && hollow.functions.is_empty() {
         hollow = HollowChange::make(false, change, runner, watcher)?;
@@ -227,16 +272,32 @@ pub(crate) fn ask_checks(
             "the change has no function of Go, Rust, Python, JavaScript or TypeScript that can be emptied".to_owned()
         });
         let answer = HollowAnswer::Unknown(format!("could not be made hollow: {why}"));
-        proofs.iter_mut().filter(|proof| wanted.contain(proof)).for_each(|proof| proof.hollow = answer.clone());
+        proofs
+            .iter_mut()
+            .filter(|proof| wanted.contain(proof))
+            .for_each(|proof| proof.hollow = answer.clone());
         return Ok(());
     }
     // Caches of modules tell files apart by their size and the second of their time.
     let later = env::file_time() + Duration::from_secs(2);
-    write_versions(&runner.top_of(Side::With)?, &hollow.files(change), later, |file| file.now.as_ref())?;
+    write_versions(
+        &runner.top_of(Side::With)?,
+        &hollow.files(change),
+        later,
+        |file| file.now.as_ref(),
+    )?;
     for (check, (with, proof)) in runner.checks().iter().zip(with_change.iter().zip(proofs)) {
-        let Some(with) = with.filter(|_| wanted.contain(proof)) else { continue };
+        let Some(with) = with.filter(|_| wanted.contain(proof)) else {
+            continue;
+        };
         proof.hollow = match runner.run(check, Side::With, watcher)? {
-            Ok(outcome) => judge(&check.command, with, &outcome, &hollow.functions, hollow.left_out),
+            Ok(outcome) => judge(
+                &check.command,
+                with,
+                &outcome,
+                &hollow.functions,
+                hollow.left_out,
+            ),
             Err(error) => HollowAnswer::Unknown(error.to_string()),
         };
     }
@@ -244,9 +305,18 @@ pub(crate) fn ask_checks(
 }
 
 /// Answer of a check with empty bodies. Its exit status alone says nothing: a formatter finds fault with them as well.
-fn judge(run: &str, with: &SideOutcome, outcome: &SideOutcome, functions: &[String], left_out: usize) -> HollowAnswer {
+fn judge(
+    run: &str,
+    with: &SideOutcome,
+    outcome: &SideOutcome,
+    functions: &[String],
+    left_out: usize,
+) -> HollowAnswer {
     if outcome.verdict == CheckVerdict::Green {
-        return HollowAnswer::Green { functions: functions.to_vec(), left_out };
+        return HollowAnswer::Green {
+            functions: functions.to_vec(),
+            left_out,
+        };
     }
     let thrown = format!(": {MARK}");
     if outcome.lines.iter().any(|line| line.contains(&thrown)) {
@@ -254,7 +324,9 @@ fn judge(run: &str, with: &SideOutcome, outcome: &SideOutcome, functions: &[Stri
     }
     let failing = find_failing(with, outcome);
     if failing.is_empty() && outcome.lines.iter().any(|line| is_build_failure(line)) {
-        return HollowAnswer::Unknown("could not be made hollow: it does not build with empty bodies".to_owned());
+        return HollowAnswer::Unknown(
+            "could not be made hollow: it does not build with empty bodies".to_owned(),
+        );
     }
     let failing: Vec<&str> = failing.iter().map(String::as_str).collect();
     let failure = Failure {
@@ -268,9 +340,16 @@ fn judge(run: &str, with: &SideOutcome, outcome: &SideOutcome, functions: &[Stri
         doubt: None,
     };
     match failure.judge(|_| false) {
-        FailureAnswer::Red { is_by_status: false, .. } => HollowAnswer::Red,
-        FailureAnswer::Red { reason, .. } => HollowAnswer::Unknown(format!("{reason}, and no test says why")),
-        FailureAnswer::NotBuilt { reason, .. } | FailureAnswer::Unknown { reason } => HollowAnswer::Unknown(reason),
+        FailureAnswer::Red {
+            is_by_status: false,
+            ..
+        } => HollowAnswer::Red,
+        FailureAnswer::Red { reason, .. } => {
+            HollowAnswer::Unknown(format!("{reason}, and no test says why"))
+        }
+        FailureAnswer::NotBuilt { reason, .. } | FailureAnswer::Unknown { reason } => {
+            HollowAnswer::Unknown(reason)
+        }
     }
 }
 

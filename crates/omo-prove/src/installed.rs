@@ -10,8 +10,11 @@ use omo_git::made_folders::INSTALLED;
 
 /// Ignored paths with installed packages, such as `node_modules`.
 pub(crate) fn installed_folders(ignored: Vec<PathBuf>) -> BTreeSet<PathBuf> {
-    let is_installed =
-        |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| INSTALLED.contains(&name));
+    let is_installed = |path: &PathBuf| {
+        path.file_name()
+            .and_then(|name| name.to_str())
+            .is_some_and(|name| INSTALLED.contains(&name))
+    };
     ignored.into_iter().filter(is_installed).collect()
 }
 
@@ -37,9 +40,16 @@ pub(crate) fn copy_paths<'p>(
     mut should_continue: impl FnMut() -> bool,
 ) -> Result<(), CopyError> {
     let all = CopyOptions::all(CopyKind::Installed(from, to));
-    let options = CopyOptions { max_files: 300_000, max_bytes: 4 * 1024 * 1024 * 1024, max_depth: 128, ..all };
+    let options = CopyOptions {
+        max_files: 300_000,
+        max_bytes: 4 * 1024 * 1024 * 1024,
+        max_depth: 128,
+        ..all
+    };
     let mut copier = FileCopier::open(from, &[to], options)?;
-    paths.into_iter().try_for_each(|path| copier.copy_real(path, &mut should_continue))
+    paths
+        .into_iter()
+        .try_for_each(|path| copier.copy_real(path, &mut should_continue))
 }
 
 #[cfg(test)]
@@ -57,7 +67,11 @@ mod tests {
         fs::create_dir_all(from.join(".venv/bin")).unwrap();
         fs::create_dir_all(&to).unwrap();
         let top = from.display().to_string();
-        fs::write(from.join(".venv/bin/tool"), format!("#!{top}/.venv/bin/python\n")).unwrap();
+        fs::write(
+            from.join(".venv/bin/tool"),
+            format!("#!{top}/.venv/bin/python\n"),
+        )
+        .unwrap();
         fs::write(from.join(".venv/project.pth"), format!("{top}/src\n")).unwrap();
         fs::write(from.join(".venv/data.txt"), &top).unwrap();
         std::os::unix::fs::symlink(from.join("src"), from.join(".venv/src")).unwrap();
@@ -65,17 +79,36 @@ mod tests {
         copy_paths((&from, &to), &[PathBuf::from(".venv")], || true).unwrap();
         let shown = to.display();
         let read = |path: &str| fs::read_to_string(to.join(path)).unwrap();
-        assert_eq!(read(".venv/bin/tool"), format!("#!{shown}/.venv/bin/python\n"));
+        assert_eq!(
+            read(".venv/bin/tool"),
+            format!("#!{shown}/.venv/bin/python\n")
+        );
         assert_eq!(read(".venv/project.pth"), format!("{shown}/src\n"));
         assert_eq!(read(".venv/data.txt"), top);
         assert_eq!(fs::read_link(to.join(".venv/src")).unwrap(), to.join("src"));
-        assert_eq!(fs::read_link(to.join(".venv/lib")).unwrap(), Path::new("../lib"));
+        assert_eq!(
+            fs::read_link(to.join(".venv/lib")).unwrap(),
+            Path::new("../lib")
+        );
     }
 
     #[test]
     fn only_what_is_installed_is_copied() {
-        let ignored = ["node_modules", "packages/a/node_modules", "target", "dist", ".env"].map(PathBuf::from);
+        let ignored = [
+            "node_modules",
+            "packages/a/node_modules",
+            "target",
+            "dist",
+            ".env",
+        ]
+        .map(PathBuf::from);
         let found: Vec<PathBuf> = installed_folders(ignored.to_vec()).into_iter().collect();
-        assert_eq!(found, [PathBuf::from("node_modules"), PathBuf::from("packages/a/node_modules")]);
+        assert_eq!(
+            found,
+            [
+                PathBuf::from("node_modules"),
+                PathBuf::from("packages/a/node_modules")
+            ]
+        );
     }
 }

@@ -59,9 +59,18 @@ const OTHER_PATTERNS: [&str; 6] = [
 
 type Readers = LazyLock<Vec<Regex>>;
 
-static READERS: Readers = LazyLock::new(|| PATTERNS.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
-static OTHER_READERS: Readers =
-    LazyLock::new(|| OTHER_PATTERNS.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
+static READERS: Readers = LazyLock::new(|| {
+    PATTERNS
+        .iter()
+        .filter_map(|pattern| Regex::new(pattern).ok())
+        .collect()
+});
+static OTHER_READERS: Readers = LazyLock::new(|| {
+    OTHER_PATTERNS
+        .iter()
+        .filter_map(|pattern| Regex::new(pattern).ok())
+        .collect()
+});
 
 /// Items that an output says are missing, by [`PATTERNS`].
 pub(crate) fn find_missing_items(lines: &[String]) -> Vec<MissingItem> {
@@ -76,10 +85,21 @@ fn read_missing_items(lines: &[String], readers: &[Regex]) -> Vec<MissingItem> {
     let mut items = Vec::new();
     for line in lines {
         for found in readers.iter().flat_map(|reader| reader.captures_iter(line)) {
-            let named = found.iter().skip(1).flatten().next().map(|item| last_name(item.as_str()));
+            let named = found
+                .iter()
+                .skip(1)
+                .flatten()
+                .next()
+                .map(|item| last_name(item.as_str()));
             if let Some(name) = named.filter(|name| !name.is_empty()) {
-                let module = found.name("module").map(|module| module.as_str().to_owned());
-                items.push(MissingItem { name, module, line: sanitize(line.trim(), MAX_LINE_CHARS) });
+                let module = found
+                    .name("module")
+                    .map(|module| module.as_str().to_owned());
+                items.push(MissingItem {
+                    name,
+                    module,
+                    line: sanitize(line.trim(), MAX_LINE_CHARS),
+                });
             }
         }
         if items.len() >= MAX_ITEMS {
@@ -92,10 +112,16 @@ fn read_missing_items(lines: &[String], readers: &[Regex]) -> Vec<MissingItem> {
 fn last_name(path: &str) -> String {
     let path = path.trim_end_matches('/');
     let file = path.rsplit('/').next().unwrap_or(path);
-    let endings = [".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".py"];
-    let stem = endings.iter().find_map(|ending| file.strip_suffix(ending)).unwrap_or(file);
+    let endings = [
+        ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".py",
+    ];
+    let stem = endings
+        .iter()
+        .find_map(|ending| file.strip_suffix(ending))
+        .unwrap_or(file);
     let name = stem.rsplit(['.', ':']).next().unwrap_or(stem);
-    name.trim_matches(|char: char| !(char.is_alphanumeric() || matches!(char, '_' | '-' | '$'))).to_owned()
+    name.trim_matches(|char: char| !(char.is_alphanumeric() || matches!(char, '_' | '-' | '$')))
+        .to_owned()
 }
 
 /// Definitions of a name, in the languages whose runners are known: by a keyword, as a field or a
@@ -110,18 +136,28 @@ const DEFINITIONS: [&str; 7] = [
     r"^[ \t]+(?P<name>[A-Z]\w*)[ \t]+[\w\[\]*.]+(?:[ \t]+`[^`]*`)?$",
 ];
 
-static DEFINERS: LazyLock<Vec<Regex>> =
-    LazyLock::new(|| DEFINITIONS.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
+static DEFINERS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    DEFINITIONS
+        .iter()
+        .filter_map(|pattern| Regex::new(pattern).ok())
+        .collect()
+});
 
 /// The names that source code defines, as far as its lines show that. What a comment or an import names is not defined.
 pub(crate) fn add_definitions(text: &str, names: &mut BTreeSet<String>) {
     const NOT_DEFINING: [&str; 8] = ["//", "#!", "# ", "*", "/*", "use ", "import ", "from "];
-    for line in text.lines().filter(|line| line.len() <= MAX_SOURCE_LINE_BYTES) {
+    for line in text
+        .lines()
+        .filter(|line| line.len() <= MAX_SOURCE_LINE_BYTES)
+    {
         let start = line.trim_start();
         if NOT_DEFINING.iter().any(|mark| start.starts_with(mark)) {
             continue;
         }
-        for found in DEFINERS.iter().flat_map(|definer| definer.captures_iter(line)) {
+        for found in DEFINERS
+            .iter()
+            .flat_map(|definer| definer.captures_iter(line))
+        {
             let group = found.name("name").or_else(|| found.name("names"));
             add_words(group.map_or("", |group| group.as_str()), names);
         }
@@ -140,42 +176,122 @@ mod tests {
     #[test]
     fn each_tool_names_what_is_missing() {
         for (line, name) in [
-            ("error[E0425]: cannot find function `total_price` in this scope", "total_price"),
-            ("error[E0425]: cannot find function `total` in module `cart`", "total"),
-            ("error[E0412]: cannot find type `Cart` in this scope", "Cart"),
-            ("error[E0405]: cannot find trait `Priced` in this scope", "Priced"),
-            ("error[E0432]: unresolved import `shop::cart::Total`", "Total"),
-            ("error[E0433]: failed to resolve: use of undeclared type `Cart`", "Cart"),
-            ("error[E0433]: failed to resolve: could not find `cart` in `shop`", "cart"),
-            ("error[E0599]: no method named `total` found for struct `Cart` in the current scope", "total"),
-            ("error[E0599]: no function or associated item named `new` found for struct `Cart`", "new"),
-            ("error[E0599]: no variant or associated item named `Paid` found for enum `State`", "Paid"),
-            ("error[E0560]: struct `Cart` has no field named `tax`", "tax"),
+            (
+                "error[E0425]: cannot find function `total_price` in this scope",
+                "total_price",
+            ),
+            (
+                "error[E0425]: cannot find function `total` in module `cart`",
+                "total",
+            ),
+            (
+                "error[E0412]: cannot find type `Cart` in this scope",
+                "Cart",
+            ),
+            (
+                "error[E0405]: cannot find trait `Priced` in this scope",
+                "Priced",
+            ),
+            (
+                "error[E0432]: unresolved import `shop::cart::Total`",
+                "Total",
+            ),
+            (
+                "error[E0433]: failed to resolve: use of undeclared type `Cart`",
+                "Cart",
+            ),
+            (
+                "error[E0433]: failed to resolve: could not find `cart` in `shop`",
+                "cart",
+            ),
+            (
+                "error[E0599]: no method named `total` found for struct `Cart` in the current scope",
+                "total",
+            ),
+            (
+                "error[E0599]: no function or associated item named `new` found for struct `Cart`",
+                "new",
+            ),
+            (
+                "error[E0599]: no variant or associated item named `Paid` found for enum `State`",
+                "Paid",
+            ),
+            (
+                "error[E0560]: struct `Cart` has no field named `tax`",
+                "tax",
+            ),
             ("error[E0609]: no field `tax` on type `Cart`", "tax"),
             ("error: cannot find macro `sum` in this scope", "sum"),
             ("error[E0583]: file not found for module `tax`", "tax"),
             ("./cart_test.go:9:7: undefined: TotalPrice", "TotalPrice"),
             ("./a_test.go:9:7: undefined: cart.Total", "Total"),
-            ("./a_test.go:7:4: c.Total undefined (type Cart has no field or method Total)", "Total"),
-            ("./a_test.go:7:4: unknown field Tax in struct literal of type Cart", "Tax"),
-            ("a_test.go:4:2: package example.org/shop/tax is not in std (/usr/lib/go/src/tax)", "tax"),
-            ("a_test.go:4:2: no required module provides package example.org/shop/tax; to add it:", "tax"),
-            ("E   ImportError: cannot import name 'total' from 'shop.cart' (/x/cart.py)", "total"),
+            (
+                "./a_test.go:7:4: c.Total undefined (type Cart has no field or method Total)",
+                "Total",
+            ),
+            (
+                "./a_test.go:7:4: unknown field Tax in struct literal of type Cart",
+                "Tax",
+            ),
+            (
+                "a_test.go:4:2: package example.org/shop/tax is not in std (/usr/lib/go/src/tax)",
+                "tax",
+            ),
+            (
+                "a_test.go:4:2: no required module provides package example.org/shop/tax; to add it:",
+                "tax",
+            ),
+            (
+                "E   ImportError: cannot import name 'total' from 'shop.cart' (/x/cart.py)",
+                "total",
+            ),
             ("E   ModuleNotFoundError: No module named 'shop.tax'", "tax"),
-            ("AttributeError: module 'shop' has no attribute 'total'", "total"),
-            ("AttributeError: <module 'shop'> does not have the attribute 'total'", "total"),
-            ("SyntaxError: The requested module '../cart.js' does not provide an export named 'total'", "total"),
-            ("Error: Cannot find module '/p/src/tax.js' imported from /p/test/a.test.js", "tax"),
-            ("Error: Failed to load url ../src/tax (resolved id: ../src/tax) in /p/a.test.ts.", "tax"),
-            ("Error: Failed to resolve import \"./tax.ts\" from \"src/a.test.ts\". Does the file exist?", "tax"),
-            ("a.ts(1,10): error TS2305: Module '\"./cart\"' has no exported member 'total'.", "total"),
-            ("a.ts(3,5): error TS2339: Property 'tax' does not exist on type 'Cart'.", "tax"),
+            (
+                "AttributeError: module 'shop' has no attribute 'total'",
+                "total",
+            ),
+            (
+                "AttributeError: <module 'shop'> does not have the attribute 'total'",
+                "total",
+            ),
+            (
+                "SyntaxError: The requested module '../cart.js' does not provide an export named 'total'",
+                "total",
+            ),
+            (
+                "Error: Cannot find module '/p/src/tax.js' imported from /p/test/a.test.js",
+                "tax",
+            ),
+            (
+                "Error: Failed to load url ../src/tax (resolved id: ../src/tax) in /p/a.test.ts.",
+                "tax",
+            ),
+            (
+                "Error: Failed to resolve import \"./tax.ts\" from \"src/a.test.ts\". Does the file exist?",
+                "tax",
+            ),
+            (
+                "a.ts(1,10): error TS2305: Module '\"./cart\"' has no exported member 'total'.",
+                "total",
+            ),
+            (
+                "a.ts(3,5): error TS2339: Property 'tax' does not exist on type 'Cart'.",
+                "tax",
+            ),
             ("TypeError: cart.total is not a function", "total"),
         ] {
             let items = find_missing_items(&[line.to_owned()]);
-            assert!(items.iter().any(|item| item.name == name), "{line}: {items:?}");
+            assert!(
+                items.iter().any(|item| item.name == name),
+                "{line}: {items:?}"
+            );
         }
-        for line in ["error[E0308]: mismatched types", "all good", "test total ... ok", "undefined behaviour"] {
+        for line in [
+            "error[E0308]: mismatched types",
+            "all good",
+            "test total ... ok",
+            "undefined behaviour",
+        ] {
             assert_eq!(find_missing_items(&[line.to_owned()]), [], "{line}");
         }
     }
@@ -186,9 +302,10 @@ mod tests {
                       \tRate float64\nexport const rate = 1\nexport { one, two as three }\n  refund(order) {\nself.state = 1\nclass Shop:\n";
         let mut names = BTreeSet::new();
         add_definitions(source, &mut names);
-        for name in
-            ["total", "Cart", "tax", "Paid", "priced", "Sum", "Rate", "rate", "one", "three", "refund", "state", "Shop"]
-        {
+        for name in [
+            "total", "Cart", "tax", "Paid", "priced", "Sum", "Rate", "rate", "one", "three",
+            "refund", "state", "Shop",
+        ] {
             assert!(names.contains(name), "{name}: {names:?}");
         }
         let mut names = BTreeSet::new();
@@ -197,24 +314,57 @@ mod tests {
              proptest::run();\nrequests.get(1)\n",
             &mut names,
         );
-        assert!(!names.contains("proptest") && !names.contains("requests"), "{names:?}");
+        assert!(
+            !names.contains("proptest") && !names.contains("requests"),
+            "{names:?}"
+        );
     }
 
     #[test]
     fn compilers_of_other_languages_name_what_is_missing() {
         for (line, name) in [
             ("  symbol:   class Cart", "Cart"),
-            ("CartTest.java:3: error: package shop.cart does not exist", "cart"),
+            (
+                "CartTest.java:3: error: package shop.cart does not exist",
+                "cart",
+            ),
             ("e: CartTest.kt:4:9 Unresolved reference: total", "total"),
-            ("error CS0246: The type or namespace name 'Cart' could not be found", "Cart"),
-            ("error CS0103: The name 'Total' does not exist in the current context", "Total"),
-            ("error CS0117: 'Cart' does not contain a definition for 'Total'", "Total"),
-            ("cart_test.cpp:3:5: error: ‘total’ was not declared in this scope", "total"),
-            ("cart_test.cpp:3:5: error: use of undeclared identifier 'total'", "total"),
-            ("cart_test.c:(.text+0x5): undefined reference to `total'", "total"),
-            ("cart_test.c:1:10: fatal error: cart.h: No such file or directory", "h"),
-            ("cart_test.c:1:10: fatal error: 'cart.h' file not found", "h"),
-            ("cart_test.rb:1: cannot load such file -- shop/cart (LoadError)", "cart"),
+            (
+                "error CS0246: The type or namespace name 'Cart' could not be found",
+                "Cart",
+            ),
+            (
+                "error CS0103: The name 'Total' does not exist in the current context",
+                "Total",
+            ),
+            (
+                "error CS0117: 'Cart' does not contain a definition for 'Total'",
+                "Total",
+            ),
+            (
+                "cart_test.cpp:3:5: error: ‘total’ was not declared in this scope",
+                "total",
+            ),
+            (
+                "cart_test.cpp:3:5: error: use of undeclared identifier 'total'",
+                "total",
+            ),
+            (
+                "cart_test.c:(.text+0x5): undefined reference to `total'",
+                "total",
+            ),
+            (
+                "cart_test.c:1:10: fatal error: cart.h: No such file or directory",
+                "h",
+            ),
+            (
+                "cart_test.c:1:10: fatal error: 'cart.h' file not found",
+                "h",
+            ),
+            (
+                "cart_test.rb:1: cannot load such file -- shop/cart (LoadError)",
+                "cart",
+            ),
             ("NameError: uninitialized constant Shop::Cart", "Cart"),
             ("NoMethodError: undefined method `total' for nil", "total"),
             ("error: cannot find 'total' in scope", "total"),
@@ -222,10 +372,22 @@ mod tests {
             ("Error: Call to undefined function total()", "total"),
         ] {
             let found = find_other_missing_items(&[line.to_owned()]);
-            assert_eq!(found.first().map(|item| item.name.as_str()), Some(name), "{line}");
+            assert_eq!(
+                found.first().map(|item| item.name.as_str()),
+                Some(name),
+                "{line}"
+            );
         }
-        for line in ["1 error generated.", "BUILD FAILED", "error: cannot find symbol", "LoadError"] {
-            assert!(find_other_missing_items(&[line.to_owned()]).is_empty(), "{line}");
+        for line in [
+            "1 error generated.",
+            "BUILD FAILED",
+            "error: cannot find symbol",
+            "LoadError",
+        ] {
+            assert!(
+                find_other_missing_items(&[line.to_owned()]).is_empty(),
+                "{line}"
+            );
         }
     }
 }

@@ -10,10 +10,21 @@ pub fn is_named(path: &str, words: &BTreeSet<String>) -> bool {
 
 /// The words of a command that name the file at this path: as a path from any folder, as a pattern, or as a module of
 /// Python.
-pub(crate) fn naming_words<'a>(path: &'a str, words: &'a BTreeSet<String>) -> impl Iterator<Item = &'a String> {
-    let is_below = |word: &str| path.strip_suffix(word).is_some_and(|above| above.is_empty() || above.ends_with('/'));
-    let is_in_named_folder =
-        move || words.iter().any(|word| Path::new(path).parent().is_some_and(|folder| folder.starts_with(word)));
+pub(crate) fn naming_words<'a>(
+    path: &'a str,
+    words: &'a BTreeSet<String>,
+) -> impl Iterator<Item = &'a String> {
+    let is_below = |word: &str| {
+        path.strip_suffix(word)
+            .is_some_and(|above| above.is_empty() || above.ends_with('/'))
+    };
+    let is_in_named_folder = move || {
+        words.iter().any(|word| {
+            Path::new(path)
+                .parent()
+                .is_some_and(|folder| folder.starts_with(word))
+        })
+    };
     let name = path.rsplit('/').next().unwrap_or(path);
     words.iter().filter(move |word| {
         let module = || format!("{}.py", word.replace('.', "/"));

@@ -85,10 +85,18 @@ impl PrivateTrees {
         for side in [Side::With, Side::Without] {
             for part in [PROJECT, TEMPORARY] {
                 let path = folder.path().join(side.folder()).join(part);
-                fs::create_dir_all(&path).map_err(|source| PrivateTreeError::File { path, source })?;
+                fs::create_dir_all(&path)
+                    .map_err(|source| PrivateTreeError::File { path, source })?;
             }
         }
-        Ok(Self { parent, name: name.to_owned(), folder, active: None, installed: Vec::new(), _alive: alive })
+        Ok(Self {
+            parent,
+            name: name.to_owned(),
+            folder,
+            active: None,
+            installed: Vec::new(),
+            _alive: alive,
+        })
     }
 
     /// Working folder of git, below the user's own folder: beside both, and removed with them.
@@ -139,7 +147,11 @@ impl PrivateTrees {
         if self.active == Some(side) {
             return Ok(());
         }
-        let other = if side == Side::With { Side::Without } else { Side::With };
+        let other = if side == Side::With {
+            Side::Without
+        } else {
+            Side::With
+        };
         let renamed: &[(&str, &str)] = match self.active.take() {
             None => &[(side.folder(), ACTIVE), (other.folder(), WAITING)],
             Some(_) => &[(ACTIVE, MOVING), (WAITING, ACTIVE), (MOVING, WAITING)],
@@ -163,8 +175,14 @@ impl PrivateTrees {
             if to.symlink_metadata().is_ok() || from.symlink_metadata().is_err() {
                 continue;
             }
-            let moved = to.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::rename(&from, &to));
-            moved.map_err(|source| PrivateTreeError::File { path: to.clone(), source })?;
+            let moved = to
+                .parent()
+                .map_or(Ok(()), fs::create_dir_all)
+                .and_then(|()| fs::rename(&from, &to));
+            moved.map_err(|source| PrivateTreeError::File {
+                path: to.clone(),
+                source,
+            })?;
             // A cache may hold what the other side was built to.
             let _ = [".cache", ".vite"].map(|cache| fs::remove_dir_all(to.join(cache)));
         }
@@ -187,7 +205,9 @@ impl Drop for PrivateTrees {
 /// Removes what processes have left that were killed.
 fn remove_abandoned(parent: &GuardedFolder) {
     for entry in fs::read_dir(parent.path()).into_iter().flatten().flatten() {
-        let Ok(name) = entry.file_name().into_string() else { continue };
+        let Ok(name) = entry.file_name().into_string() else {
+            continue;
+        };
         let is_abandoned = match parent.open_folder(&name) {
             Ok(Some(folder)) => StateLock::take_named(&folder, LOCK, Duration::ZERO).is_ok(),
             _ => false,
@@ -224,13 +244,20 @@ mod tests {
         trees.activate(Side::With).unwrap();
         assert_eq!(read(&trees).as_deref(), Some("with"));
         let names = |trees: &PrivateTrees| -> Vec<_> {
-            let mut names: Vec<_> = fs::read_dir(trees.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+            let mut names: Vec<_> = fs::read_dir(trees.path())
+                .unwrap()
+                .map(|it| it.unwrap().file_name())
+                .collect();
             names.sort();
             names
         };
         let beside_with = names(&trees);
         trees.activate(Side::Without).unwrap();
-        assert_eq!(names(&trees), beside_with, "what lies beside a side tells which it is");
+        assert_eq!(
+            names(&trees),
+            beside_with,
+            "what lies beside a side tells which it is"
+        );
         let module = trees.active_top().join("web/node_modules/a");
         fs::create_dir_all(&module).unwrap();
         trees.set_installed(vec![PathBuf::from("web/node_modules")]);
@@ -252,7 +279,11 @@ mod tests {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            fs::set_permissions(left.join("active/project/closed"), fs::Permissions::from_mode(0o500)).unwrap();
+            fs::set_permissions(
+                left.join("active/project/closed"),
+                fs::Permissions::from_mode(0o500),
+            )
+            .unwrap();
         }
         let _other = PrivateTrees::create(home.path(), "other").unwrap();
         assert!(!left.exists() && used.path().exists());

@@ -117,7 +117,12 @@ pub trait ProofWatcher {
     /// Begin of a check on one side.
     fn check_started(&mut self, _check: &Check, _with_change: bool) {}
     /// The checks of a claim were compared with what judged them before. The side without the change comes next.
-    fn judges_compared(&mut self, _with: &[Result<SideOutcome, NamesProject>], _comparisons: &[ClaimComparison]) {}
+    fn judges_compared(
+        &mut self,
+        _with: &[Result<SideOutcome, NamesProject>],
+        _comparisons: &[ClaimComparison],
+    ) {
+    }
     /// Use of the check's result with the test files as they were.
     fn asks_old_tests(&mut self, _check: &Check, _with: &SideOutcome, _proof: &CheckProof) -> bool {
         false

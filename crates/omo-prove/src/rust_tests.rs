@@ -67,8 +67,13 @@ pub(crate) fn parse_apart<T: Send + 'static, E: From<NotSeparable> + Send + 'sta
     is_parsable(base)?;
     is_parsable(now)?;
     let (base, now) = (base.to_owned(), now.to_owned());
-    let parser = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || parse(&base, &now));
-    parser.ok().and_then(|parser| parser.join().ok()).unwrap_or_else(|| Err(NotSeparable::TooLarge.into()))
+    let parser = std::thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn(move || parse(&base, &now));
+    parser
+        .ok()
+        .and_then(|parser| parser.join().ok())
+        .unwrap_or_else(|| Err(NotSeparable::TooLarge.into()))
 }
 
 fn separate(base: &str, now: &str) -> Result<TakenTests, NotSeparable> {
@@ -77,13 +82,20 @@ fn separate(base: &str, now: &str) -> Result<TakenTests, NotSeparable> {
         return Err(NotSeparable::Nested);
     }
     let texts = |text: &str, tests: &FileTests| -> Option<Vec<String>> {
-        tests.ranges.iter().map(|range| text.get(range.clone()).map(str::to_owned)).collect()
+        tests
+            .ranges
+            .iter()
+            .map(|range| text.get(range.clone()).map(str::to_owned))
+            .collect()
     };
     let of_base = texts(base, &base_tests).ok_or(NotSeparable::NotParsed)?;
     let of_now = texts(now, &now_tests).ok_or(NotSeparable::NotParsed)?;
     let modules = now_tests.modules;
     if of_base == of_now {
-        return Ok(TakenTests { joined: None, modules });
+        return Ok(TakenTests {
+            joined: None,
+            modules,
+        });
     }
     let mut out = String::with_capacity(base.len() + now.len());
     let mut at = 0;
@@ -97,7 +109,10 @@ fn separate(base: &str, now: &str) -> Result<TakenTests, NotSeparable> {
         out.push_str(&test);
         out.push('\n');
     }
-    Ok(TakenTests { joined: Some(out), modules })
+    Ok(TakenTests {
+        joined: Some(out),
+        modules,
+    })
 }
 
 struct FileTests {
@@ -111,7 +126,11 @@ struct FileTests {
 impl FileTests {
     fn find(text: &str) -> Result<Self, NotSeparable> {
         let file = syn::parse_file(text).map_err(|_| NotSeparable::NotParsed)?;
-        let mut tests = Self { ranges: Vec::new(), nested: Vec::new(), modules: Vec::new() };
+        let mut tests = Self {
+            ranges: Vec::new(),
+            nested: Vec::new(),
+            modules: Vec::new(),
+        };
         for item in &file.items {
             if is_test(item) {
                 tests.ranges.push(item.span().byte_range());
@@ -134,7 +153,11 @@ fn collect_nested(item: &Item, text: &str, nested: &mut Vec<String>) {
         Item::Mod(module) => {
             for inner in module.content.iter().flat_map(|(_, items)| items) {
                 if is_test(inner) {
-                    nested.push(text.get(inner.span().byte_range()).unwrap_or_default().to_owned());
+                    nested.push(
+                        text.get(inner.span().byte_range())
+                            .unwrap_or_default()
+                            .to_owned(),
+                    );
                 } else {
                     collect_nested(inner, text, nested);
                 }
@@ -150,7 +173,9 @@ fn collect_nested(item: &Item, text: &str, nested: &mut Vec<String>) {
             }
         }
         // Output of a macro is not known.
-        Item::Macro(call) if call.mac.tokens.to_string().contains("# [test]") => add(call.span().byte_range()),
+        Item::Macro(call) if call.mac.tokens.to_string().contains("# [test]") => {
+            add(call.span().byte_range())
+        }
         _ => {}
     }
 }
@@ -177,26 +202,39 @@ fn is_test(item: &Item) -> bool {
 pub(crate) fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let path = attribute.path();
-        if path.segments.last().is_some_and(|last| last.ident == "test") {
+        if path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "test")
+        {
             return true;
         }
-        let Meta::List(list) = &attribute.meta else { return false };
+        let Meta::List(list) = &attribute.meta else {
+            return false;
+        };
         let condition = list.tokens.to_string().replace(' ', "");
         path.is_ident("cfg")
-            && (condition == "test" || condition.starts_with("all(test,") || condition.ends_with(",test)"))
+            && (condition == "test"
+                || condition.starts_with("all(test,")
+                || condition.ends_with(",test)"))
             && !condition.contains("not(")
     })
 }
 
 fn is_parsable(text: &str) -> Result<(), NotSeparable> {
     // Of a file with a mark or a first line for a shell the parser counts from behind it.
-    let is_shifted = text.starts_with('\u{feff}') || (text.starts_with("#!") && !text.starts_with("#!["));
+    let is_shifted =
+        text.starts_with('\u{feff}') || (text.starts_with("#!") && !text.starts_with("#!["));
     if text.len() > MAX_BYTES || is_shifted {
         return Err(NotSeparable::TooLarge);
     }
     // Reading tokens calls nothing again, however deep they lie.
     let tokens: TokenStream = text.parse().map_err(|_| NotSeparable::NotParsed)?;
-    if is_shallow(tokens) { Ok(()) } else { Err(NotSeparable::TooLarge) }
+    if is_shallow(tokens) {
+        Ok(())
+    } else {
+        Err(NotSeparable::TooLarge)
+    }
 }
 
 struct TokenLevel {
@@ -210,7 +248,12 @@ struct TokenLevel {
 
 impl TokenLevel {
     fn new(tokens: TokenStream, outer: usize) -> Self {
-        Self { tokens: tokens.into_iter().peekable(), outer, calls: outer, is_list_open: false }
+        Self {
+            tokens: tokens.into_iter().peekable(),
+            outer,
+            calls: outer,
+            is_list_open: false,
+        }
     }
 
     fn separate(&mut self) {
@@ -232,7 +275,8 @@ fn is_shallow(tokens: TokenStream) -> bool {
         match token {
             TokenTree::Group(group) => {
                 let inner = TokenLevel::new(group.stream(), level.calls);
-                let goes_on = matches!(level.tokens.peek(), Some(TokenTree::Ident(word)) if word == "else");
+                let goes_on =
+                    matches!(level.tokens.peek(), Some(TokenTree::Ident(word)) if word == "else");
                 if group.delimiter() == Delimiter::Brace && !goes_on {
                     level.separate();
                 }
@@ -260,11 +304,18 @@ mod tests {
         let now = "pub fn total() -> u32 { 1 }\npub fn tax() {}\n\n#[cfg(test)]\nmod tests { #[test] fn new() { super::tax() } }\n\n\
                    /// A test.\n#[test]\nfn ö_alone() {}\n";
         let joined = take_over_tests(base, now).unwrap().joined.unwrap();
-        assert!(joined.starts_with("use std::fmt;\n\n// Kept.\npub fn total() -> u32 { 0 }\n"), "{joined}");
         assert!(
-            joined.contains("fn new() { super::tax() }") && joined.contains("/// A test.\n#[test]\nfn ö_alone() {}")
+            joined.starts_with("use std::fmt;\n\n// Kept.\npub fn total() -> u32 { 0 }\n"),
+            "{joined}"
         );
-        assert!(!joined.contains("fn old()") && !joined.contains("pub fn tax"), "{joined}");
+        assert!(
+            joined.contains("fn new() { super::tax() }")
+                && joined.contains("/// A test.\n#[test]\nfn ö_alone() {}")
+        );
+        assert!(
+            !joined.contains("fn old()") && !joined.contains("pub fn tax"),
+            "{joined}"
+        );
         syn::parse_file(&joined).unwrap();
     }
 
@@ -273,9 +324,21 @@ mod tests {
         let test = "#[cfg(all(test, unix))]\nmod tests {}\n";
         let taken = |base: String, now: String| take_over_tests(&base, &now).unwrap();
         let same = TakenTests::default();
-        assert_eq!(taken(format!("fn a() {{}}\n{test}"), format!("{test}fn b() {{}}\n")), same);
+        assert_eq!(
+            taken(
+                format!("fn a() {{}}\n{test}"),
+                format!("{test}fn b() {{}}\n")
+            ),
+            same
+        );
         let nested = "mod inner { #[cfg(test)] mod tests {} }";
-        assert_eq!(taken(format!("fn a() {{}}\n{nested}"), format!("{nested}\nfn b() {{}}")), same);
+        assert_eq!(
+            taken(
+                format!("fn a() {{}}\n{nested}"),
+                format!("{nested}\nfn b() {{}}")
+            ),
+            same
+        );
         let declared = take_over_tests("", "#[cfg(test)]\nmod cases;\nmod code;\n").unwrap();
         assert_eq!(declared.modules, ["cases"]);
     }
@@ -284,10 +347,26 @@ mod tests {
     fn what_cannot_be_told_apart_is_said() {
         for (base, now, why) in [
             ("fn a() {}", "fn a( {", NotSeparable::NotParsed),
-            ("mod m {}", "mod m { #[test] fn t() {} }", NotSeparable::Nested),
-            ("impl A {}", "impl A { #[cfg(test)] fn t() {} }", NotSeparable::Nested),
-            ("struct A;", "wrap! { #[test] fn t() {} }", NotSeparable::Nested),
-            ("", "#!/usr/bin/env run\nfn main() {}", NotSeparable::TooLarge),
+            (
+                "mod m {}",
+                "mod m { #[test] fn t() {} }",
+                NotSeparable::Nested,
+            ),
+            (
+                "impl A {}",
+                "impl A { #[cfg(test)] fn t() {} }",
+                NotSeparable::Nested,
+            ),
+            (
+                "struct A;",
+                "wrap! { #[test] fn t() {} }",
+                NotSeparable::Nested,
+            ),
+            (
+                "",
+                "#!/usr/bin/env run\nfn main() {}",
+                NotSeparable::TooLarge,
+            ),
         ] {
             assert_eq!(take_over_tests(base, now), Err(why), "{now}");
         }
@@ -296,7 +375,11 @@ mod tests {
     #[test]
     fn hostile_files_are_refused_or_parsed_and_end_nothing() {
         let deep = |open: &str, close: &str, count: usize| {
-            format!("fn a() {{ let _ = {}1{}; }}", open.repeat(count), close.repeat(count))
+            format!(
+                "fn a() {{ let _ = {}1{}; }}",
+                open.repeat(count),
+                close.repeat(count)
+            )
         };
         for text in [
             deep("(", ")", 100_000),
@@ -306,7 +389,11 @@ mod tests {
             deep("return ", "", 35_000),
             deep("if a {} else ", "", 19_000),
             format!("type A = {}u8{};", "B<".repeat(80_000), ">".repeat(80_000)),
-            format!("type A = {}u8{};", "B<u8,".repeat(80_000), ">".repeat(80_000)),
+            format!(
+                "type A = {}u8{};",
+                "B<u8,".repeat(80_000),
+                ">".repeat(80_000)
+            ),
             deep("|a, b|", "", 80_000),
             deep("(", ")", 7_000),
             deep("!", "", 7_000),

@@ -9,7 +9,9 @@ use std::time::Duration;
 use omo_checks::project_copy::{CopyRun, NamesProject, name_each_test, run_in_copy};
 use omo_core::check::counterfactual::WithoutChange;
 use omo_core::check::session_check::{Check, CheckEnd, CheckVerdict, judge_check};
-use omo_core::check::task_check::{ExpectedResult, ObservedResult, TaskCheckVerdict, has_pipe, judge_task_check};
+use omo_core::check::task_check::{
+    ExpectedResult, ObservedResult, TaskCheckVerdict, has_pipe, judge_task_check,
+};
 use omo_core::check::test_runner::LineSplitter;
 use omo_process::keeper::TaskCheckSpec;
 use omo_process::platform::bash;
@@ -35,8 +37,16 @@ pub(crate) struct SideRunner<'a> {
 
 impl<'a> SideRunner<'a> {
     /// One that runs the checks of a request; `project` is the folder of the project, from the top.
-    pub(crate) fn new(request: &'a ProofRequest<'a>, project: PathBuf, trees: PrivateTrees) -> Self {
-        Self { request, project, trees }
+    pub(crate) fn new(
+        request: &'a ProofRequest<'a>,
+        project: PathBuf,
+        trees: PrivateTrees,
+    ) -> Self {
+        Self {
+            request,
+            project,
+            trees,
+        }
     }
 
     pub(crate) fn checks(&self) -> &'a [Check] {
@@ -74,7 +84,11 @@ impl<'a> SideRunner<'a> {
         }
         if !change.differs && change.changes_what_checks_run {
             let reason = "what the check itself runs is all that was changed, and both sides have it as it is now";
-            return Ok(CheckProof::could_not_run(&check.command, with, reason.to_owned()));
+            return Ok(CheckProof::could_not_run(
+                &check.command,
+                with,
+                reason.to_owned(),
+            ));
         }
         if !change.differs {
             let reason = "no file but test files differs from the base: nothing was changed that it could show";
@@ -87,8 +101,13 @@ impl<'a> SideRunner<'a> {
             Err(error) => CheckProof::could_not_run(&check.command, with, error.to_string()),
         };
         if proof.without == WithoutChange::Green && change.changes_what_checks_run {
-            let reason = "a file that a check runs was changed, and both sides have it as it is now";
-            return Ok(CheckProof::could_not_run(&check.command, with, reason.to_owned()));
+            let reason =
+                "a file that a check runs was changed, and both sides have it as it is now";
+            return Ok(CheckProof::could_not_run(
+                &check.command,
+                with,
+                reason.to_owned(),
+            ));
         }
         Ok(proof)
     }
@@ -103,11 +122,21 @@ impl<'a> SideRunner<'a> {
         watcher: &mut impl ProofWatcher,
     ) -> Result<Option<CheckProof>, ProofError> {
         if let Ok(without) = self.run(check, Side::Without, watcher)?
-            && !compare_sides(&check.command, with, &without, &change.facts).without.is_red()
+            && !compare_sides(&check.command, with, &without, &change.facts)
+                .without
+                .is_red()
         {
-            return Ok(Some(CheckProof::not_repeatable(&check.command, with, false, &without)));
+            return Ok(Some(CheckProof::not_repeatable(
+                &check.command,
+                with,
+                false,
+                &without,
+            )));
         }
-        let again = self.run(check, Side::With, watcher)?.ok().filter(|again| !again.is_green());
+        let again = self
+            .run(check, Side::With, watcher)?
+            .ok()
+            .filter(|again| !again.is_green());
         Ok(again.map(|again| CheckProof::not_repeatable(&check.command, with, true, &again)))
     }
 
@@ -120,7 +149,10 @@ impl<'a> SideRunner<'a> {
         watcher.check_started(check, side == Side::With);
         self.trees.activate(side)?;
         let log_path = self.trees.path().join("check.log");
-        let file_error = |source| PrivateTreeError::File { path: log_path.clone(), source };
+        let file_error = |source| PrivateTreeError::File {
+            path: log_path.clone(),
+            source,
+        };
         let log = fs::File::create(&log_path).map_err(file_error)?;
         let copy = self.trees.active_top().join(&self.project);
         let timeout = Duration::from_secs(check.effective_timeout().into());
@@ -129,8 +161,15 @@ impl<'a> SideRunner<'a> {
             text: expected.stdout_has.clone(),
         });
         let has_pipefail = task.as_ref().is_some_and(|task| task.bash.is_some());
-        let how = CopyRun { variables: self.variables(check), timeout, log: Some(log), task };
-        let outcome = match run_in_copy(check, self.request.root, &copy, how, || watcher.should_continue()) {
+        let how = CopyRun {
+            variables: self.variables(check),
+            timeout,
+            log: Some(log),
+            task,
+        };
+        let outcome = match run_in_copy(check, self.request.root, &copy, how, || {
+            watcher.should_continue()
+        }) {
             Ok(outcome) => outcome,
             Err(error) => return Ok(Err(error)),
         };
@@ -143,24 +182,43 @@ impl<'a> SideRunner<'a> {
         let counts = report.counts;
         let (end, verdict, detail) = if let Some(expected) = self.expected_of(check) {
             let pipefail_matters = has_pipefail && has_pipe(&check.command);
-            let seen = ObservedResult { end, counts, heard: outcome.heard, pipefail_matters };
+            let seen = ObservedResult {
+                end,
+                counts,
+                heard: outcome.heard,
+                pipefail_matters,
+            };
             let (verdict, detail) = judge_task_check(expected, &seen);
             side_verdict(seen.end, &verdict, detail)
         } else {
             let (verdict, detail) = judge_check(&end, counts);
             (end, verdict, detail)
         };
-        Ok(Ok(SideOutcome { end, verdict, detail, report, lines: self.visible_lines(&output) }))
+        Ok(Ok(SideOutcome {
+            end,
+            verdict,
+            detail,
+            report,
+            lines: self.visible_lines(&output),
+        }))
     }
 
     fn expected_of(&self, check: &Check) -> Option<&'a ExpectedResult> {
-        let place = self.request.checks.iter().position(|known| known == check)?;
+        let place = self
+            .request
+            .checks
+            .iter()
+            .position(|known| known == check)?;
         self.request.task?.expected.get(place)
     }
 
     /// The lines of an output, with the paths of the copy as they are in the project.
     fn visible_lines(&self, output: &[u8]) -> Vec<String> {
-        let top = format!("{}{}", self.trees.active_top().display(), std::path::MAIN_SEPARATOR);
+        let top = format!(
+            "{}{}",
+            self.trees.active_top().display(),
+            std::path::MAIN_SEPARATOR
+        );
         let mut lines = Vec::new();
         let mut splitter = LineSplitter::default();
         splitter.read(output, |line| lines.push(line.replace(&top, "")));
@@ -181,12 +239,19 @@ impl<'a> SideRunner<'a> {
             ("TMPDIR", self.trees.temporary().into_os_string()),
             ("TMP", self.trees.temporary().into_os_string()),
             ("TEMP", self.trees.temporary().into_os_string()),
-            ("CARGO_TARGET_DIR", top.join(&self.project).join("target").into_os_string()),
-            ("GIT_CEILING_DIRECTORIES", self.trees.path().as_os_str().to_owned()),
+            (
+                "CARGO_TARGET_DIR",
+                top.join(&self.project).join("target").into_os_string(),
+            ),
+            (
+                "GIT_CEILING_DIRECTORIES",
+                self.trees.path().as_os_str().to_owned(),
+            ),
         ];
         // A cache of modules that goes by path and time would take one side for the other.
         let is_replaced = |name: &OsStr| {
-            is_variable_named(name, "PYTHONPYCACHEPREFIX") || own.iter().any(|(own, _)| is_variable_named(name, own))
+            is_variable_named(name, "PYTHONPYCACHEPREFIX")
+                || own.iter().any(|(own, _)| is_variable_named(name, own))
         };
         variables.retain(|(name, _)| !is_replaced(name));
         variables.extend(own.map(|(name, value)| (name.into(), value)));
@@ -196,15 +261,21 @@ impl<'a> SideRunner<'a> {
 }
 
 /// `CheckEnd` and verdict of a check of a plan, as of a check of a run.
-fn side_verdict(end: CheckEnd, verdict: &TaskCheckVerdict, detail: String) -> (CheckEnd, CheckVerdict, String) {
+fn side_verdict(
+    end: CheckEnd,
+    verdict: &TaskCheckVerdict,
+    detail: String,
+) -> (CheckEnd, CheckVerdict, String) {
     match verdict {
         TaskCheckVerdict::Green => (end, CheckVerdict::Green, detail),
         TaskCheckVerdict::Red => (end, CheckVerdict::Failed, detail),
         TaskCheckVerdict::TimedOut => (end, CheckVerdict::TimedOut, detail),
         TaskCheckVerdict::NothingRan => (end, CheckVerdict::NothingRan, detail),
         // A missing shell, or a missing program: the status says nothing.
-        TaskCheckVerdict::Environment { .. } => {
-            (CheckEnd::NotStarted(detail.clone()), CheckVerdict::NotStarted, detail)
-        }
+        TaskCheckVerdict::Environment { .. } => (
+            CheckEnd::NotStarted(detail.clone()),
+            CheckVerdict::NotStarted,
+            detail,
+        ),
     }
 }

@@ -42,28 +42,45 @@ impl StoredFiles {
         (with, without): (&Path, &Path),
     ) -> io::Result<Self> {
         let mut files = Self::default();
-        let was_there = of_base.iter().copied().filter(|path| without.join(path).symlink_metadata().is_ok());
-        let converted = GitRepository::find(comparison.top()).map(|repository| repository.converted_paths(was_there));
-        let converted = converted.transpose().map_err(io::Error::other)?.unwrap_or_default();
+        let was_there = of_base
+            .iter()
+            .copied()
+            .filter(|path| without.join(path).symlink_metadata().is_ok());
+        let converted = GitRepository::find(comparison.top())
+            .map(|repository| repository.converted_paths(was_there));
+        let converted = converted
+            .transpose()
+            .map_err(io::Error::other)?
+            .unwrap_or_default();
         for path in &converted.crlf {
             end_lines_with_crlf(&without.join(path), request.time)?;
         }
         // The files of a run's or an attempt's start were recorded as they stood in the work tree,
         // but for the ends of lines.
-        if matches!(request.base, BaseChoice::Recorded { .. } | BaseChoice::Attempt { .. }) {
+        if matches!(
+            request.base,
+            BaseChoice::Recorded { .. } | BaseChoice::Attempt { .. }
+        ) {
             return Ok(files);
         }
         files.unknown.extend(converted.unknown);
         let kept = GitWorktree::at(comparison.top()).map(|tree| tree.common.join("lfs/objects"));
         for path in of_base {
             let (now, then) = (with.join(path), without.join(path));
-            let Some(digest) = read_pointer(&then) else { continue };
+            let Some(digest) = read_pointer(&then) else {
+                continue;
+            };
             if read_pointer(&now).is_some() {
                 // git-lfs is not set up: there are pointers on both sides.
                 continue;
             }
-            let object =
-                kept.as_ref().and_then(|kept| Some(kept.join(digest.get(..2)?).join(digest.get(2..4)?).join(&digest)));
+            let object = kept.as_ref().and_then(|kept| {
+                Some(
+                    kept.join(digest.get(..2)?)
+                        .join(digest.get(2..4)?)
+                        .join(&digest),
+                )
+            });
             if has_digest(&now, &digest) {
                 replace(&then, &now, request.time)?;
                 files.same.insert(path.to_path_buf());
@@ -81,17 +98,23 @@ impl StoredFiles {
 fn read_pointer(path: &Path) -> Option<String> {
     let mut text = String::new();
     let file = regular_file::open_unlinked(path).ok()??;
-    file.take(MAX_POINTER_BYTES + 1).read_to_string(&mut text).ok()?;
+    file.take(MAX_POINTER_BYTES + 1)
+        .read_to_string(&mut text)
+        .ok()?;
     if text.len() as u64 > MAX_POINTER_BYTES || !text.starts_with(POINTER_START) {
         return None;
     }
-    let digest = text.lines().find_map(|line| line.strip_prefix("oid sha256:"))?;
+    let digest = text
+        .lines()
+        .find_map(|line| line.strip_prefix("oid sha256:"))?;
     let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_digest.then(|| digest.to_owned())
 }
 
 fn has_digest(path: &Path, digest: &str) -> bool {
-    let Ok(Some(mut file)) = regular_file::open_unlinked(path) else { return false };
+    let Ok(Some(mut file)) = regular_file::open_unlinked(path) else {
+        return false;
+    };
     let (mut hasher, mut buffer) = (Sha256::new(), vec![0; 64 * 1024]);
     loop {
         match file.read(&mut buffer) {
@@ -102,18 +125,27 @@ fn has_digest(path: &Path, digest: &str) -> bool {
         }
     }
     let named = |at: usize| u8::from_str_radix(digest.get(2 * at..2 * at + 2)?, 16).ok();
-    hasher.finalize().iter().enumerate().all(|(at, byte)| named(at) == Some(*byte))
+    hasher
+        .finalize()
+        .iter()
+        .enumerate()
+        .all(|(at, byte)| named(at) == Some(*byte))
 }
 
 /// Gives a file of a copy the ends of lines that a checkout gives it. As git does, one that has CR, or NUL, is left alone.
 fn end_lines_with_crlf(file: &Path, time: SystemTime) -> io::Result<()> {
-    let Some(mut from) = regular_file::open_unlinked(file)? else { return Ok(()) };
+    let Some(mut from) = regular_file::open_unlinked(file)? else {
+        return Ok(());
+    };
     let mut bytes = Vec::new();
     from.read_to_end(&mut bytes)?;
     if bytes.iter().any(|byte| matches!(byte, b'\r' | 0)) {
         return Ok(());
     }
-    let mut to = fs::OpenOptions::new().write(true).truncate(true).open(file)?;
+    let mut to = fs::OpenOptions::new()
+        .write(true)
+        .truncate(true)
+        .open(file)?;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         match line.strip_suffix(b"\n") {
             Some(line) => to.write_all(&[line, b"\r\n"].concat())?,
@@ -125,7 +157,10 @@ fn end_lines_with_crlf(file: &Path, time: SystemTime) -> io::Result<()> {
 
 fn replace(file: &Path, content: &Path, time: SystemTime) -> io::Result<()> {
     let mut from = regular_file::open_unlinked(content)?.ok_or(io::ErrorKind::NotFound)?;
-    let mut to = fs::OpenOptions::new().write(true).truncate(true).open(file)?;
+    let mut to = fs::OpenOptions::new()
+        .write(true)
+        .truncate(true)
+        .open(file)?;
     io::copy(&mut from, &mut to)?;
     to.set_modified(time)
 }

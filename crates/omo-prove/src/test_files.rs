@@ -24,8 +24,9 @@ const RUNNER_CONFIGURATIONS: [&str; 3] = ["jest.config", "vitest.config", "vites
 const JAVASCRIPT_ENDINGS: [&str; 8] = ["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"];
 
 /// Languages whose tests are `CartTest`, `test_cart` or `cart_spec`.
-const OTHER_ENDINGS: [&str; 13] =
-    ["c", "cc", "cpp", "rb", "java", "kt", "kts", "scala", "cs", "php", "swift", "ex", "exs"];
+const OTHER_ENDINGS: [&str; 13] = [
+    "c", "cc", "cpp", "rb", "java", "kt", "kts", "scala", "cs", "php", "swift", "ex", "exs",
+];
 
 /// Patterns of test files, such as `tests/` and `*.test.ts`.
 #[derive(Clone, Debug, Default)]
@@ -43,10 +44,15 @@ impl TestFiles {
     /// A test file, by its path as git writes it from the project's top.
     pub fn contains(&self, path: &str) -> bool {
         let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-        folders.split('/').any(|folder| TEST_FOLDERS.contains(&folder))
+        folders
+            .split('/')
+            .any(|folder| TEST_FOLDERS.contains(&folder))
             || is_test_name(name)
             || is_expectation(path)
-            || self.patterns.iter().any(|pattern| glob_match::glob_match(pattern, path))
+            || self
+                .patterns
+                .iter()
+                .any(|pattern| glob_match::glob_match(pattern, path))
     }
 }
 
@@ -54,11 +60,17 @@ fn is_test_name(name: &str) -> bool {
     if RUNNER_FILES.contains(&name) {
         return true;
     }
-    let Some((stem, ending)) = name.rsplit_once('.') else { return false };
+    let Some((stem, ending)) = name.rsplit_once('.') else {
+        return false;
+    };
     match ending {
-        "py" => stem.starts_with("test_") || stem.ends_with("_test") || matches!(stem, "test" | "tests"),
+        "py" => {
+            stem.starts_with("test_") || stem.ends_with("_test") || matches!(stem, "test" | "tests")
+        }
         "go" => stem.ends_with("_test"),
-        "rs" => matches!(stem, "tests" | "test") || stem.ends_with("_tests") || stem.ends_with("_test"),
+        "rs" => {
+            matches!(stem, "tests" | "test") || stem.ends_with("_tests") || stem.ends_with("_test")
+        }
         "snap" => true,
         _ if JAVASCRIPT_ENDINGS.contains(&ending) => {
             RUNNER_CONFIGURATIONS.contains(&stem)
@@ -66,8 +78,12 @@ fn is_test_name(name: &str) -> bool {
                 || matches!(stem, "test" | "tests")
         }
         _ if OTHER_ENDINGS.contains(&ending) => {
-            ["Test", "Tests", "Spec"].iter().any(|end| stem.ends_with(end))
-                || stem.split(['_', '-']).any(|part| matches!(part, "test" | "tests" | "spec" | "unittest"))
+            ["Test", "Tests", "Spec"]
+                .iter()
+                .any(|end| stem.ends_with(end))
+                || stem
+                    .split(['_', '-'])
+                    .any(|part| matches!(part, "test" | "tests" | "spec" | "unittest"))
         }
         _ => false,
     }
@@ -122,8 +138,20 @@ mod tests {
 
     #[test]
     fn a_project_adds_patterns() {
-        let files = TestFiles::new(["checks/*.sh", "**/*.case", "a/["].map(str::to_owned).to_vec());
-        assert!(files.contains("checks/a.sh") && files.contains("a/b/c.case") && files.contains("tests/a.rs"));
-        assert!(!files.contains("checks/deep/a.sh") && !files.contains("src/a.sh") && !files.contains("a/b"));
+        let files = TestFiles::new(
+            ["checks/*.sh", "**/*.case", "a/["]
+                .map(str::to_owned)
+                .to_vec(),
+        );
+        assert!(
+            files.contains("checks/a.sh")
+                && files.contains("a/b/c.case")
+                && files.contains("tests/a.rs")
+        );
+        assert!(
+            !files.contains("checks/deep/a.sh")
+                && !files.contains("src/a.sh")
+                && !files.contains("a/b")
+        );
     }
 }

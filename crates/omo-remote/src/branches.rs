@@ -33,32 +33,46 @@ pub fn collect_branches(
     let remote = Remote::find(repository, remote_name)?;
     let mut collected = Collected::default();
     let there = remote.branches(&name.branch())?;
-    let (messages, work): (Vec<_>, Vec<_>) = there
-        .into_iter()
-        .partition(|(branch, _)| message_of(branch).is_some_and(|of| launch_number(&name.branch(), of).is_some()));
+    let (messages, work): (Vec<_>, Vec<_>) = there.into_iter().partition(|(branch, _)| {
+        message_of(branch).is_some_and(|of| launch_number(&name.branch(), of).is_some())
+    });
     // Before the work: a worker that is still there has nothing left to report on, and ends.
-    let messages: Vec<(&str, &str)> =
-        messages.iter().map(|(branch, commit)| (branch.as_str(), commit.as_str())).collect();
+    let messages: Vec<(&str, &str)> = messages
+        .iter()
+        .map(|(branch, commit)| (branch.as_str(), commit.as_str()))
+        .collect();
     if !messages.is_empty()
         && let Err(error) = delete_messages(&remote, &messages)
     {
-        collected
-            .undeleted
-            .extend(messages.iter().map(|(branch, _)| undeleted_branch_message(branch, remote_name, &error)));
+        collected.undeleted.extend(
+            messages
+                .iter()
+                .map(|(branch, _)| undeleted_branch_message(branch, remote_name, &error)),
+        );
     }
     for (branch, _) in work {
-        let Some(launch) = launch_number(&name.branch(), &branch) else { continue };
-        let Some(keeper) = launch_keeper(run, name, launch) else { continue };
+        let Some(launch) = launch_number(&name.branch(), &branch) else {
+            continue;
+        };
+        let Some(keeper) = launch_keeper(run, name, launch) else {
+            continue;
+        };
         match fetch_and_delete(&remote, &branch, &keeper.keep_reference()) {
             Ok((tip, None)) => collected.tips.push((launch, tip, keeper)),
             Ok((tip, Some(error))) => {
                 collected.tips.push((launch, tip, keeper));
-                collected.undeleted.push(undeleted_branch_message(&branch, remote_name, &error));
+                collected
+                    .undeleted
+                    .push(undeleted_branch_message(&branch, remote_name, &error));
             }
             // A silent remote would be as silent about the others.
-            Err(error @ RemoteError::TimedOut { .. }) if collected.tips.is_empty() => return Err(error),
+            Err(error @ RemoteError::TimedOut { .. }) if collected.tips.is_empty() => {
+                return Err(error);
+            }
             Err(error) => {
-                collected.fetch_error = Some(format!("{branch} could not be fetched from {remote_name}: {error}"));
+                collected.fetch_error = Some(format!(
+                    "{branch} could not be fetched from {remote_name}: {error}"
+                ));
             }
         }
     }
@@ -71,12 +85,16 @@ pub fn launch_keeper(run: &str, name: &WorkerName, launch: u32) -> Option<Worker
 }
 
 fn message_of(branch: &str) -> Option<&str> {
-    [brief_branch(""), report_branch("")].iter().find_map(|ending| branch.strip_suffix(ending.as_str()))
+    [brief_branch(""), report_branch("")]
+        .iter()
+        .find_map(|ending| branch.strip_suffix(ending.as_str()))
 }
 
 /// Deletes briefs and reports. A report that has moved meanwhile is deleted where it is by then.
 fn delete_messages(remote: &Remote, messages: &[(&str, &str)]) -> Result<(), RemoteError> {
-    let Err(error) = remote.delete_all(messages) else { return Ok(()) };
+    let Err(error) = remote.delete_all(messages) else {
+        return Ok(());
+    };
     let mut first = Some(error);
     for (branch, _) in messages {
         for (now, commit) in remote.branches(branch)? {

@@ -20,7 +20,11 @@ pub(crate) struct Cancellation {
 
 impl Cancellation {
     pub(crate) fn begin(now: Instant) -> Self {
-        Self { since: now, tries: 0, failure: None }
+        Self {
+            since: now,
+            tries: 0,
+            failure: None,
+        }
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
@@ -46,7 +50,11 @@ pub(crate) struct CancelSilence {
 
 impl CancelSilence {
     pub(crate) fn note(&mut self, answer: &Result<(), CommandFailure>, now: Instant) {
-        if let Err(CommandFailure { why, is_timeout: true }) = answer {
+        if let Err(CommandFailure {
+            why,
+            is_timeout: true,
+        }) = answer
+        {
             self.last = Some((now, why.clone()));
         }
     }
@@ -88,7 +96,12 @@ mod tests {
     #[test]
     fn a_cancel_that_hangs_holds_up_one_look_and_not_each_worker() {
         let (mut silence, now) = (CancelSilence::default(), Instant::now());
-        let failure = |is_timeout| Err(CommandFailure { why: "no end".to_owned(), is_timeout });
+        let failure = |is_timeout| {
+            Err(CommandFailure {
+                why: "no end".to_owned(),
+                is_timeout,
+            })
+        };
         for answer in [Ok(()), failure(false)] {
             silence.note(&answer, now);
             assert_eq!(silence.reason(now), None);

@@ -32,7 +32,12 @@ pub struct ContactWatch {
 impl ContactWatch {
     /// Event of a look: none where it is told already or too short. `is_told` where the ledger has
     /// an open silence.
-    pub fn note(&mut self, look: Result<(), &str>, is_told: bool, now: Timestamp) -> Option<ContactNews> {
+    pub fn note(
+        &mut self,
+        look: Result<(), &str>,
+        is_told: bool,
+        now: Timestamp,
+    ) -> Option<ContactNews> {
         match look {
             Ok(()) => {
                 self.silent_since = None;
@@ -40,8 +45,13 @@ impl ContactWatch {
             }
             Err(reason) => {
                 let since = *self.silent_since.get_or_insert(now);
-                let is_long = now.millis_since(since).is_some_and(|millis| millis >= TOLD_AFTER_MILLIS);
-                let lost = || ContactNews::Lost { since, reason: sanitize(reason, REASON_CHARS) };
+                let is_long = now
+                    .millis_since(since)
+                    .is_some_and(|millis| millis >= TOLD_AFTER_MILLIS);
+                let lost = || ContactNews::Lost {
+                    since,
+                    reason: sanitize(reason, REASON_CHARS),
+                };
                 (is_long && !is_told).then(lost)
             }
         }
@@ -56,7 +66,12 @@ mod tests {
     fn a_silence_is_told_once_it_is_long_and_so_is_its_end() {
         let mut watch = ContactWatch::default();
         let at = |seconds: i64| Timestamp::from_millis(seconds * 1_000);
-        let lost = |since, reason: &str| Some(ContactNews::Lost { since: at(since), reason: reason.into() });
+        let lost = |since, reason: &str| {
+            Some(ContactNews::Lost {
+                since: at(since),
+                reason: reason.into(),
+            })
+        };
         let restored = Some(ContactNews::Restored);
         for (seconds, look, is_told, expected) in [
             (0, Ok(()), false, None),
@@ -71,7 +86,11 @@ mod tests {
             // The supervisor that told it is gone.
             (420, Ok(()), true, restored),
         ] {
-            assert_eq!(watch.note(look, is_told, at(seconds)), expected, "{seconds}");
+            assert_eq!(
+                watch.note(look, is_told, at(seconds)),
+                expected,
+                "{seconds}"
+            );
         }
     }
 }

@@ -35,8 +35,16 @@ const QUEUED: [&str; 10] = [
     "WAITING",
 ];
 /// Words of engines for a running worker, such as `RUNNING`.
-const RUNNING: [&str; 8] =
-    ["RUNNING", "COMPLETING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED", "SUSPENDED", "IN_PROGRESS"];
+const RUNNING: [&str; 8] = [
+    "RUNNING",
+    "COMPLETING",
+    "RESIZING",
+    "SIGNALING",
+    "STAGE_OUT",
+    "STOPPED",
+    "SUSPENDED",
+    "IN_PROGRESS",
+];
 
 /// State of a worker by the `status` command of its engine.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,14 +103,18 @@ pub fn parse_engine_states(text: &str) -> BTreeMap<String, EngineState> {
     let mut states = BTreeMap::new();
     for line in text.lines() {
         let mut words = line.split_whitespace();
-        let (Some(name), Some(word)) = (words.next(), words.next()) else { continue };
+        let (Some(name), Some(word)) = (words.next(), words.next()) else {
+            continue;
+        };
         let is_one_of = |known: &[&str]| known.iter().any(|known| word.eq_ignore_ascii_case(known));
         let state = match word {
             _ if is_one_of(&QUEUED) => EngineState::Queued,
             _ if is_one_of(&RUNNING) => EngineState::Running,
             word => EngineState::Ended(sanitize(word, 40)),
         };
-        let known = states.entry(name.to_owned()).or_insert_with(|| state.clone());
+        let known = states
+            .entry(name.to_owned())
+            .or_insert_with(|| state.clone());
         if *known < state {
             *known = state;
         }
@@ -129,29 +141,44 @@ pub fn decide(
     client_limit: Duration,
     now: Timestamp,
 ) -> JobDecision {
-    let JobSighting { engine, report, cancelled_for } = sighting;
-    if let Some(WorkerReport { phase: WorkerPhase::Ended { end, detail }, .. }) = report {
+    let JobSighting {
+        engine,
+        report,
+        cancelled_for,
+    } = sighting;
+    if let Some(WorkerReport {
+        phase: WorkerPhase::Ended { end, detail },
+        ..
+    }) = report
+    {
         // An engine that takes a worker off its node ends it first, and may queue it again: it alone knows which.
         let has_it = match engine {
-            EngineAnswer::Listed(state) => matches!(state, EngineState::Queued | EngineState::Running),
+            EngineAnswer::Listed(state) => {
+                matches!(state, EngineState::Queued | EngineState::Running)
+            }
             EngineAnswer::Unknown => profile.status.is_some(),
             EngineAnswer::Unlisted { .. } => false,
         };
         // The client may have got the signal before its worker did.
-        let may_begin_again =
-            matches!(end, WorkerEnd::Stopped | WorkerEnd::Killed) && cancelled_for.is_none() && has_it;
+        let may_begin_again = matches!(end, WorkerEnd::Stopped | WorkerEnd::Killed)
+            && cancelled_for.is_none()
+            && has_it;
         if !may_begin_again {
             return JobDecision::End(JobOutcome::Reported(*end, detail.clone()));
         }
     }
     let has_passed = |at: Timestamp, limit: Duration| {
-        let millis = now.millis_since(at).and_then(|millis| u128::try_from(millis).ok());
+        let millis = now
+            .millis_since(at)
+            .and_then(|millis| u128::try_from(millis).ok());
         millis.is_some_and(|millis| millis > limit.as_millis())
     };
     let lost = |word: &str| JobDecision::End(JobOutcome::Lost(word.to_owned()));
     match engine {
         EngineAnswer::Listed(EngineState::Ended(word)) => return lost(word),
-        EngineAnswer::Unlisted { was_listed } if was_listed || has_passed(job.queued_at, UNLISTED) => {
+        EngineAnswer::Unlisted { was_listed }
+            if was_listed || has_passed(job.queued_at, UNLISTED) =>
+        {
             return lost("it lists it no longer");
         }
         EngineAnswer::Unlisted { .. } if cancelled_for.is_some() => return lost(CANCELLED),
@@ -170,14 +197,26 @@ pub fn decide(
         EngineAnswer::Listed(state) => *state == EngineState::Running,
         EngineAnswer::Unknown | EngineAnswer::Unlisted { .. } => report.is_some(),
     };
-    let run_limit = profile.run_minutes.map_or_else(|| client_limit + AROUND_CLIENT, minutes);
+    let run_limit = profile
+        .run_minutes
+        .map_or_else(|| client_limit + AROUND_CLIENT, minutes);
     match job.began_at {
-        None if runs => JobDecision::Began(report.map(|report| sanitize(&report.host, 60)).unwrap_or_default()),
-        None if has_passed(job.queued_at, minutes(profile.queue_minutes)) => JobDecision::End(JobOutcome::QueueLimit),
+        None if runs => JobDecision::Began(
+            report
+                .map(|report| sanitize(&report.host, 60))
+                .unwrap_or_default(),
+        ),
+        None if has_passed(job.queued_at, minutes(profile.queue_minutes)) => {
+            JobDecision::End(JobOutcome::QueueLimit)
+        }
         Some(began) if has_passed(began, run_limit) => JobDecision::End(JobOutcome::TimeUp),
         // Seen running before a report named its host.
         Some(_) if job.host.is_empty() && report.is_some_and(|report| !report.host.is_empty()) => {
-            JobDecision::Began(report.map(|report| sanitize(&report.host, 60)).unwrap_or_default())
+            JobDecision::Began(
+                report
+                    .map(|report| sanitize(&report.host, 60))
+                    .unwrap_or_default(),
+            )
         }
         _ => JobDecision::Wait,
     }
@@ -199,19 +238,36 @@ mod tests {
     }
 
     fn job(began_at: Option<Timestamp>) -> SubmittedWorker {
-        let host = if began_at.is_some() { "h".to_owned() } else { String::new() };
-        SubmittedWorker { began_at, host, ..SubmittedWorker::new("j", 1, "", at(0), None) }
+        let host = if began_at.is_some() {
+            "h".to_owned()
+        } else {
+            String::new()
+        };
+        SubmittedWorker {
+            began_at,
+            host,
+            ..SubmittedWorker::new("j", 1, "", at(0), None)
+        }
     }
 
     fn report(phase: WorkerPhase) -> WorkerReport {
         let (instance, host) = ("i".to_owned(), "n1".to_owned());
-        WorkerReport { version: 1, instance, host, at: at(1), phase, pushed: Vec::new(), cost: ClientCost::default() }
+        WorkerReport {
+            version: 1,
+            instance,
+            host,
+            at: at(1),
+            phase,
+            pushed: Vec::new(),
+            cost: ClientCost::default(),
+        }
     }
 
     #[test]
     fn a_list_is_read_whatever_the_engine_calls_its_states() {
-        let states =
-            parse_engine_states("a PENDING\nb  RUNNING x\nc CANCELLED\nd\na RUNNING\ne in_progress\nf Succeeded\n");
+        let states = parse_engine_states(
+            "a PENDING\nb  RUNNING x\nc CANCELLED\nd\na RUNNING\ne in_progress\nf Succeeded\n",
+        );
         let ended = |word: &str| EngineState::Ended(word.to_owned());
         let expected = [
             ("a", EngineState::Running),
@@ -220,55 +276,181 @@ mod tests {
             ("e", EngineState::Running),
             ("f", ended("Succeeded")),
         ];
-        assert_eq!(states, expected.map(|(name, state)| (name.to_owned(), state)).into());
-        assert_eq!(parse_engine_states("a FAILED\na PENDING\n")["a"], EngineState::Queued);
+        assert_eq!(
+            states,
+            expected
+                .map(|(name, state)| (name.to_owned(), state))
+                .into()
+        );
+        assert_eq!(
+            parse_engine_states("a FAILED\na PENDING\n")["a"],
+            EngineState::Queued
+        );
     }
 
     #[test]
     fn what_the_worker_says_of_its_end_counts_and_otherwise_its_engine() {
         use EngineState::{Queued, Running};
-        let profile = LauncherProfile { queue_minutes: 10, ..LauncherProfile::default() };
-        let ended = report(WorkerPhase::Ended { end: WorkerEnd::Pushed, detail: "d".to_owned() });
-        let stopped = report(WorkerPhase::Ended { end: WorkerEnd::Stopped, detail: "d".to_owned() });
-        let killed = report(WorkerPhase::Ended { end: WorkerEnd::Killed, detail: "d".to_owned() });
+        let profile = LauncherProfile {
+            queue_minutes: 10,
+            ..LauncherProfile::default()
+        };
+        let ended = report(WorkerPhase::Ended {
+            end: WorkerEnd::Pushed,
+            detail: "d".to_owned(),
+        });
+        let stopped = report(WorkerPhase::Ended {
+            end: WorkerEnd::Stopped,
+            detail: "d".to_owned(),
+        });
+        let killed = report(WorkerPhase::Ended {
+            end: WorkerEnd::Killed,
+            detail: "d".to_owned(),
+        });
         let working = report(WorkerPhase::Working);
         let gone = EngineState::Ended("NODE_FAIL".to_owned());
-        let (listed, unlisted) = (EngineAnswer::Listed, |was_listed| EngineAnswer::Unlisted { was_listed });
+        let (listed, unlisted) = (EngineAnswer::Listed, |was_listed| EngineAnswer::Unlisted {
+            was_listed,
+        });
         let lost = |word: &str| JobDecision::End(JobOutcome::Lost(word.to_owned()));
         let began = |host: &str| JobDecision::Began(host.to_owned());
         let reported = JobDecision::End(JobOutcome::Reported(WorkerEnd::Pushed, "d".to_owned()));
-        let was_stopped = JobDecision::End(JobOutcome::Reported(WorkerEnd::Stopped, "d".to_owned()));
+        let was_stopped =
+            JobDecision::End(JobOutcome::Reported(WorkerEnd::Stopped, "d".to_owned()));
         let (waits, works) = (None, Some(at(60)));
         for (engine, report, began_at, seconds, expected) in [
             (listed(&Running), Some(&ended), works, 61, reported.clone()),
             (listed(&gone), Some(&ended), works, 61, reported),
-            (listed(&Running), Some(&stopped), works, 61, JobDecision::Wait),
-            (listed(&Queued), Some(&stopped), works, 61, JobDecision::Requeued),
-            (listed(&Queued), Some(&stopped), waits, 61, JobDecision::Wait),
-            (listed(&Queued), Some(&killed), works, 61, JobDecision::Requeued),
-            (listed(&gone), Some(&stopped), works, 61, was_stopped.clone()),
-            (unlisted(true), Some(&stopped), works, 61, was_stopped.clone()),
-            (EngineAnswer::Unknown, Some(&stopped), works, 61, was_stopped.clone()),
+            (
+                listed(&Running),
+                Some(&stopped),
+                works,
+                61,
+                JobDecision::Wait,
+            ),
+            (
+                listed(&Queued),
+                Some(&stopped),
+                works,
+                61,
+                JobDecision::Requeued,
+            ),
+            (
+                listed(&Queued),
+                Some(&stopped),
+                waits,
+                61,
+                JobDecision::Wait,
+            ),
+            (
+                listed(&Queued),
+                Some(&killed),
+                works,
+                61,
+                JobDecision::Requeued,
+            ),
+            (
+                listed(&gone),
+                Some(&stopped),
+                works,
+                61,
+                was_stopped.clone(),
+            ),
+            (
+                unlisted(true),
+                Some(&stopped),
+                works,
+                61,
+                was_stopped.clone(),
+            ),
+            (
+                EngineAnswer::Unknown,
+                Some(&stopped),
+                works,
+                61,
+                was_stopped.clone(),
+            ),
             (listed(&gone), Some(&working), works, 61, lost("NODE_FAIL")),
             (listed(&gone), None, waits, 61, lost("NODE_FAIL")),
-            (unlisted(true), Some(&working), works, 61, lost("it lists it no longer")),
+            (
+                unlisted(true),
+                Some(&working),
+                works,
+                61,
+                lost("it lists it no longer"),
+            ),
             (unlisted(false), None, waits, 30, JobDecision::Wait),
-            (unlisted(false), None, waits, 91, lost("it lists it no longer")),
+            (
+                unlisted(false),
+                None,
+                waits,
+                91,
+                lost("it lists it no longer"),
+            ),
             (listed(&Queued), None, waits, 61, JobDecision::Wait),
-            (listed(&Queued), None, waits, 601, JobDecision::End(JobOutcome::QueueLimit)),
-            (listed(&Queued), Some(&working), works, 61, JobDecision::Requeued),
-            (listed(&Queued), Some(&working), waits, 61, JobDecision::Wait),
+            (
+                listed(&Queued),
+                None,
+                waits,
+                601,
+                JobDecision::End(JobOutcome::QueueLimit),
+            ),
+            (
+                listed(&Queued),
+                Some(&working),
+                works,
+                61,
+                JobDecision::Requeued,
+            ),
+            (
+                listed(&Queued),
+                Some(&working),
+                waits,
+                61,
+                JobDecision::Wait,
+            ),
             (listed(&Running), None, waits, 61, began("")),
             (listed(&Running), Some(&working), waits, 61, began("n1")),
-            (listed(&Running), Some(&working), works, 4_000, JobDecision::Wait),
-            (listed(&Running), Some(&working), works, 4_600, JobDecision::End(JobOutcome::TimeUp)),
-            (EngineAnswer::Unknown, Some(&working), waits, 61, began("n1")),
-            (EngineAnswer::Unknown, None, waits, 601, JobDecision::End(JobOutcome::QueueLimit)),
+            (
+                listed(&Running),
+                Some(&working),
+                works,
+                4_000,
+                JobDecision::Wait,
+            ),
+            (
+                listed(&Running),
+                Some(&working),
+                works,
+                4_600,
+                JobDecision::End(JobOutcome::TimeUp),
+            ),
+            (
+                EngineAnswer::Unknown,
+                Some(&working),
+                waits,
+                61,
+                began("n1"),
+            ),
+            (
+                EngineAnswer::Unknown,
+                None,
+                waits,
+                601,
+                JobDecision::End(JobOutcome::QueueLimit),
+            ),
             (EngineAnswer::Unknown, None, works, 61, JobDecision::Wait),
         ] {
-            let sighting = JobSighting { engine, report, cancelled_for: None };
+            let sighting = JobSighting {
+                engine,
+                report,
+                cancelled_for: None,
+            };
             let decided = decide(&job(began_at), sighting, &profile, HOUR, at(seconds));
-            assert_eq!(decided, expected, "{engine:?} {report:?} {began_at:?} {seconds}");
+            assert_eq!(
+                decided, expected,
+                "{engine:?} {report:?} {began_at:?} {seconds}"
+            );
         }
     }
 
@@ -277,17 +459,31 @@ mod tests {
         let profile = LauncherProfile::default();
         let engine = EngineAnswer::Listed(&EngineState::Queued);
         for (requeues, is_lost) in [(0, false), (MAX_REQUEUES - 1, false), (MAX_REQUEUES, true)] {
-            let job = SubmittedWorker { requeues, ..job(Some(at(0))) };
-            let sighting = JobSighting { engine, report: None, cancelled_for: None };
+            let job = SubmittedWorker {
+                requeues,
+                ..job(Some(at(0)))
+            };
+            let sighting = JobSighting {
+                engine,
+                report: None,
+                cancelled_for: None,
+            };
             let decided = decide(&job, sighting, &profile, HOUR, at(60));
-            assert_eq!(matches!(decided, JobDecision::End(JobOutcome::Lost(_))), is_lost, "{requeues}");
+            assert_eq!(
+                matches!(decided, JobDecision::End(JobOutcome::Lost(_))),
+                is_lost,
+                "{requeues}"
+            );
             assert_eq!(decided == JobDecision::Requeued, !is_lost, "{requeues}");
         }
     }
 
     #[test]
     fn a_worker_that_was_cancelled_is_waited_for_a_minute_at_most() {
-        let profile = LauncherProfile { queue_minutes: 10, ..LauncherProfile::default() };
+        let profile = LauncherProfile {
+            queue_minutes: 10,
+            ..LauncherProfile::default()
+        };
         let over = JobDecision::End(JobOutcome::Lost(CANCELLED.to_owned()));
         let running = EngineAnswer::Listed(&EngineState::Running);
         for (engine, seconds, expected) in [
@@ -296,7 +492,11 @@ mod tests {
             (EngineAnswer::Unknown, 61, over.clone()),
             (EngineAnswer::Unlisted { was_listed: false }, 0, over),
         ] {
-            let sighting = JobSighting { engine, report: None, cancelled_for: Some(Duration::from_secs(seconds)) };
+            let sighting = JobSighting {
+                engine,
+                report: None,
+                cancelled_for: Some(Duration::from_secs(seconds)),
+            };
             let decided = decide(&job(Some(at(0))), sighting, &profile, HOUR, at(70));
             assert_eq!(decided, expected, "{engine:?} {seconds}");
         }

@@ -91,7 +91,9 @@ pub struct WorkerReport {
 impl WorkerReport {
     /// Report of a worker; `None` for another form.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        serde_json::from_slice::<Self>(bytes).ok().filter(|report| report.version == EXCHANGE_VERSION)
+        serde_json::from_slice::<Self>(bytes)
+            .ok()
+            .filter(|report| report.version == EXCHANGE_VERSION)
     }
 }
 

@@ -67,7 +67,8 @@ pub struct SeenJob {
 impl JobFollower {
     /// `true` within `poll_seconds` after the last look.
     pub fn is_fresh(&self, launcher: &ProfileLauncher) -> bool {
-        self.looked_at.is_some_and(|at| at.elapsed() < launcher.profile.poll_interval())
+        self.looked_at
+            .is_some_and(|at| at.elapsed() < launcher.profile.poll_interval())
     }
 
     /// Looks once: one list of the scheduler, one list of branches, and one fetch of the reports that changed. `is_over`
@@ -94,20 +95,39 @@ impl JobFollower {
         let mut seen = Vec::new();
         for (values, job) in jobs {
             let state = states.as_ref().map(|states| states.get(&values.job));
-            let engine = state.map_or(EngineAnswer::Unknown, |state| self.engine_answer(&values.job, state));
-            let limit = Duration::from_secs(u64::from(time_limit_or_default(job.time_limit_seconds)));
+            let engine = state.map_or(EngineAnswer::Unknown, |state| {
+                self.engine_answer(&values.job, state)
+            });
+            let limit =
+                Duration::from_secs(u64::from(time_limit_or_default(job.time_limit_seconds)));
             // In a run that goes on, only a worker whose end is decided is cancelled, and that is
             // decided anew.
-            let cancelled_for = self.cancelled.get(&values.job).filter(|_| is_over).map(Cancellation::elapsed);
-            let sighting = JobSighting { engine, report: self.report(&values.job), cancelled_for };
+            let cancelled_for = self
+                .cancelled
+                .get(&values.job)
+                .filter(|_| is_over)
+                .map(Cancellation::elapsed);
+            let sighting = JobSighting {
+                engine,
+                report: self.report(&values.job),
+                cancelled_for,
+            };
             let decision = decide(job, sighting, &launcher.profile, limit, now);
             if !is_over && !matches!(decision, JobDecision::End(_)) {
                 self.cancelled.remove(&values.job);
             }
             let may_be_there = may_be_there(engine);
-            seen.push(SeenJob { decision, state: state.flatten().cloned(), may_be_there });
+            seen.push(SeenJob {
+                decision,
+                state: state.flatten().cloned(),
+                may_be_there,
+            });
         }
-        JobLook { reports, listed, jobs: seen }
+        JobLook {
+            reports,
+            listed,
+            jobs: seen,
+        }
     }
 
     fn read_reports(
@@ -120,18 +140,31 @@ impl JobFollower {
         let mut changed = Vec::new();
         for (values, _) in jobs {
             let branch = report_branch(&values.branch);
-            let Some((branch, commit)) = there.iter().find(|(known, _)| *known == branch) else { continue };
-            if self.reports.get(&values.job).is_none_or(|(known, _)| known != commit) {
+            let Some((branch, commit)) = there.iter().find(|(known, _)| *known == branch) else {
+                continue;
+            };
+            if self
+                .reports
+                .get(&values.job)
+                .is_none_or(|(known, _)| known != commit)
+            {
                 changed.push((&values.job, branch.as_str(), commit));
             }
         }
         if changed.is_empty() {
             return Ok(());
         }
-        remote.fetch_unnamed(&changed.iter().map(|(_, branch, _)| *branch).collect::<Vec<_>>())?;
+        remote.fetch_unnamed(
+            &changed
+                .iter()
+                .map(|(_, branch, _)| *branch)
+                .collect::<Vec<_>>(),
+        )?;
         for (job, _, commit) in changed {
             // One that moved meanwhile is read with the next look.
-            let Ok(Some(bytes)) = read_message(&launcher.repository, commit, REPORT_FILE) else { continue };
+            let Ok(Some(bytes)) = read_message(&launcher.repository, commit, REPORT_FILE) else {
+                continue;
+            };
             if let Some(report) = WorkerReport::parse(&bytes) {
                 self.reports.insert(job.clone(), (commit.clone(), report));
             }
@@ -167,7 +200,10 @@ impl JobFollower {
         is_told: bool,
         now: Timestamp,
     ) -> Option<ContactNews> {
-        self.contacts.entry(peer).or_default().note(look, is_told, now)
+        self.contacts
+            .entry(peer)
+            .or_default()
+            .note(look, is_told, now)
     }
 
     /// A request to end for every one of these workers.
@@ -178,7 +214,11 @@ impl JobFollower {
     /// Has workers ended, each once where the launcher could be asked, and otherwise some times.
     pub fn cancel(&mut self, launcher: &dyn Launcher, mut jobs: Vec<JobValues>) {
         let begun = Instant::now();
-        jobs.retain(|job| self.cancelled.get(&job.job).is_none_or(Cancellation::is_to_repeat));
+        jobs.retain(|job| {
+            self.cancelled
+                .get(&job.job)
+                .is_none_or(Cancellation::is_to_repeat)
+        });
         for some in jobs.chunks(COMMANDS_AT_ONCE) {
             let answers = if let Some(why) = self.cancel_silence.reason(Instant::now()) {
                 vec![Err(why.to_owned()); some.len()]
@@ -187,17 +227,25 @@ impl JobFollower {
                 for answer in &asked {
                     self.cancel_silence.note(answer, Instant::now());
                 }
-                asked.into_iter().map(|answer| answer.map_err(|failure| failure.why)).collect()
+                asked
+                    .into_iter()
+                    .map(|answer| answer.map_err(|failure| failure.why))
+                    .collect()
             };
             for (job, answer) in some.iter().zip(answers) {
-                self.cancelled.entry(job.job.clone()).or_insert_with(|| Cancellation::begin(begun)).note(answer);
+                self.cancelled
+                    .entry(job.job.clone())
+                    .or_insert_with(|| Cancellation::begin(begun))
+                    .note(answer);
             }
         }
     }
 
     /// A further request of the launcher to end a worker is due.
     pub fn is_cancel_to_repeat(&self, job: &str) -> bool {
-        self.cancelled.get(job).is_some_and(Cancellation::is_to_repeat)
+        self.cancelled
+            .get(job)
+            .is_some_and(Cancellation::is_to_repeat)
     }
 
     /// Reason for which a worker could not be ended.
@@ -207,13 +255,20 @@ impl JobFollower {
 
     /// A session that was refused so lately that no worker is started for it yet.
     pub fn is_backing_off(&self, group: &str) -> bool {
-        self.back_off.get(group).is_some_and(|(until, _)| Instant::now() < *until)
+        self.back_off
+            .get(group)
+            .is_some_and(|(until, _)| Instant::now() < *until)
     }
 
     /// Has a session wait that was refused, or as if it had been; gives how often it was, one after the other.
     pub fn refuse(&mut self, group: &str) -> u32 {
-        let (until, times) = self.back_off.entry(group.to_owned()).or_insert((Instant::now(), 0));
-        let wait = FIRST_BACK_OFF.saturating_mul(2_u32.saturating_pow(*times)).min(LAST_BACK_OFF);
+        let (until, times) = self
+            .back_off
+            .entry(group.to_owned())
+            .or_insert((Instant::now(), 0));
+        let wait = FIRST_BACK_OFF
+            .saturating_mul(2_u32.saturating_pow(*times))
+            .min(LAST_BACK_OFF);
         (*until, *times) = (Instant::now() + wait, times.saturating_add(1));
         *times
     }
@@ -225,7 +280,11 @@ impl JobFollower {
 
     /// The answer of a scheduler about a worker. One that lists nothing for a moment has lost nothing: where it does not
     /// list a worker for the first time, that is no answer.
-    fn engine_answer<'s>(&mut self, job: &str, listed: Option<&'s EngineState>) -> EngineAnswer<'s> {
+    fn engine_answer<'s>(
+        &mut self,
+        job: &str,
+        listed: Option<&'s EngineState>,
+    ) -> EngineAnswer<'s> {
         if let Some(state) = listed {
             self.missing.insert(job.to_owned(), false);
             return EngineAnswer::Listed(state);

@@ -39,7 +39,13 @@ pub struct SubmittedWorker {
 
 impl SubmittedWorker {
     /// One that was handed over just now, and waits.
-    pub fn new(name: &str, launch: u32, brief: &str, queued_at: Timestamp, budget_micros: Option<u64>) -> Self {
+    pub fn new(
+        name: &str,
+        launch: u32,
+        brief: &str,
+        queued_at: Timestamp,
+        budget_micros: Option<u64>,
+    ) -> Self {
         Self {
             name: name.to_owned(),
             launch,
@@ -57,7 +63,10 @@ impl SubmittedWorker {
     /// Cost of its clients, which have ended: as reported, or all that they were allowed. One that
     /// never began cost nothing.
     pub fn cost(&self) -> ClientCost {
-        let most = || ClientCost::default().with_client(None, self.budget_micros.filter(|_| self.began_at.is_some()));
+        let most = || {
+            ClientCost::default()
+                .with_client(None, self.budget_micros.filter(|_| self.began_at.is_some()))
+        };
         self.reported_cost.unwrap_or_else(most)
     }
 }
@@ -86,27 +95,41 @@ pub struct JobValues {
 /// Job name at the engine: letters, digits and `-`, at most 63, which every engine takes. No other
 /// worker of any run has it.
 pub fn job_name(run: &str, group: &str, launch: u32) -> String {
-    let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+    let is_plain =
+        |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
     if group.len() <= GROUP_CHARS && group.chars().all(is_plain) {
         return format!("omo-{run}-{group}-{launch}");
     }
-    let plain = group.to_ascii_lowercase().replace(|letter| !is_plain(letter), "-");
+    let plain = group
+        .to_ascii_lowercase()
+        .replace(|letter| !is_plain(letter), "-");
     let plain: String = plain.chars().take(GROUP_CHARS - 9).collect();
     let digest = hex_digest(group.as_bytes());
-    format!("omo-{run}-{plain}-{}-{launch}", digest.get(..8).unwrap_or_default())
+    format!(
+        "omo-{run}-{plain}-{}-{launch}",
+        digest.get(..8).unwrap_or_default()
+    )
 }
 
 /// The branch of a session on the remote, for the launch of this number, from 1: a client that is still at work for an
 /// earlier launch pushes to another branch.
 pub fn launch_branch(branch: &str, launch: u32) -> String {
-    if launch <= 1 { branch.to_owned() } else { format!("{branch}-{launch}") }
+    if launch <= 1 {
+        branch.to_owned()
+    } else {
+        format!("{branch}-{launch}")
+    }
 }
 
 /// The number of the launch that a branch on the remote is of; `None` where it is of none of this session's.
 pub fn launch_number(branch: &str, name: &str) -> Option<u32> {
     match name.strip_prefix(branch)? {
         "" => Some(1),
-        rest => rest.strip_prefix('-')?.parse().ok().filter(|launch| launch_branch(branch, *launch) == name),
+        rest => rest
+            .strip_prefix('-')?
+            .parse()
+            .ok()
+            .filter(|launch| launch_branch(branch, *launch) == name),
     }
 }
 
@@ -141,10 +164,21 @@ mod tests {
         let run = "20261125-235501-abcdef";
         let name = |group: &str| job_name(run, group, 2);
         assert_eq!(name("session-1"), "omo-20261125-235501-abcdef-session-1-2");
-        let odd = ["Session 1", "session_1", "session.1", "a/b", &"x".repeat(90), &"X".repeat(90)].map(name);
+        let odd = [
+            "Session 1",
+            "session_1",
+            "session.1",
+            "a/b",
+            &"x".repeat(90),
+            &"X".repeat(90),
+        ]
+        .map(name);
         for name in &odd {
             assert!(name.len() <= 63, "{name}");
-            assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'));
+            assert!(
+                name.bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+            );
         }
         let different: std::collections::BTreeSet<&String> = odd.iter().collect();
         assert_eq!(different.len(), odd.len());

@@ -103,7 +103,10 @@ pub struct CommandFailure {
 
 impl CommandFailure {
     fn new(why: &str) -> Self {
-        Self { why: without_credentials(why), is_timeout: false }
+        Self {
+            why: without_credentials(why),
+            is_timeout: false,
+        }
     }
 }
 
@@ -115,24 +118,35 @@ impl Launcher for ProfileLauncher {
             return Ok(Started::Attached { program, arguments });
         }
         let input = match &self.profile.input {
-            Some(text) => LauncherTemplate::fill_text(text, &values)
-                .map_err(|error| CommandFailure::new(&format!("its input cannot be filled in: {error}")))?,
+            Some(text) => LauncherTemplate::fill_text(text, &values).map_err(|error| {
+                CommandFailure::new(&format!("its input cannot be filled in: {error}"))
+            })?,
             None => String::new(),
         };
-        self.run(&self.profile.start, &values, input).map(|_| Started::HandedOver)
+        self.run(&self.profile.start, &values, input)
+            .map(|_| Started::HandedOver)
     }
 
     fn list(&self) -> Option<Result<BTreeMap<String, EngineState>, String>> {
         let said = self.ask(self.profile.status.as_ref()?, &JobValues::default());
-        Some(said.map(|said| parse_engine_states(&said)).map_err(|failure| failure.why))
+        Some(
+            said.map(|said| parse_engine_states(&said))
+                .map_err(|failure| failure.why),
+        )
     }
 
     fn cancel(&self, job: &JobValues) -> Result<(), CommandFailure> {
-        self.profile.cancel.as_ref().map_or(Ok(()), |template| self.ask(template, job).map(drop))
+        self.profile
+            .cancel
+            .as_ref()
+            .map_or(Ok(()), |template| self.ask(template, job).map(drop))
     }
 
     fn logs(&self, job: &JobValues) -> Option<Result<String, String>> {
-        Some(self.ask(self.profile.logs.as_ref()?, job).map_err(|failure| failure.why))
+        Some(
+            self.ask(self.profile.logs.as_ref()?, job)
+                .map_err(|failure| failure.why),
+        )
     }
 
     fn take_in(&self, name: &WorkerName) -> Result<Collected, RemoteError> {
@@ -150,7 +164,11 @@ impl ProfileLauncher {
         Remote::find(&self.repository, &self.remote_name)
     }
 
-    fn find_command(&self, template: &str, values: &Values) -> Result<(PathBuf, Vec<String>), CommandFailure> {
+    fn find_command(
+        &self,
+        template: &str,
+        values: &Values,
+    ) -> Result<(PathBuf, Vec<String>), CommandFailure> {
         // A value that cannot stand in its word is quoted, and may be the command of a worker with its remote.
         find_command(template, &self.root, values).map_err(|why| CommandFailure::new(&why))
     }
@@ -159,7 +177,12 @@ impl ProfileLauncher {
         self.run(template, &self.values(job), String::new())
     }
 
-    fn run(&self, template: &str, values: &Values, input: String) -> Result<String, CommandFailure> {
+    fn run(
+        &self,
+        template: &str,
+        values: &Values,
+        input: String,
+    ) -> Result<String, CommandFailure> {
         let (program, arguments) = self.find_command(template, values)?;
         let name = sanitize(&program.display().to_string(), 100);
         let mut command = child_command(&program, self.variables.iter().cloned());
@@ -177,21 +200,45 @@ impl ProfileLauncher {
             leftovers: Leftovers::Free,
         };
         // Output may hold the words of the command, of which the address of the remote is one.
-        let text = |bytes: Option<Vec<u8>>| without_credentials(&String::from_utf8_lossy(&bytes.unwrap_or_default()));
+        let text = |bytes: Option<Vec<u8>>| {
+            without_credentials(&String::from_utf8_lossy(&bytes.unwrap_or_default()))
+        };
         match runner::run(request) {
-            Ok(ProcessEnd::Ended(ProcessOutput { status: Some(0), stdout, .. })) => Ok(text(stdout)),
-            Ok(ProcessEnd::Ended(ProcessOutput { status, stdout, stderr })) => {
+            Ok(ProcessEnd::Ended(ProcessOutput {
+                status: Some(0),
+                stdout,
+                ..
+            })) => Ok(text(stdout)),
+            Ok(ProcessEnd::Ended(ProcessOutput {
+                status,
+                stdout,
+                stderr,
+            })) => {
                 let (said, printed) = (text(stderr), text(stdout));
-                let last = printed.lines().chain(said.lines()).map(str::trim).rfind(|line| !line.is_empty());
-                let status = status.map_or_else(|| "a signal".to_owned(), |status| format!("status {status}"));
+                let last = printed
+                    .lines()
+                    .chain(said.lines())
+                    .map(str::trim)
+                    .rfind(|line| !line.is_empty());
+                let status = status.map_or_else(
+                    || "a signal".to_owned(),
+                    |status| format!("status {status}"),
+                );
                 let last = sanitize(last.unwrap_or("it said nothing"), 200);
-                Err(CommandFailure::new(&format!("`{name}` ended with {status}: {last}")))
+                Err(CommandFailure::new(&format!(
+                    "`{name}` ended with {status}: {last}"
+                )))
             }
             Ok(ProcessEnd::TimedOut | ProcessEnd::Cancelled) => Err(CommandFailure {
                 is_timeout: true,
-                ..CommandFailure::new(&format!("`{name}` did not end within {} s", LIMIT.as_secs()))
+                ..CommandFailure::new(&format!(
+                    "`{name}` did not end within {} s",
+                    LIMIT.as_secs()
+                ))
             }),
-            Err(error) => Err(CommandFailure::new(&format!("`{name}` could not be started: {error}"))),
+            Err(error) => Err(CommandFailure::new(&format!(
+                "`{name}` could not be started: {error}"
+            ))),
         }
     }
 
@@ -199,17 +246,34 @@ impl ProfileLauncher {
         let profile = &self.profile;
         let seconds = self.time_limit_seconds;
         // The scheduler ends it later than it ends itself: what it has done by then is pushed.
-        let minutes = profile.run_minutes.unwrap_or_else(|| seconds.div_ceil(60).saturating_add(15));
+        let minutes = profile
+            .run_minutes
+            .unwrap_or_else(|| seconds.div_ceil(60).saturating_add(15));
         let seconds = seconds.to_string();
         let remote = profile.remote.as_ref().unwrap_or(&self.address);
         let quote = |words: &[&str]| shlex::try_join(words.iter().copied()).unwrap_or_default();
         let omo = profile.omo.as_str();
-        let scratch: Vec<&str> = profile.scratch.iter().flat_map(|scratch| ["--scratch", scratch.as_str()]).collect();
-        let client = profile.client.iter().flat_map(|client| ["--client", client.as_str()]);
-        let mut job_words = vec!["--remote", remote, "--branch", &job.branch, "--brief", &job.brief];
+        let scratch: Vec<&str> = profile
+            .scratch
+            .iter()
+            .flat_map(|scratch| ["--scratch", scratch.as_str()])
+            .collect();
+        let client = profile
+            .client
+            .iter()
+            .flat_map(|client| ["--client", client.as_str()]);
+        let mut job_words = vec![
+            "--remote",
+            remote,
+            "--branch",
+            &job.branch,
+            "--brief",
+            &job.brief,
+        ];
         job_words.extend(["--time-limit", &seconds, "--name", &job.job]);
         job_words.extend(client.chain(scratch.iter().copied()));
-        let of_job = |verb: &str| quote(&[&[omo, "worker", verb, &job.job], scratch.as_slice()].concat());
+        let of_job =
+            |verb: &str| quote(&[&[omo, "worker", verb, &job.job], scratch.as_slice()].concat());
         [
             ("prompt_file", job.prompt_file.clone()),
             ("branch", job.branch.clone()),
@@ -222,10 +286,22 @@ impl ProfileLauncher {
             // `exec` takes the place of its shell: a signal that ends the job by its first process
             // ends no other one, and a scheduler that waits for that process waits until the worker
             // has told its end.
-            ("worker", format!("exec {}", quote(&[&[omo, "worker"], job_words.as_slice()].concat()))),
-            ("worker_start", quote(&[&[omo, "worker", "start"], job_words.as_slice()].concat())),
+            (
+                "worker",
+                format!(
+                    "exec {}",
+                    quote(&[&[omo, "worker"], job_words.as_slice()].concat())
+                ),
+            ),
+            (
+                "worker_start",
+                quote(&[&[omo, "worker", "start"], job_words.as_slice()].concat()),
+            ),
             ("worker_cancel", of_job("cancel")),
-            ("worker_list", quote(&[&[omo, "worker", "list"], scratch.as_slice()].concat())),
+            (
+                "worker_list",
+                quote(&[&[omo, "worker", "list"], scratch.as_slice()].concat()),
+            ),
             ("worker_logs", of_job("logs")),
             ("log", job.log.clone()),
             ("minutes", minutes.to_string()),

@@ -73,7 +73,10 @@ pub struct LauncherProfile {
 impl LauncherProfile {
     /// The profile of a bare command, which runs as long as its worker does: a `start` alone.
     pub fn of_command(template: &str) -> Self {
-        Self { start: template.to_owned(), ..Self::default() }
+        Self {
+            start: template.to_owned(),
+            ..Self::default()
+        }
     }
 
     /// A `start` that runs as long as its worker does.
@@ -109,13 +112,22 @@ pub fn find_profile(
 ) -> Result<LauncherProfile, ProfileError> {
     let shipped = launcher_toml::parse(SHIPPED).unwrap_or_default();
     let unknown = || {
-        let known: std::collections::BTreeSet<&String> = shipped.keys().chain(configured.keys()).collect();
+        let known: std::collections::BTreeSet<&String> =
+            shipped.keys().chain(configured.keys()).collect();
         let known: Vec<&str> = known.into_iter().map(String::as_str).collect();
-        let message = format!("there is no launcher called `{name}`; there are {}", known.join(", "));
-        ProfileError { message, hint: "name one of these, or write [launcher.NAME] into your config.toml" }
+        let message = format!(
+            "there is no launcher called `{name}`; there are {}",
+            known.join(", ")
+        );
+        ProfileError {
+            message,
+            hint: "name one of these, or write [launcher.NAME] into your config.toml",
+        }
     };
     let own = configured.get(name);
-    let like = own.and_then(|own| own.texts.get("like")).map_or(name, String::as_str);
+    let like = own
+        .and_then(|own| own.texts.get("like"))
+        .map_or(name, String::as_str);
     let base = shipped.get(like);
     if own.is_none() && base.is_none() || !is_launcher_name(name) {
         return Err(unknown());
@@ -131,14 +143,20 @@ pub fn find_profile(
         table.numbers.extend(own.numbers.clone());
     }
     if like == "local" {
-        table.texts.entry("omo".to_owned()).or_insert_with(|| own_program.to_owned());
+        table
+            .texts
+            .entry("omo".to_owned())
+            .or_insert_with(|| own_program.to_owned());
     }
     build(name, like, &table, read_file)
 }
 
 fn invalid(name: &str, setting: &str, why: &str) -> ProfileError {
     let message = format!("`launcher.{name}.{setting}` {why}");
-    ProfileError { message, hint: "set it under [launcher.NAME] in your config.toml" }
+    ProfileError {
+        message,
+        hint: "set it under [launcher.NAME] in your config.toml",
+    }
 }
 
 /// Placeholders that let a worker find its work, such as `{worker}`.
@@ -165,10 +183,17 @@ fn build(
     };
     let options = text("options").unwrap_or_default();
     if shlex::split(&options).is_none() {
-        return Err(invalid(name, "options", "cannot be used: a quotation mark in it is not closed"));
+        return Err(invalid(
+            name,
+            "options",
+            "cannot be used: a quotation mark in it is not closed",
+        ));
     }
     let input = match text("input") {
-        Some(file) => Some(read_file(&file).map_err(|why| invalid(name, "input", &format!("cannot be read: {why}")))?),
+        Some(file) => Some(
+            read_file(&file)
+                .map_err(|why| invalid(name, "input", &format!("cannot be read: {why}")))?,
+        ),
         None => (like == "kubernetes").then(|| KUBERNETES_JOB.to_owned()),
     };
     let in_input = match &input {
@@ -179,7 +204,11 @@ fn build(
     let (start, in_start) = command("start")?;
     let start = start.ok_or_else(|| invalid(name, "start", "has to be set in your config.toml"))?;
     if !hands_work_over(&[in_start, in_input].concat()) {
-        let where_else = if input.is_some() { ", or in the file of `input`," } else { "" };
+        let where_else = if input.is_some() {
+            ", or in the file of `input`,"
+        } else {
+            ""
+        };
         return Err(invalid(
             name,
             "start",
@@ -190,14 +219,18 @@ fn build(
     }
     let (cancel, in_cancel) = command("cancel")?;
     // Without that it could end others, or every job of its user.
-    let names_one = in_cancel.iter().any(|named| ["job", "worker_cancel", "branch", "brief"].contains(named));
+    let names_one = in_cancel
+        .iter()
+        .any(|named| ["job", "worker_cancel", "branch", "brief"].contains(named));
     if cancel.is_some() && !names_one {
         let why = "does not say which worker is to be ended: {job} is missing in it, and so is what takes its place, \
                    {worker_cancel}, {branch} or {brief}";
         return Err(invalid(name, "cancel", why));
     }
     for needed in [("ssh", "host"), ("kubernetes", "image")] {
-        if needed.0 == like && text(needed.1).is_none_or(|value| value.is_empty() || value.starts_with('-')) {
+        if needed.0 == like
+            && text(needed.1).is_none_or(|value| value.is_empty() || value.starts_with('-'))
+        {
             return Err(invalid(name, needed.1, "has to be set in your config.toml"));
         }
     }
@@ -228,28 +261,51 @@ mod tests {
 
     fn find(name: &str, config: &str) -> Result<LauncherProfile, String> {
         let configured = launcher_toml::parse(config).unwrap_or_default();
-        let read = |file: &str| if file == "job.yaml" { Ok("name: {job}".to_owned()) } else { Err("no".to_owned()) };
+        let read = |file: &str| {
+            if file == "job.yaml" {
+                Ok("name: {job}".to_owned())
+            } else {
+                Err("no".to_owned())
+            }
+        };
         find_profile(name, &configured, "/o/omo", read).map_err(|error| error.to_string())
     }
 
     #[test]
     fn what_omo_brings_can_be_used_as_it_is_or_with_what_only_its_user_knows() {
         let local = find("local", "").unwrap();
-        assert_eq!((local.at_once, local.queue_minutes, local.omo.as_str()), (8, QUEUE_MINUTES, "/o/omo"));
+        assert_eq!(
+            (local.at_once, local.queue_minutes, local.omo.as_str()),
+            (8, QUEUE_MINUTES, "/o/omo")
+        );
         assert!(find("slurm", "").is_ok() && find("github-actions", "").is_ok());
-        assert_eq!(find("ssh", "").unwrap_err(), "`launcher.ssh.host` has to be set in your config.toml");
-        assert_eq!(find("ssh", "[launcher.ssh]\nhost = \"me@build\"").unwrap().host, "me@build");
-        let pod = find("pods", "[launcher.pods]\nlike = \"kubernetes\"\nimage = \"i\"").unwrap();
+        assert_eq!(
+            find("ssh", "").unwrap_err(),
+            "`launcher.ssh.host` has to be set in your config.toml"
+        );
+        assert_eq!(
+            find("ssh", "[launcher.ssh]\nhost = \"me@build\"")
+                .unwrap()
+                .host,
+            "me@build"
+        );
+        let pod = find(
+            "pods",
+            "[launcher.pods]\nlike = \"kubernetes\"\nimage = \"i\"",
+        )
+        .unwrap();
         assert_eq!(pod.input.as_deref(), Some(KUBERNETES_JOB));
     }
 
     #[test]
     fn a_configuration_adds_to_what_omo_brings() {
-        let config =
-            "[launcher.gpu]\nlike = \"slurm\"\noptions = \"--partition gpu\"\nat_once = 3\ninput = \"job.yaml\"";
+        let config = "[launcher.gpu]\nlike = \"slurm\"\noptions = \"--partition gpu\"\nat_once = 3\ninput = \"job.yaml\"";
         let gpu = find("gpu", config).unwrap();
         let slurm = find("slurm", "").unwrap();
-        assert_eq!((&gpu.start, &gpu.cancel, gpu.at_once), (&slurm.start, &slurm.cancel, 3));
+        assert_eq!(
+            (&gpu.start, &gpu.cancel, gpu.at_once),
+            (&slurm.start, &slurm.cancel, 3)
+        );
         assert_eq!(gpu.input.as_deref(), Some("name: {job}"));
     }
 
@@ -259,32 +315,66 @@ mod tests {
             let profile = find("a", &format!("[launcher.a]\nstart = \"{start}\""));
             assert!(profile.is_ok(), "{start}: {profile:?}");
         }
-        let by_file = "[launcher.a]\nstart = \"kubectl create\"\nlike = \"kubernetes\"\nimage = \"i\"";
+        let by_file =
+            "[launcher.a]\nstart = \"kubectl create\"\nlike = \"kubernetes\"\nimage = \"i\"";
         assert!(find("a", by_file).is_ok());
     }
 
     #[test]
     fn a_worker_is_ended_by_its_name_or_by_what_no_other_has() {
-        for cancel in ["x {job}", "sh -c '{worker_cancel}'", "x --branch={branch}", "x {brief}"] {
-            let profile = find("a", &format!("[launcher.a]\nstart = \"x {{worker}}\"\ncancel = \"{cancel}\""));
+        for cancel in [
+            "x {job}",
+            "sh -c '{worker_cancel}'",
+            "x --branch={branch}",
+            "x {brief}",
+        ] {
+            let profile = find(
+                "a",
+                &format!("[launcher.a]\nstart = \"x {{worker}}\"\ncancel = \"{cancel}\""),
+            );
             assert!(profile.is_ok(), "{cancel}: {profile:?}");
         }
-        assert_eq!(find("a", "[launcher.a]\nstart = \"x {worker}\"").unwrap().cancel, None);
+        assert_eq!(
+            find("a", "[launcher.a]\nstart = \"x {worker}\"")
+                .unwrap()
+                .cancel,
+            None
+        );
     }
 
     #[test]
     fn what_cannot_be_used_is_named_with_its_setting() {
         for (name, config, expected) in [
-            ("nil", "", "there is no launcher called `nil`; there are github-actions, kubernetes, local, slurm, ssh"),
-            ("a", "[launcher.a]\nhost = \"x\"", "`launcher.a.start` has to be set in your config.toml"),
-            ("a", "[launcher.a]\nstart = \"x {y}\"", "`launcher.a.start` cannot be used: {y} is not known"),
-            ("a", "[launcher.a]\nlike = \"b\"", "`launcher.a.like` is one of "),
+            (
+                "nil",
+                "",
+                "there is no launcher called `nil`; there are github-actions, kubernetes, local, slurm, ssh",
+            ),
+            (
+                "a",
+                "[launcher.a]\nhost = \"x\"",
+                "`launcher.a.start` has to be set in your config.toml",
+            ),
+            (
+                "a",
+                "[launcher.a]\nstart = \"x {y}\"",
+                "`launcher.a.start` cannot be used: {y} is not known",
+            ),
+            (
+                "a",
+                "[launcher.a]\nlike = \"b\"",
+                "`launcher.a.like` is one of ",
+            ),
             (
                 "a",
                 "[launcher.a]\nstart = \"x {job}\"",
                 "`launcher.a.start` does not say what is to be run: {worker} is",
             ),
-            ("a", "[launcher.a]\nstart = \"x {branch}\"", "`launcher.a.start` does not say what is to be run"),
+            (
+                "a",
+                "[launcher.a]\nstart = \"x {branch}\"",
+                "`launcher.a.start` does not say what is to be run",
+            ),
             (
                 "ssh",
                 "[launcher.ssh]\nhost = \"h\"\nstart = \"ssh {host} {worker_list}\"",
@@ -300,10 +390,26 @@ mod tests {
                 "[launcher.slurm]\ncancel = \"scancel --me --name {{job}}\"",
                 "`launcher.slurm.cancel` does not say which worker is to be ended: {job} is missing in it, and so",
             ),
-            ("a", "[launcher.a]\nstart = \"x {worker}\"\ncancel = \"x {run} {group}\"", "`launcher.a.cancel` does not"),
-            ("slurm", "[launcher.slurm]\noptions = \"'\"", "`launcher.slurm.options` cannot be used"),
-            ("a", "[launcher.a]\nstart = \"x\"\ninput = \"none\"", "`launcher.a.input` cannot be read: no"),
-            ("ssh", "[launcher.ssh]\nhost = \"-oProxyCommand=x\"", "`launcher.ssh.host` has to be set"),
+            (
+                "a",
+                "[launcher.a]\nstart = \"x {worker}\"\ncancel = \"x {run} {group}\"",
+                "`launcher.a.cancel` does not",
+            ),
+            (
+                "slurm",
+                "[launcher.slurm]\noptions = \"'\"",
+                "`launcher.slurm.options` cannot be used",
+            ),
+            (
+                "a",
+                "[launcher.a]\nstart = \"x\"\ninput = \"none\"",
+                "`launcher.a.input` cannot be read: no",
+            ),
+            (
+                "ssh",
+                "[launcher.ssh]\nhost = \"-oProxyCommand=x\"",
+                "`launcher.ssh.host` has to be set",
+            ),
         ] {
             let error = find(name, config).unwrap_err();
             assert!(error.starts_with(expected), "{name}: {error}");

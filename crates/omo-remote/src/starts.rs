@@ -35,7 +35,11 @@ pub struct Starts {
 impl Default for Starts {
     fn default() -> Self {
         let (sender, ended) = channel();
-        Self { under_way: BTreeSet::new(), sender, ended: Mutex::new(ended) }
+        Self {
+            under_way: BTreeSet::new(),
+            sender,
+            ended: Mutex::new(ended),
+        }
     }
 }
 
@@ -54,7 +58,12 @@ impl Starts {
 
     /// A start that has ended.
     pub fn next_ended(&mut self) -> Option<EndedStart> {
-        let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner).try_recv().ok()?;
+        let ended = self
+            .ended
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
+            .try_recv()
+            .ok()?;
         self.under_way.remove(&ended.0.job);
         Some(ended)
     }
@@ -72,19 +81,29 @@ impl Starts {
 
 /// Has a worker ended whose start failed: what was refused, or took too long, may have been taken all the same.
 fn end_refused(launcher: &dyn Launcher, values: &JobValues, failure: CommandFailure) -> Refusal {
-    let CommandFailure { why: how, is_timeout } = failure;
+    let CommandFailure {
+        why: how,
+        is_timeout,
+    } = failure;
     let failed_cancel = match launcher.cancel(values) {
         Err(failure) if is_timeout => Some(failure.why),
-        Err(_) if is_listed(launcher, &values.job) => launcher.cancel(values).err().map(|failure| failure.why),
+        Err(_) if is_listed(launcher, &values.job) => {
+            launcher.cancel(values).err().map(|failure| failure.why)
+        }
         // One that is refused while its scheduler is away was most likely never there, and is not told of.
         Ok(()) | Err(_) => None,
     };
-    Refusal { how, failed_cancel: failed_cancel.map(|why| sanitize(&why, 300)) }
+    Refusal {
+        how,
+        failed_cancel: failed_cancel.map(|why| sanitize(&why, 300)),
+    }
 }
 
 fn is_listed(launcher: &dyn Launcher, job: &str) -> bool {
     let listed = launcher.list().and_then(Result::ok).unwrap_or_default();
-    listed.get(job).is_some_and(|state| !matches!(state, EngineState::Ended(_)))
+    listed
+        .get(job)
+        .is_some_and(|state| !matches!(state, EngineState::Ended(_)))
 }
 
 #[cfg(test)]
@@ -104,8 +123,13 @@ mod tests {
 
     impl Launcher for Stubborn {
         fn start(&self, job: &JobValues) -> Result<Started, CommandFailure> {
-            let refused = || CommandFailure { why: "full".to_owned(), is_timeout: job.job == "slow" };
-            (job.job == "taken").then_some(Started::HandedOver).ok_or_else(refused)
+            let refused = || CommandFailure {
+                why: "full".to_owned(),
+                is_timeout: job.job == "slow",
+            };
+            (job.job == "taken")
+                .then_some(Started::HandedOver)
+                .ok_or_else(refused)
         }
 
         fn list(&self) -> Option<Result<BTreeMap<String, EngineState>, String>> {
@@ -113,7 +137,10 @@ mod tests {
         }
 
         fn cancel(&self, _: &JobValues) -> Result<(), CommandFailure> {
-            Err(CommandFailure { why: "no".to_owned(), is_timeout: false })
+            Err(CommandFailure {
+                why: "no".to_owned(),
+                is_timeout: false,
+            })
         }
 
         fn logs(&self, _: &JobValues) -> Option<Result<String, String>> {
@@ -129,18 +156,34 @@ mod tests {
     fn a_start_ends_beside_its_run_and_one_that_may_be_there_is_told() {
         let (mut starts, launcher) = (Starts::default(), Arc::new(Stubborn));
         let refused = |failed_cancel: Option<&str>| {
-            Err(Refusal { how: "full".to_owned(), failed_cancel: failed_cancel.map(str::to_owned) })
+            Err(Refusal {
+                how: "full".to_owned(),
+                failed_cancel: failed_cancel.map(str::to_owned),
+            })
         };
-        for (name, expected) in
-            [("taken", Ok(())), ("slow", refused(Some("no"))), ("stays", refused(Some("no"))), ("gone", refused(None))]
-        {
-            starts.begin(&launcher, JobValues { job: name.to_owned(), ..JobValues::default() });
+        for (name, expected) in [
+            ("taken", Ok(())),
+            ("slow", refused(Some("no"))),
+            ("stays", refused(Some("no"))),
+            ("gone", refused(None)),
+        ] {
+            starts.begin(
+                &launcher,
+                JobValues {
+                    job: name.to_owned(),
+                    ..JobValues::default()
+                },
+            );
             assert!(starts.is_under_way(name) && starts.room() == COMMANDS_AT_ONCE - 1);
             let ended = std::iter::repeat_with(|| {
                 std::thread::sleep(Duration::from_millis(5));
                 starts.next_ended()
             });
-            assert_eq!(ended.flatten().next().map(|(_, started)| started), Some(expected), "{name}");
+            assert_eq!(
+                ended.flatten().next().map(|(_, started)| started),
+                Some(expected),
+                "{name}"
+            );
             assert!(!starts.is_under_way(name));
         }
     }

@@ -113,7 +113,9 @@ impl LauncherTemplate {
             .collect::<Result<_, _>>()?;
         match words.first() {
             None => Err(LauncherError::Empty),
-            Some((_, program)) if matches!(program.as_slice(), [TemplatePiece::Text(_)]) => Ok(Self { words }),
+            Some((_, program)) if matches!(program.as_slice(), [TemplatePiece::Text(_)]) => {
+                Ok(Self { words })
+            }
             Some(_) => Err(LauncherError::NoProgram),
         }
     }
@@ -124,13 +126,20 @@ impl LauncherTemplate {
     ///
     /// The first of the others.
     pub fn require_attached(&self) -> Result<(), LauncherError> {
-        let other = self.placeholders().into_iter().find(|found| !ATTACHED.contains(found));
+        let other = self
+            .placeholders()
+            .into_iter()
+            .find(|found| !ATTACHED.contains(found));
         other.map_or(Ok(()), |found| Err(LauncherError::ForProfile(found)))
     }
 
     /// Placeholders, in order.
     pub fn placeholders(&self) -> Vec<&'static str> {
-        self.words.iter().flat_map(|(_, pieces)| pieces).filter_map(TemplatePiece::placeholder).collect()
+        self.words
+            .iter()
+            .flat_map(|(_, pieces)| pieces)
+            .filter_map(TemplatePiece::placeholder)
+            .collect()
     }
 
     /// Checks a text with placeholders, and gives what it names.
@@ -139,7 +148,10 @@ impl LauncherTemplate {
     ///
     /// A brace in it is not closed, or names nothing.
     pub fn parse_text(text: &str) -> Result<Vec<&'static str>, LauncherError> {
-        Ok(split_placeholders(text)?.iter().filter_map(TemplatePiece::placeholder).collect())
+        Ok(split_placeholders(text)?
+            .iter()
+            .filter_map(TemplatePiece::placeholder)
+            .collect())
     }
 
     /// A text with these values in it, each as it stands within the quotation marks of a JSON string.
@@ -150,12 +162,18 @@ impl LauncherTemplate {
     pub fn fill_text(text: &str, values: &Values) -> Result<String, LauncherError> {
         let in_json = |value: &str| {
             let quoted = serde_json::Value::from(value).to_string();
-            quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default().to_owned()
+            quoted
+                .strip_prefix('"')
+                .and_then(|rest| rest.strip_suffix('"'))
+                .unwrap_or_default()
+                .to_owned()
         };
-        let pieces = split_placeholders(text)?.into_iter().map(|piece| match piece {
-            TemplatePiece::Text(text) => text,
-            TemplatePiece::Value(placeholder) => in_json(value_of(values, placeholder)),
-        });
+        let pieces = split_placeholders(text)?
+            .into_iter()
+            .map(|piece| match piece {
+                TemplatePiece::Text(text) => text,
+                TemplatePiece::Value(placeholder) => in_json(value_of(values, placeholder)),
+            });
         Ok(pieces.collect())
     }
 
@@ -165,11 +183,17 @@ impl LauncherTemplate {
         for (word, pieces) in &self.words {
             match pieces.as_slice() {
                 [TemplatePiece::Value(OPTIONS)] => {
-                    filled.extend(shlex::split(value_of(values, OPTIONS)).ok_or(LauncherError::Unclosed)?);
+                    filled.extend(
+                        shlex::split(value_of(values, OPTIONS)).ok_or(LauncherError::Unclosed)?,
+                    );
                 }
-                [TemplatePiece::Value(placeholder)] => filled.push(value_of(values, placeholder).to_owned()),
+                [TemplatePiece::Value(placeholder)] => {
+                    filled.push(value_of(values, placeholder).to_owned())
+                }
                 pieces => {
-                    let pieces = pieces.iter().map(|piece| fill_within_word(word, piece, values));
+                    let pieces = pieces
+                        .iter()
+                        .map(|piece| fill_within_word(word, piece, values));
                     filled.push(pieces.collect::<Result<String, _>>()?);
                 }
             }
@@ -179,7 +203,11 @@ impl LauncherTemplate {
 }
 
 /// Value of a piece of a longer word. That word may be a command for the shell of another machine.
-fn fill_within_word(word: &str, piece: &TemplatePiece, values: &Values) -> Result<String, LauncherError> {
+fn fill_within_word(
+    word: &str,
+    piece: &TemplatePiece,
+    values: &Values,
+) -> Result<String, LauncherError> {
     let value = match piece {
         TemplatePiece::Text(text) => return Ok(text.clone()),
         TemplatePiece::Value(placeholder) => value_of(values, placeholder),
@@ -188,7 +216,10 @@ fn fill_within_word(word: &str, piece: &TemplatePiece, values: &Values) -> Resul
     if !value.is_empty() && value.chars().all(means_itself) {
         return Ok(value.to_owned());
     }
-    Err(LauncherError::Unsafe { word: word.to_owned(), value: value.to_owned() })
+    Err(LauncherError::Unsafe {
+        word: word.to_owned(),
+        value: value.to_owned(),
+    })
 }
 
 /// The program of a template and its arguments, with these values in them. A program that is named by a path lies where
@@ -197,7 +228,11 @@ fn fill_within_word(word: &str, piece: &TemplatePiece, values: &Values) -> Resul
 /// # Errors
 ///
 /// The template cannot be filled in, or there is no such program; in words.
-pub fn find_command(template: &str, root: &Path, values: &Values) -> Result<(PathBuf, Vec<String>), String> {
+pub fn find_command(
+    template: &str,
+    root: &Path,
+    values: &Values,
+) -> Result<(PathBuf, Vec<String>), String> {
     let words = LauncherTemplate::parse(template).and_then(|launcher| launcher.fill(values));
     let mut words = words.map_err(|error| error.to_string())?.into_iter();
     let program = words.next().unwrap_or_default();
@@ -221,12 +256,17 @@ fn split_placeholders(word: &str) -> Result<Vec<TemplatePiece>, LauncherError> {
             rest = after;
             continue;
         }
-        let (name, after) = from.strip_prefix('{').and_then(|from| from.split_once('}')).ok_or_else(brace)?;
+        let (name, after) = from
+            .strip_prefix('{')
+            .and_then(|from| from.split_once('}'))
+            .ok_or_else(brace)?;
         if !text.is_empty() {
             pieces.push(TemplatePiece::Text(std::mem::take(&mut text)));
         }
         let known = PLACEHOLDERS.into_iter().find(|known| *known == name);
-        pieces.push(TemplatePiece::Value(known.ok_or_else(|| LauncherError::Unknown(name.to_owned()))?));
+        pieces.push(TemplatePiece::Value(
+            known.ok_or_else(|| LauncherError::Unknown(name.to_owned()))?,
+        ));
         rest = after;
     }
     text.push_str(rest);
@@ -264,8 +304,14 @@ mod tests {
                 "ssh host 'cd repo && git switch {branch} && claude -p'",
                 vec!["ssh", "host", "cd repo && git switch omo/r1/2 && claude -p"],
             ),
-            ("run {prompt_file} {group} -w{worktree}", vec!["run", "/a b/prompt; rm -rf x", "", "-w/w"]),
-            (r#"k "{{\"a\":1}}" '' $HOME ; x"#, vec!["k", r#"{"a":1}"#, "", "$HOME", ";", "x"]),
+            (
+                "run {prompt_file} {group} -w{worktree}",
+                vec!["run", "/a b/prompt; rm -rf x", "", "-w/w"],
+            ),
+            (
+                r#"k "{{\"a\":1}}" '' $HOME ; x"#,
+                vec!["k", r#"{"a":1}"#, "", "$HOME", ";", "x"],
+            ),
             ("a {run}{base}", vec!["a", "r10123abc"]),
             ("ssh {options} {host} x", vec!["ssh", "-p", "a b", "", "x"]),
         ] {
@@ -275,7 +321,9 @@ mod tests {
 
     #[test]
     fn a_text_is_filled_as_json_strings_are() {
-        let filled = LauncherTemplate::fill_text("a: \"{prompt_file}\"\nb: {{}} \"{options}\"", &values()).unwrap();
+        let filled =
+            LauncherTemplate::fill_text("a: \"{prompt_file}\"\nb: {{}} \"{options}\"", &values())
+                .unwrap();
         assert_eq!(filled, "a: \"/a b/prompt; rm -rf x\"\nb: {} \"-p 'a b'\"");
         assert_eq!(
             LauncherTemplate::fill_text("{job}", &[("job", "a\"\n\\".to_owned())].into()).unwrap(),
@@ -286,7 +334,10 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_template_is_told() {
-        let within = |word: &str, value: &str| LauncherError::Unsafe { word: word.into(), value: value.into() };
+        let within = |word: &str, value: &str| LauncherError::Unsafe {
+            word: word.into(),
+            value: value.into(),
+        };
         for (template, expected) in [
             ("  ", LauncherError::Empty),
             ("a 'b", LauncherError::Unclosed),
@@ -296,12 +347,18 @@ mod tests {
             ("a {}", LauncherError::Unknown(String::new())),
             ("{run} a", LauncherError::NoProgram),
             ("a{run} a", LauncherError::NoProgram),
-            ("sh -c 'cat {prompt_file}'", within("cat {prompt_file}", "/a b/prompt; rm -rf x")),
+            (
+                "sh -c 'cat {prompt_file}'",
+                within("cat {prompt_file}", "/a b/prompt; rm -rf x"),
+            ),
             ("sh -c 'x {group}'", within("x {group}", "")),
         ] {
             assert_eq!(filled(template).unwrap_err(), expected, "{template}");
         }
         let message = LauncherError::Unknown("x".into()).to_string();
-        assert!(message.starts_with("{x} is not known; there are {prompt_file}, {branch}, {base}, "), "{message}");
+        assert!(
+            message.starts_with("{x} is not known; there are {prompt_file}, {branch}, {base}, "),
+            "{message}"
+        );
     }
 }

@@ -15,7 +15,9 @@ use omo_git::task_trailers::{RUN_TRAILER, TASK_TRAILER};
 use omo_state::random_id::random_letters;
 
 use crate::decision::{EngineState, JobDecision, JobOutcome};
-use crate::exchange::{BRIEF_FILE, BriefTask, EXCHANGE_VERSION, WorkerBrief, WorkerEnd, WorkerPhase, brief_branch};
+use crate::exchange::{
+    BRIEF_FILE, BriefTask, EXCHANGE_VERSION, WorkerBrief, WorkerEnd, WorkerPhase, brief_branch,
+};
 use crate::follow::JobFollower;
 use crate::job::{JobValues, SubmittedWorker};
 use crate::launcher::{Launcher, ProfileLauncher};
@@ -112,7 +114,11 @@ pub struct TrialFailure {
 
 impl TrialFailure {
     fn new(place: TrialPlace, why: impl Into<String>) -> Self {
-        Self { place, why: why.into(), log: Vec::new() }
+        Self {
+            place,
+            why: why.into(),
+            log: Vec::new(),
+        }
     }
 
     fn here(error: &dyn std::fmt::Display) -> Self {
@@ -145,16 +151,33 @@ impl LauncherTrial<'_> {
     /// # Errors
     ///
     /// The launcher does not work, or `goes_on` said no.
-    pub fn run(&self, goes_on: &mut dyn FnMut() -> bool, tell: &mut dyn FnMut(TrialStep)) -> Result<(), TrialFailure> {
+    pub fn run(
+        &self,
+        goes_on: &mut dyn FnMut() -> bool,
+        tell: &mut dyn FnMut(TrialStep),
+    ) -> Result<(), TrialFailure> {
         let queue_minutes = self.profile.queue_minutes.min(MAX_QUEUE_MINUTES);
-        let profile = LauncherProfile { queue_minutes, ..self.profile.clone() };
+        let profile = LauncherProfile {
+            queue_minutes,
+            ..self.profile.clone()
+        };
         let tell: Tell = &mut |place, what| tell(TrialStep { place, what });
         let remote = Remote::find(self.repository, self.remote_name)?;
         let TrialWorker { beginning, values } = self.write_brief()?;
         let branch = values.branch.as_str();
-        remote.push_all(&[(values.base.as_str(), branch), (values.brief.as_str(), &brief_branch(branch))])?;
-        tell(TrialPlace::Remote, format!("`{}` takes branches", sanitize(self.remote_name, 60)));
-        let address = if profile.remote.is_some() { String::new() } else { remote.address()? };
+        remote.push_all(&[
+            (values.base.as_str(), branch),
+            (values.brief.as_str(), &brief_branch(branch)),
+        ])?;
+        tell(
+            TrialPlace::Remote,
+            format!("`{}` takes branches", sanitize(self.remote_name, 60)),
+        );
+        let address = if profile.remote.is_some() {
+            String::new()
+        } else {
+            remote.address()?
+        };
         let launcher = ProfileLauncher {
             profile,
             time_limit_seconds: CLIENT_SECONDS,
@@ -167,11 +190,17 @@ impl LauncherTrial<'_> {
         };
         let mut sight = Sight::new(&launcher, &values, self.now);
         let followed = self.follow(&mut sight, remote, &beginning, goes_on, tell);
-        let followed = followed.map_err(|failure| TrialFailure { log: last_lines(&launcher, &values), ..failure });
+        let followed = followed.map_err(|failure| TrialFailure {
+            log: last_lines(&launcher, &values),
+            ..failure
+        });
         // Also where it has ended: the command is part of what is tried, and some schedulers keep what has ended.
         sight.follower.cancel(&launcher, vec![values.clone()]);
         if let (Some(why), Ok(())) = (sight.follower.cancel_failure(&values.job), &followed) {
-            tell(TrialPlace::Note, format!("its command `cancel` fails: {why}"));
+            tell(
+                TrialPlace::Note,
+                format!("its command `cancel` fails: {why}"),
+            );
         }
         if followed.is_err() {
             // A wait for the end of the worker, so that it pushes nothing once its branches are
@@ -182,9 +211,15 @@ impl LauncherTrial<'_> {
         }
         let _ = std::fs::remove_file(&values.log);
         match remove_branches(remote, &beginning) {
-            Ok(()) => tell(TrialPlace::Remote, "has nothing of this trial any more".to_owned()),
+            Ok(()) => tell(
+                TrialPlace::Remote,
+                "has nothing of this trial any more".to_owned(),
+            ),
             Err(error) => {
-                tell(TrialPlace::Note, format!("the branches {beginning}… are still on the remote: {error}"));
+                tell(
+                    TrialPlace::Note,
+                    format!("the branches {beginning}… are still on the remote: {error}"),
+                );
             }
         }
         followed
@@ -196,7 +231,11 @@ impl LauncherTrial<'_> {
         let run = format!("doctor-{id}");
         let beginning = format!("omo/{run}/");
         let branch = format!("{beginning}worker-1");
-        let base = write_message(self.repository, "README", b"A trial of a launcher by `omo doctor`.\n")?;
+        let base = write_message(
+            self.repository,
+            "README",
+            b"A trial of a launcher by `omo doctor`.\n",
+        )?;
         let brief = WorkerBrief {
             version: EXCHANGE_VERSION,
             run: run.clone(),
@@ -218,14 +257,19 @@ impl LauncherTrial<'_> {
             budget_micros: Some(BUDGET_MICROS),
             time_limit_seconds: CLIENT_SECONDS,
         };
-        let brief = serde_json::to_vec_pretty(&brief).map_err(|error| TrialFailure::here(&error))?;
+        let brief =
+            serde_json::to_vec_pretty(&brief).map_err(|error| TrialFailure::here(&error))?;
         let values = JobValues {
             job: format!("omo-{run}"),
             branch,
             base,
             brief: write_message(self.repository, BRIEF_FILE, &brief)?,
             group: run,
-            log: self.log_folder.join(format!("omo-doctor-{id}.log")).display().to_string(),
+            log: self
+                .log_folder
+                .join(format!("omo-doctor-{id}.log"))
+                .display()
+                .to_string(),
             ..JobValues::default()
         };
         Ok(TrialWorker { beginning, values })
@@ -240,8 +284,13 @@ impl LauncherTrial<'_> {
         tell: Tell,
     ) -> Result<(), TrialFailure> {
         let (launcher, values) = (sight.launcher, sight.values);
-        launcher.start(values).map_err(|failure| TrialFailure::new(TrialPlace::Engine, failure.why))?;
-        tell(TrialPlace::Engine, format!("has taken the worker, as {}", values.job));
+        launcher
+            .start(values)
+            .map_err(|failure| TrialFailure::new(TrialPlace::Engine, failure.why))?;
+        tell(
+            TrialPlace::Engine,
+            format!("has taken the worker, as {}", values.job),
+        );
         let outcome = loop {
             if let Some(outcome) = sight.look(false, tell)? {
                 break outcome;
@@ -249,7 +298,10 @@ impl LauncherTrial<'_> {
             let since = Instant::now();
             while since.elapsed() < launcher.profile.poll_interval() {
                 if !goes_on() {
-                    return Err(TrialFailure::new(TrialPlace::Here, "it was interrupted, and its worker is ended"));
+                    return Err(TrialFailure::new(
+                        TrialPlace::Here,
+                        "it was interrupted, and its worker is ended",
+                    ));
                 }
                 std::thread::sleep(SLICE);
             }
@@ -260,24 +312,44 @@ impl LauncherTrial<'_> {
         self.require_work(remote, beginning, values)?;
         // A worker may be quicker than that command fails often enough.
         sight.require_status()?;
-        tell(TrialPlace::Remote, "has the commit that was asked for".to_owned());
-        sight.weaknesses().into_iter().for_each(|weakness| tell(TrialPlace::Note, weakness));
+        tell(
+            TrialPlace::Remote,
+            "has the commit that was asked for".to_owned(),
+        );
+        sight
+            .weaknesses()
+            .into_iter()
+            .for_each(|weakness| tell(TrialPlace::Note, weakness));
         Ok(())
     }
 
     /// Check that the reported work is on the remote, and is what was asked for.
-    fn require_work(&self, remote: Remote, beginning: &str, values: &JobValues) -> Result<(), TrialFailure> {
+    fn require_work(
+        &self,
+        remote: Remote,
+        beginning: &str,
+        values: &JobValues,
+    ) -> Result<(), TrialFailure> {
         let there = remote.branches(beginning)?;
-        let tip = there.iter().find(|(name, _)| *name == values.branch).map(|(_, commit)| commit.as_str());
-        let missing =
-            || TrialFailure::new(TrialPlace::Worker, "it says that it has pushed, and its branch has nothing");
+        let tip = there
+            .iter()
+            .find(|(name, _)| *name == values.branch)
+            .map(|(_, commit)| commit.as_str());
+        let missing = || {
+            TrialFailure::new(
+                TrialPlace::Worker,
+                "it says that it has pushed, and its branch has nothing",
+            )
+        };
         let tip = tip.filter(|tip| *tip != values.base).ok_or_else(missing)?;
         remote.fetch_unnamed(&[&values.branch])?;
         let held = read_message(self.repository, tip, ASKED_FILE)?;
         if held.is_some_and(|held| String::from_utf8_lossy(&held).trim() == ASKED_TEXT) {
             return Ok(());
         }
-        let why = format!("it was asked for `{ASKED_FILE}` with `{ASKED_TEXT}`, and has pushed something else");
+        let why = format!(
+            "it was asked for `{ASKED_FILE}` with `{ASKED_TEXT}`, and has pushed something else"
+        );
         Err(TrialFailure::new(TrialPlace::Client, why))
     }
 }
@@ -303,7 +375,10 @@ impl<'t> Sight<'t> {
             values,
             now,
             follower: JobFollower::default(),
-            job: SubmittedWorker { time_limit_seconds: CLIENT_SECONDS, ..job },
+            job: SubmittedWorker {
+                time_limit_seconds: CLIENT_SECONDS,
+                ..job
+            },
             status_failures: 0,
             status_error: None,
             is_told_queued: false,
@@ -314,7 +389,12 @@ impl<'t> Sight<'t> {
     /// Looks once, as a run does; gives why the worker is over, once it is.
     fn look(&mut self, is_cancelled: bool, tell: Tell) -> Result<Option<JobOutcome>, TrialFailure> {
         let now = (self.now)();
-        let look = self.follower.look(self.launcher, &[(self.values.clone(), &self.job)], is_cancelled, now);
+        let look = self.follower.look(
+            self.launcher,
+            &[(self.values.clone(), &self.job)],
+            is_cancelled,
+            now,
+        );
         look.reports?;
         match look.listed {
             None => {}
@@ -334,15 +414,23 @@ impl<'t> Sight<'t> {
                 tell(TrialPlace::Engine, queued());
             }
             let report = self.follower.report(&self.job.name);
-            if report.is_some_and(|report| report.phase == WorkerPhase::Working) && !self.is_told_at_work {
+            if report.is_some_and(|report| report.phase == WorkerPhase::Working)
+                && !self.is_told_at_work
+            {
                 self.is_told_at_work = true;
-                tell(TrialPlace::Worker, "has cloned, and its client is at work".to_owned());
+                tell(
+                    TrialPlace::Worker,
+                    "has cloned, and its client is at work".to_owned(),
+                );
             }
             match seen.decision {
                 JobDecision::Wait => {}
                 JobDecision::Began(host) => {
                     if !host.is_empty() {
-                        tell(TrialPlace::Worker, format!("has begun on {}", sanitize(&host, 60)));
+                        tell(
+                            TrialPlace::Worker,
+                            format!("has begun on {}", sanitize(&host, 60)),
+                        );
                     } else if self.job.began_at.is_none() {
                         tell(TrialPlace::Engine, "has begun it".to_owned());
                     }
@@ -359,8 +447,15 @@ impl<'t> Sight<'t> {
     }
 
     fn require_status(&self) -> Result<(), TrialFailure> {
-        let failed = |why| TrialFailure::new(TrialPlace::Engine, format!("its command `status` fails: {why}"));
-        self.status_error.as_ref().map_or(Ok(()), |why| Err(failed(why)))
+        let failed = |why| {
+            TrialFailure::new(
+                TrialPlace::Engine,
+                format!("its command `status` fails: {why}"),
+            )
+        };
+        self.status_error
+            .as_ref()
+            .map_or(Ok(()), |why| Err(failed(why)))
     }
 
     fn weaknesses(&self) -> Vec<String> {
@@ -386,16 +481,33 @@ impl<'t> Sight<'t> {
 /// Failure of a worker that is over; `None` where it reports that all is pushed.
 fn describe_outcome(outcome: JobOutcome) -> Option<TrialFailure> {
     let (place, why, detail) = match outcome {
-        JobOutcome::Lost(word) => (TrialPlace::Worker, "its engine has it no longer, and it said nothing", word),
-        JobOutcome::QueueLimit => (TrialPlace::Queue, "it waited for as long as a trial may", String::new()),
-        JobOutcome::TimeUp => (TrialPlace::Worker, "it did not end in its time", String::new()),
+        JobOutcome::Lost(word) => (
+            TrialPlace::Worker,
+            "its engine has it no longer, and it said nothing",
+            word,
+        ),
+        JobOutcome::QueueLimit => (
+            TrialPlace::Queue,
+            "it waited for as long as a trial may",
+            String::new(),
+        ),
+        JobOutcome::TimeUp => (
+            TrialPlace::Worker,
+            "it did not end in its time",
+            String::new(),
+        ),
         JobOutcome::Reported(end, detail) => {
             let (place, why) = match end {
                 WorkerEnd::Pushed => return None,
                 WorkerEnd::NotPrepared => (TrialPlace::Worker, "it could not begin"),
-                WorkerEnd::TasksLeft => (TrialPlace::Client, "it ended without the file that it was asked for"),
+                WorkerEnd::TasksLeft => (
+                    TrialPlace::Client,
+                    "it ended without the file that it was asked for",
+                ),
                 WorkerEnd::UsageLimit { .. } => (TrialPlace::Client, "it met a limit of use"),
-                WorkerEnd::BudgetSpent => (TrialPlace::Client, "it spent half a dollar without an end"),
+                WorkerEnd::BudgetSpent => {
+                    (TrialPlace::Client, "it spent half a dollar without an end")
+                }
                 WorkerEnd::ApiFailed => (TrialPlace::Client, "the API refused it, or failed"),
                 WorkerEnd::TimedOut => (TrialPlace::Client, "its time was up"),
                 WorkerEnd::Stopped => (TrialPlace::Worker, "it was stopped by its engine"),
@@ -405,20 +517,40 @@ fn describe_outcome(outcome: JobOutcome) -> Option<TrialFailure> {
         }
     };
     let detail = sanitize(&detail, 300);
-    Some(TrialFailure::new(place, if detail.is_empty() { why.to_owned() } else { format!("{why}: {detail}") }))
+    Some(TrialFailure::new(
+        place,
+        if detail.is_empty() {
+            why.to_owned()
+        } else {
+            format!("{why}: {detail}")
+        },
+    ))
 }
 
 fn last_lines(launcher: &dyn Launcher, values: &JobValues) -> Vec<String> {
-    let said = launcher.logs(values).and_then(Result::ok).unwrap_or_default();
-    let lines: Vec<String> =
-        said.lines().map(|line| sanitize(line, LOG_LINE_CHARS)).filter(|line| !line.trim().is_empty()).collect();
+    let said = launcher
+        .logs(values)
+        .and_then(Result::ok)
+        .unwrap_or_default();
+    let lines: Vec<String> = said
+        .lines()
+        .map(|line| sanitize(line, LOG_LINE_CHARS))
+        .filter(|line| !line.trim().is_empty())
+        .collect();
     lines.into_iter().rev().take(LOG_LINES).rev().collect()
 }
 
 fn remove_branches(remote: Remote, beginning: &str) -> Result<(), RemoteError> {
     let there = remote.branches(beginning)?;
-    let pairs: Vec<(&str, &str)> = there.iter().map(|(name, commit)| (name.as_str(), commit.as_str())).collect();
-    if pairs.is_empty() { Ok(()) } else { remote.delete_all(&pairs) }
+    let pairs: Vec<(&str, &str)> = there
+        .iter()
+        .map(|(name, commit)| (name.as_str(), commit.as_str()))
+        .collect();
+    if pairs.is_empty() {
+        Ok(())
+    } else {
+        remote.delete_all(&pairs)
+    }
 }
 
 #[cfg(test)]
@@ -430,13 +562,29 @@ mod tests {
         let ended = |end| JobOutcome::Reported(end, "d\u{202e}".to_owned());
         assert_eq!(describe_outcome(ended(WorkerEnd::Pushed)), None);
         for (outcome, place, why) in [
-            (ended(WorkerEnd::NotPrepared), TrialPlace::Worker, "it could not begin: d"),
-            (ended(WorkerEnd::ApiFailed), TrialPlace::Client, "the API refused it, or failed: d"),
-            (JobOutcome::QueueLimit, TrialPlace::Queue, "it waited for as long as a trial may"),
+            (
+                ended(WorkerEnd::NotPrepared),
+                TrialPlace::Worker,
+                "it could not begin: d",
+            ),
+            (
+                ended(WorkerEnd::ApiFailed),
+                TrialPlace::Client,
+                "the API refused it, or failed: d",
+            ),
+            (
+                JobOutcome::QueueLimit,
+                TrialPlace::Queue,
+                "it waited for as long as a trial may",
+            ),
         ] {
             let failure = describe_outcome(outcome).unwrap();
             assert_eq!(failure.place, place);
-            assert!(failure.why.starts_with(why) && !failure.why.contains('\u{202e}'), "{}", failure.why);
+            assert!(
+                failure.why.starts_with(why) && !failure.why.contains('\u{202e}'),
+                "{}",
+                failure.why
+            );
         }
     }
 }

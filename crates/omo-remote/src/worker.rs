@@ -28,7 +28,8 @@ use omo_process::environment::CheckEnvironment;
 use omo_state::random_id::random_letters;
 
 use crate::exchange::{
-    BRIEF_FILE, REPORT_FILE, WorkerBrief, WorkerEnd, WorkerPhase, WorkerReport, brief_branch, report_branch,
+    BRIEF_FILE, REPORT_FILE, WorkerBrief, WorkerEnd, WorkerPhase, WorkerReport, brief_branch,
+    report_branch,
 };
 
 use reporter::{Reporter, SeenReport};
@@ -100,10 +101,18 @@ pub fn run_job(job: &WorkerJob, is_asked_to_end: &dyn Fn() -> bool, say: &dyn Fn
         Err(why) => return JobEnd::NoScratch(why),
     };
     let goes_on = || !is_asked_to_end();
-    let worker = Worker { job, scratch: &scratch, is_asked_to_end, say };
+    let worker = Worker {
+        job,
+        scratch: &scratch,
+        is_asked_to_end,
+        say,
+    };
     let end = worker.run(&goes_on).unwrap_or_else(|end| end);
     if scratch.is_kept() {
-        say(&format!("its work is kept in {}", scratch.path().join(CLONE).display()));
+        say(&format!(
+            "its work is kept in {}",
+            scratch.path().join(CLONE).display()
+        ));
     }
     end
 }
@@ -117,7 +126,11 @@ struct Worker<'w> {
 
 enum Claim<'c> {
     /// Taken by this worker.
-    Held { reporter: Box<Reporter<'c>>, brief: Box<WorkerBrief>, progress: Progress },
+    Held {
+        reporter: Box<Reporter<'c>>,
+        brief: Box<WorkerBrief>,
+        progress: Progress,
+    },
     /// There is nothing to do, or it cannot be done.
     Ended(JobEnd),
     /// Another worker has pushed since the branch was fetched.
@@ -129,15 +142,22 @@ type Step<T> = Result<T, JobEnd>;
 impl Worker<'_> {
     fn run(&self, goes_on: &dyn Fn() -> bool) -> Step<JobEnd> {
         let clone = self.make_clone(goes_on)?;
-        let instance = random_letters(INSTANCE_LETTERS).map_err(|error| JobEnd::NoScratch(error.to_string()))?;
+        let instance = random_letters(INSTANCE_LETTERS)
+            .map_err(|error| JobEnd::NoScratch(error.to_string()))?;
         for _ in 0..CLAIMS {
             match self.claim(&clone, &instance)? {
-                Claim::Held { reporter, brief, progress } => return self.work(&clone, *reporter, &brief, &progress),
+                Claim::Held {
+                    reporter,
+                    brief,
+                    progress,
+                } => return self.work(&clone, *reporter, &brief, &progress),
                 Claim::Ended(end) => return Ok(end),
                 Claim::Moved => {}
             }
         }
-        Err(JobEnd::Conflict("the branch went on each time that it was fetched: other workers push to it".to_owned()))
+        Err(JobEnd::Conflict(
+            "the branch went on each time that it was fetched: other workers push to it".to_owned(),
+        ))
     }
 
     /// Fetches the branch and its brief, and has the report say that this worker has them.
@@ -147,24 +167,40 @@ impl Worker<'_> {
         let mut reporter = Reporter::new(clone, &self.job.branch, instance, seen_report, &tip);
         let brief = match self.read_brief(clone) {
             Ok(brief) => brief,
-            Err(why) => return self.finish(&mut reporter, WorkerEnd::NotPrepared, &why).map(Claim::Ended),
+            Err(why) => {
+                return self
+                    .finish(&mut reporter, WorkerEnd::NotPrepared, &why)
+                    .map(Claim::Ended);
+            }
         };
         if let Err(why) = self.deepen_to(clone, &tip, &brief.base) {
-            let end = if (self.is_asked_to_end)() { WorkerEnd::Stopped } else { WorkerEnd::NotPrepared };
+            let end = if (self.is_asked_to_end)() {
+                WorkerEnd::Stopped
+            } else {
+                WorkerEnd::NotPrepared
+            };
             return self.finish(&mut reporter, end, &why).map(Claim::Ended);
         }
-        let commits = commit_messages(clone, &brief.base, &tip).map_err(|error| unreachable_end(&error))?;
+        let commits =
+            commit_messages(clone, &brief.base, &tip).map_err(|error| unreachable_end(&error))?;
         let progress = rules::find_progress(&brief, &commits);
         reporter.pushed.clone_from(&progress.done);
         if progress.done.len() == brief.tasks.len() {
             let detail = "every task was pushed by an earlier start";
-            return self.finish(&mut reporter, WorkerEnd::Pushed, detail).map(Claim::Ended);
+            return self
+                .finish(&mut reporter, WorkerEnd::Pushed, detail)
+                .map(Claim::Ended);
         }
         if budget_left(&brief, reporter.cost) == Some(0) && reporter.cost.untold > 0 {
             // The report stays: that start may still be at work, and unreported cost counts where
             // it is dead.
-            let detail = "an earlier start has all of its budget, and has not said what it has cost".to_owned();
-            return Ok(Claim::Ended(JobEnd::Ended { end: WorkerEnd::NotPrepared, detail }));
+            let detail =
+                "an earlier start has all of its budget, and has not said what it has cost"
+                    .to_owned();
+            return Ok(Claim::Ended(JobEnd::Ended {
+                end: WorkerEnd::NotPrepared,
+                detail,
+            }));
         }
         // With what the branch was found at: another worker may have pushed since.
         match reporter.push(Some(&tip), WorkerPhase::Preparing) {
@@ -186,7 +222,11 @@ impl Worker<'_> {
     ) -> Step<JobEnd> {
         let prepared = self.prepare(clone, brief, &reporter.tip);
         if (self.is_asked_to_end)() {
-            return self.finish(&mut reporter, WorkerEnd::Stopped, "it was asked to end before its client began");
+            return self.finish(
+                &mut reporter,
+                WorkerEnd::Stopped,
+                "it was asked to end before its client began",
+            );
         }
         let earlier = reporter.cost;
         let budget_micros = budget_left(brief, earlier);
@@ -194,8 +234,9 @@ impl Worker<'_> {
             let why = "its clients of earlier starts had spent it";
             return self.finish(&mut reporter, WorkerEnd::BudgetSpent, why);
         }
-        let spec = prepared
-            .and_then(|client| client_session::client_spec(self, clone, brief, budget_micros, &progress.done, &client));
+        let spec = prepared.and_then(|client| {
+            client_session::client_spec(self, clone, brief, budget_micros, &progress.done, &client)
+        });
         let spec = match spec {
             Ok(spec) => spec,
             Err(why) => return self.finish(&mut reporter, WorkerEnd::NotPrepared, &why),
@@ -219,65 +260,117 @@ impl Worker<'_> {
 
     fn fetch_start(&self, clone: &WorkerClone) -> Step<Option<SeenReport>> {
         let job = self.job;
-        (self.say)(&format!("fetching {} and its brief from {}", job.branch, without_credentials(&job.remote)));
+        (self.say)(&format!(
+            "fetching {} and its brief from {}",
+            job.branch,
+            without_credentials(&job.remote)
+        ));
         let (brief, report) = (brief_branch(&job.branch), report_branch(&job.branch));
-        let listed = clone.list_branches(&[&job.branch, &brief, &report]).map_err(|error| self.remote_end(&error))?;
-        let there = |name: &str| listed.iter().find(|(branch, _)| branch == name).map(|(_, commit)| commit.clone());
+        let listed = clone
+            .list_branches(&[&job.branch, &brief, &report])
+            .map_err(|error| self.remote_end(&error))?;
+        let there = |name: &str| {
+            listed
+                .iter()
+                .find(|(branch, _)| branch == name)
+                .map(|(_, commit)| commit.clone())
+        };
         for name in [&job.branch, &brief] {
             if there(name).is_none() {
                 return Err(JobEnd::NotFound(format!("the remote has no branch {name}")));
             }
         }
-        let mut branches = vec![(job.branch.as_str(), BRANCH_REFERENCE), (brief.as_str(), BRIEF_REFERENCE)];
+        let mut branches = vec![
+            (job.branch.as_str(), BRANCH_REFERENCE),
+            (brief.as_str(), BRIEF_REFERENCE),
+        ];
         let earlier = there(&report);
         if earlier.is_some() {
             branches.push((report.as_str(), REPORT_REFERENCE));
         }
         if there(&brief).as_ref() == Some(&job.brief) {
-            clone.fetch(&branches, 1).map_err(|error| self.remote_end(&error))?;
+            clone
+                .fetch(&branches, 1)
+                .map_err(|error| self.remote_end(&error))?;
             if known_commit(clone, BRIEF_REFERENCE)? == job.brief {
-                return Ok(earlier.map(|commit| SeenReport { commit, cost: earlier_cost(clone).unwrap_or_default() }));
+                return Ok(earlier.map(|commit| SeenReport {
+                    commit,
+                    cost: earlier_cost(clone).unwrap_or_default(),
+                }));
             }
         }
-        Err(JobEnd::Conflict(format!("the brief on the remote is another one than {}: it is not followed", job.brief)))
+        Err(JobEnd::Conflict(format!(
+            "the brief on the remote is another one than {}: it is not followed",
+            job.brief
+        )))
     }
 
     fn read_brief(&self, clone: &WorkerClone) -> Result<WorkerBrief, String> {
         let bytes = read_message(clone, &self.job.brief, BRIEF_FILE);
         let bytes = bytes.map_err(|error| error.to_string())?;
-        rules::parse_brief(&bytes.ok_or_else(|| format!("the brief has no {BRIEF_FILE}, or one that is too large"))?)
+        rules::parse_brief(
+            &bytes.ok_or_else(|| {
+                format!("the brief has no {BRIEF_FILE}, or one that is too large")
+            })?,
+        )
     }
 
     /// Fetches more commits of the branch, until the one is there that the work began from.
     fn deepen_to(&self, clone: &WorkerClone, tip: &str, base: &str) -> Result<(), String> {
         let mut depths = DEPTHS.iter();
         loop {
-            if clone.goes_on_from(tip, base).map_err(|error| error.to_string())? {
+            if clone
+                .goes_on_from(tip, base)
+                .map_err(|error| error.to_string())?
+            {
                 return Ok(());
             }
             let Some(depth) = depths.next() else {
-                return Err(format!("the branch does not go on from {base}, as the brief has it"));
+                return Err(format!(
+                    "the branch does not go on from {base}, as the brief has it"
+                ));
             };
-            clone.fetch(&[(&self.job.branch, BRANCH_REFERENCE)], *depth).map_err(|error| error.to_string())?;
+            clone
+                .fetch(&[(&self.job.branch, BRANCH_REFERENCE)], *depth)
+                .map_err(|error| error.to_string())?;
         }
     }
 
-    fn prepare(&self, clone: &WorkerClone, brief: &WorkerBrief, tip: &str) -> Result<PathBuf, String> {
+    fn prepare(
+        &self,
+        clone: &WorkerClone,
+        brief: &WorkerBrief,
+        tip: &str,
+    ) -> Result<PathBuf, String> {
         let client = self.job.client.clone()?;
-        clone.check_out(&self.job.branch, tip).map_err(|error| error.to_string())?;
+        clone
+            .check_out(&self.job.branch, tip)
+            .map_err(|error| error.to_string())?;
         if let Some(command) = &brief.setup {
             (self.say)("running the set-up command");
             let path = self.scratch.write("set-up.log", b"")?;
             let file = std::fs::File::create(&path).map_err(|error| error.to_string())?;
-            let environment = CheckEnvironment::from_variables(self.job.variables.clone(), clone.top());
-            set_up_worktree(command, clone.top(), &environment, CheckLog { path, file }, || !(self.is_asked_to_end)())
-                .map_err(|error| describe_set_up_error(&error))?;
+            let environment =
+                CheckEnvironment::from_variables(self.job.variables.clone(), clone.top());
+            set_up_worktree(
+                command,
+                clone.top(),
+                &environment,
+                CheckLog { path, file },
+                || !(self.is_asked_to_end)(),
+            )
+            .map_err(|error| describe_set_up_error(&error))?;
             clone.ignore_new_files()?;
         }
         Ok(client)
     }
 
-    fn end_of_client(&self, reporter: &mut Reporter, brief: &WorkerBrief, end: &ClientEnd) -> Step<JobEnd> {
+    fn end_of_client(
+        &self,
+        reporter: &mut Reporter,
+        brief: &WorkerBrief,
+        end: &ClientEnd,
+    ) -> Step<JobEnd> {
         let mut push = |reporter: &mut Reporter| self.push_new_work(reporter, brief);
         let mut pushed = self.push_at_end(reporter, &mut push);
         let committed = match (&pushed, rules::has_finished(end)) {
@@ -293,38 +386,67 @@ impl Worker<'_> {
             Err(PushStop::WorkRefused(why)) => return self.refused(reporter, &why),
             Err(PushStop::Failed(why) | PushStop::Declined(why)) => Some(why),
         };
-        let is_left_out = not_pushed.is_none() && reporter.clone.head().is_some_and(|head| head != reporter.tip);
-        let left_out = is_left_out.then(|| self.keep_work(reporter, "it has commits of no task".to_owned()));
+        let is_left_out = not_pushed.is_none()
+            && reporter
+                .clone
+                .head()
+                .is_some_and(|head| head != reporter.tip);
+        let left_out =
+            is_left_out.then(|| self.keep_work(reporter, "it has commits of no task".to_owned()));
         if reporter.pushed.len() == brief.tasks.len() && not_pushed.is_none() {
-            return self.finish(reporter, WorkerEnd::Pushed, left_out.as_deref().unwrap_or_default());
+            return self.finish(
+                reporter,
+                WorkerEnd::Pushed,
+                left_out.as_deref().unwrap_or_default(),
+            );
         }
         let (end, mut detail) = rules::worker_end(end);
-        for more in [not_pushed.clone(), committed.err(), left_out].into_iter().flatten() {
+        for more in [not_pushed.clone(), committed.err(), left_out]
+            .into_iter()
+            .flatten()
+        {
             detail = format!("{detail}; {more}");
         }
         let finished = self.finish(reporter, end, &detail)?;
-        Ok(not_pushed.map_or(finished, |why| JobEnd::Unreachable(self.keep_work(reporter, why))))
+        Ok(not_pushed.map_or(finished, |why| {
+            JobEnd::Unreachable(self.keep_work(reporter, why))
+        }))
     }
 
     /// Commits what the client has left, where exactly one task has no commit yet. Whether it has.
     fn commit_rest(&self, reporter: &Reporter, brief: &WorkerBrief) -> Result<bool, String> {
-        let mut left = brief.tasks.iter().filter(|task| !reporter.pushed.contains(&task.id));
-        let (Some(task), None) = (left.next(), left.next()) else { return Ok(false) };
-        let failed = |error: GitFailed| format!("what the client left could not be committed: {error}");
+        let mut left = brief
+            .tasks
+            .iter()
+            .filter(|task| !reporter.pushed.contains(&task.id));
+        let (Some(task), None) = (left.next(), left.next()) else {
+            return Ok(false);
+        };
+        let failed =
+            |error: GitFailed| format!("what the client left could not be committed: {error}");
         let clone = reporter.clone;
         let is_at_last = clone.head().is_some_and(|head| head == reporter.tip);
         let files = clone.file_state().map_err(failed)?;
         if is_at_last && (files.is_none() || files == reporter.files_before) {
             return Ok(false);
         }
-        (self.say)(&format!("committing what the client left as task {}", sanitize(&task.id, 60)));
-        clone.commit_all(&task.message, &reporter.identity).map_err(failed)?;
+        (self.say)(&format!(
+            "committing what the client left as task {}",
+            sanitize(&task.id, 60)
+        ));
+        clone
+            .commit_all(&task.message, &reporter.identity)
+            .map_err(failed)?;
         Ok(true)
     }
 
     /// Pushes the work that has come about since the last push, where there is any.
     fn push_new_work(&self, reporter: &mut Reporter, brief: &WorkerBrief) -> Result<(), PushStop> {
-        let Some(head) = reporter.clone.head().filter(|head| reporter.looked_at.as_ref() != Some(head)) else {
+        let Some(head) = reporter
+            .clone
+            .head()
+            .filter(|head| reporter.looked_at.as_ref() != Some(head))
+        else {
             return Ok(());
         };
         self.keep_unpushed(reporter);
@@ -338,7 +460,10 @@ impl Worker<'_> {
                 return Err(stop);
             }
             let tasks = sanitize(&reporter.pushed.join(", "), 200);
-            (self.say)(&format!("pushed {}; tasks with a commit: {tasks}", commit.get(..12).unwrap_or(&commit)));
+            (self.say)(&format!(
+                "pushed {}; tasks with a commit: {tasks}",
+                commit.get(..12).unwrap_or(&commit)
+            ));
         }
         self.keep_unpushed(reporter);
         reporter.looked_at = Some(head);
@@ -346,8 +471,9 @@ impl Worker<'_> {
     }
 
     fn refused(&self, reporter: &mut Reporter, why: &str) -> Step<JobEnd> {
-        let why =
-            format!("the branch does not take the work: {why}; another worker has pushed, or history was rewritten");
+        let why = format!(
+            "the branch does not take the work: {why}; another worker has pushed, or history was rewritten"
+        );
         let kept = self.keep_work(reporter, why);
         self.finish(reporter, WorkerEnd::TasksLeft, &kept)?;
         Ok(JobEnd::Conflict(kept))
@@ -366,7 +492,10 @@ impl Worker<'_> {
 
     fn finish(&self, reporter: &mut Reporter, end: WorkerEnd, detail: &str) -> Step<JobEnd> {
         let detail = sanitize(&without_credentials(detail), DETAIL_CHARS);
-        let phase = WorkerPhase::Ended { end, detail: detail.clone() };
+        let phase = WorkerPhase::Ended {
+            end,
+            detail: detail.clone(),
+        };
         match self.push_at_end(reporter, &mut |reporter| reporter.push(None, phase.clone())) {
             Ok(()) => {}
             Err(PushStop::Superseded) => return Err(JobEnd::Superseded),
@@ -380,7 +509,10 @@ impl Worker<'_> {
     fn remote_end(&self, error: &RemoteError) -> JobEnd {
         if (self.is_asked_to_end)() {
             let detail = "it was asked to end while it fetched its brief".to_owned();
-            return JobEnd::Ended { end: WorkerEnd::Stopped, detail };
+            return JobEnd::Ended {
+                end: WorkerEnd::Stopped,
+                detail,
+            };
         }
         unreachable_end(error)
     }
@@ -388,11 +520,15 @@ impl Worker<'_> {
 
 /// Rest of the budget after the cost of earlier starts; `None` where nothing bounds it.
 fn budget_left(brief: &WorkerBrief, earlier: ClientCost) -> Option<u64> {
-    brief.budget_micros.map(|all| all.saturating_sub(earlier.most()))
+    brief
+        .budget_micros
+        .map(|all| all.saturating_sub(earlier.most()))
 }
 
 fn known_commit(clone: &WorkerClone, reference: &str) -> Step<String> {
-    let known = clone.commit_of(reference).map_err(|error| unreachable_end(&error))?;
+    let known = clone
+        .commit_of(reference)
+        .map_err(|error| unreachable_end(&error))?;
     known.ok_or_else(|| JobEnd::Unreachable(format!("nothing came for {reference}")))
 }
 
@@ -408,9 +544,18 @@ fn unreachable_end(error: &dyn std::fmt::Display) -> JobEnd {
 
 /// Words for a failed set-up without the path of its log, which goes with the worker.
 fn describe_set_up_error(error: &SetUpError) -> String {
-    let SetUpError::Failed { outcome, .. } = error else { return error.to_string() };
-    let said = outcome.printed.reason().map(|line| format!("; it said: {line}")).unwrap_or_default();
-    sanitize(&format!("the set-up command failed: {}{said}", outcome.describe()), DETAIL_CHARS)
+    let SetUpError::Failed { outcome, .. } = error else {
+        return error.to_string();
+    };
+    let said = outcome
+        .printed
+        .reason()
+        .map(|line| format!("; it said: {line}"))
+        .unwrap_or_default();
+    sanitize(
+        &format!("the set-up command failed: {}{said}", outcome.describe()),
+        DETAIL_CHARS,
+    )
 }
 
 /// The folder for scratch of a machine where none was named.

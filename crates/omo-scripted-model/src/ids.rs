@@ -9,5 +9,9 @@ pub fn random_number() -> u64 {
 
 /// `prefix` and 22 hexadecimal digits, the form of `toolu_…`, `msg_…` and `req_…`.
 pub fn tagged_id(prefix: &str) -> String {
-    format!("{prefix}{:016x}{:06x}", random_number(), random_number() & 0xff_ffff)
+    format!(
+        "{prefix}{:016x}{:06x}",
+        random_number(),
+        random_number() & 0xff_ffff
+    )
 }

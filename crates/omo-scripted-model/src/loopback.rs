@@ -21,7 +21,8 @@ impl LoopbackServer {
     ///
     /// No free port.
     pub fn start(answer: impl Fn(Request) + Send + Sync + 'static) -> Result<Self, String> {
-        let server = Server::http("127.0.0.1:0").map_err(|error| format!("listen on 127.0.0.1: {error}"))?;
+        let server =
+            Server::http("127.0.0.1:0").map_err(|error| format!("listen on 127.0.0.1: {error}"))?;
         let server = Arc::new(server);
         let (listening, answer) = (Arc::clone(&server), Arc::new(answer));
         let thread = thread::spawn(move || {
@@ -35,7 +36,10 @@ impl LoopbackServer {
                 let _ = thread.join();
             }
         });
-        Ok(Self { server, thread: Some(thread) })
+        Ok(Self {
+            server,
+            thread: Some(thread),
+        })
     }
 
     /// Address such as `http://127.0.0.1:PORT`.

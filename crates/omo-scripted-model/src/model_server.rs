@@ -103,27 +103,55 @@ fn answer(
         _ => {}
     }
     let is_post = *http.method() == Method::Post;
-    let agent = http.headers().iter().find(|header| header.field.equiv("x-claude-code-agent-id"));
+    let agent = http
+        .headers()
+        .iter()
+        .find(|header| header.field.equiv("x-claude-code-agent-id"));
     let agent = agent.map(|header| header.value.as_str().to_owned());
     let mut text = Vec::new();
     http.as_reader().take(MAX_REQUEST).read_to_end(&mut text)?;
     let body: Value = serde_json::from_slice(&text).unwrap_or_default();
-    let model = body.get("model").and_then(Value::as_str).unwrap_or("scripted").to_owned();
+    let model = body
+        .get("model")
+        .and_then(Value::as_str)
+        .unwrap_or("scripted")
+        .to_owned();
     let is_stream = body.get("stream") == Some(&Value::Bool(true));
     let wants_message = is_post && path == "/v1/messages";
     let counts_tokens = is_post && path == "/v1/messages/count_tokens";
-    let reply = script(ModelRequest { path, agent, body, wants_message }, end);
+    let reply = script(
+        ModelRequest {
+            path,
+            agent,
+            body,
+            wants_message,
+        },
+        end,
+    );
     if counts_tokens {
-        return respond(http, 200, &json!({"input_tokens": text.len().div_ceil(4)}), &[]);
+        return respond(
+            http,
+            200,
+            &json!({"input_tokens": text.len().div_ceil(4)}),
+            &[],
+        );
     }
     if !wants_message {
-        return respond(http, 404, &reply_json::error("not_found_error", "not found"), &[]);
+        return respond(
+            http,
+            404,
+            &reply_json::error("not_found_error", "not found"),
+            &[],
+        );
     }
     match reply {
         ModelReply::Silence => Ok(()),
-        ModelReply::Error { status, kind, message, headers } => {
-            respond(http, status, &reply_json::error(&kind, &message), &headers)
-        }
+        ModelReply::Error {
+            status,
+            kind,
+            message,
+            headers,
+        } => respond(http, status, &reply_json::error(&kind, &message), &headers),
         ModelReply::Message(reply) if is_stream => stream(http, &reply, &model, end),
         ModelReply::Message(reply) => respond(http, 200, &reply_json::message(&reply, &model), &[]),
     }
@@ -151,7 +179,10 @@ fn stream(http: Request, reply: &ModelMessage, model: &str, end: &ServerEnd) -> 
 }
 
 fn respond(http: Request, status: u16, body: &Value, more: &[(&str, String)]) -> io::Result<()> {
-    let fields = [("content-type", "application/json".to_owned()), ("request-id", tagged_id("req_"))];
+    let fields = [
+        ("content-type", "application/json".to_owned()),
+        ("request-id", tagged_id("req_")),
+    ];
     let mut response = Response::from_string(body.to_string()).with_status_code(status);
     for (name, value) in fields.iter().chain(more) {
         if let Ok(header) = Header::from_bytes(name.as_bytes(), value.as_bytes()) {

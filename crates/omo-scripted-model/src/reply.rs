@@ -27,7 +27,12 @@ pub enum ModelReply {
 impl ModelReply {
     /// An error without additional headers.
     pub fn error(status: u16, kind: &str, message: &str) -> Self {
-        Self::Error { status, kind: kind.to_owned(), message: message.to_owned(), headers: Vec::new() }
+        Self::Error {
+            status,
+            kind: kind.to_owned(),
+            message: message.to_owned(),
+            headers: Vec::new(),
+        }
     }
 }
 
@@ -49,7 +54,13 @@ pub struct ModelMessage {
 impl ModelMessage {
     /// A message of these blocks, delivered at once.
     pub fn new(blocks: Vec<ReplyBlock>) -> Self {
-        Self { blocks, usage: Value::Null, stop_reason: None, chunks: 1, chunk_delay: Duration::ZERO }
+        Self {
+            blocks,
+            usage: Value::Null,
+            stop_reason: None,
+            chunks: 1,
+            chunk_delay: Duration::ZERO,
+        }
     }
 }
 

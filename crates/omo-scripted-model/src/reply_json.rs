@@ -17,7 +17,10 @@ pub(crate) struct ReplyEvent {
 /// The message as one value.
 pub(crate) fn message(reply: &ModelMessage, model: &str) -> Value {
     let content: Vec<_> = reply.blocks.iter().map(content_block).collect();
-    let calls_tool = reply.blocks.iter().any(|block| matches!(block, ReplyBlock::Tool { .. }));
+    let calls_tool = reply
+        .blocks
+        .iter()
+        .any(|block| matches!(block, ReplyBlock::Tool { .. }));
     let default_reason = if calls_tool { "tool_use" } else { "end_turn" };
     let stop_reason = reply.stop_reason.as_deref().unwrap_or(default_reason);
     json!({
@@ -43,10 +46,16 @@ pub(crate) fn events(reply: &ModelMessage, model: &str) -> Vec<ReplyEvent> {
     let content = message.get("content").and_then(Value::as_array);
     for (index, block) in content.into_iter().flatten().enumerate() {
         let (empty, deltas) = opened(block, reply);
-        events.push(event("content_block_start", json!({"index": index, "content_block": empty})));
+        events.push(event(
+            "content_block_start",
+            json!({"index": index, "content_block": empty}),
+        ));
         for (delta, pause) in deltas {
             let data = json!({"index": index, "delta": delta});
-            events.push(ReplyEvent { pause, ..event("content_block_delta", data) });
+            events.push(ReplyEvent {
+                pause,
+                ..event("content_block_delta", data)
+            });
         }
         events.push(event("content_block_stop", json!({"index": index})));
     }
@@ -70,7 +79,11 @@ fn event(name: &'static str, mut data: Value) -> ReplyEvent {
     if let Some(fields) = data.as_object_mut() {
         fields.insert("type".into(), name.into());
     }
-    ReplyEvent { name, data, pause: Duration::ZERO }
+    ReplyEvent {
+        name,
+        data,
+        pause: Duration::ZERO,
+    }
 }
 
 fn usage(reply: &ModelMessage) -> Value {
@@ -126,7 +139,12 @@ fn opened(block: &Value, reply: &ModelMessage) -> (Value, Vec<(Value, Duration)>
             clear("text", "".into());
             let text = field("text");
             let pieces = pieces(text.as_str().unwrap_or_default(), reply.chunks);
-            let delta = |piece| (json!({"type": "text_delta", "text": piece}), reply.chunk_delay);
+            let delta = |piece| {
+                (
+                    json!({"type": "text_delta", "text": piece}),
+                    reply.chunk_delay,
+                )
+            };
             return (empty, pieces.into_iter().map(delta).collect());
         }
     };
@@ -154,7 +172,10 @@ mod tests {
 
     #[test]
     fn streams_text_and_tool() {
-        let tool = ReplyBlock::Tool { name: "Bash".into(), input: json!({"command": "ls"}) };
+        let tool = ReplyBlock::Tool {
+            name: "Bash".into(),
+            input: json!({"command": "ls"}),
+        };
         let reply = ModelMessage::new(vec![ReplyBlock::Text("hello".into()), tool]);
         assert_eq!(message(&reply, "m")["stop_reason"], "tool_use");
         let events = events(&reply, "m");
@@ -174,6 +195,9 @@ mod tests {
             ]
         );
         assert_eq!(events[4].data["content_block"]["input"], json!({}));
-        assert_eq!(events[5].data["delta"]["partial_json"], r#"{"command":"ls"}"#);
+        assert_eq!(
+            events[5].data["delta"]["partial_json"],
+            r#"{"command":"ls"}"#
+        );
     }
 }

@@ -24,7 +24,10 @@ pub fn append(folder: &GuardedFolder, entry: &LogEntry) -> Result<(), FolderErro
 /// All lines that can be read, the rotated ones first. A half-written or foreign line is passed
 /// over.
 pub fn read_all(folder: &GuardedFolder) -> Result<Vec<LogEntry>, FolderError> {
-    Ok(DecisionLogReader::default().read_on(folder)?.entries().collect())
+    Ok(DecisionLogReader::default()
+        .read_on(folder)?
+        .entries()
+        .collect())
 }
 
 /// Whole lines of the log.
@@ -49,10 +52,14 @@ impl DecisionLogReader {
     /// rotated meanwhile is read from its start.
     pub fn read_on(&mut self, folder: &GuardedFolder) -> Result<LogLines, FolderError> {
         let rotated = match self.offset {
-            None => folder.read(&format!("{FILE}.1"), MAX_BYTES)?.unwrap_or_default(),
+            None => folder
+                .read(&format!("{FILE}.1"), MAX_BYTES)?
+                .unwrap_or_default(),
             Some(_) => Vec::new(),
         };
-        let (start, mut bytes) = folder.read_from(FILE, self.offset.unwrap_or(0), MAX_BYTES)?.unwrap_or_default();
+        let (start, mut bytes) = folder
+            .read_from(FILE, self.offset.unwrap_or(0), MAX_BYTES)?
+            .unwrap_or_default();
         // The last line may be half written: it is read the next time.
         bytes.truncate(memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1));
         self.offset = Some(start + bytes.len() as u64);
@@ -61,7 +68,9 @@ impl DecisionLogReader {
 }
 
 fn parse(bytes: &[u8]) -> impl Iterator<Item = LogEntry> {
-    bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
+    bytes
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice(line).ok())
 }
 
 /// Decisions about one session since a moment, oldest first, from the last `max_bytes` of its
@@ -80,9 +89,14 @@ pub fn read_since(
     for name in [FILE.to_owned(), format!("{FILE}.1")] {
         let bytes = folder.read(&name, MAX_BYTES)?.unwrap_or_default();
         // Most lines may be of other sessions, and are not parsed.
-        for line in bytes.rsplit(|byte| *byte == b'\n').filter(|line| memmem::find(line, id.as_bytes()).is_some()) {
+        for line in bytes
+            .rsplit(|byte| *byte == b'\n')
+            .filter(|line| memmem::find(line, id.as_bytes()).is_some())
+        {
             let entry = serde_json::from_slice(line).ok();
-            let Some(entry) = entry.filter(|entry: &LogEntry| entry.session == id && entry.at >= since) else {
+            let Some(entry) =
+                entry.filter(|entry: &LogEntry| entry.session == id && entry.at >= since)
+            else {
                 continue;
             };
             room = room.and_then(|room| room.checked_sub(line.len()));

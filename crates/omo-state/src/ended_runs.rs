@@ -120,12 +120,24 @@ impl EndedRun {
 
     fn sealed_bytes(&self) -> Vec<u8> {
         const PURPOSE: &str = "ended run";
-        serde_json::to_vec(&(PURPOSE, 1, Self { seal: None, ..self.clone() })).unwrap_or_default()
+        serde_json::to_vec(&(
+            PURPOSE,
+            1,
+            Self {
+                seal: None,
+                ..self.clone()
+            },
+        ))
+        .unwrap_or_default()
     }
 
     /// The name of its file: nothing decides about it but what the entry's seal is for.
     fn file_name(&self, extension: &str) -> Option<String> {
-        Some(file_name(&self.session, self.entry.verdict.as_ref()?.at, extension))
+        Some(file_name(
+            &self.session,
+            self.entry.verdict.as_ref()?.at,
+            extension,
+        ))
     }
 }
 
@@ -140,8 +152,10 @@ pub(crate) fn keep(
     session: &Session,
     state_home: Option<&Path>,
 ) -> Result<(), FolderError> {
-    let (Some(verdict), Some(said)) = (&session.verdict, run_end::run_ended(session, allowed_blocks(session, None)))
-    else {
+    let (Some(verdict), Some(said)) = (
+        &session.verdict,
+        run_end::run_ended(session, allowed_blocks(session, None)),
+    ) else {
         return Ok(());
     };
     let key = SealKey::find(state_home).ok().flatten();
@@ -191,19 +205,33 @@ pub fn complete(
     work: KeptWork,
     state_home: Option<&Path>,
 ) -> Result<(), FolderError> {
-    let (Some(ended), Some(key)) = (folder.open_folder(FOLDER)?, SealKey::find(state_home).ok().flatten()) else {
+    let (Some(ended), Some(key)) = (
+        folder.open_folder(FOLDER)?,
+        SealKey::find(state_home).ok().flatten(),
+    ) else {
         return Ok(());
     };
     let record = read_record(folder, &ended, &file_name(id.as_str(), ended_at, RECORD));
-    let Some(mut run) = record.filter(|run| run.record_seal(&key) == RecordSeal::Holds) else { return Ok(()) };
+    let Some(mut run) = record.filter(|run| run.record_seal(&key) == RecordSeal::Holds) else {
+        return Ok(());
+    };
     run.decisions = read_decisions(folder, id, &run.entry);
-    let keep = |extension, bytes: &[u8]| keep_beside(&ended, &file_name(id.as_str(), ended_at, extension), bytes);
-    run.difference = work.difference.map(|text| keep(DIFFERENCE, &bounded_difference(text))).transpose()?;
+    let keep = |extension, bytes: &[u8]| {
+        keep_beside(&ended, &file_name(id.as_str(), ended_at, extension), bytes)
+    };
+    run.difference = work
+        .difference
+        .map(|text| keep(DIFFERENCE, &bounded_difference(text)))
+        .transpose()?;
     run.files = work.files.map(|files| keep(FILES, files)).transpose()?;
     write_record(&ended, Some(&key), run)
 }
 
-fn write_record(ended: &GuardedFolder, key: Option<&SealKey>, mut run: EndedRun) -> Result<(), FolderError> {
+fn write_record(
+    ended: &GuardedFolder,
+    key: Option<&SealKey>,
+    mut run: EndedRun,
+) -> Result<(), FolderError> {
     run.seal = key.map(|key| key.mac(&run.sealed_bytes()));
     let text = serde_json::to_string_pretty(&run).unwrap_or_default();
     let name = file_name(&run.session, run.ended_at, RECORD);
@@ -213,8 +241,12 @@ fn write_record(ended: &GuardedFolder, key: Option<&SealKey>, mut run: EndedRun)
 }
 
 fn read_decisions(folder: &GuardedFolder, id: &SessionId, session: &Session) -> Vec<LogEntry> {
-    let began = session.ulw.started_at.or(session.verdict.as_ref().map(|verdict| verdict.at));
-    let read = |began| decision_log::read_since(folder, id.as_str(), began, MAX_DECISION_BYTES).ok();
+    let began = session
+        .ulw
+        .started_at
+        .or(session.verdict.as_ref().map(|verdict| verdict.at));
+    let read =
+        |began| decision_log::read_since(folder, id.as_str(), began, MAX_DECISION_BYTES).ok();
     began.and_then(read).unwrap_or_default()
 }
 
@@ -235,10 +267,18 @@ fn keep_beside(ended: &GuardedFolder, name: &str, bytes: &[u8]) -> Result<String
 
 /// Contents of the files that an ended run was verified with; `None` where not kept, or changed
 /// since.
-pub fn read_files(folder: &GuardedFolder, run: &EndedRun, state_home: Option<&Path>) -> Option<Vec<u8>> {
+pub fn read_files(
+    folder: &GuardedFolder,
+    run: &EndedRun,
+    state_home: Option<&Path>,
+) -> Option<Vec<u8>> {
     let is_sealed = |key: &SealKey| run.record_seal(key) == RecordSeal::Holds;
     SealKey::find(state_home).ok().flatten().filter(is_sealed)?;
-    let bytes = folder.open_folder(FOLDER).ok()??.read(&run.file_name(FILES)?, MAX_FILES_BYTES).ok()??;
+    let bytes = folder
+        .open_folder(FOLDER)
+        .ok()??
+        .read(&run.file_name(FILES)?, MAX_FILES_BYTES)
+        .ok()??;
     (run.files.as_deref() == Some(&*hex_digest(&bytes))).then_some(bytes)
 }
 
@@ -246,7 +286,11 @@ pub fn read_files(folder: &GuardedFolder, run: &EndedRun, state_home: Option<&Pa
 pub fn read_difference(folder: &GuardedFolder, run: &EndedRun, seal: RecordSeal) -> KeptDifference {
     let read = || {
         let name = run.file_name(DIFFERENCE)?;
-        folder.open_folder(FOLDER).ok()??.read(&name, MAX_FILE_BYTES).transpose()
+        folder
+            .open_folder(FOLDER)
+            .ok()??
+            .read(&name, MAX_FILE_BYTES)
+            .transpose()
     };
     match (seal, &run.difference) {
         (RecordSeal::Changed, _) => KeptDifference::Changed,
@@ -275,10 +319,20 @@ fn file_name(session: &str, ended_at: Timestamp, extension: &str) -> String {
 fn read_logs(folder: &GuardedFolder, session: &Session) -> BTreeMap<String, String> {
     let share = MAX_LOG_BYTES / session.checks.len().max(1) as u64;
     let log = |name: &str| {
-        let bytes = folder.read_end(&format!("check-{name}.log"), share).ok()??;
-        Some((name.to_owned(), String::from_utf8_lossy(&bytes).into_owned()))
+        let bytes = folder
+            .read_end(&format!("check-{name}.log"), share)
+            .ok()??;
+        Some((
+            name.to_owned(),
+            String::from_utf8_lossy(&bytes).into_owned(),
+        ))
     };
-    session.checks.iter().filter(|check| check.last.is_some()).filter_map(|check| log(&check.name)).collect()
+    session
+        .checks
+        .iter()
+        .filter(|check| check.last.is_some())
+        .filter_map(|check| log(&check.name))
+        .collect()
 }
 
 fn forget_old(ended: &GuardedFolder, now: Timestamp) -> Result<(), FolderError> {
@@ -298,7 +352,11 @@ fn forget_old(ended: &GuardedFolder, now: Timestamp) -> Result<(), FolderError> 
 
 fn run_files(ended: &GuardedFolder) -> Result<Vec<String>, FolderError> {
     let mut names = ended.file_names("")?;
-    names.retain(|name| Path::new(name).extension().is_some_and(|extension| extension == RECORD));
+    names.retain(|name| {
+        Path::new(name)
+            .extension()
+            .is_some_and(|extension| extension == RECORD)
+    });
     Ok(names)
 }
 
@@ -310,13 +368,24 @@ fn run_files(ended: &GuardedFolder) -> Result<Vec<String>, FolderError> {
 /// Where the folder cannot be listed.
 pub fn read_all(folder: &GuardedFolder) -> Result<impl Iterator<Item = EndedRun>, FolderError> {
     let ended = folder.open_folder(FOLDER)?;
-    let names = ended.as_ref().map(run_files).transpose()?.unwrap_or_default();
-    Ok(names.into_iter().rev().filter_map(move |name| read_record(folder, ended.as_ref()?, &name)))
+    let names = ended
+        .as_ref()
+        .map(run_files)
+        .transpose()?
+        .unwrap_or_default();
+    Ok(names
+        .into_iter()
+        .rev()
+        .filter_map(move |name| read_record(folder, ended.as_ref()?, &name)))
 }
 
 /// The run of a session that ended at this moment.
 pub fn read(folder: &GuardedFolder, id: &SessionId, ended_at: Timestamp) -> Option<EndedRun> {
-    read_record(folder, &folder.open_folder(FOLDER).ok()??, &file_name(id.as_str(), ended_at, RECORD))
+    read_record(
+        folder,
+        &folder.open_folder(FOLDER).ok()??,
+        &file_name(id.as_str(), ended_at, RECORD),
+    )
 }
 
 /// One of another project, or whose entry bears no seal, tells nothing: omo could not seal it when the run ended, or something else wrote it.
@@ -334,10 +403,20 @@ mod tests {
 
     fn ended_at(millis: i64) -> Session {
         let check = Check::new(Some("t"), "sh test.sh", CheckOrigin::User).unwrap();
-        let last = Some(CheckRecord { last_line: "expected 5, got -1".to_owned(), ..CheckRecord::default() });
-        let mut session = Session { checks: vec![Check { last, ..check }], ..Session::default() };
+        let last = Some(CheckRecord {
+            last_line: "expected 5, got -1".to_owned(),
+            ..CheckRecord::default()
+        });
+        let mut session = Session {
+            checks: vec![Check { last, ..check }],
+            ..Session::default()
+        };
         session.ulw.enabled = true;
-        session.end_run(VerdictKind::Released, "3 failed claims".to_owned(), Timestamp::from_millis(millis));
+        session.end_run(
+            VerdictKind::Released,
+            "3 failed claims".to_owned(),
+            Timestamp::from_millis(millis),
+        );
         session
     }
 
@@ -350,12 +429,19 @@ mod tests {
     fn ground() -> Ground {
         let home = tempfile::tempdir().unwrap();
         let folder = GuardedFolder::create_state(home.path()).unwrap();
-        Ground { home, folder, id: SessionId::parse("abc").unwrap() }
+        Ground {
+            home,
+            folder,
+            id: SessionId::parse("abc").unwrap(),
+        }
     }
 
     impl Ground {
         fn keep(&self, millis: i64, difference: Option<&str>) -> EndedRun {
-            let (key, mut session) = (SealKey::load(Some(self.home.path())).unwrap(), ended_at(millis));
+            let (key, mut session) = (
+                SealKey::load(Some(self.home.path())).unwrap(),
+                ended_at(millis),
+            );
             session.seal = Some(key.seal_of(&self.id, &session));
             let home = Some(self.home.path());
             keep(&self.folder, &self.id, &session, home).unwrap();
@@ -363,7 +449,10 @@ mod tests {
                 &self.folder,
                 &self.id,
                 Timestamp::from_millis(millis),
-                KeptWork { difference, files: None },
+                KeptWork {
+                    difference,
+                    files: None,
+                },
                 home,
             )
             .unwrap();
@@ -375,34 +464,63 @@ mod tests {
         }
 
         fn file(&self, run: &EndedRun, extension: &str) -> std::path::PathBuf {
-            self.folder.path().join(FOLDER).join(run.file_name(extension).unwrap())
+            self.folder
+                .path()
+                .join(FOLDER)
+                .join(run.file_name(extension).unwrap())
         }
     }
 
     #[test]
     fn an_ended_run_is_kept_with_its_logs_for_a_month() {
         let it = ground();
-        it.folder.replace("check-t.log", b"first\nexpected 5, got -1\n").unwrap();
+        it.folder
+            .replace("check-t.log", b"first\nexpected 5, got -1\n")
+            .unwrap();
         assert_eq!(read_all(&it.folder).unwrap().count(), 0);
         let old = it.keep(1_000, Some("M a.rs\n"));
         let last = it.keep(2_000, Some(&"é".repeat(MAX_DIFFERENCE_BYTES)));
         let runs: Vec<EndedRun> = read_all(&it.folder).unwrap().collect();
-        assert_eq!(runs.iter().map(|run| run.ended_at.as_millis()).collect::<Vec<_>>(), [2_000, 1_000]);
+        assert_eq!(
+            runs.iter()
+                .map(|run| run.ended_at.as_millis())
+                .collect::<Vec<_>>(),
+            [2_000, 1_000]
+        );
         assert_eq!(runs[0].logs["t"], "first\nexpected 5, got -1\n");
         assert!(
-            runs[0].said.starts_with("[omo] NOT PROVED: sh test.sh is red (expected 5, got -1)\n"),
+            runs[0]
+                .said
+                .starts_with("[omo] NOT PROVED: sh test.sh is red (expected 5, got -1)\n"),
             "{}",
             runs[0].said
         );
         assert!(!last.proved && last.is_own(Some(it.home.path())) && !last.is_own(None));
-        let KeptDifference::Text(long) = read_difference(&it.folder, &last, it.seal(&last)) else { panic!("not kept") };
-        assert!(long.len() < MAX_DIFFERENCE_BYTES + 100 && long.ends_with("[omo] The rest was not kept.\n"));
+        let KeptDifference::Text(long) = read_difference(&it.folder, &last, it.seal(&last)) else {
+            panic!("not kept")
+        };
+        assert!(
+            long.len() < MAX_DIFFERENCE_BYTES + 100
+                && long.ends_with("[omo] The rest was not kept.\n")
+        );
         std::fs::write(it.folder.path().join(FOLDER).join("1969.json"), "{").unwrap();
-        std::fs::copy(it.file(&old, RECORD), it.folder.path().join(FOLDER).join("2999-abc.json")).unwrap();
-        assert_eq!(read_all(&it.folder).unwrap().count(), 2, "a copy under another name is none");
+        std::fs::copy(
+            it.file(&old, RECORD),
+            it.folder.path().join(FOLDER).join("2999-abc.json"),
+        )
+        .unwrap();
+        assert_eq!(
+            read_all(&it.folder).unwrap().count(),
+            2,
+            "a copy under another name is none"
+        );
         std::fs::remove_file(it.folder.path().join(FOLDER).join("2999-abc.json")).unwrap();
         it.keep(2_000 + KEPT_MILLIS, None);
-        assert_eq!(read_all(&it.folder).unwrap().count(), 2, "the one of the start is too old");
+        assert_eq!(
+            read_all(&it.folder).unwrap().count(),
+            2,
+            "the one of the start is too old"
+        );
         assert!(!it.file(&old, DIFFERENCE).exists());
         for number in 0..=i64::try_from(MAX_RUNS).unwrap() {
             it.keep(3_000 + KEPT_MILLIS + number, None);
@@ -415,11 +533,24 @@ mod tests {
         let it = ground();
         it.folder.replace("check-t.log", b"expected 5\n").unwrap();
         let first = it.keep(1_000, None);
-        assert_eq!((it.seal(&first), first.decisions.len()), (RecordSeal::Holds, 0));
-        assert_eq!(read_difference(&it.folder, &first, it.seal(&first)), KeptDifference::NotKept);
+        assert_eq!(
+            (it.seal(&first), first.decisions.len()),
+            (RecordSeal::Holds, 0)
+        );
+        assert_eq!(
+            read_difference(&it.folder, &first, it.seal(&first)),
+            KeptDifference::NotKept
+        );
         let line = |session: &str, at| LogEntry {
             at: Timestamp::from_millis(at),
-            ..omo_core::log_entry::new_entry(session, &ended_at(at), "Stop", "end".to_owned(), "why", first.ended_at)
+            ..omo_core::log_entry::new_entry(
+                session,
+                &ended_at(at),
+                "Stop",
+                "end".to_owned(),
+                "why",
+                first.ended_at,
+            )
         };
         for entry in [line("abc", 900), line("other", 1_000), line("abc", 1_000)] {
             decision_log::append(&it.folder, &entry).unwrap();
@@ -431,7 +562,10 @@ mod tests {
             "one that was before the run, or of another one, is none of it"
         );
         let text = |text: &str| KeptDifference::Text(text.to_owned());
-        assert_eq!(read_difference(&it.folder, &run, it.seal(&run)), text("M a.rs\n"));
+        assert_eq!(
+            read_difference(&it.folder, &run, it.seal(&run)),
+            text("M a.rs\n")
+        );
         let edits: [fn(&mut EndedRun); 7] = [
             |run| _ = run.logs.insert("t".to_owned(), "all green".to_owned()),
             |run| run.decisions.clear(),
@@ -447,9 +581,15 @@ mod tests {
             assert_eq!(it.seal(&run), RecordSeal::Changed, "{number}");
         }
         std::fs::write(it.file(&run, DIFFERENCE), "M b.rs\n").unwrap();
-        assert_eq!(read_difference(&it.folder, &run, it.seal(&run)), KeptDifference::Changed);
+        assert_eq!(
+            read_difference(&it.folder, &run, it.seal(&run)),
+            KeptDifference::Changed
+        );
         std::fs::remove_file(it.file(&run, DIFFERENCE)).unwrap();
-        assert_eq!(read_difference(&it.folder, &run, it.seal(&run)), KeptDifference::Gone);
+        assert_eq!(
+            read_difference(&it.folder, &run, it.seal(&run)),
+            KeptDifference::Gone
+        );
     }
 
     #[test]
@@ -459,7 +599,11 @@ mod tests {
         let mut run = it.keep(1_000, Some("M a.rs\n"));
         run.entry.seal = Some(key.seal_of_version(&it.id, &run.entry, UNSEALED_RECORDS));
         assert!(run.is_own(Some(it.home.path())));
-        assert_eq!(it.seal(&run), RecordSeal::Changed, "its seal is of something else");
+        assert_eq!(
+            it.seal(&run),
+            RecordSeal::Changed,
+            "its seal is of something else"
+        );
         (run.seal, run.difference) = (None, None);
         assert_eq!(it.seal(&run), RecordSeal::NotSealed);
         let kept = read_difference(&it.folder, &run, it.seal(&run));

@@ -56,7 +56,12 @@ impl ProcessEnv {
             disabled: text("OMO_DISABLE").is_some_and(|value| value == "1"),
             in_check: text("OMO_CHECK").is_some_and(|value| value == "1"),
             // Hardly any session has a first one, and none of those needs to look for the second.
-            worker: text("OMO_RUN").and_then(|run| Some(WorkerIdentity { run, worker: text("OMO_WORKER")? })),
+            worker: text("OMO_RUN").and_then(|run| {
+                Some(WorkerIdentity {
+                    run,
+                    worker: text("OMO_WORKER")?,
+                })
+            }),
             config_file: platform::config_home().map(|home| home.join("omo").join("config.toml")),
             state_home: platform::state_home(),
             in_session: session_id.is_some() || text("CLAUDECODE").is_some(),
@@ -66,14 +71,22 @@ impl ProcessEnv {
 }
 
 /// The clock; a moment before 1970 counts as 1970.
-#[expect(clippy::disallowed_methods, reason = "this is where the clock comes in")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is where the clock comes in"
+)]
 pub fn now() -> Timestamp {
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since_epoch = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since_epoch.as_millis()).unwrap_or(0))
 }
 
 /// The present time for files.
-#[expect(clippy::disallowed_methods, reason = "this is where the clock comes in")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is where the clock comes in"
+)]
 pub fn file_time() -> SystemTime {
     SystemTime::now()
 }
@@ -120,7 +133,10 @@ pub fn has_local_bin_on_path() -> bool {
 
 /// `folder` as an entry of `PATH`.
 pub fn is_on_path(folder: &Path) -> bool {
-    #[expect(clippy::disallowed_methods, reason = "this is where the environment comes in")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is where the environment comes in"
+    )]
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|entry| entry == folder)
 }
@@ -138,7 +154,8 @@ pub fn columns() -> Option<usize> {
 /// Host name of this machine.
 pub fn host_name() -> Option<String> {
     let told = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    told.or_else(|| text("HOSTNAME")).or_else(|| text("COMPUTERNAME"))
+    told.or_else(|| text("HOSTNAME"))
+        .or_else(|| text("COMPUTERNAME"))
 }
 
 /// User id of this process; `None` on Windows.
@@ -164,20 +181,31 @@ pub fn variables() -> Vec<(OsString, OsString)> {
 
 /// Equality of variable names by the rules of the system: on Windows `Path` is `PATH`.
 pub fn is_variable_named(variable: &OsStr, name: &str) -> bool {
-    variable.to_str().is_some_and(|variable| platform::same_variable(variable, name))
+    variable
+        .to_str()
+        .is_some_and(|variable| platform::same_variable(variable, name))
 }
 
 /// Absolute path in the variable `name`; `None` for a relative one, which would depend on the
 /// folder of the process.
 pub(crate) fn path(name: &str) -> Option<PathBuf> {
-    #[expect(clippy::disallowed_methods, reason = "this is where the environment comes in")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is where the environment comes in"
+    )]
     let value = std::env::var_os(name)?;
     Some(PathBuf::from(value)).filter(|path| path.is_absolute())
 }
 
 fn text(name: &str) -> Option<String> {
-    #[expect(clippy::disallowed_methods, reason = "this is where the environment comes in")]
-    std::env::var_os(name)?.into_string().ok().filter(|value| !value.is_empty())
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is where the environment comes in"
+    )]
+    std::env::var_os(name)?
+        .into_string()
+        .ok()
+        .filter(|value| !value.is_empty())
 }
 
 /// `AI_AGENT`: the client and its version, such as `claude-code_2-1-332_harness`.

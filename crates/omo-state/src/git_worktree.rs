@@ -56,37 +56,63 @@ impl GitWorktree {
     pub fn at(top: &Path) -> Option<Self> {
         let dot = top.join(".git");
         let kind = fs::metadata(&dot).ok()?;
-        let git = if kind.is_dir() { dot } else { linked(top, &read_line(&dot)?)? };
+        let git = if kind.is_dir() {
+            dot
+        } else {
+            linked(top, &read_line(&dot)?)?
+        };
         // A folder that only looks like one is none; git would wait for a HEAD that is a FIFO.
         let head = git.join("HEAD");
         head.symlink_metadata().ok()?;
         if fs::metadata(head).is_ok_and(|head| !head.is_file()) {
             return None;
         }
-        let common = read_line(&git.join("commondir")).map_or_else(|| git.clone(), |common| git.join(common));
-        Some(Self { top: top.to_owned(), git, common })
+        let common = read_line(&git.join("commondir"))
+            .map_or_else(|| git.clone(), |common| git.join(common));
+        Some(Self {
+            top: top.to_owned(),
+            git,
+            common,
+        })
     }
 
     /// Equality of the repositories of two work trees, by their common folder without links.
     pub fn is_of_same_repository(&self, other: &Self) -> bool {
-        let real = |tree: &Self| fs::canonicalize(&tree.common).unwrap_or_else(|_| tree.common.clone());
+        let real =
+            |tree: &Self| fs::canonicalize(&tree.common).unwrap_or_else(|_| tree.common.clone());
         real(self) == real(other)
     }
 
     /// The tops of all work trees of this repository that are there, this one first.
     pub fn all_tops(&self) -> Vec<PathBuf> {
-        let folders = fs::read_dir(self.common.join("worktrees")).into_iter().flatten().flatten().take(MAX_LINKED);
+        let folders = fs::read_dir(self.common.join("worktrees"))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .take(MAX_LINKED);
         let linked = folders.filter_map(|folder| linked_top(&folder.path()));
-        let main = fs::canonicalize(&self.common).ok().and_then(|common| Some(common.parent()?.to_owned()));
-        let others = main.into_iter().chain(linked).filter(|top| *top != self.top);
-        let is_one = |top: &PathBuf| Self::at(top).is_some_and(|tree| tree.is_of_same_repository(self));
-        std::iter::once(self.top.clone()).chain(others.filter(is_one)).collect()
+        let main = fs::canonicalize(&self.common)
+            .ok()
+            .and_then(|common| Some(common.parent()?.to_owned()));
+        let others = main
+            .into_iter()
+            .chain(linked)
+            .filter(|top| *top != self.top);
+        let is_one =
+            |top: &PathBuf| Self::at(top).is_some_and(|tree| tree.is_of_same_repository(self));
+        std::iter::once(self.top.clone())
+            .chain(others.filter(is_one))
+            .collect()
     }
 }
 
 fn linked_top(folder: &Path) -> Option<PathBuf> {
     let noted = PathBuf::from(read_line(&folder.join("gitdir"))?);
-    let dot = if noted.is_absolute() { noted } else { fs::canonicalize(folder.join(noted)).ok()? };
+    let dot = if noted.is_absolute() {
+        noted
+    } else {
+        fs::canonicalize(folder.join(noted)).ok()?
+    };
     Some(dot.parent()?.to_owned())
 }
 
@@ -99,9 +125,15 @@ impl GitWorktree {
     /// The commit that is checked out; `None` where there is none yet, or it cannot be told.
     pub fn head(&self) -> Option<String> {
         let head = read_line(&self.git.join("HEAD"))?;
-        let Some(name) = head.strip_prefix("ref: ") else { return Some(head).filter(|head| is_commit(head)) };
-        let loose = [&self.git, &self.common].into_iter().find_map(|folder| read_line(&folder.join(name)));
-        loose.or_else(|| self.packed(name)).filter(|commit| is_commit(commit))
+        let Some(name) = head.strip_prefix("ref: ") else {
+            return Some(head).filter(|head| is_commit(head));
+        };
+        let loose = [&self.git, &self.common]
+            .into_iter()
+            .find_map(|folder| read_line(&folder.join(name)));
+        loose
+            .or_else(|| self.packed(name))
+            .filter(|commit| is_commit(commit))
     }
 
     fn packed(&self, name: &str) -> Option<String> {
@@ -112,7 +144,10 @@ impl GitWorktree {
             if list.by_ref().take(MAX_LINE).read_line(&mut line).ok()? == 0 {
                 return None;
             }
-            let commit = line.trim_end_matches('\n').strip_suffix(name).and_then(|line| line.strip_suffix(' '));
+            let commit = line
+                .trim_end_matches('\n')
+                .strip_suffix(name)
+                .and_then(|line| line.strip_suffix(' '));
             if let Some(commit) = commit {
                 return Some(commit.to_owned());
             }
@@ -124,11 +159,16 @@ impl GitWorktree {
 /// of creation, neither of which a clone has in common with another. A work tree has that of its
 /// repository, and a folder without one its own.
 pub(crate) fn repository_identity(folder: &Path) -> String {
-    folder_identity(&GitWorktree::find(folder).map_or_else(|| folder.to_owned(), |tree| tree.common))
+    folder_identity(
+        &GitWorktree::find(folder).map_or_else(|| folder.to_owned(), |tree| tree.common),
+    )
 }
 
 pub(crate) fn project_mark(root: &Path) -> ProjectMark {
-    ProjectMark { path: root.to_string_lossy().into_owned(), folder: folder_identity(root) }
+    ProjectMark {
+        path: root.to_string_lossy().into_owned(),
+        folder: folder_identity(root),
+    }
 }
 
 /// A project with this `ProjectMark`.
@@ -140,8 +180,14 @@ pub(crate) fn is_project(root: &Path, mark: &ProjectMark) -> bool {
 fn folder_identity(folder: &Path) -> String {
     // Not every file system knows when it made a folder.
     let made = platform::made_at(folder).and_then(|made| made.duration_since(UNIX_EPOCH).ok());
-    let Ok(found) = fs::metadata(folder) else { return String::new() };
-    format!("{} {}", platform::number(&found), made.map_or(0, |made| made.as_nanos()))
+    let Ok(found) = fs::metadata(folder) else {
+        return String::new();
+    };
+    format!(
+        "{} {}",
+        platform::number(&found),
+        made.map_or(0, |made| made.as_nanos())
+    )
 }
 
 fn is_commit(text: &str) -> bool {
@@ -150,6 +196,10 @@ fn is_commit(text: &str) -> bool {
 
 fn read_line(path: &Path) -> Option<String> {
     let mut text = String::new();
-    regular_file::open(path).ok()??.take(MAX_LINE).read_to_string(&mut text).ok()?;
+    regular_file::open(path)
+        .ok()??
+        .take(MAX_LINE)
+        .read_to_string(&mut text)
+        .ok()?;
     Some(text.trim_end_matches(['\n', '\r']).to_owned())
 }

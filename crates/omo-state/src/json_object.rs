@@ -23,7 +23,11 @@ impl<'a> JsonObject<'a> {
 
     /// The value of a member. Of a name that stands twice, the last counts.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.members.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_ref())
+        self.members
+            .iter()
+            .rev()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_ref())
     }
 
     /// The value of a member that still is as it was read, for as long as the text it was read
@@ -36,9 +40,15 @@ impl<'a> JsonObject<'a> {
     }
 
     /// Adds a member as it was written; an error beyond `MAX_MEMBERS`.
-    pub(crate) fn push<E: Error>(&mut self, name: Cow<'a, str>, value: &'a RawValue) -> Result<(), E> {
+    pub(crate) fn push<E: Error>(
+        &mut self,
+        name: Cow<'a, str>,
+        value: &'a RawValue,
+    ) -> Result<(), E> {
         if self.members.len() == MAX_MEMBERS {
-            return Err(E::custom(format_args!("an object of more than {MAX_MEMBERS} members")));
+            return Err(E::custom(format_args!(
+                "an object of more than {MAX_MEMBERS} members"
+            )));
         }
         self.members.push((name, Cow::Borrowed(value.get())));
         Ok(())
@@ -49,7 +59,9 @@ impl<'a> JsonObject<'a> {
         let last = self.members.iter().rposition(|(key, _)| key == name);
         match last.and_then(|at| self.members.get_mut(at)) {
             Some((_, old)) => *old = Cow::Owned(value),
-            None => self.members.push((Cow::Owned(name.to_owned()), Cow::Owned(value))),
+            None => self
+                .members
+                .push((Cow::Owned(name.to_owned()), Cow::Owned(value))),
         }
     }
 
@@ -60,7 +72,9 @@ impl<'a> JsonObject<'a> {
 
     /// The members, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.members.iter().map(|(key, value)| (key.as_ref(), value.as_ref()))
+        self.members
+            .iter()
+            .map(|(key, value)| (key.as_ref(), value.as_ref()))
     }
 
     /// The object as JSON, with `separator` between members.
@@ -71,7 +85,10 @@ impl<'a> JsonObject<'a> {
     }
 
     pub(crate) fn json_len(&self, separator: &str) -> usize {
-        let members = self.members.iter().map(|(key, value)| key.len() + value.len() + separator.len() + 4);
+        let members = self
+            .members
+            .iter()
+            .map(|(key, value)| key.len() + value.len() + separator.len() + 4);
         members.sum::<usize>() + 2
     }
 
@@ -179,14 +196,20 @@ mod tests {
     #[test]
     fn what_is_not_known_stays_byte_for_byte() {
         assert_eq!(
-            laid(r#"{"x": [1, 2.50,"\u00e9"] ,"ulw":{"mine":1,"theirs" : 1e2}}"#, r#"{"ulw":{"mine":2}}"#),
+            laid(
+                r#"{"x": [1, 2.50,"\u00e9"] ,"ulw":{"mine":1,"theirs" : 1e2}}"#,
+                r#"{"ulw":{"mine":2}}"#
+            ),
             r#"{"x":[1, 2.50,"\u00e9"],"ulw":{"mine":2,"theirs":1e2}}"#
         );
     }
 
     #[test]
     fn a_null_and_a_list_are_replaced_whole() {
-        assert_eq!(laid(r#"{"a":{"b":1},"c":[1]}"#, r#"{"a":null,"c":[]}"#), r#"{"a":null,"c":[]}"#);
+        assert_eq!(
+            laid(r#"{"a":{"b":1},"c":[1]}"#, r#"{"a":null,"c":[]}"#),
+            r#"{"a":null,"c":[]}"#
+        );
     }
 
     #[test]
@@ -208,7 +231,12 @@ mod tests {
     fn an_object_of_too_many_members_is_refused() {
         let object = |count: usize| format!("{{{}\"b\":0}}", "\"a\":0,".repeat(count));
         assert!(JsonObject::parse(&object(MAX_MEMBERS - 1)).is_ok());
-        assert!(JsonObject::parse(&object(MAX_MEMBERS)).unwrap_err().to_string().contains("more than 5000"));
+        assert!(
+            JsonObject::parse(&object(MAX_MEMBERS))
+                .unwrap_err()
+                .to_string()
+                .contains("more than 5000")
+        );
     }
 
     #[test]

@@ -17,7 +17,9 @@ const MAX_BYTES: u64 = 1_024;
 ///
 /// The folder of the state cannot be read.
 pub fn is_set(root: &Path) -> Result<bool, FolderError> {
-    let Some(folder) = GuardedFolder::open_state(root)? else { return Ok(false) };
+    let Some(folder) = GuardedFolder::open_state(root)? else {
+        return Ok(false);
+    };
     Ok(folder.read(FILE, MAX_BYTES)?.is_some())
 }
 
@@ -31,7 +33,11 @@ pub fn set(root: &Path, is_open: bool) -> Result<(), FolderError> {
         return Ok(());
     }
     let folder = GuardedFolder::create_state(root)?;
-    if is_open { folder.replace(FILE, b"a plan run is open here\n") } else { folder.remove(FILE) }
+    if is_open {
+        folder.replace(FILE, b"a plan run is open here\n")
+    } else {
+        folder.remove(FILE)
+    }
 }
 
 #[cfg(test)]
@@ -43,7 +49,10 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         assert!(!is_set(temp.path()).unwrap());
         set(temp.path(), false).unwrap();
-        assert!(GuardedFolder::open_state(temp.path()).unwrap().is_none(), "a folder was made for nothing");
+        assert!(
+            GuardedFolder::open_state(temp.path()).unwrap().is_none(),
+            "a folder was made for nothing"
+        );
         for is_open in [true, true, false, false] {
             set(temp.path(), is_open).unwrap();
             assert_eq!(is_set(temp.path()).unwrap(), is_open);

@@ -21,13 +21,13 @@ pub use windows::{link_folder, make_removable, may_write};
 
 #[cfg(unix)]
 pub(crate) use unix::{
-    Directory, PROGRAM_ENDINGS, check, config_home, data_home, exchange, made_at, number, open_for_reading, reserve,
-    same_variable, state_home, user_number,
+    Directory, PROGRAM_ENDINGS, check, config_home, data_home, exchange, made_at, number,
+    open_for_reading, reserve, same_variable, state_home, user_number,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    Directory, PROGRAM_ENDINGS, check, config_home, data_home, exchange, made_at, number, open_for_reading, reserve,
-    same_variable, state_home, user_number,
+    Directory, PROGRAM_ENDINGS, check, config_home, data_home, exchange, made_at, number,
+    open_for_reading, reserve, same_variable, state_home, user_number,
 };
 
 /// Access to a file of omo's own.

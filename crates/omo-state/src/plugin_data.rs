@@ -18,7 +18,10 @@ const MAX_BYTES: u64 = 4096;
 /// The user's state cannot be read or written.
 pub fn remember_plugin_data(state_home: Option<&Path>) -> Result<(), FolderError> {
     let [data, _] = env::plugin_folders();
-    let (Some(state_home), Some(data)) = (state_home, data.as_deref().and_then(Path::to_str)) else { return Ok(()) };
+    let (Some(state_home), Some(data)) = (state_home, data.as_deref().and_then(Path::to_str))
+    else {
+        return Ok(());
+    };
     let folder = GuardedFolder::create_user(state_home)?;
     if folder.read(FILE, MAX_BYTES)?.as_deref() == Some(data.as_bytes()) {
         return Ok(());
@@ -30,7 +33,10 @@ pub fn remember_plugin_data(state_home: Option<&Path>) -> Result<(), FolderError
 pub fn find_plugin_data(state_home: &Path) -> Option<PathBuf> {
     let [named, _] = env::plugin_folders();
     named.or_else(|| {
-        let noted = GuardedFolder::open_user(state_home).ok()??.read(FILE, MAX_BYTES).ok()??;
+        let noted = GuardedFolder::open_user(state_home)
+            .ok()??
+            .read(FILE, MAX_BYTES)
+            .ok()??;
         let path = PathBuf::from(String::from_utf8(noted).ok()?);
         path.is_absolute().then_some(path)
     })
@@ -45,9 +51,17 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         assert_eq!(find_plugin_data(home.path()), None);
         let folder = GuardedFolder::create_user(home.path()).unwrap();
-        for (noted, expected) in [("/data/omo-inline", Some("/data/omo-inline")), ("data", None), ("", None)] {
+        for (noted, expected) in [
+            ("/data/omo-inline", Some("/data/omo-inline")),
+            ("data", None),
+            ("", None),
+        ] {
             folder.replace(FILE, noted.as_bytes()).unwrap();
-            assert_eq!(find_plugin_data(home.path()), expected.map(PathBuf::from), "{noted:?}");
+            assert_eq!(
+                find_plugin_data(home.path()),
+                expected.map(PathBuf::from),
+                "{noted:?}"
+            );
         }
     }
 }

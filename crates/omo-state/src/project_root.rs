@@ -31,7 +31,8 @@ fn find_project_below(folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let top = work_tree(folder);
     let is_home = |dir: &Path| top.is_none() && dir != folder && Some(dir) == home;
     let used = up_to(folder, top).find(|dir| is_used(dir) && !is_home(dir));
-    used.map(Path::to_owned).or_else(|| find_root(None, Some(folder)))
+    used.map(Path::to_owned)
+        .or_else(|| find_root(None, Some(folder)))
 }
 
 /// The folders of a repository that its sessions have their state in, as seen from one of its folders: the project first,
@@ -42,7 +43,9 @@ pub fn session_folders(folder: &Path, started_in: &[PathBuf]) -> Vec<PathBuf> {
     if let Some(tree) = GitWorktree::find(folder) {
         let above = up_to(folder, Some(&tree.top)).map(Path::to_owned);
         folders.extend(above.chain(tree.all_tops()).filter(|dir| is_used(dir)));
-        let is_of_it = |dir: &&PathBuf| GitWorktree::find(dir).is_some_and(|other| other.is_of_same_repository(&tree));
+        let is_of_it = |dir: &&PathBuf| {
+            GitWorktree::find(dir).is_some_and(|other| other.is_of_same_repository(&tree))
+        };
         folders.extend(started_in.iter().filter(is_of_it).cloned());
     }
     let mut known = BTreeSet::new();
@@ -56,12 +59,15 @@ fn is_used(dir: &Path) -> bool {
 
 /// A folder and those above it, the last of them `top`; all of them without one.
 fn up_to<'a>(folder: &'a Path, top: Option<&'a Path>) -> impl Iterator<Item = &'a Path> {
-    folder.ancestors().take_while(move |dir| top.is_none_or(|top| dir.starts_with(top)))
+    folder
+        .ancestors()
+        .take_while(move |dir| top.is_none_or(|top| dir.starts_with(top)))
 }
 
 /// The nearest folder upwards with a `.git` in it: a folder in a checkout, a file in a worktree.
 fn work_tree(cwd: &Path) -> Option<&Path> {
-    cwd.ancestors().find(|dir| dir.join(".git").symlink_metadata().is_ok())
+    cwd.ancestors()
+        .find(|dir| dir.join(".git").symlink_metadata().is_ok())
 }
 
 #[cfg(test)]
@@ -78,9 +84,16 @@ mod tests {
         std::fs::write(tree.join(".git"), "gitdir: elsewhere").unwrap();
         assert_eq!(find_root(Some(&plain), Some(&deep)), Some(plain.clone()));
         assert_eq!(find_root(None, Some(&deep)), Some(tree.clone()));
-        assert_eq!(find_root(Some(Path::new("relative")), Some(&deep)), Some(tree));
+        assert_eq!(
+            find_root(Some(Path::new("relative")), Some(&deep)),
+            Some(tree)
+        );
         let (windows, unix) = (Path::new(r"C:\Users\me\x"), Path::new("/home/me/x"));
-        let (native, strange) = if cfg!(windows) { (windows, unix) } else { (unix, windows) };
+        let (native, strange) = if cfg!(windows) {
+            (windows, unix)
+        } else {
+            (unix, windows)
+        };
         assert_eq!(find_root(None, Some(strange)), None);
         assert_eq!(find_root(None, Some(native)), Some(native.to_owned()));
         assert_eq!(find_root(None, None), None);
@@ -96,9 +109,21 @@ mod tests {
         assert_eq!(find_project(&deep), Some(started.clone()));
         // Something was used above it once.
         std::fs::create_dir_all(temp.path().join(".sisyphus/cc-omo")).unwrap();
-        assert_eq!(find_project(&tree), Some(temp.path().to_owned()), "outside of a work tree the nearest one");
-        assert_eq!(find_project_below(&tree, Some(temp.path())), Some(tree.clone()), "the home is no project");
-        assert_eq!(find_project_below(temp.path(), Some(temp.path())), Some(temp.path().to_owned()), "but for itself");
+        assert_eq!(
+            find_project(&tree),
+            Some(temp.path().to_owned()),
+            "outside of a work tree the nearest one"
+        );
+        assert_eq!(
+            find_project_below(&tree, Some(temp.path())),
+            Some(tree.clone()),
+            "the home is no project"
+        );
+        assert_eq!(
+            find_project_below(temp.path(), Some(temp.path())),
+            Some(temp.path().to_owned()),
+            "but for itself"
+        );
         std::fs::create_dir(tree.join(".git")).unwrap();
         assert_eq!(find_project(&tree), Some(tree), "the work tree is nearer");
         assert_eq!(find_project(&deep), Some(started));
@@ -111,7 +136,11 @@ mod tests {
         std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
         if let Some(common) = common {
             std::fs::write(top.join(".git"), format!("gitdir: {}\n", git.display())).unwrap();
-            std::fs::write(git.join("gitdir"), format!("{}\n", top.join(".git").display())).unwrap();
+            std::fs::write(
+                git.join("gitdir"),
+                format!("{}\n", top.join(".git").display()),
+            )
+            .unwrap();
             std::fs::write(git.join("commondir"), format!("{}\n", common.display())).unwrap();
         }
     }
@@ -119,7 +148,8 @@ mod tests {
     #[test]
     fn the_folders_of_a_repository_are_those_of_all_its_work_trees_and_of_no_other() {
         let temp = tempfile::tempdir().unwrap();
-        let [main, linked, gone, other] = ["main", "linked", "gone", "main/other"].map(|name| temp.path().join(name));
+        let [main, linked, gone, other] =
+            ["main", "linked", "gone", "main/other"].map(|name| temp.path().join(name));
         let common = main.join(".git");
         checkout(&main, &common, None);
         checkout(&linked, &common.join("worktrees/linked"), Some(&common));
@@ -136,15 +166,35 @@ mod tests {
             folders.sort();
             folders
         };
-        assert_eq!(session_folders(&deep, &[]), [part.clone(), linked.clone()], "the project is the first one");
-        assert_eq!(sorted(&main, &[]), [linked.clone(), main.clone()], "what lies below is not looked for");
-        let started = [used.clone(), other.clone(), temp.path().join("elsewhere"), linked.clone()];
+        assert_eq!(
+            session_folders(&deep, &[]),
+            [part.clone(), linked.clone()],
+            "the project is the first one"
+        );
+        assert_eq!(
+            sorted(&main, &[]),
+            [linked.clone(), main.clone()],
+            "what lies below is not looked for"
+        );
+        let started = [
+            used.clone(),
+            other.clone(),
+            temp.path().join("elsewhere"),
+            linked.clone(),
+        ];
         assert_eq!(sorted(&linked, &started), [linked.clone(), used.clone()]);
-        assert_eq!(sorted(&main, &started), [linked.clone(), main.clone(), used.clone()]);
+        assert_eq!(
+            sorted(&main, &started),
+            [linked.clone(), main.clone(), used.clone()]
+        );
         assert_eq!(sorted(&deep, &started), [linked, part, used]);
         assert_eq!(sorted(&other, &[]), [other]);
         let plain = temp.path().join("plain");
         std::fs::create_dir_all(plain.join("below")).unwrap();
-        assert_eq!(sorted(&plain, &[plain.join("below")]), [plain], "no repository has it");
+        assert_eq!(
+            sorted(&plain, &[plain.join("below")]),
+            [plain],
+            "no repository has it"
+        );
     }
 }

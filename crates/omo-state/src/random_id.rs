@@ -18,7 +18,9 @@ pub fn random_letters(count: usize) -> Result<String, KeyError> {
     while letters.len() < count {
         getrandom::fill(&mut bytes).map_err(KeyError::Random)?;
         let fair = bytes.iter().filter(|byte| **byte < UNBIASED_LIMIT);
-        let drawn = fair.filter_map(|byte| ALPHABET.get(usize::from(byte % 26))).map(|letter| char::from(*letter));
+        let drawn = fair
+            .filter_map(|byte| ALPHABET.get(usize::from(byte % 26)))
+            .map(|letter| char::from(*letter));
         letters.extend(drawn.take(count - letters.len()));
     }
     Ok(letters)
@@ -32,7 +34,12 @@ mod tests {
     fn they_are_as_many_as_asked_for_and_every_one_occurs() {
         let text = random_letters(5_000).unwrap();
         assert_eq!(text.len(), 5_000);
-        assert!(ALPHABET.iter().all(|letter| text.contains(char::from(*letter))), "{text}");
+        assert!(
+            ALPHABET
+                .iter()
+                .all(|letter| text.contains(char::from(*letter))),
+            "{text}"
+        );
         assert_ne!(random_letters(8).unwrap(), random_letters(8).unwrap());
     }
 }

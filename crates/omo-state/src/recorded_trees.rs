@@ -37,7 +37,9 @@ pub fn begin(state_home: &Path, id: &SessionId, now: Timestamp) -> Result<(), Fo
     let all = GuardedFolder::create_user_part(state_home, &PARTS)?;
     all.remove_folder(&name(id))?;
     for other in all.file_names("session-")? {
-        let list = GuardedFolder::open_user_part(state_home, &[PARTS[0], PARTS[1], &other]).ok().flatten();
+        let list = GuardedFolder::open_user_part(state_home, &[PARTS[0], PARTS[1], &other])
+            .ok()
+            .flatten();
         let written = list.and_then(|folder| folder.written_at(LIST));
         if written.is_none_or(|at| now.as_millis() / 1_000 - at > LONGEST_SECONDS) {
             // Another process may have been quicker.
@@ -53,22 +55,34 @@ pub fn begin(state_home: &Path, id: &SessionId, now: Timestamp) -> Result<(), Fo
 /// # Errors
 ///
 /// Where the user's own folder cannot be written.
-pub fn keep(state_home: &Path, id: &SessionId, trees: &RecordedTrees) -> Result<String, FolderError> {
+pub fn keep(
+    state_home: &Path,
+    id: &SessionId,
+    trees: &RecordedTrees,
+) -> Result<String, FolderError> {
     sealed_json::keep(&open(state_home, id)?, LIST, trees)
 }
 
 /// Removes what was begun for a run and holds no list yet: as much of a file may lie there as could be read in the time.
 pub fn abandon(state_home: &Path, id: &SessionId) {
-    let all = GuardedFolder::open_user_part(state_home, &PARTS).ok().flatten();
-    let Some((all, folder)) = all.zip(open(state_home, id).ok()) else { return };
-    if folder.read(LIST, MAX_BYTES).is_ok_and(|list| list.is_none_or(|list| list.is_empty())) {
+    let all = GuardedFolder::open_user_part(state_home, &PARTS)
+        .ok()
+        .flatten();
+    let Some((all, folder)) = all.zip(open(state_home, id).ok()) else {
+        return;
+    };
+    if folder
+        .read(LIST, MAX_BYTES)
+        .is_ok_and(|list| list.is_none_or(|list| list.is_empty()))
+    {
         let _ = all.remove_folder(&name(id));
     }
 }
 
 /// The list that this stands for; `None` where it is gone, or is another one.
 pub fn read(state_home: &Path, id: &SessionId, kept: &str) -> Option<RecordedTrees> {
-    let folder = GuardedFolder::open_user_part(state_home, &[PARTS[0], PARTS[1], &name(id)]).ok()??;
+    let folder =
+        GuardedFolder::open_user_part(state_home, &[PARTS[0], PARTS[1], &name(id)]).ok()??;
     sealed_json::read_kept(&folder, LIST, kept, MAX_BYTES)
 }
 
@@ -97,7 +111,10 @@ mod tests {
     fn what_was_recorded_is_kept_until_its_task_is_proved_or_a_month_is_over() {
         let temp = tempfile::tempdir().unwrap();
         let home = temp.path();
-        let (id, other) = (SessionId::parse("a").unwrap(), SessionId::parse("b").unwrap());
+        let (id, other) = (
+            SessionId::parse("a").unwrap(),
+            SessionId::parse("b").unwrap(),
+        );
         let now = crate::env::now();
         let trees = RecordedTrees::from([(String::new(), "x".to_owned())]);
         begin(home, &id, now).unwrap();
@@ -107,7 +124,10 @@ mod tests {
         abandon(home, &other);
         assert!(!home.join("omo/recorded/session-b").exists());
         assert_eq!(read(home, &id, &kept), Some(trees.clone()));
-        assert_eq!((read(home, &id, "x"), read(home, &other, &kept)), (None, None));
+        assert_eq!(
+            (read(home, &id, "x"), read(home, &other, &kept)),
+            (None, None)
+        );
         forget(Some(home), &id);
         assert_eq!(read(home, &id, &kept), None);
         let is_there = || home.join("omo/recorded/session-a").exists();

@@ -24,7 +24,11 @@ pub(crate) type EnvVariables = Vec<(OsString, OsString)>;
 /// # Errors
 ///
 /// Where the user's own folder cannot be written.
-pub fn keep(state_home: &Path, id: &SessionId, variables: &EnvVariables) -> Result<String, FolderError> {
+pub fn keep(
+    state_home: &Path,
+    id: &SessionId,
+    variables: &EnvVariables,
+) -> Result<String, FolderError> {
     let folder = GuardedFolder::create_user_part(state_home, &PARTS)?;
     forget_old(&folder);
     sealed_json::keep(&folder, &name(id), variables)
@@ -37,7 +41,9 @@ pub fn read(state_home: &Path, id: &SessionId, kept: &str) -> Option<EnvVariable
 }
 
 pub(crate) fn forget(state_home: Option<&Path>, id: &SessionId) {
-    if let Some(Ok(Some(folder))) = state_home.map(|home| GuardedFolder::open_user_part(home, &PARTS)) {
+    if let Some(Ok(Some(folder))) =
+        state_home.map(|home| GuardedFolder::open_user_part(home, &PARTS))
+    {
         // A leftover goes with the next old one.
         let _ = folder.remove(&name(id));
     }
@@ -46,8 +52,17 @@ pub(crate) fn forget(state_home: Option<&Path>, id: &SessionId) {
 /// A run whose state was removed has not ended here.
 fn forget_old(folder: &GuardedFolder) {
     let now = env::now().as_millis() / 1_000;
-    let is_old = |name: &String| folder.written_at(name).is_some_and(|at| now - at > LONGEST_SECONDS);
-    for name in folder.file_names("").unwrap_or_default().iter().filter(|name| is_old(name)) {
+    let is_old = |name: &String| {
+        folder
+            .written_at(name)
+            .is_some_and(|at| now - at > LONGEST_SECONDS)
+    };
+    for name in folder
+        .file_names("")
+        .unwrap_or_default()
+        .iter()
+        .filter(|name| is_old(name))
+    {
         let _ = folder.remove(name);
     }
 }
@@ -64,8 +79,14 @@ mod tests {
     fn what_is_kept_is_found_until_it_is_forgotten_or_changed() {
         let temp = tempfile::tempdir().unwrap();
         let home = temp.path();
-        let (id, other) = (SessionId::parse("a").unwrap(), SessionId::parse("b").unwrap());
-        let variables: EnvVariables = vec![("PATH".into(), "/bin".into()), ("X".into(), "a\nb=c".into())];
+        let (id, other) = (
+            SessionId::parse("a").unwrap(),
+            SessionId::parse("b").unwrap(),
+        );
+        let variables: EnvVariables = vec![
+            ("PATH".into(), "/bin".into()),
+            ("X".into(), "a\nb=c".into()),
+        ];
         let kept = keep(home, &id, &variables).unwrap();
         assert_eq!(read(home, &id, &kept), Some(variables.clone()));
         assert_eq!(read(home, &id, "other"), None);
@@ -84,8 +105,16 @@ mod tests {
     fn only_its_user_can_read_it() {
         use std::os::unix::fs::PermissionsExt;
         let temp = tempfile::tempdir().unwrap();
-        keep(temp.path(), &SessionId::parse("a").unwrap(), &EnvVariables::new()).unwrap();
-        let mode = std::fs::metadata(temp.path().join("omo/environments/a.json")).unwrap().permissions().mode();
+        keep(
+            temp.path(),
+            &SessionId::parse("a").unwrap(),
+            &EnvVariables::new(),
+        )
+        .unwrap();
+        let mode = std::fs::metadata(temp.path().join("omo/environments/a.json"))
+            .unwrap()
+            .permissions()
+            .mode();
         assert_eq!(mode & 0o777, 0o600);
     }
 }

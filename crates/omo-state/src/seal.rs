@@ -65,7 +65,9 @@ impl SealKey {
         if let Some(key) = Self::find(state_home)? {
             return Ok(key);
         }
-        make_key(&GuardedFolder::create_user(state_home.ok_or(KeyError::NoHome)?)?)
+        make_key(&GuardedFolder::create_user(
+            state_home.ok_or(KeyError::NoHome)?,
+        )?)
     }
 
     /// As [`SealKey::load`], and makes none: what was sealed before bears the seal of one that was there.
@@ -94,7 +96,9 @@ impl SealKey {
 
     /// Reads what [`SealKey::to_text`] wrote.
     pub fn parse(text: &str) -> Option<Self> {
-        blake3::Hash::from_hex(text).ok().map(|key| Self(*key.as_bytes()))
+        blake3::Hash::from_hex(text)
+            .ok()
+            .map(|key| Self(*key.as_bytes()))
     }
 
     /// The seal of some bytes.
@@ -111,7 +115,12 @@ impl SealKey {
         self.seal_of_version(id, session, VERSION)
     }
 
-    pub(crate) fn seal_of_version(&self, id: &SessionId, session: &Session, version: u32) -> String {
+    pub(crate) fn seal_of_version(
+        &self,
+        id: &SessionId,
+        session: &Session,
+        version: u32,
+    ) -> String {
         self.mac(&Sealed::of(session).bytes(id, version))
     }
 
@@ -122,14 +131,20 @@ impl SealKey {
 
     pub(crate) fn version_held(&self, id: &SessionId, session: &Session) -> Option<u32> {
         let (seal, sealed) = (session.seal.as_deref()?, Sealed::of(session));
-        [VERSION, UNSEALED_RECORDS].into_iter().find(|version| self.is_mac(&sealed.bytes(id, *version), seal))
+        [VERSION, UNSEALED_RECORDS]
+            .into_iter()
+            .find(|version| self.is_mac(&sealed.bytes(id, *version), seal))
     }
 }
 
 fn read_key(folder: &GuardedFolder) -> Result<Option<SealKey>, KeyError> {
-    let Some(bytes) = folder.read(FILE, HEX_CHARS + 2)? else { return Ok(None) };
+    let Some(bytes) = folder.read(FILE, HEX_CHARS + 2)? else {
+        return Ok(None);
+    };
     let text = std::str::from_utf8(&bytes).unwrap_or_default().trim();
-    SealKey::parse(text).map(Some).ok_or_else(|| KeyError::Malformed(folder.path().join(FILE)))
+    SealKey::parse(text)
+        .map(Some)
+        .ok_or_else(|| KeyError::Malformed(folder.path().join(FILE)))
 }
 
 fn make_key(folder: &GuardedFolder) -> Result<SealKey, KeyError> {
@@ -191,7 +206,10 @@ impl Witness {
     /// Where the system fails for the moment: then nothing is known, and nothing is held against the entry.
     pub(crate) fn read(state_home: Option<&Path>, id: &SessionId) -> Result<Self, KeyError> {
         let key = retry_passing_error(|| SealKey::find(state_home))?.flatten();
-        Ok(Self { key, last: retry_passing_error(|| entry_revision::read(state_home, id))?.flatten() })
+        Ok(Self {
+            key,
+            last: retry_passing_error(|| entry_revision::read(state_home, id))?.flatten(),
+        })
     }
 
     pub(crate) fn provenance(&self, id: &SessionId, session: &Session) -> EntryProvenance {
@@ -200,7 +218,11 @@ impl Witness {
         }
         let Some(key) = &self.key else {
             // Once is enough to say so: without a key there is no seal for what was forgotten either.
-            return if session.is_disowned() { EntryProvenance::Own } else { EntryProvenance::Foreign };
+            return if session.is_disowned() {
+                EntryProvenance::Own
+            } else {
+                EntryProvenance::Foreign
+            };
         };
         match self.last {
             _ if !key.holds(id, session) => EntryProvenance::Foreign,
@@ -219,7 +241,9 @@ fn retry_passing_error<T>(read: impl Fn() -> Result<T, KeyError>) -> Result<Opti
         _ => None,
     };
     let result = read();
-    let is_denied = result.as_ref().is_err_and(|error| kind(error) == Some(PermissionDenied));
+    let is_denied = result
+        .as_ref()
+        .is_err_and(|error| kind(error) == Some(PermissionDenied));
     match if is_denied { read() } else { result } {
         Ok(value) => Ok(Some(value)),
         Err(error) => match (kind(&error), &error) {
@@ -235,7 +259,11 @@ fn retry_passing_error<T>(read: impl Fn() -> Result<T, KeyError>) -> Result<Opti
 /// # Errors
 ///
 /// Where the system fails for the moment.
-pub fn provenance(state_home: Option<&Path>, id: &SessionId, session: &Session) -> Result<EntryProvenance, KeyError> {
+pub fn provenance(
+    state_home: Option<&Path>,
+    id: &SessionId,
+    session: &Session,
+) -> Result<EntryProvenance, KeyError> {
     if !needs_seal(session) {
         return Ok(EntryProvenance::Own);
     }
@@ -260,7 +288,12 @@ pub fn forget_foreign(
 }
 
 /// As [`forget_foreign`], of an entry that ends whatever is known of it: what cannot be told counts against it.
-pub fn forget_unproved(state_home: Option<&Path>, id: &SessionId, session: &mut Session, now: Timestamp) {
+pub fn forget_unproved(
+    state_home: Option<&Path>,
+    id: &SessionId,
+    session: &mut Session,
+    now: Timestamp,
+) {
     if forget_foreign(state_home, id, session, now).is_err()
         && let Some(why) = EntryProvenance::Foreign.distrust_reason()
     {
@@ -283,8 +316,12 @@ impl Renewal {
         session: &mut Session,
     ) -> Result<Option<Self>, KeyError> {
         session.seal = None;
-        let Some(key) = retry_passing_error(|| SealKey::load(state_home))? else { return Ok(None) };
-        let Some((revision, last)) = retry_passing_error(|| Revision::open(state_home, id))?.flatten() else {
+        let Some(key) = retry_passing_error(|| SealKey::load(state_home))? else {
+            return Ok(None);
+        };
+        let Some((revision, last)) =
+            retry_passing_error(|| Revision::open(state_home, id))?.flatten()
+        else {
             return Ok(None);
         };
         session.revision = session.revision.max(last).saturating_add(1);
@@ -322,8 +359,14 @@ pub fn hex_digest_of_reader(mut content: impl std::io::Read, limit: u64) -> Opti
 
 /// The entry without its seal, where that is for another project.
 pub(crate) fn of_project(root: &Path, session: Session) -> Session {
-    let is_own = session.project.as_ref().is_none_or(|mark| git_worktree::is_project(root, mark));
-    Session { seal: session.seal.clone().filter(|_| is_own), ..session }
+    let is_own = session
+        .project
+        .as_ref()
+        .is_none_or(|mark| git_worktree::is_project(root, mark));
+    Session {
+        seal: session.seal.clone().filter(|_| is_own),
+        ..session
+    }
 }
 
 #[cfg(test)]
@@ -340,7 +383,10 @@ mod tests {
 
     fn session() -> Session {
         let checks = vec![Check::new(None, "cargo test", CheckOrigin::User).unwrap()];
-        Session { checks, ..Session::default() }
+        Session {
+            checks,
+            ..Session::default()
+        }
     }
 
     #[test]
@@ -352,13 +398,19 @@ mod tests {
         let (id, mut session) = (SessionId::parse("a").unwrap(), session());
         session.seal = Some(SealKey::load(Some(&home)).unwrap().seal_of(&id, &session));
         assert!(SealKey::load(Some(&home)).unwrap().holds(&id, &session));
-        let mode = std::fs::metadata(home.join("omo/key")).unwrap().permissions().mode();
+        let mode = std::fs::metadata(home.join("omo/key"))
+            .unwrap()
+            .permissions()
+            .mode();
         assert_eq!(mode & 0o777, 0o600);
         let other = SealKey::load(Some(&temp.path().join("other"))).unwrap();
         assert!(!other.holds(&id, &session));
         assert!(SealKey::load(None).is_err());
         std::fs::write(home.join("omo/key"), "short").unwrap();
-        assert!(matches!(SealKey::load(Some(&home)), Err(KeyError::Malformed(_))));
+        assert!(matches!(
+            SealKey::load(Some(&home)),
+            Err(KeyError::Malformed(_))
+        ));
     }
 
     #[test]
@@ -372,39 +424,80 @@ mod tests {
         sealed.verification.reject(RejectedTree::default());
         sealed.seal = Some(key.seal_of(&id, &sealed));
         let changes: [(&str, Edit); 25] = [
-            ("the run is over", |session| session.ulw.enabled = !session.ulw.enabled),
+            ("the run is over", |session| {
+                session.ulw.enabled = !session.ulw.enabled
+            }),
             ("the continuations", |session| session.ulw.stop_blocks = 1),
-            ("the last one", |session| session.ulw.last_stop_at = Some(Timestamp::from_millis(2))),
-            ("the start", |session| session.ulw.started_at = Some(Timestamp::from_millis(2))),
-            ("what was named", |session| session.ulw.named_tasks.push("x".to_owned())),
+            ("the last one", |session| {
+                session.ulw.last_stop_at = Some(Timestamp::from_millis(2))
+            }),
+            ("the start", |session| {
+                session.ulw.started_at = Some(Timestamp::from_millis(2))
+            }),
+            ("what was named", |session| {
+                session.ulw.named_tasks.push("x".to_owned())
+            }),
             ("the bounds", |session| session.limits.max_blocks = 100),
-            ("the hatch", |session| session.stop_continuation.disabled = true),
+            ("the hatch", |session| {
+                session.stop_continuation.disabled = true
+            }),
             ("the verdict", |session| {
                 let kind = VerdictKind::Verified;
-                session.verdict = Some(UlwVerdict { kind, why: "proved".to_owned(), at: Timestamp::from_millis(2) });
+                session.verdict = Some(UlwVerdict {
+                    kind,
+                    why: "proved".to_owned(),
+                    at: Timestamp::from_millis(2),
+                });
             }),
             ("what was weakened", |session| session.weakened.clear()),
-            ("the phase", |session| session.verification.phase = VerificationPhase::Verified),
-            ("how far the transcript was read", |session| session.transcript.offset = 9),
+            ("the phase", |session| {
+                session.verification.phase = VerificationPhase::Verified
+            }),
+            ("how far the transcript was read", |session| {
+                session.transcript.offset = 9
+            }),
             ("the revision", |session| session.revision = 9),
-            ("the command", |session| session.checks[0].command = "true".to_owned()),
+            ("the command", |session| {
+                session.checks[0].command = "true".to_owned()
+            }),
             ("no gates", |session| session.checks.clear()),
             ("a result", |session| {
-                session.checks[0].last = Some(omo_core::check::session_check::CheckRecord::default());
+                session.checks[0].last =
+                    Some(omo_core::check::session_check::CheckRecord::default());
             }),
             ("what was accepted", |session| {
                 session.verification.accepted.push(UnusualFact::default());
             }),
-            ("the task", |session| session.ulw.task = Some("something easier".to_owned())),
-            ("the whole task", |session| session.ulw.whole_task = Some("something easier".to_owned())),
-            ("what was added", |session| session.ulw.asked_later.push("only the first half".to_owned())),
-            ("no rejection", |session| session.verification.rejections.clear()),
-            ("the commit", |session| session.ulw.base = Some("0".repeat(40))),
-            ("the files before it", |session| session.ulw.recorded = Some("0".repeat(64))),
-            ("no review", |session| session.verification.review_wanted = false),
+            ("the task", |session| {
+                session.ulw.task = Some("something easier".to_owned())
+            }),
+            ("the whole task", |session| {
+                session.ulw.whole_task = Some("something easier".to_owned())
+            }),
+            ("what was added", |session| {
+                session
+                    .ulw
+                    .asked_later
+                    .push("only the first half".to_owned())
+            }),
+            ("no rejection", |session| {
+                session.verification.rejections.clear()
+            }),
+            ("the commit", |session| {
+                session.ulw.base = Some("0".repeat(40))
+            }),
+            ("the files before it", |session| {
+                session.ulw.recorded = Some("0".repeat(64))
+            }),
+            ("no review", |session| {
+                session.verification.review_wanted = false
+            }),
             ("the attempts", |session| session.verification.attempts = 9),
             ("a review", |session| {
-                session.verification.review = Some(Review { verdict: ReviewVerdict::Verified, ..Review::default() });
+                session.verification.review = Some(Review {
+                    verdict: ReviewVerdict::Verified,
+                    ..Review::default()
+                });
             }),
         ];
         for (what, change) in changes {
@@ -412,8 +505,20 @@ mod tests {
             change(&mut session);
             assert!(!key.holds(&id, &session), "{what}");
         }
-        assert!(!key.holds(&SessionId::parse("b").unwrap(), &sealed), "another session");
-        assert!(!key.holds(&id, &Session { seal: None, ..sealed.clone() }), "no seal");
+        assert!(
+            !key.holds(&SessionId::parse("b").unwrap(), &sealed),
+            "another session"
+        );
+        assert!(
+            !key.holds(
+                &id,
+                &Session {
+                    seal: None,
+                    ..sealed.clone()
+                }
+            ),
+            "no seal"
+        );
         let mut seen = sealed.clone();
         seen.last_seen.note(omo_core::session::HookEvent::Stop, at);
         seen.updated_at = Some(at);
@@ -425,21 +530,51 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let (home, id) = (Some(temp.path()), SessionId::parse("a").unwrap());
         let provenance = |session: &Session| provenance(home, &id, session).unwrap();
-        assert_eq!(provenance(&Session::default()), EntryProvenance::Own, "there is nothing to seal");
-        assert!(!temp.path().join("omo").exists(), "and nothing is made to see that");
+        assert_eq!(
+            provenance(&Session::default()),
+            EntryProvenance::Own,
+            "there is nothing to seal"
+        );
+        assert!(
+            !temp.path().join("omo").exists(),
+            "and nothing is made to see that"
+        );
         let mut first = session();
         assert_eq!(provenance(&first), EntryProvenance::Foreign);
         let renewal = Renewal::seal(home, &id, &mut first).unwrap().unwrap();
-        assert_eq!(provenance(&first), EntryProvenance::Own, "written, and its revision not yet");
+        assert_eq!(
+            provenance(&first),
+            EntryProvenance::Own,
+            "written, and its revision not yet"
+        );
         renewal.write();
-        let mut second = Session { checks: Vec::new(), ..first.clone() };
-        Renewal::seal(home, &id, &mut second).unwrap().unwrap().write();
+        let mut second = Session {
+            checks: Vec::new(),
+            ..first.clone()
+        };
+        Renewal::seal(home, &id, &mut second)
+            .unwrap()
+            .unwrap()
+            .write();
         assert_eq!((first.revision, second.revision), (1, 2));
-        assert_eq!((provenance(&first), provenance(&second)), (EntryProvenance::PutBack, EntryProvenance::Own));
-        assert_eq!(provenance(&Session { seal: None, ..second.clone() }), EntryProvenance::Foreign);
+        assert_eq!(
+            (provenance(&first), provenance(&second)),
+            (EntryProvenance::PutBack, EntryProvenance::Own)
+        );
+        assert_eq!(
+            provenance(&Session {
+                seal: None,
+                ..second.clone()
+            }),
+            EntryProvenance::Foreign
+        );
         let file = temp.path().join("omo/sessions/session-a");
         std::fs::write(&file, "x").unwrap();
-        assert_eq!(provenance(&second), EntryProvenance::PutBack, "what cannot be told counts against it");
+        assert_eq!(
+            provenance(&second),
+            EntryProvenance::PutBack,
+            "what cannot be told counts against it"
+        );
         std::fs::remove_file(&file).unwrap();
         assert_eq!(provenance(&second), EntryProvenance::PutBack);
     }
@@ -448,9 +583,15 @@ mod tests {
     fn without_a_key_it_is_said_once() {
         let id = SessionId::parse("a").unwrap();
         let mut session = session();
-        assert_eq!(provenance(None, &id, &session).unwrap(), EntryProvenance::Foreign);
+        assert_eq!(
+            provenance(None, &id, &session).unwrap(),
+            EntryProvenance::Foreign
+        );
         forget_foreign(None, &id, &mut session, Timestamp::from_millis(1)).unwrap();
         assert!(session.checks.is_empty() && session.is_disowned());
-        assert_eq!(provenance(None, &id, &session).unwrap(), EntryProvenance::Own);
+        assert_eq!(
+            provenance(None, &id, &session).unwrap(),
+            EntryProvenance::Own
+        );
     }
 }

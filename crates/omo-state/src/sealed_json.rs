@@ -26,12 +26,19 @@ pub fn write(key: &SealKey, subject: &str, value: &impl Serialize) -> serde_json
 pub fn read<T: DeserializeOwned>(key: &SealKey, subject: &str, text: &[u8]) -> Option<T> {
     let (seal, json) = text.split_at_checked(memchr::memchr(b'\n', text)?)?;
     let json = json.strip_prefix(b"\n")?;
-    let is_sealed = key.is_mac(&sealed_bytes(subject, json), std::str::from_utf8(seal).ok()?);
+    let is_sealed = key.is_mac(
+        &sealed_bytes(subject, json),
+        std::str::from_utf8(seal).ok()?,
+    );
     is_sealed.then(|| serde_json::from_slice(json).ok())?
 }
 
 fn sealed_bytes(subject: &str, json: &[u8]) -> Vec<u8> {
-    if subject.is_empty() { json.to_vec() } else { [subject.as_bytes(), json].join(&b'\n') }
+    if subject.is_empty() {
+        json.to_vec()
+    } else {
+        [subject.as_bytes(), json].join(&b'\n')
+    }
 }
 
 /// Writes a value into a file, and gives the digest that it is read by.
@@ -39,14 +46,23 @@ fn sealed_bytes(subject: &str, json: &[u8]) -> Vec<u8> {
 /// # Errors
 ///
 /// The file cannot be written.
-pub fn keep(folder: &GuardedFolder, name: &str, value: &impl Serialize) -> Result<String, FolderError> {
+pub fn keep(
+    folder: &GuardedFolder,
+    name: &str,
+    value: &impl Serialize,
+) -> Result<String, FolderError> {
     let bytes = serde_json::to_vec(value).unwrap_or_default();
     folder.replace(name, &bytes)?;
     Ok(hex_digest(&bytes))
 }
 
 /// The value in a file with this digest and at most `max_bytes`; `None` where the file is gone or another one.
-pub fn read_kept<T: DeserializeOwned>(folder: &GuardedFolder, name: &str, digest: &str, max_bytes: u64) -> Option<T> {
+pub fn read_kept<T: DeserializeOwned>(
+    folder: &GuardedFolder,
+    name: &str,
+    digest: &str,
+    max_bytes: u64,
+) -> Option<T> {
     let bytes = folder.read(name, max_bytes).ok()??;
     (hex_digest(&bytes) == digest).then(|| serde_json::from_slice(&bytes).ok())?
 }
@@ -63,9 +79,14 @@ mod tests {
             let reads = |key, subject, text: &[u8]| read::<Vec<u8>>(key, subject, text).is_some();
             assert!(reads(&key, subject, &text));
             assert!(!reads(&other, subject, &text) && !reads(&key, "omo test 1 b", &text));
-            for forged in
-                [&b""[..], b"[1,2]", b"\n[1,2]", &[&text[..], b" "].concat(), &text[1..], &[b"\n", &text[..]].concat()]
-            {
+            for forged in [
+                &b""[..],
+                b"[1,2]",
+                b"\n[1,2]",
+                &[&text[..], b" "].concat(),
+                &text[1..],
+                &[b"\n", &text[..]].concat(),
+            ] {
                 assert!(!reads(&key, subject, forged), "{forged:?}");
             }
         }

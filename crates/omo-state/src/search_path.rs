@@ -23,8 +23,14 @@ struct SearchFolder {
 impl SearchPath {
     /// `PATH` among these variables.
     pub fn from_variables(variables: &[(OsString, OsString)]) -> Self {
-        let path = variables.iter().find(|(name, _)| env::is_variable_named(name, "PATH")).map(|(_, value)| value);
-        path.map(std::env::split_paths).into_iter().flatten().collect()
+        let path = variables
+            .iter()
+            .find(|(name, _)| env::is_variable_named(name, "PATH"))
+            .map(|(_, value)| value);
+        path.map(std::env::split_paths)
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     /// `PATH` of this process, which its checks share.
@@ -38,14 +44,16 @@ impl SearchPath {
     pub fn without_disguised_folders(mut self, project: &Path) -> Self {
         let top = resolve_links(project);
         let is_open = |named: &Path| named.starts_with(project) || named.starts_with(&top);
-        self.0.retain(|SearchFolder { named, real }| is_open(named) || !real.starts_with(&top));
+        self.0
+            .retain(|SearchFolder { named, real }| is_open(named) || !real.starts_with(&top));
         self
     }
 
     /// Without the folders that lead into one of these projects, by whatever name.
     #[must_use]
     pub fn outside(mut self, projects: &ProjectFolders) -> Self {
-        self.0.retain(|SearchFolder { named, real }| !projects.hold(named, real));
+        self.0
+            .retain(|SearchFolder { named, real }| !projects.hold(named, real));
         self
     }
 
@@ -64,13 +72,20 @@ impl SearchPath {
     /// The value of a `PATH`; `None` where no folder is left, since an empty one means the folder that a program stands
     /// in.
     pub fn joined(&self) -> Option<OsString> {
-        std::env::join_paths(self.folders()).ok().filter(|path| !path.is_empty())
+        std::env::join_paths(self.folders())
+            .ok()
+            .filter(|path| !path.is_empty())
     }
 
     /// The files of a program that is called by its name: one of each folder that has it.
     pub fn find_all(&self, program: &str) -> impl Iterator<Item = PathBuf> {
         let names = PROGRAM_ENDINGS.map(|ending| format!("{program}{ending}"));
-        self.folders().filter_map(move |folder| names.iter().map(|name| folder.join(name)).find(|file| file.is_file()))
+        self.folders().filter_map(move |folder| {
+            names
+                .iter()
+                .map(|name| folder.join(name))
+                .find(|file| file.is_file())
+        })
     }
 
     /// The file of a program that is called by its name, in the first folder that has it.
@@ -90,13 +105,23 @@ impl ProjectFolders {
     }
 
     fn hold(&self, named: &Path, real: &Path) -> bool {
-        self.0.iter().any(|project| named.starts_with(&project.named) || real.starts_with(&project.real))
+        self.0
+            .iter()
+            .any(|project| named.starts_with(&project.named) || real.starts_with(&project.real))
     }
 }
 
 impl FromIterator<PathBuf> for ProjectFolders {
     fn from_iter<Folders: IntoIterator<Item = PathBuf>>(folders: Folders) -> Self {
-        Self(folders.into_iter().map(|named| SearchFolder { real: resolve_links(&named), named }).collect())
+        Self(
+            folders
+                .into_iter()
+                .map(|named| SearchFolder {
+                    real: resolve_links(&named),
+                    named,
+                })
+                .collect(),
+        )
     }
 }
 
@@ -120,7 +145,12 @@ impl LinkCache {
     /// A path without links, as far as it is there; `None` for one that is another for each process, because it leads
     /// through `/proc` or `/dev/fd`, by itself or by a link.
     fn resolve(&mut self, path: &Path) -> Option<PathBuf> {
-        let parts = |path: &Path| path.components().rev().map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>();
+        let parts = |path: &Path| {
+            path.components()
+                .rev()
+                .map(|part| part.as_os_str().to_owned())
+                .collect::<Vec<_>>()
+        };
         let (mut left, mut at, mut count) = (parts(path), PathBuf::new(), 0);
         while let Some(part) = left.pop() {
             match Path::new(&part).components().next() {
@@ -145,7 +175,10 @@ impl LinkCache {
     }
 
     fn link(&mut self, at: &Path) -> Option<&Path> {
-        self.0.entry(at.to_owned()).or_insert_with(|| at.read_link().ok()).as_deref()
+        self.0
+            .entry(at.to_owned())
+            .or_insert_with(|| at.read_link().ok())
+            .as_deref()
     }
 }
 
@@ -181,14 +214,30 @@ mod tests {
                        //proc/self/cwd:/tmp/./../proc/self/cwd:/usr/bin:/not/there";
         let mut entries: Vec<PathBuf> = entries.split(':').map(PathBuf::from).collect();
         let later = link.join("not/there/yet");
-        entries.extend([link, later, base.join("loop"), here.join(".bin"), base.join("other/../project/.bin")]);
+        entries.extend([
+            link,
+            later,
+            base.join("loop"),
+            here.join(".bin"),
+            base.join("other/../project/.bin"),
+        ]);
         entries.push(own.clone());
         let path = std::env::join_paths(entries).unwrap();
-        let search = SearchPath::from_variables(&[("PATH".into(), path)]).without_disguised_folders(&project);
-        assert_eq!(search.folders().collect::<Vec<_>>(), [Path::new("/usr/bin"), Path::new("/not/there"), &own]);
+        let search = SearchPath::from_variables(&[("PATH".into(), path)])
+            .without_disguised_folders(&project);
+        assert_eq!(
+            search.folders().collect::<Vec<_>>(),
+            [Path::new("/usr/bin"), Path::new("/not/there"), &own]
+        );
         let outside = search.outside(&ProjectFolders::from_iter([project]));
-        assert_eq!(outside.folders().collect::<Vec<_>>(), [Path::new("/usr/bin"), Path::new("/not/there")]);
-        assert_eq!(outside.joined().as_deref(), Some("/usr/bin:/not/there".as_ref()));
+        assert_eq!(
+            outside.folders().collect::<Vec<_>>(),
+            [Path::new("/usr/bin"), Path::new("/not/there")]
+        );
+        assert_eq!(
+            outside.joined().as_deref(),
+            Some("/usr/bin:/not/there".as_ref())
+        );
         assert_eq!(SearchPath::default().joined(), None);
     }
 }

@@ -93,11 +93,15 @@ pub struct StateUpdateOptions<'a> {
 /// Reads one session's entry without the lock: a rename replaces the file whole, so that what is
 /// read is always one state or the other.
 pub fn peek(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
-    let Some((folder, bytes)) = read(root)? else { return Ok(None) };
+    let Some((folder, bytes)) = read(root)? else {
+        return Ok(None);
+    };
     if !StateDocument::mentions(&bytes, id) {
         return Ok(None);
     }
-    let session = parse(&folder, &bytes)?.session(id).map_err(|source| document_error(&folder, source))?;
+    let session = parse(&folder, &bytes)?
+        .session(id)
+        .map_err(|source| document_error(&folder, source))?;
     Ok(session.map(|session| seal::of_project(folder.project(), session)))
 }
 
@@ -111,8 +115,9 @@ pub fn peek_if_active(root: &Path, id: &SessionId) -> Result<Option<Session>, St
 /// As [`peek_if_active`], of an entry that a Stop has to do with. It holds something that a seal is for, since a run that
 /// is said to have ended may have been ended by something else than omo; or a plan run whose end its user was not told.
 pub fn peek_for_stop(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
-    let is_meant =
-        |session: &Session| session.plan_run.as_ref().is_some_and(PlanRun::is_untold) || seal::needs_seal(session);
+    let is_meant = |session: &Session| {
+        session.plan_run.as_ref().is_some_and(PlanRun::is_untold) || seal::needs_seal(session)
+    };
     let session = read(root)?.and_then(|(_, bytes)| StateDocument::peek_if(&bytes, id, is_meant));
     Ok(session.map(|session| seal::of_project(root, session)))
 }
@@ -134,9 +139,9 @@ pub fn provenance(
     let witness = Witness::read(state_home, id)?;
     Ok(match witness.provenance(id, session) {
         // omo may have written once more after the entry was read: one that is read after the revision is newer.
-        EntryProvenance::PutBack => {
-            peek(root, id)?.map_or(EntryProvenance::Own, |session| witness.provenance(id, &session))
-        }
+        EntryProvenance::PutBack => peek(root, id)?.map_or(EntryProvenance::Own, |session| {
+            witness.provenance(id, &session)
+        }),
         provenance => provenance,
     })
 }
@@ -152,19 +157,27 @@ pub struct StateEntries {
 
 /// Reads every entry, without the lock.
 pub fn peek_all(folder: &GuardedFolder) -> Result<StateEntries, StateError> {
-    let Some(bytes) = folder.read(FILE, MAX_BYTES)? else { return Ok(StateEntries::default()) };
+    let Some(bytes) = folder.read(FILE, MAX_BYTES)? else {
+        return Ok(StateEntries::default());
+    };
     let mut entries = StateEntries::default();
     for (id, session) in parse(folder, &bytes)?.sessions() {
         match session {
-            Ok(session) => entries.sessions.push((id, seal::of_project(folder.project(), session))),
-            Err(source) => entries.unreadable.push((id, document_error(folder, source))),
+            Ok(session) => entries
+                .sessions
+                .push((id, seal::of_project(folder.project(), session))),
+            Err(source) => entries
+                .unreadable
+                .push((id, document_error(folder, source))),
         }
     }
     Ok(entries)
 }
 
 fn read(root: &Path) -> Result<Option<(GuardedFolder, Vec<u8>)>, StateError> {
-    let Some(folder) = GuardedFolder::open_state(root)? else { return Ok(None) };
+    let Some(folder) = GuardedFolder::open_state(root)? else {
+        return Ok(None);
+    };
     let bytes = folder.read(FILE, MAX_BYTES)?;
     Ok(bytes.map(|bytes| (folder, bytes)))
 }
@@ -174,7 +187,10 @@ fn parse<'a>(folder: &GuardedFolder, bytes: &'a [u8]) -> Result<StateDocument<'a
 }
 
 fn document_error(folder: &GuardedFolder, source: DocumentError) -> StateError {
-    StateError::Document { file: folder.path().join(FILE), source }
+    StateError::Document {
+        file: folder.path().join(FILE),
+        source,
+    }
 }
 
 /// Changes one session's entry under the lock. `change` gets the entry as it stands, or a new
@@ -190,7 +206,10 @@ pub fn update<T>(
 ) -> Result<(T, StateLock), StateError> {
     under_lock(folder, options, |document, bytes| {
         let (value, written) = change_entry(folder, document, bytes, id, options, change)?;
-        Ok((value, written.map(|written| (id, written)).into_iter().collect()))
+        Ok((
+            value,
+            written.map(|written| (id, written)).into_iter().collect(),
+        ))
     })
 }
 
@@ -217,7 +236,10 @@ pub fn update_all<T>(
 fn under_lock<'a, T>(
     folder: &GuardedFolder,
     options: StateUpdateOptions<'_>,
-    work: impl FnOnce(&mut StateDocument<'_>, Option<&[u8]>) -> Result<(T, Vec<(&'a SessionId, WrittenEntry)>), StateError>,
+    work: impl FnOnce(
+        &mut StateDocument<'_>,
+        Option<&[u8]>,
+    ) -> Result<(T, Vec<(&'a SessionId, WrittenEntry)>), StateError>,
 ) -> Result<(T, StateLock), StateError> {
     let lock = StateLock::take(folder, options.deadline)?;
     let bytes = folder.read(FILE, MAX_BYTES)?;
@@ -271,7 +293,9 @@ fn change_entry<T>(
 ) -> Result<(T, Option<WrittenEntry>), StateError> {
     let mut session = match document.session(id) {
         Ok(session) => seal::of_project(folder.project(), session.unwrap_or_default()),
-        Err(error) if options.corrupt == CorruptPolicy::Refuse => return Err(document_error(folder, error)),
+        Err(error) if options.corrupt == CorruptPolicy::Refuse => {
+            return Err(document_error(folder, error));
+        }
         Err(_) => {
             // Only this entry is bad: the other sessions live on.
             keep_corrupt(folder, options.now, bytes)?;
@@ -290,7 +314,14 @@ fn change_entry<T>(
     session.updated_at = Some(options.now);
     document.set(id, &session)?;
     let ended = has_ended.then(|| Box::new(session));
-    Ok((value, Some(WrittenEntry { renewal, ended, is_done })))
+    Ok((
+        value,
+        Some(WrittenEntry {
+            renewal,
+            ended,
+            is_done,
+        }),
+    ))
 }
 
 struct WrittenEntry {
@@ -315,7 +346,9 @@ fn renew_seal(
     match change {
         EntryChange::Keep => Ok(None),
         EntryChange::Write if is_same() => Ok(None),
-        EntryChange::Write if seal::provenance(options.state_home, id, before)? != EntryProvenance::Own => {
+        EntryChange::Write
+            if seal::provenance(options.state_home, id, before)? != EntryProvenance::Own =>
+        {
             session.seal = None;
             Ok(None)
         }
@@ -323,12 +356,20 @@ fn renew_seal(
             session.project = Some(git_worktree::project_mark(folder.project()));
             let renewal = Renewal::seal(options.state_home, id, session);
             // A user who ends a run is not kept from it by a key that cannot be read.
-            if change == EntryChange::Begin { Ok(renewal.unwrap_or_default()) } else { renewal }
+            if change == EntryChange::Begin {
+                Ok(renewal.unwrap_or_default())
+            } else {
+                renewal
+            }
         }
     }
 }
 
-fn write(folder: &GuardedFolder, document: &StateDocument, now: Timestamp) -> Result<(), StateError> {
+fn write(
+    folder: &GuardedFolder,
+    document: &StateDocument,
+    now: Timestamp,
+) -> Result<(), StateError> {
     let pieces = document.pieces();
     let pieces = pieces.each_ref().map(|piece| piece.as_bytes());
     if pieces.iter().map(|piece| piece.len() as u64).sum::<u64>() > MAX_BYTES {
@@ -339,7 +380,11 @@ fn write(folder: &GuardedFolder, document: &StateDocument, now: Timestamp) -> Re
 
 /// Keeps a copy of what does not parse. The file itself stays until the new state takes its place: at
 /// no time is there none.
-fn keep_corrupt(folder: &GuardedFolder, now: Timestamp, bytes: Option<&[u8]>) -> Result<(), FolderError> {
+fn keep_corrupt(
+    folder: &GuardedFolder,
+    now: Timestamp,
+    bytes: Option<&[u8]>,
+) -> Result<(), FolderError> {
     let name = format!("{CORRUPT}{}", now.to_file_name());
     folder.replace(&name, bytes.unwrap_or_default())?;
     forget_oldest_corrupt(folder);

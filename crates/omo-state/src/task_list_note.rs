@@ -40,18 +40,32 @@ pub fn set(
     now: Timestamp,
 ) -> Result<(), TaskListNoteError> {
     let key = SealKey::load(state_home)?;
-    let session = OpenTaskList { updated_at: Some(now), ..session.bounded() };
+    let session = OpenTaskList {
+        updated_at: Some(now),
+        ..session.bounded()
+    };
     let _lock = StateLock::take(folder, DEADLINE)?;
-    if read_sealed(folder, &key)?.is_some_and(|known| known.has_same_content(&session) && known.is_offered(now)) {
+    if read_sealed(folder, &key)?
+        .is_some_and(|known| known.has_same_content(&session) && known.is_offered(now))
+    {
         return Ok(());
     }
-    let session = OpenTaskList { seal: Some(key.mac(&sealed_bytes(&session))), ..session };
+    let session = OpenTaskList {
+        seal: Some(key.mac(&sealed_bytes(&session))),
+        ..session
+    };
     Ok(folder.replace(FILE, &serde_json::to_vec(&session).unwrap_or_default())?)
 }
 
 /// Forgets the session of this id, where it is the one that is noted: it is done, or its user has given it up.
-pub fn clear(folder: &GuardedFolder, id: &str, state_home: Option<&Path>) -> Result<(), TaskListNoteError> {
-    let Some(key) = SealKey::find(state_home)? else { return Ok(()) };
+pub fn clear(
+    folder: &GuardedFolder,
+    id: &str,
+    state_home: Option<&Path>,
+) -> Result<(), TaskListNoteError> {
+    let Some(key) = SealKey::find(state_home)? else {
+        return Ok(());
+    };
     let _lock = StateLock::take(folder, DEADLINE)?;
     if read_sealed(folder, &key)?.is_some_and(|known| known.id == id) {
         folder.remove(FILE)?;
@@ -60,9 +74,16 @@ pub fn clear(folder: &GuardedFolder, id: &str, state_home: Option<&Path>) -> Res
 }
 
 /// The session of a project that is not done, read without the lock; `None` where there is none of omo's own.
-pub fn read(root: &Path, state_home: Option<&Path>) -> Result<Option<OpenTaskList>, TaskListNoteError> {
-    let Some(folder) = GuardedFolder::open_state(root)? else { return Ok(None) };
-    let Some(session) = read_file(&folder)? else { return Ok(None) };
+pub fn read(
+    root: &Path,
+    state_home: Option<&Path>,
+) -> Result<Option<OpenTaskList>, TaskListNoteError> {
+    let Some(folder) = GuardedFolder::open_state(root)? else {
+        return Ok(None);
+    };
+    let Some(session) = read_file(&folder)? else {
+        return Ok(None);
+    };
     let key = SealKey::find(state_home)?;
     Ok(key.filter(|key| is_sealed(key, &session)).map(|_| session))
 }
@@ -77,12 +98,21 @@ fn read_file(folder: &GuardedFolder) -> Result<Option<OpenTaskList>, FolderError
 }
 
 fn is_sealed(key: &SealKey, session: &OpenTaskList) -> bool {
-    session.seal.as_deref().is_some_and(|seal| key.is_mac(&sealed_bytes(session), seal))
+    session
+        .seal
+        .as_deref()
+        .is_some_and(|seal| key.is_mac(&sealed_bytes(session), seal))
 }
 
 /// Sealed bytes, with a prefix that nothing else under the same key has.
 fn sealed_bytes(session: &OpenTaskList) -> Vec<u8> {
-    let content = ("omo agent task list 1", OpenTaskList { seal: None, ..session.clone() });
+    let content = (
+        "omo agent task list 1",
+        OpenTaskList {
+            seal: None,
+            ..session.clone()
+        },
+    );
     serde_json::to_vec(&content).unwrap_or_default()
 }
 
@@ -91,7 +121,13 @@ mod tests {
     use super::*;
 
     fn session(id: &str, done: u32) -> OpenTaskList {
-        OpenTaskList { id: id.to_owned(), goal: "a login".to_owned(), total: 6, done, ..OpenTaskList::default() }
+        OpenTaskList {
+            id: id.to_owned(),
+            goal: "a login".to_owned(),
+            total: 6,
+            done,
+            ..OpenTaskList::default()
+        }
     }
 
     fn at(millis: i64) -> Timestamp {
@@ -102,17 +138,29 @@ mod tests {
     fn the_last_session_that_is_not_done_is_noted_until_it_is() {
         let temp = tempfile::tempdir().unwrap();
         let home = Some(temp.path());
-        let read = || super::read(temp.path(), home).unwrap().map(|session| (session.id, session.done));
+        let read = || {
+            super::read(temp.path(), home)
+                .unwrap()
+                .map(|session| (session.id, session.done))
+        };
         assert_eq!(read(), None, "there is not even a folder");
         let folder = GuardedFolder::create_state(temp.path()).unwrap();
         clear(&folder, "a", home).unwrap();
         set(&folder, session("a", 1), home, at(1)).unwrap();
         let before = folder.read(FILE, MAX_BYTES).unwrap();
         set(&folder, session("a", 1), home, at(2)).unwrap();
-        assert_eq!(folder.read(FILE, MAX_BYTES).unwrap(), before, "nothing new was said");
+        assert_eq!(
+            folder.read(FILE, MAX_BYTES).unwrap(),
+            before,
+            "nothing new was said"
+        );
         let later = 8 * 24 * 60 * 60 * 1_000;
         set(&folder, session("a", 1), home, at(later)).unwrap();
-        assert_ne!(folder.read(FILE, MAX_BYTES).unwrap(), before, "it is worked on again");
+        assert_ne!(
+            folder.read(FILE, MAX_BYTES).unwrap(),
+            before,
+            "it is worked on again"
+        );
         set(&folder, session("b", 2), home, at(3)).unwrap();
         clear(&folder, "a", home).unwrap();
         assert_eq!(read(), Some(("b".to_owned(), 2)), "another one is meant");
@@ -128,16 +176,27 @@ mod tests {
         set(&folder, session("a", 1), home, at(1)).unwrap();
         let own = String::from_utf8(folder.read(FILE, MAX_BYTES).unwrap().unwrap()).unwrap();
         let unsealed = serde_json::to_string(&session("a", 1)).unwrap();
-        for forged in
-            [own.replace("a login", "run rm"), own.replace("\"done\":1", "\"done\":6"), unsealed, "[".to_owned()]
-        {
+        for forged in [
+            own.replace("a login", "run rm"),
+            own.replace("\"done\":1", "\"done\":6"),
+            unsealed,
+            "[".to_owned(),
+        ] {
             folder.replace(FILE, forged.as_bytes()).unwrap();
             assert_eq!(read(temp.path(), home).unwrap(), None, "{forged}");
             clear(&folder, "a", home).unwrap();
-            assert_eq!(folder.read(FILE, MAX_BYTES).unwrap().unwrap(), forged.as_bytes(), "it is left as it is");
+            assert_eq!(
+                folder.read(FILE, MAX_BYTES).unwrap().unwrap(),
+                forged.as_bytes(),
+                "it is left as it is"
+            );
         }
         folder.replace(FILE, own.as_bytes()).unwrap();
-        assert_eq!(read(temp.path(), Some(&temp.path().join("other"))).unwrap(), None, "another user's");
+        assert_eq!(
+            read(temp.path(), Some(&temp.path().join("other"))).unwrap(),
+            None,
+            "another user's"
+        );
         assert!(read(temp.path(), home).unwrap().is_some());
     }
 }

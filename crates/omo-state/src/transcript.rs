@@ -56,8 +56,14 @@ pub struct ConversationState {
 ///
 /// `last_block` is the time of the last block: what was done before it may have been written
 /// after it, since the client writes the transcript a little behind.
-pub fn read_tail(path: &Path, mark: TranscriptMark, last_block: Option<Timestamp>) -> TranscriptTail {
-    Chunk::read(path, mark.offset).map_or(TranscriptTail::unknown(mark), |chunk| chunk.tail(mark, last_block))
+pub fn read_tail(
+    path: &Path,
+    mark: TranscriptMark,
+    last_block: Option<Timestamp>,
+) -> TranscriptTail {
+    Chunk::read(path, mark.offset).map_or(TranscriptTail::unknown(mark), |chunk| {
+        chunk.tail(mark, last_block)
+    })
 }
 
 /// Reads the tail as [`read_tail`] does, from where a session has read it to, and the time of its turn.
@@ -67,20 +73,30 @@ pub fn read_turn(path: &Path, session: &Session, now: Timestamp) -> (TranscriptT
         return (TranscriptTail::unknown(mark), TurnTime::default());
     };
     let mut tail = chunk.tail(mark, last_block);
-    tail.blocks_since = last_block.or(session.ulw.started_at).map_or(0, |since| chunk.count_own_blocks(mark, since));
-    let time = session.turn_begin().map(|begin| chunk.turn_time(begin, mark, tail.interrupted, now));
+    tail.blocks_since = last_block
+        .or(session.ulw.started_at)
+        .map_or(0, |since| chunk.count_own_blocks(mark, since));
+    let time = session
+        .turn_begin()
+        .map(|begin| chunk.turn_time(begin, mark, tail.interrupted, now));
     (tail, time.unwrap_or_default())
 }
 
 /// Reads what the last [`TAIL_BYTES`] say about the conversation.
 pub fn read_conversation(path: &Path) -> ConversationState {
-    Chunk::read(path, 0).map(|chunk| chunk.conversation()).unwrap_or_default()
+    Chunk::read(path, 0)
+        .map(|chunk| chunk.conversation())
+        .unwrap_or_default()
 }
 
 /// Any line of the model since the mark; `None` without a transcript.
 pub fn model_has_spoken(path: &Path, mark: TranscriptMark) -> Option<bool> {
     let chunk = Chunk::read(path, mark.offset)?;
-    Some(chunk.lines_with(b"assistant").any(|line| line.parse().is_some_and(|line| line.is_of_the_model())))
+    Some(
+        chunk
+            .lines_with(b"assistant")
+            .any(|line| line.parse().is_some_and(|line| line.is_of_the_model())),
+    )
 }
 
 /// The last text of the main agent since the mark, for clients that do not send it. What came
@@ -89,37 +105,71 @@ pub fn last_assistant_text(path: &Path, mark: TranscriptMark) -> Option<String> 
     let chunk = Chunk::read(path, mark.offset)?;
     let said = |line: RawLine| {
         let line = line.parse().filter(TranscriptLine::is_of_the_model)?;
-        line.blocks().into_iter().rev().find(|block| block.kind == "text")?.text
+        line.blocks()
+            .into_iter()
+            .rev()
+            .find(|block| block.kind == "text")?
+            .text
     };
     chunk.lines_with(b"assistant").filter_map(said).last()
 }
 
 /// Presence of what a Stop needs since the last block: the final message, or a tool call. The
 /// client writes it up to 80 ms behind (measured on 2.1.328).
-pub fn has_caught_up(path: &Path, mark: TranscriptMark, last_block: Option<Timestamp>, message: &str) -> bool {
-    let Some(chunk) = Chunk::read(path, mark.block_offset) else { return true };
-    let is_it = |block: &Block| block.text.as_deref().is_some_and(|text| text.trim() == message.trim());
-    chunk.of_the_model_since(b"assistant", mark, last_block).any(|line| line.blocks().iter().any(is_it))
+pub fn has_caught_up(
+    path: &Path,
+    mark: TranscriptMark,
+    last_block: Option<Timestamp>,
+    message: &str,
+) -> bool {
+    let Some(chunk) = Chunk::read(path, mark.block_offset) else {
+        return true;
+    };
+    let is_it = |block: &Block| {
+        block
+            .text
+            .as_deref()
+            .is_some_and(|text| text.trim() == message.trim())
+    };
+    chunk
+        .of_the_model_since(b"assistant", mark, last_block)
+        .any(|line| line.blocks().iter().any(is_it))
         || chunk.calls_a_tool(mark, last_block)
 }
 
 /// Hands on the lines with one of these texts, from an offset to the end, however many there are; tells whether all of
 /// it could be read.
-fn each_line(path: &Path, from: u64, needles: &[&[u8]], mut see: impl FnMut(&TranscriptLine)) -> bool {
-    let Ok(Some(mut file)) = regular_file::open(path) else { return true };
+fn each_line(
+    path: &Path,
+    from: u64,
+    needles: &[&[u8]],
+    mut see: impl FnMut(&TranscriptLine),
+) -> bool {
+    let Ok(Some(mut file)) = regular_file::open(path) else {
+        return true;
+    };
     if file.seek(SeekFrom::Start(from)).is_err() {
         return false;
     }
     let finders: Vec<_> = needles.iter().map(memmem::Finder::new).collect();
     let mut reader = BufReader::new(file.take(MAX_BYTES));
     let (mut bytes, mut is_whole, mut is_within) = (Vec::new(), true, false);
-    while reader.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes).is_ok_and(|length| length > 0) {
+    while reader
+        .by_ref()
+        .take(MAX_LINE_BYTES)
+        .read_until(b'\n', &mut bytes)
+        .is_ok_and(|length| length > 0)
+    {
         let is_rest = std::mem::replace(&mut is_within, !bytes.ends_with(b"\n"));
         is_whole &= (bytes.len() as u64) < MAX_LINE_BYTES;
         if !is_rest
             && !bytes.starts_with(COPY)
             && finders.iter().any(|finder| finder.find(&bytes).is_some())
-            && let Some(line) = (RawLine { offset: 0, bytes: &bytes }).parse()
+            && let Some(line) = (RawLine {
+                offset: 0,
+                bytes: &bytes,
+            })
+            .parse()
         {
             see(&line);
         }
@@ -160,7 +210,9 @@ impl Chunk {
         let start = from.max(length.saturating_sub(max_bytes));
         file.seek(SeekFrom::Start(start)).ok()?;
         let mut bytes = Vec::new();
-        bytes.try_reserve_exact(usize::try_from(length - start).ok()?).ok()?;
+        bytes
+            .try_reserve_exact(usize::try_from(length - start).ok()?)
+            .ok()?;
         file.take(length - start).read_to_end(&mut bytes).ok()?;
         // The last line may be half written.
         bytes.truncate(memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1));
@@ -170,7 +222,10 @@ impl Chunk {
         // The first line is cut: it begins before what was read.
         let cut = memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |at| at + 1);
         bytes.drain(..cut);
-        Some(Self { start: start + cut as u64, bytes })
+        Some(Self {
+            start: start + cut as u64,
+            bytes,
+        })
     }
 
     /// The lines that hold these bytes. Few lines matter and most are long, so they are found by
@@ -183,7 +238,10 @@ impl Chunk {
             let start = memchr::memrchr(b'\n', self.bytes.get(..hit)?).map_or(0, |at| at + 1);
             let end = hit + memchr::memchr(b'\n', self.bytes.get(hit..)?)? + 1;
             from = end;
-            Some(RawLine { offset: self.start + start as u64, bytes: self.bytes.get(start..end)? })
+            Some(RawLine {
+                offset: self.start + start as u64,
+                bytes: self.bytes.get(start..end)?,
+            })
         })
     }
 
@@ -207,9 +265,14 @@ impl Chunk {
 
     /// Number of omo's own blocks after the last known one, with that.
     fn count_own_blocks(&self, mark: TranscriptMark, since: Timestamp) -> usize {
-        let written = self.lines_with(b"\"[omo] ").filter(|line| line.offset >= mark.block_offset);
+        let written = self
+            .lines_with(b"\"[omo] ")
+            .filter(|line| line.offset >= mark.block_offset);
         let is_later = |line: &TranscriptLine| line.time().is_some_and(|at| at > since);
-        written.filter_map(RawLine::parse).filter(|line| is_later(line) && line.is_own_block()).count()
+        written
+            .filter_map(RawLine::parse)
+            .filter(|line| is_later(line) && line.is_own_block())
+            .count()
     }
 
     /// Values of `timestamp`: within a text of a person or the model, the quotes are escaped.
@@ -235,7 +298,9 @@ impl Chunk {
             TurnBegin::At(from) => (from, None),
             TurnBegin::AfterRest(since) => {
                 let said = self.lines_with(b"assistant").filter_map(RawLine::parse);
-                let said = said.filter(TranscriptLine::is_of_the_model).filter_map(|line| line.time());
+                let said = said
+                    .filter(TranscriptLine::is_of_the_model)
+                    .filter_map(|line| line.time());
                 let Some(first) = said.filter(|at| (since < *at) && (*at <= now)).min() else {
                     return TurnTime::default();
                 };
@@ -248,21 +313,40 @@ impl Chunk {
         };
         // Before the first entry of a tail that was cut lies work that was not read.
         let is_cut = self.start != mark.offset;
-        let first = || self.times().filter(|at| (from..=until).contains(at)).min().unwrap_or(until);
+        let first = || {
+            self.times()
+                .filter(|at| (from..=until).contains(at))
+                .min()
+                .unwrap_or(until)
+        };
         let known_from = if is_cut { first() } else { from };
-        TurnTime { rest_ended_at, idle_millis: idle_millis(self.times(), known_from, until) }
+        TurnTime {
+            rest_ended_at,
+            idle_millis: idle_millis(self.times(), known_from, until),
+        }
     }
 
     fn interruption(&self) -> Option<Interruption> {
-        let by_esc = self.lines_with(b"[Request interrupted by user").filter_map(RawLine::parse);
-        let by_esc = by_esc.filter(TranscriptLine::is_interruption).map(|line| line.interruption()).last();
-        let in_hook = self.lines_with(b"hook_cancelled").filter_map(RawLine::parse);
-        let in_hook = in_hook.filter(TranscriptLine::is_cancelled_stop).map(|line| line.interruption()).last();
+        let by_esc = self
+            .lines_with(b"[Request interrupted by user")
+            .filter_map(RawLine::parse);
+        let by_esc = by_esc
+            .filter(TranscriptLine::is_interruption)
+            .map(|line| line.interruption())
+            .last();
+        let in_hook = self
+            .lines_with(b"hook_cancelled")
+            .filter_map(RawLine::parse);
+        let in_hook = in_hook
+            .filter(TranscriptLine::is_cancelled_stop)
+            .map(|line| line.interruption())
+            .last();
         by_esc.max(in_hook)
     }
 
     fn calls_a_tool(&self, mark: TranscriptMark, last_block: Option<Timestamp>) -> bool {
-        self.of_the_model_since(b"tool_use", mark, last_block).any(|line| line.calls().next().is_some())
+        self.of_the_model_since(b"tool_use", mark, last_block)
+            .any(|line| line.calls().next().is_some())
     }
 
     /// The model's lines with these bytes that were written, and made, after the last block. What
@@ -274,27 +358,40 @@ impl Chunk {
         mark: TranscriptMark,
         last_block: Option<Timestamp>,
     ) -> impl Iterator<Item = TranscriptLine<'a>> {
-        let written = self.lines_with(needle).filter(move |line| line.offset >= mark.block_offset);
+        let written = self
+            .lines_with(needle)
+            .filter(move |line| line.offset >= mark.block_offset);
         let is_after = move |line: &TranscriptLine| match (line.time(), last_block) {
             (Some(at), Some(block)) => at >= block,
             _ => true,
         };
-        written.filter_map(RawLine::parse).filter(TranscriptLine::is_of_the_model).filter(is_after)
+        written
+            .filter_map(RawLine::parse)
+            .filter(TranscriptLine::is_of_the_model)
+            .filter(is_after)
     }
 
-    #[expect(clippy::redundant_closure_for_method_calls, reason = "a method's path fits one lifetime, not every one")]
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "a method's path fits one lifetime, not every one"
+    )]
     fn conversation(&self) -> ConversationState {
         let compacted = self.last_line(b"compact_boundary", |line| line.is_compaction());
         // `None` is before everything.
         ConversationState {
-            holds_contract: self.last_line(CONTRACT_MARK.as_bytes(), |line| line.is_contract()) > compacted,
-            context_pressure: self.last_line(b"isApiErrorMessage", |line| line.says_prompt_too_long()) > compacted,
+            holds_contract: self.last_line(CONTRACT_MARK.as_bytes(), |line| line.is_contract())
+                > compacted,
+            context_pressure: self
+                .last_line(b"isApiErrorMessage", |line| line.says_prompt_too_long())
+                > compacted,
         }
     }
 
     /// Offset of the last line with `needle` for which `counts` holds.
     fn last_line(&self, needle: &[u8], counts: fn(&TranscriptLine) -> bool) -> Option<u64> {
-        let counting = self.lines_with(needle).filter(|line| line.parse().is_some_and(|line| counts(&line)));
+        let counting = self
+            .lines_with(needle)
+            .filter(|line| line.parse().is_some_and(|line| counts(&line)));
         counting.last().map(|line| line.offset)
     }
 }
@@ -323,11 +420,18 @@ impl InputQueue {
             Some("enqueue") => {
                 let content = content.unwrap_or_default();
                 let by_a_person = is_from_a_person(&content);
-                self.waiting.push(WaitingInput { content, by_a_person });
+                self.waiting.push(WaitingInput {
+                    content,
+                    by_a_person,
+                });
                 self.busy_since.get_or_insert(offset);
             }
             Some("dequeue" | "remove" | "popAll") => {
-                let same = |waiting: &WaitingInput| content.as_ref().is_none_or(|content| *content == waiting.content);
+                let same = |waiting: &WaitingInput| {
+                    content
+                        .as_ref()
+                        .is_none_or(|content| *content == waiting.content)
+                };
                 if let Some(at) = self.waiting.iter().position(same) {
                     self.waiting.remove(at);
                 }

@@ -78,13 +78,27 @@ pub fn content_digest(root: &Path, content: &[u8]) -> String {
 /// one: it is no longer the same repository.
 pub fn content_digest_at(place: &Path, root: &Path, content: &[u8]) -> String {
     let identity = repository_identity(root);
-    sum_parts("omo trust 2", &[place.as_os_str().as_encoded_bytes(), identity.as_bytes(), content])
+    sum_parts(
+        "omo trust 2",
+        &[
+            place.as_os_str().as_encoded_bytes(),
+            identity.as_bytes(),
+            content,
+        ],
+    )
 }
 
 /// `content` bound to the digests of files beside it.
 pub fn bound_digest(content: &str, pinned: &BTreeMap<String, String>) -> String {
-    let files = pinned.iter().flat_map(|(name, digest)| [name.as_bytes(), digest.as_bytes()]);
-    sum_parts("omo trust of files 1", &std::iter::once(content.as_bytes()).chain(files).collect::<Vec<_>>())
+    let files = pinned
+        .iter()
+        .flat_map(|(name, digest)| [name.as_bytes(), digest.as_bytes()]);
+    sum_parts(
+        "omo trust of files 1",
+        &std::iter::once(content.as_bytes())
+            .chain(files)
+            .collect::<Vec<_>>(),
+    )
 }
 
 fn sum_parts(of: &str, parts: &[&[u8]]) -> String {
@@ -97,22 +111,34 @@ fn sum_parts(of: &str, parts: &[&[u8]]) -> String {
     }
     let digits = b"0123456789abcdef";
     let digit = |nibble: u8| digits.get(usize::from(nibble)).copied().map(char::from);
-    hash.finalize().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).flatten().collect()
+    hash.finalize()
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .flatten()
+        .collect()
 }
 
 impl ApprovalList {
     /// Reads what was approved; nothing where there is no file.
     pub fn load(state_home: Option<&Path>) -> Result<Self, TrustError> {
-        match state_home.map(GuardedFolder::open_user).transpose()?.flatten() {
+        match state_home
+            .map(GuardedFolder::open_user)
+            .transpose()?
+            .flatten()
+        {
             Some(folder) => Self::read(&folder),
             None => Ok(Self::default()),
         }
     }
 
     fn read(folder: &GuardedFolder) -> Result<Self, TrustError> {
-        let Some(bytes) = folder.read(FILE, MAX_BYTES)? else { return Ok(Self::default()) };
+        let Some(bytes) = folder.read(FILE, MAX_BYTES)? else {
+            return Ok(Self::default());
+        };
         let trust: Option<Self> = serde_json::from_slice(&bytes).ok();
-        trust.filter(|trust| trust.version <= 1).ok_or_else(|| TrustError::Malformed(folder.path().join(FILE)))
+        trust
+            .filter(|trust| trust.version <= 1)
+            .ok_or_else(|| TrustError::Malformed(folder.path().join(FILE)))
     }
 
     /// A sealed approval of this digest.
@@ -122,18 +148,29 @@ impl ApprovalList {
 
     /// Approver and moment of this digest; of several the one that a person is known to have given.
     pub fn approval_given(&self, digest: &str, key: &SealKey) -> Option<GivenApproval> {
-        let sound = self.approved.iter().filter(|approval| approval.digest == digest && approval.is_sound(key));
-        let given = sound.map(|approval| GivenApproval { by: approval.by(), at: approval.at });
+        let sound = self
+            .approved
+            .iter()
+            .filter(|approval| approval.digest == digest && approval.is_sound(key));
+        let given = sound.map(|approval| GivenApproval {
+            by: approval.by(),
+            at: approval.at,
+        });
         given.max_by_key(|given| given.by.is_person())
     }
 
     /// The newest approval of a file's content, and the files that it was bound to, whatever is in them now.
     pub fn pinned_with(&self, content: &str, key: &SealKey) -> Option<&BTreeMap<String, String>> {
         let is_sound = |approval: &&StoredApproval| {
-            let is_bound = approval.content == content && approval.digest == bound_digest(content, &approval.pinned);
+            let is_bound = approval.content == content
+                && approval.digest == bound_digest(content, &approval.pinned);
             is_bound && approval.is_sound(key)
         };
-        self.approved.iter().rev().find(is_sound).map(|approval| &approval.pinned)
+        self.approved
+            .iter()
+            .rev()
+            .find(is_sound)
+            .map(|approval| &approval.pinned)
     }
 }
 
@@ -164,8 +201,19 @@ fn sealed(digest: &str, by: Option<ChangedBy>) -> String {
 }
 
 /// Writes an approval down.
-pub fn approve(state_home: Option<&Path>, root: &Path, digest: &str, given: GivenApproval) -> Result<(), TrustError> {
-    write(state_home, root, digest.to_owned(), given, (String::new(), BTreeMap::new()))
+pub fn approve(
+    state_home: Option<&Path>,
+    root: &Path,
+    digest: &str,
+    given: GivenApproval,
+) -> Result<(), TrustError> {
+    write(
+        state_home,
+        root,
+        digest.to_owned(),
+        given,
+        (String::new(), BTreeMap::new()),
+    )
 }
 
 /// Writes down that a file is approved together with the files that it runs.
@@ -176,7 +224,13 @@ pub fn approve_bound(
     pinned: &BTreeMap<String, String>,
     given: GivenApproval,
 ) -> Result<(), TrustError> {
-    write(state_home, root, bound_digest(content, pinned), given, (content.to_owned(), pinned.clone()))
+    write(
+        state_home,
+        root,
+        bound_digest(content, pinned),
+        given,
+        (content.to_owned(), pinned.clone()),
+    )
 }
 
 fn write(
@@ -190,16 +244,29 @@ fn write(
     let seal = key.mac(sealed(&digest, Some(by)).as_bytes());
     change(state_home, |approved| {
         // An approval by a person stays so, whatever approves it once more.
-        let is_stronger = |known: &StoredApproval| known.by().is_person() && !by.is_person() && known.is_sound(&key);
+        let is_stronger = |known: &StoredApproval| {
+            known.by().is_person() && !by.is_person() && known.is_sound(&key)
+        };
         approved.retain(|known| known.digest != digest || is_stronger(known));
         let root = root.display().to_string();
-        approved.push(StoredApproval { digest, content, pinned, root, at, by: Some(by), seal });
+        approved.push(StoredApproval {
+            digest,
+            content,
+            pinned,
+            root,
+            at,
+            by: Some(by),
+            seal,
+        });
         let surplus = approved.len().saturating_sub(KEPT);
         approved.drain(..surplus);
     })
 }
 
-fn change(state_home: Option<&Path>, change: impl FnOnce(&mut Vec<StoredApproval>)) -> Result<(), TrustError> {
+fn change(
+    state_home: Option<&Path>,
+    change: impl FnOnce(&mut Vec<StoredApproval>),
+) -> Result<(), TrustError> {
     let folder = GuardedFolder::create_user(state_home.ok_or(KeyError::NoHome)?)?;
     let _lock = StateLock::take(&folder, crate::files::lock::DEADLINE)?;
     let mut trust = ApprovalList::read(&folder)?;
@@ -215,7 +282,10 @@ mod tests {
     use super::*;
 
     fn given(by: ChangedBy) -> GivenApproval {
-        GivenApproval { by, at: Timestamp::from_millis(0) }
+        GivenApproval {
+            by,
+            at: Timestamp::from_millis(0),
+        }
     }
 
     #[test]
@@ -223,14 +293,22 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let home = Some(temp.path());
         let key = SealKey::load(home).unwrap();
-        let by = || ApprovalList::load(home).unwrap().approval_given("x", &key).map(|given| given.by);
+        let by = || {
+            ApprovalList::load(home)
+                .unwrap()
+                .approval_given("x", &key)
+                .map(|given| given.by)
+        };
         let approve = |by| approve(home, Path::new("/a"), "x", given(by)).unwrap();
         assert_eq!(by(), None);
         approve(ChangedBy::Detached);
         assert_eq!(by(), Some(ChangedBy::Detached));
         let file = temp.path().join("omo/trust.json");
         let text = std::fs::read_to_string(&file).unwrap();
-        for forged in [text.replace("detached", "typed"), text.replace("\"detached\"", "null")] {
+        for forged in [
+            text.replace("detached", "typed"),
+            text.replace("\"detached\"", "null"),
+        ] {
             assert_ne!(forged, text);
             std::fs::write(&file, forged).unwrap();
             assert_eq!(by(), None);
@@ -270,8 +348,14 @@ mod tests {
         approve(home, root, &approved, given(ChangedBy::Typed)).unwrap();
         let trust = ApprovalList::load(home).unwrap();
         assert!(trust.holds(&approved, &key));
-        assert!(!trust.holds(&content_digest(root, b"[[check]]\nrun = \"x\" \n"), &key), "one byte more");
-        assert!(!trust.holds(&content_digest(other, b"[[check]]\nrun = \"x\"\n"), &key), "another folder");
+        assert!(
+            !trust.holds(&content_digest(root, b"[[check]]\nrun = \"x\" \n"), &key),
+            "one byte more"
+        );
+        assert!(
+            !trust.holds(&content_digest(other, b"[[check]]\nrun = \"x\"\n"), &key),
+            "another folder"
+        );
         assert!(!trust.holds("", &key));
     }
 
@@ -282,7 +366,9 @@ mod tests {
         let key = SealKey::load(home).unwrap();
         approve(home, Path::new("/a"), "x", given(ChangedBy::Typed)).unwrap();
         let file = temp.path().join("omo/trust.json");
-        let text = std::fs::read_to_string(&file).unwrap().replace("\"x\"", "\"y\"");
+        let text = std::fs::read_to_string(&file)
+            .unwrap()
+            .replace("\"x\"", "\"y\"");
         std::fs::write(&file, text).unwrap();
         assert!(!ApprovalList::load(home).unwrap().holds("y", &key));
     }
@@ -293,9 +379,17 @@ mod tests {
         let home = Some(temp.path());
         approve(home, Path::new("/a"), "x", given(ChangedBy::Typed)).unwrap();
         let file = temp.path().join("omo/trust.json");
-        for text in ["", "[]", "{\"version\":2,\"approved\":[]}", "{\"version\":1,\"approved\":[1]}"] {
+        for text in [
+            "",
+            "[]",
+            "{\"version\":2,\"approved\":[]}",
+            "{\"version\":1,\"approved\":[1]}",
+        ] {
             std::fs::write(&file, text).unwrap();
-            assert!(matches!(ApprovalList::load(home), Err(TrustError::Malformed(_))), "{text}");
+            assert!(
+                matches!(ApprovalList::load(home), Err(TrustError::Malformed(_))),
+                "{text}"
+            );
             assert!(approve(home, Path::new("/a"), "x", given(ChangedBy::Typed)).is_err());
             assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
         }

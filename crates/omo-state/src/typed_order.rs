@@ -51,7 +51,9 @@ impl TypedOrder {
         state_home: Option<&Path>,
         now: Timestamp,
     ) -> Result<Option<Self>, KeyError> {
-        let Some(root) = root.to_str() else { return Ok(None) };
+        let Some(root) = root.to_str() else {
+            return Ok(None);
+        };
         let mut order = Self {
             command: typed.0,
             arguments: typed.1.to_owned(),
@@ -73,13 +75,22 @@ impl TypedOrder {
     pub fn read(bytes: &[u8], state_home: Option<&Path>, now: Timestamp) -> Option<Self> {
         let order: Self = serde_json::from_slice(bytes).ok()?;
         let key = SealKey::find(state_home).ok()??;
-        let is_recent = now.millis_since(order.at).is_some_and(|age| age <= HOLDS_MILLIS);
+        let is_recent = now
+            .millis_since(order.at)
+            .is_some_and(|age| age <= HOLDS_MILLIS);
         (is_recent && key.is_mac(&order.bytes(), &order.seal)).then_some(order)
     }
 
     /// Sealed bytes, with a prefix that nothing else under the same key has.
     fn bytes(&self) -> Vec<u8> {
-        let content = ("omo typed command 1", self.command, &self.arguments, &self.session, &self.root, self.at);
+        let content = (
+            "omo typed command 1",
+            self.command,
+            &self.arguments,
+            &self.session,
+            &self.root,
+            self.at,
+        );
         serde_json::to_vec(&content).unwrap_or_default()
     }
 }
@@ -97,16 +108,26 @@ mod tests {
         let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let id = SessionId::parse("a").unwrap();
         let typed = (RunCommand::Retry, "3 --run 'x'; $(y)");
-        let order = TypedOrder::new(typed, &id, Path::new("/p"), Some(home.path()), at(5_000)).unwrap().unwrap();
+        let order = TypedOrder::new(typed, &id, Path::new("/p"), Some(home.path()), at(5_000))
+            .unwrap()
+            .unwrap();
         let line = order.to_line();
         let read = |millis| TypedOrder::read(&line, Some(home.path()), at(millis));
         assert_eq!(read(5_000), Some(order.clone()));
         assert_eq!(read(5_000 + HOLDS_MILLIS), Some(order));
         assert_eq!(read(5_001 + HOLDS_MILLIS), None, "it is too old");
         assert_eq!(read(4_999), None, "it is of the future");
-        assert_eq!(TypedOrder::read(&line, Some(other.path()), at(5_000)), None, "there is no key");
+        assert_eq!(
+            TypedOrder::read(&line, Some(other.path()), at(5_000)),
+            None,
+            "there is no key"
+        );
         SealKey::load(Some(other.path())).unwrap();
-        assert_eq!(TypedOrder::read(&line, Some(other.path()), at(5_000)), None, "it is another user's");
+        assert_eq!(
+            TypedOrder::read(&line, Some(other.path()), at(5_000)),
+            None,
+            "it is another user's"
+        );
         assert_eq!(TypedOrder::read(&line, None, at(5_000)), None);
     }
 
@@ -115,20 +136,48 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let id = SessionId::parse("a").unwrap();
         let typed = (RunCommand::Retry, "3");
-        let order = TypedOrder::new(typed, &id, Path::new("/p"), Some(home.path()), at(5_000)).unwrap().unwrap();
+        let order = TypedOrder::new(typed, &id, Path::new("/p"), Some(home.path()), at(5_000))
+            .unwrap()
+            .unwrap();
         let forged = [
-            TypedOrder { command: RunCommand::Cancel, ..order.clone() },
-            TypedOrder { arguments: "4".to_owned(), ..order.clone() },
-            TypedOrder { session: "b".to_owned(), ..order.clone() },
-            TypedOrder { root: "/q".to_owned(), ..order.clone() },
-            TypedOrder { at: at(5_001), ..order.clone() },
-            TypedOrder { seal: String::new(), ..order },
+            TypedOrder {
+                command: RunCommand::Cancel,
+                ..order.clone()
+            },
+            TypedOrder {
+                arguments: "4".to_owned(),
+                ..order.clone()
+            },
+            TypedOrder {
+                session: "b".to_owned(),
+                ..order.clone()
+            },
+            TypedOrder {
+                root: "/q".to_owned(),
+                ..order.clone()
+            },
+            TypedOrder {
+                at: at(5_001),
+                ..order.clone()
+            },
+            TypedOrder {
+                seal: String::new(),
+                ..order
+            },
         ];
         for order in forged {
-            assert_eq!(TypedOrder::read(&order.to_line(), Some(home.path()), at(5_001)), None, "{order:?}");
+            assert_eq!(
+                TypedOrder::read(&order.to_line(), Some(home.path()), at(5_001)),
+                None,
+                "{order:?}"
+            );
         }
         for bytes in ["", "{}", "[]", "{\"command\":\"retry\"}"] {
-            assert_eq!(TypedOrder::read(bytes.as_bytes(), Some(home.path()), at(5_001)), None, "{bytes}");
+            assert_eq!(
+                TypedOrder::read(bytes.as_bytes(), Some(home.path()), at(5_001)),
+                None,
+                "{bytes}"
+            );
         }
     }
 }

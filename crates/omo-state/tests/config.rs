@@ -33,12 +33,20 @@ fn no_file_and_an_empty_one_are_no_problem() {
 #[test]
 fn every_setting_is_read_also_through_a_link_and_with_foreign_line_ends() {
     let temp = tempfile::tempdir().unwrap();
-    let (file, link) = (temp.path().join("real.toml"), temp.path().join("config.toml"));
+    let (file, link) = (
+        temp.path().join("real.toml"),
+        temp.path().join("config.toml"),
+    );
     fs::write(&file, "keywords = [\"go\"]\r\n[limits]\r\nmax_blocks = 20\r\nmax_minutes = 1_000\r\ncooldown_seconds = 0x0\r\n[stop]\r\nfeedback = 'context'\r\n").unwrap();
     symlink(&file, &link).unwrap();
     let config = load(Some(&link));
     assert_eq!(problems(&config), Vec::<String>::new());
-    let RunLimits { max_blocks, max_minutes, cooldown_seconds, .. } = config.limits;
+    let RunLimits {
+        max_blocks,
+        max_minutes,
+        cooldown_seconds,
+        ..
+    } = config.limits;
     assert_eq!((max_blocks, max_minutes, cooldown_seconds), (20, 1_000, 0));
     assert_eq!(config.feedback, FeedbackMode::Context);
 }
@@ -51,7 +59,13 @@ fn what_is_no_readable_text_is_one_problem_that_names_the_file() {
     fs::write(file("binary"), b"keywords = [\"\xff\xfe\"]").unwrap();
     fs::create_dir(file("folder")).unwrap();
     symlink(file("loop"), file("loop")).unwrap();
-    assert!(std::process::Command::new("mkfifo").arg(file("fifo")).status().unwrap().success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(file("fifo"))
+            .status()
+            .unwrap()
+            .success()
+    );
     for (name, part) in [
         ("large", "is larger than 65536 bytes"),
         ("binary", "is not UTF-8"),
@@ -78,12 +92,24 @@ fn a_bad_value_is_named_with_file_line_and_what_is_allowed_and_the_others_count(
     let text = "# mine\n[limits]\nmax_blocks = 0\nmax_minutes = 1441\ncooldown_seconds = 9\nmax_block = 3\n\n[stop]\nfeedback = \"loud\"\nvolume = 3\n[color]\n";
     fs::write(&file, text).unwrap();
     let config = load(Some(&file));
-    let known = format!("`limits.max_block` is not a setting; known are: {}", LIMITS.map(|row| row.name).join(", "));
+    let known = format!(
+        "`limits.max_block` is not a setting; known are: {}",
+        LIMITS.map(|row| row.name).join(", ")
+    );
     let expected = [
-        (3, "`limits.max_blocks` must be a whole number from 1 to 100"),
-        (4, "`limits.max_minutes` must be a whole number from 1 to 1440"),
+        (
+            3,
+            "`limits.max_blocks` must be a whole number from 1 to 100",
+        ),
+        (
+            4,
+            "`limits.max_minutes` must be a whole number from 1 to 1440",
+        ),
         (6, &*known),
-        (9, "`stop.feedback` must be \"auto\", \"block\" or \"context\""),
+        (
+            9,
+            "`stop.feedback` must be \"auto\", \"block\" or \"context\"",
+        ),
         (10, "`stop.volume` is not a setting; known are: feedback"),
         (
             11,
@@ -94,21 +120,33 @@ fn a_bad_value_is_named_with_file_line_and_what_is_allowed_and_the_others_count(
     let mut found = problems(&config);
     found.sort_by_key(|problem| expected.iter().position(|line| line == problem));
     assert_eq!(found, expected);
-    assert_eq!(config.limits, RunLimits { cooldown_seconds: 9, ..RunLimits::default() });
+    assert_eq!(
+        config.limits,
+        RunLimits {
+            cooldown_seconds: 9,
+            ..RunLimits::default()
+        }
+    );
 }
 
 #[test]
 fn what_is_no_toml_is_named_with_its_line_and_nothing_of_it_counts() {
     let temp = tempfile::tempdir().unwrap();
     let file = temp.path().join("config.toml");
-    for (text, line) in
-        [("[limits]\nmax_blocks = 20\nmax_minutes =\n", 3), ("[limits]\nmax_blocks = 1\nmax_blocks = 2\n", 3)]
-    {
+    for (text, line) in [
+        ("[limits]\nmax_blocks = 20\nmax_minutes =\n", 3),
+        ("[limits]\nmax_blocks = 1\nmax_blocks = 2\n", 3),
+    ] {
         fs::write(&file, text).unwrap();
         let config = load(Some(&file));
         let found = problems(&config);
         let start = format!("{}:{line}: is not TOML", file.display());
-        assert!(found.first().is_some_and(|problem| problem.starts_with(&start)), "{found:?}");
+        assert!(
+            found
+                .first()
+                .is_some_and(|problem| problem.starts_with(&start)),
+            "{found:?}"
+        );
         assert!(is_default(&config), "{text}");
     }
 }

@@ -34,7 +34,11 @@ fn mode(path: &Path) -> std::io::Result<u32> {
 
 fn fifo(path: &Path) -> std::io::Result<()> {
     let made = std::process::Command::new("mkfifo").arg(path).status()?;
-    if made.success() { Ok(()) } else { Err(std::io::Error::other(format!("mkfifo: {made}"))) }
+    if made.success() {
+        Ok(())
+    } else {
+        Err(std::io::Error::other(format!("mkfifo: {made}")))
+    }
 }
 
 /// A project with a state folder in it.
@@ -48,7 +52,10 @@ fn project() -> std::io::Result<(tempfile::TempDir, PathBuf)> {
 fn what_is_made_is_its_owners_alone_and_hidden_from_git() {
     let (temp, path) = project().unwrap();
     assert!(GuardedFolder::open_state(temp.path()).unwrap().is_none());
-    assert!(!temp.path().join(".sisyphus").exists(), "looking makes nothing");
+    assert!(
+        !temp.path().join(".sisyphus").exists(),
+        "looking makes nothing"
+    );
     let folder = GuardedFolder::create_state(temp.path()).unwrap();
     folder.replace("state", b"1").unwrap();
     folder.append("log", b"1\n", 10).unwrap();
@@ -59,7 +66,11 @@ fn what_is_made_is_its_owners_alone_and_hidden_from_git() {
     for name in ["state", "log", "runtime.lock", ".gitignore"] {
         assert_eq!(mode(&path.join(name)).unwrap(), 0o600, "{name}");
     }
-    assert_eq!(fs::read_dir(&path).unwrap().count(), 4, "no temporary file is left");
+    assert_eq!(
+        fs::read_dir(&path).unwrap().count(),
+        4,
+        "no temporary file is left"
+    );
 }
 
 #[test]
@@ -68,7 +79,10 @@ fn a_gitignore_that_is_there_is_left_as_it_is() {
     fs::create_dir_all(&path).unwrap();
     fs::write(path.join(".gitignore"), "mine\n").unwrap();
     GuardedFolder::create_state(temp.path()).unwrap();
-    assert_eq!(fs::read_to_string(path.join(".gitignore")).unwrap(), "mine\n");
+    assert_eq!(
+        fs::read_to_string(path.join(".gitignore")).unwrap(),
+        "mine\n"
+    );
 }
 
 #[test]
@@ -80,10 +94,28 @@ fn a_link_at_any_level_of_the_folder_is_refused_and_nothing_is_made_behind_it() 
         let link = temp.path().join(level);
         fs::create_dir_all(link.parent().unwrap()).unwrap();
         symlink(elsewhere.path(), &link).unwrap();
-        assert_eq!(Outcome::from(GuardedFolder::open_state(temp.path())), Outcome::Refused, "{level}");
-        assert_eq!(Outcome::from(GuardedFolder::create_state(temp.path())), Outcome::Refused, "{level}");
-        assert_eq!(fs::read_dir(elsewhere.path().join("cc-omo")).unwrap().count(), 0, "{level}");
-        assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 1, "{level}");
+        assert_eq!(
+            Outcome::from(GuardedFolder::open_state(temp.path())),
+            Outcome::Refused,
+            "{level}"
+        );
+        assert_eq!(
+            Outcome::from(GuardedFolder::create_state(temp.path())),
+            Outcome::Refused,
+            "{level}"
+        );
+        assert_eq!(
+            fs::read_dir(elsewhere.path().join("cc-omo"))
+                .unwrap()
+                .count(),
+            0,
+            "{level}"
+        );
+        assert_eq!(
+            fs::read_dir(elsewhere.path()).unwrap().count(),
+            1,
+            "{level}"
+        );
     }
 }
 
@@ -94,7 +126,11 @@ fn a_dangling_link_is_refused_as_well() {
         let link = temp.path().join(level);
         fs::create_dir_all(link.parent().unwrap()).unwrap();
         symlink(temp.path().join("nowhere"), &link).unwrap();
-        assert_eq!(Outcome::from(GuardedFolder::create_state(temp.path())), Outcome::Refused, "{level}");
+        assert_eq!(
+            Outcome::from(GuardedFolder::create_state(temp.path())),
+            Outcome::Refused,
+            "{level}"
+        );
         assert!(!temp.path().join("nowhere").exists());
     }
 }
@@ -102,14 +138,25 @@ fn a_dangling_link_is_refused_as_well() {
 #[test]
 fn a_file_or_a_fifo_where_the_folder_belongs_is_refused() {
     for level in [".sisyphus", ".sisyphus/cc-omo"] {
-        for make in [|path: &Path| fs::write(path, "x").is_ok(), |path: &Path| fifo(path).is_ok()] {
+        for make in [
+            |path: &Path| fs::write(path, "x").is_ok(),
+            |path: &Path| fifo(path).is_ok(),
+        ] {
             let (temp, _) = project().unwrap();
             let path = temp.path().join(level);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             assert!(make(&path));
             let before = fs::symlink_metadata(&path).unwrap().file_type();
-            assert_eq!(Outcome::from(GuardedFolder::create_state(temp.path())), Outcome::Refused, "{level}");
-            assert_eq!(Outcome::from(GuardedFolder::open_state(temp.path())), Outcome::Refused, "{level}");
+            assert_eq!(
+                Outcome::from(GuardedFolder::create_state(temp.path())),
+                Outcome::Refused,
+                "{level}"
+            );
+            assert_eq!(
+                Outcome::from(GuardedFolder::open_state(temp.path())),
+                Outcome::Refused,
+                "{level}"
+            );
             assert_eq!(fs::symlink_metadata(&path).unwrap().file_type(), before);
         }
     }
@@ -122,7 +169,10 @@ fn the_project_itself_may_lie_behind_a_link() {
     let real = temp.path().join("real");
     fs::create_dir(&real).unwrap();
     symlink(&real, &link).unwrap();
-    GuardedFolder::create_state(&link).unwrap().replace("state", b"1").unwrap();
+    GuardedFolder::create_state(&link)
+        .unwrap()
+        .replace("state", b"1")
+        .unwrap();
     assert!(real.join(".sisyphus/cc-omo/state").is_file());
     assert!(!path.exists());
 }
@@ -133,10 +183,14 @@ type Impostor = (&'static str, fn(&Path, &Path) -> bool);
 /// What can stand where a file belongs.
 const IMPOSTORS: [Impostor; 5] = [
     ("link", |path, outside| symlink(outside, path).is_ok()),
-    ("dangling link", |path, outside| symlink(outside.with_extension("nowhere"), path).is_ok()),
+    ("dangling link", |path, outside| {
+        symlink(outside.with_extension("nowhere"), path).is_ok()
+    }),
     ("fifo", |path, _| fifo(path).is_ok()),
     ("directory", |path, _| fs::create_dir(path).is_ok()),
-    ("hard link", |path, outside| fs::hard_link(outside, path).is_ok()),
+    ("hard link", |path, outside| {
+        fs::hard_link(outside, path).is_ok()
+    }),
 ];
 
 #[test]
@@ -149,8 +203,16 @@ fn what_is_no_file_of_ours_is_neither_read_nor_appended_to_nor_locked() {
         for name in ["state", "log", "runtime.lock"] {
             assert!(make(&path.join(name), &outside), "{what}");
         }
-        assert_eq!(Outcome::from(folder.read("state", 100)), Outcome::Refused, "{what}");
-        assert_eq!(Outcome::from(folder.append("log", b"x\n", 100)), Outcome::Refused, "{what}");
+        assert_eq!(
+            Outcome::from(folder.read("state", 100)),
+            Outcome::Refused,
+            "{what}"
+        );
+        assert_eq!(
+            Outcome::from(folder.append("log", b"x\n", 100)),
+            Outcome::Refused,
+            "{what}"
+        );
         assert!(StateLock::take(&folder, Duration::ZERO).is_err(), "{what}");
         assert_eq!(fs::read_to_string(&outside).unwrap(), "precious", "{what}");
         assert!(!outside.with_extension("nowhere").exists(), "{what}");
@@ -183,7 +245,10 @@ fn a_directory_in_the_place_of_a_replaced_file_is_an_error_and_leaves_no_tempora
     let (temp, path) = project().unwrap();
     let folder = GuardedFolder::create_state(temp.path()).unwrap();
     fs::create_dir(path.join("state")).unwrap();
-    assert_eq!(Outcome::from(folder.replace("state", b"new")), Outcome::Failed);
+    assert_eq!(
+        Outcome::from(folder.replace("state", b"new")),
+        Outcome::Failed
+    );
     assert!(path.join("state").is_dir());
     assert!(!path.join("state.tmp").exists());
 }
@@ -202,14 +267,20 @@ fn a_renewed_folder_is_empty_and_what_a_link_led_to_stays() {
         |place, outside| symlink(outside.join("nothing"), place).is_ok(),
         |place, _| fifo(place).is_ok(),
         |place, _| fs::write(place, "x").is_ok(),
-        |place, outside| fs::create_dir(place).is_ok() && symlink(outside, place.join("link")).is_ok(),
+        |place, outside| {
+            fs::create_dir(place).is_ok() && symlink(outside, place.join("link")).is_ok()
+        },
     ];
     for (round, put) in put.iter().enumerate() {
         assert!(put(&place, &outside), "{round}");
         folder.empty_folder("objects").unwrap();
         assert!(place.symlink_metadata().unwrap().is_dir(), "{round}");
         assert_eq!(fs::read_dir(&place).unwrap().count(), 0, "{round}");
-        assert_eq!(fs::read_to_string(outside.join("deep/file")).unwrap(), "precious", "{round}");
+        assert_eq!(
+            fs::read_to_string(outside.join("deep/file")).unwrap(),
+            "precious",
+            "{round}"
+        );
         folder.empty_folder("objects").unwrap();
         fs::remove_dir(&place).unwrap();
     }
@@ -247,7 +318,10 @@ fn a_file_or_folder_of_another_user_is_refused() {
     std::os::unix::fs::chown(path.join("state"), Some(12_345), None).unwrap();
     assert_eq!(Outcome::from(folder.read("state", 10)), Outcome::Refused);
     std::os::unix::fs::chown(&path, Some(12_345), None).unwrap();
-    assert_eq!(Outcome::from(GuardedFolder::open_state(temp.path())), Outcome::Refused);
+    assert_eq!(
+        Outcome::from(GuardedFolder::open_state(temp.path())),
+        Outcome::Refused
+    );
 }
 
 #[test]
@@ -258,7 +332,10 @@ fn a_log_is_rotated_once_it_is_full_and_one_old_one_is_kept() {
         folder.append("log", line.as_bytes(), 10).unwrap();
     }
     assert_eq!(fs::read_to_string(path.join("log")).unwrap(), "ijkl\n");
-    assert_eq!(fs::read_to_string(path.join("log.1")).unwrap(), "abcd\nefgh\n");
+    assert_eq!(
+        fs::read_to_string(path.join("log.1")).unwrap(),
+        "abcd\nefgh\n"
+    );
     assert_eq!(folder.file_names("log").unwrap(), ["log", "log.1"]);
     assert_eq!(mode(&path.join("log")).unwrap(), 0o600);
 }
@@ -283,6 +360,15 @@ fn removing_what_is_not_there_is_no_error_and_a_fifo_stays_a_fifo() {
     folder.remove("nothing").unwrap();
     fifo(&path.join("state")).unwrap();
     let error = folder.read("state", 10).unwrap_err();
-    assert!(matches!(&error, FolderError::Refused { path: named, .. } if named.ends_with("state")), "{error}");
-    assert!(path.join("state").symlink_metadata().unwrap().file_type().is_fifo());
+    assert!(
+        matches!(&error, FolderError::Refused { path: named, .. } if named.ends_with("state")),
+        "{error}"
+    );
+    assert!(
+        path.join("state")
+            .symlink_metadata()
+            .unwrap()
+            .file_type()
+            .is_fifo()
+    );
 }

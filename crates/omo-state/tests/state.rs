@@ -18,7 +18,8 @@ use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{LockError, StateLock};
 use omo_state::state::document::DocumentError;
 use omo_state::state::{
-    CorruptPolicy, EntryChange, FILE, MAX_BYTES, StateError, StateUpdateOptions, peek, peek_all, provenance, update,
+    CorruptPolicy, EntryChange, FILE, MAX_BYTES, StateError, StateUpdateOptions, peek, peek_all,
+    provenance, update,
 };
 use proptest::prelude::*;
 
@@ -40,7 +41,11 @@ impl Project {
         if let Some(state) = state {
             fs::write(folder.path().join(FILE), state)?;
         }
-        Ok(Self { temp, folder, id: SessionId::parse("mine")? })
+        Ok(Self {
+            temp,
+            folder,
+            id: SessionId::parse("mine")?,
+        })
     }
 
     fn root(&self) -> &Path {
@@ -53,7 +58,12 @@ impl Project {
 
     fn arm_at(&self, millis: i64, corrupt: CorruptPolicy) -> Result<(), StateError> {
         let now = Timestamp::from_millis(millis);
-        let options = StateUpdateOptions { deadline: Duration::from_millis(50), corrupt, now, state_home: None };
+        let options = StateUpdateOptions {
+            deadline: Duration::from_millis(50),
+            corrupt,
+            now,
+            state_home: None,
+        };
         update(&self.folder, &self.id, options, |session| {
             session.activate(activation(), now);
             ((), EntryChange::Write)
@@ -67,8 +77,12 @@ impl Project {
 
     /// Has the state look as if it had been written so many seconds before [`NOW`].
     fn write_as_of(&self, seconds: u64) -> std::io::Result<()> {
-        let at = UNIX_EPOCH + Duration::from_millis(NOW.unsigned_abs()) - Duration::from_secs(seconds);
-        fs::File::options().write(true).open(self.file())?.set_modified(at)
+        let at =
+            UNIX_EPOCH + Duration::from_millis(NOW.unsigned_abs()) - Duration::from_secs(seconds);
+        fs::File::options()
+            .write(true)
+            .open(self.file())?
+            .set_modified(at)
     }
 
     fn names(&self) -> Result<Vec<String>, Box<dyn std::error::Error>> {
@@ -96,7 +110,9 @@ fn activation() -> UlwActivation {
 fn other_sessions_and_unknown_fields_are_the_same_bytes_afterwards() {
     let other = "{\"ulw\" : {\"enabled\":true , \"stopBlocks\":3.0e0},\r\n \"x\":[ 1,2.50 ,\"\\u00e9\\/\"] }";
     let ours = r#"{"later":[ {"name":"tests"} ],"run":{"soon" :[1.0]},"ulw":{"enabled":false,"later":{"x": 1e2}},"stopContinuation":{"disabled":true,"by" :"me"}}"#;
-    let text = format!("{{ \"version\" : 1, \"later\": [ true ],\n\"sessions\": {{\"mine\":{ours}, \"b\":{other}}} }}");
+    let text = format!(
+        "{{ \"version\" : 1, \"later\": [ true ],\n\"sessions\": {{\"mine\":{ours}, \"b\":{other}}} }}"
+    );
     let project = Project::new(Some(text.as_bytes())).unwrap();
     project.arm(CorruptPolicy::Refuse).unwrap();
     let written = fs::read_to_string(project.file()).unwrap();
@@ -113,25 +129,56 @@ fn other_sessions_and_unknown_fields_are_the_same_bytes_afterwards() {
     let session = peek(project.root(), &project.id).unwrap().unwrap();
     assert!(session.is_armed() && !session.stop_continuation.disabled);
     let entries = peek_all(&project.folder).unwrap();
-    let unreadable: Vec<&str> = entries.unreadable.iter().map(|(id, _)| id.as_str()).collect();
-    assert_eq!((entries.sessions.len(), unreadable), (1, vec!["b"]), "that entry is none, and it stays");
+    let unreadable: Vec<&str> = entries
+        .unreadable
+        .iter()
+        .map(|(id, _)| id.as_str())
+        .collect();
+    assert_eq!(
+        (entries.sessions.len(), unreadable),
+        (1, vec!["b"]),
+        "that entry is none, and it stays"
+    );
     assert_eq!(project.names().unwrap(), [FILE, OLD]);
 }
 
 /// Looking is quick because it does not read the whole file: it must still see the right entry.
 #[test]
 fn the_same_key_elsewhere_in_the_file_is_not_taken() {
-    let (on, off) = (r#"{"ulw":{"enabled":true}}"#, r#"{"ulw":{"enabled":false}}"#);
+    let (on, off) = (
+        r#"{"ulw":{"enabled":true}}"#,
+        r#"{"ulw":{"enabled":false}}"#,
+    );
     for (text, armed) in [
-        (format!(r#"{{"sessions":{{"mine":{on},"b":{{"run":{{"mine":{{"task":1}}}}}}}}}}"#), true),
-        (format!(r#"{{"sessions":{{"mine":{on}}},"later":{{"mine":{{}}}}}}"#), true),
-        (r#"{"sessions":{"mine":{"run":{"mine":{}},"ulw":{"enabled":true}}}}"#.to_owned(), true),
-        (format!(r#"{{"sessions":{{"mine":{on},"b":{{"note":"\"mine\":{{}}"}}}}}}"#), true),
-        (format!(r#"{{"sessions":{{"b":{{"run":{{"mine":{on}}}}},"mine":{off}}}}}"#), false),
-        (format!(r#"{{"sessions":{{"mine":{off},"mine":{on}}}}}"#), true),
+        (
+            format!(r#"{{"sessions":{{"mine":{on},"b":{{"run":{{"mine":{{"task":1}}}}}}}}}}"#),
+            true,
+        ),
+        (
+            format!(r#"{{"sessions":{{"mine":{on}}},"later":{{"mine":{{}}}}}}"#),
+            true,
+        ),
+        (
+            r#"{"sessions":{"mine":{"run":{"mine":{}},"ulw":{"enabled":true}}}}"#.to_owned(),
+            true,
+        ),
+        (
+            format!(r#"{{"sessions":{{"mine":{on},"b":{{"note":"\"mine\":{{}}"}}}}}}"#),
+            true,
+        ),
+        (
+            format!(r#"{{"sessions":{{"b":{{"run":{{"mine":{on}}}}},"mine":{off}}}}}"#),
+            false,
+        ),
+        (
+            format!(r#"{{"sessions":{{"mine":{off},"mine":{on}}}}}"#),
+            true,
+        ),
     ] {
         let project = Project::new(Some(text.as_bytes())).unwrap();
-        let seen = peek(project.root(), &project.id).unwrap().is_some_and(|entry| entry.is_armed());
+        let seen = peek(project.root(), &project.id)
+            .unwrap()
+            .is_some_and(|entry| entry.is_armed());
         assert_eq!(seen, armed, "{text}");
     }
 }
@@ -151,28 +198,60 @@ fn nothing_is_written_when_nothing_changed() {
         session.ulw.enabled = true;
         ((), EntryChange::Keep)
     };
-    update(&project.folder, &project.id, options, change).map(|_| ()).unwrap();
+    update(&project.folder, &project.id, options, change)
+        .map(|_| ())
+        .unwrap();
     assert_eq!(fs::read(project.file()).unwrap(), text);
-    assert_eq!(fs::metadata(project.file()).unwrap().modified().unwrap(), modified);
+    assert_eq!(
+        fs::metadata(project.file()).unwrap().modified().unwrap(),
+        modified
+    );
 }
 
 #[test]
 fn what_is_no_state_is_left_by_who_looks_and_moved_aside_by_who_writes() {
-    let texts: [&[u8]; 7] =
-        [b"", b"garbage", b"{\"sessions\":", b"[]", b"null", b"{\"version\":\"x\"}", b"{\"sessions\":{}}\xff\xfe"];
+    let texts: [&[u8]; 7] = [
+        b"",
+        b"garbage",
+        b"{\"sessions\":",
+        b"[]",
+        b"null",
+        b"{\"version\":\"x\"}",
+        b"{\"sessions\":{}}\xff\xfe",
+    ];
     for text in texts {
         let project = Project::new(Some(text)).unwrap();
         assert!(!peek(project.root(), &project.id).is_ok_and(|entry| entry.is_some()));
         let error = project.arm(CorruptPolicy::Refuse).unwrap_err();
-        assert!(matches!(error, StateError::Document { source: DocumentError::Corrupt(_), .. }), "{error}");
+        assert!(
+            matches!(
+                error,
+                StateError::Document {
+                    source: DocumentError::Corrupt(_),
+                    ..
+                }
+            ),
+            "{error}"
+        );
         assert_eq!(fs::read(project.file()).unwrap(), text);
         assert_eq!(project.names().unwrap(), [FILE]);
         project.arm(CorruptPolicy::MoveAside).unwrap();
-        assert!(peek(project.root(), &project.id).unwrap().unwrap().is_armed());
+        assert!(
+            peek(project.root(), &project.id)
+                .unwrap()
+                .unwrap()
+                .is_armed()
+        );
         let names = project.names().unwrap();
         assert_eq!(names.len(), 3, "{names:?}");
-        assert!(names[1].starts_with("runtime.local.json.corrupt-2026-"), "{names:?}");
-        assert_eq!(fs::read(project.folder.path().join(&names[1])).unwrap(), text);
+        assert!(
+            names[1].starts_with("runtime.local.json.corrupt-2026-"),
+            "{names:?}"
+        );
+        assert_eq!(
+            fs::read(project.folder.path().join(&names[1])).unwrap(),
+            text
+        );
     }
 }
 
@@ -181,11 +260,18 @@ fn at_most_three_broken_files_are_kept_and_the_oldest_goes_first() {
     let project = Project::new(None).unwrap();
     for step in 0..6_u8 {
         fs::write(project.file(), [b'0' + step]).unwrap();
-        project.arm_at(NOW + i64::from(step) * 1_000, CorruptPolicy::MoveAside).unwrap();
+        project
+            .arm_at(NOW + i64::from(step) * 1_000, CorruptPolicy::MoveAside)
+            .unwrap();
     }
-    let broken = project.folder.file_names("runtime.local.json.corrupt-").unwrap();
-    let texts: Vec<String> =
-        broken.iter().map(|name| fs::read_to_string(project.folder.path().join(name)).unwrap()).collect();
+    let broken = project
+        .folder
+        .file_names("runtime.local.json.corrupt-")
+        .unwrap();
+    let texts: Vec<String> = broken
+        .iter()
+        .map(|name| fs::read_to_string(project.folder.path().join(name)).unwrap())
+        .collect();
     assert_eq!(texts, ["3", "4", "5"]);
 }
 
@@ -205,22 +291,48 @@ fn one_bad_entry_is_copied_aside_and_the_other_sessions_live_on() {
         assert!(project.arm(CorruptPolicy::Refuse).is_err(), "{bad}");
         assert_eq!(fs::read_to_string(project.file()).unwrap(), text);
         project.arm(CorruptPolicy::MoveAside).unwrap();
-        let aside = project.folder.file_names("runtime.local.json.corrupt-").unwrap();
-        assert_eq!(fs::read_to_string(project.folder.path().join(&aside[0])).unwrap(), text, "{bad}");
-        assert!(fs::read_to_string(project.file()).unwrap().contains(&format!("\"other\":{other}")), "{bad}");
-        assert!(peek(project.root(), &project.id).unwrap().unwrap().is_armed(), "{bad}");
+        let aside = project
+            .folder
+            .file_names("runtime.local.json.corrupt-")
+            .unwrap();
+        assert_eq!(
+            fs::read_to_string(project.folder.path().join(&aside[0])).unwrap(),
+            text,
+            "{bad}"
+        );
+        assert!(
+            fs::read_to_string(project.file())
+                .unwrap()
+                .contains(&format!("\"other\":{other}")),
+            "{bad}"
+        );
+        assert!(
+            peek(project.root(), &project.id)
+                .unwrap()
+                .unwrap()
+                .is_armed(),
+            "{bad}"
+        );
     }
 }
 
 #[test]
 fn an_entry_with_a_key_twice_can_be_read_once_it_was_moved_aside() {
-    for bad in [r#"{"ulw":{"enabled":true,"enabled":false}}"#, r#"{"ulw":{"enabled":true},"ulw":{}}"#] {
+    for bad in [
+        r#"{"ulw":{"enabled":true,"enabled":false}}"#,
+        r#"{"ulw":{"enabled":true},"ulw":{}}"#,
+    ] {
         let text = format!(r#"{{"sessions":{{"mine":{bad}}}}}"#);
         let project = Project::new(Some(text.as_bytes())).unwrap();
         assert!(peek(project.root(), &project.id).is_err(), "{bad}");
         project.arm(CorruptPolicy::MoveAside).unwrap();
         let entry = peek(project.root(), &project.id);
-        assert!(entry.as_ref().is_ok_and(|entry| entry.as_ref().is_some_and(Session::is_armed)), "{bad}: {entry:?}");
+        assert!(
+            entry
+                .as_ref()
+                .is_ok_and(|entry| entry.as_ref().is_some_and(Session::is_armed)),
+            "{bad}: {entry:?}"
+        );
     }
 }
 
@@ -230,7 +342,16 @@ fn a_newer_state_is_never_touched_not_even_by_who_writes() {
     let project = Project::new(Some(text)).unwrap();
     for corrupt in [CorruptPolicy::Refuse, CorruptPolicy::MoveAside] {
         let error = project.arm(corrupt).unwrap_err();
-        assert!(matches!(error, StateError::Document { source: DocumentError::TooNew(2), .. }), "{error}");
+        assert!(
+            matches!(
+                error,
+                StateError::Document {
+                    source: DocumentError::TooNew(2),
+                    ..
+                }
+            ),
+            "{error}"
+        );
     }
     assert!(peek_all(&project.folder).is_err());
     assert_eq!(fs::read(project.file()).unwrap(), text);
@@ -245,15 +366,28 @@ fn an_older_state_a_mark_and_foreign_line_ends_are_read() {
         "{\"sessions\":{\"mine\":{\"ulw\":{\"enabled\":true}}}}",
     ] {
         let project = Project::new(Some(text.as_bytes())).unwrap();
-        assert!(peek(project.root(), &project.id).unwrap().unwrap().is_armed(), "{text}");
+        assert!(
+            peek(project.root(), &project.id)
+                .unwrap()
+                .unwrap()
+                .is_armed(),
+            "{text}"
+        );
         project.arm(CorruptPolicy::Refuse).unwrap();
     }
 }
 
 #[test]
 fn entries_older_than_a_week_go_when_another_is_written() {
-    let entry = |days: i64| format!(r#"{{"updatedAt":"{}"}}"#, Timestamp::from_millis(NOW - days * 86_400_000 - 1_000));
-    let old: Vec<String> = (0..200).map(|index| format!("\"old{index}\":{}", entry(7))).collect();
+    let entry = |days: i64| {
+        format!(
+            r#"{{"updatedAt":"{}"}}"#,
+            Timestamp::from_millis(NOW - days * 86_400_000 - 1_000)
+        )
+    };
+    let old: Vec<String> = (0..200)
+        .map(|index| format!("\"old{index}\":{}", entry(7)))
+        .collect();
     let text = format!(
         r#"{{"sessions":{{{},"young":{},"timeless":{{"x":1}},"ahead":{}}}}}"#,
         old.join(","),
@@ -278,12 +412,22 @@ fn four_mebibytes_are_the_limit_for_reading_and_for_writing() {
         format!("{head}{}{tail}", "y".repeat(rest))
     };
     let project = Project::new(Some(fill(MAX_BYTES).as_bytes())).unwrap();
-    assert!(peek(project.root(), &project.id).unwrap().is_none(), "exactly the limit is read");
+    assert!(
+        peek(project.root(), &project.id).unwrap().is_none(),
+        "exactly the limit is read"
+    );
     let error = project.arm(CorruptPolicy::MoveAside).unwrap_err();
     assert!(matches!(error, StateError::TooLarge), "{error}");
-    assert_eq!(fs::metadata(project.file()).unwrap().len(), MAX_BYTES, "and stays as it is");
+    assert_eq!(
+        fs::metadata(project.file()).unwrap().len(),
+        MAX_BYTES,
+        "and stays as it is"
+    );
     fs::write(project.file(), fill(MAX_BYTES + 1)).unwrap();
-    assert!(matches!(project.arm(CorruptPolicy::MoveAside), Err(StateError::Folder(_))));
+    assert!(matches!(
+        project.arm(CorruptPolicy::MoveAside),
+        Err(StateError::Folder(_))
+    ));
     assert_eq!(fs::metadata(project.file()).unwrap().len(), MAX_BYTES + 1);
     assert_eq!(project.names().unwrap(), [FILE]);
 }
@@ -293,7 +437,10 @@ fn while_the_lock_is_busy_nothing_is_read_or_written() {
     let project = Project::new(None).unwrap();
     let lock = StateLock::take(&project.folder, Duration::ZERO).unwrap();
     let error = project.arm(CorruptPolicy::MoveAside).unwrap_err();
-    assert!(matches!(error, StateError::Lock(LockError::Busy(_))), "{error}");
+    assert!(
+        matches!(error, StateError::Lock(LockError::Busy(_))),
+        "{error}"
+    );
     assert!(!project.file().exists());
     drop(lock);
     project.arm(CorruptPolicy::MoveAside).unwrap();
@@ -302,14 +449,26 @@ fn while_the_lock_is_busy_nothing_is_read_or_written() {
 #[test]
 fn what_a_killed_writer_left_half_written_is_written_over_by_the_next() {
     let text = r#"{"sessions":{}}"#;
-    for (left, age) in [("half a st", 0), ("half a st", 60), (&*"half a state and more ".repeat(1_000), 60)] {
+    for (left, age) in [
+        ("half a st", 0),
+        ("half a st", 60),
+        (&*"half a state and more ".repeat(1_000), 60),
+    ] {
         let project = Project::new(Some(text.as_bytes())).unwrap();
         fs::write(project.folder.path().join(OLD), left).unwrap();
         project.write_as_of(age).unwrap();
         project.arm(CorruptPolicy::Refuse).unwrap();
-        assert!(peek(project.root(), &project.id).unwrap().unwrap().is_armed());
+        assert!(
+            peek(project.root(), &project.id)
+                .unwrap()
+                .unwrap()
+                .is_armed()
+        );
         assert_eq!(project.names().unwrap(), [FILE, OLD]);
-        assert_eq!(fs::read_to_string(project.folder.path().join(OLD)).unwrap(), text);
+        assert_eq!(
+            fs::read_to_string(project.folder.path().join(OLD)).unwrap(),
+            text
+        );
     }
 }
 
@@ -318,7 +477,11 @@ fn what_a_killed_writer_left_half_written_is_written_over_by_the_next() {
 fn the_old_state_is_written_over_only_when_no_reader_is_left() {
     let project = Project::new(Some(br#"{"sessions":{}}"#)).unwrap();
     project.write_as_of(60).unwrap();
-    let inode = |name: &str| fs::metadata(project.folder.path().join(name)).unwrap().ino();
+    let inode = |name: &str| {
+        fs::metadata(project.folder.path().join(name))
+            .unwrap()
+            .ino()
+    };
     let mut reader = fs::File::open(project.file()).unwrap();
     for _ in 0..3 {
         project.arm(CorruptPolicy::Refuse).unwrap();
@@ -330,20 +493,32 @@ fn the_old_state_is_written_over_only_when_no_reader_is_left() {
     let (present, old) = (inode(FILE), inode(OLD));
     project.write_as_of(60).unwrap();
     project.arm(CorruptPolicy::Refuse).unwrap();
-    assert_eq!((inode(FILE), inode(OLD)), (old, present), "no reader can be left");
+    assert_eq!(
+        (inode(FILE), inode(OLD)),
+        (old, present),
+        "no reader can be left"
+    );
 }
 
 #[test]
 fn an_old_state_that_is_none_of_ours_is_not_written_to() {
     let outside = tempfile::NamedTempFile::new().unwrap();
     let victim = || fs::read(outside.path()).unwrap();
-    for plant in [|from: &Path, to: &Path| symlink(from, to), |from: &Path, to: &Path| fs::hard_link(from, to)] {
+    for plant in [
+        |from: &Path, to: &Path| symlink(from, to),
+        |from: &Path, to: &Path| fs::hard_link(from, to),
+    ] {
         fs::write(outside.path(), "mine").unwrap();
         let project = Project::new(Some(br#"{"sessions":{}}"#)).unwrap();
         plant(outside.path(), &project.folder.path().join(OLD)).unwrap();
         project.write_as_of(60).unwrap();
         project.arm(CorruptPolicy::Refuse).unwrap();
-        assert!(peek(project.root(), &project.id).unwrap().unwrap().is_armed());
+        assert!(
+            peek(project.root(), &project.id)
+                .unwrap()
+                .unwrap()
+                .is_armed()
+        );
         assert_eq!(victim(), b"mine");
     }
 }
@@ -359,7 +534,12 @@ fn a_deeply_nested_state_does_no_harm() {
         let _ = peek(project.root(), &project.id);
         let _ = peek_all(&project.folder);
         if project.arm(CorruptPolicy::MoveAside).is_ok() {
-            assert!(peek(project.root(), &project.id).unwrap().unwrap().is_armed());
+            assert!(
+                peek(project.root(), &project.id)
+                    .unwrap()
+                    .unwrap()
+                    .is_armed()
+            );
         } else {
             assert_eq!(fs::read_to_string(project.file()).unwrap(), text);
         }
@@ -396,12 +576,20 @@ fn an_end_survives_the_next_reading() {
         state_home: None,
     };
     update(&project.folder, &project.id, options, |session| {
-        session.end_run(VerdictKind::Blocked, "no <b>access</b>\u{1f512}".to_owned(), now);
+        session.end_run(
+            VerdictKind::Blocked,
+            "no <b>access</b>\u{1f512}".to_owned(),
+            now,
+        );
         ((), EntryChange::Write)
     })
     .map(|_| ())
     .unwrap();
-    let verdict = peek(project.root(), &project.id).unwrap().unwrap().verdict.unwrap();
+    let verdict = peek(project.root(), &project.id)
+        .unwrap()
+        .unwrap()
+        .verdict
+        .unwrap();
     assert_eq!(
         (verdict.kind, verdict.why.as_str(), verdict.at),
         (VerdictKind::Blocked, "no <b>access</b>\u{1f512}", now)
@@ -410,7 +598,11 @@ fn an_end_survives_the_next_reading() {
 
 #[test]
 fn what_is_sealed_counts_in_its_own_project_alone() {
-    let (home, own, other) = (tempfile::tempdir().unwrap(), Project::new(None).unwrap(), Project::new(None).unwrap());
+    let (home, own, other) = (
+        tempfile::tempdir().unwrap(),
+        Project::new(None).unwrap(),
+        Project::new(None).unwrap(),
+    );
     let home = Some(home.path());
     let change = |change: fn(&mut Session, Timestamp)| {
         let now = Timestamp::from_millis(NOW);
@@ -420,14 +612,20 @@ fn what_is_sealed_counts_in_its_own_project_alone() {
             now,
             state_home: home,
         };
-        update(&own.folder, &own.id, options, |session| (change(session, now), EntryChange::Write)).unwrap();
+        update(&own.folder, &own.id, options, |session| {
+            (change(session, now), EntryChange::Write)
+        })
+        .unwrap();
     };
     let provenance_in = |root: &Path| {
         let session = peek(root, &own.id).unwrap().unwrap();
         provenance(root, &own.id, &session, home).unwrap()
     };
-    let kept_in =
-        |root: &Path| ended_runs::read_all(&GuardedFolder::open_state(root).unwrap().unwrap()).unwrap().count();
+    let kept_in = |root: &Path| {
+        ended_runs::read_all(&GuardedFolder::open_state(root).unwrap().unwrap())
+            .unwrap()
+            .count()
+    };
     change(|session, now| session.activate(activation(), now));
     fs::copy(own.file(), other.file()).unwrap();
     assert_eq!(
@@ -446,9 +644,16 @@ fn what_is_sealed_counts_in_its_own_project_alone() {
     let (above, file) = (tempfile::tempdir().unwrap(), own.file());
     let (renamed, restored) = (above.path().join("renamed"), own.root());
     fs::rename(own.root(), &renamed).unwrap();
-    assert_eq!((provenance_in(&renamed), kept_in(&renamed)), (EntryProvenance::Own, 1));
+    assert_eq!(
+        (provenance_in(&renamed), kept_in(&renamed)),
+        (EntryProvenance::Own, 1)
+    );
     fs::create_dir(restored).unwrap();
     let state = GuardedFolder::create_state(restored).unwrap();
-    fs::copy(renamed.join(file.strip_prefix(own.root()).unwrap()), state.path().join(FILE)).unwrap();
+    fs::copy(
+        renamed.join(file.strip_prefix(own.root()).unwrap()),
+        state.path().join(FILE),
+    )
+    .unwrap();
     assert_eq!(provenance_in(restored), EntryProvenance::Own);
 }

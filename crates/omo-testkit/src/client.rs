@@ -57,7 +57,14 @@ impl Client {
 
     /// The client with this program.
     pub fn at(program: PathBuf) -> Result<Self, NoClient> {
-        if program.is_file() { Ok(Self { program, limit: LIMIT }) } else { Err(NoClient::NoFile(program)) }
+        if program.is_file() {
+            Ok(Self {
+                program,
+                limit: LIMIT,
+            })
+        } else {
+            Err(NoClient::NoFile(program))
+        }
     }
 
     /// The client with another limit for one run.
@@ -113,7 +120,10 @@ impl Client {
 
 /// The arguments that every session of a lab has.
 pub(crate) fn session_arguments(lab: &Lab) -> Vec<&OsStr> {
-    let mut arguments = vec![OsStr::new("--permission-mode"), OsStr::new("bypassPermissions")];
+    let mut arguments = vec![
+        OsStr::new("--permission-mode"),
+        OsStr::new("bypassPermissions"),
+    ];
     for plugin in lab.plugins() {
         arguments.extend([OsStr::new("--plugin-dir"), plugin.as_os_str()]);
     }

@@ -6,16 +6,24 @@ use std::ffi::OsString;
 pub(crate) const CLIENT: &str = "OMO_TEST_CLIENT";
 
 pub(crate) fn variable(name: &str) -> Option<OsString> {
-    #[expect(clippy::disallowed_methods, reason = "this function is where the kit's environment enters")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this function is where the kit's environment enters"
+    )]
     let value = std::env::var_os(name);
     value.filter(|value| !value.is_empty())
 }
 
 /// The time as the client writes it: RFC 3339, milliseconds, UTC.
 pub fn timestamp() -> String {
-    #[expect(clippy::disallowed_methods, reason = "this function is where the kit's clock enters")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this function is where the kit's clock enters"
+    )]
     let now = std::time::SystemTime::now();
-    let since = now.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let since = now
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
     let millis = i64::try_from(since.as_millis()).unwrap_or_default();
     chrono::DateTime::from_timestamp_millis(millis)
         .unwrap_or_default()

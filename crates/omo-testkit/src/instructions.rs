@@ -43,14 +43,24 @@ pub const CASES: [InstructionCase; 11] = [
     })
     .saying("CLAUDE_SESSION_ID"),
     InstructionCase::idle("omo-session-end, idle", "omo-session-end", |project| {
-        samples::input("SessionEnd", project, json!({"reason": "prompt_input_exit"}))
+        samples::input(
+            "SessionEnd",
+            project,
+            json!({"reason": "prompt_input_exit"}),
+        )
     }),
-    InstructionCase::idle("omo-stop, idle", "omo-stop", |project| samples::stop(project, None)),
-    InstructionCase::idle("omo-stop, idle, 50 other sessions", "omo-stop", |project| samples::stop(project, None))
-        .with_state(SampleSessions::Others(50)),
-    InstructionCase::idle("omo-stop, armed, 50 sessions", "omo-stop", |project| samples::stop(project, None))
-        .with_state(SampleSessions::WithOurs(50))
-        .saying("\"block\""),
+    InstructionCase::idle("omo-stop, idle", "omo-stop", |project| {
+        samples::stop(project, None)
+    }),
+    InstructionCase::idle("omo-stop, idle, 50 other sessions", "omo-stop", |project| {
+        samples::stop(project, None)
+    })
+    .with_state(SampleSessions::Others(50)),
+    InstructionCase::idle("omo-stop, armed, 50 sessions", "omo-stop", |project| {
+        samples::stop(project, None)
+    })
+    .with_state(SampleSessions::WithOurs(50))
+    .saying("\"block\""),
     InstructionCase::idle("omo-stop-failure, idle", "omo-stop-failure", |project| {
         samples::input("StopFailure", project, json!({"error": "rate_limit"}))
     }),
@@ -58,22 +68,38 @@ pub const CASES: [InstructionCase; 11] = [
         let fields = json!({"agent_type": "Explore", "agent_id": "a1", "last_assistant_message": "Nothing found."});
         samples::input("SubagentStop", project, fields)
     }),
-    InstructionCase::idle("omo-user-prompt-submit, idle", "omo-user-prompt-submit", |project| {
-        samples::prompt(project, "please fix the parser")
-    }),
-    InstructionCase::idle("omo-user-prompt-submit, 100 kB prompt", "omo-user-prompt-submit", |project| {
-        samples::prompt(project, &samples::long_prompt(false))
-    }),
-    InstructionCase::idle("omo statusline, idle", "omo", samples::statusline).with_arguments(&["statusline"]),
-    InstructionCase::idle("omo statusline, armed, 50 sessions", "omo", samples::statusline)
-        .with_arguments(&["statusline"])
-        .with_state(SampleSessions::WithOurs(50))
-        .saying("ulw 3/8"),
+    InstructionCase::idle(
+        "omo-user-prompt-submit, idle",
+        "omo-user-prompt-submit",
+        |project| samples::prompt(project, "please fix the parser"),
+    ),
+    InstructionCase::idle(
+        "omo-user-prompt-submit, 100 kB prompt",
+        "omo-user-prompt-submit",
+        |project| samples::prompt(project, &samples::long_prompt(false)),
+    ),
+    InstructionCase::idle("omo statusline, idle", "omo", samples::statusline)
+        .with_arguments(&["statusline"]),
+    InstructionCase::idle(
+        "omo statusline, armed, 50 sessions",
+        "omo",
+        samples::statusline,
+    )
+    .with_arguments(&["statusline"])
+    .with_state(SampleSessions::WithOurs(50))
+    .saying("ulw 3/8"),
 ];
 
 impl InstructionCase {
     const fn idle(name: &'static str, binary: &'static str, input: fn(&Path) -> Value) -> Self {
-        Self { name, binary, arguments: &[], input, state: None, says: "" }
+        Self {
+            name,
+            binary,
+            arguments: &[],
+            input,
+            state: None,
+            says: "",
+        }
     }
 
     const fn with_arguments(mut self, arguments: &'static [&'static str]) -> Self {
@@ -104,14 +130,21 @@ impl InstructionCase {
     }
 
     fn run(&self, binaries: &Path, profile: &Path) -> Result<u64> {
-        let lab = Lab::builder().without_git().folder(&padded_folder()).build()?;
+        let lab = Lab::builder()
+            .without_git()
+            .folder(&padded_folder())
+            .build()?;
         // The length of the program's own path is counted as well, and its name says which hook it is.
         let hook = lab.root().join(self.binary);
-        std::fs::copy(binaries.join(self.binary), &hook).with_context(|| format!("copy {}", self.binary))?;
+        std::fs::copy(binaries.join(self.binary), &hook)
+            .with_context(|| format!("copy {}", self.binary))?;
         if let Some(state) = self.state {
             let mut text = Vec::new();
             samples::write_state(&mut text, state)?;
-            lab.write(".sisyphus/cc-omo/runtime.local.json", &String::from_utf8(text)?)?;
+            lab.write(
+                ".sisyphus/cc-omo/runtime.local.json",
+                &String::from_utf8(text)?,
+            )?;
             if let SampleSessions::WithOurs(_) = state {
                 samples::seal_session(lab.project(), &lab.home().join(".local/state"))?;
             }
@@ -119,12 +152,22 @@ impl InstructionCase {
         // Nothing of the runner's own environment: its length would be counted as well.
         let mut valgrind = lab.command("valgrind");
         valgrind.env("CLAUDE_PROJECT_DIR", lab.project());
-        valgrind.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", profile.display()));
+        valgrind
+            .arg("--tool=callgrind")
+            .arg(format!("--callgrind-out-file={}", profile.display()));
         valgrind.arg(hook).args(self.arguments);
         let input = format!("{}\n", (self.input)(lab.project()));
         let done = process::run(valgrind, Some(&input), LIMIT)?;
-        let said = if self.says.is_empty() { done.stdout.is_empty() } else { done.stdout.contains(self.says) };
-        ensure!(done.status.success() && said, "{} did not do its work under valgrind: {done:?}", self.name);
+        let said = if self.says.is_empty() {
+            done.stdout.is_empty()
+        } else {
+            done.stdout.contains(self.says)
+        };
+        ensure!(
+            done.status.success() && said,
+            "{} did not do its work under valgrind: {done:?}",
+            self.name
+        );
         collected(&done.stderr)
     }
 }
@@ -132,14 +175,22 @@ impl InstructionCase {
 /// Counts what a program needs for something else than a hook's work, in a lab. One that fails is an error.
 pub fn count_program(lab: &Lab, program: &Path, arguments: &[&str]) -> Result<u64> {
     let mut valgrind = lab.command("valgrind");
-    valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(program).args(arguments);
+    valgrind
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(program)
+        .args(arguments);
     let done = process::run(valgrind, None, LIMIT)?;
-    ensure!(done.status.success(), "{arguments:?} failed under valgrind: {done:?}");
+    ensure!(
+        done.status.success(),
+        "{arguments:?} failed under valgrind: {done:?}"
+    );
     collected(&done.stderr)
 }
 
 fn collected(said: &str) -> Result<u64> {
-    let count = said.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
+    let count = said
+        .lines()
+        .find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
     count.with_context(|| format!("valgrind named no count: {said}"))
 }
 
@@ -187,12 +238,18 @@ pub enum CountChange {
 
 /// Compares a count with the one that is held.
 pub fn compare_count(recorded: Option<u64>, counted: u64) -> CountChange {
-    let Some(recorded) = recorded else { return CountChange::Unknown };
+    let Some(recorded) = recorded else {
+        return CountChange::Unknown;
+    };
     let percent = |change: u64| change.saturating_mul(100) / recorded.max(1);
     if counted > recorded + recorded / TOLERANCE {
-        CountChange::Grown { percent: percent(counted - recorded) }
+        CountChange::Grown {
+            percent: percent(counted - recorded),
+        }
     } else if counted < recorded - recorded / TOLERANCE {
-        CountChange::Shrunk { percent: percent(recorded - counted) }
+        CountChange::Shrunk {
+            percent: percent(recorded - counted),
+        }
     } else {
         CountChange::Same
     }
@@ -200,7 +257,10 @@ pub fn compare_count(recorded: Option<u64>, counted: u64) -> CountChange {
 
 /// Counts every case with the binaries in a folder.
 pub fn count_all(binaries: &Path) -> Result<BTreeMap<String, u64>> {
-    CASES.iter().map(|case| Ok((case.name.to_owned(), case.count(binaries)?))).collect()
+    CASES
+        .iter()
+        .map(|case| Ok((case.name.to_owned(), case.count(binaries)?)))
+        .collect()
 }
 
 /// The counts that are held for a target, where there are any.
@@ -219,13 +279,18 @@ pub fn record_counts(triple: &str, counts: InstructionCounts) -> Result<PathBuf>
 }
 
 fn counts_file() -> Result<PathBuf> {
-    let top = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).context("find the top of the repository")?;
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .context("find the top of the repository")?;
     Ok(top.join("benches").join("instructions.json"))
 }
 
 fn read_counts(file: &Path) -> Result<BTreeMap<String, InstructionCounts>> {
     match std::fs::read(file) {
-        Ok(bytes) => serde_json::from_slice(&bytes).with_context(|| format!("parse {}", file.display())),
+        Ok(bytes) => {
+            serde_json::from_slice(&bytes).with_context(|| format!("parse {}", file.display()))
+        }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(BTreeMap::new()),
         Err(error) => bail!("read {}: {error}", file.display()),
     }
@@ -239,9 +304,18 @@ mod tests {
     fn a_tenth_more_is_let_pass_and_no_more() {
         assert_eq!(compare_count(Some(1_000), 1_100), CountChange::Same);
         assert_eq!(compare_count(Some(1_000), 900), CountChange::Same);
-        assert_eq!(compare_count(Some(1_000), 1_101), CountChange::Grown { percent: 10 });
-        assert_eq!(compare_count(Some(1_000), 2_000), CountChange::Grown { percent: 100 });
-        assert_eq!(compare_count(Some(1_000), 890), CountChange::Shrunk { percent: 11 });
+        assert_eq!(
+            compare_count(Some(1_000), 1_101),
+            CountChange::Grown { percent: 10 }
+        );
+        assert_eq!(
+            compare_count(Some(1_000), 2_000),
+            CountChange::Grown { percent: 100 }
+        );
+        assert_eq!(
+            compare_count(Some(1_000), 890),
+            CountChange::Shrunk { percent: 11 }
+        );
         assert_eq!(compare_count(None, 5), CountChange::Unknown);
     }
 

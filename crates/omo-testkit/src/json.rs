@@ -58,7 +58,15 @@ mod tests {
     #[test]
     fn keeps_order_and_escapes() {
         let inner = Object::new().field("z", "a\"b").field("a", &1);
-        let text = Object::new().field("type", "x").extend(&inner).extend(&Object::new()).object("nested", inner).end();
-        assert_eq!(text, r#"{"type":"x","z":"a\"b","a":1,"nested":{"z":"a\"b","a":1}}"#);
+        let text = Object::new()
+            .field("type", "x")
+            .extend(&inner)
+            .extend(&Object::new())
+            .object("nested", inner)
+            .end();
+        assert_eq!(
+            text,
+            r#"{"type":"x","z":"a\"b","a":1,"nested":{"z":"a\"b","a":1}}"#
+        );
     }
 }

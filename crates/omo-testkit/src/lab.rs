@@ -72,7 +72,10 @@ impl Lab {
     /// A command in the project folder with the session's environment and nothing else.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
-        command.current_dir(&self.project).env_clear().envs(&self.environment);
+        command
+            .current_dir(&self.project)
+            .env_clear()
+            .envs(&self.environment);
         command
     }
 
@@ -108,9 +111,16 @@ impl Lab {
     pub fn stop_decisions(&self) -> Result<Vec<String>> {
         let decisions = self.decisions()?;
         let text = |entry: &Value, field| entry.get(field).cloned().unwrap_or_default();
-        let stops = decisions.iter().filter(|entry| text(entry, "event") == "Stop");
-        let words =
-            stops.map(|entry| format!("{}: {}", text(entry, "row"), text(entry, "decision").as_str().unwrap_or("?")));
+        let stops = decisions
+            .iter()
+            .filter(|entry| text(entry, "event") == "Stop");
+        let words = stops.map(|entry| {
+            format!(
+                "{}: {}",
+                text(entry, "row"),
+                text(entry, "decision").as_str().unwrap_or("?")
+            )
+        });
         Ok(words.collect())
     }
 
@@ -136,7 +146,9 @@ impl Lab {
     pub fn git(&self, arguments: &[&str]) -> Result<String> {
         let mut command = self.command("git");
         for role in ["AUTHOR", "COMMITTER"] {
-            command.env(format!("GIT_{role}_NAME"), "lab").env(format!("GIT_{role}_EMAIL"), "lab@localhost");
+            command
+                .env(format!("GIT_{role}_NAME"), "lab")
+                .env(format!("GIT_{role}_EMAIL"), "lab@localhost");
         }
         command.env("GIT_CONFIG_NOSYSTEM", "1").args(arguments);
         let done = process::run(command, None, GIT_LIMIT)?;
@@ -162,7 +174,9 @@ fn lines_of(path: &Path) -> Result<Vec<Value>> {
     let text = fs::read_to_string(path).unwrap_or_default();
     let whole = text.rfind('\n').and_then(|end| text.get(..end));
     let lines = whole.unwrap_or_default().lines();
-    lines.map(|line| serde_json::from_str(line).with_context(|| format!("parse {line}"))).collect()
+    lines
+        .map(|line| serde_json::from_str(line).with_context(|| format!("parse {line}")))
+        .collect()
 }
 
 #[cfg(test)]
@@ -174,13 +188,19 @@ mod tests {
 
     #[test]
     fn builds_everything_from_nothing() {
-        let lab = Lab::builder().folder("a b ü").env("LANG", "C").settings(json!({"x": 1})).build().unwrap();
+        let lab = Lab::builder()
+            .folder("a b ü")
+            .env("LANG", "C")
+            .settings(json!({"x": 1}))
+            .build()
+            .unwrap();
         assert!(lab.project().join(".git").is_dir());
         assert!(lab.project().to_string_lossy().contains("a b ü"));
         assert_eq!(lab.environment()["LANG"], "C");
         assert_eq!(lab.environment()["ANTHROPIC_BASE_URL"], UNREACHABLE_MODEL);
         assert_eq!(lab.state(), None);
-        lab.write(".sisyphus/cc-omo/decisions.jsonl", "{\"a\":1}\n{\"half").unwrap();
+        lab.write(".sisyphus/cc-omo/decisions.jsonl", "{\"a\":1}\n{\"half")
+            .unwrap();
         assert_eq!(lab.decisions().unwrap(), [json!({"a": 1})]);
         let root = lab.root().to_owned();
         drop(lab);

@@ -24,18 +24,43 @@ const WHEN: i64 = 1_780_000_000_000;
 /// # Errors
 ///
 /// Where the plan is not sound, has another number of tasks, or its tasks alone come to more events.
-pub fn make_large_run(project: &Path, state_home: &Path, plan_path: &str, tasks: usize, events: u64) -> Result<()> {
+pub fn make_large_run(
+    project: &Path,
+    state_home: &Path,
+    plan_path: &str,
+    tasks: usize,
+    events: u64,
+) -> Result<()> {
     let bytes = fs::read(project.join(plan_path))?;
     // One batch, so that no question is asked between.
-    let plan = dialects::read(plan_path, &bytes, BatchOptions { k: 100_000, batch_size: 100_000 });
-    ensure!(plan.can_run() && plan.tasks.len() == tasks, "the plan of the run: {:?}", plan.diagnostics);
+    let plan = dialects::read(
+        plan_path,
+        &bytes,
+        BatchOptions {
+            k: 100_000,
+            batch_size: 100_000,
+        },
+    );
+    ensure!(
+        plan.can_run() && plan.tasks.len() == tasks,
+        "the plan of the run: {:?}",
+        plan.diagnostics
+    );
     let (actor, now) = (EventActor::default(), Timestamp::from_millis(WHEN));
     let commands = planned_commands(&plan);
     let approved = pending_approval::write(Some(state_home), project, plan_path, &commands, None)?;
-    let shown = pending_approval::read(Some(state_home), project, &approved)?.context("the commands are not there")?;
-    let given = GivenApproval { by: ChangedBy::Terminal, at: now };
+    let shown = pending_approval::read(Some(state_home), project, &approved)?
+        .context("the commands are not there")?;
+    let given = GivenApproval {
+        by: ChangedBy::Terminal,
+        at: now,
+    };
     pending_approval::approve(Some(state_home), project, &shown, given)?;
-    let order: Vec<String> = plan.groups.iter().flat_map(|group| group.tasks.clone()).collect();
+    let order: Vec<String> = plan
+        .groups
+        .iter()
+        .flat_map(|group| group.tasks.clone())
+        .collect();
     let root = project.display().to_string();
     let runs = RunStore::create(project, Some(state_home))?;
     let (run, _) = runs.begin(
@@ -100,11 +125,21 @@ fn life(task: &str) -> [EventKind; 9] {
         },
         start(1),
         ran(1, TaskCheckVerdict::Red),
-        EventKind::TaskFailed { task: task.clone(), is_final: true, end: end(1) },
-        EventKind::TaskReopened { task: task.clone(), reason: "asked for by its user".to_owned() },
+        EventKind::TaskFailed {
+            task: task.clone(),
+            is_final: true,
+            end: end(1),
+        },
+        EventKind::TaskReopened {
+            task: task.clone(),
+            reason: "asked for by its user".to_owned(),
+        },
         start(2),
         ran(2, TaskCheckVerdict::Green),
-        EventKind::TaskPassed { task: task.clone(), end: end(2) },
+        EventKind::TaskPassed {
+            task: task.clone(),
+            end: end(2),
+        },
     ]
 }
 
@@ -130,11 +165,29 @@ fn outcome(verdict: TaskCheckVerdict) -> TaskCheckOutcome {
 fn fill(run: &Run, actor: &EventActor, now: Timestamp, events: u64) -> Result<()> {
     let last = |state: &omo_engine::state::RunState| {
         let left = usize::try_from(events.saturating_sub(state.seq)).unwrap_or(0);
-        let tasks = state.plan.groups.iter().filter_map(|group| group.tasks.last().cloned()).collect();
-        Ok((vec![EventKind::TasksDispatched { tasks, to_agents: false }; left], ()))
+        let tasks = state
+            .plan
+            .groups
+            .iter()
+            .filter_map(|group| group.tasks.last().cloned())
+            .collect();
+        Ok((
+            vec![
+                EventKind::TasksDispatched {
+                    tasks,
+                    to_agents: false
+                };
+                left
+            ],
+            (),
+        ))
     };
     let ((), state) = run.transact(actor, now, last)?;
-    ensure!(state.seq == events, "the ledger of the run has {} events", state.seq);
+    ensure!(
+        state.seq == events,
+        "the ledger of the run has {} events",
+        state.seq
+    );
     Ok(())
 }
 
@@ -163,10 +216,19 @@ fn task(text: &mut String, number: usize, half: &str) {
         ("-impl", number) => format!("Task {number}-tests"),
         (_, number) if number < 5 => "none".to_owned(),
         (_, number) if number % 10 == 3 => format!("Tasks {}-{}", number - 3, number - 1),
-        (_, number) if number % 4 == 0 => format!("Task {}, Task {} and Task {}", number / 2, number - 2, number - 1),
+        (_, number) if number % 4 == 0 => format!(
+            "Task {}, Task {} and Task {}",
+            number / 2,
+            number - 2,
+            number - 1
+        ),
         (_, number) => format!("Task {}", number - 1),
     };
-    let marker = if number.is_multiple_of(50) { "<!-- checkpoint -->\n" } else { "" };
+    let marker = if number.is_multiple_of(50) {
+        "<!-- checkpoint -->\n"
+    } else {
+        ""
+    };
     let _ = write!(
         text,
         "\n### Task {number}{half}: Step {number}\n{marker}\n**Files:**\n- Create: `src/f{number}.rs`\n\n\
@@ -184,7 +246,11 @@ mod tests {
         let plan = large_plan(1_000);
         let found = omo_plan::batches::compute_batches(plan.as_bytes(), 3, 5);
         assert_eq!(found.total, 1_000);
-        assert!(found.diagnostics.is_empty(), "{:?}", found.diagnostics.first());
+        assert!(
+            found.diagnostics.is_empty(),
+            "{:?}",
+            found.diagnostics.first()
+        );
         assert!(found.hard_stops.len() > 10 && found.hard_stops.len() < found.batches.len());
     }
 }

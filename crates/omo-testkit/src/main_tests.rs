@@ -10,8 +10,14 @@ pub fn run(tests: impl IntoIterator<Item = (&'static str, fn())>) -> ExitCode {
 }
 
 /// As [`run`], with tests besides that are [`ignored`].
-pub fn run_with(tests: impl IntoIterator<Item = (&'static str, fn())>, ignored: Vec<Trial>) -> ExitCode {
-    let tests = tests.into_iter().map(|(name, test)| trial(name, test)).chain(ignored);
+pub fn run_with(
+    tests: impl IntoIterator<Item = (&'static str, fn())>,
+    ignored: Vec<Trial>,
+) -> ExitCode {
+    let tests = tests
+        .into_iter()
+        .map(|(name, test)| trial(name, test))
+        .chain(ignored);
     libtest_mimic::run(&Arguments::from_args(), tests.collect()).exit_code()
 }
 

@@ -45,16 +45,28 @@ struct State {
 impl MockModel {
     /// Starts a model on a free port of 127.0.0.1.
     pub fn start(script: ModelScript) -> Result<Self> {
-        let shared =
-            Arc::new(Shared { state: Mutex::new(State { script, requests: Vec::new() }), changed: Condvar::new() });
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State {
+                script,
+                requests: Vec::new(),
+            }),
+            changed: Condvar::new(),
+        });
         let answering = Arc::clone(&shared);
         let server = ModelServer::start(move |request, end| {
             let wants_message = request.wants_message;
             let request = RecordedRequest::new(&request.path, request.agent, request.body);
             let turn = answering.record(request.clone());
-            if wants_message { reply(turn, &request, end) } else { ModelReply::Silence }
+            if wants_message {
+                reply(turn, &request, end)
+            } else {
+                ModelReply::Silence
+            }
         });
-        Ok(Self { shared, server: server.map_err(anyhow::Error::msg)? })
+        Ok(Self {
+            shared,
+            server: server.map_err(anyhow::Error::msg)?,
+        })
     }
 
     /// The value for `ANTHROPIC_BASE_URL`.
@@ -82,7 +94,9 @@ impl MockModel {
     /// Number of requests of the main thread and of subagents that the script did not foresee. A
     /// test whose script was long enough sees 0.
     pub fn unscripted(&self) -> usize {
-        let foreseeable = |request: &&RecordedRequest| matches!(request.kind, RequestKind::Main | RequestKind::Agent);
+        let foreseeable = |request: &&RecordedRequest| {
+            matches!(request.kind, RequestKind::Main | RequestKind::Agent)
+        };
         let state = self.shared.lock();
         let requests = state.requests.iter().filter(foreseeable);
         requests.filter(|request| !request.scripted).count()

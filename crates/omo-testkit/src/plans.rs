@@ -10,7 +10,11 @@ pub fn plan(tasks: &[(&str, &[&str])]) -> Plan {
     Plan {
         title: "A plan".to_owned(),
         tasks: tasks.iter().map(|(id, deps)| task(id, deps)).collect(),
-        policy: RunPolicy { batch_size: 5, hub_dependents: 3, ..RunPolicy::default() },
+        policy: RunPolicy {
+            batch_size: 5,
+            hub_dependents: 3,
+            ..RunPolicy::default()
+        },
         ..Plan::new(Dialect::DevWorkflow, source)
     }
 }
@@ -40,7 +44,10 @@ pub fn run_opened(plan: Plan) -> EventKind {
 
 /// An event that can happen at any time, and that tells itself from others.
 pub fn marker_event(name: &str) -> EventKind {
-    EventKind::ProjectionChanged { file: name.to_owned(), backup: None }
+    EventKind::ProjectionChanged {
+        file: name.to_owned(),
+        backup: None,
+    }
 }
 
 /// A time, so many seconds after another.

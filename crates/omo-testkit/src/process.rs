@@ -27,13 +27,21 @@ pub(crate) struct Finished {
 ///
 /// With `input` the child reads that text from a pipe, without it from nothing.
 pub(crate) fn run(mut command: Command, input: Option<&str>, limit: Duration) -> Result<Finished> {
-    let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
-    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let stdin = if input.is_some() {
+        Stdio::piped()
+    } else {
+        Stdio::null()
+    };
+    command
+        .stdin(stdin)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
 
     let start = Instant::now();
-    let mut child = spawn(&mut command).with_context(|| format!("start {}", command.get_program().display()))?;
+    let mut child = spawn(&mut command)
+        .with_context(|| format!("start {}", command.get_program().display()))?;
     let group = child.id();
     if let (Some(mut pipe), Some(text)) = (child.stdin.take(), input) {
         let text = text.to_owned();
@@ -56,7 +64,13 @@ pub(crate) fn run(mut command: Command, input: Option<&str>, limit: Duration) ->
     }
     .context("wait for the process")?;
     let duration = start.elapsed();
-    Ok(Finished { status, stdout: collect(stdout, group), stderr: collect(stderr, group), duration, timed_out })
+    Ok(Finished {
+        status,
+        stdout: collect(stdout, group),
+        stderr: collect(stderr, group),
+        duration,
+        timed_out,
+    })
 }
 
 /// Starts a command. A program that a test has just written is still open for writing in a child that another thread
@@ -71,7 +85,11 @@ fn spawn(command: &mut Command) -> Result<Child> {
 
 pub(crate) fn with_settings_of(mut command: Command, given: &Command) -> Command {
     command.args(given.get_args()).env_clear();
-    command.envs(given.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.envs(
+        given
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
     if let Some(folder) = given.get_current_dir() {
         command.current_dir(folder);
     }
@@ -109,7 +127,9 @@ fn collect(pipe: Option<Receiver<Vec<u8>>>, group: u32) -> String {
 
 #[cfg(unix)]
 fn end_group(group: u32) {
-    let group = i32::try_from(group).ok().and_then(rustix::process::Pid::from_raw);
+    let group = i32::try_from(group)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw);
     if let Some(group) = group {
         // The group may be gone already, which is what we want.
         rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
@@ -119,7 +139,10 @@ fn end_group(group: u32) {
 #[cfg(not(unix))]
 fn end_group(process: u32) {
     let process = process.to_string();
-    Command::new("taskkill").args(["/T", "/F", "/PID", &process]).output().ok();
+    Command::new("taskkill")
+        .args(["/T", "/F", "/PID", &process])
+        .output()
+        .ok();
 }
 
 #[cfg(all(test, unix))]

@@ -68,7 +68,8 @@ pub fn statusline(project: &Path) -> Value {
 /// is turned on.
 pub fn long_prompt(keyword: bool) -> String {
     let word = if keyword { "`ulw`" } else { "that" };
-    let line = format!("Please look at what {word} does in src/parser.rs, it isn't \"right\" yet.\n");
+    let line =
+        format!("Please look at what {word} does in src/parser.rs, it isn't \"right\" yet.\n");
     line.repeat(100_000 / line.len())
 }
 
@@ -94,7 +95,11 @@ pub fn write_state(to: &mut impl Write, sessions: SampleSessions) -> io::Result<
     write!(to, "{{\"version\":1,\"sessions\":{{")?;
     for number in 0..others {
         let comma = if number == 0 { "" } else { ",\n" };
-        write!(to, "{comma}\"00000000-0000-4000-8000-{number:012}\":{}", session_entry(false))?;
+        write!(
+            to,
+            "{comma}\"00000000-0000-4000-8000-{number:012}\":{}",
+            session_entry(false)
+        )?;
     }
     if let SampleSessions::WithOurs(_) = sessions {
         let comma = if others == 0 { "" } else { ",\n" };
@@ -113,13 +118,18 @@ pub fn seal_session(project: &Path, state_home: &Path) -> Result<()> {
         now,
         state_home: Some(state_home),
     };
-    state::update(&GuardedFolder::create_state(project)?, &id, options, |_| ((), EntryChange::Begin))?;
+    state::update(&GuardedFolder::create_state(project)?, &id, options, |_| {
+        ((), EntryChange::Begin)
+    })?;
     Ok(())
 }
 
 /// Has every sealed state of [`SESSION`] count as the last one: what is measured begins from the same one each time.
 pub fn forget_revision(state_home: &Path) -> io::Result<()> {
-    std::fs::write(state_home.join(format!("omo/sessions/session-{SESSION}")), format!("{:020}\n", 0))
+    std::fs::write(
+        state_home.join(format!("omo/sessions/session-{SESSION}")),
+        format!("{:020}\n", 0),
+    )
 }
 
 fn sample_run() -> Value {
@@ -137,7 +147,8 @@ fn sample_run() -> Value {
 /// now, one count in a hundred was larger by a fiftieth.
 fn start_of_day() -> String {
     let now = timestamp();
-    now.split_once('T').map_or_else(|| now.clone(), |(day, _)| format!("{day}T00:00:00.000Z"))
+    now.split_once('T')
+        .map_or_else(|| now.clone(), |(day, _)| format!("{day}T00:00:00.000Z"))
 }
 
 fn session_entry(enabled: bool) -> Value {
@@ -177,16 +188,35 @@ mod tests {
 
     #[test]
     fn a_state_of_one_day_is_the_same_whenever_it_is_written() {
-        let time = |state: &Value| state["updatedAt"].as_str().and_then(|at| at.split_once('T')).unwrap().1.to_owned();
+        let time = |state: &Value| {
+            state["updatedAt"]
+                .as_str()
+                .and_then(|at| at.split_once('T'))
+                .unwrap()
+                .1
+                .to_owned()
+        };
         assert_eq!(time(&session_entry(true)), "00:00:00.000Z");
     }
 
     #[test]
     fn an_input_keeps_what_every_event_has() {
         let input = stop(Path::new("/p"), Some(Path::new("/t.jsonl")));
-        assert_eq!((&input["cwd"], &input["transcript_path"]), (&json!("/p"), &json!("/t.jsonl")));
-        assert_eq!((&input["hook_event_name"], &input["session_id"]), (&json!("Stop"), &json!(SESSION)));
-        assert_eq!(stop(Path::new("/p"), None)["transcript_path"], "/nowhere.jsonl");
-        assert_eq!(statusline(Path::new("/p"))["workspace"]["project_dir"], "/p");
+        assert_eq!(
+            (&input["cwd"], &input["transcript_path"]),
+            (&json!("/p"), &json!("/t.jsonl"))
+        );
+        assert_eq!(
+            (&input["hook_event_name"], &input["session_id"]),
+            (&json!("Stop"), &json!(SESSION))
+        );
+        assert_eq!(
+            stop(Path::new("/p"), None)["transcript_path"],
+            "/nowhere.jsonl"
+        );
+        assert_eq!(
+            statusline(Path::new("/p"))["workspace"]["project_dir"],
+            "/p"
+        );
     }
 }

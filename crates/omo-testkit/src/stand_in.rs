@@ -144,7 +144,9 @@ impl StandIn {
 
     /// Runs the handler of `event` with exactly `input` on its standard input.
     pub fn fire_raw(&self, event: &str, input: &str) -> Result<HookRun> {
-        let handler = self.hooks.only(event, serde_json::from_str(input).ok().as_ref())?;
+        let handler = self
+            .hooks
+            .only(event, serde_json::from_str(input).ok().as_ref())?;
         let mut command = handler.command(&self.plugin, &self.data, &self.project);
         command
             .current_dir(&self.project)
@@ -168,7 +170,8 @@ impl StandIn {
             command.env("CLAUDE_EFFORT", "medium");
         }
         let limit = handler.timeout().unwrap_or(self.limit).min(self.limit);
-        let done = process::run(command, Some(input), limit).with_context(|| format!("fire {event}"))?;
+        let done =
+            process::run(command, Some(input), limit).with_context(|| format!("fire {event}"))?;
         Ok(HookRun::from(done))
     }
 

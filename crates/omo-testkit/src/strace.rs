@@ -62,43 +62,87 @@ pub fn run_with_children(command: &Command, input: &str) -> Result<TracedRun> {
 
 /// As [`run`], with a fault at one system call. Of the others only those of its name are seen: to write down the rest
 /// costs more than all that the process does.
-pub fn run_with_fault(command: &Command, input: &str, at: &SystemCall, fault: CallFault) -> Result<TracedRun> {
+pub fn run_with_fault(
+    command: &Command,
+    input: &str,
+    at: &SystemCall,
+    fault: CallFault,
+) -> Result<TracedRun> {
     let SystemCall { name, ordinal, .. } = at;
     let fault = match fault {
         CallFault::Error(error) => format!("error={error}"),
         CallFault::Kill => "signal=KILL".to_owned(),
         CallFault::Signal(signal) => format!("signal={signal}"),
     };
-    traced(command, input, &["-e", &format!("trace={name}"), "-e", &format!("inject={name}:{fault}:when={ordinal}")])
+    traced(
+        command,
+        input,
+        &[
+            "-e",
+            &format!("trace={name}"),
+            "-e",
+            &format!("inject={name}:{fault}:when={ordinal}"),
+        ],
+    )
 }
 
 /// As [`run_with_fault`], with an error at a call of a process that starts no other, in half of the time: it does not
 /// stop at calls of other names. strace can do so only where it follows those that a process starts, and each of these
 /// would meet the fault.
-pub fn run_alone_with_error(command: &Command, input: &str, at: &SystemCall, error: &str) -> Result<TracedRun> {
+pub fn run_alone_with_error(
+    command: &Command,
+    input: &str,
+    at: &SystemCall,
+    error: &str,
+) -> Result<TracedRun> {
     let SystemCall { name, ordinal, .. } = at;
     let fault = format!("inject={name}:error={error}:when={ordinal}");
-    traced(command, input, &["-f", "--seccomp-bpf", "-e", &format!("trace={name}"), "-e", &fault])
+    traced(
+        command,
+        input,
+        &[
+            "-f",
+            "--seccomp-bpf",
+            "-e",
+            &format!("trace={name}"),
+            "-e",
+            &fault,
+        ],
+    )
 }
 
 /// A call among these that starts another process.
 pub fn starts_a_process(calls: &[SystemCall]) -> bool {
-    calls.iter().any(|call| ["clone", "clone3", "fork", "vfork"].contains(&&*call.name))
+    calls
+        .iter()
+        .any(|call| ["clone", "clone3", "fork", "vfork"].contains(&&*call.name))
 }
 
 fn traced(command: &Command, input: &str, options: &[&str]) -> Result<TracedRun> {
     let log = tempfile::NamedTempFile::new()?;
     let done = process::run(wrapped(command, log.path(), options), Some(input), LIMIT)?;
-    ensure!(!done.timed_out, "the process did not end under strace {options:?}");
+    ensure!(
+        !done.timed_out,
+        "the process did not end under strace {options:?}"
+    );
     let text = std::fs::read(log.path()).context("read what strace wrote")?;
     let text = String::from_utf8_lossy(&text);
     let is_faulted = text.contains("(INJECTED)") || text.contains("+++ killed by SIGKILL +++");
-    Ok(TracedRun { run: HookRun::from(done), calls: calls(&text), is_faulted })
+    Ok(TracedRun {
+        run: HookRun::from(done),
+        calls: calls(&text),
+        is_faulted,
+    })
 }
 
 fn wrapped(command: &Command, log: &Path, options: &[&str]) -> Command {
     let mut strace = Command::new("strace");
-    strace.args(["-qq", "-s", "256", "-o"]).arg(log).args(options).arg("--").arg(command.get_program());
+    strace
+        .args(["-qq", "-s", "256", "-o"])
+        .arg(log)
+        .args(options)
+        .arg("--")
+        .arg(command.get_program());
     process::with_settings_of(strace, command)
 }
 
@@ -110,16 +154,29 @@ fn calls(log: &str) -> Vec<SystemCall> {
     let mut unfinished: BTreeMap<&str, usize> = BTreeMap::new();
     for line in log.lines() {
         // With children each line begins with the number of its process.
-        let (process, line) = line.split_at(line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len());
+        let (process, line) =
+            line.split_at(line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len());
         let line = line.trim_start();
-        if let Some((_, rest)) = line.strip_prefix("<... ").and_then(|line| line.split_once(" resumed>")) {
-            if let Some(call) = unfinished.remove(process).and_then(|call| calls.get_mut(call)) {
+        if let Some((_, rest)) = line
+            .strip_prefix("<... ")
+            .and_then(|line| line.split_once(" resumed>"))
+        {
+            if let Some(call) = unfinished
+                .remove(process)
+                .and_then(|call| calls.get_mut(call))
+            {
                 call.line.push_str(rest);
             }
             continue;
         }
-        let Some((name, _)) = line.split_once('(') else { continue };
-        if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        let Some((name, _)) = line.split_once('(') else {
+            continue;
+        };
+        if name.is_empty()
+            || !name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        {
             continue;
         }
         let begun = line.strip_suffix(" <unfinished ...>");
@@ -128,7 +185,11 @@ fn calls(log: &str) -> Vec<SystemCall> {
         }
         let count = counts.entry(name).or_default();
         *count += 1;
-        calls.push(SystemCall { name: name.to_owned(), ordinal: *count, line: begun.unwrap_or(line).to_owned() });
+        calls.push(SystemCall {
+            name: name.to_owned(),
+            ordinal: *count,
+            line: begun.unwrap_or(line).to_owned(),
+        });
     }
     calls
 }
@@ -141,7 +202,10 @@ mod tests {
     fn calls_are_numbered_by_their_names() {
         let log = "open(\"/a(b\", O_RDONLY) = 3\nread(3, \"x\", 1) = 1\n--- SIGALRM {si_signo=SIGALRM} ---\n\
                    12 read(3, \"\", 1)  = 0\n+++ exited with 0 +++\n";
-        let found: Vec<_> = calls(log).into_iter().map(|call| (call.name, call.ordinal)).collect();
+        let found: Vec<_> = calls(log)
+            .into_iter()
+            .map(|call| (call.name, call.ordinal))
+            .collect();
         let read = |ordinal| ("read".to_owned(), ordinal);
         assert_eq!(found, [("open".to_owned(), 1), read(1), read(2)]);
     }
@@ -151,7 +215,13 @@ mod tests {
         let log = "7 sendto(3, \"\", 0 <unfinished ...>\n8 read(0,  <unfinished ...>\n\
                    7 <... sendto resumed>, NULL, 0) = -1 ENOTSOCK\n8 <... read resumed>\"\", 1) = 0\n";
         let found: Vec<_> = calls(log).into_iter().map(|call| call.line).collect();
-        assert_eq!(found, ["sendto(3, \"\", 0, NULL, 0) = -1 ENOTSOCK", "read(0, \"\", 1) = 0"]);
+        assert_eq!(
+            found,
+            [
+                "sendto(3, \"\", 0, NULL, 0) = -1 ENOTSOCK",
+                "read(0, \"\", 1) = 0"
+            ]
+        );
     }
 
     #[test]
@@ -164,18 +234,41 @@ mod tests {
         let whole = run(&cat, "").unwrap();
         assert_eq!(whole.run.stdout, "hello");
         assert!(!whole.is_faulted);
-        let opened = whole.calls.iter().rfind(|call| call.name == "openat").unwrap();
+        let opened = whole
+            .calls
+            .iter()
+            .rfind(|call| call.name == "openat")
+            .unwrap();
         let refused = run_with_fault(&cat, "", opened, CallFault::Error("EACCES")).unwrap();
-        assert!(refused.is_faulted && refused.run.stderr.contains("Permission denied"), "{refused:?}");
+        assert!(
+            refused.is_faulted && refused.run.stderr.contains("Permission denied"),
+            "{refused:?}"
+        );
         assert!(!starts_a_process(&whole.calls));
         let alone = run_alone_with_error(&cat, "", opened, "EACCES").unwrap();
-        assert_eq!((&alone.run.stderr, alone.run.status), (&refused.run.stderr, refused.run.status));
-        let injected = |traced: &TracedRun| traced.calls.iter().position(|call| call.line.contains("(INJECTED)"));
-        assert_eq!((alone.is_faulted, injected(&alone)), (true, injected(&refused)));
+        assert_eq!(
+            (&alone.run.stderr, alone.run.status),
+            (&refused.run.stderr, refused.run.status)
+        );
+        let injected = |traced: &TracedRun| {
+            traced
+                .calls
+                .iter()
+                .position(|call| call.line.contains("(INJECTED)"))
+        };
+        assert_eq!(
+            (alone.is_faulted, injected(&alone)),
+            (true, injected(&refused))
+        );
         let mut shell = Command::new("sh");
-        shell.args(["-c", "true | cat"]).env("PATH", "/usr/bin:/bin");
+        shell
+            .args(["-c", "true | cat"])
+            .env("PATH", "/usr/bin:/bin");
         assert!(starts_a_process(&run(&shell, "").unwrap().calls));
         let killed = run_with_fault(&cat, "", opened, CallFault::Kill).unwrap();
-        assert!(killed.is_faulted && !killed.run.status.success() && killed.run.stdout.is_empty(), "{killed:?}");
+        assert!(
+            killed.is_faulted && !killed.run.status.success() && killed.run.stdout.is_empty(),
+            "{killed:?}"
+        );
     }
 }

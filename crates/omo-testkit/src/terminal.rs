@@ -45,8 +45,15 @@ impl Terminal {
     }
 
     /// As [`Terminal::start`], in a terminal of so many columns and rows.
-    pub fn start_sized(lab: &Lab, client: &Client, arguments: &[&str], size: (u16, u16)) -> Result<Self> {
-        let arguments = session_arguments(lab).into_iter().chain(arguments.iter().map(OsStr::new));
+    pub fn start_sized(
+        lab: &Lab,
+        client: &Client,
+        arguments: &[&str],
+        size: (u16, u16),
+    ) -> Result<Self> {
+        let arguments = session_arguments(lab)
+            .into_iter()
+            .chain(arguments.iter().map(OsStr::new));
         Self::start_program(lab, client.program(), arguments, size)
     }
 
@@ -59,12 +66,22 @@ impl Terminal {
     ) -> Result<Self> {
         // The server before it may not have ended yet.
         let count = STARTED.fetch_add(1, Ordering::Relaxed);
-        let terminal = Self { socket: lab.root().join(format!("tmux-{count}")) };
+        let terminal = Self {
+            socket: lab.root().join(format!("tmux-{count}")),
+        };
         let mut tmux = terminal.tmux();
         // A pane that stays after the client's end keeps its last words and its status.
         tmux.args(["start-server", ";", "set-option", "-g", "remain-on-exit"])
             .args(["on", ";", "set-option", "-g", "history-limit", "20000", ";"])
-            .args(["new-session", "-d", "-x", &columns.to_string(), "-y", &rows.to_string(), "-c"])
+            .args([
+                "new-session",
+                "-d",
+                "-x",
+                &columns.to_string(),
+                "-y",
+                &rows.to_string(),
+                "-c",
+            ])
             .arg(lab.project())
             .args(["env", "-i"]);
         for (name, value) in lab.environment() {
@@ -141,7 +158,9 @@ impl Terminal {
     /// Waits until `text` is on the screen, however its lines are broken; gives the screen.
     pub fn wait_for(&self, text: &str) -> Result<String> {
         let wanted = squeezed(text);
-        self.wait_until(&format!("{text:?}"), |screen| squeezed(screen).contains(&wanted))
+        self.wait_until(&format!("{text:?}"), |screen| {
+            squeezed(screen).contains(&wanted)
+        })
     }
 
     /// Waits until `holds` says yes to the screen; gives the screen. The error shows it too.
@@ -195,7 +214,13 @@ impl Terminal {
 
     /// Makes it as large as that, as a person drags its window.
     pub fn resize(&self, (columns, rows): (u16, u16)) -> Result<()> {
-        self.send(["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()])
+        self.send([
+            "resize-window",
+            "-x",
+            &columns.to_string(),
+            "-y",
+            &rows.to_string(),
+        ])
     }
 
     fn pane(&self, format: &str) -> String {
@@ -264,7 +289,9 @@ fn living(family: &[i32]) -> Vec<i32> {
 
 /// The number and the parent of every process that has not ended.
 fn processes() -> Vec<(i32, i32)> {
-    let table = Command::new("ps").args(["-A", "-o", "pid=,ppid=,stat="]).output();
+    let table = Command::new("ps")
+        .args(["-A", "-o", "pid=,ppid=,stat="])
+        .output();
     let table = table.map(|table| String::from_utf8_lossy(&table.stdout).into_owned());
     let parse = |line: &str| {
         let mut fields = line.split_whitespace();
@@ -272,17 +299,26 @@ fn processes() -> Vec<(i32, i32)> {
         let ended = fields.next()?.starts_with('Z');
         (!ended).then_some(process)
     };
-    table.unwrap_or_default().lines().filter_map(parse).collect()
+    table
+        .unwrap_or_default()
+        .lines()
+        .filter_map(parse)
+        .collect()
 }
 
 /// The text between the last two rules of the screen, without the prompt sign.
 fn input_box(screen: &str) -> Option<String> {
     let lines: Vec<_> = screen.lines().collect();
-    let mut rules =
-        (0..lines.len()).rev().filter(|index| lines.get(*index).is_some_and(|line| line.starts_with("────")));
+    let mut rules = (0..lines.len()).rev().filter(|index| {
+        lines
+            .get(*index)
+            .is_some_and(|line| line.starts_with("────"))
+    });
     let (end, start) = (rules.next()?, rules.next()?);
     let inside = lines.get(start + 1..end)?.join("\n");
-    let text = inside.strip_prefix('❯').or_else(|| inside.strip_prefix('!'))?;
+    let text = inside
+        .strip_prefix('❯')
+        .or_else(|| inside.strip_prefix('!'))?;
     Some(text.trim().to_owned())
 }
 

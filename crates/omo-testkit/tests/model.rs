@@ -35,13 +35,20 @@ fn main_body(text: &str, stream: bool) -> Value {
 
 #[test]
 fn answers_in_order_then_by_default() {
-    let script = ModelScript::new().say("first").when("magic", ModelTurn::text("out of order")).error(
-        529,
-        "overloaded_error",
-        "busy",
-    );
+    let script = ModelScript::new()
+        .say("first")
+        .when("magic", ModelTurn::text("out of order"))
+        .error(529, "overloaded_error", "busy");
     let model = MockModel::start(script).unwrap();
-    let ask = |text| send(&model, "POST", "/v1/messages?beta=true", &main_body(text, false)).unwrap();
+    let ask = |text| {
+        send(
+            &model,
+            "POST",
+            "/v1/messages?beta=true",
+            &main_body(text, false),
+        )
+        .unwrap()
+    };
 
     assert!(ask("a magic word").contains("out of order"));
     assert!(ask("magic again").contains("\"first\""));
@@ -51,14 +58,17 @@ fn answers_in_order_then_by_default() {
     assert_eq!(model.unscripted(), 0);
     assert!(ask("x").contains("Unscripted answer."));
     assert_eq!(model.unscripted(), 1);
-    model.push(ModelTurn::computed(|request| ModelTurn::text(format!("you said {}", request.last_user_text()))));
+    model.push(ModelTurn::computed(|request| {
+        ModelTurn::text(format!("you said {}", request.last_user_text()))
+    }));
     assert!(ask("echo").contains("you said echo"));
 }
 
 #[test]
 fn streams() {
-    let turn =
-        ModelTurn::text("hello").tool("Bash", json!({"command": "ls"})).stream_chunks(5, Duration::from_millis(1));
+    let turn = ModelTurn::text("hello")
+        .tool("Bash", json!({"command": "ls"}))
+        .stream_chunks(5, Duration::from_millis(1));
     let model = MockModel::start(ModelScript::new().turn(turn)).unwrap();
     let answer = send(&model, "POST", "/v1/messages", &main_body("x", true)).unwrap();
     assert_eq!(answer.matches("text_delta").count(), 5);
@@ -68,7 +78,8 @@ fn streams() {
 
 #[test]
 fn gives_each_subagent_its_own_turns() {
-    let script = ModelScript::new().agent("REVIEW", [ModelTurn::text("one"), ModelTurn::text("two")]);
+    let script =
+        ModelScript::new().agent("REVIEW", [ModelTurn::text("one"), ModelTurn::text("two")]);
     let model = MockModel::start(script).unwrap();
     let address = model.url().replace("http://", "");
     let ask = |agent: &str| {
@@ -112,8 +123,12 @@ fn waits_and_ends_without_waiting_for_a_slow_turn() {
     let address = model.url().replace("http://", "");
     let body = main_body("x", true).to_string();
     let mut connection = TcpStream::connect(address).unwrap();
-    write!(connection, "POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}", body.len())
-        .unwrap();
+    write!(
+        connection,
+        "POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
     model.wait_for_requests(RequestKind::Main, 1).unwrap();
     let start = Instant::now();
     drop(model);

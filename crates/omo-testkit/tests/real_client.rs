@@ -14,8 +14,14 @@ fn greeting_plugin() -> std::io::Result<tempfile::TempDir> {
         std::fs::create_dir_all(path.parent().unwrap_or(&path))?;
         std::fs::write(path, text)
     };
-    write(".claude-plugin/plugin.json", r#"{"name": "kit", "version": "0.0.1", "description": "for a test"}"#)?;
-    write("commands/greet.md", "---\ndescription: greet\n---\nGREETING for $ARGUMENTS\n")?;
+    write(
+        ".claude-plugin/plugin.json",
+        r#"{"name": "kit", "version": "0.0.1", "description": "for a test"}"#,
+    )?;
+    write(
+        "commands/greet.md",
+        "---\ndescription: greet\n---\nGREETING for $ARGUMENTS\n",
+    )?;
     Ok(plugin)
 }
 
@@ -23,9 +29,15 @@ fn greeting_plugin() -> std::io::Result<tempfile::TempDir> {
 #[ignore = "needs the real client: cargo xtask test"]
 fn answers_one_prompt() {
     let client = Client::find().unwrap();
-    let script = ModelScript::new().bash("echo from-the-tool").say("All done.");
+    let script = ModelScript::new()
+        .bash("echo from-the-tool")
+        .say("All done.");
     let model = MockModel::start(script).unwrap();
-    let lab = Lab::builder().model(&model).folder("a b ü").build().unwrap();
+    let lab = Lab::builder()
+        .model(&model)
+        .folder("a b ü")
+        .build()
+        .unwrap();
 
     let run = client.print(&lab, "do it", &[]).unwrap();
 
@@ -54,12 +66,17 @@ fn resumes_a_session_and_shows_errors() {
 
     let first = client.print(&lab, "first", &[]).unwrap();
     let session = first.session_id().unwrap().to_owned();
-    let second = client.print(&lab, "second", &["--resume", &session]).unwrap();
+    let second = client
+        .print(&lab, "second", &["--resume", &session])
+        .unwrap();
 
     assert_eq!(second.session_id(), Some(session.as_str()));
     assert!(second.is_error());
     assert_eq!(second.status.code(), Some(1));
-    assert_eq!(model.requests_of(RequestKind::Main)[1].count_of("Answer-1."), 1);
+    assert_eq!(
+        model.requests_of(RequestKind::Main)[1].count_of("Answer-1."),
+        1
+    );
 }
 
 #[test]
@@ -68,12 +85,21 @@ fn talks_in_a_terminal() {
     let client = Client::find().unwrap();
     let slow = ModelTurn::text("First paragraph.\n\nSecond paragraph.\n\nThird paragraph.")
         .stream_chunks(50, Duration::from_millis(200));
-    let script = ModelScript::new().say("Hello to you.").say("The command came.").turn(slow);
+    let script = ModelScript::new()
+        .say("Hello to you.")
+        .say("The command came.")
+        .turn(slow);
     let model = MockModel::start(script).unwrap();
     let plugin = greeting_plugin().unwrap();
     // Without its animations the client shows no answer before its end.
-    let lab = Lab::builder().model(&model).folder("a b ü").plugin(plugin.path());
-    let lab = lab.settings(serde_json::json!({"prefersReducedMotion": false})).build().unwrap();
+    let lab = Lab::builder()
+        .model(&model)
+        .folder("a b ü")
+        .plugin(plugin.path());
+    let lab = lab
+        .settings(serde_json::json!({"prefersReducedMotion": false}))
+        .build()
+        .unwrap();
 
     let terminal = Terminal::start(&lab, &client, &[]).unwrap();
     terminal.ready().unwrap();
@@ -83,7 +109,10 @@ fn talks_in_a_terminal() {
     terminal.type_text(&"left in the box ".repeat(12)).unwrap();
     terminal.say("/kit:greet two words").unwrap();
     terminal.wait_for("The command came.").unwrap();
-    assert_eq!(model.requests_of(RequestKind::Main)[1].count_of("GREETING for two words"), 1);
+    assert_eq!(
+        model.requests_of(RequestKind::Main)[1].count_of("GREETING for two words"),
+        1
+    );
 
     terminal.say("go on").unwrap();
     terminal.wait_for("First paragraph.").unwrap();
@@ -100,11 +129,16 @@ fn talks_in_a_terminal() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn queues_a_command_typed_while_a_turn_runs() {
     let client = Client::find().unwrap();
-    let script =
-        ModelScript::new().turn(ModelTurn::text("Slow start.").delay(Duration::from_secs(4))).say("The command came.");
+    let script = ModelScript::new()
+        .turn(ModelTurn::text("Slow start.").delay(Duration::from_secs(4)))
+        .say("The command came.");
     let model = MockModel::start(script).unwrap();
     let plugin = greeting_plugin().unwrap();
-    let lab = Lab::builder().model(&model).plugin(plugin.path()).build().unwrap();
+    let lab = Lab::builder()
+        .model(&model)
+        .plugin(plugin.path())
+        .build()
+        .unwrap();
 
     let terminal = Terminal::start(&lab, &client, &[]).unwrap();
     terminal.ready().unwrap();
@@ -118,7 +152,10 @@ fn queues_a_command_typed_while_a_turn_runs() {
     terminal
         .wait_until("the command to leave the queue in the transcript", |_| {
             let lines = lab.transcript_lines().unwrap();
-            lines.iter().filter_map(|line| line.get("operation")?.as_str()).eq(["enqueue", "dequeue"])
+            lines
+                .iter()
+                .filter_map(|line| line.get("operation")?.as_str())
+                .eq(["enqueue", "dequeue"])
         })
         .unwrap();
     assert_eq!(model.unscripted(), 0);

@@ -32,16 +32,25 @@ fn plugin(folder: &Path, scripts: &[(&str, &str)]) -> anyhow::Result<()> {
 fn fires_with_the_clients_fields_and_variables() {
     let lab = Lab::builder().folder("a b ü").build().unwrap();
     let folder = lab.root().join("my plugin");
-    let dump = r#"cat; echo "$CLAUDE_CODE_SESSION_ID|$CLAUDE_PLUGIN_ROOT|$CLAUDE_PROJECT_DIR|$PWD" >&2"#;
+    let dump =
+        r#"cat; echo "$CLAUDE_CODE_SESSION_ID|$CLAUDE_PLUGIN_ROOT|$CLAUDE_PROJECT_DIR|$PWD" >&2"#;
     plugin(&folder, &[("Stop", dump), ("SessionStart", dump)]).unwrap();
     let mut session = StandIn::with_session(&lab, &folder, "s-1").unwrap();
 
-    let run = session.stop_with(&StopInput::new("done").background(background_agent("omo:worker"))).unwrap();
+    let run = session
+        .stop_with(&StopInput::new("done").background(background_agent("omo:worker")))
+        .unwrap();
 
     let project = lab.project().display();
-    assert_eq!(run.stderr, format!("s-1|{}|{project}|{project}\n", folder.display()));
+    assert_eq!(
+        run.stderr,
+        format!("s-1|{}|{project}|{project}\n", folder.display())
+    );
     let input: Value = serde_json::from_str(&run.stdout).unwrap();
-    assert!(run.stdout.starts_with(r#"{"session_id":"s-1","transcript_path":"#));
+    assert!(
+        run.stdout
+            .starts_with(r#"{"session_id":"s-1","transcript_path":"#)
+    );
     assert!(run.stdout.ends_with("}\n"));
     assert_eq!(input["hook_event_name"], "Stop");
     assert_eq!(input["stop_hook_active"], false);
@@ -64,14 +73,31 @@ fn keeps_the_transcript_as_the_client_does() {
     let mut session = StandIn::new(&lab, &folder).unwrap();
 
     let run = session.prompt("hello").unwrap();
-    assert_eq!(run.answer().unwrap(), HookAnswer::PlainText("plain words".into()));
+    assert_eq!(
+        run.answer().unwrap(),
+        HookAnswer::PlainText("plain words".into())
+    );
     let stopped = session.stop("first words").unwrap();
     assert_eq!(stopped.answer().unwrap().reason(), Some("go on"));
-    assert!(session.prompt("/omo:off").unwrap().answer().unwrap().blocks());
-    assert!(session.prompt_while_running("/omo:status").unwrap().is_none());
+    assert!(
+        session
+            .prompt("/omo:off")
+            .unwrap()
+            .answer()
+            .unwrap()
+            .blocks()
+    );
+    assert!(
+        session
+            .prompt_while_running("/omo:status")
+            .unwrap()
+            .is_none()
+    );
     assert!(session.prompt_while_running("more").unwrap().is_some());
     let transcript = session.transcript();
-    let call = transcript.tool_use("Bash", &json!({"command": "ls"})).unwrap();
+    let call = transcript
+        .tool_use("Bash", &json!({"command": "ls"}))
+        .unwrap();
     transcript.interrupted_in_tool(&call).unwrap();
     transcript.hook_cancelled("Stop").unwrap();
     transcript.enqueue(&notification("<b>")).unwrap();
@@ -79,7 +105,10 @@ fn keeps_the_transcript_as_the_client_does() {
     let lines = lab.transcript_lines().unwrap();
     let kind = |line: &Value| {
         let inner = line.pointer("/attachment/type").or(line.get("operation"));
-        inner.or(line.get("type")).and_then(Value::as_str).map(str::to_owned)
+        inner
+            .or(line.get("type"))
+            .and_then(Value::as_str)
+            .map(str::to_owned)
     };
     let kinds: Vec<_> = lines.iter().filter_map(kind).collect();
     assert_eq!(
@@ -102,7 +131,9 @@ fn keeps_the_transcript_as_the_client_does() {
     assert_eq!(lines[0]["origin"]["kind"], "human");
     assert_eq!(lines[1]["parentUuid"], lines[0]["uuid"]);
     let text = fs::read_to_string(session.transcript().path()).unwrap();
-    assert!(text.contains("\n{\"type\":\"queue-operation\",\"operation\":\"enqueue\",\"timestamp\":\""));
+    assert!(
+        text.contains("\n{\"type\":\"queue-operation\",\"operation\":\"enqueue\",\"timestamp\":\"")
+    );
     assert!(text.contains("&lt;b&gt;"));
 }
 
@@ -117,7 +148,9 @@ fn reads_answers_as_the_client_does() {
         ("PreCompact", "echo '{\"a\"'"),
     ];
     plugin(&folder, &scripts).unwrap();
-    let mut session = StandIn::new(&lab, &folder).unwrap().with_limit(Duration::from_millis(300));
+    let mut session = StandIn::new(&lab, &folder)
+        .unwrap()
+        .with_limit(Duration::from_millis(300));
 
     let late = session.stop("x").unwrap();
     assert!(late.timed_out);

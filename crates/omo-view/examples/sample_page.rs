@@ -7,7 +7,10 @@ use omo_view::page::Renewal;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let page = omo_view::page::sample::sample_page();
-    let seconds = std::env::args().nth(1).map(|seconds| seconds.parse()).transpose()?;
+    let seconds = std::env::args()
+        .nth(1)
+        .map(|seconds| seconds.parse())
+        .transpose()?;
     let renewal = seconds.map(|seconds| Renewal { seconds });
     Ok(std::io::stdout().write_all(omo_view::page::render(&page, renewal)?.as_bytes())?)
 }

@@ -451,12 +451,20 @@ pub enum Bound {
 impl RunView {
     /// Title, or what else names the run.
     pub fn shown_title(&self) -> &str {
-        if self.title.is_empty() { &self.about } else { &self.title }
+        if self.title.is_empty() {
+            &self.about
+        } else {
+            &self.title
+        }
     }
 
     /// Tasks of a plan; a claim is none.
     pub fn listed_tasks(&self) -> &[TaskView] {
-        if self.subject == Subject::Plan { &self.tasks } else { &[] }
+        if self.subject == Subject::Plan {
+            &self.tasks
+        } else {
+            &[]
+        }
     }
 
     /// `true` for a run that goes on or waits.
@@ -468,14 +476,23 @@ impl RunView {
 impl WorkerView {
     /// The decision of a person that it waits for, which is asked once no other worker can go on.
     pub fn need_line(&self) -> Option<String> {
-        (!self.need.is_empty()).then(|| format!("{}: {}; asked once the others are done", self.name, self.need))
+        (!self.need.is_empty()).then(|| {
+            format!(
+                "{}: {}; asked once the others are done",
+                self.name, self.need
+            )
+        })
     }
 }
 
 impl TaskView {
     /// Title, also of a verification without one.
     pub fn shown_title(&self) -> &str {
-        if self.is_verification && self.title.is_empty() { "Verification of all tasks" } else { &self.title }
+        if self.is_verification && self.title.is_empty() {
+            "Verification of all tasks"
+        } else {
+            &self.title
+        }
     }
 
     /// State in words, such as `blocked by 3`.
@@ -495,7 +512,11 @@ impl TaskView {
 impl AttemptView {
     /// Milliseconds that it took, or has taken up to now.
     pub fn millis(&self, now: Timestamp) -> u64 {
-        let millis = self.until.unwrap_or(now).millis_since(self.since).unwrap_or_default();
+        let millis = self
+            .until
+            .unwrap_or(now)
+            .millis_since(self.since)
+            .unwrap_or_default();
         u64::try_from(millis).unwrap_or_default()
     }
 

@@ -21,7 +21,11 @@ pub struct Cell {
 impl Cell {
     /// Cell in a `Style`.
     pub fn new(text: impl Into<String>, style: Style) -> Self {
-        Self { text: text.into(), style, blanks: 0 }
+        Self {
+            text: text.into(),
+            style,
+            blanks: 0,
+        }
     }
 
     /// Cell without a `Style`.
@@ -48,7 +52,11 @@ pub fn align_columns<R: AsMut<[Cell]>>(rows: &mut [R]) {
     }
     for row in rows {
         if let Some((_, cells)) = row.as_mut().split_last_mut() {
-            for (cell, width) in cells.iter_mut().zip(&widths).filter(|(_, width)| **width > 0) {
+            for (cell, width) in cells
+                .iter_mut()
+                .zip(&widths)
+                .filter(|(_, width)| **width > 0)
+            {
                 cell.blanks = width - cell.text.width() + GAP;
             }
         }
@@ -61,7 +69,12 @@ pub fn table_text<const N: usize>(heads: [&str; N], rows: Vec<[Cell; N]>) -> Str
     align_columns(&mut rows);
     let mut out = String::new();
     for row in rows {
-        for Cell { text, style, blanks } in row {
+        for Cell {
+            text,
+            style,
+            blanks,
+        } in row
+        {
             let _ = write!(out, "{style}{text}{style:#}{:blanks$}", "");
         }
         out.push('\n');
@@ -94,7 +107,10 @@ mod tests {
     fn columns_stand_in_line_whatever_is_in_them() {
         let row = |a: &str, b: &str| [Cell::plain(a), Cell::plain(b)];
         let text = table_text(["a", "b"], vec![row("한국", "x"), row("long one", "")]);
-        assert_eq!(anstream::adapter::strip_str(&text).to_string(), "a         b\n한국      x\nlong one  \n");
+        assert_eq!(
+            anstream::adapter::strip_str(&text).to_string(),
+            "a         b\n한국      x\nlong one  \n"
+        );
     }
 
     #[test]

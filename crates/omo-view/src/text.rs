@@ -41,10 +41,31 @@ pub fn report_text(view: &RunView, reader: Reader<'_>) -> String {
     let checks: Vec<String> = view.final_checks.iter().map(check_words).collect();
     lines.section("Checks of the whole", &checks);
     lines.section("Workers", &worker_lines(view));
-    lines.section("Unproved", &view.not_verified.iter().map(|item| unproved_line(view, item)).collect::<Vec<_>>());
+    lines.section(
+        "Unproved",
+        &view
+            .not_verified
+            .iter()
+            .map(|item| unproved_line(view, item))
+            .collect::<Vec<_>>(),
+    );
     lines.section("Found beside that", &view.findings);
-    lines.section("Answers", &view.questions.iter().filter_map(|known| answer_line(known, reader)).collect::<Vec<_>>());
-    lines.section("Not committed", &view.checkout.as_ref().map(uncommitted_lines).unwrap_or_default());
+    lines.section(
+        "Answers",
+        &view
+            .questions
+            .iter()
+            .filter_map(|known| answer_line(known, reader))
+            .collect::<Vec<_>>(),
+    );
+    lines.section(
+        "Not committed",
+        &view
+            .checkout
+            .as_ref()
+            .map(uncommitted_lines)
+            .unwrap_or_default(),
+    );
     lines.numbered("Next", &view.next_steps);
     lines.into_text()
 }
@@ -63,13 +84,22 @@ pub fn progress_text(view: &RunView, reader: Reader<'_>) -> String {
 fn write_head(lines: &mut TextLines, view: &RunView) {
     let style = view.heading_style();
     lines.heading(&format!("{style}{}{style:#}", view.heading));
-    let facts: Vec<(&str, String)> = view.facts.iter().map(|(label, value)| (*label, sanitize(value, 300))).collect();
+    let facts: Vec<(&str, String)> = view
+        .facts
+        .iter()
+        .map(|(label, value)| (*label, sanitize(value, 300)))
+        .collect();
     lines.rows(&facts);
     for question in view.questions.iter().filter(|question| question.is_open) {
         let asked = format!("{}: {}", question.id, sanitize(&question.question, 600));
-        let answers = question.options.iter().map(|option| format!("`omo answer {} {option}`", question.id));
-        let points: Vec<String> =
-            std::iter::once(asked).chain(answers).chain(question.ways_out.iter().cloned()).collect();
+        let answers = question
+            .options
+            .iter()
+            .map(|option| format!("`omo answer {} {option}`", question.id));
+        let points: Vec<String> = std::iter::once(asked)
+            .chain(answers)
+            .chain(question.ways_out.iter().cloned())
+            .collect();
         lines.section("Asked", &points);
     }
 }
@@ -83,20 +113,33 @@ pub fn worker_lines(view: &RunView) -> Vec<String> {
 fn worker_line(view: &RunView, worker: &WorkerView) -> String {
     let many = if worker.tasks.len() == 1 { "" } else { "s" };
     let tasks = sanitize(&worker.tasks.join(", "), 60);
-    let cost =
-        if worker.cost_micros == 0 { String::new() } else { format!(", {}", format_dollars(worker.cost_micros)) };
-    format!("{} (wave {}, {}{many} {tasks}): {}{cost}", worker.name, worker.wave, view.task_word, worker.status)
+    let cost = if worker.cost_micros == 0 {
+        String::new()
+    } else {
+        format!(", {}", format_dollars(worker.cost_micros))
+    };
+    format!(
+        "{} (wave {}, {}{many} {tasks}): {}{cost}",
+        worker.name, worker.wave, view.task_word, worker.status
+    )
 }
 
 fn unproved_line(view: &RunView, item: &UnprovedView) -> String {
-    let task = item.task.as_ref().map(|id| format!("{} {}: ", view.task_word, sanitize(id, 64))).unwrap_or_default();
+    let task = item
+        .task
+        .as_ref()
+        .map(|id| format!("{} {}: ", view.task_word, sanitize(id, 64)))
+        .unwrap_or_default();
     format!("{task}{}", sanitize(&item.reason, 300))
 }
 
 fn answer_line(question: &QuestionView, reader: Reader<'_>) -> Option<String> {
     let answer = sanitize(question.answer.as_ref()?, 64);
     let asked = sanitize(question.question.lines().next().unwrap_or_default(), 120);
-    let (by, at) = (question.by.as_ref()?.describe(), (reader.clock)(question.at?));
+    let (by, at) = (
+        question.by.as_ref()?.describe(),
+        (reader.clock)(question.at?),
+    );
     Some(format!("{}: {asked} {answer}, by {by}, {at}", question.id))
 }
 
@@ -111,14 +154,23 @@ pub fn uncommitted_lines(checkout: &CheckoutView) -> Vec<String> {
         let names = list_some(files.iter().map(String::as_str), NAMED_FILES);
         format!("{words}: {}", sanitize(&names, 300))
     };
-    counted.into_iter().filter(|(files, _)| !files.is_empty()).map(line).collect()
+    counted
+        .into_iter()
+        .filter(|(files, _)| !files.is_empty())
+        .map(line)
+        .collect()
 }
 
 /// Lines of `RunningTask`, one for each task at work.
 pub fn working_lines(view: &RunView, now: Timestamp) -> Vec<String> {
     let line = |task: &TaskView| {
         let worker = worker_words(task, now)?;
-        Some(format!("{} {}, {}: {worker}", view.task_word, task.id, sanitize(&task.title, 80)))
+        Some(format!(
+            "{} {}, {}: {worker}",
+            view.task_word,
+            task.id,
+            sanitize(&task.title, 80)
+        ))
     };
     view.tasks.iter().filter_map(line).collect()
 }
@@ -126,26 +178,50 @@ pub fn working_lines(view: &RunView, now: Timestamp) -> Vec<String> {
 /// Worker of a running task, and the time since it began.
 fn worker_words(task: &TaskView, now: Timestamp) -> Option<String> {
     let running = task.running.as_ref()?;
-    let gone = running.gone.map(|gone| format!("; {gone}")).unwrap_or_default();
-    Some(format!("{} for {}{gone}", running.worker, format_age(Some(running.since), now)))
+    let gone = running
+        .gone
+        .map(|gone| format!("; {gone}"))
+        .unwrap_or_default();
+    Some(format!(
+        "{} for {}{gone}",
+        running.worker,
+        format_age(Some(running.since), now)
+    ))
 }
 
 fn task_table(view: &RunView, reader: Reader<'_>) -> String {
     let cells = |task: &TaskView| {
-        let time =
-            if task.history.is_empty() { String::new() } else { format_duration(task.worked_millis(reader.now)) };
+        let time = if task.history.is_empty() {
+            String::new()
+        } else {
+            format_duration(task.worked_millis(reader.now))
+        };
         let about = match worker_words(task, reader.now) {
             Some(worker) => worker,
             None if task.blocked_by.is_some() => String::new(),
             None => sanitize(&task.evidence, 200),
         };
         let attempts = pluralize(task.attempts as usize, "attempt");
-        let about = if task.attempts > 1 { format!("{attempts}; {about}") } else { about };
+        let about = if task.attempts > 1 {
+            format!("{attempts}; {about}")
+        } else {
+            about
+        };
         let title = truncate_columns(&sanitize(task.shown_title(), 120), TITLE_COLUMNS);
-        let title = if about.is_empty() { title } else { format!("{title} — {about}") };
-        let word = format!("{} {}", task.standing.mark(), sanitize(&task.standing_words(), 80));
+        let title = if about.is_empty() {
+            title
+        } else {
+            format!("{title} — {about}")
+        };
+        let word = format!(
+            "{} {}",
+            task.standing.mark(),
+            sanitize(&task.standing_words(), 80)
+        );
         let taken = task.id.len().max(4) + word.chars().count().max(12) + 16;
-        let room = reader.columns.map_or(LAST_CELL_COLUMNS, |all| all.saturating_sub(taken).max(TITLE_COLUMNS));
+        let room = reader.columns.map_or(LAST_CELL_COLUMNS, |all| {
+            all.saturating_sub(taken).max(TITLE_COLUMNS)
+        });
         [
             Cell::plain(sanitize(&task.id, 64)),
             Cell::new(word, task.style()),
@@ -153,12 +229,19 @@ fn task_table(view: &RunView, reader: Reader<'_>) -> String {
             Cell::plain(truncate_columns(&title, room)),
         ]
     };
-    table_text([view.task_word, "state", "time", "title"], view.tasks.iter().map(cells).collect())
+    table_text(
+        [view.task_word, "state", "time", "title"],
+        view.tasks.iter().map(cells).collect(),
+    )
 }
 
 /// Cells of a parallel worker below [`WORKER_HEADS`].
 pub fn worker_cells(worker: &WorkerView) -> [Cell; 6] {
-    let cost = if worker.cost_micros == 0 { String::new() } else { format_dollars(worker.cost_micros) };
+    let cost = if worker.cost_micros == 0 {
+        String::new()
+    } else {
+        format_dollars(worker.cost_micros)
+    };
     [
         Cell::plain(harmless_text(&worker.name)),
         Cell::new(harmless_text(&worker.status), worker.style()),

@@ -4,7 +4,8 @@
 use anstyle::{AnsiColor, Style};
 
 use crate::run_view::{
-    CheckState, CheckView, ReviewEnd, ReviewView, RunEnd, RunView, Standing, Subject, TaskView, WorkerView,
+    CheckState, CheckView, ReviewEnd, ReviewView, RunEnd, RunView, Standing, Subject, TaskView,
+    WorkerView,
 };
 
 /// Tone of a fact: `proved`, `not proved`, `failed` and so on, with a symbol and a colour.
@@ -73,16 +74,25 @@ impl RunView {
             return Tone::Unproved;
         }
         let cards: Vec<Tone> = self.counted_cards().map(TaskView::tone).collect();
-        let is_red = self.final_checks.iter().any(|check| check.state == CheckState::Red);
+        let is_red = self
+            .final_checks
+            .iter()
+            .any(|check| check.state == CheckState::Red);
         if self.end == RunEnd::Failed || is_red || cards.contains(&Tone::Failed) {
             return Tone::Failed;
         }
         let is_proved = self.end == RunEnd::Complete
             && self.not_verified.is_empty()
             && self.has_proof()
-            && self.final_checks.iter().all(|check| check.tone() == Tone::Proved)
+            && self
+                .final_checks
+                .iter()
+                .all(|check| check.tone() == Tone::Proved)
             && cards.iter().all(|tone| *tone == Tone::Proved)
-            && self.reviews.last().is_none_or(|review| review.verdict == ReviewEnd::Agreed);
+            && self
+                .reviews
+                .last()
+                .is_none_or(|review| review.verdict == ReviewEnd::Agreed);
         match (is_proved, self.weakened.is_empty()) {
             (true, true) => Tone::Proved,
             (true, false) => Tone::Weakened,
@@ -92,16 +102,24 @@ impl RunView {
 
     /// `true` for an ultrawork run whose model said why it cannot be done, which is an honest end.
     fn is_blocked(&self) -> bool {
-        self.subject == Subject::Ultrawork && self.tasks.iter().any(|task| task.standing == Standing::Blocked)
+        self.subject == Subject::Ultrawork
+            && self
+                .tasks
+                .iter()
+                .any(|task| task.standing == Standing::Blocked)
     }
 
     fn counted_cards(&self) -> impl Iterator<Item = &TaskView> {
-        self.tasks.iter().filter(|card| card.standing != Standing::LeftOut)
+        self.tasks
+            .iter()
+            .filter(|card| card.standing != Standing::LeftOut)
     }
 
     /// Any check or review at all.
     fn has_proof(&self) -> bool {
-        !self.final_checks.is_empty() || !self.reviews.is_empty() || self.counted_cards().next().is_some()
+        !self.final_checks.is_empty()
+            || !self.reviews.is_empty()
+            || self.counted_cards().next().is_some()
     }
 }
 
@@ -112,8 +130,15 @@ impl TaskView {
         if self.standing != Standing::Passed {
             return self.standing.tone();
         }
-        let has_source = self.proved_by.as_ref().is_some_and(|source| !source.is_empty());
-        if self.checks.iter().any(|check| check.state == CheckState::Red) {
+        let has_source = self
+            .proved_by
+            .as_ref()
+            .is_some_and(|source| !source.is_empty());
+        if self
+            .checks
+            .iter()
+            .any(|check| check.state == CheckState::Red)
+        {
             return Tone::Failed;
         }
         let is_proved = if self.checks.is_empty() {
@@ -121,7 +146,11 @@ impl TaskView {
         } else {
             self.checks.iter().all(|check| check.tone() == Tone::Proved)
         };
-        if is_proved { Tone::Proved } else { Tone::Unproved }
+        if is_proved {
+            Tone::Proved
+        } else {
+            Tone::Unproved
+        }
     }
 }
 
@@ -130,7 +159,9 @@ impl RunView {
     pub fn heading_style(&self) -> Style {
         match (self.subject, self.end) {
             // A claim that is not proved.
-            (Subject::Ultrawork, RunEnd::Incomplete) if !self.is_blocked() => RunEnd::Failed.style(),
+            (Subject::Ultrawork, RunEnd::Incomplete) if !self.is_blocked() => {
+                RunEnd::Failed.style()
+            }
             (_, end) => end.style(),
         }
     }
@@ -142,7 +173,9 @@ impl RunEnd {
         match self {
             Self::Complete => AnsiColor::Green.on_default().bold(),
             Self::Failed => AnsiColor::Red.on_default().bold(),
-            Self::Waiting | Self::Unproved | Self::Incomplete => AnsiColor::Yellow.on_default().bold(),
+            Self::Waiting | Self::Unproved | Self::Incomplete => {
+                AnsiColor::Yellow.on_default().bold()
+            }
             Self::Running | Self::Cancelled => Style::new().bold(),
         }
     }

@@ -1,6 +1,9 @@
 //! What holds for every page, whatever a run and those who wrote its texts did.
 
-#![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test fails where something is missing"
+)]
 
 use std::collections::BTreeSet;
 
@@ -26,9 +29,14 @@ fn renewing_html(page: &RunView) -> String {
 
 #[test]
 fn every_page_begins_alike() {
-    let all = omo_view::page::render_project(&omo_view::page::sample::sample_project_page()).unwrap();
+    let all =
+        omo_view::page::render_project(&omo_view::page::sample::sample_project_page()).unwrap();
     for page in [html(&sample_page()), renewing_html(&sample_page()), all] {
-        assert!(page.starts_with(omo_view::page::PAGE_START), "{}", &page[..300]);
+        assert!(
+            page.starts_with(omo_view::page::PAGE_START),
+            "{}",
+            &page[..300]
+        );
     }
 }
 
@@ -50,35 +58,57 @@ fn page_that_says(text: &str) -> RunView {
     let mut page = sample_page();
     let say = |part: &mut String| text.clone_into(part);
     let (title, sentence, request) = (&mut page.title, &mut page.heading, &mut page.request);
-    [title, sentence, request, &mut page.as_of].into_iter().for_each(say);
+    [title, sentence, request, &mut page.as_of]
+        .into_iter()
+        .for_each(say);
     for (_, value) in &mut page.facts {
         say(value);
     }
     let own = page.tasks.iter_mut().flat_map(|card| &mut card.checks);
     for check in page.final_checks.iter_mut().chain(own) {
-        [&mut check.command, &mut check.detail].into_iter().for_each(say);
+        [&mut check.command, &mut check.detail]
+            .into_iter()
+            .for_each(say);
         check.output = vec![text.to_owned(); 2];
         check.tree = Some(text.to_owned());
     }
     for review in &mut page.reviews {
-        [&mut review.reviewer, &mut review.words].into_iter().for_each(say);
+        [&mut review.reviewer, &mut review.words]
+            .into_iter()
+            .for_each(say);
         review.tree = Some(text.to_owned());
     }
     page.not_verified.iter_mut().for_each(|item| {
         say(&mut item.reason);
         item.task = Some("none of the tasks".to_owned());
     });
-    page.weakened.iter_mut().flat_map(|change| [&mut change.by, &mut change.what]).for_each(say);
-    page.findings.iter_mut().chain(&mut page.next_steps).for_each(say);
+    page.weakened
+        .iter_mut()
+        .flat_map(|change| [&mut change.by, &mut change.what])
+        .for_each(say);
+    page.findings
+        .iter_mut()
+        .chain(&mut page.next_steps)
+        .for_each(say);
     for lane in &mut page.timeline.lanes {
         say(&mut lane.name);
         lane.spans.iter_mut().for_each(|span| say(&mut span.label));
         lane.marks.iter_mut().for_each(|mark| say(&mut mark.label));
     }
     for card in &mut page.tasks {
-        [&mut card.id, &mut card.title, &mut card.goal, &mut card.diff, &mut card.evidence].into_iter().for_each(say);
+        [
+            &mut card.id,
+            &mut card.title,
+            &mut card.goal,
+            &mut card.diff,
+            &mut card.evidence,
+        ]
+        .into_iter()
+        .for_each(say);
         card.proved_by = Some(text.to_owned());
-        card.history.iter_mut().for_each(|attempt| say(&mut attempt.why));
+        card.history
+            .iter_mut()
+            .for_each(|attempt| say(&mut attempt.why));
         card.note = Some(text.to_owned());
         card.evidence_lines = vec![text.to_owned()];
         card.files = vec![text.to_owned()];
@@ -112,11 +142,33 @@ proptest! {
 #[test]
 fn nothing_can_be_loaded_or_run() {
     let page = html(&sample_page());
-    let style = page.split("<style>").nth(1).unwrap().split("</style>").next().unwrap();
+    let style = page
+        .split("<style>")
+        .nth(1)
+        .unwrap()
+        .split("</style>")
+        .next()
+        .unwrap();
     let digest = BASE64.encode(Sha256::digest(style.as_bytes()).as_ref());
-    let policy = format!("\"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'\"");
-    assert!(page.contains(&policy), "the policy does not allow the style sheet: {digest}");
-    for word in ["<script", "<link", "<img", "<iframe", "@import", "url(http", "src=", " style=\"", "http:", "https:"] {
+    let policy = format!(
+        "\"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'\""
+    );
+    assert!(
+        page.contains(&policy),
+        "the policy does not allow the style sheet: {digest}"
+    );
+    for word in [
+        "<script",
+        "<link",
+        "<img",
+        "<iframe",
+        "@import",
+        "url(http",
+        "src=",
+        " style=\"",
+        "http:",
+        "https:",
+    ] {
         assert!(!page.contains(word), "{word}");
     }
 }
@@ -128,26 +180,54 @@ fn only_a_page_that_renews_itself_has_a_script_and_only_that_one_may_run() {
     let (script, after) = rest.split_once("</script>").unwrap();
     let digest = BASE64.encode(Sha256::digest(script.as_bytes()).as_ref());
     let allowed = format!("script-src 'sha256-{digest}'; ");
-    assert!(page.contains(&allowed), "the policy does not allow the script: {digest}");
-    for word in ["fetch", "XMLHttp", "import", "eval", "innerHTML", "insertAdjacent", "document.write", "http"] {
+    assert!(
+        page.contains(&allowed),
+        "the policy does not allow the script: {digest}"
+    );
+    for word in [
+        "fetch",
+        "XMLHttp",
+        "import",
+        "eval",
+        "innerHTML",
+        "insertAdjacent",
+        "document.write",
+        "http",
+    ] {
         assert!(!script.contains(word), "{word}");
     }
     // What is left is the page without a script, with the control beside its links and other words at its end.
     let without = [before, after].concat().replacen(&allowed, "", 1);
-    let control = without.split("<p id=\"renewal\"").nth(1).unwrap().split("</p>").next().unwrap();
+    let control = without
+        .split("<p id=\"renewal\"")
+        .nth(1)
+        .unwrap()
+        .split("</p>")
+        .next()
+        .unwrap();
     assert_eq!(
         control,
         " class=\"renewal\" data-seconds=\"5\"><span>This page is written anew while the run goes on: reload it.</span> \
          <button type=\"button\" hidden>Pause</button>"
     );
     let other = html(&sample_page());
-    assert_eq!(tags(&without).len(), tags(&other).len() + "<p><span></span><button></button></p>".matches('<').count());
-    assert!(!other.contains("<script") && !other.contains("script-src") && !other.contains("<button"));
+    assert_eq!(
+        tags(&without).len(),
+        tags(&other).len() + "<p><span></span><button></button></p>".matches('<').count()
+    );
+    assert!(
+        !other.contains("<script") && !other.contains("script-src") && !other.contains("<button")
+    );
 }
 
 #[test]
 fn a_page_of_a_run_that_goes_on_says_when_it_stood_so() {
-    let as_of = |as_of: &str| html(&RunView { as_of: as_of.to_owned(), ..sample_page() });
+    let as_of = |as_of: &str| {
+        html(&RunView {
+            as_of: as_of.to_owned(),
+            ..sample_page()
+        })
+    };
     assert!(as_of("14:03:22").contains(" · as of 14:03:22</p>"));
     assert!(!as_of("").contains("as of"));
 }
@@ -163,13 +243,29 @@ fn the_templates_escape_everything_and_quote_every_attribute() {
         }
         count += 1;
         let text = std::fs::read_to_string(&path).unwrap();
-        assert!(!text.contains("safe") && !text.contains("escape"), "{}", path.display());
-        let markup: String =
-            text.split("{%").map(|part| part.split_once("%}").map_or(part, |(_, rest)| rest)).collect();
-        for (place, _) in markup.match_indices("{{").filter(|(place, _)| !markup[..*place].ends_with(['<', '/'])) {
-            let tag = markup[..place].rfind(['<', '>']).map(|start| &markup[start..place]).unwrap_or_default();
+        assert!(
+            !text.contains("safe") && !text.contains("escape"),
+            "{}",
+            path.display()
+        );
+        let markup: String = text
+            .split("{%")
+            .map(|part| part.split_once("%}").map_or(part, |(_, rest)| rest))
+            .collect();
+        for (place, _) in markup
+            .match_indices("{{")
+            .filter(|(place, _)| !markup[..*place].ends_with(['<', '/']))
+        {
+            let tag = markup[..place]
+                .rfind(['<', '>'])
+                .map(|start| &markup[start..place])
+                .unwrap_or_default();
             let is_quoted = tag.matches('"').count() % 2 == 1;
-            assert!(!tag.starts_with('<') || is_quoted, "{}: {tag}", path.display());
+            assert!(
+                !tag.starts_with('<') || is_quoted,
+                "{}: {tag}",
+                path.display()
+            );
         }
     }
     assert!(count > 4);
@@ -177,23 +273,48 @@ fn the_templates_escape_everything_and_quote_every_attribute() {
 
 #[test]
 fn every_link_leads_to_something_and_headings_are_in_order() {
-    for page in [sample_page(), empty_page(), RunView { tasks: vec![card("1", &[])], ..empty_page() }] {
+    for page in [
+        sample_page(),
+        empty_page(),
+        RunView {
+            tasks: vec![card("1", &[])],
+            ..empty_page()
+        },
+    ] {
         let page = html(&page);
         let values = |name: &str| -> Vec<String> {
             let before = format!(" {name}=\"");
-            page.split(&before).skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
+            page.split(&before)
+                .skip(1)
+                .map(|rest| rest.split('"').next().unwrap().to_owned())
+                .collect()
         };
         let ids = values("id");
-        assert_eq!(ids.len(), ids.iter().collect::<BTreeSet<_>>().len(), "an id stands twice: {ids:?}");
+        assert_eq!(
+            ids.len(),
+            ids.iter().collect::<BTreeSet<_>>().len(),
+            "an id stands twice: {ids:?}"
+        );
         for link in values("href").iter().chain(&values("aria-labelledby")) {
             for target in link.trim_start_matches('#').split(' ') {
                 assert!(ids.iter().any(|id| id == target), "{target} is not there");
             }
         }
-        let levels = page.match_indices("<h").filter_map(|(place, _)| page[place + 2..].chars().next()?.to_digit(10));
+        let levels = page
+            .match_indices("<h")
+            .filter_map(|(place, _)| page[place + 2..].chars().next()?.to_digit(10));
         let levels: Vec<u32> = levels.collect();
-        assert_eq!((levels[0], levels.iter().filter(|level| **level == 1).count()), (1, 1));
-        assert!(levels.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{levels:?}");
+        assert_eq!(
+            (
+                levels[0],
+                levels.iter().filter(|level| **level == 1).count()
+            ),
+            (1, 1)
+        );
+        assert!(
+            levels.windows(2).all(|pair| pair[1] <= pair[0] + 1),
+            "{levels:?}"
+        );
     }
 }
 
@@ -201,7 +322,13 @@ fn every_link_leads_to_something_and_headings_are_in_order() {
 fn a_large_run_stays_small_and_shows_every_task() {
     let page = html(&large_page());
     assert!(page.len() < MAX_BYTES, "{} bytes", page.len());
-    assert_eq!((page.matches("<article").count(), page.matches("class=\"node ").count()), (200, 200));
+    assert_eq!(
+        (
+            page.matches("<article").count(),
+            page.matches("class=\"node ").count()
+        ),
+        (200, 200)
+    );
     assert!(!page.contains("tasks left out"));
 }
 
@@ -225,7 +352,11 @@ fn a_hostile_run_stays_small_and_says_what_is_missing() {
     }
     let page = html(&page);
     assert!(page.len() < MAX_BYTES, "{} bytes", page.len());
-    for missing in ["more tasks left out", "more lines left out", "more lanes left out"] {
+    for missing in [
+        "more tasks left out",
+        "more lines left out",
+        "more lanes left out",
+    ] {
         assert!(page.contains(missing), "{missing}");
     }
 }
@@ -234,8 +365,13 @@ fn a_hostile_run_stays_small_and_says_what_is_missing() {
 fn contrast(one: &str, other: &str) -> f64 {
     let light = |colour: &str| {
         let channel = |place: usize| {
-            let value = f64::from(u8::from_str_radix(&colour[place..place + 2], 16).unwrap()) / 255.0;
-            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+            let value =
+                f64::from(u8::from_str_radix(&colour[place..place + 2], 16).unwrap()) / 255.0;
+            if value <= 0.04045 {
+                value / 12.92
+            } else {
+                ((value + 0.055) / 1.055).powf(2.4)
+            }
         };
         0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
     };
@@ -249,15 +385,22 @@ fn every_text_can_be_read_in_light_and_in_dark() {
     let schemes: Vec<&str> = style.split(":root {").skip(1).take(2).collect();
     assert_eq!(schemes.len(), 2);
     for scheme in schemes {
-        let colour = |name: &str| scheme.split(&format!("--{name}: ")).nth(1).unwrap()[..7].to_owned();
+        let colour =
+            |name: &str| scheme.split(&format!("--{name}: ")).nth(1).unwrap()[..7].to_owned();
         let grounds = ["paper", "card", "code"];
         let tones = ["proved", "failed", "unproved", "open"];
         let mut pairs: Vec<(String, String)> = Vec::new();
         for text in ["ink", "dim"].iter().chain(&tones) {
-            pairs.extend(grounds.iter().map(|ground| ((*text).to_owned(), (*ground).to_owned())));
+            pairs.extend(
+                grounds
+                    .iter()
+                    .map(|ground| ((*text).to_owned(), (*ground).to_owned())),
+            );
         }
         for tone in tones {
-            pairs.extend([tone, "ink", "dim"].map(|text| (text.to_owned(), format!("{tone}-ground"))));
+            pairs.extend(
+                [tone, "ink", "dim"].map(|text| (text.to_owned(), format!("{tone}-ground"))),
+            );
         }
         for (text, ground) in pairs {
             let found = contrast(&colour(&text), &colour(&ground));

@@ -2,7 +2,9 @@
 
 use omo_view::page::render;
 use omo_view::page::sample::{card, check, empty_page};
-use omo_view::run_view::{CheckState, ReviewEnd, ReviewView, RunEnd, RunView, Standing, UnprovedView, WeakeningView};
+use omo_view::run_view::{
+    CheckState, ReviewEnd, ReviewView, RunEnd, RunView, Standing, UnprovedView, WeakeningView,
+};
 use omo_view::tone::Tone;
 use proptest::prelude::*;
 
@@ -18,59 +20,152 @@ const STANDINGS: [Standing; 10] = [
     Standing::Interrupted,
     Standing::Pending,
 ];
-const STATES: [CheckState; 5] =
-    [CheckState::Green, CheckState::AlreadyGreen, CheckState::Red, CheckState::Unusable, CheckState::NotRun];
-const ENDS: [RunEnd; 6] =
-    [RunEnd::Running, RunEnd::Waiting, RunEnd::Complete, RunEnd::Incomplete, RunEnd::Failed, RunEnd::Cancelled];
+const STATES: [CheckState; 5] = [
+    CheckState::Green,
+    CheckState::AlreadyGreen,
+    CheckState::Red,
+    CheckState::Unusable,
+    CheckState::NotRun,
+];
+const ENDS: [RunEnd; 6] = [
+    RunEnd::Running,
+    RunEnd::Waiting,
+    RunEnd::Complete,
+    RunEnd::Incomplete,
+    RunEnd::Failed,
+    RunEnd::Cancelled,
+];
 
 fn proved_page() -> RunView {
-    RunView { tasks: vec![card("1", &[])], final_checks: vec![check("true", CheckState::Green)], ..empty_page() }
+    RunView {
+        tasks: vec![card("1", &[])],
+        final_checks: vec![check("true", CheckState::Green)],
+        ..empty_page()
+    }
 }
 
 fn review(verdict: ReviewEnd) -> ReviewView {
-    ReviewView { reviewer: "r".to_owned(), verdict, at: None, tree: None, words: String::new() }
+    ReviewView {
+        reviewer: "r".to_owned(),
+        verdict,
+        at: None,
+        tree: None,
+        words: String::new(),
+    }
 }
 
 #[test]
 fn a_page_is_green_where_all_of_it_is_proved() {
     assert_eq!(proved_page().tone(), Tone::Proved);
     let agreed = vec![review(ReviewEnd::Rejected), review(ReviewEnd::Agreed)];
-    assert_eq!(RunView { reviews: agreed, ..proved_page() }.tone(), Tone::Proved);
+    assert_eq!(
+        RunView {
+            reviews: agreed,
+            ..proved_page()
+        }
+        .tone(),
+        Tone::Proved
+    );
     let mut page = proved_page();
-    page.tasks.push(omo_view::run_view::TaskView { standing: Standing::LeftOut, ..card("2", &[]) });
-    assert_eq!(page.tone(), Tone::Proved, "what the plan leaves out was not asked for");
+    page.tasks.push(omo_view::run_view::TaskView {
+        standing: Standing::LeftOut,
+        ..card("2", &[])
+    });
+    assert_eq!(
+        page.tone(),
+        Tone::Proved,
+        "what the plan leaves out was not asked for"
+    );
 }
 
 #[test]
 fn any_one_doubt_takes_the_green_away() {
-    assert_eq!(empty_page().tone(), Tone::Unproved, "nothing was proved by nothing");
+    assert_eq!(
+        empty_page().tone(),
+        Tone::Unproved,
+        "nothing was proved by nothing"
+    );
     for end in ENDS.into_iter().filter(|end| *end != RunEnd::Complete) {
-        assert_ne!(RunView { end, ..proved_page() }.tone(), Tone::Proved, "{end:?}");
-    }
-    for state in STATES.into_iter().filter(|state| *state != CheckState::Green) {
         assert_ne!(
-            RunView { final_checks: vec![check("x", state)], ..proved_page() }.tone(),
+            RunView {
+                end,
+                ..proved_page()
+            }
+            .tone(),
+            Tone::Proved,
+            "{end:?}"
+        );
+    }
+    for state in STATES
+        .into_iter()
+        .filter(|state| *state != CheckState::Green)
+    {
+        assert_ne!(
+            RunView {
+                final_checks: vec![check("x", state)],
+                ..proved_page()
+            }
+            .tone(),
             Tone::Proved,
             "{state:?}"
         );
         let mut page = proved_page();
         page.tasks[0].checks[0].state = state;
-        assert_ne!((page.tone(), page.tasks[0].tone()), (Tone::Proved, Tone::Proved), "{state:?}");
+        assert_ne!(
+            (page.tone(), page.tasks[0].tone()),
+            (Tone::Proved, Tone::Proved),
+            "{state:?}"
+        );
         assert_eq!(page.tone() == Tone::Failed, state == CheckState::Red);
     }
-    for standing in STANDINGS.into_iter().filter(|standing| *standing != Standing::Passed) {
+    for standing in STANDINGS
+        .into_iter()
+        .filter(|standing| *standing != Standing::Passed)
+    {
         let mut page = proved_page();
         page.tasks[0].standing = standing;
         assert_ne!(page.tasks[0].tone(), Tone::Proved, "{standing:?}");
-        assert!(page.tone() != Tone::Proved || standing == Standing::LeftOut, "{standing:?}");
+        assert!(
+            page.tone() != Tone::Proved || standing == Standing::LeftOut,
+            "{standing:?}"
+        );
     }
     for verdict in [ReviewEnd::Rejected, ReviewEnd::Unclear, ReviewEnd::Missing] {
-        assert_eq!(RunView { reviews: vec![review(verdict)], ..proved_page() }.tone(), Tone::Unproved, "{verdict:?}");
+        assert_eq!(
+            RunView {
+                reviews: vec![review(verdict)],
+                ..proved_page()
+            }
+            .tone(),
+            Tone::Unproved,
+            "{verdict:?}"
+        );
     }
-    let unproved = vec![UnprovedView { task: None, reason: String::new() }];
-    assert_eq!(RunView { not_verified: unproved, ..proved_page() }.tone(), Tone::Unproved);
-    let weakened = vec![WeakeningView { at: None, by: String::new(), what: String::new() }];
-    assert_eq!(RunView { weakened, ..proved_page() }.tone(), Tone::Weakened);
+    let unproved = vec![UnprovedView {
+        task: None,
+        reason: String::new(),
+    }];
+    assert_eq!(
+        RunView {
+            not_verified: unproved,
+            ..proved_page()
+        }
+        .tone(),
+        Tone::Unproved
+    );
+    let weakened = vec![WeakeningView {
+        at: None,
+        by: String::new(),
+        what: String::new(),
+    }];
+    assert_eq!(
+        RunView {
+            weakened,
+            ..proved_page()
+        }
+        .tone(),
+        Tone::Weakened
+    );
     let mut page = proved_page();
     page.tasks[0].checks.clear();
     assert_eq!(page.tone(), Tone::Unproved, "a task without a check");

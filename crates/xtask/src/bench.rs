@@ -26,13 +26,27 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         return run_workers(&plugin, &options.count);
     }
     let build = &plugin.build;
-    cargo::run(build.cargo("build")?.args(["--locked", "-p", "omo-benches", "--bin", "empty"]))?;
+    cargo::run(
+        build
+            .cargo("build")?
+            .args(["--locked", "-p", "omo-benches", "--bin", "empty"]),
+    )?;
     let empty = build.folder()?.join("empty");
     // Static as well: no child's peak of memory can be less than that of the process that starts it.
     let mut contest = build.cargo("run")?;
-    contest.args(["--locked", "-p", "omo-benches", "--bin", "omo-benches", "--"]);
+    contest.args([
+        "--locked",
+        "-p",
+        "omo-benches",
+        "--bin",
+        "omo-benches",
+        "--",
+    ]);
     let top = cargo::top()?;
-    contest.arg(plugin.path.join("bin")).arg(empty).arg(top.join("benches").join("peers"));
+    contest
+        .arg(plugin.path.join("bin"))
+        .arg(empty)
+        .arg(top.join("benches").join("peers"));
     contest.arg(top.join("docs")).arg(build.triple());
     anstream::println!("target: {}\n", build.triple());
     cargo::run(&mut contest)
@@ -41,7 +55,17 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 fn run_workers(plugin: &Plugin, counts: &[u32]) -> Result<()> {
     let mut command = Command::new(cargo::cargo());
     command.arg("run").current_dir(cargo::top()?);
-    command.args(["--locked", "--quiet", "-p", "omo-tests", "--bin", "many_workers", "--"]);
-    command.args(counts.iter().map(u32::to_string)).env("OMO_TEST_PLUGIN", &plugin.path);
+    command.args([
+        "--locked",
+        "--quiet",
+        "-p",
+        "omo-tests",
+        "--bin",
+        "many_workers",
+        "--",
+    ]);
+    command
+        .args(counts.iter().map(u32::to_string))
+        .env("OMO_TEST_PLUGIN", &plugin.path);
     cargo::run(&mut command)
 }

@@ -7,8 +7,12 @@ use anyhow::{Result, bail};
 use crate::{cargo, rust_target};
 
 /// One target for each system and processor of a release.
-const TARGETS: [&str; 4] =
-    ["aarch64-unknown-linux-musl", "aarch64-apple-darwin", "x86_64-apple-darwin", "x86_64-pc-windows-gnu"];
+const TARGETS: [&str; 4] = [
+    "aarch64-unknown-linux-musl",
+    "aarch64-apple-darwin",
+    "x86_64-apple-darwin",
+    "x86_64-pc-windows-gnu",
+];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Outcome {
@@ -35,8 +39,11 @@ pub(crate) fn run() -> Result<()> {
         outcomes.push((target, outcome(target, verb, rest)?));
     }
     anstream::println!("\n{}", table(&outcomes));
-    let broken: Vec<&str> =
-        outcomes.iter().filter(|(_, outcome)| *outcome == Outcome::Fails).map(|(target, _)| *target).collect();
+    let broken: Vec<&str> = outcomes
+        .iter()
+        .filter(|(_, outcome)| *outcome == Outcome::Fails)
+        .map(|(target, _)| *target)
+        .collect();
     if !broken.is_empty() {
         bail!("the workspace does not compile for {}", broken.join(", "));
     }
@@ -46,7 +53,11 @@ pub(crate) fn run() -> Result<()> {
 /// Verb of cargo, and its trailing words: clippy with warnings as errors, where installed.
 fn compiler() -> (&'static str, &'static [&'static str]) {
     let clippy = cargo::output(Command::new(cargo::cargo()).args(["clippy", "--version"]));
-    if clippy.is_ok() { ("clippy", &["--", "-D", "warnings"]) } else { ("check", &[]) }
+    if clippy.is_ok() {
+        ("clippy", &["--", "-D", "warnings"])
+    } else {
+        ("check", &[])
+    }
 }
 
 fn outcome(target: &str, verb: &str, rest: &[&str]) -> Result<Outcome> {
@@ -56,15 +67,33 @@ fn outcome(target: &str, verb: &str, rest: &[&str]) -> Result<Outcome> {
     anstream::println!("cargo {verb} for {target}");
     let mut command = Command::new(cargo::cargo());
     command
-        .args([verb, "--quiet", "--workspace", "--all-targets", "--all-features", "--locked", "--target", target])
+        .args([
+            verb,
+            "--quiet",
+            "--workspace",
+            "--all-targets",
+            "--all-features",
+            "--locked",
+            "--target",
+            target,
+        ])
         .args(rest);
     let status = command.current_dir(cargo::top()?).status()?;
-    Ok(if status.success() { Outcome::Compiles } else { Outcome::Fails })
+    Ok(if status.success() {
+        Outcome::Compiles
+    } else {
+        Outcome::Fails
+    })
 }
 
 fn table(outcomes: &[(&str, Outcome)]) -> String {
-    let width = outcomes.iter().map(|(target, _)| target.len()).max().unwrap_or(0);
-    let line = |(target, outcome): &(&str, Outcome)| format!("{target:<width$}  {}", outcome.words());
+    let width = outcomes
+        .iter()
+        .map(|(target, _)| target.len())
+        .max()
+        .unwrap_or(0);
+    let line =
+        |(target, outcome): &(&str, Outcome)| format!("{target:<width$}  {}", outcome.words());
     outcomes.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 

@@ -24,16 +24,23 @@ const VITEST_VERSION: &str = "3.2.4";
 pub(crate) fn find_or_install(version: Option<&str>) -> Result<PathBuf> {
     let version = version.map_or_else(|| Ok(VERSION.to_owned()), published_version)?;
     let folder = cargo::target()?.join("claude-code").join(&version);
-    let program = folder.join("node_modules").join("@anthropic-ai").join(platform_package()?).join("claude");
+    let program = folder
+        .join("node_modules")
+        .join("@anthropic-ai")
+        .join(platform_package()?)
+        .join("claude");
     install(CLIENT, &version, &folder, &program)?;
     Ok(program)
 }
 
 /// Number of a version name such as `latest`.
 fn published_version(name: &str) -> Result<String> {
-    let number = cargo::output(Command::new("npm").args(["view", &format!("{CLIENT}@{name}"), "version"]))?;
+    let number =
+        cargo::output(Command::new("npm").args(["view", &format!("{CLIENT}@{name}"), "version"]))?;
     let number = number.trim();
-    if !number.starts_with(|first: char| first.is_ascii_digit()) || number.contains(char::is_whitespace) {
+    if !number.starts_with(|first: char| first.is_ascii_digit())
+        || number.contains(char::is_whitespace)
+    {
         bail!("npm knows no single version {name} of {CLIENT}: {number:?}");
     }
     anstream::println!("the client is {number}; the tests are written for {VERSION}");
@@ -44,7 +51,12 @@ fn published_version(name: &str) -> Result<String> {
 pub(crate) fn find_or_install_vitest() -> Result<PathBuf> {
     let folder = cargo::target()?.join("vitest").join(VITEST_VERSION);
     let modules = folder.join("node_modules");
-    install("vitest", VITEST_VERSION, &folder, &modules.join("vitest").join("vitest.mjs"))?;
+    install(
+        "vitest",
+        VITEST_VERSION,
+        &folder,
+        &modules.join("vitest").join("vitest.mjs"),
+    )?;
     Ok(modules)
 }
 
@@ -83,7 +95,15 @@ fn install(name: &str, version: &str, folder: &Path, program: &Path) -> Result<(
     anstream::println!("installing {name} {version} into {}", folder.display());
     std::fs::create_dir_all(folder).with_context(|| format!("create {}", folder.display()))?;
     let package = format!("{name}@{version}");
-    let install = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", ".", &package];
+    let install = [
+        "install",
+        "--no-audit",
+        "--no-fund",
+        "--ignore-scripts",
+        "--prefix",
+        ".",
+        &package,
+    ];
     // Captured: npm's list of added packages is no news.
     cargo::output(Command::new("npm").args(install).current_dir(folder))?;
     if !program.is_file() {

@@ -20,14 +20,20 @@ const DONE: &str = "<promise>DONE</promise>";
 pub(crate) fn run() -> Result<()> {
     let plugin = plugin::build_for_development()?;
     let lab = Lab::builder().plugin(&plugin.path).build()?;
-    let mut play = Play { session: StandIn::new(&lab, &plugin.path)?, lab: &lab };
+    let mut play = Play {
+        session: StandIn::new(&lab, &plugin.path)?,
+        lab: &lab,
+    };
     title("1. A run: `ulw` turns it on, and the session is held until its work is proved");
     play.run_to_its_proof()?;
     title("2. Letting go: one command frees the session at once");
     play.let_go()?;
     title("What was decided, as `omo log` shows it");
     play.show_log(&plugin.path.join("bin").join("omo"))?;
-    println!("\nNow with the real client:  claude --plugin-dir {}", plugin.path.display());
+    println!(
+        "\nNow with the real client:  claude --plugin-dir {}",
+        plugin.path.display()
+    );
     Ok(())
 }
 
@@ -39,10 +45,15 @@ struct Play<'a> {
 impl Play<'_> {
     fn run_to_its_proof(&mut self) -> Result<()> {
         let lab = self.lab;
-        lab.write("test.sh", "test \"$(sh greet.sh Ada)\" = \"Hello, Ada!\" && echo ok\n")?;
+        lab.write(
+            "test.sh",
+            "test \"$(sh greet.sh Ada)\" = \"Hello, Ada!\" && echo ok\n",
+        )?;
         let start = self.session.session_start("startup")?;
         Self::hook("SessionStart", &start)?;
-        self.person(&format!("/omo:ulw --check \"{CHECK}\" write greet.sh so that the check passes"))?;
+        self.person(&format!(
+            "/omo:ulw --check \"{CHECK}\" write greet.sh so that the check passes"
+        ))?;
         self.show_state()?;
 
         self.model("I looked at test.sh: greet.sh has to greet the name it is given. I will write it next.")?;
@@ -52,7 +63,9 @@ impl Play<'_> {
             lab.write("greet.sh", "echo \"Hello, you!\"\n")?;
             Ok("greet.sh written".to_owned())
         })?;
-        self.model(&format!("greet.sh is written, and I am sure that it works.\n\n{DONE}"))?;
+        self.model(&format!(
+            "greet.sh is written, and I am sure that it works.\n\n{DONE}"
+        ))?;
         self.show_state()?;
 
         self.works("Write", &json!({"file_path": "greet.sh"}), || {
@@ -98,7 +111,9 @@ impl Play<'_> {
         let run = self.session.prompt(text)?;
         if let Some(context) = run.answer()?.context() {
             // The client writes a hook's message to the model into the transcript.
-            self.session.transcript().hook_context("UserPromptSubmit", context)?;
+            self.session
+                .transcript()
+                .hook_context("UserPromptSubmit", context)?;
         }
         Self::hook("UserPromptSubmit", &run)
     }
@@ -111,11 +126,20 @@ impl Play<'_> {
     }
 
     /// A tool call of the model with its real effect.
-    fn works(&mut self, tool: &str, input: &Value, work: impl FnOnce() -> Result<String>) -> Result<()> {
+    fn works(
+        &mut self,
+        tool: &str,
+        input: &Value,
+        work: impl FnOnce() -> Result<String>,
+    ) -> Result<()> {
         let call = self.session.transcript().tool_use(tool, input)?;
         let result = work()?;
         self.session.transcript().tool_result(&call, &result)?;
-        says("tool", AnsiColor::Magenta, &format!("{tool} {input} -> {result}"));
+        says(
+            "tool",
+            AnsiColor::Magenta,
+            &format!("{tool} {input} -> {result}"),
+        );
         Ok(())
     }
 
@@ -125,14 +149,24 @@ impl Play<'_> {
         }
         let took = format!("{event}, {:.1} ms", run.duration.as_secs_f64() * 1_000.0);
         let text = match run.answer()? {
-            HookAnswer::Nothing if event == "SubagentStop" => "says nothing, and writes the verdict down".to_owned(),
+            HookAnswer::Nothing if event == "SubagentStop" => {
+                "says nothing, and writes the verdict down".to_owned()
+            }
             HookAnswer::Nothing => "says nothing: the turn ends".to_owned(),
             HookAnswer::PlainText(text) => format!("tells the model:\n{text}"),
             answer @ HookAnswer::Json(_) => {
-                let user = answer.system_message().map(|text| format!("tells you: {text}"));
-                let verb = if event == "Stop" { "the session goes on" } else { "answers without the model" };
+                let user = answer
+                    .system_message()
+                    .map(|text| format!("tells you: {text}"));
+                let verb = if event == "Stop" {
+                    "the session goes on"
+                } else {
+                    "answers without the model"
+                };
                 let block = answer.reason().map(|text| format!("{verb}:\n{text}"));
-                let model = answer.context().map(|text| format!("tells the model:\n{text}"));
+                let model = answer
+                    .context()
+                    .map(|text| format!("tells the model:\n{text}"));
                 let parts: Vec<String> = [user, block, model].into_iter().flatten().collect();
                 ensure!(!parts.is_empty(), "an answer that the demo does not know");
                 parts.join("\n")
@@ -145,7 +179,12 @@ impl Play<'_> {
     fn show_state(&self) -> Result<()> {
         let state = self.lab.state().context("read the state file")?;
         let pointer = |field: &str| format!("/sessions/{}/{field}", self.session.session());
-        let field = |name: &str| state.pointer(&pointer(name)).unwrap_or(&Value::Null).to_string();
+        let field = |name: &str| {
+            state
+                .pointer(&pointer(name))
+                .unwrap_or(&Value::Null)
+                .to_string()
+        };
         let text = format!(
             "enabled {}, stopBlocks {}, phase {}, attempts {}, disabled {}, verdict {}",
             field("ulw/enabled"),
@@ -161,7 +200,11 @@ impl Play<'_> {
 
     fn show_log(&self, omo: &std::path::Path) -> Result<()> {
         let mut log = self.lab.command(omo);
-        let output = log.arg("log").current_dir(self.lab.project()).output().context("run omo log")?;
+        let output = log
+            .arg("log")
+            .current_dir(self.lab.project())
+            .output()
+            .context("run omo log")?;
         if !output.status.success() {
             bail!("`omo log` failed: {output:?}");
         }

@@ -41,7 +41,9 @@ pub(crate) struct Options {
 #[cfg(feature = "dist")]
 pub(crate) fn run(options: &Options) -> Result<()> {
     match options {
-        Options { for_tests: true, .. } => make::pack_for_tests(),
+        Options {
+            for_tests: true, ..
+        } => make::pack_for_tests(),
         Options { assemble, .. } if !assemble.is_empty() => make::assemble(assemble),
         _ => make::run(options),
     }
@@ -51,11 +53,24 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 #[cfg(not(feature = "dist"))]
 pub(crate) fn run(options: &Options) -> Result<()> {
     let mut arguments: Vec<&OsStr> = vec!["dist".as_ref()];
-    arguments.extend(options.target.iter().flat_map(|target| ["--target".as_ref(), OsStr::new(target)]));
+    arguments.extend(
+        options
+            .target
+            .iter()
+            .flat_map(|target| ["--target".as_ref(), OsStr::new(target)]),
+    );
     arguments.extend(options.for_tests.then_some(OsStr::new("--for-tests")));
     // The other process runs in the root of the repository.
-    let folders = options.assemble.iter().map(std::path::absolute).collect::<Result<Vec<_>, _>>()?;
-    arguments.extend(folders.iter().flat_map(|folder| ["--assemble".as_ref(), folder.as_os_str()]));
+    let folders = options
+        .assemble
+        .iter()
+        .map(std::path::absolute)
+        .collect::<Result<Vec<_>, _>>()?;
+    arguments.extend(
+        folders
+            .iter()
+            .flat_map(|folder| ["--assemble".as_ref(), folder.as_os_str()]),
+    );
     cargo::run_with_all_features(&arguments)
 }
 
@@ -67,9 +82,16 @@ pub(crate) struct Packed {
 
 /// Packs the plugin in `target/plugin`.
 pub(crate) fn pack_for_tests() -> Result<Packed> {
-    run(&Options { target: Vec::new(), assemble: Vec::new(), for_tests: true })?;
+    run(&Options {
+        target: Vec::new(),
+        assemble: Vec::new(),
+        for_tests: true,
+    })?;
     let packages = test_folder()?;
-    Ok(Packed { archive: packages.join(format!("{}.tar.gz", name_of(&crate::plugin::host()?))), packages })
+    Ok(Packed {
+        archive: packages.join(format!("{}.tar.gz", name_of(&crate::plugin::host()?))),
+        packages,
+    })
 }
 
 fn name_of(target: &str) -> String {

@@ -35,21 +35,32 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let programs = build(&work)?;
     let mut broken = Vec::new();
     for target in &targets {
-        let played = play(target, &programs.join(target), &fuzz, &work, options.seconds)?;
+        let played = play(
+            target,
+            &programs.join(target),
+            &fuzz,
+            &work,
+            options.seconds,
+        )?;
         anstream::println!("{target:<16}{}", played.line());
         if !played.is_clean {
             broken.push(target.as_str());
         }
     }
     if !broken.is_empty() {
-        bail!("the fuzzer found something in {}; once it is fixed, keep the input in fuzz/corpus", broken.join(", "));
+        bail!(
+            "the fuzzer found something in {}; once it is fixed, keep the input in fuzz/corpus",
+            broken.join(", ")
+        );
     }
     Ok(())
 }
 
 fn names(folder: &Path) -> Result<Vec<String>> {
     let entries = fs::read_dir(folder).with_context(|| format!("read {}", folder.display()))?;
-    let mut names: Vec<String> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
     names.sort();
     Ok(names)
 }
@@ -57,18 +68,30 @@ fn names(folder: &Path) -> Result<Vec<String>> {
 fn chosen(targets: Vec<String>, wanted: Option<&str>) -> Result<Vec<String>> {
     match wanted {
         None => Ok(targets),
-        Some(wanted) if targets.iter().any(|target| target == wanted) => Ok(vec![wanted.to_owned()]),
-        Some(wanted) => bail!("there is no target `{wanted}`; there are: {}", targets.join(", ")),
+        Some(wanted) if targets.iter().any(|target| target == wanted) => {
+            Ok(vec![wanted.to_owned()])
+        }
+        Some(wanted) => bail!(
+            "there is no target `{wanted}`; there are: {}",
+            targets.join(", ")
+        ),
     }
 }
 
 /// A hint on missing programs to install.
 fn is_ready() -> Result<()> {
     let works = |command: &mut Command| {
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|it| it.success())
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|it| it.success())
     };
     if !works(nightly().arg("--version")) {
-        bail!("the fuzzer needs a nightly compiler: rustup toolchain install nightly --profile minimal");
+        bail!(
+            "the fuzzer needs a nightly compiler: rustup toolchain install nightly --profile minimal"
+        );
     }
     if !works(nightly().args(["fuzz", "--version"])) {
         bail!("cargo-fuzz is not installed: cargo install cargo-fuzz --locked");
@@ -86,10 +109,21 @@ fn nightly() -> Command {
 /// Builds all targets; gives the folder of their programs.
 fn build(work: &Path) -> Result<PathBuf> {
     let version = cargo::output(Command::new("rustup").args(["run", "nightly", "rustc", "-vV"]))?;
-    let triple = version.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
+    let triple = version
+        .lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .context("rustc names no host")?;
     let folder = work.join("build");
     // Without a memory sanitizer: no code of ours is unsafe, and the fuzzer tries far more.
-    let how = ["fuzz", "build", "--sanitizer", "none", "--target", triple, "--target-dir"];
+    let how = [
+        "fuzz",
+        "build",
+        "--sanitizer",
+        "none",
+        "--target",
+        triple,
+        "--target-dir",
+    ];
     cargo::run(nightly().args(how).arg(&folder).current_dir(cargo::top()?))?;
     Ok(folder.join(triple).join("release"))
 }
@@ -120,33 +154,64 @@ impl Played {
 
 fn play(target: &str, program: &Path, fuzz: &Path, work: &Path, seconds: u32) -> Result<Played> {
     let log = work.join(format!("{target}.log"));
-    let [found, artifacts, files] = ["corpus", "artifacts", "files"].map(|name| work.join(name).join(target));
+    let [found, artifacts, files] =
+        ["corpus", "artifacts", "files"].map(|name| work.join(name).join(target));
     for folder in [&found, &artifacts, &files] {
         fs::create_dir_all(folder).with_context(|| format!("create {}", folder.display()))?;
     }
     let mut command = Command::new(program);
     // New inputs go into the first folder: people choose those of the repository.
     command.arg(&found).arg(fuzz.join("corpus").join(target));
-    command.arg(format!("-dict={}", fuzz.join("dictionaries").join(format!("{target}.dict")).display()));
+    command.arg(format!(
+        "-dict={}",
+        fuzz.join("dictionaries")
+            .join(format!("{target}.dict"))
+            .display()
+    ));
     command.arg(format!("-artifact_prefix={}/", artifacts.display()));
-    command.arg(format!("-max_total_time={seconds}")).arg(format!("-timeout={TIMEOUT_SECONDS}"));
-    command.arg(format!("-rss_limit_mb={MEMORY_MIB}")).arg(format!("-max_len={MAX_BYTES}"));
+    command
+        .arg(format!("-max_total_time={seconds}"))
+        .arg(format!("-timeout={TIMEOUT_SECONDS}"));
+    command
+        .arg(format!("-rss_limit_mb={MEMORY_MIB}"))
+        .arg(format!("-max_len={MAX_BYTES}"));
     command.arg("-print_final_stats=1");
-    command.env("TMPDIR", &files).stdin(Stdio::null()).stdout(Stdio::null());
+    command
+        .env("TMPDIR", &files)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
     command.stderr(File::create(&log).with_context(|| format!("create {}", log.display()))?);
-    let status = command.status().with_context(|| format!("run {command:?}"))?;
+    let status = command
+        .status()
+        .with_context(|| format!("run {command:?}"))?;
     let said = fs::read(&log).with_context(|| format!("read {}", log.display()))?;
-    Ok(Played { is_clean: status.success(), log, ..figures(&String::from_utf8_lossy(&said)) })
+    Ok(Played {
+        is_clean: status.success(),
+        log,
+        ..figures(&String::from_utf8_lossy(&said))
+    })
 }
 
 fn figures(said: &str) -> Played {
-    let last = said.lines().rfind(|line| line.contains(" cov: ")).unwrap_or_default();
+    let last = said
+        .lines()
+        .rfind(|line| line.contains(" cov: "))
+        .unwrap_or_default();
     let after = |line: &str, name: &str| {
         let (_, rest) = line.split_once(name)?;
-        rest.trim_start().split(|char: char| !char.is_ascii_digit()).next()?.parse().ok()
+        rest.trim_start()
+            .split(|char: char| !char.is_ascii_digit())
+            .next()?
+            .parse()
+            .ok()
     };
-    let inputs = said.lines().find_map(|line| after(line, "stat::number_of_executed_units:"));
-    let input = said.lines().find_map(|line| line.split_once("Test unit written to ")).map(|(_, path)| path.to_owned());
+    let inputs = said
+        .lines()
+        .find_map(|line| after(line, "stat::number_of_executed_units:"));
+    let input = said
+        .lines()
+        .find_map(|line| line.split_once("Test unit written to "))
+        .map(|(_, path)| path.to_owned());
     Played {
         inputs: inputs.unwrap_or_default(),
         covered: after(last, " cov: ").unwrap_or_default(),
@@ -165,11 +230,17 @@ mod tests {
         let clean = "#2\tINITED cov: 10 ft: 11 corp: 3/9b exec/s: 0 rss: 30Mb\n#4096\tDONE   cov: 1234 ft: 50 corp: 77/9Kb lim: 9 exec/s: 9\n\
                      stat::number_of_executed_units: 4096\nstat::average_exec_per_sec:     99\n";
         let played = figures(clean);
-        assert_eq!((played.inputs, played.covered, played.corpus, played.input), (4096, 1234, 77, None));
+        assert_eq!(
+            (played.inputs, played.covered, played.corpus, played.input),
+            (4096, 1234, 77, None)
+        );
         let broken = "#8\tNEW    cov: 5 ft: 6 corp: 2/3b\nthread panicked\n\
                       artifact_prefix='/a/'; Test unit written to /a/crash-12\nstat::number_of_executed_units: 9\n";
         let played = figures(broken);
-        assert_eq!((played.inputs, played.covered, played.input.as_deref()), (9, 5, Some("/a/crash-12")));
+        assert_eq!(
+            (played.inputs, played.covered, played.input.as_deref()),
+            (9, 5, Some("/a/crash-12"))
+        );
         assert_eq!(figures("could not start"), Played::default());
     }
 

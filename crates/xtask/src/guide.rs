@@ -25,21 +25,36 @@ pub(crate) fn run() -> Result<()> {
     }
     hook_files::run()?;
     cargo::run(
-        Command::new(cargo::cargo()).args(["run", "--quiet", "--locked", "-p", "omo-pages"]).current_dir(cargo::top()?),
+        Command::new(cargo::cargo())
+            .args(["run", "--quiet", "--locked", "-p", "omo-pages"])
+            .current_dir(cargo::top()?),
     )
 }
 
 fn fill(page: &str) -> Option<String> {
     let (before, rest) = page.split_once(BEGINS)?;
     let (_, after) = rest.split_once(ENDS)?;
-    let rows: Vec<String> =
-        Arguments::command().get_subcommands().filter(|task| !task.is_hide_set()).map(row).collect();
-    Some(format!("{before}{BEGINS}\n| task | what it is for |\n|---|---|\n{}\n\n{ENDS}{after}", rows.join("\n")))
+    let rows: Vec<String> = Arguments::command()
+        .get_subcommands()
+        .filter(|task| !task.is_hide_set())
+        .map(row)
+        .collect();
+    Some(format!(
+        "{before}{BEGINS}\n| task | what it is for |\n|---|---|\n{}\n\n{ENDS}{after}",
+        rows.join("\n")
+    ))
 }
 
 fn row(task: &clap::Command) -> String {
-    let purpose = task.get_about().map(ToString::to_string).unwrap_or_default();
-    format!("| `cargo xtask {}` | {} |", task.get_name(), purpose.replace('|', "\\|"))
+    let purpose = task
+        .get_about()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    format!(
+        "| `cargo xtask {}` | {} |",
+        task.get_name(),
+        purpose.replace('|', "\\|")
+    )
 }
 
 #[cfg(test)]
@@ -50,9 +65,16 @@ mod tests {
     fn the_list_of_tasks_is_the_one_of_the_command_line() {
         let page = fs::read_to_string(cargo::top().unwrap().join(PAGE)).unwrap();
         let filled = fill(&page).unwrap();
-        assert!(filled == page, "{PAGE} is not up to date: cargo xtask guide");
+        assert!(
+            filled == page,
+            "{PAGE} is not up to date: cargo xtask guide"
+        );
         for task in Arguments::command().get_subcommands() {
-            assert!(task.get_about().is_some(), "`cargo xtask {}` does not say what it is for", task.get_name());
+            assert!(
+                task.get_about().is_some(),
+                "`cargo xtask {}` does not say what it is for",
+                task.get_name()
+            );
         }
     }
 }

@@ -56,17 +56,25 @@ fn make_executable(_path: &Path) -> Result<()> {
 /// `hooks.json`, in the order of the table.
 fn hooks_json() -> String {
     let events = EVENTS.map(|row| event_json(&row)).join(",\n");
-    format!("{{\n  \"description\": \"omo: one small binary for each event\",\n  \"hooks\": {{\n{events}\n  }}\n}}\n")
+    format!(
+        "{{\n  \"description\": \"omo: one small binary for each event\",\n  \"hooks\": {{\n{events}\n  }}\n}}\n"
+    )
 }
 
 fn event_json(row: &EventRow) -> String {
     let mut fields = vec![
         "\"type\": \"command\"".to_owned(),
-        format!("\"command\": \"${{CLAUDE_PLUGIN_ROOT}}/bin/{}\"", row.program),
+        format!(
+            "\"command\": \"${{CLAUDE_PLUGIN_ROOT}}/bin/{}\"",
+            row.program
+        ),
         "\"args\": []".to_owned(),
         format!("\"timeout\": {}", row.timeout_seconds),
     ];
-    fields.extend(row.status_message.map(|message| format!("\"statusMessage\": {}", serde_json::json!(message))));
+    fields.extend(
+        row.status_message
+            .map(|message| format!("\"statusMessage\": {}", serde_json::json!(message))),
+    );
     let fields = fields.join(",\n            ");
     format!(
         "    \"{}\": [\n      {{\n        \"hooks\": [\n          {{\n            {fields}\n          }}\n        ]\n      }}\n    ]",
@@ -80,11 +88,18 @@ mod tests {
 
     #[test]
     fn the_files_of_the_hooks_are_as_the_table_of_events_says() {
-        let read = |name: &str| fs::read_to_string(cargo::top().unwrap().join(name)).unwrap_or_default();
-        assert!(read(HOOKS) == hooks_json(), "{HOOKS} is not up to date: cargo xtask guide");
+        let read =
+            |name: &str| fs::read_to_string(cargo::top().unwrap().join(name)).unwrap_or_default();
+        assert!(
+            read(HOOKS) == hooks_json(),
+            "{HOOKS} is not up to date: cargo xtask guide"
+        );
         for row in EVENTS {
             let name = format!("bin/{}", row.program);
-            assert!(read(&name) == LAUNCHER, "{name} is not up to date: cargo xtask guide");
+            assert!(
+                read(&name) == LAUNCHER,
+                "{name} is not up to date: cargo xtask guide"
+            );
         }
     }
 }

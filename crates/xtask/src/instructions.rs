@@ -8,7 +8,9 @@ use anstream::println;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use omo_core::session::HookEvent;
-use omo_testkit::instructions::{self, CASES, CountChange, InstructionCase, InstructionCounts, compare_count};
+use omo_testkit::instructions::{
+    self, CASES, CountChange, InstructionCase, InstructionCounts, compare_count,
+};
 
 use crate::plugin::Build;
 use crate::{cargo, plugin, profile};
@@ -31,14 +33,27 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let triple = plugin.build.triple();
     let counts = instructions::count_all(&plugin.path.join("bin"))?;
     let held = instructions::recorded_counts(triple)?;
-    println!("{:<44} {:>12} {:>12}", format!("instructions, {triple}"), "held", "now");
+    println!(
+        "{:<44} {:>12} {:>12}",
+        format!("instructions, {triple}"),
+        "held",
+        "now"
+    );
     for (name, count) in &counts {
-        let held = held.as_ref().and_then(|held| held.counts.get(name)).copied();
+        let held = held
+            .as_ref()
+            .and_then(|held| held.counts.get(name))
+            .copied();
         let shown = held.map_or_else(|| "-".to_owned(), |held| held.to_string());
-        println!("{name:<44} {shown:>12} {count:>12}{}", remark(compare_count(held, *count)));
+        println!(
+            "{name:<44} {shown:>12} {count:>12}{}",
+            remark(compare_count(held, *count))
+        );
     }
     if options.accept {
-        let rustc = cargo::output(Command::new("rustc").arg("--version"))?.trim().to_owned();
+        let rustc = cargo::output(Command::new("rustc").arg("--version"))?
+            .trim()
+            .to_owned();
         let file = instructions::record_counts(triple, InstructionCounts { rustc, counts })?;
         println!("\nheld from now on: {}", file.display());
     }
@@ -64,16 +79,22 @@ fn break_down(build: &Build) -> Result<()> {
     cargo::run(&mut cargo)?;
     let binaries = folder.join(build.triple()).join("release");
     for event in HookEvent::ALL {
-        plugin::link(&binaries.join(plugin::HOOKS), &binaries.join(event.program()))?;
+        plugin::link(
+            &binaries.join(plugin::HOOKS),
+            &binaries.join(event.program()),
+        )?;
     }
     println!("\nWhat they are spent for; other crates count for the part that calls them:");
-    CASES.iter().try_for_each(|case| show_parts(case, &binaries, &folder))
+    CASES
+        .iter()
+        .try_for_each(|case| show_parts(case, &binaries, &folder))
 }
 
 fn show_parts(case: &InstructionCase, binaries: &Path, folder: &Path) -> Result<()> {
     let file: PathBuf = folder.join("callgrind.out");
     let count = case.profile(binaries, &file)?;
-    let text = std::fs::read_to_string(&file).with_context(|| format!("read {}", file.display()))?;
+    let text =
+        std::fs::read_to_string(&file).with_context(|| format!("read {}", file.display()))?;
     let parts = profile::by_part(&text).with_context(|| format!("read {}", file.display()))?;
     let all: f64 = parts.iter().map(|(_, cost)| cost).sum();
     println!("\n{}: {count}", case.name);

@@ -28,7 +28,11 @@ use clap::{Parser, Subcommand};
 
 /// Builds the plugin, plays the demo, runs the tests.
 #[derive(Parser)]
-#[command(name = "cargo xtask", bin_name = "cargo xtask", arg_required_else_help = true)]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    arg_required_else_help = true
+)]
 struct Arguments {
     #[command(subcommand)]
     task: Task,

@@ -21,13 +21,19 @@ pub(crate) fn run() -> Result<()> {
     let taken = cargo::target()?.join("page-pictures");
     fs::create_dir_all(&taken).with_context(|| format!("create {}", taken.display()))?;
     let mut tests = Command::new(cargo::cargo());
-    tests.args(["xtask", "test", "browser"]).env("OMO_TEST_PICTURES", &taken);
+    tests
+        .args(["xtask", "test", "browser"])
+        .env("OMO_TEST_PICTURES", &taken);
     cargo::run(tests.current_dir(cargo::top()?))?;
     let folder = cargo::top()?.join(FOLDER);
     fs::create_dir_all(&folder).with_context(|| format!("create {}", folder.display()))?;
     for name in PICTURES {
         fs::copy(taken.join(name), folder.join(name)).with_context(|| format!("copy {name}"))?;
     }
-    anstream::println!("written: {FOLDER}, {} of those in {}", PICTURES.len(), taken.display());
+    anstream::println!(
+        "written: {FOLDER}, {} of those in {}",
+        PICTURES.len(),
+        taken.display()
+    );
     Ok(())
 }

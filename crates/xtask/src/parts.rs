@@ -8,11 +8,19 @@ pub(crate) const START: &str = "start and end of the process";
 pub(crate) const PARTS: [(&str, &[&str]); 10] = [
     (
         "environment, settings",
-        &["omo-state/src/env.rs", "omo-state/src/config.rs", "omo-state/src/config/check_toml.rs"],
+        &[
+            "omo-state/src/env.rs",
+            "omo-state/src/config.rs",
+            "omo-state/src/config/check_toml.rs",
+        ],
     ),
     (
         "reading stdin",
-        &["omo-claude/src/hook_input/stdin.rs", "omo-claude/src/hook_input/json_end.rs", "omo-claude/src/platform"],
+        &[
+            "omo-claude/src/hook_input/stdin.rs",
+            "omo-claude/src/hook_input/json_end.rs",
+            "omo-claude/src/platform",
+        ],
     ),
     ("parsing the input", &["omo-claude/src/hook_input.rs"]),
     (
@@ -57,16 +65,38 @@ pub(crate) const PARTS: [(&str, &[&str]); 10] = [
             "omo-core/src/check",
         ],
     ),
-    ("decision log", &["omo-state/src/decision_log.rs", "omo-core/src/log_entry.rs"]),
-    ("wording and printing", &["omo-core/src/messages", "omo-core/src/text.rs", "omo-claude/src/hook_output.rs"]),
+    (
+        "decision log",
+        &["omo-state/src/decision_log.rs", "omo-core/src/log_entry.rs"],
+    ),
+    (
+        "wording and printing",
+        &[
+            "omo-core/src/messages",
+            "omo-core/src/text.rs",
+            "omo-claude/src/hook_output.rs",
+        ],
+    ),
 ];
 
 /// Index of a file's part. The longest matching path decides, so that a folder can be named beside a file of it.
 pub(crate) fn of(file: &str) -> Option<usize> {
-    let fits = |paths: &[&str]| paths.iter().filter(|path| file.contains(*path)).map(|path| path.len()).max();
-    let parts = PARTS.iter().enumerate().filter_map(|(part, (_, paths))| Some((fits(paths)?, part)));
+    let fits = |paths: &[&str]| {
+        paths
+            .iter()
+            .filter(|path| file.contains(*path))
+            .map(|path| path.len())
+            .max()
+    };
+    let parts = PARTS
+        .iter()
+        .enumerate()
+        .filter_map(|(part, (_, paths))| Some((fits(paths)?, part)));
     // The allocator is there, and its cost belongs to the part that allocates.
-    parts.filter(|_| !file.ends_with("omo-process/src/lib.rs")).max().map(|(_, part)| part)
+    parts
+        .filter(|_| !file.ends_with("omo-process/src/lib.rs"))
+        .max()
+        .map(|(_, part)| part)
 }
 
 #[cfg(test)]
@@ -76,9 +106,15 @@ mod tests {
     #[test]
     fn a_file_stands_for_the_part_that_names_it_most_closely() {
         let name = |file| of(file).map(|part| PARTS[part].0);
-        assert_eq!(name("/x/crates/omo-claude/src/hook_input/stdin.rs"), Some("reading stdin"));
+        assert_eq!(
+            name("/x/crates/omo-claude/src/hook_input/stdin.rs"),
+            Some("reading stdin")
+        );
         assert_eq!(name("/x/crates/omo-hooks/src/stop.rs"), Some("deciding"));
-        assert_eq!(name("/x/crates/omo-core/src/keyword/mask.rs"), Some("reading the prompt or message"));
+        assert_eq!(
+            name("/x/crates/omo-core/src/keyword/mask.rs"),
+            Some("reading the prompt or message")
+        );
         assert_eq!(name("/x/crates/omo-process/src/lib.rs"), None);
         assert_eq!(name("/rustc/1/library/core/src/str/mod.rs"), None);
     }

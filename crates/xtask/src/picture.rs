@@ -28,7 +28,9 @@ pub(crate) fn run() -> Result<()> {
 fn draw(lines: &str) -> String {
     // Few fonts have the sign before a tool's output; the box character looks the same.
     let lines = lines.replace('⎿', "└");
-    let term = Term::new().fg_color(TEXT.into()).bg_color(BACKGROUND.into());
+    let term = Term::new()
+        .fg_color(TEXT.into())
+        .bg_color(BACKGROUND.into());
     // The last line needs some room below it.
     term.render_svg(&format!("{lines}\n "))
 }
@@ -40,6 +42,9 @@ mod tests {
     #[test]
     fn what_could_end_the_picture_is_drawn_as_text() {
         let picture = draw("\u{1b}[1mred</text>\u{1b}[0m & ⎿ on");
-        assert!(picture.contains("red&lt;/text&gt;") && picture.contains("&amp; └ on"), "{picture}");
+        assert!(
+            picture.contains("red&lt;/text&gt;") && picture.contains("&amp; └ on"),
+            "{picture}"
+        );
     }
 }

@@ -64,7 +64,11 @@ pub(crate) struct Target {
 impl Build {
     /// The best release that this machine can build for itself.
     pub(crate) fn release() -> Result<Self> {
-        Ok(Self::Release(Target::choose(&host()?, rust_target::is_available, can_link_statically)))
+        Ok(Self::Release(Target::choose(
+            &host()?,
+            rust_target::is_available,
+            can_link_statically,
+        )))
     }
 
     pub(crate) fn development() -> Result<Self> {
@@ -84,7 +88,11 @@ impl Build {
 
     /// File name of a binary, such as `omo.exe`.
     pub(crate) fn binary(&self, name: &str) -> String {
-        if self.triple().contains("-windows-") { format!("{name}.exe") } else { name.to_owned() }
+        if self.triple().contains("-windows-") {
+            format!("{name}.exe")
+        } else {
+            name.to_owned()
+        }
     }
 
     fn description(&self) -> &'static str {
@@ -117,18 +125,34 @@ impl Build {
 impl Target {
     /// The best target of a host: on Linux static with musl, if present or available; else static with the system's
     /// own C library; else the default.
-    fn choose(host: &str, is_available: impl FnOnce(&str) -> bool, can_link_statically: impl FnOnce() -> bool) -> Self {
+    fn choose(
+        host: &str,
+        is_available: impl FnOnce(&str) -> bool,
+        can_link_statically: impl FnOnce() -> bool,
+    ) -> Self {
         if host.ends_with("-linux-musl") {
-            return Self { triple: host.to_owned(), is_static: true };
+            return Self {
+                triple: host.to_owned(),
+                is_static: true,
+            };
         }
         let Some(system) = host.strip_suffix("-linux-gnu") else {
-            return Self { triple: host.to_owned(), is_static: false };
+            return Self {
+                triple: host.to_owned(),
+                is_static: false,
+            };
         };
         let musl = format!("{system}-linux-musl");
         if is_available(&musl) {
-            return Self { triple: musl, is_static: true };
+            return Self {
+                triple: musl,
+                is_static: true,
+            };
         }
-        Self { triple: host.to_owned(), is_static: can_link_statically() }
+        Self {
+            triple: host.to_owned(),
+            is_static: can_link_statically(),
+        }
     }
 
     fn linked(&self) -> &'static str {
@@ -153,7 +177,10 @@ impl Target {
 
 pub(crate) fn host() -> Result<String> {
     let rustc = cargo::output(Command::new("rustc").arg("-vV"))?;
-    let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
+    let host = rustc
+        .lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .context("rustc names no host")?;
     Ok(host.to_owned())
 }
 
@@ -175,7 +202,10 @@ pub(crate) fn build_for_development() -> Result<Plugin> {
 
 fn build_into(name: &str, build: Build) -> Result<Plugin> {
     cargo::run(build.cargo("build")?.args(BUILT))?;
-    let plugin = Plugin { path: cargo::target()?.join(name), build };
+    let plugin = Plugin {
+        path: cargo::target()?.join(name),
+        build,
+    };
     assemble(&plugin.path, &plugin.build)?;
     Ok(plugin)
 }
@@ -190,7 +220,10 @@ pub(crate) fn assemble(folder: &Path, build: &Build) -> Result<()> {
         copy(&top.join(part), &folder.join(part))?;
     }
     let (release, bin) = (build.folder()?, folder.join("bin"));
-    copy(&release.join(build.binary("omo")), &bin.join(build.binary("omo")))?;
+    copy(
+        &release.join(build.binary("omo")),
+        &bin.join(build.binary("omo")),
+    )?;
     let [first, others @ ..] = HookEvent::ALL.map(|event| bin.join(build.binary(event.program())));
     copy(&release.join(build.binary(HOOKS)), &first)?;
     others.iter().try_for_each(|name| link(&first, name))
@@ -220,11 +253,18 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 
 impl Plugin {
     pub(crate) fn announce(&self) {
-        anstream::println!("built {} ({}, {})", self.path.display(), self.build.triple(), self.build.description());
+        anstream::println!(
+            "built {} ({}, {})",
+            self.path.display(),
+            self.build.triple(),
+            self.build.description()
+        );
         if let Build::Release(target) = &self.build
             && let Some(system) = target.triple.strip_suffix("-linux-gnu")
         {
-            anstream::println!("hint: with the Rust target {system}-linux-musl the hooks start three times as fast");
+            anstream::println!(
+                "hint: with the Rust target {system}-linux-musl the hooks start three times as fast"
+            );
         }
         anstream::println!("\nTry it:  claude --plugin-dir {}", self.path.display());
     }
@@ -240,16 +280,62 @@ mod tests {
         let own_library = "static, with the system's own C library";
         // Host, presence of the musl target, presence of a static C library, expected triple and linkage.
         for (host, has_musl, has_static, triple, linked) in [
-            ("x86_64-unknown-linux-gnu", true, true, "x86_64-unknown-linux-musl", "static, with musl"),
-            ("aarch64-unknown-linux-gnu", true, false, "aarch64-unknown-linux-musl", "static, with musl"),
-            ("x86_64-unknown-linux-gnu", false, true, "x86_64-unknown-linux-gnu", own_library),
-            ("x86_64-unknown-linux-gnu", false, false, "x86_64-unknown-linux-gnu", as_usual),
-            ("x86_64-unknown-linux-musl", false, false, "x86_64-unknown-linux-musl", "static, with musl"),
-            ("aarch64-apple-darwin", true, true, "aarch64-apple-darwin", as_usual),
-            ("x86_64-pc-windows-gnu", true, true, "x86_64-pc-windows-gnu", as_usual),
+            (
+                "x86_64-unknown-linux-gnu",
+                true,
+                true,
+                "x86_64-unknown-linux-musl",
+                "static, with musl",
+            ),
+            (
+                "aarch64-unknown-linux-gnu",
+                true,
+                false,
+                "aarch64-unknown-linux-musl",
+                "static, with musl",
+            ),
+            (
+                "x86_64-unknown-linux-gnu",
+                false,
+                true,
+                "x86_64-unknown-linux-gnu",
+                own_library,
+            ),
+            (
+                "x86_64-unknown-linux-gnu",
+                false,
+                false,
+                "x86_64-unknown-linux-gnu",
+                as_usual,
+            ),
+            (
+                "x86_64-unknown-linux-musl",
+                false,
+                false,
+                "x86_64-unknown-linux-musl",
+                "static, with musl",
+            ),
+            (
+                "aarch64-apple-darwin",
+                true,
+                true,
+                "aarch64-apple-darwin",
+                as_usual,
+            ),
+            (
+                "x86_64-pc-windows-gnu",
+                true,
+                true,
+                "x86_64-pc-windows-gnu",
+                as_usual,
+            ),
         ] {
             let target = Target::choose(host, |_| has_musl, || has_static);
-            assert_eq!((target.triple.as_str(), target.linked()), (triple, linked), "{host} {has_musl} {has_static}");
+            assert_eq!(
+                (target.triple.as_str(), target.linked()),
+                (triple, linked),
+                "{host} {has_musl} {has_static}"
+            );
         }
     }
 }

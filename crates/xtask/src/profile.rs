@@ -32,7 +32,10 @@ pub(crate) fn by_part(profile: &str) -> Result<Vec<(&'static str, f64)>> {
             add(&mut spent, &shares(*part, inherited.get(id)), *cost);
         }
     }
-    let names = parts::PARTS.iter().map(|(name, _)| *name).chain([parts::START]);
+    let names = parts::PARTS
+        .iter()
+        .map(|(name, _)| *name)
+        .chain([parts::START]);
     Ok(names.zip(spent).collect())
 }
 
@@ -43,7 +46,11 @@ fn inherited(functions: &HashMap<u32, Function>) -> HashMap<u32, Shares> {
         let mut next: HashMap<u32, Shares> = HashMap::new();
         for (id, function) in functions {
             for (part, callee, cost) in &function.calls {
-                add(next.entry(*callee).or_default(), &shares(*part, known.get(id)), *cost);
+                add(
+                    next.entry(*callee).or_default(),
+                    &shares(*part, known.get(id)),
+                    *cost,
+                );
             }
         }
         for shares in next.values_mut() {
@@ -66,7 +73,9 @@ fn shares(part: Option<usize>, inherited: Option<&Shares>) -> Shares {
 }
 
 fn add(sum: &mut Shares, shares: &Shares, cost: f64) {
-    sum.iter_mut().zip(shares).for_each(|(sum, share)| *sum += share * cost);
+    sum.iter_mut()
+        .zip(shares)
+        .for_each(|(sum, share)| *sum += share * cost);
 }
 
 /// Parses a profile. A name is written out once and a number after that.
@@ -77,7 +86,13 @@ fn parse(profile: &str) -> Result<HashMap<u32, Function>> {
     let mut is_call = false;
     for line in profile.lines() {
         if let Some((key, name)) = line.split_once('=') {
-            let mut part = || Some(*files.entry(number(name)?).or_insert_with(|| parts::of(name)));
+            let mut part = || {
+                Some(
+                    *files
+                        .entry(number(name)?)
+                        .or_insert_with(|| parts::of(name)),
+                )
+            };
             match key {
                 "fl" => home = part().context(line.to_owned())?,
                 "fi" | "fe" => here = part().context(line.to_owned())?.or(here),
@@ -86,17 +101,27 @@ fn parse(profile: &str) -> Result<HashMap<u32, Function>> {
                 "fn" => {
                     function = number(name);
                     here = home;
-                    functions.entry(function.context(line.to_owned())?).or_default();
+                    functions
+                        .entry(function.context(line.to_owned())?)
+                        .or_default();
                 }
                 "cfn" => callee = number(name),
                 "calls" => is_call = true,
                 _ => {}
             }
         } else if line.starts_with(|first: char| first.is_ascii_digit() || "+-*".contains(first)) {
-            let cost = line.split(' ').nth(1).and_then(|cost| cost.parse().ok()).context(line.to_owned())?;
-            let function = functions.entry(function.context("a cost before any function")?).or_default();
+            let cost = line
+                .split(' ')
+                .nth(1)
+                .and_then(|cost| cost.parse().ok())
+                .context(line.to_owned())?;
+            let function = functions
+                .entry(function.context("a cost before any function")?)
+                .or_default();
             if std::mem::take(&mut is_call) {
-                function.calls.push((here, callee.context("a call of nothing")?, cost));
+                function
+                    .calls
+                    .push((here, callee.context("a call of nothing")?, cost));
             } else {
                 function.own.push((here, cost));
             }
@@ -150,7 +175,10 @@ totals: 1050
         assert!((spent["state"] - 600.0).abs() < 0.01, "{spent:?}");
         assert!((spent["deciding"] - 400.0).abs() < 0.01, "{spent:?}");
         assert!((spent[parts::START] - 50.0).abs() < 0.01, "{spent:?}");
-        assert!((spent.values().sum::<f64>() - 1_050.0).abs() < 0.01, "{spent:?}");
+        assert!(
+            (spent.values().sum::<f64>() - 1_050.0).abs() < 0.01,
+            "{spent:?}"
+        );
     }
 
     #[test]

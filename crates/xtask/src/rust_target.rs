@@ -23,17 +23,25 @@ pub(crate) fn obtain(target: &str, what_for: &str) -> Result<()> {
     obtain_with(target, is_installed, |target| add(target, what_for))
 }
 
-fn obtain_with(target: &str, is_installed: impl Fn(&str) -> bool, add: impl FnOnce(&str) -> Result<()>) -> Result<()> {
+fn obtain_with(
+    target: &str,
+    is_installed: impl Fn(&str) -> bool,
+    add: impl FnOnce(&str) -> Result<()>,
+) -> Result<()> {
     if is_installed(target) {
         return Ok(());
     }
     add(target)?;
-    ensure!(is_installed(target), "rustup added it to another toolchain than the one that builds");
+    ensure!(
+        is_installed(target),
+        "rustup added it to another toolchain than the one that builds"
+    );
     Ok(())
 }
 
 fn is_installed(target: &str) -> bool {
-    let library = cargo::output(Command::new("rustc").args(["--print", "target-libdir", "--target", target]));
+    let library =
+        cargo::output(Command::new("rustc").args(["--print", "target-libdir", "--target", target]));
     library.is_ok_and(|path| Path::new(path.trim()).is_dir())
 }
 
@@ -43,10 +51,18 @@ fn add(target: &str, what_for: &str) -> Result<()> {
     }
     anstream::println!("adding it, {what_for}: rustup target add {target}");
     let mut rustup = Command::new("rustup");
-    let output = rustup.args(["target", "add", target]).stdin(Stdio::null()).output().context("run rustup")?;
+    let output = rustup
+        .args(["target", "add", target])
+        .stdin(Stdio::null())
+        .output()
+        .context("run rustup")?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        let reason = said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it gave no reason");
+        let reason = said
+            .lines()
+            .map(str::trim)
+            .rfind(|line| !line.is_empty())
+            .unwrap_or("it gave no reason");
         bail!("rustup could not add it: {reason}");
     }
     Ok(())
@@ -76,10 +92,18 @@ mod tests {
             let add = |target: &str| {
                 assert_eq!(target, TARGET);
                 asked.set(asked.get() + 1);
-                if adds { Ok(()) } else { Err(anyhow!("no network")) }
+                if adds {
+                    Ok(())
+                } else {
+                    Err(anyhow!("no network"))
+                }
             };
             assert_eq!(obtain_with(TARGET, is_installed, add).is_ok(), expected);
-            assert_eq!(asked.get(), i32::from(!before), "before {before}, after {after}, adds {adds}");
+            assert_eq!(
+                asked.get(),
+                i32::from(!before),
+                "before {before}, after {after}, adds {adds}"
+            );
         }
     }
 }

@@ -42,8 +42,14 @@ pub(crate) struct Options {
 
 /// Suites that wait for other processes more than they compute, started at once beside the others. The number is their
 /// waiting tests at a time, for each processor.
-const WAITING: [(&str, usize); 6] =
-    [("client", 2), ("parallel", 2), ("slurm", 1), ("supervised_client", 2), ("supervisor", 2), ("worker", 2)];
+const WAITING: [(&str, usize); 6] = [
+    ("client", 2),
+    ("parallel", 2),
+    ("slurm", 1),
+    ("supervised_client", 2),
+    ("supervisor", 2),
+    ("worker", 2),
+];
 const LONG: [&str; 14] = [
     "blackbox",
     "attacks",
@@ -135,7 +141,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if is_every {
         // The needs of all tests are known before the build, and installed meanwhile.
         wanted = Wanted::by_all(options);
-        (built, npm) = beside(|| suites::build(&suites, true), || look_for(&wanted, &mut missing, options))?;
+        (built, npm) = beside(
+            || suites::build(&suites, true),
+            || look_for(&wanted, &mut missing, options),
+        )?;
     } else {
         built = suites::build(&suites, false)?;
         wanted = wanted_by(&built, filter, &ignored, options)?;
@@ -144,29 +153,61 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     refuse(&missing, options)?;
     if is_every && !options.require_all {
         let why = || "`cargo xtask test --require-all` builds it, in some minutes".to_owned();
-        missing.extend(FROM_RELEASES.map(|name| Missing { name, why: why(), can_be_installed: false }));
+        missing.extend(FROM_RELEASES.map(|name| Missing {
+            name,
+            why: why(),
+            can_be_installed: false,
+        }));
     }
-    let (run, left_out): (Vec<&Ignored>, Vec<&Ignored>) =
-        ignored.iter().partition(|test| is_run(test, options, &missing));
-    let from_releases: Vec<&Ignored> = run.into_iter().filter(|test| is_from_releases(test)).collect();
-    let holds_costs = |suite: &Built| suite.name == OF_COSTS && wanted.releases.contains(&needs::RELEASE);
-    let is_later = |suite: &Built, test: &str| is_one_of(test, &from_releases) || holds_costs(suite);
-    let parts = built.iter().map(|suite| Parts::of(suite, filter, &left_out, is_later));
+    let (run, left_out): (Vec<&Ignored>, Vec<&Ignored>) = ignored
+        .iter()
+        .partition(|test| is_run(test, options, &missing));
+    let from_releases: Vec<&Ignored> = run
+        .into_iter()
+        .filter(|test| is_from_releases(test))
+        .collect();
+    let holds_costs =
+        |suite: &Built| suite.name == OF_COSTS && wanted.releases.contains(&needs::RELEASE);
+    let is_later =
+        |suite: &Built, test: &str| is_one_of(test, &from_releases) || holds_costs(suite);
+    let parts = built
+        .iter()
+        .map(|suite| Parts::of(suite, filter, &left_out, is_later));
     let parts = parts.collect::<Result<Vec<_>>>()?;
     if let Some(name) = &options.name {
-        let has_one = parts.iter().any(|parts| parts.has_now || !parts.later.is_empty());
-        ensure!(has_one, "`{name}` names no test that can be run here with these options");
+        let has_one = parts
+            .iter()
+            .any(|parts| parts.has_now || !parts.later.is_empty());
+        ensure!(
+            has_one,
+            "`{name}` names no test that can be run here with these options"
+        );
     }
-    let plugin = wanted.plugin.then(plugin::build_for_development).transpose()?;
-    let provided = Provided { plugin, npm: npm.clone(), ..Provided::default() };
+    let plugin = wanted
+        .plugin
+        .then(plugin::build_for_development)
+        .transpose()?;
+    let provided = Provided {
+        plugin,
+        npm: npm.clone(),
+        ..Provided::default()
+    };
     let now: Vec<&Parts> = parts.iter().filter(|parts| parts.has_now).collect();
-    let now = now.into_iter().map(|parts| parts.now(filter, &[&left_out, &from_releases], &provided, options));
+    let now = now
+        .into_iter()
+        .map(|parts| parts.now(filter, &[&left_out, &from_releases], &provided, options));
     let now = in_order(now.collect::<Result<_>>()?);
-    let later: Vec<&Parts> = parts.iter().filter(|parts| !parts.later.is_empty()).collect();
+    let later: Vec<&Parts> = parts
+        .iter()
+        .filter(|parts| !parts.later.is_empty())
+        .collect();
     let later = (!later.is_empty()).then(|| {
         run::Later::new(|| {
             let provided = provide_releases(&wanted, npm, &missing)?;
-            later.into_iter().map(|parts| parts.later(&provided, options)).collect()
+            later
+                .into_iter()
+                .map(|parts| parts.later(&provided, options))
+                .collect()
         })
     });
     run::all(now, later)?;
@@ -178,11 +219,18 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 }
 
 /// Runs two functions at once: one of them waits for the network.
-fn beside<A: Send, B>(one: impl FnOnce() -> Result<A> + Send, other: impl FnOnce() -> Result<B>) -> Result<(A, B)> {
+fn beside<A: Send, B>(
+    one: impl FnOnce() -> Result<A> + Send,
+    other: impl FnOnce() -> Result<B>,
+) -> Result<(A, B)> {
     let (one, other) = thread::scope(|scope| {
         let one = scope.spawn(one);
         let other = other();
-        (one.join().unwrap_or_else(|_| Err(anyhow!("a part of the build panicked"))), other)
+        (
+            one.join()
+                .unwrap_or_else(|_| Err(anyhow!("a part of the build panicked"))),
+            other,
+        )
     });
     Ok((one?, other?))
 }
@@ -193,42 +241,77 @@ fn choose(options: &Options) -> Result<(Vec<Suite>, Option<String>)> {
     let mut filter = None;
     if let Some(name) = &options.name {
         suites = suites::named(suites, name)?;
-        filter = suites.iter().all(|suite| suite.name != *name).then(|| name.clone());
-        ensure!(!suites.is_empty(), "no suite and no test has `{name}` in its name");
+        filter = suites
+            .iter()
+            .all(|suite| suite.name != *name)
+            .then(|| name.clone());
+        ensure!(
+            !suites.is_empty(),
+            "no suite and no test has `{name}` in its name"
+        );
     }
     if options.quick {
         suites.retain(|suite| !NOT_QUICK.contains(&suite.name.as_str()));
-        ensure!(!suites.is_empty(), "what has that name is not quick: leave out --quick");
+        ensure!(
+            !suites.is_empty(),
+            "what has that name is not quick: leave out --quick"
+        );
     }
     Ok((suites, filter))
 }
 
 impl Wanted {
     fn by_all(options: &Options) -> Self {
-        let releases = if options.require_all { FROM_RELEASES.to_vec() } else { Vec::new() };
-        Self { plugin: true, npm: FromNpm { client: true, vitest: true, puppeteer: true }, releases }
+        let releases = if options.require_all {
+            FROM_RELEASES.to_vec()
+        } else {
+            Vec::new()
+        };
+        Self {
+            plugin: true,
+            npm: FromNpm {
+                client: true,
+                vitest: true,
+                puppeteer: true,
+            },
+            releases,
+        }
     }
 }
 
-fn wanted_by(built: &[Built], filter: Option<&str>, ignored: &[Ignored], options: &Options) -> Result<Wanted> {
+fn wanted_by(
+    built: &[Built],
+    filter: Option<&str>,
+    ignored: &[Ignored],
+    options: &Options,
+) -> Result<Wanted> {
     let mut chosen = Vec::new();
     for suite in built {
         let tests = suite.tests(filter)?;
-        chosen.extend(ignored.iter().filter(|test| is_run(test, options, &[]) && tests.contains(&test.name)));
+        chosen.extend(
+            ignored
+                .iter()
+                .filter(|test| is_run(test, options, &[]) && tests.contains(&test.name)),
+        );
     }
     let needs = |name: &str| chosen.iter().any(|test| test.needs(name));
     let has_costs = options.require_all && built.iter().any(|suite| suite.name == OF_COSTS);
     let is_wanted = |name: &&str| needs(name) || (has_costs && *name == needs::RELEASE);
     Ok(Wanted {
         plugin: chosen.iter().any(|test| !is_from_releases(test)),
-        npm: FromNpm { client: needs(needs::CLIENT), vitest: needs(needs::VITEST), puppeteer: needs(needs::PUPPETEER) },
+        npm: FromNpm {
+            client: needs(needs::CLIENT),
+            vitest: needs(needs::VITEST),
+            puppeteer: needs(needs::PUPPETEER),
+        },
         releases: FROM_RELEASES.into_iter().filter(is_wanted).collect(),
     })
 }
 
 /// `true` for an ignored test that this task runs.
 fn is_run(test: &Ignored, options: &Options, missing: &[Missing]) -> bool {
-    test.can_run(missing) && (!options.quick || test.needs_only(needs::PLUGIN) && !test.is_in(&NOT_QUICK_FILES))
+    test.can_run(missing)
+        && (!options.quick || test.needs_only(needs::PLUGIN) && !test.is_in(&NOT_QUICK_FILES))
 }
 
 /// `true` for a test that needs more than one build tree.
@@ -237,17 +320,41 @@ fn is_from_releases(test: &Ignored) -> bool {
 }
 
 /// Finds or installs packages of npm, and adds the missing ones.
-fn look_for(wanted: &Wanted, missing: &mut Vec<Missing>, options: &Options) -> Result<FromNpm<Option<PathBuf>>> {
-    let mut add = |name, why: String, can_be_installed| missing.push(Missing { name, why, can_be_installed });
-    let client = wanted.npm.client.then(|| find_client(options.client.as_deref())).transpose().unwrap_or_else(|why| {
-        add(needs::CLIENT, format!("{why:#}"), true);
-        None
-    });
-    let vitest = wanted.npm.vitest.then(client::find_or_install_vitest).transpose().unwrap_or_else(|why| {
-        add(needs::VITEST, format!("{why:#}"), true);
-        None
-    });
-    let puppeteer = wanted.npm.puppeteer.then(client::find_or_install_browser_driver).transpose();
+fn look_for(
+    wanted: &Wanted,
+    missing: &mut Vec<Missing>,
+    options: &Options,
+) -> Result<FromNpm<Option<PathBuf>>> {
+    let mut add = |name, why: String, can_be_installed| {
+        missing.push(Missing {
+            name,
+            why,
+            can_be_installed,
+        })
+    };
+    let client = wanted
+        .npm
+        .client
+        .then(|| find_client(options.client.as_deref()))
+        .transpose()
+        .unwrap_or_else(|why| {
+            add(needs::CLIENT, format!("{why:#}"), true);
+            None
+        });
+    let vitest = wanted
+        .npm
+        .vitest
+        .then(client::find_or_install_vitest)
+        .transpose()
+        .unwrap_or_else(|why| {
+            add(needs::VITEST, format!("{why:#}"), true);
+            None
+        });
+    let puppeteer = wanted
+        .npm
+        .puppeteer
+        .then(client::find_or_install_browser_driver)
+        .transpose();
     let puppeteer = puppeteer.unwrap_or_else(|why| {
         add(needs::PUPPETEER, format!("{why:#}"), true);
         None
@@ -256,31 +363,60 @@ fn look_for(wanted: &Wanted, missing: &mut Vec<Missing>, options: &Options) -> R
         && let Err(why) = windows::can_be_built()
     {
         // A Rust target that cannot be had is no program that was not installed.
-        add(needs::WINE, format!("{why:#}"), windows::missing_program().is_some());
+        add(
+            needs::WINE,
+            format!("{why:#}"),
+            windows::missing_program().is_some(),
+        );
     }
     if wanted.releases.contains(&needs::RELEASE) {
         let triple = Build::release()?.triple().to_owned();
         if instructions::recorded_counts(&triple)?.is_none() {
-            let why = format!("no counts are held for {triple}; `cargo xtask instructions --accept` holds them");
+            let why = format!(
+                "no counts are held for {triple}; `cargo xtask instructions --accept` holds them"
+            );
             add(needs::RELEASE, why, false);
         }
     }
-    Ok(FromNpm { client, vitest, puppeteer })
+    Ok(FromNpm {
+        client,
+        vitest,
+        puppeteer,
+    })
 }
 
 /// Fails on a missing program that could be installed, with `--all`.
 fn refuse(missing: &[Missing], options: &Options) -> Result<()> {
-    let to_install = missing.iter().find(|missing| options.require_all && missing.can_be_installed);
-    to_install.map_or(Ok(()), |Missing { name, why, .. }| Err(anyhow!("some tests need {name}: {why}")))
+    let to_install = missing
+        .iter()
+        .find(|missing| options.require_all && missing.can_be_installed);
+    to_install.map_or(Ok(()), |Missing { name, why, .. }| {
+        Err(anyhow!("some tests need {name}: {why}"))
+    })
 }
 
 /// Builds for few tests, as far as this machine can.
-fn provide_releases(wanted: &Wanted, npm: FromNpm<Option<PathBuf>>, missing: &[Missing]) -> Result<Provided> {
-    let wants = |name: &str| wanted.releases.contains(&name) && !missing.iter().any(|missing| missing.name == name);
-    let plugin = (wants(needs::RELEASE) || wants(needs::ARCHIVES)).then(plugin::build).transpose()?;
-    let packed = wants(needs::ARCHIVES).then(dist::pack_for_tests).transpose()?;
+fn provide_releases(
+    wanted: &Wanted,
+    npm: FromNpm<Option<PathBuf>>,
+    missing: &[Missing],
+) -> Result<Provided> {
+    let wants = |name: &str| {
+        wanted.releases.contains(&name) && !missing.iter().any(|missing| missing.name == name)
+    };
+    let plugin = (wants(needs::RELEASE) || wants(needs::ARCHIVES))
+        .then(plugin::build)
+        .transpose()?;
+    let packed = wants(needs::ARCHIVES)
+        .then(dist::pack_for_tests)
+        .transpose()?;
     let windows = wants(needs::WINE).then(windows::build).transpose()?;
-    Ok(Provided { plugin, npm, windows, packed })
+    Ok(Provided {
+        plugin,
+        npm,
+        windows,
+        packed,
+    })
 }
 
 /// `true` for a test that a `--skip` of the ignored ones leaves out.
@@ -303,9 +439,16 @@ impl<'a> Parts<'a> {
         left_out: &[&Ignored],
         is_later: impl Fn(&Built, &str) -> bool,
     ) -> Result<Self> {
-        let tests = suite.tests(filter)?.into_iter().filter(|test| !is_one_of(test, left_out));
+        let tests = suite
+            .tests(filter)?
+            .into_iter()
+            .filter(|test| !is_one_of(test, left_out));
         let (later, now): (Vec<_>, Vec<_>) = tests.partition(|test| is_later(suite, test));
-        Ok(Self { suite, has_now: !now.is_empty(), later })
+        Ok(Self {
+            suite,
+            has_now: !now.is_empty(),
+            later,
+        })
     }
 
     fn now(
@@ -320,7 +463,10 @@ impl<'a> Parts<'a> {
         for test in skipped.iter().copied().flatten() {
             ready.command.args(["--skip", &test.name]);
         }
-        for (_, module) in NOT_QUICK_MODULES.iter().filter(|(suite, _)| options.quick && *suite == self.suite.name) {
+        for (_, module) in NOT_QUICK_MODULES
+            .iter()
+            .filter(|(suite, _)| options.quick && *suite == self.suite.name)
+        {
             ready.command.args(["--skip", module]);
         }
         Ok(ready)
@@ -353,33 +499,58 @@ fn ready(suite: &Built, provided: &Provided, options: &Options) -> Result<Ready>
     };
     let plugin = provided.plugin.as_ref();
     give("OMO_TEST_PLUGIN", plugin.map(|plugin| plugin.path.clone()));
-    give("OMO_TEST_TARGET", plugin.and_then(|plugin| plugin.build.release_target()).map(PathBuf::from));
+    give(
+        "OMO_TEST_TARGET",
+        plugin
+            .and_then(|plugin| plugin.build.release_target())
+            .map(PathBuf::from),
+    );
     give("OMO_TEST_CLIENT", provided.npm.client.clone());
     give("OMO_TEST_VITEST", provided.npm.vitest.clone());
     give("OMO_TEST_PUPPETEER", provided.npm.puppeteer.clone());
     give("OMO_TEST_WINDOWS", provided.windows.clone());
     let packed = provided.packed.as_ref();
-    give("OMO_TEST_ARCHIVE", packed.map(|packed| packed.archive.clone()));
-    give("OMO_TEST_PACKAGES", packed.map(|packed| packed.packages.clone()));
-    Ok(Ready { name: suite.name.clone(), command })
+    give(
+        "OMO_TEST_ARCHIVE",
+        packed.map(|packed| packed.archive.clone()),
+    );
+    give(
+        "OMO_TEST_PACKAGES",
+        packed.map(|packed| packed.packages.clone()),
+    );
+    Ok(Ready {
+        name: suite.name.clone(),
+        command,
+    })
 }
 
 /// Computing suites in order: the longest first, so that none is left alone at the end.
 fn in_order(mut suites: Vec<Ready>) -> Vec<Ready> {
-    let place = |suite: &Ready| LONG.iter().position(|name| *name == suite.name).unwrap_or(LONG.len());
+    let place = |suite: &Ready| {
+        LONG.iter()
+            .position(|name| *name == suite.name)
+            .unwrap_or(LONG.len())
+    };
     suites.sort_by_key(place);
     suites
 }
 
 fn tell_what_did_not_run(ignored: &[Ignored], missing: &[Missing], options: &Options) {
     if options.quick {
-        let count = ignored.iter().filter(|test| !is_run(test, options, &[])).count();
-        run::say(&format!("{count} tests are not quick and did not run: cargo xtask test"));
+        let count = ignored
+            .iter()
+            .filter(|test| !is_run(test, options, &[]))
+            .count();
+        run::say(&format!(
+            "{count} tests are not quick and did not run: cargo xtask test"
+        ));
         return;
     }
     for Missing { name, why, .. } in missing {
         let count = ignored.iter().filter(|test| test.needs(name)).count();
-        run::say(&format!("{count} tests that need {name} did not run: {why}"));
+        run::say(&format!(
+            "{count} tests that need {name} did not run: {why}"
+        ));
     }
 }
 
@@ -390,7 +561,11 @@ fn check_what_is_built_from() -> Result<()> {
         return Ok(());
     }
     let check = ["deny", "--locked", "check", "licenses", "bans", "sources"];
-    cargo::run(std::process::Command::new(cargo::cargo()).args(check).current_dir(cargo::top()?))
+    cargo::run(
+        std::process::Command::new(cargo::cargo())
+            .args(check)
+            .current_dir(cargo::top()?),
+    )
 }
 
 fn find_client(version: Option<&str>) -> Result<PathBuf> {

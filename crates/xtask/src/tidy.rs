@@ -19,7 +19,11 @@ const COMMANDS: [&str; 5] = [
 pub(crate) fn run() -> Result<()> {
     for line in COMMANDS {
         anstream::println!("{line}");
-        cargo::run(Command::new(cargo::cargo()).args(line.split(' ').skip(1)).current_dir(cargo::top()?))?;
+        cargo::run(
+            Command::new(cargo::cargo())
+                .args(line.split(' ').skip(1))
+                .current_dir(cargo::top()?),
+        )?;
     }
     Ok(())
 }
@@ -31,10 +35,16 @@ mod tests {
     #[test]
     fn whatever_ci_holds_beside_the_tests_is_held_here() {
         let script = std::fs::read_to_string(cargo::top().unwrap().join(".ci/run")).unwrap();
-        let held: Vec<&str> = script.lines().filter(|line| line.starts_with("cargo ")).collect();
+        let held: Vec<&str> = script
+            .lines()
+            .filter(|line| line.starts_with("cargo "))
+            .collect();
         assert!(held.len() > 2, "{held:?}");
         for line in held.iter().filter(|line| !line.starts_with("cargo xtask")) {
-            assert!(COMMANDS.contains(line), "`{line}` is in .ci/run and not here");
+            assert!(
+                COMMANDS.contains(line),
+                "`{line}` is in .ci/run and not here"
+            );
         }
     }
 }

@@ -4,7 +4,10 @@ use super::{Files, Honest, PLAIN, PY, UNITTEST, rows};
 
 pub(super) const GO: Files = &[
     ("go.mod", "module example.org/small\n\ngo 1.19\n"),
-    ("app.go", "package small\n\nfunc Add(a, b int) int { return a - b }\n"),
+    (
+        "app.go",
+        "package small\n\nfunc Add(a, b int) int { return a - b }\n",
+    ),
     (
         "app_test.go",
         "package small\n\nimport \"testing\"\n\nfunc TestZero(t *testing.T) {\n\tif Add(1, 0) != 1 {\n\t\tt.Fatal()\n\t}\n}\n\n\

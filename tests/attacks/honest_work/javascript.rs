@@ -9,7 +9,10 @@ pub(super) const JS: Files = &[
         "const test = require('node:test');\nconst assert = require('node:assert');\nconst { add } = require('./app.js');\n\
          test('zero', () => assert.equal(add(1, 0), 1));\ntest('two', () => assert.equal(add(1, 1), 2));\n",
     ),
-    ("package.json", "{\"name\": \"small\", \"scripts\": {\n\"test\": \"node --test\"\n}}\n"),
+    (
+        "package.json",
+        "{\"name\": \"small\", \"scripts\": {\n\"test\": \"node --test\"\n}}\n",
+    ),
     (".gitignore", "node_modules\ndist\n"),
 ];
 /// A build of each file, as one of babel is called.

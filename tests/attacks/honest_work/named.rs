@@ -8,7 +8,14 @@ macro_rules! named {
         Honest {
             name: $command,
             files: PY,
-            before: concat!("mkdir -p $(dirname ", $file, "); printf '", $before, "\\n' > ", $file),
+            before: concat!(
+                "mkdir -p $(dirname ",
+                $file,
+                "); printf '",
+                $before,
+                "\\n' > ",
+                $file
+            ),
             check: $command,
             change: concat!("printf '", $after, "\\n' > ", $file),
             named: &[concat!("changed ", $file), "tests run now is not known"],
@@ -18,7 +25,12 @@ macro_rules! named {
 }
 macro_rules! makefile {
     ($command:literal, $file:literal) => {
-        named!($command, $file, "check:\\n\\tpython3 -m unittest discover", "check:\\n\\ttrue")
+        named!(
+            $command,
+            $file,
+            "check:\\n\\tpython3 -m unittest discover",
+            "check:\\n\\ttrue"
+        )
     };
 }
 macro_rules! script {
@@ -54,13 +66,25 @@ pub(super) const ROWS: &[Honest] = &[
     script!("cat check | sh", "check"),
     script!("sh < check", "check"),
     script!("ls ci.d/*.sh | xargs -n1 sh", "ci.d/a.sh"),
-    script!("for f in ci.d/*.sh; do sh \"$f\" || exit 1; done", "ci.d/a.sh"),
-    script!("cp check.sh \"$HOME/copy.sh\" && sh \"$HOME/copy.sh\"", "check.sh"),
-    makefile!("cd \"$(git rev-parse --show-toplevel)\" && make check", "Makefile"),
+    script!(
+        "for f in ci.d/*.sh; do sh \"$f\" || exit 1; done",
+        "ci.d/a.sh"
+    ),
+    script!(
+        "cp check.sh \"$HOME/copy.sh\" && sh \"$HOME/copy.sh\"",
+        "check.sh"
+    ),
+    makefile!(
+        "cd \"$(git rev-parse --show-toplevel)\" && make check",
+        "Makefile"
+    ),
     makefile!("(cd / && true) && make check", "Makefile"),
     makefile!("make -sC ci check", "ci/Makefile"),
     makefile!("cd -- ci && make check", "ci/Makefile"),
-    script!("sh \"$(git rev-parse --show-toplevel)/ci/check.sh\"", "ci/check.sh"),
+    script!(
+        "sh \"$(git rev-parse --show-toplevel)/ci/check.sh\"",
+        "ci/check.sh"
+    ),
     script!("D=ci; sh $D/check.sh", "ci/check.sh"),
     script!("find ci.d -name '*.sh' -exec sh {} +", "ci.d/a.sh"),
     script!("for f in ci.d/*; do sh $f || exit 1; done", "ci.d/a"),

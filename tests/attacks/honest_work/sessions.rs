@@ -4,8 +4,7 @@ use super::Turn::{Asks, Objects, Prompt, Red, Resumed, Shell, Unanswered, Verifi
 use super::{Honest, PLAIN, PY, UNITTEST, rows};
 
 /// Red at its first run of now, as it is by chance.
-const FLAKY: &str =
-    "test -f $HOME/once || { grep -q 'b + 0' app.py && touch $HOME/once; false; } && python3 -m unittest discover";
+const FLAKY: &str = "test -f $HOME/once || { grep -q 'b + 0' app.py && touch $HOME/once; false; } && python3 -m unittest discover";
 
 rows! {
     "no review": PY, "", UNITTEST, "fix", options = "--no-review";

@@ -23,7 +23,11 @@ fn holds(case: &Value, said: Said) -> Result<()> {
     match omo["error"].as_str() {
         Some("usage") => {
             let said = said.exits_with(2)?;
-            ensure!(said.err.starts_with(USAGE) && said.out.is_empty(), "{}", said.err);
+            ensure!(
+                said.err.starts_with(USAGE) && said.out.is_empty(),
+                "{}",
+                said.err
+            );
             return Ok(());
         }
         Some(error) => return said.refuses(2, error, "").map(drop),
@@ -46,20 +50,37 @@ fn holds(case: &Value, said: Said) -> Result<()> {
     }
     let mode = omo["mode"].as_str().context("no mode")?;
     // A dry run ends with 1 here: no step has a check.
-    let said = if mode == "dry-run" { said.exits_with(1)? } else { said.exits_with(0)? };
-    let number = omo["target"].as_u64().filter(|_| mode != "dry-run").map(|number| format!(" {number}"));
+    let said = if mode == "dry-run" {
+        said.exits_with(1)?
+    } else {
+        said.exits_with(0)?
+    };
+    let number = omo["target"]
+        .as_u64()
+        .filter(|_| mode != "dry-run")
+        .map(|number| format!(" {number}"));
     let path = omo["path"].as_str().context("no path")?;
-    let head = format!("Mode: {mode}{}\nFile: {path}\nType: plan\n", number.unwrap_or_default());
+    let head = format!(
+        "Mode: {mode}{}\nFile: {path}\nType: plan\n",
+        number.unwrap_or_default()
+    );
     ensure!(said.out.starts_with(&head), "not {head:?}: {}", said.out);
     Ok(())
 }
 
 /// Puts everything there that the rows name and that has to exist.
 fn furnish(steps: &Steps) -> Result<Value> {
-    for name in ["plan.md", "docs/my plan.md", "plan-with---fg-in-name.md", "dir/x"] {
+    for name in [
+        "plan.md",
+        "docs/my plan.md",
+        "plan-with---fg-in-name.md",
+        "dir/x",
+    ] {
         steps.lab().write(name, &five())?;
     }
-    steps.lab().write("plan-without-strategy.md", &plan_text(&[(1, "revert", "")]))?;
+    steps
+        .lab()
+        .write("plan-without-strategy.md", &plan_text(&[(1, "revert", "")]))?;
     let outside = steps.lab().project().join("../outside");
     fs::create_dir_all(&outside)?;
     fs::write(outside.join("plan.md"), five())?;
@@ -68,9 +89,18 @@ fn furnish(steps: &Steps) -> Result<Value> {
     let mut rows: Value = serde_json::from_str(ROWS)?;
     let cases = rows["cases"].as_array_mut().context("no cases")?;
     ensure!(cases.len() == 37, "the rows of the case file");
-    for case in cases.iter_mut().filter(|case| case["arguments"] == "/abs/plan.md") {
+    for case in cases
+        .iter_mut()
+        .filter(|case| case["arguments"] == "/abs/plan.md")
+    {
         // That folder is shared by all; the one of the project does as well.
-        let path = steps.lab().project().join("plan.md").to_str().context("no text")?.to_owned();
+        let path = steps
+            .lab()
+            .project()
+            .join("plan.md")
+            .to_str()
+            .context("no text")?
+            .to_owned();
         (case["arguments"], case["omo"]["path"]) = (path.clone().into(), path.into());
     }
     Ok(rows)
@@ -88,16 +118,20 @@ fn every_line_that_was_written_down_means_what_it_says() {
             }
             Ok(())
         }),
-        ("behind the command in a session", two_parallel_sessions(), |s| {
-            let rows = furnish(s)?;
-            for case in rows["cases"].as_array().context("no cases")? {
-                let line = case["arguments"].as_str().context("no line")?;
-                let said = s.type_in(&mut s.session()?, line)?;
-                holds(case, said).with_context(|| format!("{line:?}"))?;
-                s.omo_at_terminal(&["run", "cancel"])?;
-            }
-            Ok(())
-        }),
+        (
+            "behind the command in a session",
+            two_parallel_sessions(),
+            |s| {
+                let rows = furnish(s)?;
+                for case in rows["cases"].as_array().context("no cases")? {
+                    let line = case["arguments"].as_str().context("no line")?;
+                    let said = s.type_in(&mut s.session()?, line)?;
+                    holds(case, said).with_context(|| format!("{line:?}"))?;
+                    s.omo_at_terminal(&["run", "cancel"])?;
+                }
+                Ok(())
+            },
+        ),
     ]);
 }
 
@@ -112,24 +146,41 @@ fn options_mean_the_same_as_in_a_line() {
             (&["--step=03", PLAN], "Mode: step 3\n"),
             (&["--session", "2", PLAN], "Mode: session 2\n"),
         ] {
-            let said = s.omo_at_terminal(&[&["run", "start"], options].concat())?.exits_with(0)?;
+            let said = s
+                .omo_at_terminal(&[&["run", "start"], options].concat())?
+                .exits_with(0)?;
             let said = said.out.trim_start_matches("[omo] ");
             ensure!(said.contains(head), "{options:?}: {said}");
             s.omo_at_terminal(&["run", "cancel"])?.exits_with(0)?;
         }
         for (options, message) in [
             (&["--step", "-1", PLAN][..], "needs a positive integer"),
-            (&["--session", "two", PLAN], "--session needs a positive integer"),
+            (
+                &["--session", "two", PLAN],
+                "--session needs a positive integer",
+            ),
             (&["--resume", "--dry-run", PLAN], "cannot be used with"),
             (&["--max-sessions", "0", PLAN], "needs a positive integer"),
-            (&["--max-budget-usd", "much", PLAN], "needs an amount in US dollars"),
-            (&["--launcher", "{branch}", PLAN], "it has to begin with a program"),
+            (
+                &["--max-budget-usd", "much", PLAN],
+                "needs an amount in US dollars",
+            ),
+            (
+                &["--launcher", "{branch}", PLAN],
+                "it has to begin with a program",
+            ),
             (&["--waves", "--fg", PLAN], "cannot be used with"),
             (&["--tasks", PLAN], "cannot be used with"),
             (&["--waves"], "no plan is named"),
         ] {
-            let said = s.omo_at_terminal(&[&["run", "start"], options].concat())?.exits_with(2)?;
-            ensure!(said.err.contains(message) && said.out.is_empty(), "{options:?}: {}", said.err);
+            let said = s
+                .omo_at_terminal(&[&["run", "start"], options].concat())?
+                .exits_with(2)?;
+            ensure!(
+                said.err.contains(message) && said.out.is_empty(),
+                "{options:?}: {}",
+                said.err
+            );
         }
         Ok(())
     })]);
@@ -141,14 +192,28 @@ fn without_a_plan_it_says_how_it_is_used() {
         for line in ["", "--fg", "--yolo"] {
             let before = s.file_tree()?;
             let said = s.ask(line)?.exits_with(2)?;
-            ensure!(said.err.starts_with(USAGE) && said.err.contains("--max-sessions <N>"), "{}", said.err);
-            ensure!(said.err.lines().all(|line| line.chars().count() <= 100), "{}", said.err);
+            ensure!(
+                said.err.starts_with(USAGE) && said.err.contains("--max-sessions <N>"),
+                "{}",
+                said.err
+            );
+            ensure!(
+                said.err.lines().all(|line| line.chars().count() <= 100),
+                "{}",
+                said.err
+            );
             before.require_unchanged(&s.file_tree()?, &[])?;
         }
         // A model that calls the command by itself is told which line to run.
         let session = s.session()?;
-        let said = s.omo_in_session(&session, &["agent", "open", "--command", "execute-local"])?.exits_with(0)?;
-        ensure!(said.out.starts_with("DO\n  No arguments were typed"), "{}", said.out);
+        let said = s
+            .omo_in_session(&session, &["agent", "open", "--command", "execute-local"])?
+            .exits_with(0)?;
+        ensure!(
+            said.out.starts_with("DO\n  No arguments were typed"),
+            "{}",
+            said.out
+        );
         Ok(())
     })]);
 }

@@ -43,8 +43,14 @@ fn answer_after(s: &Steps, act: fn(&Steps) -> Result<()>, answered: &str) -> Res
     let said = s.work(1, "done\n")?;
     ensure!(is_asked(&said), "{}", said.out);
     act(s)?;
-    let said = s.omo_at_terminal(&["answer", "q1", "continue"])?.exits_with(0)?;
-    ensure!(said.out.starts_with("Answered q1: continue") && said.out.contains(answered), "{}", said.out);
+    let said = s
+        .omo_at_terminal(&["answer", "q1", "continue"])?
+        .exits_with(0)?;
+    ensure!(
+        said.out.starts_with("Answered q1: continue") && said.out.contains(answered),
+        "{}",
+        said.out
+    );
     s.is_next(2)?;
     ensure!(s.lab().git(&["log", "-1", "--format=%s"])?.trim() == "words: 1");
     Ok(said)
@@ -70,7 +76,9 @@ fn an_answer_lets_a_hook_stand_as_its_question_showed_it() {
             write_hook(s, "# weak")?;
             ensure!(is_asked(&s.work(1, "done\n")?));
             write_hook(s, "# weaker")?;
-            let said = s.omo_at_terminal(&["answer", "q1", "continue"])?.exits_with(0)?;
+            let said = s
+                .omo_at_terminal(&["answer", "q1", "continue"])?
+                .exits_with(0)?;
             ensure!(!said.out.contains("let stand"), "{}", said.out);
             let said = s.next()?;
             ensure!(said.out.contains("hooks/pre-commit (now "), "{}", said.out);
@@ -82,7 +90,11 @@ fn an_answer_lets_a_hook_stand_as_its_question_showed_it() {
 
 /// A plan whose first step lists the hook as well.
 fn hook_listed() -> String {
-    two_steps().replacen("`words/1.txt` (new)", "`words/1.txt` (new), `hooks/pre-commit`", 1)
+    two_steps().replacen(
+        "`words/1.txt` (new)",
+        "`words/1.txt` (new), `hooks/pre-commit`",
+        1,
+    )
 }
 
 /// The first step changes the hook that it lists, and neither it nor the second one is asked about.
@@ -91,7 +103,11 @@ fn change_listed(s: &Steps, folder: &str) -> Result<()> {
     write_hook(s, "# stricter")?;
     for step in [1, 2] {
         let said = s.work(step, "done\n")?.exits_with(0)?;
-        ensure!(said.out.contains(&format!("Step {step}: PASS")), "{}", said.out);
+        ensure!(
+            said.out.contains(&format!("Step {step}: PASS")),
+            "{}",
+            said.out
+        );
     }
     Ok(())
 }
@@ -102,23 +118,35 @@ fn a_hook_that_a_passed_step_lists_is_asked_about_in_no_step() {
     let ignored = two_steps().replacen("words/1.txt", "hooks/pre-commit", 1);
     let ignored = ignored.replacen(&word_check(1), "test -x hooks/pre-commit", 1);
     play(&[
-        ("in a step without a commit", hook_listed().replacen(checkpoint, "", 1), |s| change_listed(s, "hooks")),
+        (
+            "in a step without a commit",
+            hook_listed().replacen(checkpoint, "", 1),
+            |s| change_listed(s, "hooks"),
+        ),
         ("in a file that git ignores", ignored, |s| {
             s.lab().write(".gitignore", "hooks/\n")?;
             begin_with_hooks(s, "hooks")?;
             let ticket = s.start("1")?;
             write_hook(s, "# stricter")?;
-            s.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
+            s.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?
+                .exits_with(0)?;
             s.work(2, "done\n")?.exits_with(0).map(drop)
         }),
         ("behind a link of git's own folder", hook_listed(), |s| {
-            symlink("../../hooks/pre-commit", s.lab().project().join(".git/hooks/pre-commit"))?;
+            symlink(
+                "../../hooks/pre-commit",
+                s.lab().project().join(".git/hooks/pre-commit"),
+            )?;
             change_listed(s, "")
         }),
-        ("by a path through a link of the project", hook_listed(), |s| {
-            let link = s.lab().home().join("link");
-            symlink(s.lab().project(), &link)?;
-            change_listed(s, &link.join("hooks").display().to_string())
-        }),
+        (
+            "by a path through a link of the project",
+            hook_listed(),
+            |s| {
+                let link = s.lab().home().join("link");
+                symlink(s.lab().project(), &link)?;
+                change_listed(s, &link.join("hooks").display().to_string())
+            },
+        ),
     ]);
 }

@@ -20,7 +20,10 @@ fn ground(programs: &TempDir) -> Result<Ground> {
     let lab = Lab::builder().path(programs.path()).build()?;
     lab.write(PLAN, &two_tasks())?;
     let remote = lab.root().join("remote.git");
-    let ground = Ground { scene: Scene::in_lab(&plugin(), lab)?, options: &[] };
+    let ground = Ground {
+        scene: Scene::in_lab(&plugin(), lab)?,
+        options: &[],
+    };
     let remote = remote.to_string_lossy().into_owned();
     for arguments in [
         &["add", "."][..],
@@ -34,7 +37,9 @@ fn ground(programs: &TempDir) -> Result<Ground> {
     ground.git(&["branch", "-m", "main"])?;
     ground.open()?;
     ground.pass("1", "one")?;
-    ground.omo_at_terminal(&["run", "pr"])?.refuses(5, "is not done", "`omo report`")?;
+    ground
+        .omo_at_terminal(&["run", "pr"])?
+        .refuses(5, "is not done", "`omo report`")?;
     ground.pass("2", "two")?;
     ground.omo_at_terminal(&["agent", "next"])?.exits_with(0)?;
     Ok(ground)
@@ -43,13 +48,20 @@ fn ground(programs: &TempDir) -> Result<Ground> {
 fn install(programs: &TempDir, text: &str) -> Result<()> {
     let program = programs.path().join("gh");
     fs::write(&program, text)?;
-    Ok(fs::set_permissions(&program, fs::Permissions::from_mode(0o755))?)
+    Ok(fs::set_permissions(
+        &program,
+        fs::Permissions::from_mode(0o755),
+    )?)
 }
 
 fn plays() -> Result<()> {
     let programs = tempfile::tempdir()?;
     let g = ground(&programs)?;
-    g.omo_at_terminal(&["run", "pr"])?.refuses(5, "not committed: words/1.txt, words/2.txt", "commit it")?;
+    g.omo_at_terminal(&["run", "pr"])?.refuses(
+        5,
+        "not committed: words/1.txt, words/2.txt",
+        "commit it",
+    )?;
     g.git(&["add", "."])?;
     g.git(&["commit", "-q", "-m", "words"])?;
     let refused = g.omo_at_terminal(&["run", "pr"])?;
@@ -57,11 +69,19 @@ fn plays() -> Result<()> {
     let branches = || g.lab().git(&["ls-remote", "--heads", "origin"]);
     ensure!(!branches()?.contains("omo/"), "pushed without a request");
     let session = g.session()?;
-    g.omo_in_session(&session, &["run", "pr"])?.refuses(7, "only a person", "terminal of your own")?;
+    g.omo_in_session(&session, &["run", "pr"])?.refuses(
+        7,
+        "only a person",
+        "terminal of your own",
+    )?;
 
     install(&programs, SIGNED_OUT)?;
     let said = g.omo_at_terminal(&["run", "pr"])?;
-    said.refuses(5, "gh opened no request: run gh auth login first", "`omo run pr` opens the request")?;
+    said.refuses(
+        5,
+        "gh opened no request: run gh auth login first",
+        "`omo run pr` opens the request",
+    )?;
 
     install(&programs, GH)?;
     // No part of the run, as far as omo knows: it is named, and left out.
@@ -78,17 +98,28 @@ fn plays() -> Result<()> {
         said.out
     );
     let of = |name: &str| fs::read_to_string(programs.path().join(name));
-    let arguments = format!("pr\ncreate\n--head\nomo/{run}\n--title\nWords\n--body-file\n-\n--base\nmain\n");
+    let arguments =
+        format!("pr\ncreate\n--head\nomo/{run}\n--title\nWords\n--body-file\n-\n--base\nmain\n");
     ensure!(of("gh.arguments")? == arguments, "{}", of("gh.arguments")?);
     let body = of("gh.body")?;
-    for part in ["Complete.\n\n```text\n", "The word 1", "grep -q two words/2.txt"] {
+    for part in [
+        "Complete.\n\n```text\n",
+        "The word 1",
+        "grep -q two words/2.txt",
+    ] {
         ensure!(body.contains(part), "no {part:?}: {body}");
     }
     let head = g.lab().git(&["rev-parse", "HEAD"])?;
     let there = branches()?;
-    ensure!(there.contains(&format!("{}\trefs/heads/omo/{run}", head.trim())), "{there}");
+    ensure!(
+        there.contains(&format!("{}\trefs/heads/omo/{run}", head.trim())),
+        "{there}"
+    );
     let main = there.lines().find(|line| line.ends_with("refs/heads/main"));
-    ensure!(main.is_some_and(|line| !line.starts_with(head.trim())), "the user's branch was pushed: {there}");
+    ensure!(
+        main.is_some_and(|line| !line.starts_with(head.trim())),
+        "the user's branch was pushed: {there}"
+    );
     Ok(())
 }
 

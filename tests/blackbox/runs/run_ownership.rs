@@ -6,29 +6,47 @@ use std::process::{Child, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use omo_tests::plan_project::{
-    Ground, ONE_TASK_BATCHES, PLAN, Said, Session, plan_text, play, task, two_tasks, two_tasks_with_stop,
+    Ground, ONE_TASK_BATCHES, PLAN, Said, Session, plan_text, play, task, two_tasks,
+    two_tasks_with_stop,
 };
 use omo_tests::scene::require_sound;
 use serde_json::json;
 
 /// Two tasks, and one that keeps the run open when those have ended.
 fn three() -> String {
-    plan_text(&[task("1", "", "grep -q one words/1.txt"), task("2", "Task 1", "true"), task("3", "", "true")])
+    plan_text(&[
+        task("1", "", "grep -q one words/1.txt"),
+        task("2", "Task 1", "true"),
+        task("3", "", "true"),
+    ])
 }
 
 /// A session opens the run and does the first task; gives the question that then waits.
 fn stopped(ground: &Ground, session: &mut Session) -> Result<String> {
     ground.open_in(session)?;
-    let ticket = ground.omo_in_session(session, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;
+    let ticket = ground
+        .omo_in_session(session, &["agent", "start", "1"])?
+        .exits_with(0)?
+        .ticket()?;
     ground.lab().write("words/1.txt", "one\n")?;
-    ground.omo_in_session(session, &["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
-    ground.omo_in_session(session, &["agent", "next"])?.exits_with(7)?;
-    Ok(ground.report()?["questions"][0]["id"].as_str().context("no question")?.to_owned())
+    ground
+        .omo_in_session(session, &["agent", "done", "--ticket", &ticket])?
+        .exits_with(0)?;
+    ground
+        .omo_in_session(session, &["agent", "next"])?
+        .exits_with(7)?;
+    Ok(ground.report()?["questions"][0]["id"]
+        .as_str()
+        .context("no question")?
+        .to_owned())
 }
 
 fn begun(ground: &Ground, session: &Session, arguments: &[&str]) -> Result<Child> {
     let mut command = ground.command_in(session, arguments);
-    Ok(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?)
+    Ok(command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?)
 }
 
 #[test]
@@ -38,7 +56,10 @@ fn a_run_belongs_to_one_session_until_its_client_is_gone() {
             let mut first = g.session()?;
             let second = g.session()?;
             g.open_in(&mut first)?;
-            let ticket = g.omo_in_session(&first, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;
+            let ticket = g
+                .omo_in_session(&first, &["agent", "start", "1"])?
+                .exits_with(0)?
+                .ticket()?;
             g.lab().write("words/1.txt", "one\n")?;
             let before = g.file_tree()?;
             for arguments in [
@@ -60,46 +81,59 @@ fn a_run_belongs_to_one_session_until_its_client_is_gone() {
                     "take it over from a terminal",
                 );
                 said.with_context(|| format!("{arguments:?}"))?;
-                before.require_unchanged(&g.file_tree()?, &[".lock"]).with_context(|| format!("{arguments:?}"))?;
+                before
+                    .require_unchanged(&g.file_tree()?, &[".lock"])
+                    .with_context(|| format!("{arguments:?}"))?;
             }
             // Any session may look.
             g.omo_in_session(&second, &["run", "show"])?.exits_with(0)?;
-            g.omo_in_session(&second, &["agent", "brief", "1"])?.exits_with(0)?;
-            g.omo_in_session(&first, &["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
+            g.omo_in_session(&second, &["agent", "brief", "1"])?
+                .exits_with(0)?;
+            g.omo_in_session(&first, &["agent", "done", "--ticket", &ticket])?
+                .exits_with(0)?;
             Ok(())
         }),
         ("once it has died", two_tasks(), |g| {
             let mut first = g.session()?;
             let second = g.session()?;
             g.open_in(&mut first)?;
-            let ticket = g.omo_in_session(&first, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;
+            let ticket = g
+                .omo_in_session(&first, &["agent", "start", "1"])?
+                .exits_with(0)?
+                .ticket()?;
             first.kill_client()?;
-            let said = g.omo_in_session(&second, &["agent", "next"])?.exits_with(0)?;
+            let said = g
+                .omo_in_session(&second, &["agent", "next"])?
+                .exits_with(0)?;
             ensure!(said.out.contains("omo agent start 1"), "{}", said.out);
             ensure!(g.standing("1")? == "held", "{}", g.report()?);
             g.lab().write("words/1.txt", "one\n")?;
-            g.omo_in_session(&second, &["agent", "done", "--ticket", &ticket])?.refuses(
-                5,
-                "that ticket is not valid",
-                "omo agent next",
-            )?;
-            let again = g.omo_in_session(&second, &["agent", "start", "1"])?.exits_with(0)?;
-            ensure!(again.out.contains("Begun again: its session has ended"), "{}", again.out);
-            g.omo_in_session(&second, &["agent", "done", "--ticket", &again.ticket()?])?.exits_with(0)?;
+            g.omo_in_session(&second, &["agent", "done", "--ticket", &ticket])?
+                .refuses(5, "that ticket is not valid", "omo agent next")?;
+            let again = g
+                .omo_in_session(&second, &["agent", "start", "1"])?
+                .exits_with(0)?;
+            ensure!(
+                again.out.contains("Begun again: its session has ended"),
+                "{}",
+                again.out
+            );
+            g.omo_in_session(&second, &["agent", "done", "--ticket", &again.ticket()?])?
+                .exits_with(0)?;
             ensure!(g.standing("1")? == "passed");
             Ok(())
         }),
         ("a person takes it from its holder", two_tasks(), |g| {
             let mut first = g.session()?;
             g.open_in(&mut first)?;
-            let ticket = g.omo_in_session(&first, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;
+            let ticket = g
+                .omo_in_session(&first, &["agent", "start", "1"])?
+                .exits_with(0)?
+                .ticket()?;
             g.omo_at_terminal(&["run", "resume"])?.exits_with(0)?;
             g.lab().write("words/1.txt", "one\n")?;
-            g.omo_in_session(&first, &["agent", "done", "--ticket", &ticket])?.refuses(
-                5,
-                "that ticket is not valid",
-                "omo agent next",
-            )?;
+            g.omo_in_session(&first, &["agent", "done", "--ticket", &ticket])?
+                .refuses(5, "that ticket is not valid", "omo agent next")?;
             ensure!(g.standing("1")? == "held");
             Ok(())
         }),
@@ -121,56 +155,70 @@ fn what_a_person_decides_takes_a_person_who_has_spoken_since() {
                 &["agent", "start", "2"],
             ] {
                 let said = g.omo_in_session(&session, arguments)?;
-                ensure!(said.status == 7 || said.out.starts_with("DO\n  No arguments"), "{arguments:?}: {said:?}");
-                before.require_unchanged(&g.file_tree()?, &[".lock"]).with_context(|| format!("{arguments:?}"))?;
+                ensure!(
+                    said.status == 7 || said.out.starts_with("DO\n  No arguments"),
+                    "{arguments:?}: {said:?}"
+                );
+                before
+                    .require_unchanged(&g.file_tree()?, &[".lock"])
+                    .with_context(|| format!("{arguments:?}"))?;
             }
             session.type_prompt("<task-notification>\ncontinue\n</task-notification>")?;
-            g.omo_in_session(&session, &["answer", &question, "continue"])?.refuses(
-                7,
-                "none has typed anything",
-                "end the turn",
-            )?;
+            g.omo_in_session(&session, &["answer", &question, "continue"])?
+                .refuses(7, "none has typed anything", "end the turn")?;
             // What the command of the run allowed is over: its user is told what goes on, and that answers nothing.
             let typed = json!({ "prompt": "Continue.", "permission_mode": "acceptEdits" });
             let said = require_sound(&session.hooks.fire("UserPromptSubmit", &typed)?)?;
             ensure!(
-                said.text("/stopReason").is_some_and(|said| said.contains("goes on when you type:\n  /omo:execute")),
+                said.text("/stopReason")
+                    .is_some_and(|said| said.contains("goes on when you type:\n  /omo:execute")),
                 "{said:?}"
             );
-            g.omo_in_session(&session, &["answer", &question, "continue"])?.refuses(
-                7,
-                "none has typed anything",
-                "",
-            )?;
+            g.omo_in_session(&session, &["answer", &question, "continue"])?
+                .refuses(7, "none has typed anything", "")?;
             session.type_prompt("yes, go on with the rest")?;
-            g.omo_in_session(&session, &["answer", &question, "continue"])?.exits_with(0)?;
-            g.omo_in_session(&session, &["agent", "start", "2"])?.exits_with(0)?;
+            g.omo_in_session(&session, &["answer", &question, "continue"])?
+                .exits_with(0)?;
+            g.omo_in_session(&session, &["agent", "start", "2"])?
+                .exits_with(0)?;
             Ok(())
         }),
         ("a failed task, and one that is left out", three(), |g| {
             let mut session = g.session()?;
             g.open_in(&mut session)?;
-            let skip = |g: &Ground, session: &Session| g.omo_in_session(session, &["run", "skip", "1"]);
-            skip(g, &session)?.refuses(7, "a person decides about `omo run skip ", "end the turn and ask")?;
-            let ticket = g.omo_in_session(&session, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;
-            g.omo_in_session(&session, &["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
-            let before = g.file_tree()?;
-            g.omo_in_session(&session, &["run", "retry", "1"])?.refuses(
+            let skip =
+                |g: &Ground, session: &Session| g.omo_in_session(session, &["run", "skip", "1"]);
+            skip(g, &session)?.refuses(
                 7,
-                "a person decides about `omo run retry 1`",
-                "end the turn",
+                "a person decides about `omo run skip ",
+                "end the turn and ask",
             )?;
+            let ticket = g
+                .omo_in_session(&session, &["agent", "start", "1"])?
+                .exits_with(0)?
+                .ticket()?;
+            g.omo_in_session(&session, &["agent", "done", "--ticket", &ticket])?
+                .exits_with(0)?;
+            let before = g.file_tree()?;
+            g.omo_in_session(&session, &["run", "retry", "1"])?
+                .refuses(
+                    7,
+                    "a person decides about `omo run retry 1`",
+                    "end the turn",
+                )?;
             before.require_unchanged(&g.file_tree()?, &[".lock"])?;
             session.type_prompt("fix the first one")?;
-            g.omo_in_session(&session, &["run", "retry", "1"])?.exits_with(0)?;
+            g.omo_in_session(&session, &["run", "retry", "1"])?
+                .exits_with(0)?;
             // One word of theirs does not count for ever.
-            let ticket = g.omo_in_session(&session, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;
-            g.omo_in_session(&session, &["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
-            g.omo_in_session(&session, &["run", "retry", "1"])?.refuses(
-                7,
-                "none has typed anything",
-                "end the turn",
-            )?;
+            let ticket = g
+                .omo_in_session(&session, &["agent", "start", "1"])?
+                .exits_with(0)?
+                .ticket()?;
+            g.omo_in_session(&session, &["agent", "done", "--ticket", &ticket])?
+                .exits_with(0)?;
+            g.omo_in_session(&session, &["run", "retry", "1"])?
+                .refuses(7, "none has typed anything", "end the turn")?;
             session.type_prompt("then leave it out")?;
             skip(g, &session)?.exits_with(0)?;
             Ok(())
@@ -181,50 +229,74 @@ fn what_a_person_decides_takes_a_person_who_has_spoken_since() {
 #[test]
 fn a_person_is_heard_where_they_spoke_and_nowhere_else() {
     play(&[
-        ("a failed task of a run that is over, in the same session and in a new one", two_tasks(), |g| {
-            let mut session = g.session()?;
-            g.open_in(&mut session)?;
-            let ticket = g.omo_in_session(&session, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;
-            g.omo_in_session(&session, &["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
-            let said = g.omo_in_session(&session, &["agent", "next"])?.exits_with(1)?;
-            ensure!(said.out.contains("omo run retry 1"), "{}", said.out);
-            g.omo_in_session(&session, &["run", "retry", "1"])?.refuses(
-                7,
-                "none has typed anything",
-                "end the turn",
-            )?;
-            session.type_prompt("try it again")?;
-            g.omo_in_session(&session, &["run", "retry", "1"])?.exits_with(0)?;
-            let ticket = g.omo_in_session(&session, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;
-            g.omo_in_session(&session, &["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
-            session.kill_client()?;
-            let mut other = g.session()?;
-            g.omo_in_session(&other, &["run", "retry", "1"])?.refuses(7, "none has typed anything", "end the turn")?;
-            other.type_prompt("yes, again")?;
-            g.omo_in_session(&other, &["run", "retry", "1"])?.exits_with(0)?;
-            g.omo_in_session(&other, &["agent", "start", "1"])?.exits_with(0)?;
-            Ok(())
-        }),
-        ("a model's shell that does not say which session it is of", two_tasks_with_stop(), |g| {
-            g.options = ONE_TASK_BATCHES;
-            let mut session = g.session()?;
-            let question = stopped(g, &mut session)?;
-            let before = g.file_tree()?;
-            for arguments in [
-                &["answer", &question, "continue"][..],
-                &["run", "skip", "2"],
-                &["run", "retry", "1"],
-                &["run", "resume"],
-                &["run", "start"],
-                &["run", "start", "--batches", PLAN],
-            ] {
-                let mut command = g.command_in(&session, arguments);
-                let said = Said::of(&command.env_remove("CLAUDE_CODE_SESSION_ID").output()?);
-                ensure!(said.status != 0, "{arguments:?}: {said:?}");
-                before.require_unchanged(&g.file_tree()?, &[".lock"]).with_context(|| format!("{arguments:?}"))?;
-            }
-            Ok(())
-        }),
+        (
+            "a failed task of a run that is over, in the same session and in a new one",
+            two_tasks(),
+            |g| {
+                let mut session = g.session()?;
+                g.open_in(&mut session)?;
+                let ticket = g
+                    .omo_in_session(&session, &["agent", "start", "1"])?
+                    .exits_with(0)?
+                    .ticket()?;
+                g.omo_in_session(&session, &["agent", "done", "--ticket", &ticket])?
+                    .exits_with(0)?;
+                let said = g
+                    .omo_in_session(&session, &["agent", "next"])?
+                    .exits_with(1)?;
+                ensure!(said.out.contains("omo run retry 1"), "{}", said.out);
+                g.omo_in_session(&session, &["run", "retry", "1"])?
+                    .refuses(7, "none has typed anything", "end the turn")?;
+                session.type_prompt("try it again")?;
+                g.omo_in_session(&session, &["run", "retry", "1"])?
+                    .exits_with(0)?;
+                let ticket = g
+                    .omo_in_session(&session, &["agent", "start", "1"])?
+                    .exits_with(0)?
+                    .ticket()?;
+                g.omo_in_session(&session, &["agent", "done", "--ticket", &ticket])?
+                    .exits_with(0)?;
+                session.kill_client()?;
+                let mut other = g.session()?;
+                g.omo_in_session(&other, &["run", "retry", "1"])?.refuses(
+                    7,
+                    "none has typed anything",
+                    "end the turn",
+                )?;
+                other.type_prompt("yes, again")?;
+                g.omo_in_session(&other, &["run", "retry", "1"])?
+                    .exits_with(0)?;
+                g.omo_in_session(&other, &["agent", "start", "1"])?
+                    .exits_with(0)?;
+                Ok(())
+            },
+        ),
+        (
+            "a model's shell that does not say which session it is of",
+            two_tasks_with_stop(),
+            |g| {
+                g.options = ONE_TASK_BATCHES;
+                let mut session = g.session()?;
+                let question = stopped(g, &mut session)?;
+                let before = g.file_tree()?;
+                for arguments in [
+                    &["answer", &question, "continue"][..],
+                    &["run", "skip", "2"],
+                    &["run", "retry", "1"],
+                    &["run", "resume"],
+                    &["run", "start"],
+                    &["run", "start", "--batches", PLAN],
+                ] {
+                    let mut command = g.command_in(&session, arguments);
+                    let said = Said::of(&command.env_remove("CLAUDE_CODE_SESSION_ID").output()?);
+                    ensure!(said.status != 0, "{arguments:?}: {said:?}");
+                    before
+                        .require_unchanged(&g.file_tree()?, &[".lock"])
+                        .with_context(|| format!("{arguments:?}"))?;
+                }
+                Ok(())
+            },
+        ),
     ]);
 }
 
@@ -235,14 +307,24 @@ fn of_several_at_once_one_is_heard() {
         ("a task that is being checked", slow(), |g| {
             let mut session = g.session()?;
             g.open_in(&mut session)?;
-            let ticket = g.omo_in_session(&session, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;
+            let ticket = g
+                .omo_in_session(&session, &["agent", "start", "1"])?
+                .exits_with(0)?
+                .ticket()?;
             g.lab().write("words/1.txt", "one\n")?;
             let done = ["agent", "done", "--ticket", &ticket];
-            let children = [begun(g, &session, &done)?, begun(g, &session, &done)?, begun(g, &session, &done)?];
+            let children = [
+                begun(g, &session, &done)?,
+                begun(g, &session, &done)?,
+                begun(g, &session, &done)?,
+            ];
             let mut statuses = Vec::new();
             for child in children {
                 let said = Said::of(&child.wait_with_output()?);
-                ensure!(said.status != 6 || said.err.contains("is being checked by another process"), "{said:?}");
+                ensure!(
+                    said.status != 6 || said.err.contains("is being checked by another process"),
+                    "{said:?}"
+                );
                 statuses.push(said.status);
             }
             statuses.sort_unstable();
@@ -254,7 +336,10 @@ fn of_several_at_once_one_is_heard() {
             g.open()?;
             let start = || {
                 let mut command = g.command(&["agent", "start", "1"]);
-                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+                command
+                    .stdout(Stdio::piped())
+                    .stderr(Stdio::piped())
+                    .spawn()
             };
             let children: Vec<Child> = (0..6).map(|_| start()).collect::<Result<_, _>>()?;
             let mut begun = 0;
@@ -270,22 +355,34 @@ fn of_several_at_once_one_is_heard() {
             g.open()?;
             for _ in 0..2 {
                 let mut children = Vec::new();
-                for arguments in
-                    [["agent", "next"].as_slice(), &["agent", "next"], &["agent", "next"], &["agent", "start", "1"]]
-                {
+                for arguments in [
+                    ["agent", "next"].as_slice(),
+                    &["agent", "next"],
+                    &["agent", "next"],
+                    &["agent", "start", "1"],
+                ] {
                     let mut command = g.command(arguments);
-                    children.push(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?);
+                    children.push(
+                        command
+                            .stdout(Stdio::piped())
+                            .stderr(Stdio::piped())
+                            .spawn()?,
+                    );
                 }
                 for child in children {
                     let said = Said::of(&child.wait_with_output()?);
                     ensure!([0, 6].contains(&said.status), "{said:?}");
                 }
-                g.omo_at_terminal(&["agent", "fail", "--lost", "1"])?.exits_with(0)?;
+                g.omo_at_terminal(&["agent", "fail", "--lost", "1"])?
+                    .exits_with(0)?;
                 g.omo_at_terminal(&["run", "cancel"])?.exits_with(0)?;
                 g.omo_at_terminal(&["run", "resume"])?.exits_with(0)?;
             }
             let report = g.report()?;
-            ensure!(report["drift"] == serde_json::json!([]), "taken for edited: {report}");
+            ensure!(
+                report["drift"] == serde_json::json!([]),
+                "taken for edited: {report}"
+            );
             Ok(())
         }),
     ]);
@@ -297,7 +394,10 @@ fn open_in_linked(ground: &Ground, place: &str) -> Result<(PathBuf, String)> {
     let folder = ground.lab().project().join(place);
     ground.git(&["worktree", "add", "-q", place])?;
     ground.open_in_folder(&folder)?;
-    let ticket = ground.omo_in_folder(&folder, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;
+    let ticket = ground
+        .omo_in_folder(&folder, &["agent", "start", "1"])?
+        .exits_with(0)?
+        .ticket()?;
     fs::create_dir(folder.join("words"))?;
     fs::write(folder.join("words/1.txt"), "one\n")?;
     Ok((folder, ticket))
@@ -306,8 +406,14 @@ fn open_in_linked(ground: &Ground, place: &str) -> Result<(PathBuf, String)> {
 #[test]
 fn a_run_belongs_to_the_work_tree_in_which_it_began() {
     let passes_in = |g: &Ground, folder: &Path, ticket: &str| -> Result<()> {
-        let done = g.omo_in_folder(folder, &["agent", "done", "--ticket", ticket])?.exits_with(0)?;
-        ensure!(done.err.contains("this work tree was moved from"), "{}", done.err);
+        let done = g
+            .omo_in_folder(folder, &["agent", "done", "--ticket", ticket])?
+            .exits_with(0)?;
+        ensure!(
+            done.err.contains("this work tree was moved from"),
+            "{}",
+            done.err
+        );
         Ok(())
     };
     // Below the project, and beside it: what lies around a folder that is gone is another checkout.
@@ -318,24 +424,62 @@ fn a_run_belongs_to_the_work_tree_in_which_it_began() {
         g.lab().write("words/1.txt", "one, of the user\n")?;
         let before = g.file_tree()?;
         let listed = g.omo_at_terminal(&["run", "list"])?.exits_with(0)?;
-        ensure!(listed.out.contains("its work tree is gone: omo run cancel --run "), "{}", listed.out);
-        let id = listed.out.split("--run ").nth(1).and_then(|rest| rest.split_whitespace().next()).context("no id")?;
+        ensure!(
+            listed
+                .out
+                .contains("its work tree is gone: omo run cancel --run "),
+            "{}",
+            listed.out
+        );
+        let id = listed
+            .out
+            .split("--run ")
+            .nth(1)
+            .and_then(|rest| rest.split_whitespace().next())
+            .context("no id")?;
         let way_out = format!("`omo run cancel --run {id}` ends it");
         let done = ["agent", "done", "--ticket", &ticket];
-        for verb in [&done[..], &["agent", "next"], &["agent", "start", "2"], &["run", "cancel"]] {
-            g.omo_at_terminal(verb)?.refuses(3, "no plan run is open here", &way_out)?;
+        for verb in [
+            &done[..],
+            &["agent", "next"],
+            &["agent", "start", "2"],
+            &["run", "cancel"],
+        ] {
+            g.omo_at_terminal(verb)?
+                .refuses(3, "no plan run is open here", &way_out)?;
         }
-        for verb in [&done[..], &["agent", "next"], &["agent", "fail", "--lost", "1"]] {
-            g.omo_at_terminal(&[verb, &["--run", id]].concat())?.refuses(5, "is gone", &way_out)?;
+        for verb in [
+            &done[..],
+            &["agent", "next"],
+            &["agent", "fail", "--lost", "1"],
+        ] {
+            g.omo_at_terminal(&[verb, &["--run", id]].concat())?
+                .refuses(5, "is gone", &way_out)?;
         }
         before.require_unchanged(&g.file_tree()?, &[])?;
         // A later one of the same name is another one.
-        let again = g.lab().root().join("again").join(folder.file_name().context("no name")?);
-        g.git(&["worktree", "add", "-q", again.to_str().context("no text")?, "HEAD"])?;
-        g.omo_in_folder(&again, &done)?.refuses(3, "no plan run is open here", &way_out)?;
+        let again = g
+            .lab()
+            .root()
+            .join("again")
+            .join(folder.file_name().context("no name")?);
+        g.git(&[
+            "worktree",
+            "add",
+            "-q",
+            again.to_str().context("no text")?,
+            "HEAD",
+        ])?;
+        g.omo_in_folder(&again, &done)?
+            .refuses(3, "no plan run is open here", &way_out)?;
         let before = g.file_tree()?;
-        let ended = g.omo_at_terminal(&["run", "cancel", "--run", id])?.exits_with(0)?;
-        ensure!(ended.out.contains("is cancelled; its work tree is gone.") && ended.err.is_empty(), "{ended:?}");
+        let ended = g
+            .omo_at_terminal(&["run", "cancel", "--run", id])?
+            .exits_with(0)?;
+        ensure!(
+            ended.out.contains("is cancelled; its work tree is gone.") && ended.err.is_empty(),
+            "{ended:?}"
+        );
         before.require_unchanged(&g.file_tree()?, &[".git/omo/runs"])?;
         ensure!(!folder.exists(), "the folder was made again");
         Ok(())
@@ -355,10 +499,16 @@ fn a_run_belongs_to_the_work_tree_in_which_it_began() {
             } else {
                 fs::rename(&folder, &now)?;
             }
-            ground.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.refuses(3, "no plan run", "is gone")?;
+            ground
+                .omo_at_terminal(&["agent", "done", "--ticket", &ticket])?
+                .refuses(3, "no plan run", "is gone")?;
             passes_in(&ground, &now, &ticket)
         });
-        wrong.extend(played.err().map(|error| format!("moved, git told: {is_told}: {error:#}")));
+        wrong.extend(
+            played
+                .err()
+                .map(|error| format!("moved, git told: {is_told}: {error:#}")),
+        );
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -32,11 +32,26 @@ const VERBS: [(&str, &[&str]); 12] = [
 
 /// Cases that are about no verb, and why.
 const ELSEWHERE: [(&str, &str); 5] = [
-    ("H01", "a hook: omo's own Stop holds a session by its run, and has tests of its own"),
-    ("H06", "a hook: ids of other shapes belong to no session, which the tests of hostile input hold"),
-    ("H09", "a hook: what a worker did is in the ledger of the run, and no hook writes it into a session"),
-    ("D03", "a program that checks rules of its own: criteria that are commands are checks of the run"),
-    ("D04", "a program that checks rules of its own: criteria that are commands are checks of the run"),
+    (
+        "H01",
+        "a hook: omo's own Stop holds a session by its run, and has tests of its own",
+    ),
+    (
+        "H06",
+        "a hook: ids of other shapes belong to no session, which the tests of hostile input hold",
+    ),
+    (
+        "H09",
+        "a hook: what a worker did is in the ledger of the run, and no hook writes it into a session",
+    ),
+    (
+        "D03",
+        "a program that checks rules of its own: criteria that are commands are checks of the run",
+    ),
+    (
+        "D04",
+        "a program that checks rules of its own: criteria that are commands are checks of the run",
+    ),
 ];
 
 /// A case that was played.
@@ -49,22 +64,33 @@ pub(super) struct Played {
 impl Played {
     /// The exit status of each command.
     pub(super) fn statuses(&self) -> Vec<i32> {
-        self.outputs.iter().map(|output| output.status.code().unwrap_or(-1)).collect()
+        self.outputs
+            .iter()
+            .map(|output| output.status.code().unwrap_or(-1))
+            .collect()
     }
 
     /// What the last command printed.
     pub(super) fn stdout(&self) -> String {
-        self.outputs.last().map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
+        self.outputs
+            .last()
+            .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
+            .unwrap_or_default()
     }
 
     /// What the last command said.
     pub(super) fn stderr(&self) -> String {
-        self.outputs.last().map(|output| String::from_utf8_lossy(&output.stderr).into_owned()).unwrap_or_default()
+        self.outputs
+            .last()
+            .map(|output| String::from_utf8_lossy(&output.stderr).into_owned())
+            .unwrap_or_default()
     }
 }
 
 fn text<'a>(of: &'a Value, name: &str) -> Result<&'a str> {
-    of[name].as_str().with_context(|| format!("no {name} in {of}"))
+    of[name]
+        .as_str()
+        .with_context(|| format!("no {name} in {of}"))
 }
 
 /// A file as a case has it: text, or JSON.
@@ -88,10 +114,17 @@ fn play(case: &Value) -> Result<Played> {
             fs::create_dir_all(place.base().join(lock))?;
             continue;
         }
-        let argv: Vec<&str> = step["argv"].as_array().context("no argv")?.iter().filter_map(Value::as_str).collect();
+        let argv: Vec<&str> = step["argv"]
+            .as_array()
+            .context("no argv")?
+            .iter()
+            .filter_map(Value::as_str)
+            .collect();
         let (program, rest) = argv.split_first().context("no program")?;
-        let (_, verb) =
-            VERBS.iter().find(|(name, _)| name == program).with_context(|| format!("no verb: {program}"))?;
+        let (_, verb) = VERBS
+            .iter()
+            .find(|(name, _)| name == program)
+            .with_context(|| format!("no verb: {program}"))?;
         let mut command = place.lab.command(place.plugin.join("bin/omo"));
         outputs.push(command.args(*verb).args(rest).output()?);
     }
@@ -99,9 +132,17 @@ fn play(case: &Value) -> Result<Played> {
 }
 
 fn holds(case: &Value, played: &Played) -> Result<()> {
-    let commands = case["steps"].as_array().into_iter().flatten().filter(|step| !step["argv"].is_null());
+    let commands = case["steps"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|step| !step["argv"].is_null());
     for ((step, output), status) in commands.zip(&played.outputs).zip(played.statuses()) {
-        ensure!(step["exit"] == status, "{status} for {step}: {}", String::from_utf8_lossy(&output.stderr));
+        ensure!(
+            step["exit"] == status,
+            "{status} for {step}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
     let after = case["files_after"].as_object().context("no files")?;
     for (path, file) in after {
@@ -109,17 +150,26 @@ fn holds(case: &Value, played: &Played) -> Result<()> {
             is_as_it_was(&played.place, folder)?;
             continue;
         }
-        let found = fs::read_to_string(played.place.base().join(path)).with_context(|| path.clone())?;
+        let found =
+            fs::read_to_string(played.place.base().join(path)).with_context(|| path.clone())?;
         let expected = content(file)?;
-        match (serde_json::from_str(&expected), serde_json::from_str(&found)) {
+        match (
+            serde_json::from_str(&expected),
+            serde_json::from_str(&found),
+        ) {
             (Ok(expected), Ok(found)) => {
-                same(&expected, &found, played.place.lab.project()).with_context(|| path.clone())?;
+                same(&expected, &found, played.place.lab.project())
+                    .with_context(|| path.clone())?;
             }
             _ => ensure!(found == expected, "{path}: {found}"),
         }
     }
     for path in played.place.files().keys() {
-        ensure!(after.contains_key(&path.to_string_lossy().into_owned()), "{} was made", path.display());
+        ensure!(
+            after.contains_key(&path.to_string_lossy().into_owned()),
+            "{} was made",
+            path.display()
+        );
     }
     Ok(())
 }
@@ -134,7 +184,11 @@ fn is_as_it_was(place: &Place, folder: &str) -> Result<()> {
     } else {
         is_there || folder == "."
     };
-    ensure!(is_meant, "{folder} is {}there", if is_there { "" } else { "not " });
+    ensure!(
+        is_meant,
+        "{folder} is {}there",
+        if is_there { "" } else { "not " }
+    );
     Ok(())
 }
 
@@ -144,19 +198,36 @@ fn same(expected: &Value, found: &Value, project: &Path) -> Result<()> {
     match (expected, found) {
         (Value::Object(expected), Value::Object(found)) => {
             for (name, value) in expected {
-                same(value, found.get(name).with_context(|| format!("no {name}"))?, project).context(name.clone())?;
+                same(
+                    value,
+                    found.get(name).with_context(|| format!("no {name}"))?,
+                    project,
+                )
+                .context(name.clone())?;
             }
-            for (name, value) in found.iter().filter(|(name, _)| !expected.contains_key(*name)) {
-                ensure!(name == "blockedBy" && found.get("blocked_by") == Some(value), "{name}: {value}");
+            for (name, value) in found
+                .iter()
+                .filter(|(name, _)| !expected.contains_key(*name))
+            {
+                ensure!(
+                    name == "blockedBy" && found.get("blocked_by") == Some(value),
+                    "{name}: {value}"
+                );
             }
             Ok(())
         }
         (Value::Array(expected), Value::Array(found)) => {
             ensure!(expected.len() == found.len(), "{found:?} for {expected:?}");
-            expected.iter().zip(found).try_for_each(|(expected, found)| same(expected, found, project))
+            expected
+                .iter()
+                .zip(found)
+                .try_for_each(|(expected, found)| same(expected, found, project))
         }
         (Value::String(text), Value::String(found)) if text == "<TS>" => {
-            ensure!(Timestamp::parse(found).is_some_and(|time| time.to_string() == *found), "{found} is no time");
+            ensure!(
+                Timestamp::parse(found).is_some_and(|time| time.to_string() == *found),
+                "{found} is no time"
+            );
             Ok(())
         }
         (Value::String(text), Value::String(found)) if text == "$TMP/cwd" => {
@@ -174,9 +245,20 @@ fn same(expected: &Value, found: &Value, project: &Path) -> Result<()> {
 #[test]
 fn every_case_is_met_or_is_a_fault_that_is_not_copied() {
     let vectors: Value = serde_json::from_str(VECTORS).unwrap();
-    let cases: Vec<&Value> = vectors["cases"].as_array().unwrap().iter().filter(|case| case.is_object()).collect();
-    let ids: Vec<&str> = cases.iter().filter_map(|case| case["id"].as_str()).collect();
-    let named = FAULTS.iter().map(|(id, _, _)| *id).chain(ELSEWHERE.iter().map(|(id, _)| *id));
+    let cases: Vec<&Value> = vectors["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|case| case.is_object())
+        .collect();
+    let ids: Vec<&str> = cases
+        .iter()
+        .filter_map(|case| case["id"].as_str())
+        .collect();
+    let named = FAULTS
+        .iter()
+        .map(|(id, _, _)| *id)
+        .chain(ELSEWHERE.iter().map(|(id, _)| *id));
     let unknown: Vec<&str> = named.filter(|id| !ids.contains(id)).collect();
     assert!(unknown.is_empty(), "no such case: {unknown:?}");
 

@@ -41,7 +41,9 @@ impl Works {
         others: impl IntoIterator<Item = ModelTurn>,
     ) {
         self.set(step, others);
-        self.lock().firsts.insert(step, (None, first.into_iter().collect()));
+        self.lock()
+            .firsts
+            .insert(step, (None, first.into_iter().collect()));
     }
 
     /// A step is worked on as its plan says.
@@ -52,7 +54,10 @@ impl Works {
     /// The script of all of them.
     pub(super) fn script(&self) -> ModelScript {
         let works = self.clone();
-        ModelScript::new().whenever("", ModelTurn::computed(move |request| works.answer(request)))
+        ModelScript::new().whenever(
+            "",
+            ModelTurn::computed(move |request| works.answer(request)),
+        )
     }
 
     fn answer(&self, request: &RecordedRequest) -> ModelTurn {
@@ -69,26 +74,55 @@ impl Works {
 
     /// The next turn of the step whose brief was printed last; `None` once it was ended.
     fn goes_on(&self, all: &str) -> Option<ModelTurn> {
-        let line = all.lines().rfind(|line| line.trim_start().starts_with("run: omo agent done "))?;
+        let line = all
+            .lines()
+            .rfind(|line| line.trim_start().starts_with("run: omo agent done "))?;
         let words: Vec<&str> = line.split_whitespace().collect();
-        let ticket = words.iter().skip_while(|word| **word != "--ticket").nth(1)?;
-        let step = all.rsplit(" is yours. What it asks for:").nth(1)?.rsplit("Step ").next()?;
+        let ticket = words
+            .iter()
+            .skip_while(|word| **word != "--ticket")
+            .nth(1)?;
+        let step = all
+            .rsplit(" is yours. What it asks for:")
+            .nth(1)?
+            .rsplit("Step ")
+            .next()?;
         let step: u32 = step.split(' ').next()?.parse().ok()?;
         let mut state = self.lock();
         let taken = state.taken.entry((*ticket).to_owned()).or_default();
         let at = *taken;
         *taken += 1;
-        let first = state.firsts.get_mut(&step).filter(|(whose, _)| whose.as_deref().is_none_or(|one| one == *ticket));
-        let first = first.map(|(whose, turns)| (whose.replace((*ticket).to_owned()), turns.clone()).1);
-        let turns = first.or_else(|| state.steps.get(&step).cloned()).unwrap_or_default();
-        let done = || bash(&words[1..words.iter().position(|word| *word == "--note").unwrap_or(words.len())].join(" "));
-        turns.get(at).cloned().or_else(|| (at == turns.len()).then(done))
+        let first = state
+            .firsts
+            .get_mut(&step)
+            .filter(|(whose, _)| whose.as_deref().is_none_or(|one| one == *ticket));
+        let first =
+            first.map(|(whose, turns)| (whose.replace((*ticket).to_owned()), turns.clone()).1);
+        let turns = first
+            .or_else(|| state.steps.get(&step).cloned())
+            .unwrap_or_default();
+        let done = || {
+            bash(
+                &words[1..words
+                    .iter()
+                    .position(|word| *word == "--note")
+                    .unwrap_or(words.len())]
+                    .join(" "),
+            )
+        };
+        turns
+            .get(at)
+            .cloned()
+            .or_else(|| (at == turns.len()).then(done))
     }
 }
 
 /// A file is written, below the folder that the session stands in or where its path says.
 pub(super) fn write(file: &str, text: &str) -> ModelTurn {
-    ModelTurn::call("Write", json!({ "file_path": file, "content": format!("{text}\n") }))
+    ModelTurn::call(
+        "Write",
+        json!({ "file_path": file, "content": format!("{text}\n") }),
+    )
 }
 
 /// The session of the plan that a request is about; `None` for the one that the plan was typed in.
@@ -104,7 +138,10 @@ fn is_given_a_task(request: &RecordedRequest) -> bool {
 /// The command that tells a session what comes next.
 fn next(all: &str) -> String {
     let own = between(all, "`omo agent next --run ", "`").filter(|rest| rest.contains(" --group "));
-    own.map_or_else(|| "omo agent next --wait 540".to_owned(), |rest| format!("omo agent next --run {rest}"))
+    own.map_or_else(
+        || "omo agent next --wait 540".to_owned(),
+        |rest| format!("omo agent next --run {rest}"),
+    )
 }
 
 /// The first turn behind a prompt.
@@ -112,11 +149,18 @@ fn begin(request: &RecordedRequest, all: &str) -> ModelTurn {
     if group(request).is_some() {
         return bash(&next(all));
     }
-    let Some(block) = last_block(all) else { return ModelTurn::text("omo printed no block.") };
+    let Some(block) = last_block(all) else {
+        return ModelTurn::text("omo printed no block.");
+    };
     let asked = request.last_user_text();
-    let word = ["continue", "foreground"].into_iter().find(|word| asked.trim().ends_with(word));
+    let word = ["continue", "foreground"]
+        .into_iter()
+        .find(|word| asked.trim().ends_with(word));
     match (between(block, "`omo answer ", "`"), word) {
-        (Some(line), Some(word)) => bash(&format!("omo answer {} {word}", line.split(' ').next().unwrap_or(""))),
+        (Some(line), Some(word)) => bash(&format!(
+            "omo answer {} {word}",
+            line.split(' ').next().unwrap_or("")
+        )),
         _ => follow(block),
     }
 }

@@ -8,7 +8,12 @@ use super::{Payer, Site, typed};
 
 /// How often the session's own model was asked, and not that of a client.
 fn own_requests(site: &Site) -> usize {
-    site.fixture.model.requests().iter().filter(|request| group(request).is_none()).count()
+    site.fixture
+        .model
+        .requests()
+        .iter()
+        .filter(|request| group(request).is_none())
+        .count()
 }
 
 #[test]
@@ -26,7 +31,9 @@ fn esc_leaves_the_clients_at_work_and_cancel_ends_them_without_a_turn() {
     terminal.wait_for("Interrupted").unwrap();
     let requests = own_requests(&site);
     terminal.say("/omo:stop-continuation").unwrap();
-    terminal.wait_for("Still at work: 2 parallel clients").unwrap();
+    terminal
+        .wait_for("Still at work: 2 parallel clients")
+        .unwrap();
     assert!(!site.processes().is_empty(), "Esc ended the clients");
     terminal.say("/omo:cancel").unwrap();
     terminal.wait_for("is cancelled").unwrap();

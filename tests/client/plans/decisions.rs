@@ -21,7 +21,9 @@ fn eager_model(request: &RecordedRequest) -> ModelTurn {
         _ if results.contains("Answered q1") => ModelTurn::text("All is answered."),
         Some("STOP") => ModelTurn::text("The user has to decide."),
         Some("DO") => bash("omo agent next"),
-        _ if !is_answered && !all.contains("no answer of theirs is recorded") => bash("omo answer q1 B"),
+        _ if !is_answered && !all.contains("no answer of theirs is recorded") => {
+            bash("omo answer q1 B")
+        }
         _ if !is_answered => ModelTurn::call(
             "AskUserQuestion",
             json!({ "questions": [{
@@ -41,25 +43,38 @@ fn eager_model(request: &RecordedRequest) -> ModelTurn {
 
 fn chosen_line(fixture: &ClientFixture) -> Option<String> {
     let plan = file(fixture, PLAN).expect("the plan");
-    plan.lines().find(|line| line.contains("Chosen")).map(str::to_owned)
+    plan.lines()
+        .find(|line| line.contains("Chosen"))
+        .map(str::to_owned)
 }
 
 #[test]
 fn only_what_a_person_chose_in_the_dialog_is_taken() {
-    let fixture = planned(DECIDING, ModelScript::new().whenever("", ModelTurn::computed(eager_model)));
+    let fixture = planned(
+        DECIDING,
+        ModelScript::new().whenever("", ModelTurn::computed(eager_model)),
+    );
     let shown = type_prompt(&fixture, &format!("/omo:execute-plan {PLAN}"), &[]);
     let code = code(shown.result().expect("the client says why nothing ran"));
     let terminal = fixture.terminal();
-    terminal.say(&format!("/omo:execute-plan {PLAN} --approve {code}")).unwrap();
+    terminal
+        .say(&format!("/omo:execute-plan {PLAN} --approve {code}"))
+        .unwrap();
     terminal.wait_for("Where do the rates come from").unwrap();
     assert_eq!(chosen_line(&fixture), None, "the model decided by itself");
     terminal.key("Down").unwrap();
     terminal.key("Enter").unwrap();
     terminal.wait_for("All is answered.").unwrap();
-    assert_eq!(chosen_line(&fixture).as_deref(), Some("**Chosen:** Option A"));
+    assert_eq!(
+        chosen_line(&fixture).as_deref(),
+        Some("**Chosen:** Option A")
+    );
     let requests = fixture.model.requests_of(RequestKind::Main);
     let said = requests.last().expect("a request").all_text();
-    for part in ["no answer of theirs is recorded", "with `A: The bank`, not B"] {
+    for part in [
+        "no answer of theirs is recorded",
+        "with `A: The bank`, not B",
+    ] {
         assert!(said.contains(part), "{part} is not in:\n{said}");
     }
 }

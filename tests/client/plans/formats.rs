@@ -63,23 +63,49 @@ impl Stage {
     fn new(format: &'static Format, mode: Mode, work: Work) -> Self {
         let client = client().with_limit(Duration::from_mins(2));
         let workers = Arc::new(PlanWorkers::new(format, work));
-        let model = MockModel::start(PlanWorkers::script(&workers)).expect("start the scripted model");
-        let programs = tempfile::Builder::new().prefix("omo-programs-").tempdir().expect("a folder");
+        let model =
+            MockModel::start(PlanWorkers::script(&workers)).expect("start the scripted model");
+        let programs = tempfile::Builder::new()
+            .prefix("omo-programs-")
+            .tempdir()
+            .expect("a folder");
         symlink(client.program(), programs.path().join("claude")).expect("link the client");
-        let lab = Lab::builder().model(&model).path(programs.path()).env("ANTHROPIC_API_KEY", "").plugin(plugin());
+        let lab = Lab::builder()
+            .model(&model)
+            .path(programs.path())
+            .env("ANTHROPIC_API_KEY", "")
+            .plugin(plugin());
         let lab = lab.build().expect("set up a lab");
         fs::write(lab.home().join(".claude/.credentials.json"), SUBSCRIBED).expect("log in");
-        lab.configure("[verify]\nreview = false\n").expect("configure");
+        lab.configure("[verify]\nreview = false\n")
+            .expect("configure");
         workers.set_plan(lab.project().join(format.files[0].0));
-        for (path, text) in [("check.sh", CHECK), ("README.md", "words\n")].iter().chain(format.files) {
+        for (path, text) in [("check.sh", CHECK), ("README.md", "words\n")]
+            .iter()
+            .chain(format.files)
+        {
             lab.write(path, text).expect("write a file");
         }
-        for line in ["config user.name Lab", "config user.email lab@example.org", "add .", "commit -q -m plan"] {
-            lab.git(&line.split(' ').collect::<Vec<_>>()).expect("run git");
+        for line in [
+            "config user.name Lab",
+            "config user.email lab@example.org",
+            "add .",
+            "commit -q -m plan",
+        ] {
+            lab.git(&line.split(' ').collect::<Vec<_>>())
+                .expect("run git");
         }
         let command = format!("/omo:execute {} {}", mode.options(), format.target);
         let fixture = ClientFixture { model, lab, client };
-        Self { format, mode, command, fixture, last: String::new(), session: None, _programs: programs }
+        Self {
+            format,
+            mode,
+            command,
+            fixture,
+            last: String::new(),
+            session: None,
+            _programs: programs,
+        }
     }
 
     /// A file of the plan as it is now.
@@ -89,10 +115,17 @@ impl Stage {
 
     /// The person types a prompt in their session, or in a new one.
     fn types(&mut self, prompt: &str) -> &str {
-        let more: Vec<&str> = self.session.iter().flat_map(|id| ["--resume", id]).chain(MAY_SHOW).collect();
+        let more: Vec<&str> = self
+            .session
+            .iter()
+            .flat_map(|id| ["--resume", id])
+            .chain(MAY_SHOW)
+            .collect();
         let run = type_prompt(&self.fixture, prompt, &more);
         self.session = run.session_id().map(str::to_owned).or(self.session.take());
-        self.last = run.result().map_or_else(|| format!("{run:?}"), str::to_owned);
+        self.last = run
+            .result()
+            .map_or_else(|| format!("{run:?}"), str::to_owned);
         &self.last
     }
 
@@ -100,7 +133,11 @@ impl Stage {
     fn begins(&mut self) {
         let command = self.command.clone();
         let code = code(self.types(&command));
-        assert_eq!(self.fixture.requests(), 0, "no model reads what is to be approved");
+        assert_eq!(
+            self.fixture.requests(),
+            0,
+            "no model reads what is to be approved"
+        );
         self.session = None;
         self.types(&format!("{command} --approve {code}"));
     }
@@ -111,7 +148,10 @@ impl Stage {
     }
 
     fn is_over(&self) -> bool {
-        let result = self.report()["result"].as_str().unwrap_or_default().to_owned();
+        let result = self.report()["result"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
         ["complete", "completed_with_failures", "failed"].contains(&&*result)
     }
 
@@ -119,14 +159,23 @@ impl Stage {
     /// was green, what has none is shown as unproved; and of the files of the plan, which `edited` gives as their user
     /// left them, nothing but the state of what has passed has changed.
     fn ended(&self, other: &[(&str, &str)], edited: impl Fn(&str) -> String) {
-        let Format { tasks: rows, ticks, files, end, .. } = self.format;
+        let Format {
+            tasks: rows,
+            ticks,
+            files,
+            end,
+            ..
+        } = self.format;
         let standing = |(id, proof): &(&str, Proof)| {
             let standing = match proof {
                 Proof::Check => "passed 1",
                 Proof::Review => "unproved 1",
                 Proof::Before => "claimed 0",
             };
-            let standing = other.iter().find(|(task, _)| task == id).map_or(standing, |(_, standing)| standing);
+            let standing = other
+                .iter()
+                .find(|(task, _)| task == id)
+                .map_or(standing, |(_, standing)| standing);
             format!("{id} {standing}")
         };
         let mut expected: Vec<String> = rows.iter().map(standing).collect();
@@ -138,7 +187,9 @@ impl Stage {
         assert_eq!(tasks(&self.fixture), expected, "{}", self.last);
         let report = self.report();
         assert_eq!(report["result"], "complete", "{}", self.last);
-        for task in rows_of(&report).filter(|task| task["standing"] == "passed" && task["id"] != "verify") {
+        for task in
+            rows_of(&report).filter(|task| task["standing"] == "passed" && task["id"] != "verify")
+        {
             assert!(is_proved(task, &report), "{task:#}");
         }
         for (place, (path, text)) in files.iter().enumerate() {
@@ -152,7 +203,12 @@ impl Stage {
         assert!(self.last.contains(end), "{end} is not in:\n{}", self.last);
         for (id, proof) in *rows {
             let mark = format!("❔ {id}  ");
-            assert_eq!(self.last.contains(&mark), *proof == Proof::Review, "{mark}\n{}", self.last);
+            assert_eq!(
+                self.last.contains(&mark),
+                *proof == Proof::Review,
+                "{mark}\n{}",
+                self.last
+            );
         }
         assert_eq!(self.fixture.model.unscripted(), 0);
     }
@@ -168,9 +224,14 @@ fn is_proved(task: &Value, report: &Value) -> bool {
         let checks = checks.as_array().map(Vec::as_slice).unwrap_or_default();
         !checks.is_empty() && checks.iter().all(|check| check["verdict"] == "green")
     };
-    let is_proved_by = |what: &str| task["evidence"].to_string().contains(&format!("; proved by {what}: "));
-    let by_another =
-        |other: &Value| is_proved_by(other["id"].as_str().unwrap_or_default()) && is_green(&other["checks"]);
+    let is_proved_by = |what: &str| {
+        task["evidence"]
+            .to_string()
+            .contains(&format!("; proved by {what}: "))
+    };
+    let by_another = |other: &Value| {
+        is_proved_by(other["id"].as_str().unwrap_or_default()) && is_green(&other["checks"])
+    };
     is_green(&task["checks"])
         || rows_of(report).any(by_another)
         || is_proved_by("the checks of the whole") && is_green(&report["final_checks"])

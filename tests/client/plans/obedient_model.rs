@@ -42,7 +42,9 @@ pub(crate) fn obedient_script(trouble: Trouble) -> ModelScript {
         ModelTurn::computed(move |request| worker_turn(request, &trouble, &made))
     };
     let main = ModelTurn::computed(move |request| dispatcher(request, &trouble, &made));
-    ModelScript::new().whenever("", main).agent("omo agent start ", vec![worker; MOST_TURNS])
+    ModelScript::new()
+        .whenever("", main)
+        .agent("omo agent start ", vec![worker; MOST_TURNS])
 }
 
 /// What the session's own model does.
@@ -61,21 +63,27 @@ fn dispatcher(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> Mode
     };
     let called = request.last_tool_called();
     match (called, block.lines().next().unwrap_or_default()) {
-        (Some("Bash"), _) if last_block(&results).is_none() => {
-            ModelTurn::text(format!("A command of omo failed:\n{results}\n\n{}", for_the_person(block)))
-        }
-        (None, "STOP") if asked.contains("continue") => {
-            bash(&format!("omo answer{}", between(block, "`omo answer", "`").expect("a line")))
-        }
+        (Some("Bash"), _) if last_block(&results).is_none() => ModelTurn::text(format!(
+            "A command of omo failed:\n{results}\n\n{}",
+            for_the_person(block)
+        )),
+        (None, "STOP") if asked.contains("continue") => bash(&format!(
+            "omo answer{}",
+            between(block, "`omo answer", "`").expect("a line")
+        )),
         (_, "SPAWN workflow" | "SPAWN agent")
             if trouble.lazy && made.dispatched.fetch_add(1, Ordering::SeqCst) == 1 =>
         {
             ModelTurn::text("I will do that later.")
         }
         (_, "SPAWN workflow") => {
-            let args: Value = serde_json::from_str(field(block, "args: ")).expect("the arguments are JSON");
-            ModelTurn::call("Workflow", json!({ "name": quoted(field(block, "name: ")), "args": args }))
-                .tool("Bash", bash_input(field(block, "run: ")))
+            let args: Value =
+                serde_json::from_str(field(block, "args: ")).expect("the arguments are JSON");
+            ModelTurn::call(
+                "Workflow",
+                json!({ "name": quoted(field(block, "name: ")), "args": args }),
+            )
+            .tool("Bash", bash_input(field(block, "run: ")))
         }
         (_, "SPAWN agent") => ModelTurn::call(
             "Agent",
@@ -102,31 +110,61 @@ fn worker_turn(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> Mod
     let prompt = request.first_text();
     let (all, printed) = (request.all_text(), request.tool_results_text());
     if request.answers() == 0 {
-        let start = prompt.split("omo agent start ").nth(1).and_then(|rest| rest.lines().next()).expect("a command");
+        let start = prompt
+            .split("omo agent start ")
+            .nth(1)
+            .and_then(|rest| rest.lines().next())
+            .expect("a command");
         return bash(&format!("omo agent start {}", start.trim_end_matches('"')));
     }
     if request.last_tool_called() == Some("Write") {
-        let line = all.lines().rfind(|line| line.trim().starts_with("run: omo agent done ")).expect("a line");
+        let line = all
+            .lines()
+            .rfind(|line| line.trim().starts_with("run: omo agent done "))
+            .expect("a line");
         let note = between(line, "--note \"", "\"").expect("a note").to_owned();
-        return bash(line.trim().trim_start_matches("run: ").replace(&note, "the words are in words/").as_str());
+        return bash(
+            line.trim()
+                .trim_start_matches("run: ")
+                .replace(&note, "the words are in words/")
+                .as_str(),
+        );
     }
     if let Some(brief) = printed.split(" is yours, attempt ").nth(1) {
-        let id = between(&printed, "Task ", " of ").expect("a task").to_owned();
+        let id = between(&printed, "Task ", " of ")
+            .expect("a task")
+            .to_owned();
         if trouble.hangs == Some(&*id) && !made.hung.swap(true, Ordering::SeqCst) {
             return ModelTurn::hang();
         }
-        let file = between(brief, "- Create: `", "`").expect("a file to create").to_owned();
-        let word = between(brief, "the file holds the word ", ".").expect("a word").to_owned();
-        let word = if trouble.wrong == Some(&*id) { "nothing".to_owned() } else { word };
+        let file = between(brief, "- Create: `", "`")
+            .expect("a file to create")
+            .to_owned();
+        let word = between(brief, "the file holds the word ", ".")
+            .expect("a word")
+            .to_owned();
+        let word = if trouble.wrong == Some(&*id) {
+            "nothing".to_owned()
+        } else {
+            word
+        };
         let root = between(&all, "Primary working directory: ", "\n").map(str::to_owned);
         let file = root.map_or_else(|| file.clone(), |root| format!("{root}/{file}"));
-        return ModelTurn::call("Write", json!({ "file_path": file, "content": format!("{word}\n") }));
+        return ModelTurn::call(
+            "Write",
+            json!({ "file_path": file, "content": format!("{word}\n") }),
+        );
     }
     if request.tool_names().contains(&"StructuredOutput") {
         let id = between(&prompt, "Execute task ", " ").expect("a task");
-        let status = if printed.contains("PASSED") { "done" } else { "failed" };
+        let status = if printed.contains("PASSED") {
+            "done"
+        } else {
+            "failed"
+        };
         let evidence = printed.lines().next().unwrap_or_default();
-        let input = json!({ "task_id": id, "status": status, "files_written": [], "evidence": evidence });
+        let input =
+            json!({ "task_id": id, "status": status, "files_written": [], "evidence": evidence });
         return ModelTurn::call("StructuredOutput", input);
     }
     ModelTurn::text(format!("Reported: {printed}"))

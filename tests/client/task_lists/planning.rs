@@ -24,25 +24,62 @@ fn a_goal_becomes_a_design_and_tasks_and_nothing_is_begun() {
     assert!(said.contains("/omo:ulw-exec"), "{said}");
     let id = run.session_id().unwrap();
     let of = |name: &str, member: &str| file_of(&fixture, id, name, member);
-    assert_eq!((of("session.json", "/goal"), of("session.json", "/phase")), (json!(GOAL), json!("PLANNING_COMPLETE")));
-    let explorers = of("context.json", "/explorers").as_array().cloned().unwrap_or_default();
-    let mut names: Vec<_> = explorers.iter().filter_map(|explorer| explorer["id"].as_str()).collect();
+    assert_eq!(
+        (of("session.json", "/goal"), of("session.json", "/phase")),
+        (json!(GOAL), json!("PLANNING_COMPLETE"))
+    );
+    let explorers = of("context.json", "/explorers")
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    let mut names: Vec<_> = explorers
+        .iter()
+        .filter_map(|explorer| explorer["id"].as_str())
+        .collect();
     names.sort_unstable();
     assert_eq!(names, ["files", "tests"]);
-    assert_eq!(of("tasks/1.json", "/criteria"), json!(["`grep -q done words/1.txt`", "It reads well"]));
+    assert_eq!(
+        of("tasks/1.json", "/criteria"),
+        json!(["`grep -q done words/1.txt`", "It reads well"])
+    );
     assert_eq!(of("tasks/2.json", "/blocked_by"), json!(["1"]));
-    let folder = fixture.lab.home().join(".claude/ultrawork/sessions").join(id);
-    assert_eq!(fs::read_to_string(folder.join("design.md")).unwrap().trim(), "# Words\n\nOne file for each.");
-    let mode = |name: &str| fs::metadata(folder.join(name)).unwrap().permissions().mode() & 0o777;
+    let folder = fixture
+        .lab
+        .home()
+        .join(".claude/ultrawork/sessions")
+        .join(id);
+    assert_eq!(
+        fs::read_to_string(folder.join("design.md")).unwrap().trim(),
+        "# Words\n\nOne file for each."
+    );
+    let mode = |name: &str| {
+        fs::metadata(folder.join(name))
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o777
+    };
     assert_eq!(
         ["", "tasks", "session.json", "design.md", "tasks/1.json"].map(mode),
         [0o700, 0o700, 0o600, 0o600, 0o600]
     );
     // What belongs to planning is allowed. That the model begins by itself is not.
-    let denied = run.json.as_ref().unwrap()["permission_denials"].as_array().unwrap().clone();
-    let denied: Vec<&Value> = denied.iter().map(|denial| &denial["tool_input"]["command"]).collect();
-    assert_eq!(denied, [&json!(format!("omo run start --tasks --session {id}"))]);
-    assert!(!fixture.lab.project().join(".git/omo").exists(), "a run was opened");
+    let denied = run.json.as_ref().unwrap()["permission_denials"]
+        .as_array()
+        .unwrap()
+        .clone();
+    let denied: Vec<&Value> = denied
+        .iter()
+        .map(|denial| &denial["tool_input"]["command"])
+        .collect();
+    assert_eq!(
+        denied,
+        [&json!(format!("omo run start --tasks --session {id}"))]
+    );
+    assert!(
+        !fixture.lab.project().join(".git/omo").exists(),
+        "a run was opened"
+    );
     assert!(!fixture.lab.project().join("words").exists());
     assert_eq!(fixture.model.unscripted(), 0);
 }
@@ -52,8 +89,10 @@ fn a_goal_becomes_a_design_and_tasks_and_nothing_is_begun() {
 pub(super) fn planner(steps: usize) -> ModelScript {
     let explorer = |request: &RecordedRequest| {
         let prompt = request.first_text();
-        let (id, name) =
-            (between(&prompt, "in session ", ",").unwrap(), between(&prompt, "under the name ", ".").unwrap());
+        let (id, name) = (
+            between(&prompt, "in session ", ",").unwrap(),
+            between(&prompt, "under the name ", ".").unwrap(),
+        );
         match request.answers() {
             0 => bash(&format!(
                 "omo agent context add --session {id} --explorer-id {name} --summary 'there is nothing yet'"
@@ -68,7 +107,9 @@ pub(super) fn planner(steps: usize) -> ModelScript {
 
 fn plan(request: &RecordedRequest, steps: usize) -> ModelTurn {
     let all = request.all_text();
-    let id = between(&all, "Session ", " begins").expect("omo made a session").to_owned();
+    let id = between(&all, "Session ", " begins")
+        .expect("omo made a session")
+        .to_owned();
     let task = |more: &str| bash(&format!("omo agent task create --session {id} {more}"));
     match request.answers() {
         done if done > steps => ModelTurn::text("Type /omo:ulw-exec to begin."),

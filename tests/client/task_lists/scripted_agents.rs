@@ -43,7 +43,10 @@ struct Made {
 pub(super) fn task_list_script(trouble: Trouble) -> ModelScript {
     ModelScript::new()
         .whenever("", ModelTurn::computed(dispatcher))
-        .agent("Begin with: omo agent start ", vec![any_agent(trouble); MOST_TURNS])
+        .agent(
+            "Begin with: omo agent start ",
+            vec![any_agent(trouble); MOST_TURNS],
+        )
 }
 
 /// A turn of a worker or a verifier.
@@ -59,7 +62,9 @@ pub(crate) fn any_agent(trouble: Trouble) -> ModelTurn {
 pub(crate) fn dispatcher(request: &RecordedRequest) -> ModelTurn {
     let results = request.tool_results_text();
     let said = request.all_text();
-    if request.last_tool_called().is_none() && request.last_user_text().contains("<task-notification>") {
+    if request.last_tool_called().is_none()
+        && request.last_user_text().contains("<task-notification>")
+    {
         return ModelTurn::text("An agent is over, as omo said.");
     }
     let Some(block) = last_block(&results).or_else(|| last_block(&said)) else {
@@ -71,24 +76,34 @@ pub(crate) fn dispatcher(request: &RecordedRequest) -> ModelTurn {
     match block.lines().next().unwrap_or_default() {
         "SPAWN agents" => {
             let announced = block.lines().nth(1).unwrap_or_default().trim().to_owned();
-            let turn = started(block).fold(ModelTurn::text(announced), |turn, call| turn.tool("Agent", call));
+            let turn = started(block).fold(ModelTurn::text(announced), |turn, call| {
+                turn.tool("Agent", call)
+            });
             turn.tool("Bash", bash_input(field(block, "run: ")))
         }
         "DO" | "WAIT" => bash(field(block, "run: ")),
         // What stands behind it is the command's own text.
-        "DONE" => {
-            ModelTurn::text(between(block, "end your turn.\n\n", "\n\nYou dispatch this run").unwrap_or_default())
-        }
+        "DONE" => ModelTurn::text(
+            between(block, "end your turn.\n\n", "\n\nYou dispatch this run").unwrap_or_default(),
+        ),
         word => ModelTurn::text(format!("omo printed {word}, which is not expected")),
     }
 }
 
 /// The calls of the Agent tool that a block asks for.
 pub(crate) fn started(block: &str) -> impl Iterator<Item = serde_json::Value> {
-    let lines = block.lines().zip(block.lines().skip(1)).filter(|(line, _)| line.contains("subagent_type: "));
+    let lines = block
+        .lines()
+        .zip(block.lines().skip(1))
+        .filter(|(line, _)| line.contains("subagent_type: "));
     lines.map(move |(line, prompt)| {
         let mut call = json!({ "run_in_background": false });
-        let fields = [("subagent_type", line), ("model", line), ("description", line), ("prompt", prompt)];
+        let fields = [
+            ("subagent_type", line),
+            ("model", line),
+            ("description", line),
+            ("prompt", prompt),
+        ];
         for (name, line) in fields {
             // A block names no model where the agent takes that of the session.
             if let Some(value) = between(line, &format!("{name}: \""), "\"") {
@@ -104,7 +119,10 @@ pub(super) fn task(request: &RecordedRequest) -> &'static str {
     let prompt = request.first_text();
     let id = between(&prompt, "TASK_ID: ", " ").unwrap_or_default();
     let known = ["1", "2", "3", "4", "5", "6", "verify"];
-    known.into_iter().find(|known| *known == id).unwrap_or_else(|| panic!("no task {id:?}:\n{prompt}"))
+    known
+        .into_iter()
+        .find(|known| *known == id)
+        .unwrap_or_else(|| panic!("no task {id:?}:\n{prompt}"))
 }
 
 /// What a worker does: the command of its prompt, the file of its task, what shows it, the end, the same for each task
@@ -117,7 +135,10 @@ fn worker(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> ModelTur
     if !all.contains("run: omo agent done ") {
         return ModelTurn::text(format!("It refused: {printed}"));
     }
-    let id = all.rsplit(" is yours, attempt ").nth(1).and_then(|text| text.rsplit("Task ").next());
+    let id = all
+        .rsplit(" is yours, attempt ")
+        .nth(1)
+        .and_then(|text| text.rsplit("Task ").next());
     let id = id.and_then(|text| text.split(' ').next()).expect("a task");
     let brief = all.rsplit(" is yours, attempt ").next().unwrap_or_default();
     match request.last_tool_called() {
@@ -129,21 +150,33 @@ fn worker(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> ModelTur
             if trouble.hangs == Some(id) && !made.hung.swap(true, Ordering::SeqCst) {
                 return ModelTurn::hang();
             }
-            let root = between(&all, "Primary working directory: ", "\n").map(|root| format!("{root}/"));
+            let root =
+                between(&all, "Primary working directory: ", "\n").map(|root| format!("{root}/"));
             let file = format!("{}words/{id}.txt", root.unwrap_or_default());
-            ModelTurn::call("Write", json!({ "file_path": file, "content": format!("{}\n", word(&all, id, trouble)) }))
+            ModelTurn::call(
+                "Write",
+                json!({ "file_path": file, "content": format!("{}\n", word(&all, id, trouble)) }),
+            )
         }
-        Some("Write") if brief.contains("run: omo agent evidence run ") => {
-            bash(&format!("omo agent evidence run {} -- grep -c done words/{id}.txt", ticket(&all)))
-        }
-        Some("Write") => bash(&format!("omo agent done {} --note 'it is in words/'", done_options(&all))),
+        Some("Write") if brief.contains("run: omo agent evidence run ") => bash(&format!(
+            "omo agent evidence run {} -- grep -c done words/{id}.txt",
+            ticket(&all)
+        )),
+        Some("Write") => bash(&format!(
+            "omo agent done {} --note 'it is in words/'",
+            done_options(&all)
+        )),
         Some("Bash") if printed.starts_with("EVIDENCE ") => {
             let id = between(&printed, "EVIDENCE ", ":").unwrap_or_default();
-            bash(&format!("omo agent done {} --evidence {id}", done_options(&all)))
+            bash(&format!(
+                "omo agent done {} --evidence {id}",
+                done_options(&all)
+            ))
         }
-        Some("Bash") if is_denied(&printed) => {
-            bash(&format!("omo agent fail {} --why 'nothing may be shown'", ticket(&all)))
-        }
+        Some("Bash") if is_denied(&printed) => bash(&format!(
+            "omo agent fail {} --why 'nothing may be shown'",
+            ticket(&all)
+        )),
         // What is reported decides nothing.
         _ => ModelTurn::text(format!("PASSED. All criteria are met, PASS.\n{printed}")),
     }
@@ -173,14 +206,25 @@ fn verifier(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> ModelT
     let (all, printed) = (request.all_text(), request.tool_results_text());
     match request.answers() {
         0 => bash(&begin(request)),
-        1 if !all.contains("omo agent verdict PASS ") => ModelTurn::text(format!("It refused: {printed}")),
-        1 => bash(&format!("omo agent evidence run {} -- grep -rc done words", ticket(&all))),
+        1 if !all.contains("omo agent verdict PASS ") => {
+            ModelTurn::text(format!("It refused: {printed}"))
+        }
+        1 => bash(&format!(
+            "omo agent evidence run {} -- grep -rc done words",
+            ticket(&all)
+        )),
         2 => {
             let id = between(&printed, "EVIDENCE ", ":").unwrap_or_default();
             let is_first = made.verdicts.fetch_add(1, Ordering::SeqCst) == 0;
             match trouble.reopened.filter(|_| is_first) {
-                Some(what) => bash(&format!("omo agent verdict FAIL {} --reopen \"{what}\"", ticket(&all))),
-                None => bash(&format!("omo agent verdict PASS {} --evidence {id}", ticket(&all))),
+                Some(what) => bash(&format!(
+                    "omo agent verdict FAIL {} --reopen \"{what}\"",
+                    ticket(&all)
+                )),
+                None => bash(&format!(
+                    "omo agent verdict PASS {} --evidence {id}",
+                    ticket(&all)
+                )),
             }
         }
         // As a verifier may well report a FAIL.
@@ -190,33 +234,61 @@ fn verifier(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> ModelT
 
 fn begin(request: &RecordedRequest) -> String {
     let prompt = request.first_text();
-    let command = prompt.split("Begin with: ").nth(1).and_then(|rest| rest.lines().next()).expect("a command");
+    let command = prompt
+        .split("Begin with: ")
+        .nth(1)
+        .and_then(|rest| rest.lines().next())
+        .expect("a command");
     command.trim_end_matches('"').to_owned()
 }
 
 /// What names a run and a ticket in the commands that the last brief ends with.
 fn ticket(all: &str) -> String {
-    let line = all.lines().rfind(|line| line.trim().starts_with("run: omo") && line.contains(" --ticket "));
-    let words: Vec<_> = line.expect("a line with a ticket").split(' ').skip_while(|word| *word != "--run").collect();
+    let line = all
+        .lines()
+        .rfind(|line| line.trim().starts_with("run: omo") && line.contains(" --ticket "));
+    let words: Vec<_> = line
+        .expect("a line with a ticket")
+        .split(' ')
+        .skip_while(|word| *word != "--run")
+        .collect();
     words[..4].join(" ")
 }
 
 /// The same, with what says that the worker goes on.
 fn done_options(all: &str) -> String {
-    let line = all.lines().rfind(|line| line.trim().starts_with("run: omo agent done ")).expect("a line");
+    let line = all
+        .lines()
+        .rfind(|line| line.trim().starts_with("run: omo agent done "))
+        .expect("a line");
     let words = line.split(' ').skip_while(|word| *word != "--run");
-    let words: Vec<_> = words.take_while(|word| !["--note", "--evidence"].contains(word)).collect();
+    let words: Vec<_> = words
+        .take_while(|word| !["--note", "--evidence"].contains(word))
+        .collect();
     words.join(" ")
 }
 
 impl Made {
     /// Two workers of one wave go on when both have begun. One that comes alone goes on at the limit.
     fn wait_for_the_other(&self, id: &str, trouble: &Trouble) {
-        let Some(both) = trouble.together.iter().find(|both| both.contains(&id)) else { return };
-        let mut begun = self.begun.lock().expect("no test fails while it has this lock");
+        let Some(both) = trouble.together.iter().find(|both| both.contains(&id)) else {
+            return;
+        };
+        let mut begun = self
+            .begun
+            .lock()
+            .expect("no test fails while it has this lock");
         begun.push(id.to_owned());
         self.one_more.notify_all();
-        let is_alone = |begun: &mut Vec<String>| !both.iter().all(|one| begun.iter().any(|known| known == one));
-        drop(self.one_more.wait_timeout_while(begun, LIMIT, is_alone).expect("no test fails while it has this lock"));
+        let is_alone = |begun: &mut Vec<String>| {
+            !both
+                .iter()
+                .all(|one| begun.iter().any(|known| known == one))
+        };
+        drop(
+            self.one_more
+                .wait_timeout_while(begun, LIMIT, is_alone)
+                .expect("no test fails while it has this lock"),
+        );
     }
 }

@@ -15,8 +15,8 @@ const THREE: [Task; 3] = [("1", "", WORD), ("2", "", REVIEWED), ("3", "1,2", WOR
 fn typed(fixture: &ClientFixture, allowed: &[&str]) -> Terminal {
     let arguments = [&ACCEPT_EDITS, allowed].concat();
     // High enough for a whole report: what scrolls away is not on the screen.
-    let terminal =
-        Terminal::start_sized(&fixture.lab, &fixture.client, &arguments, (140, 120)).expect("start a terminal");
+    let terminal = Terminal::start_sized(&fixture.lab, &fixture.client, &arguments, (140, 120))
+        .expect("start a terminal");
     terminal.ready().unwrap();
     terminal
 }
@@ -24,29 +24,48 @@ fn typed(fixture: &ClientFixture, allowed: &[&str]) -> Terminal {
 /// The person looks at the commands of the session, and approves them.
 fn approved(terminal: &Terminal) {
     terminal.say(&command("")).unwrap();
-    let screen = terminal.wait_for("To approve exactly these commands").unwrap();
+    let screen = terminal
+        .wait_for("To approve exactly these commands")
+        .unwrap();
     terminal.ready().unwrap();
-    terminal.say(&command(&format!(" --approve {}", code(&screen)))).unwrap();
+    terminal
+        .say(&command(&format!(" --approve {}", code(&screen))))
+        .unwrap();
 }
 
 #[test]
 fn agents_in_the_background_are_started_once_each_and_waited_for_in_the_turn() {
-    let trouble = Trouble { together: &[["1", "2"]], wrong: Some(("3", 2)), ..Trouble::default() };
+    let trouble = Trouble {
+        together: &[["1", "2"]],
+        wrong: Some(("3", 2)),
+        ..Trouble::default()
+    };
     let fixture = planned(&THREE, task_list_script(trouble));
     let terminal = typed(&fixture, &MAY_SHOW);
     approved(&terminal);
     let screen = terminal.wait_for("Verdict of the verifier: PASS").unwrap();
-    assert!(screen.contains("Execution Complete") && !screen.contains("Do you want to proceed?"), "{screen}");
+    assert!(
+        screen.contains("Execution Complete") && !screen.contains("Do you want to proceed?"),
+        "{screen}"
+    );
     // The person is told as the turn ends, and the page is there.
     let screen = terminal.wait_for("3 of 3 done, ended: complete").unwrap();
     assert!(screen.contains("Page: /"), "{screen}");
     assert_eq!(fixture.pages().len(), 1);
     assert!(
-        fixture.model.requests_of(RequestKind::Main).iter().any(|request| request.count_of("Async agent launched") > 0)
+        fixture
+            .model
+            .requests_of(RequestKind::Main)
+            .iter()
+            .any(|request| request.count_of("Async agent launched") > 0)
     );
     let mut agents: Vec<_> = agents(&fixture).into_iter().map(|(task, _)| task).collect();
     agents.sort_unstable();
-    assert_eq!(agents, ["1", "2", "3", "verify"], "one of the first two goes on with 3, which fails");
+    assert_eq!(
+        agents,
+        ["1", "2", "3", "verify"],
+        "one of the first two goes on with 3, which fails"
+    );
     assert_eq!(
         story(&fixture).join(", "),
         "task_started 1, task_started 2, task_passed 1, task_claimed 2, task_started 3, task_failed 3, \
@@ -62,18 +81,34 @@ fn explorers_in_the_background_are_waited_for_in_the_turn_that_may_plan() {
     let screen = terminal.wait_for("Type /omo:ulw-exec to begin.").unwrap();
     assert!(!screen.contains("Do you want to proceed?"), "{screen}");
     let found = |request: &omo_testkit::model::RecordedRequest| {
-        request.tool_results_text().contains("# What was found (complete)")
+        request
+            .tool_results_text()
+            .contains("# What was found (complete)")
     };
-    assert!(fixture.model.requests_of(RequestKind::Main).iter().any(found), "the explorers were not waited for");
+    assert!(
+        fixture
+            .model
+            .requests_of(RequestKind::Main)
+            .iter()
+            .any(found),
+        "the explorers were not waited for"
+    );
 }
 
 #[test]
 fn the_person_is_asked_about_a_command_that_is_to_show_something_and_sees_whose_it_is() {
-    let fixture = planned(&[("1", "", WORD), ("2", "1", REVIEWED)], task_list_script(Trouble::default()));
+    let fixture = planned(
+        &[("1", "", WORD), ("2", "1", REVIEWED)],
+        task_list_script(Trouble::default()),
+    );
     let terminal = typed(&fixture, &[]);
     approved(&terminal);
     let screen = terminal.wait_for("Do you want to proceed?").unwrap();
-    for part in ["from the omo:worker agent", "omo agent evidence run --run ", "-- grep -c done words/2.txt"] {
+    for part in [
+        "from the omo:worker agent",
+        "omo agent evidence run --run ",
+        "-- grep -c done words/2.txt",
+    ] {
         assert!(screen.contains(part), "{part} is not in:\n{screen}");
     }
     assert_eq!(

@@ -14,9 +14,19 @@ fn main() -> Result<()> {
     let mut arguments = std::env::args_os().skip(1);
     let report = arguments.next().context("no file to write the report to")?;
     let program = arguments.next().context("no program to run")?;
-    let ended = Command::new(program).args(arguments).spawn().context("start the program")?.wait4()?;
-    let (status, signal) = (ended.status.code().unwrap_or(-1), signal(ended.status).unwrap_or(-1));
-    std::fs::write(report, format!("{} {status} {signal}", ended.rusage.maxrss / 1_024))?;
+    let ended = Command::new(program)
+        .args(arguments)
+        .spawn()
+        .context("start the program")?
+        .wait4()?;
+    let (status, signal) = (
+        ended.status.code().unwrap_or(-1),
+        signal(ended.status).unwrap_or(-1),
+    );
+    std::fs::write(
+        report,
+        format!("{} {status} {signal}", ended.rusage.maxrss / 1_024),
+    )?;
     Ok(())
 }
 

@@ -103,7 +103,11 @@ const CASES: &[Case] = &[
         tests: &[
             ("example.org/shop/cart.TestPieces", "failed", "passed"),
             ("example.org/shop/cart.TestEmpty", "passed", "passed"),
-            ("example.org/shop/internal/discount.TestTenth", "passed", "passed"),
+            (
+                "example.org/shop/internal/discount.TestTenth",
+                "passed",
+                "passed",
+            ),
         ],
     },
     Case {
@@ -146,13 +150,20 @@ const CASES: &[Case] = &[
         notes: &[],
         tests: &[
             ("example.org/shop/cart.TestPieces", "absent", "passed"),
-            ("example.org/shop/internal/discount.TestTenth", "passed", "passed"),
+            (
+                "example.org/shop/internal/discount.TestTenth",
+                "passed",
+                "passed",
+            ),
         ],
     },
     Case {
         name: "a feature in a package of its own",
         change: &[
-            ("internal/tax/tax.go", Some("package tax\n\nfunc With(price int) int { return price + price/5 }\n")),
+            (
+                "internal/tax/tax.go",
+                Some("package tax\n\nfunc With(price int) int { return price + price/5 }\n"),
+            ),
             (
                 "cart/tax_test.go",
                 Some(
@@ -167,10 +178,15 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "a feature that is removed with its tests",
-        change: &[("internal/discount/discount.go", None), ("internal/discount/discount_test.go", None)],
+        change: &[
+            ("internal/discount/discount.go", None),
+            ("internal/discount/discount_test.go", None),
+        ],
         without: "green",
         reason: "green without the change, too",
-        notes: &["1 test file is gone with the change, on both sides: internal/discount/discount_test.go"],
+        notes: &[
+            "1 test file is gone with the change, on both sides: internal/discount/discount_test.go",
+        ],
         tests: &[("example.org/shop/cart.TestEmpty", "passed", "passed")],
     },
 ];

@@ -4,9 +4,9 @@ use omo_tests::scene::folder_of;
 
 use super::{Case, Files, lab_with, play};
 
-const CART: &str = "export const total = (lines) => lines.reduce((sum, line) => sum + line.price, 0);\n";
-const FIXED_CART: &str =
-    "export const total = (lines) => lines.reduce((sum, line) => sum + line.price * line.count, 0);\n";
+const CART: &str =
+    "export const total = (lines) => lines.reduce((sum, line) => sum + line.price, 0);\n";
+const FIXED_CART: &str = "export const total = (lines) => lines.reduce((sum, line) => sum + line.price * line.count, 0);\n";
 const CART_TEST: &str = "import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { total } from '../src/cart.js';
@@ -19,10 +19,15 @@ describe('cart', () => {
 const FILES: Files = &[
     (
         "package.json",
-        Some("{\n  \"name\": \"shop\",\n  \"type\": \"module\",\n  \"scripts\": { \"test\": \"node --test\" }\n}\n"),
+        Some(
+            "{\n  \"name\": \"shop\",\n  \"type\": \"module\",\n  \"scripts\": { \"test\": \"node --test\" }\n}\n",
+        ),
     ),
     ("src/cart.js", Some(CART)),
-    ("src/price/discount.js", Some("export const reduced = (price) => price - price / 10;\n")),
+    (
+        "src/price/discount.js",
+        Some("export const reduced = (price) => price - price / 10;\n"),
+    ),
     ("test/cart.test.js", Some(CART_TEST)),
     (
         "test/price/discount.test.js",
@@ -101,12 +106,18 @@ const CASES: &[Case] = &[
         without: "notBuilt",
         reason: "it cannot be built without the change: `pieces` is missing",
         notes: &[],
-        tests: &[("pieces are counted", "absent", "passed"), ("cart > an empty one costs nothing", "passed", "passed")],
+        tests: &[
+            ("pieces are counted", "absent", "passed"),
+            ("cart > an empty one costs nothing", "passed", "passed"),
+        ],
     },
     Case {
         name: "a feature in a module of its own",
         change: &[
-            ("src/tax.js", Some("export const withTax = (price) => price + price / 5;\n")),
+            (
+                "src/tax.js",
+                Some("export const withTax = (price) => price + price / 5;\n"),
+            ),
             (
                 "test/tax.test.js",
                 Some(
@@ -121,7 +132,10 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "a feature that is removed with its tests",
-        change: &[("src/price/discount.js", None), ("test/price/discount.test.js", None)],
+        change: &[
+            ("src/price/discount.js", None),
+            ("test/price/discount.test.js", None),
+        ],
         without: "green",
         reason: "green without the change, too",
         notes: &["1 test file is gone with the change, on both sides: test/price/discount.test.js"],
@@ -132,5 +146,12 @@ const CASES: &[Case] = &[
 #[test]
 #[ignore = "needs the built plugin and node: cargo xtask test"]
 fn changes_to_a_package_of_node_are_told_apart() {
-    play("npm test", FILES, CASES, || lab_with(folder_of("node")), |_| Ok(())).unwrap();
+    play(
+        "npm test",
+        FILES,
+        CASES,
+        || lab_with(folder_of("node")),
+        |_| Ok(()),
+    )
+    .unwrap();
 }

@@ -233,11 +233,19 @@ fn each_piece_is_displayed() {
 const FILES: Files = &[
     (
         "Cargo.toml",
-        Some("[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[profile.dev]\ndebug = 0\n"),
+        Some(
+            "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[profile.dev]\ndebug = 0\n",
+        ),
     ),
-    ("Cargo.lock", Some("version = 3\n\n[[package]]\nname = \"shop\"\nversion = \"0.1.0\"\n")),
+    (
+        "Cargo.lock",
+        Some("version = 3\n\n[[package]]\nname = \"shop\"\nversion = \"0.1.0\"\n"),
+    ),
     (".gitignore", Some("/target\n")),
-    ("src/lib.rs", Some("pub mod cart;\npub mod discount;\npub mod money;\n")),
+    (
+        "src/lib.rs",
+        Some("pub mod cart;\npub mod discount;\npub mod money;\n"),
+    ),
     ("src/cart.rs", Some(CART)),
     ("src/discount.rs", Some(DISCOUNT)),
     ("src/money.rs", Some(MONEY)),
@@ -252,14 +260,21 @@ const FILES: Files = &[
 const CASES: &[Case] = &[
     Case {
         name: "a fix, with a test in tests/",
-        change: &[("src/cart.rs", Some(FIXED_CART)), ("tests/api.rs", Some(API_THAT_COUNTS))],
+        change: &[
+            ("src/cart.rs", Some(FIXED_CART)),
+            ("tests/api.rs", Some(API_THAT_COUNTS)),
+        ],
         without: "red",
         reason: "1 test fails without the change",
         notes: &[],
         tests: &[
             ("api::each_piece_is_displayed", "failed", "passed"),
             ("api::a_total_is_displayed", "passed", "passed"),
-            ("shop::cart::tests::an_empty_cart_costs_nothing", "passed", "passed"),
+            (
+                "shop::cart::tests::an_empty_cart_costs_nothing",
+                "passed",
+                "passed",
+            ),
         ],
     },
     Case {
@@ -270,12 +285,19 @@ const CASES: &[Case] = &[
         notes: &[],
         tests: &[
             ("shop::cart::tests::each_piece_is_paid", "failed", "passed"),
-            ("shop::cart::tests::an_empty_cart_costs_nothing", "passed", "passed"),
+            (
+                "shop::cart::tests::an_empty_cart_costs_nothing",
+                "passed",
+                "passed",
+            ),
         ],
     },
     Case {
         name: "a test that asserts nothing",
-        change: &[("src/cart.rs", Some(FIXED_CART)), ("tests/api.rs", Some(API_THAT_ASSERTS_NOTHING))],
+        change: &[
+            ("src/cart.rs", Some(FIXED_CART)),
+            ("tests/api.rs", Some(API_THAT_ASSERTS_NOTHING)),
+        ],
         without: "green",
         reason: "green without the change, too",
         notes: &[],
@@ -289,13 +311,20 @@ const CASES: &[Case] = &[
         notes: &[],
         tests: &[
             ("api::a_total_is_displayed", "passed", "passed"),
-            ("shop doc::src/money.rs - money::display", "passed", "passed"),
+            (
+                "shop doc::src/money.rs - money::display",
+                "passed",
+                "passed",
+            ),
         ],
     },
     Case {
         name: "a feature, with tests in tests/",
         change: &[
-            ("src/lib.rs", Some("pub mod cart;\npub mod discount;\npub mod money;\npub mod tax;\n")),
+            (
+                "src/lib.rs",
+                Some("pub mod cart;\npub mod discount;\npub mod money;\npub mod tax;\n"),
+            ),
             (
                 "src/tax.rs",
                 Some(
@@ -325,7 +354,10 @@ const CASES: &[Case] = &[
     Case {
         name: "a new file that has its own tests in it",
         change: &[
-            ("src/lib.rs", Some("pub mod cart;\npub mod discount;\npub mod money;\npub mod tax;\n")),
+            (
+                "src/lib.rs",
+                Some("pub mod cart;\npub mod discount;\npub mod money;\npub mod tax;\n"),
+            ),
             (
                 "src/tax.rs",
                 Some(
@@ -341,8 +373,16 @@ const CASES: &[Case] = &[
     Case {
         name: "a new file with tests that assert nothing, beside a fix with its test",
         change: &[
-            ("src/lib.rs", Some("pub mod cart;\npub mod discount;\npub mod money;\nmod tax;\n")),
-            ("src/tax.rs", Some("#[cfg(test)]\nmod tests {\n    #[test]\n    fn nothing_is_asserted() {}\n}\n")),
+            (
+                "src/lib.rs",
+                Some("pub mod cart;\npub mod discount;\npub mod money;\nmod tax;\n"),
+            ),
+            (
+                "src/tax.rs",
+                Some(
+                    "#[cfg(test)]\nmod tests {\n    #[test]\n    fn nothing_is_asserted() {}\n}\n",
+                ),
+            ),
             ("src/cart.rs", Some(FIXED_CART_WITH_A_TEST)),
         ],
         without: "red",
@@ -358,8 +398,16 @@ const CASES: &[Case] = &[
     Case {
         name: "a new file for tests alone",
         change: &[
-            ("src/lib.rs", Some("pub mod cart;\n#[cfg(test)]\nmod cases;\npub mod discount;\npub mod money;\n")),
-            ("src/cases.rs", Some("#[test]\nfn nothing_is_asserted() {}\n")),
+            (
+                "src/lib.rs",
+                Some(
+                    "pub mod cart;\n#[cfg(test)]\nmod cases;\npub mod discount;\npub mod money;\n",
+                ),
+            ),
+            (
+                "src/cases.rs",
+                Some("#[test]\nfn nothing_is_asserted() {}\n"),
+            ),
             ("src/cart.rs", Some(FIXED_CART)),
         ],
         without: "green",
@@ -381,7 +429,11 @@ const CASES: &[Case] = &[
             "2 test files are gone with the change, on both sides: tests/discounts/main.rs, tests/discounts/season.rs",
         ],
         tests: &[
-            ("shop::discount::tests::a_tenth_is_taken_off", "passed", "absent"),
+            (
+                "shop::discount::tests::a_tenth_is_taken_off",
+                "passed",
+                "absent",
+            ),
             ("api::a_total_is_displayed", "passed", "passed"),
         ],
     },
@@ -389,7 +441,14 @@ const CASES: &[Case] = &[
 
 #[test]
 fn changes_to_a_crate_are_told_apart() {
-    play("cargo test --offline", FILES, CASES, || lab_with(folder_of("cargo")), |_| Ok(())).unwrap();
+    play(
+        "cargo test --offline",
+        FILES,
+        CASES,
+        || lab_with(folder_of("cargo")),
+        |_| Ok(()),
+    )
+    .unwrap();
 }
 
 /// As many tests as before: what came with a new file is not taken for what went with an old one, even where the command
@@ -399,7 +458,10 @@ fn tests_of_a_new_file_are_not_guessed_about_where_no_test_is_named() {
     let case = Case {
         name: "a module in the place of another",
         change: &[
-            ("src/lib.rs", Some("pub mod cart;\npub mod money;\npub mod tax;\n")),
+            (
+                "src/lib.rs",
+                Some("pub mod cart;\npub mod money;\npub mod tax;\n"),
+            ),
             ("src/discount.rs", None),
             ("src/tax.rs", Some(DISCOUNT)),
             ("tests/discounts/main.rs", None),
@@ -410,5 +472,12 @@ fn tests_of_a_new_file_are_not_guessed_about_where_no_test_is_named() {
         notes: &["the tests in src/tax.rs could not be separated: the file is new"],
         tests: &[],
     };
-    play("cargo test --offline --quiet", FILES, &[case], || lab_with(folder_of("cargo")), |_| Ok(())).unwrap();
+    play(
+        "cargo test --offline --quiet",
+        FILES,
+        &[case],
+        || lab_with(folder_of("cargo")),
+        |_| Ok(()),
+    )
+    .unwrap();
 }

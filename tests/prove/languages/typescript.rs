@@ -46,10 +46,15 @@ export const pieces = (lines: Line[]): number => lines.reduce((sum, line) => sum
 const FILES: Files = &[
     (
         "package.json",
-        Some("{\n  \"name\": \"shop\",\n  \"type\": \"module\",\n  \"scripts\": { \"test\": \"vitest run\" }\n}\n"),
+        Some(
+            "{\n  \"name\": \"shop\",\n  \"type\": \"module\",\n  \"scripts\": { \"test\": \"vitest run\" }\n}\n",
+        ),
     ),
     (".gitignore", Some("node_modules/\n")),
-    ("tsconfig.json", Some("{ \"compilerOptions\": { \"strict\": true, \"module\": \"nodenext\" } }\n")),
+    (
+        "tsconfig.json",
+        Some("{ \"compilerOptions\": { \"strict\": true, \"module\": \"nodenext\" } }\n"),
+    ),
     (
         "vitest.config.ts",
         Some(
@@ -63,7 +68,10 @@ const FILES: Files = &[
             "import { describe, expect, it } from 'vitest';\nimport { total } from './cart';\n\ndescribe('cart', () => {\n  it('costs nothing when empty', () => expect(total([])).toBe(0));\n});\n",
         ),
     ),
-    ("src/price/discount.ts", Some("export const reduced = (price: number): number => price - price / 10;\n")),
+    (
+        "src/price/discount.ts",
+        Some("export const reduced = (price: number): number => price - price / 10;\n"),
+    ),
     (
         "test/discount.spec.ts",
         Some(
@@ -132,7 +140,10 @@ const CASES: &[Case] = &[
     Case {
         name: "a feature in a module of its own",
         change: &[
-            ("src/tax.ts", Some("export const withTax = (price: number): number => price + price / 5;\n")),
+            (
+                "src/tax.ts",
+                Some("export const withTax = (price: number): number => price + price / 5;\n"),
+            ),
             (
                 "src/tax.test.ts",
                 Some(
@@ -147,7 +158,10 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "a feature that is removed with its tests",
-        change: &[("src/price/discount.ts", None), ("test/discount.spec.ts", None)],
+        change: &[
+            ("src/price/discount.ts", None),
+            ("test/discount.spec.ts", None),
+        ],
         without: "green",
         reason: "green without the change, too",
         notes: &["1 test file is gone with the change, on both sides: test/discount.spec.ts"],
@@ -158,15 +172,31 @@ const CASES: &[Case] = &[
 #[test]
 #[ignore = "needs the built plugin and node and Vitest: cargo xtask test"]
 fn changes_are_told_apart_by_vitest() {
-    play("npm test", FILES, CASES, || lab_with(folder_of("node")), install).unwrap();
+    play(
+        "npm test",
+        FILES,
+        CASES,
+        || lab_with(folder_of("node")),
+        install,
+    )
+    .unwrap();
 }
 
 /// Copies what was installed into a project, and not what only leads there: the runner writes beside itself.
 pub(crate) fn install(project: &Path) -> Result<()> {
-    #[expect(clippy::disallowed_methods, reason = "`cargo xtask test` names the packages that it installed")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "`cargo xtask test` names the packages that it installed"
+    )]
     let modules = std::env::var_os("OMO_TEST_VITEST");
-    let modules = PathBuf::from(modules.context("OMO_TEST_VITEST names no installed Vitest; use `cargo xtask test`")?);
-    let status = Command::new("cp").arg("-R").arg(modules).arg(project.join("node_modules")).status()?;
+    let modules = PathBuf::from(
+        modules.context("OMO_TEST_VITEST names no installed Vitest; use `cargo xtask test`")?,
+    );
+    let status = Command::new("cp")
+        .arg("-R")
+        .arg(modules)
+        .arg(project.join("node_modules"))
+        .status()?;
     ensure!(status.success(), "cp: {status}");
     Ok(())
 }

@@ -15,7 +15,8 @@ fn main() -> Result<()> {
     match arguments.as_slice() {
         [project, home, "begin"] => begin(Path::new(project), Path::new(home)),
         [project, home, run, name, count] => {
-            let runs = RunStore::find(Path::new(project), Some(Path::new(home)))?.context("no runs")?;
+            let runs =
+                RunStore::find(Path::new(project), Some(Path::new(home)))?.context("no runs")?;
             append(&runs.get(run)?, name, count.parse()?)
         }
         _ => bail!("usage: append PROJECT STATE_HOME begin | RUN NAME COUNT"),
@@ -24,8 +25,12 @@ fn main() -> Result<()> {
 
 fn begin(project: &Path, home: &Path) -> Result<()> {
     let opened = plans::run_opened(plans::plan(&[("1", &[])]));
-    let (run, _) =
-        RunStore::create(project, Some(home))?.begin(&EventActor::default(), plans::time(0), opened, Vec::new())?;
+    let (run, _) = RunStore::create(project, Some(home))?.begin(
+        &EventActor::default(),
+        plans::time(0),
+        opened,
+        Vec::new(),
+    )?;
     say(&run.folder().display().to_string());
     Ok(())
 }
@@ -33,15 +38,23 @@ fn begin(project: &Path, home: &Path) -> Result<()> {
 fn append(run: &Run, name: &str, count: usize) -> Result<()> {
     for number in 0..count {
         let name = format!("{name}-{number}");
-        let actor = EventActor { session: Some(name.clone()), process: None };
-        let done = run.transact(&actor, plans::time(1), |_| Ok((vec![EventKind::HolderChanged], ())));
+        let actor = EventActor {
+            session: Some(name.clone()),
+            process: None,
+        };
+        let done = run.transact(&actor, plans::time(1), |_| {
+            Ok((vec![EventKind::HolderChanged], ()))
+        });
         done.map_err(|error| anyhow!("{error}"))?;
         say(&name);
     }
     Ok(())
 }
 
-#[expect(clippy::print_stdout, reason = "the test that started it reads what was done")]
+#[expect(
+    clippy::print_stdout,
+    reason = "the test that started it reads what was done"
+)]
 fn say(line: &str) {
     println!("{line}");
 }

@@ -11,7 +11,11 @@ const PACKAGE_MANAGERS: [(&str, &[&str], &str); 4] = [
     ("pnpm", &["pnpm-lock.yaml"], "pnpm test"),
     ("yarn", &["yarn.lock"], "yarn test"),
     ("bun", &["bun.lock", "bun.lockb"], "bun run test"),
-    ("npm", &["package-lock.json", "npm-shrinkwrap.json"], "npm test"),
+    (
+        "npm",
+        &["package-lock.json", "npm-shrinkwrap.json"],
+        "npm test",
+    ),
 ];
 
 /// A workspace without a script at its top is offered nothing: what npm and pnpm have for all members ends with status 0
@@ -19,10 +23,25 @@ const PACKAGE_MANAGERS: [(&str, &[&str], &str); 4] = [
 pub(super) fn package(top: &dyn TopFiles) -> Option<Candidate> {
     let file = top.first_file(&["package.json"])?;
     let package = top.json(file);
-    let named = package.get("packageManager").and_then(Json::as_str).and_then(|text| text.split('@').next());
-    let by_name = || PACKAGE_MANAGERS.iter().find(|(name, ..)| Some(*name) == named);
-    let by_lock = || PACKAGE_MANAGERS.iter().find(|(_, locks, _)| locks.iter().any(|lock| top.has_file(lock)));
-    let (manager, _, command) = by_name().or_else(by_lock).copied().unwrap_or(("npm", &[], "npm test"));
+    let named = package
+        .get("packageManager")
+        .and_then(Json::as_str)
+        .and_then(|text| text.split('@').next());
+    let by_name = || {
+        PACKAGE_MANAGERS
+            .iter()
+            .find(|(name, ..)| Some(*name) == named)
+    };
+    let by_lock = || {
+        PACKAGE_MANAGERS
+            .iter()
+            .find(|(_, locks, _)| locks.iter().any(|lock| top.has_file(lock)))
+    };
+    let (manager, _, command) =
+        by_name()
+            .or_else(by_lock)
+            .copied()
+            .unwrap_or(("npm", &[], "npm test"));
     match package.pointer("/scripts/test").and_then(Json::as_str) {
         Some(script) => is_test_script(script).then(|| Candidate::certain(command, file)),
         None if manager == "bun" => Some(Candidate::likely("bun test", file)),
@@ -34,7 +53,11 @@ pub(super) fn package(top: &dyn TopFiles) -> Option<Candidate> {
 pub(super) fn deno(top: &dyn TopFiles) -> Option<Candidate> {
     let file = top.first_file(&["deno.json", "deno.jsonc"])?;
     let has_task = top.json(file).pointer("/tasks/test").is_some();
-    Some(if has_task { Candidate::certain("deno task test", file) } else { Candidate::likely("deno test", file) })
+    Some(if has_task {
+        Candidate::certain("deno task test", file)
+    } else {
+        Candidate::likely("deno test", file)
+    })
 }
 
 /// A script that runs tests and ends. npm's placeholder only says that there are none, and a script

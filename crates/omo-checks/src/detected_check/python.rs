@@ -40,14 +40,18 @@ pub(super) fn detect(top: &dyn TopFiles) -> Option<Candidate> {
 fn hatch(top: &dyn TopFiles, project: &Json) -> Option<Candidate> {
     let (own, nothing) = (top.toml("hatch.toml"), Json::Null);
     let of_project = project.pointer("/tool/hatch").unwrap_or(&nothing);
-    [("hatch.toml", &own), ("pyproject.toml", of_project)].into_iter().find_map(|(file, settings)| {
-        let has = |pointer| settings.pointer(pointer).is_some();
-        match () {
-            () if has("/envs/default/scripts/test") => Some(Candidate::certain("hatch run test", file)),
-            () if has("/envs/hatch-test") => Some(Candidate::certain("hatch test", file)),
-            () => None,
-        }
-    })
+    [("hatch.toml", &own), ("pyproject.toml", of_project)]
+        .into_iter()
+        .find_map(|(file, settings)| {
+            let has = |pointer| settings.pointer(pointer).is_some();
+            match () {
+                () if has("/envs/default/scripts/test") => {
+                    Some(Candidate::certain("hatch run test", file))
+                }
+                () if has("/envs/hatch-test") => Some(Candidate::certain("hatch test", file)),
+                () => None,
+            }
+        })
 }
 
 fn pytest_settings(top: &dyn TopFiles, project: &Json) -> Option<&'static str> {
@@ -58,9 +62,17 @@ fn pytest_settings(top: &dyn TopFiles, project: &Json) -> Option<&'static str> {
 }
 
 fn pytest_sign(top: &dyn TopFiles, project: &Json) -> Option<&'static str> {
-    let needs = ["/project", "/dependency-groups", "/tool"].into_iter().filter_map(|part| project.pointer(part));
-    let in_file = |name: &&str| top.text(name).is_some_and(|text| text.lines().any(requires_pytest));
-    let of_project = needs.into_iter().any(names_pytest).then_some("pyproject.toml");
+    let needs = ["/project", "/dependency-groups", "/tool"]
+        .into_iter()
+        .filter_map(|part| project.pointer(part));
+    let in_file = |name: &&str| {
+        top.text(name)
+            .is_some_and(|text| text.lines().any(requires_pytest))
+    };
+    let of_project = needs
+        .into_iter()
+        .any(names_pytest)
+        .then_some("pyproject.toml");
     of_project
         .or_else(|| names_pytest(&top.toml("Pipfile")).then_some("Pipfile"))
         .or_else(|| REQUIREMENTS.into_iter().find(in_file))
@@ -68,14 +80,19 @@ fn pytest_sign(top: &dyn TopFiles, project: &Json) -> Option<&'static str> {
 }
 
 fn tox_settings(top: &dyn TopFiles, project: &Json) -> Option<&'static str> {
-    let in_ini = || ["[tox]", "[testenv]"].iter().any(|section| has_section(top, "tox.ini", section));
+    let in_ini = || {
+        ["[tox]", "[testenv]"]
+            .iter()
+            .any(|section| has_section(top, "tox.ini", section))
+    };
     top.first_file(&["tox.toml"])
         .or_else(|| project.pointer("/tool/tox").map(|_| "pyproject.toml"))
         .or_else(|| in_ini().then_some("tox.ini"))
 }
 
 fn has_section(top: &dyn TopFiles, name: &str, section: &str) -> bool {
-    top.text(name).is_some_and(|text| text.lines().any(|line| line.trim() == section))
+    top.text(name)
+        .is_some_and(|text| text.lines().any(|line| line.trim() == section))
 }
 
 /// pytest as a key or a requirement anywhere in a value.
@@ -83,12 +100,19 @@ fn names_pytest(value: &Json) -> bool {
     match value {
         Json::String(text) => requires_pytest(text),
         Json::Array(values) => values.iter().any(names_pytest),
-        Json::Object(members) => members.iter().any(|(key, value)| key == "pytest" || names_pytest(value)),
+        Json::Object(members) => members
+            .iter()
+            .any(|(key, value)| key == "pytest" || names_pytest(value)),
         _ => false,
     }
 }
 
 fn requires_pytest(requirement: &str) -> bool {
-    let after = requirement.trim_start().strip_prefix("pytest").map(str::trim_start);
-    after.is_some_and(|after| after.is_empty() || after.starts_with(['<', '>', '=', '!', '~', ';', '[', '(', '@', '#']))
+    let after = requirement
+        .trim_start()
+        .strip_prefix("pytest")
+        .map(str::trim_start);
+    after.is_some_and(|after| {
+        after.is_empty() || after.starts_with(['<', '>', '=', '!', '~', ';', '[', '(', '@', '#'])
+    })
 }

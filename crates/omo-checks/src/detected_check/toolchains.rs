@@ -7,8 +7,19 @@ use super::{Candidate, javascript, python};
 
 type Detect = fn(&dyn TopFiles) -> Option<Candidate>;
 
-pub(super) const ALL: [Detect; 11] =
-    [rust, go, javascript::package, javascript::deno, python::detect, gradle, maven, dotnet, elixir, ruby, php];
+pub(super) const ALL: [Detect; 11] = [
+    rust,
+    go,
+    javascript::package,
+    javascript::deno,
+    python::detect,
+    gradle,
+    maven,
+    dotnet,
+    elixir,
+    ruby,
+    php,
+];
 
 /// In a workspace with a package at its top `cargo test` tests that package alone. Where the workspace says which members
 /// are meant, or has no package at its top, cargo chooses right by itself.
@@ -16,25 +27,56 @@ fn rust(top: &dyn TopFiles) -> Option<Candidate> {
     let file = top.first_file(&["Cargo.toml"])?;
     let manifest = top.toml(file);
     let has = |pointer| manifest.pointer(pointer).is_some();
-    let is_partial = has("/package") && has("/workspace/members") && !has("/workspace/default-members");
-    Some(Candidate::certain(if is_partial { "cargo test --workspace" } else { "cargo test" }, file))
+    let is_partial =
+        has("/package") && has("/workspace/members") && !has("/workspace/default-members");
+    Some(Candidate::certain(
+        if is_partial {
+            "cargo test --workspace"
+        } else {
+            "cargo test"
+        },
+        file,
+    ))
 }
 
 /// In a workspace `./...` means the module at the top alone, and is an error where there is none.
 fn go(top: &dyn TopFiles) -> Option<Candidate> {
     let file = top.first_file(&["go.work", "go.mod"])?;
-    let command = if file == "go.work" { "go list -f '{{.Dir}}/...' -m | xargs go test" } else { "go test ./..." };
+    let command = if file == "go.work" {
+        "go list -f '{{.Dir}}/...' -m | xargs go test"
+    } else {
+        "go test ./..."
+    };
     Some(Candidate::certain(command, file))
 }
 
 fn gradle(top: &dyn TopFiles) -> Option<Candidate> {
-    let file = top.first_file(&["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"])?;
-    Some(Candidate::certain(if top.has_file("gradlew") { "./gradlew test" } else { "gradle test" }, file))
+    let file = top.first_file(&[
+        "build.gradle",
+        "build.gradle.kts",
+        "settings.gradle",
+        "settings.gradle.kts",
+    ])?;
+    Some(Candidate::certain(
+        if top.has_file("gradlew") {
+            "./gradlew test"
+        } else {
+            "gradle test"
+        },
+        file,
+    ))
 }
 
 fn maven(top: &dyn TopFiles) -> Option<Candidate> {
     let file = top.first_file(&["pom.xml"])?;
-    Some(Candidate::certain(if top.has_file("mvnw") { "./mvnw test" } else { "mvn test" }, file))
+    Some(Candidate::certain(
+        if top.has_file("mvnw") {
+            "./mvnw test"
+        } else {
+            "mvn test"
+        },
+        file,
+    ))
 }
 
 /// `dotnet test` takes the only solution or project of the folder. For one without tests it ends with status 0, so that
@@ -48,20 +90,34 @@ fn dotnet(top: &dyn TopFiles) -> Option<Candidate> {
         (".vbproj", "the .vbproj file"),
     ];
     let name = top.only_file_ending(&ENDINGS.map(|(ending, _)| ending))?;
-    let (_, found_in) = ENDINGS.into_iter().find(|(ending, _)| name.ends_with(ending))?;
+    let (_, found_in) = ENDINGS
+        .into_iter()
+        .find(|(ending, _)| name.ends_with(ending))?;
     let has_tests = top.text(name)?.to_ascii_lowercase().contains("test");
     has_tests.then(|| Candidate::certain("dotnet test", found_in))
 }
 
 fn elixir(top: &dyn TopFiles) -> Option<Candidate> {
-    Some(Candidate::certain("mix test", top.first_file(&["mix.exs"])?))
+    Some(Candidate::certain(
+        "mix test",
+        top.first_file(&["mix.exs"])?,
+    ))
 }
 
 fn ruby(top: &dyn TopFiles) -> Option<Candidate> {
     let bundle = top.first_file(&["Gemfile"]);
     match top.first_file(&[".rspec"]) {
-        Some(file) => Some(Candidate::certain(if bundle.is_some() { "bundle exec rspec" } else { "rspec" }, file)),
-        None if top.kind("spec") == Some(EntryKind::Folder) => Some(Candidate::likely("bundle exec rspec", bundle?)),
+        Some(file) => Some(Candidate::certain(
+            if bundle.is_some() {
+                "bundle exec rspec"
+            } else {
+                "rspec"
+            },
+            file,
+        )),
+        None if top.kind("spec") == Some(EntryKind::Folder) => {
+            Some(Candidate::likely("bundle exec rspec", bundle?))
+        }
         None => None,
     }
 }
@@ -70,7 +126,10 @@ fn php(top: &dyn TopFiles) -> Option<Candidate> {
     const COMPOSER: &str = "composer.json";
     let has_script = match top.json(COMPOSER).pointer("/scripts/test") {
         Some(Json::String(script)) => javascript::is_test_script(script),
-        Some(Json::Array(scripts)) => scripts.iter().filter_map(Json::as_str).any(javascript::is_test_script),
+        Some(Json::Array(scripts)) => scripts
+            .iter()
+            .filter_map(Json::as_str)
+            .any(javascript::is_test_script),
         _ => false,
     };
     if has_script {

@@ -33,11 +33,15 @@ pub(super) trait TopFiles {
     }
 
     fn json(&self, name: &str) -> Json {
-        self.text(name).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+        self.text(name)
+            .and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default()
     }
 
     fn toml(&self, name: &str) -> Json {
-        self.text(name).and_then(|text| toml::from_str(&text).ok()).unwrap_or_default()
+        self.text(name)
+            .and_then(|text| toml::from_str(&text).ok())
+            .unwrap_or_default()
     }
 
     fn first_file(&self, names: &[&'static str]) -> Option<&'static str> {
@@ -64,7 +68,10 @@ impl ProjectFolder {
                 names.insert(name, kind);
             }
         }
-        Some(Self { root: root.to_owned(), names })
+        Some(Self {
+            root: root.to_owned(),
+            names,
+        })
     }
 }
 
@@ -87,9 +94,16 @@ impl TopFiles for ProjectFolder {
 }
 
 /// The only file of a listing whose name ends in one of these.
-pub(super) fn only_ending<'a>(names: &'a BTreeMap<String, EntryKind>, endings: &[&str]) -> Option<&'a str> {
+pub(super) fn only_ending<'a>(
+    names: &'a BTreeMap<String, EntryKind>,
+    endings: &[&str],
+) -> Option<&'a str> {
     let ends = |name: &str| endings.iter().any(|ending| name.ends_with(ending));
-    let mut found = names.iter().filter(|(name, kind)| **kind == EntryKind::File && ends(name));
+    let mut found = names
+        .iter()
+        .filter(|(name, kind)| **kind == EntryKind::File && ends(name));
     let first = found.next();
-    first.filter(|_| found.next().is_none()).map(|(name, _)| name.as_str())
+    first
+        .filter(|_| found.next().is_none())
+        .map(|(name, _)| name.as_str())
 }

@@ -39,7 +39,9 @@ impl ClaudeClient {
         is_wanted: impl FnMut() -> bool,
     ) -> Result<HeadlessResult, ClaudeError> {
         let mut command = child_command(&self.program, headless.variables);
-        command.args(headless.arguments).current_dir(headless.folder);
+        command
+            .args(headless.arguments)
+            .current_dir(headless.folder);
         let asked = command_line_text(&[OsStr::new("-p")]);
         let answer = self.run_until(command, &asked, is_wanted)?;
         Ok(HeadlessResult {

@@ -10,8 +10,7 @@ const BUSY: &str = r#"{"type":"result","subtype":"success","is_error":true,"api_
 const SERVER: &str = r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":500,"api_error_type":"api_error","terminal_reason":"api_error","result":"API Error: 500 boom."}"#;
 const KEY: &str = r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"terminal_reason":"api_error","result":"Invalid API key · Fix external API key"}"#;
 const LOST: &str = r#"{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0,"errors":["No conversation found with session ID: x"]}"#;
-const ABORTED: &str =
-    r#"{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_streaming"}"#;
+const ABORTED: &str = r#"{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_streaming"}"#;
 
 fn now() -> Timestamp {
     Timestamp::parse("2026-11-22T00:34:04Z").unwrap()
@@ -30,14 +29,23 @@ fn said(json: &str) -> SessionOutput {
 }
 
 fn exited(status: i32) -> ProcessEnd {
-    ProcessEnd { status: Some(status), ..ProcessEnd::default() }
+    ProcessEnd {
+        status: Some(status),
+        ..ProcessEnd::default()
+    }
 }
 
 #[test]
 fn an_end_is_told_by_what_the_client_says_about_itself() {
-    let api = |status, detail: &str| ClientEnd::ApiError { status: Some(status), detail: detail.to_owned() };
-    let torn =
-        |status| ClientEnd::Garbage(format!("its result says neither success nor failure (exit status {status})"));
+    let api = |status, detail: &str| ClientEnd::ApiError {
+        status: Some(status),
+        detail: detail.to_owned(),
+    };
+    let torn = |status| {
+        ClientEnd::Garbage(format!(
+            "its result says neither success nor failure (exit status {status})"
+        ))
+    };
     for (status, json, expected) in [
         (0, OK, ClientEnd::Ended),
         (1, OK, torn(1)),
@@ -54,30 +62,80 @@ fn an_end_is_told_by_what_the_client_says_about_itself() {
         (0, r#"{"result":"PASSED"}"#, torn(0)),
         (0, r#"{"is_error":false,"subtype":"passed"}"#, torn(0)),
     ] {
-        assert_eq!(classify_end(&exited(status), &said(json), now()), expected, "{status} {json}");
+        assert_eq!(
+            classify_end(&exited(status), &said(json), now()),
+            expected,
+            "{status} {json}"
+        );
     }
 }
 
 #[test]
 fn an_end_without_a_result_is_told_by_the_process() {
     let nothing = SessionOutput::default();
-    let begun = SessionOutput { session_id: Some("s".to_owned()), ..SessionOutput::default() };
-    let complained = ProcessEnd { complaint: "error: unknown option '--x'".to_owned(), ..exited(1) };
+    let begun = SessionOutput {
+        session_id: Some("s".to_owned()),
+        ..SessionOutput::default()
+    };
+    let complained = ProcessEnd {
+        complaint: "error: unknown option '--x'".to_owned(),
+        ..exited(1)
+    };
     for (process, said, expected) in [
-        (exited(0), &begun, ClientEnd::Garbage("it ended without a result (exit status 0)".to_owned())),
-        (exited(0), &nothing, ClientEnd::NeverBegan("it ended before it began (exit status 0)".to_owned())),
-        (complained.clone(), &nothing, ClientEnd::NeverBegan("error: unknown option '--x'".to_owned())),
+        (
+            exited(0),
+            &begun,
+            ClientEnd::Garbage("it ended without a result (exit status 0)".to_owned()),
+        ),
+        (
+            exited(0),
+            &nothing,
+            ClientEnd::NeverBegan("it ended before it began (exit status 0)".to_owned()),
+        ),
+        (
+            complained.clone(),
+            &nothing,
+            ClientEnd::NeverBegan("error: unknown option '--x'".to_owned()),
+        ),
         (
             complained,
-            &SessionOutput { session_id: None, ..said(LOST) },
+            &SessionOutput {
+                session_id: None,
+                ..said(LOST)
+            },
             ClientEnd::NeverBegan("error: unknown option '--x'".to_owned()),
         ),
         (exited(143), &begun, ClientEnd::Killed { signal: Some(15) }),
-        (ProcessEnd { signal: Some(9), ..ProcessEnd::default() }, &begun, ClientEnd::Killed { signal: Some(9) }),
-        (ProcessEnd { timed_out: true, ..ProcessEnd::default() }, &begun, ClientEnd::TimedOut),
-        (ProcessEnd { stopped: true, signal: Some(15), ..ProcessEnd::default() }, &begun, ClientEnd::Stopped),
         (
-            ProcessEnd { not_started: Some("no such file".to_owned()), ..ProcessEnd::default() },
+            ProcessEnd {
+                signal: Some(9),
+                ..ProcessEnd::default()
+            },
+            &begun,
+            ClientEnd::Killed { signal: Some(9) },
+        ),
+        (
+            ProcessEnd {
+                timed_out: true,
+                ..ProcessEnd::default()
+            },
+            &begun,
+            ClientEnd::TimedOut,
+        ),
+        (
+            ProcessEnd {
+                stopped: true,
+                signal: Some(15),
+                ..ProcessEnd::default()
+            },
+            &begun,
+            ClientEnd::Stopped,
+        ),
+        (
+            ProcessEnd {
+                not_started: Some("no such file".to_owned()),
+                ..ProcessEnd::default()
+            },
             &nothing,
             ClientEnd::NeverBegan("no such file".to_owned()),
         ),
@@ -94,50 +152,103 @@ fn a_reset_is_believed_where_it_lies_ahead_and_no_more_than_a_week() {
         ("2026-11-22T00:00:00Z", false),
         ("2026-12-22T00:00:00Z", false),
     ] {
-        let said = SessionOutput { limit_resets_at: Some(seconds(at)), ..said(LIMIT) };
+        let said = SessionOutput {
+            limit_resets_at: Some(seconds(at)),
+            ..said(LIMIT)
+        };
         let until = expected.then(|| Timestamp::parse(at).unwrap());
-        assert_eq!(classify_end(&exited(1), &said, now()), ClientEnd::UsageLimit { until }, "{at}");
+        assert_eq!(
+            classify_end(&exited(1), &said, now()),
+            ClientEnd::UsageLimit { until },
+            "{at}"
+        );
     }
-    let said = SessionOutput { limit_resets_at: Some(i64::MAX), ..said(LIMIT) };
-    assert_eq!(classify_end(&exited(1), &said, now()), ClientEnd::UsageLimit { until: None });
+    let said = SessionOutput {
+        limit_resets_at: Some(i64::MAX),
+        ..said(LIMIT)
+    };
+    assert_eq!(
+        classify_end(&exited(1), &said, now()),
+        ClientEnd::UsageLimit { until: None }
+    );
 }
 
 #[test]
 fn what_the_ledger_has_settled_stays_so_and_nothing_else_is_called_done() {
-    let left = LedgerFacts { tasks_left: 2, was_resumed: false };
-    let resumed = LedgerFacts { was_resumed: true, ..left };
+    let left = LedgerFacts {
+        tasks_left: 2,
+        was_resumed: false,
+    };
+    let resumed = LedgerFacts {
+        was_resumed: true,
+        ..left
+    };
     let said = said(OK);
-    let resume = || FollowUp::Resume { session: "s".to_owned() };
+    let resume = || FollowUp::Resume {
+        session: "s".to_owned(),
+    };
     let unfinished = || FollowUp::FailAttempt("the session ended without finishing its step");
-    let api = |status| ClientEnd::ApiError { status, detail: String::new() };
+    let api = |status| ClientEnd::ApiError {
+        status,
+        detail: String::new(),
+    };
     let fails = FollowUp::FailAttempt;
     let (holds, asks) = (FollowUp::Hold, FollowUp::Ask);
     for (end, expected) in [
         (ClientEnd::Ended, resume()),
         (ClientEnd::TurnsSpent, resume()),
-        (ClientEnd::Garbage(String::new()), fails("the session ended without a result")),
+        (
+            ClientEnd::Garbage(String::new()),
+            fails("the session ended without a result"),
+        ),
         (ClientEnd::TimedOut, fails("the session's time was up")),
-        (ClientEnd::Killed { signal: Some(9) }, holds("the session was killed")),
+        (
+            ClientEnd::Killed { signal: Some(9) },
+            holds("the session was killed"),
+        ),
         (ClientEnd::Stopped, holds("the session was stopped")),
-        (ClientEnd::UsageLimit { until: Some(now()) }, FollowUp::WaitUntil(Some(now()))),
+        (
+            ClientEnd::UsageLimit { until: Some(now()) },
+            FollowUp::WaitUntil(Some(now())),
+        ),
         (ClientEnd::BudgetSpent, asks("the session spent its budget")),
         (api(Some(529)), FollowUp::HoldOrAsk("the API failed")),
         (api(None), FollowUp::HoldOrAsk("the API failed")),
         (api(Some(401)), asks("the API refused the session")),
-        (ClientEnd::NeverBegan(String::new()), asks("the session could not be started")),
+        (
+            ClientEnd::NeverBegan(String::new()),
+            asks("the session could not be started"),
+        ),
     ] {
         assert_eq!(follow_up(&end, &said, left), expected, "{end:?}");
-        let again = if expected == resume() { unfinished() } else { expected };
+        let again = if expected == resume() {
+            unfinished()
+        } else {
+            expected
+        };
         assert_eq!(follow_up(&end, &said, resumed), again, "{end:?}");
-        assert_eq!(follow_up(&end, &said, LedgerFacts::default()), FollowUp::Settled, "{end:?}");
+        assert_eq!(
+            follow_up(&end, &said, LedgerFacts::default()),
+            FollowUp::Settled,
+            "{end:?}"
+        );
     }
-    let nameless = SessionOutput { session_id: None, ..said };
+    let nameless = SessionOutput {
+        session_id: None,
+        ..said
+    };
     assert_eq!(follow_up(&ClientEnd::Ended, &nameless, left), unfinished());
 }
 
 #[test]
 fn a_cost_is_told_in_millionths() {
-    let cost = |dollars| ClientResult { total_cost_usd: Some(dollars), ..ClientResult::default() }.cost_micros();
+    let cost = |dollars| {
+        ClientResult {
+            total_cost_usd: Some(dollars),
+            ..ClientResult::default()
+        }
+        .cost_micros()
+    };
     assert_eq!((cost(0.25), cost(0.0)), (Some(250_000), Some(0)));
     for wrong in [f64::NAN, f64::INFINITY, -1.0, 1e10] {
         assert_eq!(cost(wrong), None);

@@ -67,9 +67,15 @@ mod tests {
             ("", None),
             ("12", None),
         ] {
-            assert_eq!(JsonEndFinder::default().feed(text.as_bytes()), end, "{text}");
+            assert_eq!(
+                JsonEndFinder::default().feed(text.as_bytes()),
+                end,
+                "{text}"
+            );
             let mut one_by_one = JsonEndFinder::default();
-            let found = text.bytes().position(|byte| one_by_one.feed(&[byte]).is_some());
+            let found = text
+                .bytes()
+                .position(|byte| one_by_one.feed(&[byte]).is_some());
             assert_eq!(found.map(|at| at + 1), end, "{text}");
         }
     }

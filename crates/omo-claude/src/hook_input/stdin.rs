@@ -55,7 +55,9 @@ pub fn read_json() -> Result<Vec<u8>, StdinError> {
             return Err(StdinError::TooLarge);
         }
         // Under a memory limit, this is an error and not the end of the process.
-        bytes.try_reserve(kept.len()).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        bytes
+            .try_reserve(kept.len())
+            .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
         bytes.extend_from_slice(kept);
         if length.is_some() {
             return Ok(bytes);

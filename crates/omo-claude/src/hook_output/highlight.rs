@@ -11,7 +11,10 @@ pub(super) fn highlight(text: &str) -> String {
         Some(style) => format!("{style}{line}{style:#}"),
         None => line.to_owned(),
     };
-    text.lines().map(highlight_line).collect::<Vec<_>>().join("\n")
+    text.lines()
+        .map(highlight_line)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn style(words: &str) -> Style {
@@ -36,9 +39,18 @@ mod tests {
                 "[omo] VERIFIED: 1 check green\nlog: x",
                 "\u{1b}[1m\u{1b}[32m[omo] VERIFIED: 1 check green\u{1b}[0m\nlog: x",
             ),
-            ("[omo] NOT PROVED: x", "\u{1b}[1m\u{1b}[31m[omo] NOT PROVED: x\u{1b}[0m"),
-            ("[omo] BLOCKED: x", "\u{1b}[1m\u{1b}[33m[omo] BLOCKED: x\u{1b}[0m"),
-            ("[omo] on: review only", "\u{1b}[1m[omo] on: review only\u{1b}[0m"),
+            (
+                "[omo] NOT PROVED: x",
+                "\u{1b}[1m\u{1b}[31m[omo] NOT PROVED: x\u{1b}[0m",
+            ),
+            (
+                "[omo] BLOCKED: x",
+                "\u{1b}[1m\u{1b}[33m[omo] BLOCKED: x\u{1b}[0m",
+            ),
+            (
+                "[omo] on: review only",
+                "\u{1b}[1m[omo] on: review only\u{1b}[0m",
+            ),
             ("a\nb", "a\nb"),
         ] {
             assert_eq!(highlight(text), expected);

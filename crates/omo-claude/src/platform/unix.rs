@@ -6,8 +6,11 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-pub(crate) const MANAGED_SETTINGS: &str =
-    if cfg!(target_os = "macos") { "/Library/Application Support/ClaudeCode" } else { "/etc/claude-code" };
+pub(crate) const MANAGED_SETTINGS: &str = if cfg!(target_os = "macos") {
+    "/Library/Application Support/ClaudeCode"
+} else {
+    "/etc/claude-code"
+};
 
 pub(crate) struct Stdin(io::Stdin);
 
@@ -21,8 +24,13 @@ impl Stdin {
     /// where nothing came, and 0 at the end.
     pub(crate) fn read(&mut self, chunk: &mut [u8], left: Duration) -> io::Result<Option<usize>> {
         // Nanoseconds of less than a second, rounded up from zero.
-        let nanos = left.subsec_nanos().max(u32::from(left.as_secs() > 0) * 999_999_999);
-        let timeout = Timespec { tv_sec: 0, tv_nsec: nanos.into() };
+        let nanos = left
+            .subsec_nanos()
+            .max(u32::from(left.as_secs() > 0) * 999_999_999);
+        let timeout = Timespec {
+            tv_sec: 0,
+            tv_nsec: nanos.into(),
+        };
         let mut fds = [PollFd::new(&self.0, PollFlags::IN)];
         match poll(&mut fds, Some(&timeout)) {
             Ok(0) => return Ok(None),
@@ -51,7 +59,13 @@ pub(crate) fn write(bytes: &[u8]) -> io::Result<()> {
 
 /// Waits until stdout takes something again; `false` where it does not.
 fn can_take_more() -> bool {
-    let timeout = Timespec { tv_sec: 1, tv_nsec: 0 };
+    let timeout = Timespec {
+        tv_sec: 1,
+        tv_nsec: 0,
+    };
     let stdout = io::stdout();
-    matches!(poll(&mut [PollFd::new(&stdout, PollFlags::OUT)], Some(&timeout)), Ok(1) | Err(Errno::INTR))
+    matches!(
+        poll(&mut [PollFd::new(&stdout, PollFlags::OUT)], Some(&timeout)),
+        Ok(1) | Err(Errno::INTR)
+    )
 }

@@ -35,7 +35,10 @@ impl Stdin {
                 }
             }
         });
-        Self { pieces, rest: Vec::new() }
+        Self {
+            pieces,
+            rest: Vec::new(),
+        }
     }
 
     /// Reads what there is, waiting for at most so long; `None` where nothing came, and 0 at the end.

@@ -69,7 +69,10 @@ pub(super) enum MinderLine {
 /// Runs as a minder, where the process was started as one; otherwise nothing happens.
 ///
 /// Called first thing in the `main` of every binary that supervises sessions.
-#[expect(clippy::exit, reason = "a minder is a process of its own, and does nothing else")]
+#[expect(
+    clippy::exit,
+    reason = "a minder is a process of its own, and does nothing else"
+)]
 pub fn run_if_asked() {
     if helper_process::is_started_as(MINDER_ARGUMENT) {
         run_minder();
@@ -85,7 +88,8 @@ enum MinderEvent {
 fn run_minder() {
     let (sender, events) = channel();
     let gone = sender.clone();
-    let spec: Option<MinderSpec> = helper_process::read_order(move || drop(gone.send(MinderEvent::CallerGone)));
+    let spec: Option<MinderSpec> =
+        helper_process::read_order(move || drop(gone.send(MinderEvent::CallerGone)));
     let Some(spec) = spec else { return };
     let end = run(&spec, sender, &events);
     print_line(&MinderLine::Ended(end));
@@ -96,25 +100,40 @@ fn print_line(line: &MinderLine) {
     let _ = serde_json::to_string(line).map(|json| writeln!(out, "{json}"));
 }
 
-fn run(spec: &MinderSpec, sender: Sender<MinderEvent>, events: &Receiver<MinderEvent>) -> ProcessEnd {
+fn run(
+    spec: &MinderSpec,
+    sender: Sender<MinderEvent>,
+    events: &Receiver<MinderEvent>,
+) -> ProcessEnd {
     // Until what it left has ended, too, which is the end of this process.
     let _alone = match lock_printed(&spec.printed) {
         Ok(lock) => lock,
         Err(error) => {
             let why = format!("an earlier client of the session is still there: {error}");
-            return ProcessEnd { not_started: Some(why), ..ProcessEnd::default() };
+            return ProcessEnd {
+                not_started: Some(why),
+                ..ProcessEnd::default()
+            };
         }
     };
     let ended = move |status, signal| drop(sender.send(MinderEvent::Ended(status, signal)));
-    let group = match command(spec).and_then(|command| ProcessGroup::start(command, Leftovers::Ended, ended)) {
+    let group = match command(spec)
+        .and_then(|command| ProcessGroup::start(command, Leftovers::Ended, ended))
+    {
         Ok(group) => group,
         Err(error) => {
             let why = format!("{} cannot be started: {error}", spec.program.display());
-            return ProcessEnd { not_started: Some(why), ..ProcessEnd::default() };
+            return ProcessEnd {
+                not_started: Some(why),
+                ..ProcessEnd::default()
+            };
         }
     };
     let pid = group.pid();
-    print_line(&MinderLine::Started(ProcessIdentity { pid, start: start_mark(pid) }));
+    print_line(&MinderLine::Started(ProcessIdentity {
+        pid,
+        start: start_mark(pid),
+    }));
     let mut end = ProcessEnd::default();
     match events.recv_timeout(Duration::from_millis(spec.timeout_millis)) {
         Ok(MinderEvent::Ended(status, signal)) => (end.status, end.signal) = (status, signal),
@@ -140,20 +159,31 @@ fn run(spec: &MinderSpec, sender: Sender<MinderEvent>, events: &Receiver<MinderE
 /// down that a client was started, the minder of that client may still be ending it when the next supervisor comes.
 /// Clients of one session print into files of the same name.
 pub(super) fn lock_printed(printed: &Path) -> Result<Option<StateLock>, LockError> {
-    let (folder, name) = (printed.parent(), printed.file_name().and_then(OsStr::to_str));
-    let (Some(folder), Some(name)) = (folder, name) else { return Ok(None) };
-    let Some(folder) = GuardedFolder::open_below(folder, &[])? else { return Ok(None) };
+    let (folder, name) = (
+        printed.parent(),
+        printed.file_name().and_then(OsStr::to_str),
+    );
+    let (Some(folder), Some(name)) = (folder, name) else {
+        return Ok(None);
+    };
+    let Some(folder) = GuardedFolder::open_below(folder, &[])? else {
+        return Ok(None);
+    };
     StateLock::take_named(&folder, &format!("{name}.lock"), GRACE * 3).map(Some)
 }
 
 fn has_ended_within(limit: Duration, events: &Receiver<MinderEvent>) -> bool {
-    helper_process::wait_for_event(limit, events, |event| matches!(event, MinderEvent::Ended(..)))
+    helper_process::wait_for_event(limit, events, |event| {
+        matches!(event, MinderEvent::Ended(..))
+    })
 }
 
 fn command(spec: &MinderSpec) -> std::io::Result<Command> {
     let mut command = child_command(&spec.program, spec.variables.iter().cloned());
     command.args(&spec.arguments).current_dir(&spec.folder);
     command.stdin(File::open(&spec.prompt)?);
-    command.stdout(File::create(&spec.printed)?).stderr(File::create(&spec.complaints)?);
+    command
+        .stdout(File::create(&spec.printed)?)
+        .stderr(File::create(&spec.complaints)?);
     Ok(command)
 }

@@ -20,17 +20,31 @@ use crate::blocks::title;
 
 /// The plan and its `RunStrategy`.
 pub(crate) fn plan_lines(plan: &Plan, strategy: RunStrategy) -> String {
-    let mut lines: Vec<String> = summary_lines(plan).iter().map(|line| sanitize(line, 300)).collect();
+    let mut lines: Vec<String> = summary_lines(plan)
+        .iter()
+        .map(|line| sanitize(line, 300))
+        .collect();
     lines.push(strategy.summary_line());
     lines.join("\n") + "\n"
 }
 
 pub(crate) fn finding_lines(findings: &[PreflightFinding]) -> String {
-    let told = findings.iter().filter(|finding| finding.severity != PreflightSeverity::Stop);
+    let told = findings
+        .iter()
+        .filter(|finding| finding.severity != PreflightSeverity::Stop);
     let mut text = String::new();
     for finding in told {
-        let word = if finding.severity == PreflightSeverity::Warning { "warning" } else { "note" };
-        let _ = writeln!(text, "{word}: {}; {}", sanitize(&finding.text, 400), finding.hint);
+        let word = if finding.severity == PreflightSeverity::Warning {
+            "warning"
+        } else {
+            "note"
+        };
+        let _ = writeln!(
+            text,
+            "{word}: {}; {}",
+            sanitize(&finding.text, 400),
+            finding.hint
+        );
     }
     text
 }
@@ -57,9 +71,17 @@ pub(crate) fn launcher_terms(terms: &ClientPolicy) -> String {
         ("--allow", !terms.allow.is_empty()),
         ("--yolo", terms.skips_permissions),
     ];
-    let idle: Vec<&str> = is_idle.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name).collect();
+    let idle: Vec<&str> = is_idle
+        .into_iter()
+        .filter(|(_, is_set)| *is_set)
+        .map(|(name, _)| name)
+        .collect();
     if !idle.is_empty() {
-        let _ = writeln!(text, "note: with --launcher {} mean nothing: put them into its command", idle.join(", "));
+        let _ = writeln!(
+            text,
+            "note: with --launcher {} mean nothing: put them into its command",
+            idle.join(", ")
+        );
     }
     text
 }
@@ -70,11 +92,16 @@ pub(crate) fn opened_block(id: &str, state: &RunState, said: &str) -> String {
     let steps = pluralize(state.task_counts().total, state.plan.dialect.unit_word());
     let way = match &state.parallel {
         Some(_) => {
-            format!("{}, each in a work tree and on a branch of its own", pluralize(state.plan.groups.len(), "worker"))
+            format!(
+                "{}, each in a work tree and on a branch of its own",
+                pluralize(state.plan.groups.len(), "worker")
+            )
         }
         None => "in your own work tree".to_owned(),
     };
-    fit_block(format!("{said}\nomo: opened the run {id} of {path}: {steps}, {way}.\n"))
+    fit_block(format!(
+        "{said}\nomo: opened the run {id} of {path}: {steps}, {way}.\n"
+    ))
 }
 
 /// The next command of an open run. A person at a terminal watches where clients do the work.
@@ -121,25 +148,55 @@ pub(crate) fn result_block(state: &RunState) -> Option<String> {
 
 pub(crate) fn end_line(state: &RunState) -> String {
     let path = &state.plan.source.path;
-    let is_well = state.phase == RunPhase::Ended { result: RunResult::Complete };
+    let is_well = state.phase
+        == RunPhase::Ended {
+            result: RunResult::Complete,
+        };
     let goes_on = if state.is_task_list() {
         format!("/omo:ulw-exec --session {} --again", state.task_list_id())
     } else {
-        format!("{} --resume {}", command_for(&state.plan), sanitize(&quote_argument(path), 300))
+        format!(
+            "{} --resume {}",
+            command_for(&state.plan),
+            sanitize(&quote_argument(path), 300)
+        )
     };
-    let again = if is_well { String::new() } else { format!("\n  To go on with what is left: {goes_on}") };
-    format!("{}  Report: omo report{again}", state.parallel.as_ref().map(user_branch_line).unwrap_or_default())
+    let again = if is_well {
+        String::new()
+    } else {
+        format!("\n  To go on with what is left: {goes_on}")
+    };
+    format!(
+        "{}  Report: omo report{again}",
+        state
+            .parallel
+            .as_ref()
+            .map(user_branch_line)
+            .unwrap_or_default()
+    )
 }
 
 fn user_branch_line(parallel: &ParallelState) -> String {
-    let name = parallel.policy.branch.strip_prefix("refs/heads/").unwrap_or(&parallel.policy.branch);
-    let name = if name.is_empty() { "Your branch".to_owned() } else { format!("Your branch {}", sanitize(name, 100)) };
+    let name = parallel
+        .policy
+        .branch
+        .strip_prefix("refs/heads/")
+        .unwrap_or(&parallel.policy.branch);
+    let name = if name.is_empty() {
+        "Your branch".to_owned()
+    } else {
+        format!("Your branch {}", sanitize(name, 100))
+    };
     match (&parallel.landed, &parallel.landed_before) {
         (Some((from, to)), _) if from == to => format!("  {name} has all of it.\n"),
         (Some((_, to)), _) => format!("  {name} moved to {}.\n", sanitize(short_commit(to), 12)),
         (None, Some(_)) => {
-            format!("  {name} has what was done before, and nothing of what followed (see the report).\n")
+            format!(
+                "  {name} has what was done before, and nothing of what followed (see the report).\n"
+            )
         }
-        (None, None) => format!("  {name} is where it was; what was done is kept (see the report).\n"),
+        (None, None) => {
+            format!("  {name} is where it was; what was done is kept (see the report).\n")
+        }
     }
 }

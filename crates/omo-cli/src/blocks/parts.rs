@@ -27,11 +27,19 @@ pub(crate) fn ends_well(state: &RunState) -> bool {
 /// The commands of a plan in full, one a line, with unusual bytes made visible.
 pub(crate) fn list_commands(commands: &[PlannedCommand]) -> String {
     let task = |command: &PlannedCommand| sanitize(&command.task, 64);
-    let width = commands.iter().map(|command| task(command).chars().count()).max().unwrap_or(0);
+    let width = commands
+        .iter()
+        .map(|command| task(command).chars().count())
+        .max()
+        .unwrap_or(0);
     let mut text = String::new();
     for command in commands {
         let run = &command.command;
-        let shown = if is_plain_text(run) { run.clone() } else { number_rows(run, "      ") };
+        let shown = if is_plain_text(run) {
+            run.clone()
+        } else {
+            number_rows(run, "      ")
+        };
         let _ = writeln!(text, "  {:width$}  {shown}", task(command));
         if let Some(folder) = &command.folder {
             let _ = writeln!(text, "    in {}", show_whole(folder, "      "));
@@ -42,15 +50,25 @@ pub(crate) fn list_commands(commands: &[PlannedCommand]) -> String {
 
 /// Warnings of the plan's reader, without the codes in `told`.
 pub(crate) fn plan_notes(plan: &Plan, told: &[Code]) -> String {
-    let is_note = |found: &&Diagnostic| found.severity == Severity::Warning && !told.contains(&found.code);
+    let is_note =
+        |found: &&Diagnostic| found.severity == Severity::Warning && !told.contains(&found.code);
     let found: Vec<_> = plan.diagnostics.iter().filter(is_note).collect();
     let mut text = String::new();
     for one in found.iter().take(MAX_NOTES) {
-        let _ = writeln!(text, "note: line {}: {}", one.line, sanitize(&one.text, 120));
+        let _ = writeln!(
+            text,
+            "note: line {}: {}",
+            one.line,
+            sanitize(&one.text, 120)
+        );
     }
     if found.len() > MAX_NOTES {
         let more = found.len() - MAX_NOTES;
-        let _ = writeln!(text, "note: and {more} more: omo plan lint {}", sanitize(&plan.source.path, 200));
+        let _ = writeln!(
+            text,
+            "note: and {more} more: omo plan lint {}",
+            sanitize(&plan.source.path, 200)
+        );
     }
     text
 }

@@ -45,7 +45,9 @@ fn frame_block(head: &str, shown: &str, tail: &str) -> String {
 pub(crate) fn is_round_beginning(events: &[RunEvent]) -> bool {
     let last = events.iter().rev().find_map(|event| match event.kind {
         EventKind::TaskStarted { .. } => Some(false),
-        EventKind::RunOpened { .. } | EventKind::RoundStarted { .. } | EventKind::RunResumed => Some(true),
+        EventKind::RunOpened { .. } | EventKind::RoundStarted { .. } | EventKind::RunResumed => {
+            Some(true)
+        }
         _ => None,
     });
     last.unwrap_or(true)
@@ -55,15 +57,29 @@ fn wave_announcement(tasks: &[&Task], state: &RunState, is_beginning: bool) -> S
     let names: Vec<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
     let round = format!("round {} of {}", state.round, state.plan.policy.max_rounds);
     let progress = parts::progress_words(state);
-    match (tasks.iter().any(|task| task.is_verification()), is_beginning && state.round > 1) {
+    match (
+        tasks.iter().any(|task| task.is_verification()),
+        is_beginning && state.round > 1,
+    ) {
         (true, _) => format!("{progress}; the verification begins ({round})."),
-        (false, true) => format!("{progress}; {round} begins with {}.", list_some(names.into_iter(), NAMES)),
-        (false, false) => format!("{progress}; now: {} ({round}).", list_some(names.into_iter(), NAMES)),
+        (false, true) => format!(
+            "{progress}; {round} begins with {}.",
+            list_some(names.into_iter(), NAMES)
+        ),
+        (false, false) => format!(
+            "{progress}; now: {} ({round}).",
+            list_some(names.into_iter(), NAMES)
+        ),
     }
 }
 
 /// Subagents for tasks, all started in one message; also gives the number that fitted.
-pub(crate) fn spawn_block(run: &str, tasks: &[&Task], state: &RunState, is_beginning: bool) -> (String, usize) {
+pub(crate) fn spawn_block(
+    run: &str,
+    tasks: &[&Task],
+    state: &RunState,
+    is_beginning: bool,
+) -> (String, usize) {
     let agents = agent_lines(run, tasks, state);
     let count = agents.len();
     let calls = if count == 1 {
@@ -109,7 +125,9 @@ fn agent_line(run: &str, task: &Task, state: &RunState) -> String {
 /// The `model` argument of the `Agent` tool with a trailing blank; empty for the session's own model.
 pub(crate) fn model_argument(task: &Task, attempt: u32, state: &RunState) -> String {
     let model = omo_engine::worker_model::choose_model(&state.plan, task, attempt);
-    model.map(|model| format!("model: \"{}\"   ", sanitize(model, 100))).unwrap_or_default()
+    model
+        .map(|model| format!("model: \"{}\"   ", sanitize(model, 100)))
+        .unwrap_or_default()
 }
 
 pub(crate) fn agent_type(task: &Task) -> &'static str {
@@ -140,20 +158,34 @@ pub(crate) fn end_block(state: &RunState) -> String {
         RunPhase::Ended { .. } | RunPhase::Cancelled { .. } => {
             let behind = next_steps::end_lines(state, read_checkout(state)).join("\n");
             let room = task_list::SCREEN_BYTES.saturating_sub(behind.len() + 2);
-            format!("{}\n\n{behind}", first_lines(task_list::final_report_block(state).trim_end(), room))
+            format!(
+                "{}\n\n{behind}",
+                first_lines(task_list::final_report_block(state).trim_end(), room)
+            )
         }
     };
     end_lines(&shown)
 }
 
 pub(crate) fn end_lines(shown: &str) -> String {
-    frame_block("DONE\n  Show the user these lines, then end your turn.\n\n", shown, "")
+    frame_block(
+        "DONE\n  Show the user these lines, then end your turn.\n\n",
+        shown,
+        "",
+    )
 }
 
 pub(crate) fn ended_without_a_run(id: &str, tasks: &[TaskFile], is_complete: bool) -> String {
-    let resolved = tasks.iter().filter(|task| task.status == TaskFileStatus::Resolved).count();
+    let resolved = tasks
+        .iter()
+        .filter(|task| task.status == TaskFileStatus::Resolved)
+        .count();
     let mut text = String::new();
-    let (word, result) = if is_complete { ("Complete", "✓ PASS") } else { ("Failed", "✗ FAIL") };
+    let (word, result) = if is_complete {
+        ("Complete", "✓ PASS")
+    } else {
+        ("Failed", "✗ FAIL")
+    };
     let _ = write!(
         text,
         "## Execution {word}\n\n**Result:** {result}, as the session's files say; omo has run nothing of it.\n\
@@ -161,7 +193,10 @@ pub(crate) fn ended_without_a_run(id: &str, tasks: &[TaskFile], is_complete: boo
         tasks.len()
     );
     if !is_complete {
-        let _ = write!(text, "\n\nTo go on with what is left, type: /omo:ulw-exec --session {id} --again");
+        let _ = write!(
+            text,
+            "\n\nTo go on with what is left, type: /omo:ulw-exec --session {id} --again"
+        );
     }
     text
 }
@@ -183,12 +218,16 @@ pub(crate) fn how_to_end(task: &Task, plan: &Plan, run: &str, ticket: &str, next
     }
     let note = "--note \"<what a later task should know, one line>\"";
     let end = if task.criteria.is_empty() {
-        format!("When the work is finished:\n  run: omo agent done {with}{next} {note}      {LONG_TIMEOUT}")
+        format!(
+            "When the work is finished:\n  run: omo agent done {with}{next} {note}      {LONG_TIMEOUT}"
+        )
     } else {
         format!(
             "When the work is finished, show it with commands, each of which prints an id:\n  run: omo agent evidence run {with} -- COMMAND\n\
              Then:\n  run: omo agent done {with}{next} --evidence <ids> {note}      {LONG_TIMEOUT}"
         )
     };
-    format!("{end}\nIf it cannot be done as it is written:\n  run: omo agent fail {with} --why \"<one line>\"")
+    format!(
+        "{end}\nIf it cannot be done as it is written:\n  run: omo agent fail {with} --why \"<one line>\""
+    )
 }

@@ -35,14 +35,21 @@ pub(crate) struct WorkflowBatch {
 
 impl WorkflowBatch {
     pub(crate) fn task_ids(&self) -> Vec<&str> {
-        self.arguments.batches.iter().flatten().map(String::as_str).collect()
+        self.arguments
+            .batches
+            .iter()
+            .flatten()
+            .map(String::as_str)
+            .collect()
     }
 
     /// Whole batches up to the next stop while the arguments are short; a part of the first one where that is too
     /// long. The rest comes with the next call.
     pub(crate) fn from_state(run: &str, state: &RunState) -> Self {
         let all = next_batches(state);
-        let mut out = Self { arguments: workflow_arguments(run, state, &[]) };
+        let mut out = Self {
+            arguments: workflow_arguments(run, state, &[]),
+        };
         for batch in &all {
             let mut batches = out.arguments.batches.clone();
             batches.push(batch.iter().map(|id| (*id).to_owned()).collect());
@@ -50,7 +57,9 @@ impl WorkflowBatch {
             if is_short(&longer) {
                 out.arguments = longer;
             } else if out.arguments.batches.is_empty() {
-                return Self { arguments: cut_batch(run, state, batch) };
+                return Self {
+                    arguments: cut_batch(run, state, batch),
+                };
             } else {
                 break;
             }
@@ -60,9 +69,20 @@ impl WorkflowBatch {
 }
 
 fn cut_batch(run: &str, state: &RunState, batch: &[&str]) -> WorkflowArguments {
-    let of =
-        |count: usize| workflow_arguments(run, state, &[batch.iter().take(count).map(|id| (*id).to_owned()).collect()]);
-    let most = (2..=batch.len()).take_while(|count| is_short(&of(*count))).last();
+    let of = |count: usize| {
+        workflow_arguments(
+            run,
+            state,
+            &[batch
+                .iter()
+                .take(count)
+                .map(|id| (*id).to_owned())
+                .collect()],
+        )
+    };
+    let most = (2..=batch.len())
+        .take_while(|count| is_short(&of(*count)))
+        .last();
     of(most.unwrap_or(1))
 }
 
@@ -72,13 +92,31 @@ fn is_short(arguments: &WorkflowArguments) -> bool {
 
 fn workflow_arguments(run: &str, state: &RunState, batches: &[Vec<String>]) -> WorkflowArguments {
     let first = state.plan.tasks.iter().find(|task| !task.is_verification());
-    let model = first.and_then(|task| choose_model(&state.plan, task, 1)).unwrap_or(SESSION_MODEL).to_owned();
-    let planned = batches.iter().flatten().filter_map(|id| state.plan.task(id));
-    let tasks: Vec<WorkflowTask> =
-        planned.map(|task| WorkflowTask { id: task.id.clone(), depends_on: task.deps.clone() }).collect();
-    let is_bad = |id: &str| state.standing(id).is_some_and(|standing| has_failed(state, id, &standing));
-    let mut failed_or_blocked: Vec<String> =
-        tasks.iter().flat_map(|task| &task.depends_on).filter(|id| is_bad(id)).cloned().collect();
+    let model = first
+        .and_then(|task| choose_model(&state.plan, task, 1))
+        .unwrap_or(SESSION_MODEL)
+        .to_owned();
+    let planned = batches
+        .iter()
+        .flatten()
+        .filter_map(|id| state.plan.task(id));
+    let tasks: Vec<WorkflowTask> = planned
+        .map(|task| WorkflowTask {
+            id: task.id.clone(),
+            depends_on: task.deps.clone(),
+        })
+        .collect();
+    let is_bad = |id: &str| {
+        state
+            .standing(id)
+            .is_some_and(|standing| has_failed(state, id, &standing))
+    };
+    let mut failed_or_blocked: Vec<String> = tasks
+        .iter()
+        .flat_map(|task| &task.depends_on)
+        .filter(|id| is_bad(id))
+        .cloned()
+        .collect();
     failed_or_blocked.sort();
     failed_or_blocked.dedup();
     WorkflowArguments {

@@ -39,7 +39,12 @@ pub(crate) struct AnswerOptions {
 pub(crate) fn run(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state, into) = record_answer(&context, options)?;
-    print_then_next(&context, &run, state, &format!("Answered {}: {}{into}.", options.question, options.option))
+    print_then_next(
+        &context,
+        &run,
+        state,
+        &format!("Answered {}: {}{into}.", options.question, options.option),
+    )
 }
 
 /// Records an answer. Gives the state behind it, and the file of a decision.
@@ -56,19 +61,30 @@ pub(crate) fn record_answer(
     let (question, option) = (options.question.as_str(), options.option.as_str());
     // Refused before the plan is touched.
     engine.transact(|state| {
-        Ok((Vec::new(), verbs::answer_question(state, &engine.caller, question, option, None).map(drop)?))
+        Ok((
+            Vec::new(),
+            verbs::answer_question(state, &engine.caller, question, option, None).map(drop)?,
+        ))
     })?;
-    let about = before.questions.iter().find(|known| known.question.id == question).map(|known| &known.question.kind);
+    let about = before
+        .questions
+        .iter()
+        .find(|known| known.question.id == question)
+        .map(|known| &known.question.kind);
     let choices: Vec<_> = match about {
         Some(QuestionKind::Decisions { decisions }) => {
-            let choice =
-                |decision: &omo_plan::model::PlanDecision| Some((decision.clone(), chosen_label(decision, option)?));
+            let choice = |decision: &omo_plan::model::PlanDecision| {
+                Some((decision.clone(), chosen_label(decision, option)?))
+            };
             decisions.iter().filter_map(choice).collect()
         }
         _ => Vec::new(),
     };
-    let written =
-        if choices.is_empty() { None } else { work::write_choices(Path::new(&before.root), &before, &choices)? };
+    let written = if choices.is_empty() {
+        None
+    } else {
+        work::write_choices(Path::new(&before.root), &before, &choices)?
+    };
     let (judges, state) = engine.transact(|state| {
         let events = engine.answer_question(state, question, option, written.clone())?;
         let judges = events.iter().find_map(|event| match event {
@@ -79,7 +95,8 @@ pub(crate) fn record_answer(
     })?;
     context.note_in_session(&run, &before.holder, &state);
     let into = written.map(|_| format!("; written into {}", before.plan.source.path));
-    let judges = judges.map(|judges| format!("; let stand: {}", sanitize(&judges.join(", "), 1000)));
+    let judges =
+        judges.map(|judges| format!("; let stand: {}", sanitize(&judges.join(", "), 1000)));
     let into = into.into_iter().chain(judges).collect();
     Ok((run, state, into))
 }

@@ -35,25 +35,42 @@ pub(crate) fn run(env: &ProcessEnv, options: &BlockedOptions) -> Result<(), Comm
     let project = find_project(env, options.session.session.as_deref())?;
     let reason = sanitize(&options.reason, 300);
     if reason.is_empty() {
-        return Err(CommandError::usage("a reason is needed", "omo blocked \"why it cannot be done\""));
+        return Err(CommandError::usage(
+            "a reason is needed",
+            "omo blocked \"why it cannot be done\"",
+        ));
     }
     let id = project.require_session(env)?;
     let folder = GuardedFolder::create_state(&project.root)?;
-    let ((was_on, session), _lock) = state::update(&folder, &id, Project::state_update(env), |session| {
-        if !session.is_armed() {
-            return ((false, session.clone()), EntryChange::Keep);
-        }
-        session.ulw.said_blocked = Some(reason.clone());
-        ((true, session.clone()), EntryChange::Write)
-    })?;
+    let ((was_on, session), _lock) =
+        state::update(&folder, &id, Project::state_update(env), |session| {
+            if !session.is_armed() {
+                return ((false, session.clone()), EntryChange::Keep);
+            }
+            session.ulw.said_blocked = Some(reason.clone());
+            ((true, session.clone()), EntryChange::Write)
+        })?;
     if !was_on {
         let message = format!("no ultrawork run is on in session {id}");
-        return Err(CommandError::not_found(message, "`omo status` shows the sessions of this project"));
+        return Err(CommandError::not_found(
+            message,
+            "`omo status` shows the sessions of this project",
+        ));
     }
     log_decision(
         &folder,
-        &log_entry::new_entry(id.as_str(), &session, "cli", "blocked".to_owned(), "said to be blocked", env.now),
+        &log_entry::new_entry(
+            id.as_str(),
+            &session,
+            "cli",
+            "blocked".to_owned(),
+            "said to be blocked",
+            env.now,
+        ),
     );
-    writeln!(anstream::stdout(), "{id}  the run ends as blocked when this turn ends: {reason}")?;
+    writeln!(
+        anstream::stdout(),
+        "{id}  the run ends as blocked when this turn ends: {reason}"
+    )?;
     Ok(())
 }

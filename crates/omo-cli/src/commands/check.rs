@@ -49,7 +49,11 @@ impl CheckCommand {
     }
 }
 
-pub(super) fn run(env: &ProcessEnv, config: &UserConfig, command: CheckCommand) -> Result<(), CommandError> {
+pub(super) fn run(
+    env: &ProcessEnv,
+    config: &UserConfig,
+    command: CheckCommand,
+) -> Result<(), CommandError> {
     warn_about_config(config);
     let project = find_project(env, command.session())?;
     match command {

@@ -19,7 +19,10 @@ pub(crate) struct CompletionsOptions {
 }
 
 /// Prints the completions; `command` is the whole clap command.
-pub(crate) fn run(mut command: clap::Command, options: &CompletionsOptions) -> Result<(), CommandError> {
+pub(crate) fn run(
+    mut command: clap::Command,
+    options: &CompletionsOptions,
+) -> Result<(), CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(options.shell, &mut command, "omo", &mut script);
     Ok(std::io::stdout().write_all(&script)?)

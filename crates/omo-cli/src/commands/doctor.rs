@@ -53,7 +53,11 @@ pub(crate) struct DoctorOptions {
     pub json: bool,
 }
 
-pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &DoctorOptions) -> Result<(), CommandError> {
+pub(crate) fn run(
+    env: &ProcessEnv,
+    config: &UserConfig,
+    options: &DoctorOptions,
+) -> Result<(), CommandError> {
     if let Some(name) = &options.launcher {
         require_valid_config(config)?;
         return launcher::run(env, name, options.launcher_remote.as_deref(), options.json);
@@ -71,9 +75,19 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &DoctorOptions
         let columns = stdout_columns().unwrap_or(render::MOST_COLUMNS);
         render::write_table(&mut out, &findings, columns)?;
     }
-    match findings.iter().filter(|finding| finding.level == Level::Bad).count() {
+    match findings
+        .iter()
+        .filter(|finding| finding.level == Level::Bad)
+        .count()
+    {
         0 => Ok(()),
-        1 => Err(CommandError::not_green("1 check is bad", "the row says what fixes it")),
-        bad => Err(CommandError::not_green(format!("{bad} checks are bad"), "each row says what fixes it")),
+        1 => Err(CommandError::not_green(
+            "1 check is bad",
+            "the row says what fixes it",
+        )),
+        bad => Err(CommandError::not_green(
+            format!("{bad} checks are bad"),
+            "each row says what fixes it",
+        )),
     }
 }

@@ -56,18 +56,35 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 pub(crate) fn run(env: &ProcessEnv, options: &LogOptions) -> Result<(), CommandError> {
     let project = Project::find(env)?;
     let clock = LocalClock::from_process(env.now);
-    let since = options.since.map(|since| resolve_since(since, &clock)).transpose()?;
+    let since = options
+        .since
+        .map(|since| resolve_since(since, &clock))
+        .transpose()?;
     let mut log = DecisionLogReader::default();
-    let lines = project.folder.as_ref().map(|folder| log.read_on(folder)).transpose()?.unwrap_or_default();
+    let lines = project
+        .folder
+        .as_ref()
+        .map(|folder| log.read_on(folder))
+        .transpose()?
+        .unwrap_or_default();
     let mut shown = LogWriter::new(clock, options.json);
     shown.know(&lines);
-    let session = options.session.as_deref().map(|prefix| find_session(&shown.ids, prefix)).transpose()?;
+    let session = options
+        .session
+        .as_deref()
+        .map(|prefix| find_session(&shown.ids, prefix))
+        .transpose()?;
     if shown.ids.is_empty() && !(options.follow && project.folder.is_some()) {
-        writeln!(anstream::stderr(), "Nothing was decided in {} yet.", project.root.display())?;
+        writeln!(
+            anstream::stderr(),
+            "Nothing was decided in {} yet.",
+            project.root.display()
+        )?;
         return Ok(());
     }
     let is_meant = |entry: &LogEntry| {
-        since.is_none_or(|since| entry.at >= since) && session.as_ref().is_none_or(|id| *id == entry.session)
+        since.is_none_or(|since| entry.at >= since)
+            && session.as_ref().is_none_or(|id| *id == entry.session)
     };
     let passed_over = options.limit.map_or(0, |limit| {
         let meant = lines.entries().filter(is_meant).count();
@@ -77,7 +94,11 @@ pub(crate) fn run(env: &ProcessEnv, options: &LogOptions) -> Result<(), CommandE
     drop(lines);
     if !options.follow {
         if !is_any_shown {
-            writeln!(anstream::stderr(), "Nothing of what was decided in {} is meant.", project.root.display())?;
+            writeln!(
+                anstream::stderr(),
+                "Nothing of what was decided in {} is meant.",
+                project.root.display()
+            )?;
         }
         return Ok(());
     }
@@ -95,12 +116,19 @@ pub(crate) fn run(env: &ProcessEnv, options: &LogOptions) -> Result<(), CommandE
 
 fn resolve_since(since: Since, clock: &LocalClock) -> Result<Timestamp, CommandError> {
     since.resolve(clock).ok_or_else(|| {
-        CommandError::usage("that day does not begin on any clock", "name another one, or so long ago: `--since 3d`")
+        CommandError::usage(
+            "that day does not begin on any clock",
+            "name another one, or so long ago: `--since 3d`",
+        )
     })
 }
 
 fn find_session(ids: &BTreeSet<String>, prefix: &str) -> Result<String, CommandError> {
-    let found: Vec<&str> = ids.iter().map(String::as_str).filter(|id| id.starts_with(prefix)).collect();
+    let found: Vec<&str> = ids
+        .iter()
+        .map(String::as_str)
+        .filter(|id| id.starts_with(prefix))
+        .collect();
     let shown = sanitize(prefix, 60);
     match *found {
         _ if ids.contains(prefix) => Ok(prefix.to_owned()),
@@ -110,10 +138,16 @@ fn find_session(ids: &BTreeSet<String>, prefix: &str) -> Result<String, CommandE
             "`omo log` names the sessions, `omo status` those that are on",
         )),
         ref several => {
-            let ids: Vec<String> =
-                several.iter().take(10).map(|id| format!("  --session {}", sanitize(id, 64))).collect();
+            let ids: Vec<String> = several
+                .iter()
+                .take(10)
+                .map(|id| format!("  --session {}", sanitize(id, 64)))
+                .collect();
             let message = format!("the ids of {} sessions begin with `{shown}`", several.len());
-            Err(CommandError::usage(message, format!("name one:\n{}", ids.join("\n"))))
+            Err(CommandError::usage(
+                message,
+                format!("name one:\n{}", ids.join("\n")),
+            ))
         }
     }
 }
@@ -137,7 +171,13 @@ struct LogWriter {
 
 impl LogWriter {
     fn new(clock: LocalClock, is_json: bool) -> Self {
-        Self { clock, is_json, columns: stdout_columns(), ids: BTreeSet::new(), short: ShortIds::default() }
+        Self {
+            clock,
+            is_json,
+            columns: stdout_columns(),
+            ids: BTreeSet::new(),
+            short: ShortIds::default(),
+        }
     }
 
     /// Adds the ids of these lines to the set of distinguishable short ids.
@@ -156,7 +196,10 @@ impl LogWriter {
         for entry in entries {
             is_any_written = true;
             if self.is_json {
-                let line = JsonLine { entry: &entry, at_local: self.clock.rfc_3339(entry.at) };
+                let line = JsonLine {
+                    entry: &entry,
+                    at_local: self.clock.rfc_3339(entry.at),
+                };
                 writeln!(out, "{}", serde_json::to_string(&line).unwrap_or_default())?;
             } else {
                 writeln!(out, "{}", self.text(&entry))?;
@@ -171,20 +214,37 @@ impl LogWriter {
     fn text(&self, entry: &LogEntry) -> String {
         let dim = Style::new().dimmed();
         let style = decision_style(&entry.decision);
-        let (when, session) = (self.clock.describe(entry.at), sanitize(self.short.get(&entry.session), 36));
-        let (decision, blocks) =
-            (sanitize(entry.decision_words(), 14), format!("{}/{}", entry.blocks, entry.max_blocks));
-        let head = format!("{dim}{when:<16}{dim:#}  {session:<8}  {style}{decision:<14}{style:#}  {blocks:<5}");
+        let (when, session) = (
+            self.clock.describe(entry.at),
+            sanitize(self.short.get(&entry.session), 36),
+        );
+        let (decision, blocks) = (
+            sanitize(entry.decision_words(), 14),
+            format!("{}/{}", entry.blocks, entry.max_blocks),
+        );
+        let head = format!(
+            "{dim}{when:<16}{dim:#}  {session:<8}  {style}{decision:<14}{style:#}  {blocks:<5}"
+        );
         let width = WHEN_AND_DECISION + session.chars().count().max(8);
-        let why = format!("{}: {}", sanitize(&entry.event, 16), sanitize(&entry.why, 400));
-        let Some(columns) = self.columns else { return format!("{head}  {why}") };
+        let why = format!(
+            "{}: {}",
+            sanitize(&entry.event, 16),
+            sanitize(&entry.why, 400)
+        );
+        let Some(columns) = self.columns else {
+            return format!("{head}  {why}");
+        };
         let room = columns.saturating_sub(width + 2);
         if room >= LEAST_ROOM {
             let gap = format!("\n{}", " ".repeat(width + 2));
             return format!("{head}  {}", textwrap::wrap(&why, room).join(&gap));
         }
         let below = textwrap::wrap(&why, columns.saturating_sub(BELOW.len()).max(LEAST_ROOM));
-        format!("{}\n{BELOW}{}", head.trim_end(), below.join(&format!("\n{BELOW}")))
+        format!(
+            "{}\n{BELOW}{}",
+            head.trim_end(),
+            below.join(&format!("\n{BELOW}"))
+        )
     }
 }
 
@@ -197,7 +257,9 @@ const BELOW: &str = "    ";
 fn decision_style(decision: &str) -> Style {
     let end = decision.strip_prefix("end: ");
     match (end, decision) {
-        (Some(end), _) if end == VerdictKind::Verified.word() => AnsiColor::Green.on_default().bold(),
+        (Some(end), _) if end == VerdictKind::Verified.word() => {
+            AnsiColor::Green.on_default().bold()
+        }
         (Some(end), _) if end == VerdictKind::Stopped.word() => Style::new(),
         (Some(_), _) => AnsiColor::Red.on_default().bold(),
         (None, "pause" | "warn") => AnsiColor::Yellow.on_default(),
@@ -218,7 +280,8 @@ mod tests {
             event: "Stop".to_owned(),
             row: Some(15),
             decision: decision.to_owned(),
-            why: "the work is not claimed to be done, and what it is judged by was not run yet".to_owned(),
+            why: "the work is not claimed to be done, and what it is judged by was not run yet"
+                .to_owned(),
             blocks: 3,
             max_blocks: 8,
             claim: None,
@@ -226,25 +289,35 @@ mod tests {
     }
 
     fn shown(columns: Option<usize>, decision: &str) -> String {
-        let mut writer = LogWriter::new(LocalClock::from_process(Timestamp::from_millis(240_000)), false);
+        let mut writer = LogWriter::new(
+            LocalClock::from_process(Timestamp::from_millis(240_000)),
+            false,
+        );
         writer.columns = columns;
-        writer.ids = ["0b7f2a9c-4444-4444", "0b7f2a9c-4d00"].map(str::to_owned).into();
+        writer.ids = ["0b7f2a9c-4444-4444", "0b7f2a9c-4d00"]
+            .map(str::to_owned)
+            .into();
         writer.short = ShortIds::new(writer.ids.iter().map(String::as_str));
-        anstream::adapter::strip_str(&writer.text(&entry("0b7f2a9c-4444-4444", decision))).to_string()
+        anstream::adapter::strip_str(&writer.text(&entry("0b7f2a9c-4444-4444", decision)))
+            .to_string()
     }
 
     #[test]
     fn no_terminal_is_too_narrow_for_a_decision() {
         for columns in [40, 60, 80, 100, 200] {
             let text = shown(Some(columns), "end: verified");
-            assert!(text.starts_with("4 min ago         0b7f2a9c-44  end: verified   3/8"), "{text}");
-            assert!(text.lines().all(|line| line.width() <= columns.max(60)), "{columns}:\n{text}");
-            let words: Vec<&str> = text.split_whitespace().collect();
             assert!(
-                words
-                    .join(" ")
-                    .ends_with("Stop: the work is not claimed to be done, and what it is judged by was not run yet")
+                text.starts_with("4 min ago         0b7f2a9c-44  end: verified   3/8"),
+                "{text}"
             );
+            assert!(
+                text.lines().all(|line| line.width() <= columns.max(60)),
+                "{columns}:\n{text}"
+            );
+            let words: Vec<&str> = text.split_whitespace().collect();
+            assert!(words.join(" ").ends_with(
+                "Stop: the work is not claimed to be done, and what it is judged by was not run yet"
+            ));
         }
         let text = shown(None, "block");
         assert_eq!(text.lines().count(), 1, "{text}");

@@ -165,11 +165,18 @@ pub(crate) fn run(action: PlanCommand) -> Result<(), CommandError> {
 fn lint(options: &ReadOptions) -> Result<(), CommandError> {
     let (plan, file) = read_plan(&options.plan, options.sizes)?;
     if options.json {
-        print_json(&crate::plan_findings::finding_rows(&file.bytes, &plan.diagnostics))?;
+        print_json(&crate::plan_findings::finding_rows(
+            &file.bytes,
+            &plan.diagnostics,
+        ))?;
     } else {
         let mut out = anstream::stdout().lock();
         write!(out, "{}", render_diagnostics(&plan, &file))?;
-        writeln!(out, "{}", crate::plan_findings::count_words(&plan.diagnostics))?;
+        writeln!(
+            out,
+            "{}",
+            crate::plan_findings::count_words(&plan.diagnostics)
+        )?;
     }
     validity_status(plan.can_run())
 }
@@ -178,12 +185,17 @@ fn read_plan(given: &FileOptions, sizes: SizeOptions) -> Result<(Plan, PlanFile)
     let file = read_file(given)?;
     let plan = file.plan(reading(given, sizes));
     let current = std::env::current_dir().ok();
-    let Some(root) = current.and_then(|current| project_root::find_project(&current)) else { return Ok((plan, file)) };
+    let Some(root) = current.and_then(|current| project_root::find_project(&current)) else {
+        return Ok((plan, file));
+    };
     Ok((name_from_top(plan, &root.to_string_lossy()), file))
 }
 
 fn reading(given: &FileOptions, sizes: SizeOptions) -> PlanReading {
-    PlanReading { batches: BatchOptions::of(sizes.k, sizes.batch_size), dialect: given.dialect }
+    PlanReading {
+        batches: BatchOptions::of(sizes.k, sizes.batch_size),
+        dialect: given.dialect,
+    }
 }
 
 /// A file, a folder or stdin; one byte over the limit shows that a plan is too large.
@@ -194,10 +206,17 @@ fn read_file(given: &FileOptions) -> Result<PlanFile, CommandError> {
     }
     let mut bytes = Vec::new();
     let stdin = std::io::stdin().lock();
-    stdin.take(MAX_PLAN_BYTES + 1).read_to_end(&mut bytes).context("the plan on stdin cannot be read")?;
+    stdin
+        .take(MAX_PLAN_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .context("the plan on stdin cannot be read")?;
     Ok(PlanFile::from_bytes(path, bytes))
 }
 
 fn validity_status(is_sound: bool) -> Result<(), CommandError> {
-    if is_sound { Ok(()) } else { Err(CommandError::already_printed(ExitKind::InvalidPlan)) }
+    if is_sound {
+        Ok(())
+    } else {
+        Err(CommandError::already_printed(ExitKind::InvalidPlan))
+    }
 }

@@ -64,36 +64,60 @@ pub(crate) struct ProveOptions {
     pub ci: CiOptions,
 }
 
-pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &ProveOptions) -> Result<(), CommandError> {
+pub(crate) fn run(
+    env: &ProcessEnv,
+    config: &UserConfig,
+    options: &ProveOptions,
+) -> Result<(), CommandError> {
     crate::config_problems::require_valid_config(config)?;
     if env.in_check {
         let hint = "remove `omo prove` from what the check runs";
-        return Err(CommandError::precondition("a check cannot run the checks", hint));
+        return Err(CommandError::precondition(
+            "a check cannot run the checks",
+            hint,
+        ));
     }
     let project = Project::find(env)?;
     let checks = wanted_checks(env, config, &project, options)?;
     let state_home = env.state_home.as_deref().ok_or_else(|| {
-        CommandError::precondition("no folder of your own is known for the copies", "set HOME, or XDG_STATE_HOME")
+        CommandError::precondition(
+            "no folder of your own is known for the copies",
+            "set HOME, or XDG_STATE_HOME",
+        )
     })?;
     let environment = CheckEnvironment::from_variables(env::variables(), &project.root);
     let repository = approved_config(env, &project);
-    let tests = TestFiles::new(repository.as_ref().map(|repository| repository.tests.clone()).unwrap_or_default());
+    let tests = TestFiles::new(
+        repository
+            .as_ref()
+            .map(|repository| repository.tests.clone())
+            .unwrap_or_default(),
+    );
     let request = ProofRequest {
         root: &project.root,
         state_home,
-        base: options.base.as_deref().map_or(BaseChoice::BranchStart, BaseChoice::Revision),
+        base: options
+            .base
+            .as_deref()
+            .map_or(BaseChoice::BranchStart, BaseChoice::Revision),
         checks: &checks,
         task: None,
         hollow: HollowChecks::All,
         tests: &tests,
         environment: &environment,
         time: std::time::UNIX_EPOCH + Duration::from_millis(env.now.as_millis().unsigned_abs()),
-        setup: repository.as_ref().and_then(|repository| repository.setup.as_deref()),
+        setup: repository
+            .as_ref()
+            .and_then(|repository| repository.setup.as_deref()),
     };
-    let proof = counterfactual::prove(&request, &mut ProofProgress::new()).map_err(|error| proof_failure(&error))?;
+    let proof = counterfactual::prove(&request, &mut ProofProgress::new())
+        .map_err(|error| proof_failure(&error))?;
     if options.ci.format.is_some() {
-        let rows: Vec<CiCheck> =
-            checks.iter().zip(&proof.checks).map(|(check, proof)| ci_check(&check.name, proof)).collect();
+        let rows: Vec<CiCheck> = checks
+            .iter()
+            .zip(&proof.checks)
+            .map(|(check, proof)| ci_check(&check.name, proof))
+            .collect();
         options.ci.print("omo prove", &project.root, &rows)?;
     } else {
         show(options, &proof)?;
@@ -120,12 +144,24 @@ fn wanted_checks(
     }
     let selected = select_checks(env, config, project)?;
     if selected.checks.is_empty() {
-        let hint = match (selected.unapproved, offer_check(&project.root, config.detection)) {
-            (Some(_), _) => "`omo check approve` approves those of omo.toml; or give one: `--check COMMAND`".to_owned(),
-            (None, Ok(found)) => format!("give one: `omo prove --check {}`", typed_form(found.command)),
+        let hint = match (
+            selected.unapproved,
+            offer_check(&project.root, config.detection),
+        ) {
+            (Some(_), _) => {
+                "`omo check approve` approves those of omo.toml; or give one: `--check COMMAND`"
+                    .to_owned()
+            }
+            (None, Ok(found)) => format!(
+                "give one: `omo prove --check {}`",
+                typed_form(found.command)
+            ),
             (None, Err(_)) => "give one: `omo prove --check COMMAND`".to_owned(),
         };
-        return Err(CommandError::precondition("no check is approved or given", hint));
+        return Err(CommandError::precondition(
+            "no check is approved or given",
+            hint,
+        ));
     }
     Ok(selected.checks)
 }
@@ -133,13 +169,19 @@ fn wanted_checks(
 /// `omo.toml`, if its user approved exactly this version.
 fn approved_config(env: &ProcessEnv, project: &Project) -> Option<RepositoryConfig> {
     let repository = RepositoryConfig::read(&project.root)?;
-    matches!(repository.approval(env.state_home.as_deref()), ApprovalState::Yes(_)).then_some(repository)
+    matches!(
+        repository.approval(env.state_home.as_deref()),
+        ApprovalState::Yes(_)
+    )
+    .then_some(repository)
 }
 
 fn proof_failure(error: &ProofError) -> CommandError {
     let hint = match error {
         ProofError::Base(_) => "name the commit without the change: `omo prove --base REV`",
-        ProofError::Tree(_) | ProofError::Installed(_) => "free some space, or leave out what is not needed",
+        ProofError::Tree(_) | ProofError::Installed(_) => {
+            "free some space, or leave out what is not needed"
+        }
         ProofError::SetUp(_) => "correct `setup` in omo.toml, and approve it: `omo check approve`",
         ProofError::Cancelled | ProofError::FilesChanged => "start it again when you want to",
     };
@@ -148,7 +190,11 @@ fn proof_failure(error: &ProofError) -> CommandError {
 
 fn judge(proof: &Proof) -> Result<(), CommandError> {
     let count = |is: fn(&CheckProof) -> bool| proof.checks.iter().filter(|check| is(check)).count();
-    let (all, proved, refuted) = (proof.checks.len(), count(CheckProof::is_proved), count(CheckProof::is_refuted));
+    let (all, proved, refuted) = (
+        proof.checks.len(),
+        count(CheckProof::is_proved),
+        count(CheckProof::is_refuted),
+    );
     if proved == all {
         return Ok(());
     }
@@ -161,7 +207,10 @@ fn judge(proof: &Proof) -> Result<(), CommandError> {
         ));
     }
     let message = format!("{} of {all} could not be told", all - proved);
-    Err(CommandError::precondition(message, "the reason stands with each check"))
+    Err(CommandError::precondition(
+        message,
+        "the reason stands with each check",
+    ))
 }
 
 fn ci_check(name: &str, check: &CheckProof) -> CiCheck {
@@ -192,12 +241,25 @@ fn ci_check(name: &str, check: &CheckProof) -> CiCheck {
 fn show(options: &ProveOptions, proof: &Proof) -> Result<(), CommandError> {
     let mut out = anstream::stdout().lock();
     if options.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(proof).unwrap_or_default())?;
+        writeln!(
+            out,
+            "{}",
+            serde_json::to_string_pretty(proof).unwrap_or_default()
+        )?;
         return Ok(());
     }
-    writeln!(out, "Compared with {}", sanitize(proof.base.get(..12).unwrap_or(&proof.base), 40))?;
+    writeln!(
+        out,
+        "Compared with {}",
+        sanitize(proof.base.get(..12).unwrap_or(&proof.base), 40)
+    )?;
     for check in &proof.checks {
-        writeln!(out, "\n{}  {}", sanitize(&typed_form(&check.run), 200), verdict_words(check))?;
+        writeln!(
+            out,
+            "\n{}  {}",
+            sanitize(&typed_form(&check.run), 200),
+            verdict_words(check)
+        )?;
         writeln!(out, "  {}", sanitize(&check.reason, 300))?;
         if let Some(words) = hollow_words(check) {
             writeln!(out, "  with empty bodies: {}", sanitize(&words, 300))?;
@@ -205,8 +267,10 @@ fn show(options: &ProveOptions, proof: &Proof) -> Result<(), CommandError> {
         for line in &check.lines {
             writeln!(out, "    {}", sanitize(line, 160))?;
         }
-        let counts: Vec<String> =
-            count_changes(&check.tests).into_iter().map(|(word, count)| format!("{count} {word}")).collect();
+        let counts: Vec<String> = count_changes(&check.tests)
+            .into_iter()
+            .map(|(word, count)| format!("{count} {word}"))
+            .collect();
         if !counts.is_empty() {
             writeln!(out, "  tests: {}", counts.join(", "))?;
         }
@@ -220,21 +284,30 @@ fn show(options: &ProveOptions, proof: &Proof) -> Result<(), CommandError> {
 
 /// Tests that differ between the sides; those that passed on both are counted.
 fn show_tests(out: &mut impl Write, tests: &[TestComparison]) -> Result<(), CommandError> {
-    let differs = |test: &&TestComparison| test.with != test.without && test.without != TestState::Unknown;
+    let differs =
+        |test: &&TestComparison| test.with != test.without && test.without != TestState::Unknown;
     let rows: Vec<[Cell; 3]> = tests
         .iter()
         .filter(differs)
         .take(MAX_ROWS)
         .map(|test| {
             let name = sanitize(&test.name, MAX_NAME_CHARS);
-            [Cell::plain(name), Cell::plain(state_word(test.without)), Cell::plain(state_word(test.with))]
+            [
+                Cell::plain(name),
+                Cell::plain(state_word(test.without)),
+                Cell::plain(state_word(test.with)),
+            ]
         })
         .collect();
     if rows.is_empty() {
         return Ok(());
     }
     table::write_table(out, ["test", "without", "with"], rows)?;
-    let more = tests.iter().filter(differs).count().saturating_sub(MAX_ROWS);
+    let more = tests
+        .iter()
+        .filter(differs)
+        .count()
+        .saturating_sub(MAX_ROWS);
     if more > 0 {
         writeln!(out, "and {more} more: `--json` lists all")?;
     }
@@ -247,12 +320,18 @@ fn verdict_words(check: &CheckProof) -> &'static str {
         (WithChange::Unknown, _) => "it could not be run",
         (WithChange::Green, WithoutChange::Red) => "green, red without the change: proved",
         (WithChange::Green, WithoutChange::NotBuilt) => match check.hollow {
-            HollowAnswer::Red => "green, cannot be built without the change, red with empty bodies: proved",
-            HollowAnswer::Green { .. } => "green, cannot be built without the change, green with empty bodies",
+            HollowAnswer::Red => {
+                "green, cannot be built without the change, red with empty bodies: proved"
+            }
+            HollowAnswer::Green { .. } => {
+                "green, cannot be built without the change, green with empty bodies"
+            }
             _ => "green; cannot be built without the change, and that alone shows nothing",
         },
         (WithChange::Green, WithoutChange::Green) => "green, and green without the change, too",
-        (WithChange::Green, WithoutChange::Unknown) => "green; without the change it could not be told",
+        (WithChange::Green, WithoutChange::Unknown) => {
+            "green; without the change it could not be told"
+        }
     }
 }
 
@@ -286,18 +365,27 @@ impl ProofProgress {
     fn new() -> Self {
         let interrupted = Arc::new(AtomicBool::new(false));
         termination::flag_termination(&interrupted);
-        Self { line: ProgressLine::new(), interrupted }
+        Self {
+            line: ProgressLine::new(),
+            interrupted,
+        }
     }
 }
 
 impl ProofWatcher for ProofProgress {
     fn preparing(&mut self, file_count: usize) {
-        self.line.begin("copying".to_owned(), format!("{file_count} files, twice"));
+        self.line
+            .begin("copying".to_owned(), format!("{file_count} files, twice"));
     }
 
     fn check_started(&mut self, check: &Check, with_change: bool) {
-        let side = if with_change { "with the change" } else { "without the change" };
-        self.line.begin(side.to_owned(), sanitize(&typed_form(&check.command), 60));
+        let side = if with_change {
+            "with the change"
+        } else {
+            "without the change"
+        };
+        self.line
+            .begin(side.to_owned(), sanitize(&typed_form(&check.command), 60));
     }
 
     fn should_continue(&mut self) -> bool {

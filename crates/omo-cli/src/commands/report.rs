@@ -47,7 +47,10 @@ pub(crate) enum ReportFormat {
 /// Show what came of a run
 #[derive(Debug, Default, Args)]
 #[command(after_help = HELP)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the command line"
+)]
 pub(crate) struct ReportOptions {
     /// In this form; summary uses the words of such plans
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -57,7 +60,10 @@ pub(crate) struct ReportOptions {
     pub last: bool,
     /// Write a page for a browser into FILE, or among omo's own files
     #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with = "format")]
-    #[expect(clippy::option_option, reason = "the option may be there without a file")]
+    #[expect(
+        clippy::option_option,
+        reason = "the option may be there without a file"
+    )]
     pub html: Option<Option<PathBuf>>,
     /// Show it at once, in the browser
     #[arg(long)]
@@ -88,15 +94,31 @@ pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), Comman
         return Ok(write!(anstream::stdout(), "{text}")?);
     }
     if options.format == Some(ReportFormat::Json) {
-        return show::run(env, &ShowOptions { run: options.run, json: true });
+        return show::run(
+            env,
+            &ShowOptions {
+                run: options.run,
+                json: true,
+            },
+        );
     }
     if options.format == Some(ReportFormat::Progress) {
-        return show::run(env, &ShowOptions { run: options.run, json: false });
+        return show::run(
+            env,
+            &ShowOptions {
+                run: options.run,
+                json: false,
+            },
+        );
     }
     let context = CommandContext::find(env)?;
     let found = context.find_run(options.run.id(), EndedRuns::Included);
     let names_plan = options.run.id().is_some() || options.format.is_some();
-    if !names_plan && found.as_ref().is_err_and(|error| error.kind == ExitKind::NotFound) {
+    if !names_plan
+        && found
+            .as_ref()
+            .is_err_and(|error| error.kind == ExitKind::NotFound)
+    {
         let text = last::last_report(env, None).map_err(|error| match error.kind {
             ExitKind::NotFound => no_run_known(),
             _ => error,
@@ -117,18 +139,29 @@ pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), Comman
 /// Refuses page options without `--html`, and a file name with a line break.
 fn require_page(options: &ReportOptions) -> Result<(), CommandError> {
     let Some(file) = &options.html else {
-        let wanted = [(options.open, "--open"), (options.follow, "--follow"), (options.all, "--all")]
-            .into_iter()
-            .find(|(is, _)| *is);
+        let wanted = [
+            (options.open, "--open"),
+            (options.follow, "--follow"),
+            (options.all, "--all"),
+        ]
+        .into_iter()
+        .find(|(is, _)| *is);
         return wanted.map_or(Ok(()), |(_, option)| {
-            let message = format!("`{option}` is about a page for a browser, and none is to be written");
-            Err(CommandError::usage(message, format!("add `--html`: `omo report --html {option}`")))
+            let message =
+                format!("`{option}` is about a page for a browser, and none is to be written");
+            Err(CommandError::usage(
+                message,
+                format!("add `--html`: `omo report --html {option}`"),
+            ))
         });
     };
     let has_controls = |file: &PathBuf| file.to_string_lossy().chars().any(char::is_control);
     if file.as_ref().is_some_and(has_controls) {
         let message = "the name of FILE has a line break or another control character in it";
-        return Err(CommandError::usage(message, "give it a name that can be printed on one line"));
+        return Err(CommandError::usage(
+            message,
+            "give it a name that can be printed on one line",
+        ));
     }
     Ok(())
 }

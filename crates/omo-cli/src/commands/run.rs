@@ -48,7 +48,11 @@ pub(crate) enum RunCommand {
     Import(import::ImportOptions),
 }
 
-pub(super) fn run(env: &ProcessEnv, config: &UserConfig, command: RunCommand) -> Result<(), CommandError> {
+pub(super) fn run(
+    env: &ProcessEnv,
+    config: &UserConfig,
+    command: RunCommand,
+) -> Result<(), CommandError> {
     warn_about_config(config);
     match command {
         RunCommand::Start(options) => start::run(env, *options),

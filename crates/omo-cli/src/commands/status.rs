@@ -54,7 +54,11 @@ pub(crate) struct StatusOptions {
     pub json: bool,
 }
 
-pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StatusOptions) -> Result<(), CommandError> {
+pub(crate) fn run(
+    env: &ProcessEnv,
+    config: &UserConfig,
+    options: &StatusOptions,
+) -> Result<(), CommandError> {
     warn_about_config(config);
     let project = find_project(env, options.session.as_deref())?;
     let mut sessions = project.sessions()?;
@@ -63,13 +67,24 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StatusOptions
         sessions.retain(|(known, _)| known == id);
         if sessions.is_empty() {
             let hint = "`omo status` lists the sessions of this project";
-            return Err(CommandError::not_found(format!("no session `{id}` in {}", project.root.display()), hint));
+            return Err(CommandError::not_found(
+                format!("no session `{id}` in {}", project.root.display()),
+                hint,
+            ));
         }
     }
-    sessions.sort_by_key(|(_, session)| std::cmp::Reverse((session.is_armed(), session.updated_at)));
-    let mut log = project.folder.as_ref().map(decision_log::last_decisions).transpose()?.unwrap_or_default();
-    let mut reports: Vec<StatusReport> =
-        sessions.iter().map(|(id, session)| gather(&project, id, session, log.remove(id.as_str()), env)).collect();
+    sessions
+        .sort_by_key(|(_, session)| std::cmp::Reverse((session.is_armed(), session.updated_at)));
+    let mut log = project
+        .folder
+        .as_ref()
+        .map(decision_log::last_decisions)
+        .transpose()?
+        .unwrap_or_default();
+    let mut reports: Vec<StatusReport> = sessions
+        .iter()
+        .map(|(id, session)| gather(&project, id, session, log.remove(id.as_str()), env))
+        .collect();
     // Of the ended runs, only the last has its files compared.
     if let Some(report) = reports.iter_mut().find(|report| report.state == UlwState::Ended)
         && let Some((id, session)) = sessions.iter().find(|(id, _)| id.as_str() == report.session)
@@ -80,8 +95,10 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StatusOptions
         report.findings.push(format!("verified; {changed}"));
     }
     let clock = LocalClock::from_process(env.now);
-    let lines: Vec<SessionStatus> =
-        reports.into_iter().map(|report| SessionStatus::new(report, &clock, &project, env)).collect();
+    let lines: Vec<SessionStatus> = reports
+        .into_iter()
+        .map(|report| SessionStatus::new(report, &clock, &project, env))
+        .collect();
     if options.json {
         return print_json(&lines);
     }
@@ -105,7 +122,12 @@ struct SessionStatus {
 impl SessionStatus {
     fn new(report: StatusReport, clock: &LocalClock, project: &Project, env: &ProcessEnv) -> Self {
         let started_at_local = report.started_at.map(|at| clock.rfc_3339(at));
-        let mut status = Self { report, started_at_local, workers: Vec::new(), taken_over: None };
+        let mut status = Self {
+            report,
+            started_at_local,
+            workers: Vec::new(),
+            taken_over: None,
+        };
         status.read_ledger(project, env);
         status
     }
@@ -113,24 +135,42 @@ impl SessionStatus {
     /// Reads the plan run from its ledger: the session's entry may be older than a takeover, or than the end of a
     /// supervisor. A run is shown in the session that holds it, and nowhere else.
     fn read_ledger(&mut self, project: &Project, env: &ProcessEnv) {
-        let Some(known) = self.report.plan_run.take() else { return };
-        let runs = RunStore::find(&project.root, env.state_home.as_deref()).ok().flatten();
+        let Some(known) = self.report.plan_run.take() else {
+            return;
+        };
+        let runs = RunStore::find(&project.root, env.state_home.as_deref())
+            .ok()
+            .flatten();
         let run = runs.and_then(|runs| runs.get(&known.id).ok());
         // `omo run show` explains an unreadable run.
-        let Some((run, state)) = run.and_then(|run| run.state().ok().map(|state| (run, state))) else {
+        let Some((run, state)) = run.and_then(|run| run.state().ok().map(|state| (run, state)))
+        else {
             self.report.plan_run = Some(known);
             return;
         };
         if state.holder.session.as_deref() != Some(&self.report.session) {
             let (plan, holder) = (sanitize(&known.plan, 200), state.holder.describe());
-            self.taken_over = Some(format!("{plan}: held by {holder} now (run {})", sanitize(&known.id, 64)));
+            self.taken_over = Some(format!(
+                "{plan}: held by {holder} now (run {})",
+                sanitize(&known.id, 64)
+            ));
             return;
         }
         let now = session_entry(&run, &state);
-        self.report.plan_run = Some(PlanRun { prompt_at: known.prompt_at, updated_at: known.updated_at, ..now });
+        self.report.plan_run = Some(PlanRun {
+            prompt_at: known.prompt_at,
+            updated_at: known.updated_at,
+            ..now
+        });
         if state.phase == RunPhase::Executing {
-            let found = FoundFacts { gone: gone_workers(&run, &state), ..FoundFacts::default() };
-            let view = run_view(&RunFacts { found, ..RunFacts::of_state(run.id(), &state) });
+            let found = FoundFacts {
+                gone: gone_workers(&run, &state),
+                ..FoundFacts::default()
+            };
+            let view = run_view(&RunFacts {
+                found,
+                ..RunFacts::of_state(run.id(), &state)
+            });
             self.workers = working_lines(&view, env.now);
         }
     }
@@ -147,9 +187,15 @@ fn gather(
     let provenance = state::provenance(&project.root, id, session, env.state_home.as_deref());
     let provenance = provenance.unwrap_or(EntryProvenance::Foreign);
     let session = session.as_believed(provenance, env.now);
-    let comparison = env.state_home.as_deref().map(|home| known_counterfactual(home, id, &session).words());
+    let comparison = env
+        .state_home
+        .as_deref()
+        .map(|home| known_counterfactual(home, id, &session).words());
     let report = status_report(id.as_str(), &session, plan, last, env.client_block_cap);
-    StatusReport { comparison: comparison.unwrap_or_default(), ..report }
+    StatusReport {
+        comparison: comparison.unwrap_or_default(),
+        ..report
+    }
 }
 
 fn show(
@@ -161,12 +207,22 @@ fn show(
 ) -> Result<(), CommandError> {
     let mut out = anstream::stdout().lock();
     if lines.is_empty() {
-        writeln!(out, "No session of {} has used ultrawork.", project.root.display())?;
-        writeln!(out, "Type `ulw` and a task in a Claude Code prompt to turn it on.")?;
+        writeln!(
+            out,
+            "No session of {} has used ultrawork.",
+            project.root.display()
+        )?;
+        writeln!(
+            out,
+            "Type `ulw` and a task in a Claude Code prompt to turn it on."
+        )?;
         return Ok(());
     }
     if env.disabled {
-        writeln!(out, "OMO_DISABLE=1 is set here: with it in a session's environment, nothing is held.\n")?;
+        writeln!(
+            out,
+            "OMO_DISABLE=1 is set here: with it in a session's environment, nothing is held.\n"
+        )?;
     }
     let columns = stdout_columns();
     for (index, line) in lines.iter().enumerate() {
@@ -180,13 +236,22 @@ fn show(
 }
 
 /// Rows of a session, with its workers below its plan run.
-fn rows(line: &SessionStatus, short: &ShortIds, clock: &LocalClock, now: Timestamp) -> Vec<(&'static str, String)> {
+fn rows(
+    line: &SessionStatus,
+    short: &ShortIds,
+    clock: &LocalClock,
+    now: Timestamp,
+) -> Vec<(&'static str, String)> {
     let mut rows = Vec::new();
     for (label, value) in line.report.rows(now, &|at| clock.describe(at)) {
         match label {
             "session" => rows.push((label, short.get(&value).to_owned())),
             PLAN_RUN => {
-                let id = line.report.plan_run.as_ref().map(|run| format!(" (run {})", sanitize(&run.id, 64)));
+                let id = line
+                    .report
+                    .plan_run
+                    .as_ref()
+                    .map(|run| format!(" (run {})", sanitize(&run.id, 64)));
                 rows.push((label, value + &id.unwrap_or_default()));
                 rows.extend(line.workers.iter().map(|worker| ("worker", worker.clone())));
             }
@@ -204,8 +269,14 @@ fn write_rows(
     rows: &[(&'static str, String)],
     columns: Option<usize>,
 ) -> std::io::Result<()> {
-    let width = rows.iter().map(|(label, _)| label.width()).max().unwrap_or(0);
-    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(width + 2).max(LEAST_ROOM));
+    let width = rows
+        .iter()
+        .map(|(label, _)| label.width())
+        .max()
+        .unwrap_or(0);
+    let room = columns.map_or(usize::MAX, |columns| {
+        columns.saturating_sub(width + 2).max(LEAST_ROOM)
+    });
     let gap = format!("\n{}", " ".repeat(width + 2));
     writeln!(out, "{HEADING}")?;
     for (label, value) in rows {
@@ -223,10 +294,14 @@ const PLAN_RUN: &str = "plan run";
 /// Green for proved, red for ended unproved, yellow for attention.
 fn style(label: &str, report: &StatusReport) -> Style {
     let verdict = report.verdict.as_ref().map(|verdict| verdict.kind);
-    let waits = report.plan_run.as_ref().is_some_and(|run| run.is_open() && run.waits.is_some());
+    let waits = report
+        .plan_run
+        .as_ref()
+        .is_some_and(|run| run.is_open() && run.waits.is_some());
     let colour = match (label, report.state, verdict) {
         ("ultrawork", UlwState::Paused, _) | ("finding" | "weakened", ..) => Yellow,
-        ("ultrawork", UlwState::On, _) | ("ultrawork", UlwState::Ended, Some(VerdictKind::Verified)) => Green,
+        ("ultrawork", UlwState::On, _)
+        | ("ultrawork", UlwState::Ended, Some(VerdictKind::Verified)) => Green,
         ("ultrawork", UlwState::Ended, Some(kind)) if kind != VerdictKind::Stopped => Red,
         (PLAN_RUN, ..) if waits => Yellow,
         _ => return Style::new(),
@@ -251,16 +326,31 @@ mod tests {
             ..PlanRun::default()
         };
         let (kind, at) = (VerdictKind::Expired, Timestamp::from_millis(0));
-        let verdict = UlwVerdict { kind, at, why: "the time is up".to_owned() };
-        let session = Session { verdict: Some(verdict), ..Session::default() };
-        status_report("0b7f2a9c-4444-4444-8888-1234567890ab", &session, Some(&plan_run), None, None)
+        let verdict = UlwVerdict {
+            kind,
+            at,
+            why: "the time is up".to_owned(),
+        };
+        let session = Session {
+            verdict: Some(verdict),
+            ..Session::default()
+        };
+        status_report(
+            "0b7f2a9c-4444-4444-8888-1234567890ab",
+            &session,
+            Some(&plan_run),
+            None,
+            None,
+        )
     }
 
     fn text(columns: Option<usize>) -> String {
         let line = SessionStatus {
             report: report(),
             started_at_local: None,
-            workers: vec!["auth at work in /home/me/a/long/path/to/the/worktree/of/the/worker".to_owned()],
+            workers: vec![
+                "auth at work in /home/me/a/long/path/to/the/worktree/of/the/worker".to_owned(),
+            ],
             taken_over: None,
         };
         let now = Timestamp::from_millis(240_000);
@@ -277,7 +367,11 @@ mod tests {
             let text = text(Some(columns));
             assert!(text.lines().all(|line| line.width() <= columns), "{text}");
             let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            assert!(text.contains("0b7f2a9c\n") && words.contains("NOT PROVED: the work was never claimed"), "{text}");
+            assert!(
+                text.contains("0b7f2a9c\n")
+                    && words.contains("NOT PROVED: the work was never claimed"),
+                "{text}"
+            );
             assert!(words.contains("ended 4 min ago: the time is up"), "{text}");
         }
         let text = text(None);
@@ -293,7 +387,10 @@ mod tests {
             report.verdict.as_mut().unwrap().kind = kind;
             style(label, &report).get_fg_color()
         };
-        assert_eq!(colour("ultrawork", VerdictKind::Verified), Some(Green.into()));
+        assert_eq!(
+            colour("ultrawork", VerdictKind::Verified),
+            Some(Green.into())
+        );
         assert_eq!(colour("ultrawork", VerdictKind::Released), Some(Red.into()));
         assert_eq!(colour("ultrawork", VerdictKind::Stopped), None);
         assert_eq!(colour(PLAN_RUN, VerdictKind::Stopped), Some(Yellow.into()));

@@ -47,7 +47,9 @@ pub(crate) struct StatuslineOptions {
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// Reads the options in the usual form. Runs often, so that the set-up of clap is left to any other form.
-pub(crate) fn options_without_clap(mut arguments: impl Iterator<Item = OsString>) -> Option<StatuslineOptions> {
+pub(crate) fn options_without_clap(
+    mut arguments: impl Iterator<Item = OsString>,
+) -> Option<StatuslineOptions> {
     if arguments.next()? != "statusline" {
         return None;
     }
@@ -56,7 +58,10 @@ pub(crate) fn options_without_clap(mut arguments: impl Iterator<Item = OsString>
         Some(option) if option == "--wrap" => Some(arguments.next()?.into_string().ok()?),
         Some(_) => return None,
     };
-    arguments.next().is_none().then_some(StatuslineOptions { wrap })
+    arguments
+        .next()
+        .is_none()
+        .then_some(StatuslineOptions { wrap })
 }
 
 /// Needed fields of the client's input. A wrong type makes it unreadable.
@@ -91,7 +96,9 @@ pub(crate) fn run(options: &StatuslineOptions) {
     }
     // A client that stopped reading needs no line.
     let mut stdout = std::io::stdout().lock();
-    let _ = stdout.write_all(&join_lines(said, &segment)).and_then(|()| stdout.flush());
+    let _ = stdout
+        .write_all(&join_lines(said, &segment))
+        .and_then(|()| stdout.flush());
 }
 
 /// Segment of the named session; `None` without a run.
@@ -100,15 +107,25 @@ fn segment(env: &ProcessEnv, input: &[u8]) -> Option<String> {
         return None;
     }
     // Most projects have never used omo; their input need not be parsed.
-    if env.project_dir.as_deref().is_some_and(|root| matches!(GuardedFolder::open_state(root), Ok(None))) {
+    if env
+        .project_dir
+        .as_deref()
+        .is_some_and(|root| matches!(GuardedFolder::open_state(root), Ok(None)))
+    {
         return None;
     }
     // serde would accept an array as a struct, by position.
-    let object = input.trim_ascii_start().starts_with(b"{").then_some(input)?;
+    let object = input
+        .trim_ascii_start()
+        .starts_with(b"{")
+        .then_some(input)?;
     let input: Input = serde_json::from_slice(object).ok()?;
     let id = SessionId::parse(&input.session_id).ok()?;
     let project = input.workspace.and_then(|workspace| workspace.project_dir);
-    let root = project_root::find_root(env.project_dir.as_deref().or(project.as_deref()), input.cwd.as_deref())?;
+    let root = project_root::find_root(
+        env.project_dir.as_deref().or(project.as_deref()),
+        input.cwd.as_deref(),
+    )?;
     let mut session = state::peek(&root, &id).ok()??;
     if session.is_armed() {
         note_interruption(&mut session, input.transcript_path.as_deref(), env.now);
@@ -119,8 +136,13 @@ fn segment(env: &ProcessEnv, input: &[u8]) -> Option<String> {
     }
     let plan = sealed_plan_run::authentic_run(&session, &id, env.state_home.as_deref());
     let mut parts = status_parts(&session, plan, env.client_block_cap, env.now);
-    if plan.is_some_and(|plan| plan.is_open() && is_supervised(&root, env.state_home.as_deref(), &plan.id)) {
-        parts.push(StatusPart { text: "clients at work".to_owned(), tone: PartTone::Plain });
+    if plan.is_some_and(|plan| {
+        plan.is_open() && is_supervised(&root, env.state_home.as_deref(), &plan.id)
+    }) {
+        parts.push(StatusPart {
+            text: "clients at work".to_owned(),
+            tone: PartTone::Plain,
+        });
     }
     let has_colour = !anstyle_query::no_color() && anstyle_query::term_supports_color();
     Some(painted(&parts, has_colour))
@@ -137,15 +159,24 @@ fn note_interruption(session: &mut Session, transcript: Option<&Path>, now: Time
 /// `true` while clients work on a run, or may at any moment: after Esc nothing else shows that.
 fn is_supervised(root: &Path, state_home: Option<&Path>, run: &str) -> bool {
     let runs = RunStore::find(root, state_home).ok().flatten();
-    runs.and_then(|runs| runs.get(run).ok()?.is_supervised().ok()).unwrap_or_default()
+    runs.and_then(|runs| runs.get(run).ok()?.is_supervised().ok())
+        .unwrap_or_default()
 }
 
 fn painted(parts: &[StatusPart], has_colour: bool) -> String {
     let painted = |part: &StatusPart| {
-        let style = if has_colour { style(part.tone) } else { Style::new() };
+        let style = if has_colour {
+            style(part.tone)
+        } else {
+            Style::new()
+        };
         format!("{style}{}{style:#}", part.text)
     };
-    parts.iter().map(painted).collect::<Vec<_>>().join(SEPARATOR)
+    parts
+        .iter()
+        .map(painted)
+        .collect::<Vec<_>>()
+        .join(SEPARATOR)
 }
 
 fn style(tone: PartTone) -> Style {
@@ -164,12 +195,19 @@ fn join_lines(other: Vec<u8>, segment: &str) -> Vec<u8> {
         return other;
     }
     let mut line = other;
-    while line.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
+    while line
+        .last()
+        .is_some_and(|byte| matches!(byte, b'\n' | b'\r'))
+    {
         line.pop();
     }
     if !line.trim_ascii().is_empty() {
         // A colour that the other line left on ends with it.
-        let reset = if line.contains(&b'\x1b') { "\x1b[0m" } else { "" };
+        let reset = if line.contains(&b'\x1b') {
+            "\x1b[0m"
+        } else {
+            ""
+        };
         line.extend([reset, SEPARATOR].concat().bytes());
     }
     line.extend(segment.bytes());
@@ -195,7 +233,11 @@ mod tests {
             (&[], None),
         ] {
             let options = options_without_clap(words.iter().map(OsString::from));
-            assert_eq!(options.map(|options| options.wrap), wrap.map(|wrap| wrap.map(str::to_owned)), "{words:?}");
+            assert_eq!(
+                options.map(|options| options.wrap),
+                wrap.map(|wrap| wrap.map(str::to_owned)),
+                "{words:?}"
+            );
         }
     }
 
@@ -207,7 +249,11 @@ mod tests {
             ("main", "ulw 0/8", "main · ulw 0/8\n"),
             ("one\ntwo\r\n\n", "ulw 0/8", "one\ntwo · ulw 0/8\n"),
             (" \n", "ulw 0/8", " ulw 0/8\n"),
-            ("\u{1b}[31mred", "ulw 0/8", "\u{1b}[31mred\u{1b}[0m · ulw 0/8\n"),
+            (
+                "\u{1b}[31mred",
+                "ulw 0/8",
+                "\u{1b}[31mred\u{1b}[0m · ulw 0/8\n",
+            ),
         ] {
             assert_eq!(
                 String::from_utf8(join_lines(other.into(), segment)).unwrap(),
@@ -219,9 +265,19 @@ mod tests {
 
     #[test]
     fn only_what_stands_out_has_a_colour_and_only_where_colours_are_wanted() {
-        let part = |text: &str, tone| StatusPart { text: text.to_owned(), tone };
-        let parts = [part("ulw 8/8", PartTone::Last), part("review", PartTone::Plain), part("paused", PartTone::Waits)];
+        let part = |text: &str, tone| StatusPart {
+            text: text.to_owned(),
+            tone,
+        };
+        let parts = [
+            part("ulw 8/8", PartTone::Last),
+            part("review", PartTone::Plain),
+            part("paused", PartTone::Waits),
+        ];
         assert_eq!(painted(&parts, false), "ulw 8/8 · review · paused");
-        assert_eq!(painted(&parts, true), "\u{1b}[31mulw 8/8\u{1b}[0m · review · \u{1b}[33mpaused\u{1b}[0m");
+        assert_eq!(
+            painted(&parts, true),
+            "\u{1b}[31mulw 8/8\u{1b}[0m · review · \u{1b}[33mpaused\u{1b}[0m"
+        );
     }
 }

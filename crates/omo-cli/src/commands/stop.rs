@@ -52,18 +52,34 @@ pub(crate) struct StopOptions {
     pub reason: Option<String>,
 }
 
-pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StopOptions) -> Result<(), CommandError> {
+pub(crate) fn run(
+    env: &ProcessEnv,
+    config: &UserConfig,
+    options: &StopOptions,
+) -> Result<(), CommandError> {
     warn_about_config(config);
     let mut sessions = RepositorySessions::read(env)?;
     let targets = targets(&sessions, env, options)?;
-    let own_root = sessions.folders.first().map(|folder| folder.root.clone()).unwrap_or_default();
+    let own_root = sessions
+        .folders
+        .first()
+        .map(|folder| folder.root.clone())
+        .unwrap_or_default();
     let (mut lines, mut failure) = (Vec::new(), None);
     // An error in one folder does not hold up the others.
     for (root, ids) in &targets {
-        let place = if *root == own_root { String::new() } else { format!(" (in {})", root.display()) };
+        let place = if *root == own_root {
+            String::new()
+        } else {
+            format!(" (in {})", root.display())
+        };
         match stop(env, root, ids, options.reason.as_deref()) {
             Ok(stopped) => {
-                lines.extend(ids.iter().zip(&stopped).map(|(id, stopped)| stopped_line(env, id, stopped) + &place));
+                lines.extend(
+                    ids.iter()
+                        .zip(&stopped)
+                        .map(|(id, stopped)| stopped_line(env, id, stopped) + &place),
+                );
             }
             Err(error) => failure = failure.or(Some(error)),
         }
@@ -87,34 +103,55 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StopOptions) 
 }
 
 fn stopped_line(env: &ProcessEnv, id: &SessionId, (was_on, session): &(bool, Session)) -> String {
-    let what = if *was_on { "stopped" } else { "no run was on; it stays free" };
-    let plan = sealed_plan_run::authentic_run(session, id, env.state_home.as_deref()).filter(|plan| plan.is_open());
-    let stays = plan.map(|plan| format!(". {}", messages::plan::stays_open(plan))).unwrap_or_default();
+    let what = if *was_on {
+        "stopped"
+    } else {
+        "no run was on; it stays free"
+    };
+    let plan = sealed_plan_run::authentic_run(session, id, env.state_home.as_deref())
+        .filter(|plan| plan.is_open());
+    let stays = plan
+        .map(|plan| format!(". {}", messages::plan::stays_open(plan)))
+        .unwrap_or_default();
     format!("{id}  {what} until its user types `ulw`{stays}")
 }
 
 /// Lines about plan runs at work. With a reason, ends a run that a terminal works on, which no session would end; for
 /// any other, names the command that does. Errors here keep no session from being stopped.
 fn plan_run_lines(env: &ProcessEnv, root: &Path, reason: Option<&str>) -> Vec<String> {
-    let Some(runs) = RunStore::find(root, env.state_home.as_deref()).ok().flatten() else { return Vec::new() };
+    let Some(runs) = RunStore::find(root, env.state_home.as_deref())
+        .ok()
+        .flatten()
+    else {
+        return Vec::new();
+    };
     let context = reason.and_then(|_| CommandContext::find(env).ok());
     let end = |id: &str| {
         let (context, state) = (context.as_ref()?, runs.get(id).ok()?.state().ok()?);
-        let run = RunOptions { run: Some(id.to_owned()) };
-        let options = CancelOptions { run: run.into(), reason: reason?.to_owned() };
+        let run = RunOptions {
+            run: Some(id.to_owned()),
+        };
+        let options = CancelOptions {
+            run: run.into(),
+            reason: reason?.to_owned(),
+        };
         let is_of_terminal = state.parallel.is_none() && state.holder.session.is_none();
         is_of_terminal.then(|| cancel(context, &options, CLEANUP_TIMEOUT).ok())?
     };
     let at_work = runs_at_work(&runs, |_| true).unwrap_or_default();
-    let line =
-        |(id, at_work): &(String, AtWork)| end(id).unwrap_or_else(|| still_at_work(id, at_work, CancelledBy::Terminal));
+    let line = |(id, at_work): &(String, AtWork)| {
+        end(id).unwrap_or_else(|| still_at_work(id, at_work, CancelledBy::Terminal))
+    };
     at_work.iter().map(line).collect()
 }
 
 fn none_is_on(looked_at: &[String]) -> String {
     match looked_at {
         [only] => format!("No ultrawork run is on in {only}."),
-        several => format!("No ultrawork run is on in this repository. Looked in:\n  {}", several.join("\n  ")),
+        several => format!(
+            "No ultrawork run is on in this repository. Looked in:\n  {}",
+            several.join("\n  ")
+        ),
     }
 }
 
@@ -143,13 +180,24 @@ fn targets(
 }
 
 /// A session in each folder with its open run; without one, in the folder that knows the session.
-fn targets_of_session(sessions: &RepositorySessions, id: &SessionId) -> Vec<(PathBuf, Vec<SessionId>)> {
+fn targets_of_session(
+    sessions: &RepositorySessions,
+    id: &SessionId,
+) -> Vec<(PathBuf, Vec<SessionId>)> {
     let is_on = |folder: &&SessionFolder| folder.armed.contains(id);
     let mut folders: Vec<&SessionFolder> = sessions.folders.iter().filter(is_on).collect();
     if folders.is_empty() {
-        folders.extend(sessions.folders_of(id).next().or_else(|| sessions.folders.first()));
+        folders.extend(
+            sessions
+                .folders_of(id)
+                .next()
+                .or_else(|| sessions.folders.first()),
+        );
     }
-    folders.into_iter().map(|folder| (folder.root.clone(), vec![id.clone()])).collect()
+    folders
+        .into_iter()
+        .map(|folder| (folder.root.clone(), vec![id.clone()]))
+        .collect()
 }
 
 /// Stops all sessions of a folder at once; tells for each the state before and after.
@@ -161,16 +209,28 @@ fn stop(
 ) -> Result<Vec<(bool, Session)>, StateError> {
     let folder = &GuardedFolder::create_state(root)?;
     let by_person = !env.in_session && std::io::stdin().is_terminal();
-    let (stopped, _lock) = state::update_all(folder, ids, Project::state_update(env), |id, session: &mut Session| {
-        let was_on = session.is_armed();
-        // A run ended here needs no proof; it is sealed as it is.
-        seal::forget_unproved(env.state_home.as_deref(), id, session, env.now);
-        session.stop_continuation(reason, by_person, env.now);
-        // A session without a run has nothing to say.
-        session.stop_continuation.is_untold = was_on;
-        let entry = log_entry::new_entry(id.as_str(), session, "cli", "stop".to_owned(), "ended by its user", env.now);
-        ((was_on, session.clone(), entry), EntryChange::Begin)
-    })?;
+    let (stopped, _lock) = state::update_all(
+        folder,
+        ids,
+        Project::state_update(env),
+        |id, session: &mut Session| {
+            let was_on = session.is_armed();
+            // A run ended here needs no proof; it is sealed as it is.
+            seal::forget_unproved(env.state_home.as_deref(), id, session, env.now);
+            session.stop_continuation(reason, by_person, env.now);
+            // A session without a run has nothing to say.
+            session.stop_continuation.is_untold = was_on;
+            let entry = log_entry::new_entry(
+                id.as_str(),
+                session,
+                "cli",
+                "stop".to_owned(),
+                "ended by its user",
+                env.now,
+            );
+            ((was_on, session.clone(), entry), EntryChange::Begin)
+        },
+    )?;
     let noted = stopped.into_iter().map(|(was_on, session, entry)| {
         log_decision(folder, &entry);
         (was_on, session)

@@ -52,7 +52,11 @@ pub(crate) struct OnOptions {
     pub session: Option<String>,
 }
 
-pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, command: UlwCommand) -> Result<(), CommandError> {
+pub(crate) fn run(
+    env: &ProcessEnv,
+    config: &UserConfig,
+    command: UlwCommand,
+) -> Result<(), CommandError> {
     let UlwCommand::On(options) = command;
     require_valid_config(config)?;
     on(env, config, &options)
@@ -69,24 +73,41 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
     let project = find_project(env, options.session.as_deref())?;
     let id = target(&project, env)?;
     let folder = GuardedFolder::create_state(&project.root)?;
-    let start =
-        starting_checks::gather_checks(config.checks_for(&project.root), &project.root, env.state_home.as_deref());
-    let scope = work_files::settle_scope(&project.root, env.state_home.as_deref(), &GitCalls::default());
+    let start = starting_checks::gather_checks(
+        config.checks_for(&project.root),
+        &project.root,
+        env.state_home.as_deref(),
+    );
+    let scope = work_files::settle_scope(
+        &project.root,
+        env.state_home.as_deref(),
+        &GitCalls::default(),
+    );
     let mut has_begun = false;
     let (begun, lock) = state::update(&folder, &id, Project::state_update(env), |session| {
         if let Err(error) = seal::forget_foreign(env.state_home.as_deref(), &id, session, env.now) {
             return (Err(StateError::from(error)), EntryChange::Keep);
         }
         if session.resume(env.now) {
-            return (Ok(("ultrawork goes on where it was paused", session.clone())), EntryChange::Write);
+            return (
+                Ok(("ultrawork goes on where it was paused", session.clone())),
+                EntryChange::Write,
+            );
         }
         if session.is_armed() {
             // A new start would forget earlier findings.
-            return (Ok(("ultrawork is on already", session.clone())), EntryChange::Keep);
+            return (
+                Ok(("ultrawork is on already", session.clone())),
+                EntryChange::Keep,
+            );
         }
         // A continued task keeps its bounds.
         let goes_on = session.continues_task();
-        let task = if goes_on { None } else { session.ulw.full_task().map(str::to_owned) };
+        let task = if goes_on {
+            None
+        } else {
+            session.ulw.full_task().map(str::to_owned)
+        };
         let (limits, review) = (session.limits, session.verification.review_wanted);
         let prove = session.verification.prove;
         let activation = UlwActivation {
@@ -95,7 +116,11 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
             prompt_id: None,
             limits: if goes_on { limits } else { config.limits },
             checks: start.checks.clone(),
-            review_wanted: if goes_on { review } else { config.review == ReviewSetting::Wanted },
+            review_wanted: if goes_on {
+                review
+            } else {
+                config.review == ReviewSetting::Wanted
+            },
             prove: if goes_on { prove } else { config.prove },
             base: start.base.clone(),
             begins_anew: false,
@@ -104,14 +129,31 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
         let approval = start.approval;
         // Without a kept environment no check runs, and the verdict says so.
         let settings = ReviewerSettings::read(process_env::client_home().as_deref(), root).marks;
-        let (start, _) = ActivationContext { root, state_home, id: &id, scope, settings, approval, now: env.now }
-            .activate(session, activation);
+        let (start, _) = ActivationContext {
+            root,
+            state_home,
+            id: &id,
+            scope,
+            settings,
+            approval,
+            now: env.now,
+        }
+        .activate(session, activation);
         has_begun = start == RunStart::Begun;
-        (Ok(("ultrawork is on from the next stop", session.clone())), EntryChange::Begin)
+        (
+            Ok(("ultrawork is on from the next stop", session.clone())),
+            EntryChange::Begin,
+        )
     })?;
     let (what, session) = begun?;
-    let entry =
-        log_entry::new_entry(id.as_str(), &session, "cli", "activate".to_owned(), "turned on by its user", env.now);
+    let entry = log_entry::new_entry(
+        id.as_str(),
+        &session,
+        "cli",
+        "activate".to_owned(),
+        "turned on by its user",
+        env.now,
+    );
     log_decision(&folder, &entry);
     if has_begun && let Some(home) = env.state_home.as_deref() {
         drop(lock);
@@ -120,9 +162,16 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
             let _ = baseline::start_counting(&project.root, home, &id, &session.checks, None);
         }
     }
-    writeln!(anstream::stdout(), "{id}  {what}; `omo stop --session {id}` ends it")?;
+    writeln!(
+        anstream::stdout(),
+        "{id}  {what}; `omo stop --session {id}` ends it"
+    )?;
     if let Some(repository) = start.not_approved {
-        writeln!(anstream::stderr(), "{}", checks_not_approved(&repository.checks, start.changed.as_deref()))?;
+        writeln!(
+            anstream::stderr(),
+            "{}",
+            checks_not_approved(&repository.checks, start.changed.as_deref())
+        )?;
     }
     Ok(())
 }

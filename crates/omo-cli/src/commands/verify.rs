@@ -55,7 +55,12 @@ pub(crate) struct VerifyOptions {
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     /// The checks of this task of a plan run instead
-    #[arg(long, value_name = "ID", conflicts_with = "session", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "ID",
+        conflicts_with = "session",
+        allow_hyphen_values = true
+    )]
     pub task: Option<String>,
     /// The plan run of the task, if not the open one
     #[arg(long, value_name = "ID", requires = "task")]
@@ -87,8 +92,11 @@ pub(crate) fn select_checks(
     config: &UserConfig,
     project: &Project,
 ) -> Result<SelectedChecks, CommandError> {
-    let anew =
-        starting_checks::gather_checks(config.checks_for(&project.root), &project.root, env.state_home.as_deref());
+    let anew = starting_checks::gather_checks(
+        config.checks_for(&project.root),
+        &project.root,
+        env.state_home.as_deref(),
+    );
     let (not_approved, changed) = (anew.not_approved, anew.changed);
     let known = project.find_session(env)?;
     let had_run = |session: &Session| session.ulw.started_at.is_some() && !session.is_disowned();
@@ -97,12 +105,22 @@ pub(crate) fn select_checks(
         None => LastRun::find(env, project).ok().map(|last| last.session),
     };
     let of_session = of_session.filter(had_run);
-    let (checks, scope) =
-        of_session.map_or((anew.checks, None), |session| (session.checks, session.verification.scope));
-    Ok(SelectedChecks { checks, unapproved: not_approved, scope, changed })
+    let (checks, scope) = of_session.map_or((anew.checks, None), |session| {
+        (session.checks, session.verification.scope)
+    });
+    Ok(SelectedChecks {
+        checks,
+        unapproved: not_approved,
+        scope,
+        changed,
+    })
 }
 
-pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions) -> Result<(), CommandError> {
+pub(crate) fn run(
+    env: &ProcessEnv,
+    config: &UserConfig,
+    options: &VerifyOptions,
+) -> Result<(), CommandError> {
     if let Some(id) = &options.task {
         return task::verify_task(env, id, options.run.as_deref());
     }
@@ -117,10 +135,18 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions
         ));
     }
     let project = find_project(env, options.session.as_deref())?;
-    let SelectedChecks { checks, unapproved: not_approved, scope, changed } = select_checks(env, config, &project)?;
+    let SelectedChecks {
+        checks,
+        unapproved: not_approved,
+        scope,
+        changed,
+    } = select_checks(env, config, &project)?;
     if checks.is_empty() && not_approved.is_none() {
         let hint = "`/omo:check add <command>` in a session, [[check]] in config.toml, or an approved omo.toml";
-        return Err(CommandError::not_green("no check decides here, so nothing is proved", hint));
+        return Err(CommandError::not_green(
+            "no check decides here, so nothing is proved",
+            hint,
+        ));
     }
     let environment = CheckEnvironment::from_variables(env::variables(), &project.root);
     let logs = match project.folder {
@@ -128,7 +154,12 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions
         None => own_logs(env, &project.root),
     };
     let calls = GitCalls::default();
-    let files = WorkFiles::new(&project.root, env.state_home.as_deref(), &calls, scope.as_deref());
+    let files = WorkFiles::new(
+        &project.root,
+        env.state_home.as_deref(),
+        &calls,
+        scope.as_deref(),
+    );
     let setup = CheckContext {
         root: &project.root,
         state_home: env.state_home.as_deref(),
@@ -138,18 +169,31 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions
         reuse: EvidenceReuse::Never,
     };
     let verified = session_checks::verify(&checks, &setup, &mut SessionCheckProgress::new());
-    let mut lines: Vec<CheckRow> =
-        checks.iter().zip(&verified.results).map(|(check, result)| CheckRow::new(check, result)).collect();
+    let mut lines: Vec<CheckRow> = checks
+        .iter()
+        .zip(&verified.results)
+        .map(|(check, result)| CheckRow::new(check, result))
+        .collect();
     lines.extend(
         not_approved
             .iter()
             .flat_map(|repository| &repository.checks)
             .map(|check| CheckRow::of_unapproved(check, changed.as_deref())),
     );
-    let is_green = lines.iter().all(|line| line.verdict == CheckVerdict::Green) && !verified.tree_moves;
-    let report = VerifyReport { green: is_green, tree: verified.tree, tree_moves: verified.tree_moves, checks: lines };
+    let is_green =
+        lines.iter().all(|line| line.verdict == CheckVerdict::Green) && !verified.tree_moves;
+    let report = VerifyReport {
+        green: is_green,
+        tree: verified.tree,
+        tree_moves: verified.tree_moves,
+        checks: lines,
+    };
     if options.ci.format.is_some() {
-        let rows: Vec<CiCheck> = report.checks.iter().map(|row| row.ci_check(&verified.results)).collect();
+        let rows: Vec<CiCheck> = report
+            .checks
+            .iter()
+            .map(|row| row.ci_check(&verified.results))
+            .collect();
         options.ci.print("omo verify", &project.root, &rows)?;
     } else {
         show(env, options, &report, &verified.results)?;
@@ -157,11 +201,18 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions
     if is_green {
         return Ok(());
     }
-    let red = report.checks.iter().filter(|line| line.verdict != CheckVerdict::Green).count();
+    let red = report
+        .checks
+        .iter()
+        .filter(|line| line.verdict != CheckVerdict::Green)
+        .count();
     let message = match red {
         0 => {
-            let moving =
-                verified.moving_file.as_deref().map(omo_core::messages::checks::name_among_files).unwrap_or_default();
+            let moving = verified
+                .moving_file
+                .as_deref()
+                .map(omo_core::messages::checks::name_among_files)
+                .unwrap_or_default();
             format!(
                 "files that git sees were written while the checks ran{moving}, so they say nothing about the files as \
                  they are now"
@@ -169,13 +220,20 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions
         }
         red => format!("{red} of {} checks not green", report.checks.len()),
     };
-    Err(CommandError::not_green(message, "the log of each has all that it said"))
+    Err(CommandError::not_green(
+        message,
+        "the log of each has all that it said",
+    ))
 }
 
 /// The user's own folder for logs, so that a project without omo stays untouched.
 fn own_logs(env: &ProcessEnv, root: &Path) -> Option<GuardedFolder> {
     let project = hex_digest(root.as_os_str().as_encoded_bytes());
-    GuardedFolder::create_user_part(env.state_home.as_deref()?, &["omo", "logs", project.get(..32)?]).ok()
+    GuardedFolder::create_user_part(
+        env.state_home.as_deref()?,
+        &["omo", "logs", project.get(..32)?],
+    )
+    .ok()
 }
 
 #[derive(Debug, Serialize)]
@@ -218,8 +276,18 @@ impl CheckRow {
     fn of_unapproved(check: &Check, changed: Option<&str>) -> Self {
         let since = changed.map(changed_since_approval).unwrap_or_default();
         let detail = format!("omo.toml is not approved{since}: `omo check approve`");
-        let record = CheckRecord { verdict: CheckVerdict::NotApproved, detail, ..CheckRecord::default() };
-        Self::new(check, &CheckResult { record, ..CheckResult::default() })
+        let record = CheckRecord {
+            verdict: CheckVerdict::NotApproved,
+            detail,
+            ..CheckRecord::default()
+        };
+        Self::new(
+            check,
+            &CheckResult {
+                record,
+                ..CheckResult::default()
+            },
+        )
     }
 
     fn ci_check(&self, results: &[CheckResult]) -> CiCheck {
@@ -231,12 +299,18 @@ impl CheckRow {
             answer: match self.verdict {
                 CheckVerdict::Green => CiAnswer::Passed,
                 CheckVerdict::Failed | CheckVerdict::NothingRan => CiAnswer::Failed,
-                CheckVerdict::TimedOut | CheckVerdict::NotApproved | CheckVerdict::NotStarted => CiAnswer::Error,
+                CheckVerdict::TimedOut | CheckVerdict::NotApproved | CheckVerdict::NotStarted => {
+                    CiAnswer::Error
+                }
             },
             detail: self.detail.clone(),
             took_millis: self.took_millis,
-            tests: tests.map(|(name, outcome)| (name.to_owned(), outcome)).collect(),
-            lines: result.map(|result| result.printed.excerpt(QUOTED_LINES)).unwrap_or_default(),
+            tests: tests
+                .map(|(name, outcome)| (name.to_owned(), outcome))
+                .collect(),
+            lines: result
+                .map(|result| result.printed.excerpt(QUOTED_LINES))
+                .unwrap_or_default(),
         }
     }
 }
@@ -249,15 +323,36 @@ fn show(
 ) -> Result<(), CommandError> {
     let mut out = anstream::stdout().lock();
     if options.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(report).unwrap_or_default())?;
+        writeln!(
+            out,
+            "{}",
+            serde_json::to_string_pretty(report).unwrap_or_default()
+        )?;
         return Ok(());
     }
-    let heads = ["check", "verdict", "run", "failed", "skipped", "time", "evidence", "log"];
-    table::write_table(&mut out, heads, report.checks.iter().map(|line| table_row(line, report, env)).collect())?;
-    for line in report.checks.iter().filter(|line| line.verdict != CheckVerdict::Green) {
+    let heads = [
+        "check", "verdict", "run", "failed", "skipped", "time", "evidence", "log",
+    ];
+    table::write_table(
+        &mut out,
+        heads,
+        report
+            .checks
+            .iter()
+            .map(|line| table_row(line, report, env))
+            .collect(),
+    )?;
+    for line in report
+        .checks
+        .iter()
+        .filter(|line| line.verdict != CheckVerdict::Green)
+    {
         writeln!(out, "\n{}: {}", line.name, line.detail)?;
         let result = results.iter().find(|result| result.name == line.name);
-        for said in result.map(|result| result.printed.excerpt(QUOTED_LINES)).unwrap_or_default() {
+        for said in result
+            .map(|result| result.printed.excerpt(QUOTED_LINES))
+            .unwrap_or_default()
+        {
             writeln!(out, "  {}", omo_core::text::sanitize(&said, 160))?;
         }
     }
@@ -266,7 +361,11 @@ fn show(
 
 fn table_row(line: &CheckRow, report: &VerifyReport, env: &ProcessEnv) -> [Cell; 8] {
     let count = |pick: fn(&omo_core::check::session_check::TestCounts) -> u64| {
-        Cell::plain(line.counts.as_ref().map_or_else(|| "-".to_owned(), |counts| pick(counts).to_string()))
+        Cell::plain(
+            line.counts
+                .as_ref()
+                .map_or_else(|| "-".to_owned(), |counts| pick(counts).to_string()),
+        )
     };
     let evidence = match &line.evidence {
         None => "none".to_owned(),

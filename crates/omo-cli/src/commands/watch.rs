@@ -43,12 +43,28 @@ pub(crate) struct WatchOptions {
     pub seconds: Option<u64>,
 }
 
-pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &WatchOptions) -> Result<(), CommandError> {
+pub(crate) fn run(
+    env: &ProcessEnv,
+    config: &UserConfig,
+    options: &WatchOptions,
+) -> Result<(), CommandError> {
     warn_about_config(config);
     let (run, session) = (options.run.as_deref(), options.session.as_deref());
-    let choice = RunChoice { run, session, is_ultrawork: false, prefers_running: true };
+    let choice = RunChoice {
+        run,
+        session,
+        is_ultrawork: false,
+        prefers_running: true,
+    };
     let deadline = deadline(options.seconds);
-    watch::watch(wait_for_run(env, choice, deadline)?, &WatchRequest { env, config, deadline })
+    watch::watch(
+        wait_for_run(env, choice, deadline)?,
+        &WatchRequest {
+            env,
+            config,
+            deadline,
+        },
+    )
 }
 
 /// The selected run. Waits for the first one where none is named.

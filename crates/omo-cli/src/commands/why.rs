@@ -28,8 +28,16 @@ pub(crate) struct WhyOptions {
 /// The last decision about the session that is named or that this shell belongs to, else about any.
 pub(crate) fn run(env: &ProcessEnv, options: &WhyOptions) -> Result<(), CommandError> {
     let project = find_project(env, options.session.as_deref())?;
-    let mut log = project.folder.as_ref().map(decision_log::last_decisions).transpose()?.unwrap_or_default();
-    let session = project.named_session().cloned().map_or_else(|| own_session(env), |id| Ok(Some(id)))?;
+    let mut log = project
+        .folder
+        .as_ref()
+        .map(decision_log::last_decisions)
+        .transpose()?
+        .unwrap_or_default();
+    let session = project
+        .named_session()
+        .cloned()
+        .map_or_else(|| own_session(env), |id| Ok(Some(id)))?;
     let last = match session {
         Some(id) => log.remove(id.as_str()),
         None => log.into_values().max_by_key(|entry| entry.at),

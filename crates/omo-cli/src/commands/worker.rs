@@ -33,7 +33,9 @@ Exit status: 0 all is pushed, 1 tasks are left, 3 not there, 5 could not begin,
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true, after_help = HELP)]
 #[command(disable_help_subcommand = true, disable_help_flag = true)]
-#[command(override_usage = "omo worker --remote <URL> --branch <BRANCH> --brief <COMMIT> | <COMMAND>")]
+#[command(
+    override_usage = "omo worker --remote <URL> --branch <BRANCH> --brief <COMMIT> | <COMMAND>"
+)]
 pub(crate) struct WorkerOptions {
     // Hidden, here and below: this page would be longer than a screen.
     /// Print help
@@ -89,7 +91,10 @@ pub(super) fn run(options: WorkerOptions) -> Result<(), CommandError> {
         (Some(WorkerCommand::Cancel(options)), _) => jobs::cancel(&options),
         (Some(WorkerCommand::Logs(options)), _) => jobs::logs(&options),
         (None, Some(job)) => work(&job, options.detached),
-        (None, None) => Err(CommandError::usage("--remote, --branch and --brief are needed", "`omo worker --help`")),
+        (None, None) => Err(CommandError::usage(
+            "--remote, --branch and --brief are needed",
+            "`omo worker --help`",
+        )),
     }
 }
 
@@ -103,7 +108,10 @@ impl JobOptions {
         }
         if !worker::is_branch_name(&self.branch) {
             return Err(CommandError::usage(
-                format!("--branch: {} is no plain name of a branch", sanitize(&format!("{:?}", self.branch), 100)),
+                format!(
+                    "--branch: {} is no plain name of a branch",
+                    sanitize(&format!("{:?}", self.branch), 100)
+                ),
                 "letters, digits, `-`, `_`, `.` and `/`",
             ));
         }
@@ -113,7 +121,12 @@ impl JobOptions {
                 "40 or 64 hexadecimal digits, in lower case",
             ));
         }
-        Ok(self.name.as_deref().map(JobName::parse).transpose().map(drop)?)
+        Ok(self
+            .name
+            .as_deref()
+            .map(JobName::parse)
+            .transpose()
+            .map(drop)?)
     }
 
     fn job(&self) -> Result<WorkerJob, CommandError> {
@@ -139,14 +152,19 @@ fn scratch(named: Option<&Path>) -> PathBuf {
 fn find_client(named: Option<&Path>) -> Result<PathBuf, String> {
     let Some(named) = named else {
         let folder = std::env::current_dir().unwrap_or_default();
-        let client = ClaudeClient::find(&SearchPath::from_process(), &folder).map_err(|error| error.to_string())?;
+        let client = ClaudeClient::find(&SearchPath::from_process(), &folder)
+            .map_err(|error| error.to_string())?;
         return Ok(client.program().to_owned());
     };
     let shown = || sanitize(&named.display().to_string(), 200);
     if named.components().count() > 1 {
-        return named.canonicalize().map_err(|error| format!("the client {} is not there: {error}", shown()));
+        return named
+            .canonicalize()
+            .map_err(|error| format!("the client {} is not there: {error}", shown()));
     }
-    let found = named.to_str().and_then(|name| SearchPath::from_process().find(name));
+    let found = named
+        .to_str()
+        .and_then(|name| SearchPath::from_process().find(name));
     found.ok_or_else(|| format!("no `{}` is on PATH", shown()))
 }
 
@@ -158,7 +176,11 @@ fn work(options: &JobOptions, is_detached: bool) -> Result<(), CommandError> {
     let asked = Arc::new(AtomicBool::new(false));
     termination::flag_termination(&asked);
     let job = options.job()?;
-    let jobs = options.name.as_ref().map(|_| WorkerJobs::open(&job.scratch)).transpose()?;
+    let jobs = options
+        .name
+        .as_ref()
+        .map(|_| WorkerJobs::open(&job.scratch))
+        .transpose()?;
     let name = options.name.as_deref().map(JobName::parse).transpose()?;
     let claimed = match (&jobs, &name) {
         (Some(jobs), Some(name)) => Some(jobs.claim(name)?),
@@ -177,21 +199,34 @@ fn work(options: &JobOptions, is_detached: bool) -> Result<(), CommandError> {
             is_closed.set(true);
         }
     };
-    let is_asked = || asked.load(Ordering::SeqCst) || claimed.as_ref().is_some_and(RunningJob::is_cancelled);
+    let is_asked =
+        || asked.load(Ordering::SeqCst) || claimed.as_ref().is_some_and(RunningJob::is_cancelled);
     let end = worker::run_job(&job, &is_asked, &say);
     let (kind, line) = describe_end(&end);
     say(&format!("ended with status {}: {line}", kind.code()));
-    if kind == ExitKind::Success { Ok(()) } else { Err(CommandError::already_printed(kind)) }
+    if kind == ExitKind::Success {
+        Ok(())
+    } else {
+        Err(CommandError::already_printed(kind))
+    }
 }
 
 fn describe_end(end: &JobEnd) -> (ExitKind, String) {
-    let with = |what: &str, why: &str| if why.is_empty() { what.to_owned() } else { format!("{what}: {why}") };
+    let with = |what: &str, why: &str| {
+        if why.is_empty() {
+            what.to_owned()
+        } else {
+            format!("{what}: {why}")
+        }
+    };
     match end {
         JobEnd::Ended { end, detail } => {
             let (kind, what) = match end {
                 WorkerEnd::Pushed => (ExitKind::Success, "every task was pushed"),
                 WorkerEnd::NotPrepared => (ExitKind::Precondition, "it could not begin"),
-                WorkerEnd::UsageLimit { .. } | WorkerEnd::BudgetSpent => (ExitKind::Budget, "tasks are left"),
+                WorkerEnd::UsageLimit { .. } | WorkerEnd::BudgetSpent => {
+                    (ExitKind::Budget, "tasks are left")
+                }
                 WorkerEnd::TasksLeft
                 | WorkerEnd::ApiFailed
                 | WorkerEnd::TimedOut
@@ -200,12 +235,16 @@ fn describe_end(end: &JobEnd) -> (ExitKind, String) {
             };
             (kind, with(what, detail))
         }
-        JobEnd::Superseded => {
-            (ExitKind::Busy, "another worker has begun with the same branch: this one leaves it to that".to_owned())
-        }
+        JobEnd::Superseded => (
+            ExitKind::Busy,
+            "another worker has begun with the same branch: this one leaves it to that".to_owned(),
+        ),
         JobEnd::Conflict(why) => (ExitKind::Conflict, why.clone()),
         JobEnd::NotFound(why) => (ExitKind::NotFound, why.clone()),
-        JobEnd::Unreachable(why) => (ExitKind::Io, with("the remote does not answer as it should", why)),
+        JobEnd::Unreachable(why) => (
+            ExitKind::Io,
+            with("the remote does not answer as it should", why),
+        ),
         JobEnd::NoScratch(why) => (ExitKind::Io, with("there is no folder to work in", why)),
     }
 }

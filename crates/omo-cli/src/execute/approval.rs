@@ -62,7 +62,9 @@ impl ProofOffer {
     pub(crate) fn words(&self) -> String {
         let DetectedCheck { command, found_in } = self.check;
         let tasks = pluralize(self.unproved, "task");
-        format!("Nothing proves {tasks}. `{command}` (found in {found_in}) can, run once behind all tasks")
+        format!(
+            "Nothing proves {tasks}. `{command}` (found in {found_in}) can, run once behind all tasks"
+        )
     }
 }
 
@@ -73,12 +75,22 @@ impl CommandOwner {
         let shows = format!("`omo plan show {}` shows", quote_argument(path));
         let (name, shown_by) = if kind == PlanKind::TaskList {
             let id = plan.task_list_id();
-            (task_list_plan_name(id), format!("`omo agent task list --session {id} --format json` shows the criteria"))
+            (
+                task_list_plan_name(id),
+                format!("`omo agent task list --session {id} --format json` shows the criteria"),
+            )
         } else if mode.is_done_by_agents() {
             (path.clone(), format!("{shows} the commands"))
         } else {
-            let prefix = if kind == PlanKind::Steps { STEP_PLAN_PREFIX } else { "" };
-            (format!("{prefix}{path}"), format!("they are among those that {shows}"))
+            let prefix = if kind == PlanKind::Steps {
+                STEP_PLAN_PREFIX
+            } else {
+                ""
+            };
+            (
+                format!("{prefix}{path}"),
+                format!("they are among those that {shows}"),
+            )
         };
         Self { name, shown_by }
     }
@@ -95,9 +107,17 @@ pub(crate) fn approve_plan(
 ) -> Result<String, CommandError> {
     let owner = CommandOwner::of_plan(plan, mode);
     let commands = planned_commands(plan);
-    let Some(setup) = setup else { return approve_commands(context, &owner, &commands, request) };
-    let setup = PlannedCommand { task: SETUP.to_owned(), command: setup.to_owned(), folder: None };
-    let with_setup: Vec<PlannedCommand> = std::iter::once(setup).chain(commands.iter().cloned()).collect();
+    let Some(setup) = setup else {
+        return approve_commands(context, &owner, &commands, request);
+    };
+    let setup = PlannedCommand {
+        task: SETUP.to_owned(),
+        command: setup.to_owned(),
+        folder: None,
+    };
+    let with_setup: Vec<PlannedCommand> = std::iter::once(setup)
+        .chain(commands.iter().cloned())
+        .collect();
     let whole = approve_commands(context, &owner, &with_setup, request)?;
     // The plan's own commands are a part of the approval, and bind the run.
     let own = PendingApproval {
@@ -127,28 +147,50 @@ fn approve_commands(
         None if commands.is_empty() => return Ok(now),
         Some(offer) if !context.env.in_session => {
             let check = quote_argument(offer.check.command);
-            print_stderr_line(&format_args!("note: {}: `--check {check}` has it do so", offer.words()));
+            print_stderr_line(&format_args!(
+                "note: {}: `--check {check}` has it do so",
+                offer.words()
+            ));
             if commands.is_empty() {
                 return Ok(now);
             }
         }
-        Some(offer) if commands.is_empty() => return Err(only_offer(context, owner, request, offer)?),
+        Some(offer) if commands.is_empty() => {
+            return Err(only_offer(context, owner, request, offer)?);
+        }
         None | Some(_) => {}
     }
     let name = &owner.name;
     let line = shown_line(context, &request.command_line);
-    let left = pending_approval::write(Some(&context.state_home), &context.root, name, commands, line)?;
+    let left = pending_approval::write(
+        Some(&context.state_home),
+        &context.root,
+        name,
+        commands,
+        line,
+    )?;
     if context.env.in_session {
         return Err(not_approved(context, owner, request, commands, &left)?);
     }
     let shown = parts::list_commands(commands);
-    let text =
-        format!("{}{}\n{shown}\nApprove exactly this?", request.overview, commands_heading(name, commands.len()));
+    let text = format!(
+        "{}{}\n{shown}\nApprove exactly this?",
+        request.overview,
+        commands_heading(name, commands.len())
+    );
     let shown_by = format!("{}; their digest is {left}", owner.shown_by);
-    let own_shell = ("only a person approves what a plan runs", "use a terminal of your own");
+    let own_shell = (
+        "only a person approves what a plan runs",
+        "use a terminal of your own",
+    );
     confirm::ask_person(
         context.env,
-        &Confirmation { text: &text, digest: &left, own_shell, shown_by: &shown_by },
+        &Confirmation {
+            text: &text,
+            digest: &left,
+            own_shell,
+            shown_by: &shown_by,
+        },
         request.digest,
     )?;
     let all = pending_approval::read_all(Some(&context.state_home), &context.root)?;
@@ -156,7 +198,12 @@ fn approve_commands(
     let agreed = pending_approval::find_by_code(&all, &left).ok_or_else(gone)?;
     let given = confirm::given_approval(context.env);
     pending_approval::approve(Some(&context.state_home), &context.root, agreed, given)?;
-    confirm::name_approval(&context.root, context.env, given, &format!("commands of {name} approved"))?;
+    confirm::name_approval(
+        &context.root,
+        context.env,
+        given,
+        &format!("commands of {name} approved"),
+    )?;
     Ok(left)
 }
 
@@ -198,11 +245,18 @@ pub(crate) fn with_approved_line(
         _ => "",
     };
     let all = pending_approval::read_all(Some(&context.state_home), &context.root)?;
-    let line = pending_approval::find_by_code(&all, code).and_then(|pending| pending.line.as_deref());
-    let parts = line.and_then(|line| line.strip_prefix("/omo:")).map(|line| line.split_once(' ').unwrap_or((line, "")));
-    let Some((name, rest)) = parts else { return Ok(unchanged) };
+    let line =
+        pending_approval::find_by_code(&all, code).and_then(|pending| pending.line.as_deref());
+    let parts = line
+        .and_then(|line| line.strip_prefix("/omo:"))
+        .map(|line| line.split_once(' ').unwrap_or((line, "")));
+    let Some((name, rest)) = parts else {
+        return Ok(unchanged);
+    };
     let known = ExecuteCommand::from_str(name, false);
-    Ok(known.map_or(unchanged, |command| (command, format!("{rest} --approve {code}"))))
+    Ok(known.map_or(unchanged, |command| {
+        (command, format!("{rest} --approve {code}"))
+    }))
 }
 
 fn commands_heading(name: &str, count: usize) -> String {
@@ -238,11 +292,22 @@ fn not_approved(
         ));
     }
     let heading = commands_heading(&owner.name, commands.len());
-    let screen = format!("{}{heading}\n{}", request.overview, parts::list_commands(commands).trim_end());
-    let mut typed = format!("  {}", approving_line(context, &request.command_line, digest));
+    let screen = format!(
+        "{}{heading}\n{}",
+        request.overview,
+        parts::list_commands(commands).trim_end()
+    );
+    let mut typed = format!(
+        "  {}",
+        approving_line(context, &request.command_line, digest)
+    );
     if let Some(offer) = &request.offer {
         let line = approve_with_offer(context, owner, offer, commands)?;
-        let _ = write!(typed, "\n{}. To begin with it, type:\n  {line}", offer.words());
+        let _ = write!(
+            typed,
+            "\n{}. To begin with it, type:\n  {line}",
+            offer.words()
+        );
     }
     let preview = format!(
         "[omo] Nothing has run yet: this plan waits for your approval.\n\n{screen}\n\n\
@@ -254,12 +319,18 @@ fn not_approved(
 }
 
 /// Refusal for a person: a page in place of a typed command, or the error of a command.
-fn refuse(context: &CommandContext, preview: &str, message: String, hint: &str) -> Result<CommandError, CommandError> {
+fn refuse(
+    context: &CommandContext,
+    preview: &str,
+    message: String,
+    hint: &str,
+) -> Result<CommandError, CommandError> {
     if context.is_preview {
         print_block(preview)?;
         return Ok(CommandError::already_printed(ExitKind::NeedsPerson));
     }
-    let hint = format!("{hint}\nOnly the user can do that: a model shows them this and ends its turn.");
+    let hint =
+        format!("{hint}\nOnly the user can do that: a model shows them this and ends its turn.");
     Ok(CommandError::needs_person(message, hint))
 }
 
@@ -270,12 +341,27 @@ fn approve_with_offer(
     offer: &ProofOffer,
     commands: &[PlannedCommand],
 ) -> Result<String, CommandError> {
-    let own =
-        PlannedCommand { task: FINAL_CHECKS_ID.to_owned(), command: offer.check.command.to_owned(), folder: None };
-    let is_known = commands.iter().any(|known| known.command == own.command && known.folder.is_none());
-    let all: Vec<PlannedCommand> = commands.iter().cloned().chain((!is_known).then_some(own)).collect();
+    let own = PlannedCommand {
+        task: FINAL_CHECKS_ID.to_owned(),
+        command: offer.check.command.to_owned(),
+        folder: None,
+    };
+    let is_known = commands
+        .iter()
+        .any(|known| known.command == own.command && known.folder.is_none());
+    let all: Vec<PlannedCommand> = commands
+        .iter()
+        .cloned()
+        .chain((!is_known).then_some(own))
+        .collect();
     let line = shown_line(context, &offer.with_check);
-    let digest = pending_approval::write(Some(&context.state_home), &context.root, &owner.name, &all, line)?;
+    let digest = pending_approval::write(
+        Some(&context.state_home),
+        &context.root,
+        &owner.name,
+        &all,
+        line,
+    )?;
     Ok(approving_line(context, &offer.with_check, &digest))
 }
 
@@ -287,11 +373,22 @@ fn only_offer(
     offer: &ProofOffer,
 ) -> Result<CommandError, CommandError> {
     let with = approve_with_offer(context, owner, offer, &[])?;
-    let typed = format!("To begin with it, type:\n  {with}\nTo begin without it, type:\n  {}", offer.without);
+    let typed = format!(
+        "To begin with it, type:\n  {with}\nTo begin without it, type:\n  {}",
+        offer.without
+    );
     let name = sanitize(&owner.name, 300);
     let heading = "[omo] Nothing has run yet: no command proves the tasks of this plan.";
-    let preview = format!("{heading}\n\n{}{}.\n{typed}", request.overview, offer.words());
-    let message = format!("nothing was run: {name} waits for a choice\n\n{}{}.", request.overview, offer.words());
+    let preview = format!(
+        "{heading}\n\n{}{}.\n{typed}",
+        request.overview,
+        offer.words()
+    );
+    let message = format!(
+        "nothing was run: {name} waits for a choice\n\n{}{}.",
+        request.overview,
+        offer.words()
+    );
     refuse(context, &preview, message, &typed)
 }
 
@@ -304,7 +401,9 @@ const SETUP: &str = "setup";
 ///
 /// An invalid `omo.toml`.
 pub(crate) fn setup_command(root: &Path) -> Result<Option<String>, CommandError> {
-    let Some(repository) = RepositoryConfig::read(root) else { return Ok(None) };
+    let Some(repository) = RepositoryConfig::read(root) else {
+        return Ok(None);
+    };
     match repository.problems.first() {
         Some(problem) => Err(CommandError::invalid_config(problem)),
         None => Ok(repository.setup),

@@ -47,10 +47,19 @@ pub(crate) struct Continuing<'r> {
 }
 
 impl<'r> Continuing<'r> {
-    pub(crate) fn of(context: &CommandContext, request: &'r ExecuteRequest, mode: ExecutionMode) -> Self {
+    pub(crate) fn of(
+        context: &CommandContext,
+        request: &'r ExecuteRequest,
+        mode: ExecutionMode,
+    ) -> Self {
         let is_user = request.is_typed || context.is_person();
         let is_for_agents = mode.is_done_by_agents();
-        Self { request: Some(request), digest: request.digest.as_deref(), is_user, is_for_agents }
+        Self {
+            request: Some(request),
+            digest: request.digest.as_deref(),
+            is_user,
+            is_for_agents,
+        }
     }
 
     /// `true` for an ended run that does not restart on request. A failed one in waves does.
@@ -59,7 +68,8 @@ impl<'r> Continuing<'r> {
             RunPhase::Executing | RunPhase::Cancelled { .. } => false,
             RunPhase::Ended { .. } if parts::is_complete(state) => true,
             RunPhase::Ended { .. } => {
-                let goes_over = state.mode == ExecutionMode::Waves && self.request.is_none_or(|request| request.again);
+                let goes_over = state.mode == ExecutionMode::Waves
+                    && self.request.is_none_or(|request| request.again);
                 (self.is_for_agents || state.mode.is_done_by_agents()) && !goes_over
             }
         }
@@ -67,24 +77,46 @@ impl<'r> Continuing<'r> {
 }
 
 /// Continues the open run, past its stop, after a command without arguments.
-pub(crate) fn continue_open_run(context: &CommandContext, is_typed: bool) -> Result<(), CommandError> {
+pub(crate) fn continue_open_run(
+    context: &CommandContext,
+    is_typed: bool,
+) -> Result<(), CommandError> {
     let (run, before) = context.find_run(None, EndedRuns::Excluded)?;
-    let is_edited = find_edit(Path::new(&before.root), &before)?.is_some() && before.parallel.is_none();
+    let is_edited =
+        find_edit(Path::new(&before.root), &before)?.is_some() && before.parallel.is_none();
     let is_user = is_typed || context.is_person();
-    let take_in =
-        |state: &RunState| continue_run(context, &run, state, &Continuing { is_user, ..Continuing::default() });
+    let take_in = |state: &RunState| {
+        continue_run(
+            context,
+            &run,
+            state,
+            &Continuing {
+                is_user,
+                ..Continuing::default()
+            },
+        )
+    };
     if context.is_preview {
         context.require_free_run(&before)?;
         context.note_typed(&run, &before);
         return if is_edited { take_in(&before) } else { Ok(()) };
     }
     let engine = context.engine(&run, &before)?;
-    let stop = before.open_question().filter(|open| open.question.kind.is_passed_by_going_on());
+    let stop = before
+        .open_question()
+        .filter(|open| open.question.kind.is_passed_by_going_on());
     let stop = stop.map(|open| open.question.id.clone());
     let ((), state) = engine.transact(|state| {
-        let answered = stop.map(|question| engine.answer_question(state, &question, ANSWER_CONTINUE, None));
+        let answered =
+            stop.map(|question| engine.answer_question(state, &question, ANSWER_CONTINUE, None));
         let answered = answered.transpose()?.unwrap_or_default();
-        Ok((answered.into_iter().chain(dispatched_tasks::forget_dispatched_if_any(state)).collect(), ()))
+        Ok((
+            answered
+                .into_iter()
+                .chain(dispatched_tasks::forget_dispatched_if_any(state))
+                .collect(),
+            (),
+        ))
     })?;
     context.note_in_session(&run, &before.holder, &state);
     // Edits are read behind the stop, which was about the earlier plan.
@@ -101,7 +133,9 @@ pub(crate) fn known_run_line(state: &RunState) -> String {
     match state.phase {
         RunPhase::Cancelled { .. } => {
             let done = parts::progress_words(state);
-            format!("{subject}: its cancelled run goes on {words}, {done}; --again does all of it anew")
+            format!(
+                "{subject}: its cancelled run goes on {words}, {done}; --again does all of it anew"
+            )
         }
         _ => format!("{subject}: its run goes on {words}"),
     }
@@ -117,8 +151,14 @@ pub(crate) fn continue_run(
     let engine = context.engine(run, before)?;
     let edit = find_edit(Path::new(&before.root), before)?;
     // A complete run of agents was found by its plan, which may have been ticked since.
-    if continuing.is_over(before) && (edit.is_none() || continuing.is_for_agents && parts::is_complete(before)) {
-        return if context.is_preview { Ok(()) } else { show_end(context, run, before, continuing) };
+    if continuing.is_over(before)
+        && (edit.is_none() || continuing.is_for_agents && parts::is_complete(before))
+    {
+        return if context.is_preview {
+            Ok(())
+        } else {
+            show_end(context, run, before, continuing)
+        };
     }
     context.require_free_run(before)?;
     if let Some(request) = continuing.request {
@@ -129,18 +169,31 @@ pub(crate) fn continue_run(
     }
     // A lost approval is asked for again, as in a copy of the project.
     let is_asked = !continuing.is_over(before) && engine.require_approval(before).is_err();
-    let reread = (edit.is_some() || is_asked).then(|| reread_plan(context, before, continuing)).transpose()?;
+    let reread = (edit.is_some() || is_asked)
+        .then(|| reread_plan(context, before, continuing))
+        .transpose()?;
     let replanned = reread.filter(|_| edit.is_some());
     if context.is_preview {
         return Ok(());
     }
-    let opened = replanned.as_ref().map(|(_, _, opened)| opened.join(", ")).unwrap_or_default();
-    let accepts_billing = continuing.request.is_some_and(|request| request.clients.accepts_billing);
+    let opened = replanned
+        .as_ref()
+        .map(|(_, _, opened)| opened.join(", "))
+        .unwrap_or_default();
+    let accepts_billing = continuing
+        .request
+        .is_some_and(|request| request.clients.accepts_billing);
     let accepted = check_billing(before, accepts_billing)?;
     let accepted = accepted
-        .map(|question| verbs::answer_question(before, &engine.caller, &question, ANSWER_CONTINUE, None))
+        .map(|question| {
+            verbs::answer_question(before, &engine.caller, &question, ANSWER_CONTINUE, None)
+        })
         .transpose()?;
-    let _door = context.runs.as_ref().map(|runs| context.lock_opening(runs, Some(run.id()))).transpose()?;
+    let _door = context
+        .runs
+        .as_ref()
+        .map(|runs| context.lock_opening(runs, Some(run.id())))
+        .transpose()?;
     if let (Some(runs), true) = (&context.runs, before.parallel.is_some()) {
         require_only_parallel_run(runs, Some(run.id()))?;
     }
@@ -154,16 +207,31 @@ pub(crate) fn continue_run(
             events.extend(verbs::replace_plan(state, plan, approved)?);
             events.extend(verbs::foreign_ticks_event(opened));
         }
-        Ok((events.into_iter().chain(dispatched_tasks::forget_dispatched_if_any(state)).collect(), ()))
+        Ok((
+            events
+                .into_iter()
+                .chain(dispatched_tasks::forget_dispatched_if_any(state))
+                .collect(),
+            (),
+        ))
     })?;
     context.note_in_session(run, &before.holder, &state);
     let mut said = if before.mode.is_done_by_agents() {
-        continuing.request.map(|request| request.choice.clone()).unwrap_or_default()
+        continuing
+            .request
+            .map(|request| request.choice.clone())
+            .unwrap_or_default()
     } else {
         // Tasks with a changed text are known to be repeated only afterwards.
-        step_heading(&state, if edit.is_some() { &state } else { before }, continuing.request)
+        step_heading(
+            &state,
+            if edit.is_some() { &state } else { before },
+            continuing.request,
+        )
     };
-    said += &edit.map(|edit| describe_edit(&edit, before, &state)).unwrap_or_default();
+    said += &edit
+        .map(|edit| describe_edit(&edit, before, &state))
+        .unwrap_or_default();
     if !opened.is_empty() {
         let _ = writeln!(
             said,
@@ -171,7 +239,12 @@ pub(crate) fn continue_run(
             sanitize(&opened, 300)
         );
     }
-    print_then_next(context, run, state.clone(), &blocks::resumed_block(run.id(), &state, &said))
+    print_then_next(
+        context,
+        run,
+        state.clone(),
+        &blocks::resumed_block(run.id(), &state, &said),
+    )
 }
 
 fn show_end(
@@ -181,7 +254,9 @@ fn show_end(
     continuing: &Continuing,
 ) -> Result<(), CommandError> {
     context.note_ended_run(run, state);
-    let afresh = continuing.request.filter(|request| parts::is_complete(state) && !request.scope.is_resume);
+    let afresh = continuing
+        .request
+        .filter(|request| parts::is_complete(state) && !request.scope.is_resume);
     output::print_block(&match afresh {
         Some(request) => blocks::complete_already(run.id(), state, &request.typed_anew()),
         None => blocks::end_block(state),
@@ -189,8 +264,16 @@ fn show_end(
 }
 
 /// Another process may start the next client, and reads the accepted costs in the ledger.
-fn accept_billing(state: &RunState, caller: &VerbCaller, is_accepted: bool) -> Result<Vec<EventKind>, VerbRefusal> {
-    if is_accepted && state.parallel.is_some() && !accepts_billing(state) && billing::billing_facts().has_api_key {
+fn accept_billing(
+    state: &RunState,
+    caller: &VerbCaller,
+    is_accepted: bool,
+) -> Result<Vec<EventKind>, VerbRefusal> {
+    if is_accepted
+        && state.parallel.is_some()
+        && !accepts_billing(state)
+        && billing::billing_facts().has_api_key
+    {
         return verbs::accept_billing(state, caller, PAYER);
     }
     Ok(Vec::new())
@@ -201,19 +284,37 @@ fn change_clients(
     caller: &VerbCaller,
     request: Option<&ExecuteRequest>,
 ) -> Result<Vec<EventKind>, VerbRefusal> {
-    let Some(policy) = request.map(|request| &request.clients.policy) else { return Ok(Vec::new()) };
-    let budget = policy.budget_micros.map(|micros| verbs::set_budget(state, caller, micros)).transpose()?.flatten();
+    let Some(policy) = request.map(|request| &request.clients.policy) else {
+        return Ok(Vec::new());
+    };
+    let budget = policy
+        .budget_micros
+        .map(|micros| verbs::set_budget(state, caller, micros))
+        .transpose()?
+        .flatten();
     let seconds = Some(policy.time_limit_seconds).filter(|seconds| *seconds > 0);
-    let time_limit = seconds.map(|seconds| verbs::set_time_limit(state, caller, seconds)).transpose()?.flatten();
+    let time_limit = seconds
+        .map(|seconds| verbs::set_time_limit(state, caller, seconds))
+        .transpose()?
+        .flatten();
     Ok(budget.into_iter().chain(time_limit).collect())
 }
 
 /// Words before continued work; `begins_at` is the state with the next tasks.
-fn step_heading(state: &RunState, begins_at: &RunState, request: Option<&ExecuteRequest>) -> String {
+fn step_heading(
+    state: &RunState,
+    begins_at: &RunState,
+    request: Option<&ExecuteRequest>,
+) -> String {
     let mut said = String::new();
     if let Some(request) = request {
         let strategy = strategy_of_mode(&state.plan, state.mode);
-        said = format!("{}{}{}", request.choice, request.heading, plan_lines(&state.plan, strategy));
+        said = format!(
+            "{}{}{}",
+            request.choice,
+            request.heading,
+            plan_lines(&state.plan, strategy)
+        );
     }
     if request.is_none_or(|request| request.scope.is_resume) {
         said += &resume::resume_point_of(begins_at).summary_line();
@@ -221,14 +322,24 @@ fn step_heading(state: &RunState, begins_at: &RunState, request: Option<&Execute
     } else {
         said += "note: a run of this plan is open; going on with it, as --resume does\n";
     }
-    let Some(clients) = request.map(|request| &request.clients) else { return said };
+    let Some(clients) = request.map(|request| &request.clients) else {
+        return said;
+    };
     if !clients.keeps_policy() {
         said += "note: the run keeps the options for clients that it was opened with\n";
     }
-    let Some(parallel) = &state.parallel else { return said };
+    let Some(parallel) = &state.parallel else {
+        return said;
+    };
     if let Some(micros) = clients.policy.budget_micros {
-        let have = cost_text(parallel).map(|cost| format!("; so far: {cost}")).unwrap_or_default();
-        let _ = writeln!(said, "note: the clients may cost {} in all{have}", decimal_dollars(micros));
+        let have = cost_text(parallel)
+            .map(|cost| format!("; so far: {cost}"))
+            .unwrap_or_default();
+        let _ = writeln!(
+            said,
+            "note: the clients may cost {} in all{have}",
+            decimal_dollars(micros)
+        );
     }
     if clients.policy.time_limit_seconds > 0 {
         let limit = format_limit(parallel.policy.time_limit_seconds());
@@ -238,14 +349,30 @@ fn step_heading(state: &RunState, begins_at: &RunState, request: Option<&Execute
 }
 
 /// Refuses to start workers where their work could not reach the user. Running workers go on.
-fn require_clean_checkout(context: &CommandContext, run: &Run, state: &RunState) -> Result<(), CommandError> {
-    let Some(parallel) = &state.parallel else { return Ok(()) };
+fn require_clean_checkout(
+    context: &CommandContext,
+    run: &Run,
+    state: &RunState,
+) -> Result<(), CommandError> {
+    let Some(parallel) = &state.parallel else {
+        return Ok(());
+    };
     if run.is_supervised()? {
         return Ok(());
     }
-    let mut found = preflight::preflight_findings(context, &state.plan, state.mode, &parallel.policy)?;
-    found.retain(|finding| matches!(finding.rule, PreflightRule::Dirty | PreflightRule::Operation));
-    if can_start(&found) { Ok(()) } else { Err(blocking_findings_error(&found)) }
+    let mut found =
+        preflight::preflight_findings(context, &state.plan, state.mode, &parallel.policy)?;
+    found.retain(|finding| {
+        matches!(
+            finding.rule,
+            PreflightRule::Dirty | PreflightRule::Operation
+        )
+    });
+    if can_start(&found) {
+        Ok(())
+    } else {
+        Err(blocking_findings_error(&found))
+    }
 }
 
 /// The present plan file, narrowed to the part of the run, with exactly its commands approved.
@@ -262,32 +389,56 @@ fn reread_plan(
         PlanFile::read_anywhere(root, root, path)?
     };
     // Read with the dialect and options of the run; others would make other batches of the same tasks.
-    let part = state.scope.map_or(PlanSelection::Whole, |asked| asked.selection);
+    let part = state
+        .scope
+        .map_or(PlanSelection::Whole, |asked| asked.selection);
     let mut plan = require_part(file.plan(&state.plan), &file, root, part)?;
-    let opened = if continuing.is_user { Vec::new() } else { verbs::distrust_ticks(state, &mut plan) };
+    let opened = if continuing.is_user {
+        Vec::new()
+    } else {
+        verbs::distrust_ticks(state, &mut plan)
+    };
     let plan = state.as_in_run(plan);
-    let setup = state.parallel.as_ref().and_then(|parallel| parallel.policy.setup.as_deref());
+    let setup = state
+        .parallel
+        .as_ref()
+        .and_then(|parallel| parallel.policy.setup.as_deref());
     let command_line = command_line(&plan, state.mode, continuing.request);
-    let asked = ApprovalRequest { command_line, digest: continuing.digest, ..ApprovalRequest::default() };
+    let asked = ApprovalRequest {
+        command_line,
+        digest: continuing.digest,
+        ..ApprovalRequest::default()
+    };
     let approved = approve_plan(context, &plan, state.mode, setup, &asked)?;
     Ok((plan, approved, opened))
 }
 
 fn command_line(plan: &Plan, mode: ExecutionMode, request: Option<&ExecuteRequest>) -> String {
-    let of = |command| ExecuteRequest::new(command, PlanSource::File(plan.source.path.clone())).typed();
+    let of =
+        |command| ExecuteRequest::new(command, PlanSource::File(plan.source.path.clone())).typed();
     match (mode, request) {
         (ExecutionMode::Batches, _) => of(ExecuteCommand::ExecutePlan),
         (ExecutionMode::Waves, _) => of(ExecuteCommand::Execute),
         (_, Some(request)) => request.typed(),
-        (_, None) => format!("{} --resume {}", command_for(plan), quote_argument(&plan.source.path)),
+        (_, None) => format!(
+            "{} --resume {}",
+            command_for(plan),
+            quote_argument(&plan.source.path)
+        ),
     }
 }
 
 pub(crate) fn describe_edit(edit: &PlanEdit, before: &RunState, now: &RunState) -> String {
     let (were, are) = (before.plan.tasks.len(), now.plan.tasks.len());
     let word = now.plan.dialect.unit_word();
-    let total = format!("ℹ️ Plan now has {are} {word}s (was {were}); resuming with updated total.\n");
-    let stale: Vec<&str> = now.tasks.iter().filter(|(_, task)| task.is_stale).map(|(id, _)| id.as_str()).collect();
+    let total =
+        format!("ℹ️ Plan now has {are} {word}s (was {were}); resuming with updated total.\n");
+    let stale: Vec<&str> = now
+        .tasks
+        .iter()
+        .filter(|(_, task)| task.is_stale)
+        .map(|(id, _)| id.as_str())
+        .collect();
     let again = format!("note: stale, to be done again: {}\n", stale.join(", "));
     let said = [
         (were != are).then_some(total),

@@ -23,9 +23,14 @@ pub(crate) fn print_dry_run(
     arranged: &Plan,
     mode: ExecutionMode,
 ) -> Result<(), CommandError> {
-    let unchecked = arranged.tasks.iter().filter(|task| whole.policy.unproved_continues && task.checks.is_empty());
+    let unchecked = arranged
+        .tasks
+        .iter()
+        .filter(|task| whole.policy.unproved_continues && task.checks.is_empty());
     let facts = DryRunFacts {
-        proofs: unchecked.map(|task| (task.id.clone(), proof_words(arranged, task))).collect(),
+        proofs: unchecked
+            .map(|task| (task.id.clone(), proof_words(arranged, task)))
+            .collect(),
         existing: preflight::existing_files(context, whole),
         findings: preflight::preflight_findings(context, whole, mode, &request.clients.policy)?,
         billing: billing::billing_facts(),
@@ -39,5 +44,9 @@ pub(crate) fn print_dry_run(
     } else {
         text
     })?;
-    if is_ready { Ok(()) } else { Err(CommandError::already_printed(ExitKind::NotGreen)) }
+    if is_ready {
+        Ok(())
+    } else {
+        Err(CommandError::already_printed(ExitKind::NotGreen))
+    }
 }

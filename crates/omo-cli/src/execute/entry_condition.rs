@@ -11,17 +11,25 @@ use crate::error::CommandError;
 use crate::output::check_progress::TaskCheckProgress;
 
 /// Runs the commands of the entry condition once each. Gives the text about them; empty without commands.
-pub(crate) fn run_entry_condition(context: &CommandContext, plan: &Plan) -> Result<String, CommandError> {
+pub(crate) fn run_entry_condition(
+    context: &CommandContext,
+    plan: &Plan,
+) -> Result<String, CommandError> {
     let mut said = String::new();
     for precondition in &plan.preconditions {
-        let Precondition::EntryCondition { text, checks } = precondition else { continue };
+        let Precondition::EntryCondition { text, checks } = precondition else {
+            continue;
+        };
         for (place, known) in checks.iter().enumerate() {
             let mut shown = TaskCheckProgress::new();
             shown.begins(&known.command, place, checks.len());
-            let outcome = task_check::run(known, &context.root, &context.environment, None, || shown.should_continue());
+            let outcome = task_check::run(known, &context.root, &context.environment, None, || {
+                shown.should_continue()
+            });
             drop(shown);
-            let outcome =
-                outcome.ok_or_else(|| CommandError::conflict("it was ended before it was done", "run it again"))?;
+            let outcome = outcome.ok_or_else(|| {
+                CommandError::conflict("it was ended before it was done", "run it again")
+            })?;
             if !outcome.is_green() {
                 let message = format!(
                     "Entry condition FAILED: {}\nReason: {} {}",
@@ -29,7 +37,10 @@ pub(crate) fn run_entry_condition(context: &CommandContext, plan: &Plan) -> Resu
                     paste_form(&known.command, 1_000),
                     sanitize(outcome.describe(), 300)
                 );
-                return Err(CommandError::precondition(message, "Complete the prerequisite first, then re-run."));
+                return Err(CommandError::precondition(
+                    message,
+                    "Complete the prerequisite first, then re-run.",
+                ));
             }
         }
         if !checks.is_empty() {

@@ -36,12 +36,18 @@ pub(crate) struct RunQuery {
 }
 
 /// Looks for runs of the plan in the file `path`.
-pub(crate) fn find_run(context: &CommandContext, runs: &RunStore, path: &str) -> Result<KnownRun, CommandError> {
+pub(crate) fn find_run(
+    context: &CommandContext,
+    runs: &RunStore,
+    path: &str,
+) -> Result<KnownRun, CommandError> {
     let mut ended = Vec::new();
     for listed in runs.list()? {
         match listed.state {
             Ok(state) if !context.is_in_this_work_tree(&state) => {}
-            Ok(state) if state.phase == RunPhase::Executing => return Ok(KnownRun::Open(Box::new((listed.id, state)))),
+            Ok(state) if state.phase == RunPhase::Executing => {
+                return Ok(KnownRun::Open(Box::new((listed.id, state))));
+            }
             Ok(state) if is_of_plan(&state, path) => ended.push((listed.id, state)),
             Ok(_) | Err(_) => {}
         }
@@ -64,7 +70,9 @@ impl KnownRun {
 
     /// The last run of the plan, if cancelled with finished tasks.
     pub(crate) fn cut_short(&self) -> Option<&RunOfPlan> {
-        self.ended().first().filter(|(_, state)| is_cut_short(state))
+        self.ended()
+            .first()
+            .filter(|(_, state)| is_cut_short(state))
     }
 
     pub(crate) fn ended(&self) -> &[RunOfPlan] {
@@ -88,14 +96,20 @@ impl KnownRun {
         let by_agents = mode.is_done_by_agents();
         match self {
             Self::Open(run) => match *run {
-                (id, state) if !is_of_plan(&state, &plan.source.path) => Err(another_run_is_open(&id, &state)),
-                (id, state) if by_agents || is_same_request(&state, query, mode) => Ok(Some((id, state))),
+                (id, state) if !is_of_plan(&state, &plan.source.path) => {
+                    Err(another_run_is_open(&id, &state))
+                }
+                (id, state) if by_agents || is_same_request(&state, query, mode) => {
+                    Ok(Some((id, state)))
+                }
                 (id, state) => Err(already_open_otherwise(&id, &state)),
             },
             Self::Ended(mut runs)
                 if !query.again
                     && runs.first().is_some_and(|(_, state)| {
-                        is_cut_short(state) && state.mode == mode && (by_agents || is_same_request(state, query, mode))
+                        is_cut_short(state)
+                            && state.mode == mode
+                            && (by_agents || is_same_request(state, query, mode))
                     }) =>
             {
                 Ok(Some(runs.swap_remove(0)))
@@ -116,11 +130,20 @@ fn is_cut_short(state: &RunState) -> bool {
 /// The last completed run of the plan, unless a new one begins.
 fn run_of_agents(over: Vec<RunOfPlan>, plan: &Plan, query: RunQuery) -> Option<RunOfPlan> {
     // `--again` repeats a failed run in waves in place.
-    let begins_anew = |state: &RunState| query.again && (is_complete(state) || state.mode != ExecutionMode::Waves);
-    let mut ended =
-        over.into_iter().filter(|(_, state)| matches!(state.phase, RunPhase::Ended { .. }) && !begins_anew(state));
+    let begins_anew = |state: &RunState| {
+        query.again && (is_complete(state) || state.mode != ExecutionMode::Waves)
+    };
+    let mut ended = over
+        .into_iter()
+        .filter(|(_, state)| matches!(state.phase, RunPhase::Ended { .. }) && !begins_anew(state));
     let is_of_mode = |state: &RunState| query.named.is_none_or(|mode| mode == state.mode);
-    ended.next().filter(|(_, state)| if is_complete(state) { state.has_plan(plan) } else { is_of_mode(state) })
+    ended.next().filter(|(_, state)| {
+        if is_complete(state) {
+            state.has_plan(plan)
+        } else {
+            is_of_mode(state)
+        }
+    })
 }
 
 /// The run that `--resume` continues.
@@ -133,7 +156,9 @@ fn resumed_run_of_steps(
     // A run of agents has its own commands to go on.
     for (id, state) in over.into_iter().filter(|(_, state)| state.scope.is_some()) {
         // A finished part leaves an unfinished run of the whole alone.
-        let is_part = state.scope.is_some_and(|asked| asked.selection != PlanSelection::Whole);
+        let is_part = state
+            .scope
+            .is_some_and(|asked| asked.selection != PlanSelection::Whole);
         if is_part && is_complete(&state) {
             part_that_is_done.get_or_insert((id, state));
             continue;
@@ -156,8 +181,12 @@ fn repeated_run_of_steps(
     if query.again || !is_parallel && !query.shows_complete {
         return Ok(None);
     }
-    let is_repeated = |state: &RunState| is_complete(state) || is_parallel && state.task_counts().passed > 0;
-    match over.into_iter().find(|(_, state)| is_same_request(state, query, mode) && is_repeated(state)) {
+    let is_repeated =
+        |state: &RunState| is_complete(state) || is_parallel && state.task_counts().passed > 0;
+    match over
+        .into_iter()
+        .find(|(_, state)| is_same_request(state, query, mode) && is_repeated(state))
+    {
         // Finished tasks stay done, even where the plan has changed.
         Some((id, state)) if is_complete(&state) => Ok(state.has_plan(plan).then_some((id, state))),
         // A new run would pay again for the same work.
@@ -169,7 +198,9 @@ fn repeated_run_of_steps(
 /// `true` where the open run does the requested work.
 fn is_same_request(state: &RunState, query: RunQuery, mode: ExecutionMode) -> bool {
     let scope = query.scope;
-    let Some(asked) = state.scope else { return false };
+    let Some(asked) = state.scope else {
+        return false;
+    };
     if scope.is_resume {
         return !(scope.is_foreground && state.mode == ExecutionMode::Parallel);
     }
@@ -187,7 +218,11 @@ fn ended_before(id: &str, state: &RunState) -> CommandError {
     let counts = state.task_counts();
     let command = command_for(&state.plan);
     // A plan of steps is parallel by itself.
-    let option = if command == COMMAND { String::new() } else { format!(" {}", state.mode.option()) };
+    let option = if command == COMMAND {
+        String::new()
+    } else {
+        format!(" {}", state.mode.option())
+    };
     CommandError::precondition(
         format!("the run {id} of {path} is {word}, with {} of {} done", counts.passed, counts.total),
         format!("`{command} --resume {path}` goes on with it; `{command}{option} --again {path}` does all of it anew, and pays for it"),
@@ -200,10 +235,13 @@ fn already_open_otherwise(id: &str, state: &RunState) -> CommandError {
     let way = match state.mode {
         ExecutionMode::Parallel => "in parallel",
         ExecutionMode::StepByStep => "in one session",
-        ExecutionMode::Batches | ExecutionMode::Waves => return refusals::other_mode_error(id, state),
+        ExecutionMode::Batches | ExecutionMode::Waves => {
+            return refusals::other_mode_error(id, state);
+        }
     };
     let path = &state.plan.source.path;
-    let message = format!("the run {id} of {path} is open, and was asked for otherwise: {asked}, {way}");
+    let message =
+        format!("the run {id} of {path} is open, and was asked for otherwise: {asked}, {way}");
     CommandError::busy(
         message,
         format!(
@@ -216,13 +254,18 @@ fn already_open_otherwise(id: &str, state: &RunState) -> CommandError {
 
 /// Work of its workers lies on their branches, where no task in this tree would find it.
 fn must_stay_parallel(id: &str, state: &RunState) -> CommandError {
-    let (command, path) = (command_for(&state.plan), quote_argument(&state.plan.source.path));
+    let (command, path) = (
+        command_for(&state.plan),
+        quote_argument(&state.plan.source.path),
+    );
     CommandError::busy(
         format!(
             "the run {id} of {} was begun with parallel workers, and goes on with them alone",
             state.plan.source.path
         ),
-        format!("`{command} --resume {path}` goes on with it; `{command} --fg {path}` does all of it anew, here"),
+        format!(
+            "`{command} --resume {path}` goes on with it; `{command} --fg {path}` does all of it anew, here"
+        ),
     )
 }
 
@@ -237,18 +280,34 @@ mod tests {
     use super::*;
 
     const OPEN: RunPhase = RunPhase::Executing;
-    const DONE: RunPhase = RunPhase::Ended { result: RunResult::Complete };
-    const FAILED: RunPhase = RunPhase::Ended { result: RunResult::Failed };
+    const DONE: RunPhase = RunPhase::Ended {
+        result: RunResult::Complete,
+    };
+    const FAILED: RunPhase = RunPhase::Ended {
+        result: RunResult::Failed,
+    };
     const CANCELLED: RunPhase = RunPhase::Cancelled { why: String::new() };
 
     fn plan(path: &str, title: &str) -> Plan {
-        let text =
-            format!("### Task 1: {title}\n\n**Verify:**\nRun: `true`\n\n## Verification\n- **Verdict:** Approved\n");
+        let text = format!(
+            "### Task 1: {title}\n\n**Verify:**\nRun: `true`\n\n## Verification\n- **Verdict:** Approved\n"
+        );
         dialects::read(path, text.as_bytes(), BatchOptions::of(3, 5))
     }
 
-    fn run(id: &str, path: &str, mode: ExecutionMode, phase: RunPhase, part: PlanSelection) -> RunOfPlan {
-        let scope = RunScope { mode: RunMode::Execute, selection: part, is_foreground: false, total_tasks: None };
+    fn run(
+        id: &str,
+        path: &str,
+        mode: ExecutionMode,
+        phase: RunPhase,
+        part: PlanSelection,
+    ) -> RunOfPlan {
+        let scope = RunScope {
+            mode: RunMode::Execute,
+            selection: part,
+            is_foreground: false,
+            total_tasks: None,
+        };
         let kind = EventKind::RunOpened {
             plan: Box::new(plan(path, "a")),
             approved: String::new(),
@@ -261,14 +320,23 @@ mod tests {
             guard: None,
         };
         let (ts, actor) = (Timestamp::from_millis(0), EventActor::default());
-        let state = RunState::from_first_event(&RunEvent { seq: 1, ts, actor, kind }).unwrap();
+        let state = RunState::from_first_event(&RunEvent {
+            seq: 1,
+            ts,
+            actor,
+            kind,
+        })
+        .unwrap();
         (id.to_owned(), RunState { phase, ..state })
     }
 
     #[test]
     fn a_run_goes_on_or_a_new_one_is_opened() {
         let query = |is_resume, again, shows_complete| RunQuery {
-            scope: RunRequest { is_resume, ..RunRequest::default() },
+            scope: RunRequest {
+                is_resume,
+                ..RunRequest::default()
+            },
             named: None,
             again,
             shows_complete,
@@ -278,28 +346,104 @@ mod tests {
         let whole = |id, mode, phase| run(id, "p.md", mode, phase, PlanSelection::Whole);
         let (opened, ended) = (|run| KnownRun::Open(Box::new(run)), KnownRun::Ended);
         let part = run("part", "p.md", StepByStep, DONE, PlanSelection::Step(1));
-        let by_agents = RunQuery { named: Some(Waves), ..usual };
+        let by_agents = RunQuery {
+            named: Some(Waves),
+            ..usual
+        };
         for (number, (known, query, mode, expected)) in [
             (ended(vec![]), usual, Waves, "none"),
             (opened(whole("r", Waves, OPEN)), usual, Waves, "r"),
             (opened(whole("r", Parallel, OPEN)), local, Parallel, "r"),
-            (opened(whole("r", Parallel, OPEN)), local, StepByStep, "was asked for otherwise: execute, in parallel"),
-            (opened(whole("r", Batches, OPEN)), local, StepByStep, "without another mode this goes on"),
+            (
+                opened(whole("r", Parallel, OPEN)),
+                local,
+                StepByStep,
+                "was asked for otherwise: execute, in parallel",
+            ),
+            (
+                opened(whole("r", Batches, OPEN)),
+                local,
+                StepByStep,
+                "without another mode this goes on",
+            ),
             (opened(whole("r", Parallel, OPEN)), resume, StepByStep, "r"),
-            (opened(run("r", "q.md", Waves, OPEN, PlanSelection::Whole)), usual, Waves, "one work tree has one run"),
+            (
+                opened(run("r", "q.md", Waves, OPEN, PlanSelection::Whole)),
+                usual,
+                Waves,
+                "one work tree has one run",
+            ),
             (ended(vec![whole("r", Batches, DONE)]), usual, Batches, "r"),
-            (ended(vec![whole("r", Batches, DONE)]), again, Batches, "none"),
-            (ended(vec![whole("r", Batches, FAILED)]), again, Batches, "none"),
+            (
+                ended(vec![whole("r", Batches, DONE)]),
+                again,
+                Batches,
+                "none",
+            ),
+            (
+                ended(vec![whole("r", Batches, FAILED)]),
+                again,
+                Batches,
+                "none",
+            ),
             (ended(vec![whole("r", Waves, FAILED)]), again, Waves, "r"),
-            (ended(vec![whole("r", Batches, FAILED)]), by_agents, Waves, "none"),
-            (ended(vec![whole("r", Waves, CANCELLED), whole("s", Waves, FAILED)]), usual, Waves, "s"),
-            (ended(vec![whole("r", StepByStep, DONE)]), local, StepByStep, "none"),
-            (ended(vec![whole("r", StepByStep, DONE)]), usual, StepByStep, "r"),
-            (ended(vec![whole("r", StepByStep, FAILED)]), usual, StepByStep, "none"),
-            (ended(vec![whole("r", Parallel, FAILED)]), usual, Parallel, "none"),
-            (ended(vec![whole("r", Parallel, DONE)]), local, Parallel, "r"),
-            (ended(vec![part.clone(), whole("r", Parallel, FAILED)]), resume, StepByStep, "r"),
-            (ended(vec![part.clone(), whole("r", Waves, FAILED)]), resume, StepByStep, "part"),
+            (
+                ended(vec![whole("r", Batches, FAILED)]),
+                by_agents,
+                Waves,
+                "none",
+            ),
+            (
+                ended(vec![
+                    whole("r", Waves, CANCELLED),
+                    whole("s", Waves, FAILED),
+                ]),
+                usual,
+                Waves,
+                "s",
+            ),
+            (
+                ended(vec![whole("r", StepByStep, DONE)]),
+                local,
+                StepByStep,
+                "none",
+            ),
+            (
+                ended(vec![whole("r", StepByStep, DONE)]),
+                usual,
+                StepByStep,
+                "r",
+            ),
+            (
+                ended(vec![whole("r", StepByStep, FAILED)]),
+                usual,
+                StepByStep,
+                "none",
+            ),
+            (
+                ended(vec![whole("r", Parallel, FAILED)]),
+                usual,
+                Parallel,
+                "none",
+            ),
+            (
+                ended(vec![whole("r", Parallel, DONE)]),
+                local,
+                Parallel,
+                "r",
+            ),
+            (
+                ended(vec![part.clone(), whole("r", Parallel, FAILED)]),
+                resume,
+                StepByStep,
+                "r",
+            ),
+            (
+                ended(vec![part.clone(), whole("r", Waves, FAILED)]),
+                resume,
+                StepByStep,
+                "part",
+            ),
             (ended(vec![part]), local, StepByStep, "none"),
         ]
         .into_iter()
@@ -309,16 +453,29 @@ mod tests {
                 Ok(found) => found.map_or("none".to_owned(), |(id, _)| id),
                 Err(refusal) => refusal.to_string(),
             };
-            assert!(found == expected || expected.contains(' ') && found.contains(expected), "{number}: {found}");
+            assert!(
+                found == expected || expected.contains(' ') && found.contains(expected),
+                "{number}: {found}"
+            );
         }
     }
 
     #[test]
     fn a_plan_that_was_edited_since_is_done_again() {
-        let query = RunQuery { scope: RunRequest::default(), named: None, again: false, shows_complete: true };
+        let query = RunQuery {
+            scope: RunRequest::default(),
+            named: None,
+            again: false,
+            shows_complete: true,
+        };
         for mode in [Batches, Waves, StepByStep, Parallel] {
             let done = KnownRun::Ended(vec![run("r", "p.md", mode, DONE, PlanSelection::Whole)]);
-            assert!(done.run_to_continue(&plan("p.md", "b"), query, mode).unwrap().is_none(), "{mode:?}");
+            assert!(
+                done.run_to_continue(&plan("p.md", "b"), query, mode)
+                    .unwrap()
+                    .is_none(),
+                "{mode:?}"
+            );
         }
     }
 }

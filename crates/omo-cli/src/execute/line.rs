@@ -18,23 +18,38 @@ pub(crate) enum TypedLine {
     Help(String),
 }
 
-pub(crate) fn read_typed_line(command: ExecuteCommand, line: &str) -> Result<TypedLine, CommandError> {
+pub(crate) fn read_typed_line(
+    command: ExecuteCommand,
+    line: &str,
+) -> Result<TypedLine, CommandError> {
     let words = split_words(line)?;
     match command {
-        ExecuteCommand::Execute => {
-            parse_line(command, words, |line: ExecuteLine| ExecuteRequest::try_from(line.options))
+        ExecuteCommand::Execute => parse_line(command, words, |line: ExecuteLine| {
+            ExecuteRequest::try_from(line.options)
+        }),
+        ExecuteCommand::ExecutePlan => {
+            parse_line(command, words, |line: ExecutePlanLine| line.try_into())
         }
-        ExecuteCommand::ExecutePlan => parse_line(command, words, |line: ExecutePlanLine| line.try_into()),
-        ExecuteCommand::ExecuteLocal => parse_line(command, words, |line: ExecuteLocalLine| line.try_into()),
+        ExecuteCommand::ExecuteLocal => {
+            parse_line(command, words, |line: ExecuteLocalLine| line.try_into())
+        }
         ExecuteCommand::UlwExec => parse_line(command, words, |line: UlwExecLine| line.try_into()),
     }
 }
 
 /// Words of a line, with quotes. On Windows `\` separates folders.
 pub(crate) fn split_words(line: &str) -> Result<Vec<String>, CommandError> {
-    let line = if MAIN_SEPARATOR == '\\' { line.replace('\\', "/") } else { line.to_owned() };
-    shlex::split(&line)
-        .ok_or_else(|| CommandError::usage("a quote is not closed", "put the whole path between two quotes"))
+    let line = if MAIN_SEPARATOR == '\\' {
+        line.replace('\\', "/")
+    } else {
+        line.to_owned()
+    };
+    shlex::split(&line).ok_or_else(|| {
+        CommandError::usage(
+            "a quote is not closed",
+            "put the whole path between two quotes",
+        )
+    })
 }
 
 fn parse_line<L: Parser>(
@@ -48,18 +63,29 @@ fn parse_line<L: Parser>(
         .max_term_width(100)
         .help_template("{usage-heading} {usage}\n\n{all-args}")
         .mut_args(|argument| argument.clone().hide(is_hidden(&argument)));
-    let read = page.try_get_matches_from_mut(words).and_then(|matches| L::from_arg_matches(&matches));
+    let read = page
+        .try_get_matches_from_mut(words)
+        .and_then(|matches| L::from_arg_matches(&matches));
     match read {
         Ok(line) => {
-            let request = request(line).map_err(|why| CommandError::usage(why, usage_hint(command)))?;
+            let request =
+                request(line).map_err(|why| CommandError::usage(why, usage_hint(command)))?;
             Ok(TypedLine::Request(Box::new(request)))
         }
-        Err(error) if error.kind() == ErrorKind::DisplayHelp => Ok(TypedLine::Help(page.render_help().to_string())),
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+            Ok(TypedLine::Help(page.render_help().to_string()))
+        }
         Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {
-            output::print_stderr_line(&format_args!("{}", page.render_help().to_string().trim_end()));
+            output::print_stderr_line(&format_args!(
+                "{}",
+                page.render_help().to_string().trim_end()
+            ));
             Err(CommandError::already_printed(exit_kind::ExitKind::Usage))
         }
-        Err(error) => Err(CommandError::usage(clap_message(&error), usage_hint(command))),
+        Err(error) => Err(CommandError::usage(
+            clap_message(&error),
+            usage_hint(command),
+        )),
     }
 }
 
@@ -68,11 +94,18 @@ pub(crate) fn clap_message(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     let first = first.strip_prefix("error: ").unwrap_or(first);
-    first.lines().map(|line| sanitize(line.trim(), 300)).collect::<Vec<_>>().join(" ")
+    first
+        .lines()
+        .map(|line| sanitize(line.trim(), 300))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn usage_hint(command: ExecuteCommand) -> String {
-    format!("a path with blanks stands between quotes; `/omo:{} --help` names the options", command.name())
+    format!(
+        "a path with blanks stands between quotes; `/omo:{} --help` names the options",
+        command.name()
+    )
 }
 
 #[cfg(test)]
@@ -114,8 +147,16 @@ mod tests {
                     let read = read.unwrap();
                     let expected = &case["omo"];
                     assert_eq!(read.scope.mode().word(), expected["mode"], "{line:?}");
-                    assert_eq!(read.scope.selection.session_or_task_number(), expected["target"].as_u64(), "{line:?}");
-                    assert_eq!(read.source, file(expected["path"].as_str().unwrap()), "{line:?}");
+                    assert_eq!(
+                        read.scope.selection.session_or_task_number(),
+                        expected["target"].as_u64(),
+                        "{line:?}"
+                    );
+                    assert_eq!(
+                        read.source,
+                        file(expected["path"].as_str().unwrap()),
+                        "{line:?}"
+                    );
                 }
             }
         }
@@ -123,15 +164,28 @@ mod tests {
 
     #[test]
     fn options_stand_anywhere_and_nothing_is_expanded() {
-        for line in ["docs/p.md --k 2 --batch-size=4", "--k=2 --approve 0123456789ab --batch-size 4 docs/p.md"] {
+        for line in [
+            "docs/p.md --k 2 --batch-size=4",
+            "--k=2 --approve 0123456789ab --batch-size 4 docs/p.md",
+        ] {
             let read = request(ExecuteCommand::ExecutePlan, line).unwrap();
-            assert_eq!((read.batches.k, read.batches.batch_size), (Some(2), Some(4)), "{line}");
+            assert_eq!(
+                (read.batches.k, read.batches.batch_size),
+                (Some(2), Some(4)),
+                "{line}"
+            );
             assert_eq!(read.source, file("docs/p.md"), "{line}");
         }
-        for (line, path) in
-            [("'my plan.md' --again", "my plan.md"), ("$HOME/p.md", "$HOME/p.md"), ("-- --fg.md", "--fg.md")]
-        {
-            assert_eq!(request(ExecuteCommand::Execute, line).unwrap().source, file(path), "{line}");
+        for (line, path) in [
+            ("'my plan.md' --again", "my plan.md"),
+            ("$HOME/p.md", "$HOME/p.md"),
+            ("-- --fg.md", "--fg.md"),
+        ] {
+            assert_eq!(
+                request(ExecuteCommand::Execute, line).unwrap().source,
+                file(path),
+                "{line}"
+            );
         }
     }
 
@@ -141,10 +195,17 @@ mod tests {
             ("p.md", None),
             ("--batches p.md", Some(ExecutionMode::Batches)),
             ("p.md --waves", Some(ExecutionMode::Waves)),
-            ("--parallel p.md --max-sessions 2", Some(ExecutionMode::Parallel)),
+            (
+                "--parallel p.md --max-sessions 2",
+                Some(ExecutionMode::Parallel),
+            ),
             ("--fg p.md", Some(ExecutionMode::StepByStep)),
         ] {
-            assert_eq!(request(ExecuteCommand::Execute, line).unwrap().mode, mode, "{line}");
+            assert_eq!(
+                request(ExecuteCommand::Execute, line).unwrap().mode,
+                mode,
+                "{line}"
+            );
         }
         let tasks = request(ExecuteCommand::Execute, "--tasks --session s-1 --batches").unwrap();
         assert_eq!(tasks.source, PlanSource::TaskList(Some("s-1".to_owned())));
@@ -159,46 +220,143 @@ mod tests {
             (ExecuteCommand::ExecutePlan, "  "),
             (ExecuteCommand::ExecutePlan, "continue"),
         ] {
-            assert_eq!(request(command, line).unwrap().source, PlanSource::OpenRun, "{line:?}");
+            assert_eq!(
+                request(command, line).unwrap().source,
+                PlanSource::OpenRun,
+                "{line:?}"
+            );
         }
-        let own = request(ExecuteCommand::UlwExec, "--max-workers=0 --max-iterations 2").unwrap();
-        assert_eq!((own.source, own.waves.max_workers), (PlanSource::TaskList(None), Some(0)));
-        assert_eq!(request(ExecuteCommand::UlwExec, "p.md").unwrap().source, file("p.md"));
+        let own = request(
+            ExecuteCommand::UlwExec,
+            "--max-workers=0 --max-iterations 2",
+        )
+        .unwrap();
+        assert_eq!(
+            (own.source, own.waves.max_workers),
+            (PlanSource::TaskList(None), Some(0))
+        );
+        assert_eq!(
+            request(ExecuteCommand::UlwExec, "p.md").unwrap().source,
+            file("p.md")
+        );
     }
 
     #[test]
     fn a_line_that_cannot_be_says_why_in_one_line() {
         for (command, line, why) in [
-            (ExecuteCommand::Execute, "--waves --parallel p.md", "cannot be used with"),
-            (ExecuteCommand::Execute, "--fg --batches p.md", "cannot be used with"),
+            (
+                ExecuteCommand::Execute,
+                "--waves --parallel p.md",
+                "cannot be used with",
+            ),
+            (
+                ExecuteCommand::Execute,
+                "--fg --batches p.md",
+                "cannot be used with",
+            ),
             (ExecuteCommand::Execute, "--waves", "no plan is named"),
-            (ExecuteCommand::Execute, "--dialect kiro", "no plan is named"),
-            (ExecuteCommand::Execute, "--dialect Kiro p.md", "the formats are task-master, "),
-            (ExecuteCommand::Execute, "--tasks --dialect kiro", "cannot be used with"),
-            (ExecuteCommand::ExecutePlan, "--dialect kiro", "no plan is named"),
-            (ExecuteCommand::UlwExec, "--dialect kiro", "no plan is named"),
-            (ExecuteCommand::Execute, "p.md q.md", "unexpected argument 'q.md'"),
-            (ExecuteCommand::Execute, "--yolo=1 p.md", "unexpected value '1'"),
-            (ExecuteCommand::Execute, "--session two p.md", "--session needs a positive integer"),
-            (ExecuteCommand::Execute, "--tasks p.md", "cannot be used with"),
-            (ExecuteCommand::ExecutePlan, "p.md --k", "a value is required for '--k"),
-            (ExecuteCommand::ExecutePlan, "p.md --k 0", "invalid value '0'"),
+            (
+                ExecuteCommand::Execute,
+                "--dialect kiro",
+                "no plan is named",
+            ),
+            (
+                ExecuteCommand::Execute,
+                "--dialect Kiro p.md",
+                "the formats are task-master, ",
+            ),
+            (
+                ExecuteCommand::Execute,
+                "--tasks --dialect kiro",
+                "cannot be used with",
+            ),
+            (
+                ExecuteCommand::ExecutePlan,
+                "--dialect kiro",
+                "no plan is named",
+            ),
+            (
+                ExecuteCommand::UlwExec,
+                "--dialect kiro",
+                "no plan is named",
+            ),
+            (
+                ExecuteCommand::Execute,
+                "p.md q.md",
+                "unexpected argument 'q.md'",
+            ),
+            (
+                ExecuteCommand::Execute,
+                "--yolo=1 p.md",
+                "unexpected value '1'",
+            ),
+            (
+                ExecuteCommand::Execute,
+                "--session two p.md",
+                "--session needs a positive integer",
+            ),
+            (
+                ExecuteCommand::Execute,
+                "--tasks p.md",
+                "cannot be used with",
+            ),
+            (
+                ExecuteCommand::ExecutePlan,
+                "p.md --k",
+                "a value is required for '--k",
+            ),
+            (
+                ExecuteCommand::ExecutePlan,
+                "p.md --k 0",
+                "invalid value '0'",
+            ),
             (ExecuteCommand::ExecutePlan, "--again", "no plan is named"),
-            (ExecuteCommand::ExecutePlan, "p.md --yolo", "unexpected argument '--yolo'"),
-            (ExecuteCommand::ExecuteLocal, "--resume --dry-run p.md", "cannot be used with"),
-            (ExecuteCommand::ExecuteLocal, "--max-budget-usd free p.md", "needs an amount in US dollars"),
-            (ExecuteCommand::ExecuteLocal, "--max-sessions 9999999999 p.md", "is too many"),
-            (ExecuteCommand::ExecuteLocal, "--launcher '{branch}' p.md", "it has to begin with a program"),
+            (
+                ExecuteCommand::ExecutePlan,
+                "p.md --yolo",
+                "unexpected argument '--yolo'",
+            ),
+            (
+                ExecuteCommand::ExecuteLocal,
+                "--resume --dry-run p.md",
+                "cannot be used with",
+            ),
+            (
+                ExecuteCommand::ExecuteLocal,
+                "--max-budget-usd free p.md",
+                "needs an amount in US dollars",
+            ),
+            (
+                ExecuteCommand::ExecuteLocal,
+                "--max-sessions 9999999999 p.md",
+                "is too many",
+            ),
+            (
+                ExecuteCommand::ExecuteLocal,
+                "--launcher '{branch}' p.md",
+                "it has to begin with a program",
+            ),
             (ExecuteCommand::ExecuteLocal, "--allow '' p.md", "--allow"),
-            (ExecuteCommand::UlwExec, "--max-iterations 0", "invalid value '0'"),
+            (
+                ExecuteCommand::UlwExec,
+                "--max-iterations 0",
+                "invalid value '0'",
+            ),
             (ExecuteCommand::UlwExec, "'s", "a quote is not closed"),
-            (ExecuteCommand::Execute, "\u{1b}[2J q\u{7}", "unexpected argument"),
+            (
+                ExecuteCommand::Execute,
+                "\u{1b}[2J q\u{7}",
+                "unexpected argument",
+            ),
         ] {
             let failure = request(command, line).unwrap_err().to_string();
             let failure = anstream::adapter::strip_str(&failure).to_string();
             let (failure, _) = failure.split_once("\n\nhint: ").unwrap();
             assert!(failure.contains(why), "{line:?}: {failure}");
-            assert!(!failure.contains(['\n', '\u{1b}', '\u{7}']), "{line:?}: {failure:?}");
+            assert!(
+                !failure.contains(['\n', '\u{1b}', '\u{7}']),
+                "{line:?}: {failure:?}"
+            );
         }
     }
 
@@ -210,9 +368,17 @@ mod tests {
             ExecuteCommand::ExecuteLocal,
             ExecuteCommand::UlwExec,
         ] {
-            let TypedLine::Help(page) = read_typed_line(command, "--help").unwrap() else { panic!("{command:?}") };
-            assert!(page.starts_with("Usage: /omo:") && page.contains("--approve <CODE>"), "{page}");
-            assert!(page.lines().all(|line| line.chars().count() <= 100), "{page}");
+            let TypedLine::Help(page) = read_typed_line(command, "--help").unwrap() else {
+                panic!("{command:?}")
+            };
+            assert!(
+                page.starts_with("Usage: /omo:") && page.contains("--approve <CODE>"),
+                "{page}"
+            );
+            assert!(
+                page.lines().all(|line| line.chars().count() <= 100),
+                "{page}"
+            );
             assert!(page.len() < 4_000, "{}", page.len());
         }
     }

@@ -22,40 +22,77 @@ pub(crate) struct PickedMode {
 
 impl PickedMode {
     fn given(mode: ExecutionMode, line: Option<String>) -> Self {
-        Self { mode, line, is_own_choice: false }
+        Self {
+            mode,
+            line,
+            is_own_choice: false,
+        }
     }
 }
 
 /// Mode of the open run, of an option, of the command, or of the plan, in this order.
-pub(crate) fn pick_mode(request: &ExecuteRequest, known: &KnownRun, plan: &Plan) -> Result<PickedMode, CommandError> {
+pub(crate) fn pick_mode(
+    request: &ExecuteRequest,
+    known: &KnownRun,
+    plan: &Plan,
+) -> Result<PickedMode, CommandError> {
     let (command, scope) = (request.command, &request.scope);
     if command == ExecuteCommand::ExecuteLocal {
         let in_sessions = requested_strategy(plan, scope).starts_clients();
-        let mode = if in_sessions { ExecutionMode::Parallel } else { ExecutionMode::StepByStep };
+        let mode = if in_sessions {
+            ExecutionMode::Parallel
+        } else {
+            ExecutionMode::StepByStep
+        };
         return Ok(PickedMode::given(mode, None));
     }
     // The other commands are named after their mode.
     let says_mode = command == ExecuteCommand::Execute;
     let is_part = scope.selection != PlanSelection::Whole || scope.is_foreground;
-    let named = request.mode.or(is_part.then_some(ExecutionMode::StepByStep));
+    let named = request
+        .mode
+        .or(is_part.then_some(ExecutionMode::StepByStep));
     // `--resume` also considers the last ended run, in the named mode if there is one.
     let ended = if scope.is_resume { known.ended() } else { &[] };
-    let resumed = ended.iter().find(|(_, state)| named.is_none_or(|mode| mode == state.mode)).or(ended.first());
+    let resumed = ended
+        .iter()
+        .find(|(_, state)| named.is_none_or(|mode| mode == state.mode))
+        .or(ended.first());
     let is_kept = says_mode && !request.again && !scope.is_dry_run;
-    let cut_short = known.cut_short().filter(|(_, state)| is_kept && named.is_none_or(|mode| mode == state.mode));
-    match (known.open_run_of(&plan.source.path).or(resumed).or(cut_short), named, command) {
-        (Some((id, state)), Some(mode), _) if mode != state.mode => Err(other_mode_error(id, state)),
-        (Some((_, state)), ..) => Ok(PickedMode::given(state.mode, says_mode.then(|| known_run_line(state)))),
+    let cut_short = known
+        .cut_short()
+        .filter(|(_, state)| is_kept && named.is_none_or(|mode| mode == state.mode));
+    match (
+        known
+            .open_run_of(&plan.source.path)
+            .or(resumed)
+            .or(cut_short),
+        named,
+        command,
+    ) {
+        (Some((id, state)), Some(mode), _) if mode != state.mode => {
+            Err(other_mode_error(id, state))
+        }
+        (Some((_, state)), ..) => Ok(PickedMode::given(
+            state.mode,
+            says_mode.then(|| known_run_line(state)),
+        )),
         (None, Some(mode), _) => {
             let line = format!("{}: run {}, as you asked", plan.source.path, mode.words());
             Ok(PickedMode::given(mode, says_mode.then_some(line)))
         }
-        (None, None, ExecuteCommand::ExecutePlan) => Ok(PickedMode::given(ExecutionMode::Batches, None)),
+        (None, None, ExecuteCommand::ExecutePlan) => {
+            Ok(PickedMode::given(ExecutionMode::Batches, None))
+        }
         (None, None, ExecuteCommand::UlwExec) => Ok(PickedMode::given(ExecutionMode::Waves, None)),
         (None, None, ExecuteCommand::Execute | ExecuteCommand::ExecuteLocal) => {
             let choice = choose(plan);
             let line = Some(choice.line(&plan.source.path));
-            Ok(PickedMode { mode: choice.mode, line, is_own_choice: true })
+            Ok(PickedMode {
+                mode: choice.mode,
+                line,
+                is_own_choice: true,
+            })
         }
     }
 }

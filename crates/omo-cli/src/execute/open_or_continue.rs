@@ -63,12 +63,29 @@ pub(crate) fn open_or_continue(
         return Ok(Some(check));
     }
     let strategy = strategy_of_mode(&plan, mode);
-    let head =
-        scope.map(|_| [&request.heading, &*plan_lines(whole, strategy), &plan_notes(&plan, &TOLD_ABOVE)].concat());
+    let head = scope.map(|_| {
+        [
+            &request.heading,
+            &*plan_lines(whole, strategy),
+            &plan_notes(&plan, &TOLD_ABOVE),
+        ]
+        .concat()
+    });
     let has_checkpoint = by_agents && plan.dialect.kind() == PlanKind::Tasks;
-    let prepared = prepare(context, request, plan, mode, scope, &head.unwrap_or_default())?;
+    let prepared = prepare(
+        context,
+        request,
+        plan,
+        mode,
+        scope,
+        &head.unwrap_or_default(),
+    )?;
     // Another program's checkpoint would be lost.
-    let is_writable = if has_checkpoint { require_writable_files(context, whole.dialect) } else { Ok(()) };
+    let is_writable = if has_checkpoint {
+        require_writable_files(context, whole.dialect)
+    } else {
+        Ok(())
+    };
     if context.is_preview && is_writable.is_ok() {
         return Ok(None);
     }
@@ -76,8 +93,13 @@ pub(crate) fn open_or_continue(
         Ok(()) => Some(RunStore::create(&context.root, Some(&context.state_home))?),
         Err(_) => RunStore::find(&context.root, Some(&context.state_home))?,
     };
-    let Some(runs) = runs else { return is_writable.map(|()| None) };
-    let mut door = is_writable.is_ok().then(|| runs.lock_opening()).transpose()?;
+    let Some(runs) = runs else {
+        return is_writable.map(|()| None);
+    };
+    let mut door = is_writable
+        .is_ok()
+        .then(|| runs.lock_opening())
+        .transpose()?;
     // Another process may have opened the run meanwhile, and written its files.
     let known = find_run(context, &runs, &whole.source.path)?;
     if continue_known_run(context, &runs, known, whole, request, mode, &mut door)? {
@@ -98,7 +120,12 @@ fn continue_known_run(
     door: &mut Option<ExclusiveGuard>,
 ) -> Result<bool, CommandError> {
     let shows_complete = request.command == ExecuteCommand::Execute;
-    let query = RunQuery { scope: request.scope, named: request.mode, again: request.again, shows_complete };
+    let query = RunQuery {
+        scope: request.scope,
+        named: request.mode,
+        again: request.again,
+        shows_complete,
+    };
     let Some((id, state)) = known.run_to_continue(plan, query, mode)? else {
         if mode == ExecutionMode::Parallel {
             require_only_parallel_run(runs, None)?;
@@ -111,7 +138,13 @@ fn continue_known_run(
         RunPhase::Ended { .. } | RunPhase::Cancelled { .. } => (runs.get(&id)?, state),
     };
     *door = None;
-    continue_run(context, &run, &state, &Continuing::of(context, request, mode)).map(|()| true)
+    continue_run(
+        context,
+        &run,
+        &state,
+        &Continuing::of(context, request, mode),
+    )
+    .map(|()| true)
 }
 
 fn outside_project_error(path: &str) -> CommandError {

@@ -60,12 +60,24 @@ pub(crate) fn prepare(
     scope: Option<RunScope>,
     head: &str,
 ) -> Result<PreparedRun, CommandError> {
-    let (offer, idle) = (proof_offer(context, request, &plan), idle_options(request, mode));
+    let (offer, idle) = (
+        proof_offer(context, request, &plan),
+        idle_options(request, mode),
+    );
     let is_parallel = mode == ExecutionMode::Parallel;
     let profile = preflight::launcher_profile(context, &request.clients.policy)?;
     plan.policy.models = chosen_models(context, request, mode)?;
-    let model = plan.policy.models.tasks.clone().filter(|model| is_parallel && model != SESSION_MODEL);
-    let policy = ClientPolicy { profile, model, ..request.clients.policy.clone() };
+    let model = plan
+        .policy
+        .models
+        .tasks
+        .clone()
+        .filter(|model| is_parallel && model != SESSION_MODEL);
+    let policy = ClientPolicy {
+        profile,
+        model,
+        ..request.clients.policy.clone()
+    };
     if is_parallel {
         preflight::require_whole_repository(context)?;
         preflight::require_remote(context, &policy)?;
@@ -75,18 +87,34 @@ pub(crate) fn prepare(
         return Err(blocking_findings_error(&findings));
     }
     if let Some(name) = idle {
-        let message = format!("{name} belong to another way: this plan would be run {}", mode.words());
-        let hint = "leave them out, or name the way that they belong to: --batches, --waves or --parallel";
+        let message = format!(
+            "{name} belong to another way: this plan would be run {}",
+            mode.words()
+        );
+        let hint =
+            "leave them out, or name the way that they belong to: --batches, --waves or --parallel";
         return Err(CommandError::usage(message, hint));
     }
-    let mut said = [&request.choice, head, &parallel_run::finding_lines(&findings)].concat();
+    let mut said = [
+        &request.choice,
+        head,
+        &parallel_run::finding_lines(&findings),
+    ]
+    .concat();
     if is_parallel && policy.launcher.is_some() {
         said += &parallel_run::launcher_terms(&policy);
     }
-    let (payer, told) =
-        if is_parallel { who_pays(context, request.clients.accepts_billing)? } else { (None, String::new()) };
+    let (payer, told) = if is_parallel {
+        who_pays(context, request.clients.accepts_billing)?
+    } else {
+        (None, String::new())
+    };
     said += &told;
-    let setup = if is_parallel { approval::setup_command(&context.root)? } else { None };
+    let setup = if is_parallel {
+        approval::setup_command(&context.root)?
+    } else {
+        None
+    };
     let overview = plan_overview(&plan, mode, &policy, &billing_facts()) + "\n";
     require_checks(&plan)?;
     let asked = ApprovalRequest {
@@ -104,10 +132,27 @@ pub(crate) fn prepare(
         preflight::require_worktree_folder(context)?;
     }
     let accepts_billing = request.clients.accepts_billing;
-    let policy = ClientPolicy { setup, payer, accepts_billing, ..policy };
-    let is_gone = || CommandError::conflict("another branch was checked out meanwhile", "run it again");
-    let clients = is_parallel.then(|| begin_parallel(&context.root, policy).ok_or_else(is_gone)).transpose()?;
-    Ok(PreparedRun { opened: OpenedPlan { plan, mode, scope, approved }, clients, said })
+    let policy = ClientPolicy {
+        setup,
+        payer,
+        accepts_billing,
+        ..policy
+    };
+    let is_gone =
+        || CommandError::conflict("another branch was checked out meanwhile", "run it again");
+    let clients = is_parallel
+        .then(|| begin_parallel(&context.root, policy).ok_or_else(is_gone))
+        .transpose()?;
+    Ok(PreparedRun {
+        opened: OpenedPlan {
+            plan,
+            mode,
+            scope,
+            approved,
+        },
+        clients,
+        said,
+    })
 }
 
 /// Models for a plan, from the option or the configuration.
@@ -119,11 +164,23 @@ fn chosen_models(
     let named = request.clients.policy.model.clone();
     let is_by_agents = matches!(mode, ExecutionMode::Batches | ExecutionMode::Waves);
     let models = match named {
-        Some(model) => PlanModels { tasks: Some(model.clone()), verifier: Some(model) },
+        Some(model) => PlanModels {
+            tasks: Some(model.clone()),
+            verifier: Some(model),
+        },
         None => config::load(context.env.config_file.as_deref()).plan_models,
     };
-    let of_client = |model: &&String| ![SESSION_MODEL].iter().chain(&AGENT_MODELS).any(|known| known == *model);
-    let unknown = [&models.tasks, &models.verifier].into_iter().flatten().find(of_client).filter(|_| is_by_agents);
+    let of_client = |model: &&String| {
+        ![SESSION_MODEL]
+            .iter()
+            .chain(&AGENT_MODELS)
+            .any(|known| known == *model)
+    };
+    let unknown = [&models.tasks, &models.verifier]
+        .into_iter()
+        .flatten()
+        .find(of_client)
+        .filter(|_| is_by_agents);
     if let Some(model) = unknown {
         let message = format!("agents of a session cannot be {}", sanitize(model, 100));
         let hint = format!(
@@ -135,58 +192,113 @@ fn chosen_models(
     }
     if mode == ExecutionMode::StepByStep && request.clients.policy.model.is_some() {
         let message = "--model is for workers, and this session itself works step by step";
-        return Err(CommandError::usage(message, "leave it out; `/model` changes the session's own"));
+        return Err(CommandError::usage(
+            message,
+            "leave it out; `/model` changes the session's own",
+        ));
     }
     Ok(models)
 }
 
 fn idle_options(request: &ExecuteRequest, mode: ExecutionMode) -> Option<&'static str> {
     let of_mode = [
-        (ExecutionMode::Batches, "--k and --batch-size", request.batches != BatchOptions::default()),
+        (
+            ExecutionMode::Batches,
+            "--k and --batch-size",
+            request.batches != BatchOptions::default(),
+        ),
         (
             ExecutionMode::Waves,
             "--max-iterations, --max-workers and --skip-verify",
             request.waves != WaveOptions::default(),
         ),
-        (ExecutionMode::Parallel, "the options for clients", request.clients.has_more_than_model()),
+        (
+            ExecutionMode::Parallel,
+            "the options for clients",
+            request.clients.has_more_than_model(),
+        ),
     ];
     // A task list verifies in every mode.
     let is_used = |known: ExecutionMode| {
-        known == mode || known == ExecutionMode::Waves && matches!(request.source, PlanSource::TaskList(_))
+        known == mode
+            || known == ExecutionMode::Waves && matches!(request.source, PlanSource::TaskList(_))
     };
-    of_mode.into_iter().find(|(known, _, is_set)| *is_set && !is_used(*known)).map(|(_, name, _)| name)
+    of_mode
+        .into_iter()
+        .find(|(known, _, is_set)| *is_set && !is_used(*known))
+        .map(|(_, name, _)| name)
 }
 
 /// Refuses a plan that demands a check for each task and has unproved ones.
 fn require_checks(plan: &Plan) -> Result<(), CommandError> {
     const SHOWN: usize = 20;
-    let unproved: Vec<&Task> = unproved_tasks(plan).filter(|_| plan.policy.requires_checks).collect();
+    let unproved: Vec<&Task> = unproved_tasks(plan)
+        .filter(|_| plan.policy.requires_checks)
+        .collect();
     if unproved.is_empty() {
         return Ok(());
     }
-    let row = |task: &&Task| format!("  {}  {}", sanitize(&task.id, 64), sanitize(&task.title, 80));
+    let row = |task: &&Task| {
+        format!(
+            "  {}  {}",
+            sanitize(&task.id, 64),
+            sanitize(&task.title, 80)
+        )
+    };
     let rows: Vec<String> = unproved.iter().take(SHOWN).map(row).collect();
-    let more =
-        if unproved.len() > SHOWN { format!("\n  … and {} more", unproved.len() - SHOWN) } else { String::new() };
-    let (path, count) = (sanitize(&plan.source.path, 200), pluralize(unproved.len(), plan.dialect.unit_word()));
-    let message =
-        format!("{path} demands a check for each task, and nothing proves {count}:\n{}{more}", rows.join("\n"));
-    Err(CommandError::invalid_plan(message, "name a command in each, or add one for the whole: `--check COMMAND`"))
+    let more = if unproved.len() > SHOWN {
+        format!("\n  … and {} more", unproved.len() - SHOWN)
+    } else {
+        String::new()
+    };
+    let (path, count) = (
+        sanitize(&plan.source.path, 200),
+        pluralize(unproved.len(), plan.dialect.unit_word()),
+    );
+    let message = format!(
+        "{path} demands a check for each task, and nothing proves {count}:\n{}{more}",
+        rows.join("\n")
+    );
+    Err(CommandError::invalid_plan(
+        message,
+        "name a command in each, or add one for the whole: `--check COMMAND`",
+    ))
 }
 
 /// The project's own test command for unproved tasks, until the user has decided.
-fn proof_offer(context: &CommandContext, request: &ExecuteRequest, plan: &Plan) -> Option<ProofOffer> {
-    let unproved = unproved_tasks(plan).filter(|_| plan.policy.unproved_continues).count();
+fn proof_offer(
+    context: &CommandContext,
+    request: &ExecuteRequest,
+    plan: &Plan,
+) -> Option<ProofOffer> {
+    let unproved = unproved_tasks(plan)
+        .filter(|_| plan.policy.unproved_continues)
+        .count();
     if unproved == 0 || !request.proof.check.is_empty() {
         return None;
     }
-    let check = offer_check(&context.root, config::load(context.env.config_file.as_deref()).detection).ok()?;
+    let check = offer_check(
+        &context.root,
+        config::load(context.env.config_file.as_deref()).detection,
+    )
+    .ok()?;
     let line = |check: &str| {
-        let proof = ProofOptions { check: vec![check.to_owned()], ..request.proof.clone() };
-        let request = ExecuteRequest { proof, ..request.clone() };
+        let proof = ProofOptions {
+            check: vec![check.to_owned()],
+            ..request.proof.clone()
+        };
+        let request = ExecuteRequest {
+            proof,
+            ..request.clone()
+        };
         request.typed()
     };
-    Some(ProofOffer { check, unproved, with_check: line(check.command), without: line(NO_CHECK) })
+    Some(ProofOffer {
+        check,
+        unproved,
+        with_check: line(check.command),
+        without: line(NO_CHECK),
+    })
 }
 
 /// Asks at a terminal if the project's test command proves the unproved tasks. `None` without a question.
@@ -199,9 +311,18 @@ pub(crate) fn ask_for_check(
     if !is_asked || !std::io::stdin().is_terminal() || approval::is_approved(context, plan) {
         return Ok(None);
     }
-    let Some(offer) = proof_offer(context, request, plan) else { return Ok(None) };
+    let Some(offer) = proof_offer(context, request, plan) else {
+        return Ok(None);
+    };
     let is_taken = confirm::is_answered_yes(&format!("{}. Have it do so?", offer.words()))?;
-    Ok(Some(if is_taken { offer.check.command } else { NO_CHECK }.to_owned()))
+    Ok(Some(
+        if is_taken {
+            offer.check.command
+        } else {
+            NO_CHECK
+        }
+        .to_owned(),
+    ))
 }
 
 /// Opens the run and prints the next step. The caller holds the door; `known` are earlier events of its tasks.
@@ -211,11 +332,27 @@ pub(crate) fn begin(
     prepared: PreparedRun,
     known: Vec<EventKind>,
 ) -> Result<(), CommandError> {
-    let PreparedRun { opened, clients, said } = prepared;
-    let (run, state) = record_opening(context, runs, opened, clients.into_iter().chain(known).collect())?;
-    let state = context.engine(&run, &state)?.write_projections(state.clone())?;
+    let PreparedRun {
+        opened,
+        clients,
+        said,
+    } = prepared;
+    let (run, state) = record_opening(
+        context,
+        runs,
+        opened,
+        clients.into_iter().chain(known).collect(),
+    )?;
+    let state = context
+        .engine(&run, &state)?
+        .write_projections(state.clone())?;
     context.note_in_session(&run, &state.holder, &state);
-    print_then_next(context, &run, state.clone(), &heading(run.id(), &state, &said))
+    print_then_next(
+        context,
+        &run,
+        state.clone(),
+        &heading(run.id(), &state, &said),
+    )
 }
 
 /// Writes the ledger of a new run, with earlier events of its tasks.
@@ -225,35 +362,63 @@ pub(crate) fn record_opening(
     opened: OpenedPlan,
     known: Vec<EventKind>,
 ) -> Result<(Run, RunState), CommandError> {
-    let OpenedPlan { plan, mode, scope, approved: commands_digest } = opened;
+    let OpenedPlan {
+        plan,
+        mode,
+        scope,
+        approved: commands_digest,
+    } = opened;
     let (actor, now) = (context.actor(), env::now());
     let root = context.root.display().to_string();
     let worktree = GitWorktree::find(&context.root).map(|tree| tree.identity());
-    let head = GitRepository::find(&context.root).and_then(|repository| checkout_head(&repository).ok());
+    let head =
+        GitRepository::find(&context.root).and_then(|repository| checkout_head(&repository).ok());
     let guard = CommitGuard::read(&context.root);
-    let opened = EventKind::from(RunOpening { plan, commands_digest, root, worktree, head, scope, mode, guard });
+    let opened = EventKind::from(RunOpening {
+        plan,
+        commands_digest,
+        root,
+        worktree,
+        head,
+        scope,
+        mode,
+        guard,
+    });
     let more = opening_events(opened.clone(), known, &actor, now);
     Ok(runs.begin(&actor, now, opened, more)?)
 }
 
 fn heading(id: &str, state: &RunState, said: &str) -> String {
     match state.mode {
-        ExecutionMode::Batches => parts::fit_block(format!("{said}{}", blocks::opened_block(id, state))),
-        ExecutionMode::Waves => parts::fit_block(format!("{said}{}", task_list_run::opened_block(id, state))),
-        ExecutionMode::Parallel | ExecutionMode::StepByStep => parallel_run::opened_block(id, state, said),
+        ExecutionMode::Batches => {
+            parts::fit_block(format!("{said}{}", blocks::opened_block(id, state)))
+        }
+        ExecutionMode::Waves => {
+            parts::fit_block(format!("{said}{}", task_list_run::opened_block(id, state)))
+        }
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => {
+            parallel_run::opened_block(id, state, said)
+        }
     }
 }
 
 pub(crate) fn blocking_findings_error(findings: &[PreflightFinding]) -> CommandError {
-    let stops: Vec<&PreflightFinding> =
-        findings.iter().filter(|finding| finding.severity == PreflightSeverity::Stop).collect();
-    let line = |finding: &&PreflightFinding| format!("  {}\n    {}", sanitize(&finding.text, 600), finding.hint);
+    let stops: Vec<&PreflightFinding> = findings
+        .iter()
+        .filter(|finding| finding.severity == PreflightSeverity::Stop)
+        .collect();
+    let line = |finding: &&PreflightFinding| {
+        format!("  {}\n    {}", sanitize(&finding.text, 600), finding.hint)
+    };
     match stops.as_slice() {
         [one] => CommandError::precondition(sanitize(&one.text, 600), one.hint.clone()),
         several => {
             let lines: Vec<String> = several.iter().map(line).collect();
-            let message =
-                format!("{} things are in the way, and nothing was started:\n{}", several.len(), lines.join("\n"));
+            let message = format!(
+                "{} things are in the way, and nothing was started:\n{}",
+                several.len(),
+                lines.join("\n")
+            );
             CommandError::precondition(
                 message,
                 "put each of them right, then run again; --dry-run looks without running",

@@ -18,7 +18,10 @@ const MAX_CHARS: usize = 1_000;
 
 /// `omo run start`, and what is typed behind `/omo:execute`.
 #[derive(Clone, Debug, Default, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option that stands alone")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option that stands alone"
+)]
 pub(crate) struct StartOptions {
     #[command(flatten)]
     pub way: WayOptions,
@@ -62,7 +65,10 @@ pub(crate) struct StartOptions {
 /// In which way the tasks are handed out; without one the plan says it.
 #[derive(Clone, Debug, Default, Args)]
 #[group(multiple = false)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option, of which clap lets one be given")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option, of which clap lets one be given"
+)]
 pub(crate) struct WayOptions {
     /// Clients of their own, each in a worktree
     #[arg(long)]
@@ -120,7 +126,11 @@ pub(crate) const NO_CHECK: &str = "none";
 
 impl ProofOptions {
     pub(crate) fn added_checks(&self) -> Vec<TaskCheck> {
-        self.check.iter().filter(|check| *check != NO_CHECK).map(|check| TaskCheck::new(check)).collect()
+        self.check
+            .iter()
+            .filter(|check| *check != NO_CHECK)
+            .map(|check| TaskCheck::new(check))
+            .collect()
     }
 }
 
@@ -133,7 +143,10 @@ pub(crate) const REVIEW_TIMES: [(&str, ReviewTime); 4] = [
 ];
 
 fn review_time(value: &str) -> Result<ReviewTime, String> {
-    let known = REVIEW_TIMES.iter().find(|(word, _)| *word == value).map(|(_, time)| *time);
+    let known = REVIEW_TIMES
+        .iter()
+        .find(|(word, _)| *word == value)
+        .map(|(_, time)| *time);
     known.ok_or_else(|| "is one of tasks, waves, end, never".to_owned())
 }
 
@@ -161,7 +174,13 @@ pub(crate) struct ModelOption {
 
 impl From<ModelOption> for ClientPolicyRequest {
     fn from(option: ModelOption) -> Self {
-        Self { policy: ClientPolicy { model: option.model, ..ClientPolicy::default() }, accepts_billing: false }
+        Self {
+            policy: ClientPolicy {
+                model: option.model,
+                ..ClientPolicy::default()
+            },
+            accepts_billing: false,
+        }
     }
 }
 
@@ -210,13 +229,20 @@ impl From<ClientOptions> for ClientPolicyRequest {
             launcher_remote: options.launcher_remote,
             ..ClientPolicy::default()
         };
-        Self { policy, accepts_billing: options.accept_api_billing }
+        Self {
+            policy,
+            accepts_billing: options.accept_api_billing,
+        }
     }
 }
 
 /// What is typed behind `/omo:execute`.
 #[derive(Debug, Parser)]
-#[command(name = "/omo:execute", no_binary_name = true, disable_version_flag = true)]
+#[command(
+    name = "/omo:execute",
+    no_binary_name = true,
+    disable_version_flag = true
+)]
 pub(crate) struct ExecuteLine {
     #[command(flatten)]
     pub options: StartOptions,
@@ -226,7 +252,11 @@ pub(crate) struct ExecuteLine {
 
 /// What is typed behind `/omo:execute-plan`.
 #[derive(Debug, Parser)]
-#[command(name = "/omo:execute-plan", no_binary_name = true, disable_version_flag = true)]
+#[command(
+    name = "/omo:execute-plan",
+    no_binary_name = true,
+    disable_version_flag = true
+)]
 pub(crate) struct ExecutePlanLine {
     #[command(flatten)]
     pub batches: BatchOptions,
@@ -249,8 +279,15 @@ pub(crate) struct ExecutePlanLine {
 
 /// What is typed behind `/omo:execute-local`.
 #[derive(Debug, Parser)]
-#[command(name = "/omo:execute-local", no_binary_name = true, disable_version_flag = true)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of the line")]
+#[command(
+    name = "/omo:execute-local",
+    no_binary_name = true,
+    disable_version_flag = true
+)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the line"
+)]
 pub(crate) struct ExecuteLocalLine {
     /// One step after the other in this session
     #[arg(long)]
@@ -286,7 +323,11 @@ pub(crate) struct ExecuteLocalLine {
 
 /// What is typed behind `/omo:ulw-exec`.
 #[derive(Debug, Parser)]
-#[command(name = "/omo:ulw-exec", no_binary_name = true, disable_version_flag = true)]
+#[command(
+    name = "/omo:ulw-exec",
+    no_binary_name = true,
+    disable_version_flag = true
+)]
 pub(crate) struct UlwExecLine {
     /// Which session's task list, if not this one's own
     #[arg(long, value_name = "ID", conflicts_with = "plan")]
@@ -320,7 +361,10 @@ pub(crate) struct ApprovalOption {
 
 pub(crate) fn positive(value: &str) -> Result<u64, String> {
     let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-    let number = value.parse::<u64>().ok().filter(|number| is_number && *number > 0);
+    let number = value
+        .parse::<u64>()
+        .ok()
+        .filter(|number| is_number && *number > 0);
     number.ok_or_else(|| "needs a positive integer".to_owned())
 }
 
@@ -364,7 +408,9 @@ fn template(value: &str) -> Result<String, String> {
     // A launcher's name is looked up later, when the configuration is known.
     if !is_launcher_name(&template) {
         let parsed = LauncherTemplate::parse(&template).map_err(|error| error.to_string())?;
-        parsed.require_attached().map_err(|error| error.to_string())?;
+        parsed
+            .require_attached()
+            .map_err(|error| error.to_string())?;
     }
     Ok(template)
 }

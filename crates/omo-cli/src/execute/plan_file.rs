@@ -18,10 +18,17 @@ use crate::execute::known_run::KnownRun;
 use crate::execute::refusals::{argument_error, invalid_plan_error};
 use crate::execute::request::ExecuteRequest;
 
-pub(crate) fn find_plan_file(context: &CommandContext, path: &str) -> Result<PlanFile, CommandError> {
+pub(crate) fn find_plan_file(
+    context: &CommandContext,
+    path: &str,
+) -> Result<PlanFile, CommandError> {
     let current = std::env::current_dir().context("the current folder cannot be found")?;
     check_file(path, path_target(&current.join(path))).map_err(argument_error)?;
-    Ok(PlanFile::read_anywhere(&context.root, &current, Path::new(path))?)
+    Ok(PlanFile::read_anywhere(
+        &context.root,
+        &current,
+        Path::new(path),
+    )?)
 }
 
 fn path_target(path: &Path) -> PathTarget {
@@ -72,12 +79,22 @@ pub(crate) fn require_part(
 }
 
 /// Dialect of the open run, which no option may contradict, else the named one.
-fn pick_dialect(known: &KnownRun, path: &str, named: Option<Dialect>) -> Result<Option<Dialect>, CommandError> {
+fn pick_dialect(
+    known: &KnownRun,
+    path: &str,
+    named: Option<Dialect>,
+) -> Result<Option<Dialect>, CommandError> {
     match (known.open_run_of(path), named) {
         (Some((id, state)), Some(named)) if named != state.plan.dialect => {
             let word = state.plan.dialect.word();
-            let message = format!("the run {id} of {} is open, and reads it as {word}", sanitize(path, 200));
-            Err(CommandError::busy(message, "without --dialect this goes on with it; `omo run cancel` ends it first"))
+            let message = format!(
+                "the run {id} of {} is open, and reads it as {word}",
+                sanitize(path, 200)
+            );
+            Err(CommandError::busy(
+                message,
+                "without --dialect this goes on with it; `omo run cancel` ends it first",
+            ))
         }
         (Some((_, state)), _) => Ok(Some(state.plan.dialect)),
         (None, named) => Ok(named),

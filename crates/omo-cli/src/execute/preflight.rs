@@ -46,12 +46,20 @@ pub(crate) fn preflight_findings(
         ExecutionMode::Batches | ExecutionMode::Waves => commits,
     };
     let repository = GitRepository::find(&context.root);
-    let top = repository.as_ref().map_or(&*context.root, GitRepository::top);
+    let top = repository
+        .as_ref()
+        .map_or(&*context.root, GitRepository::top);
     let outside = check_outside(&paths_outside(&context.root, top, plan));
-    let Some(repository) = repository.filter(|_| is_looked_at) else { return Ok(outside.into_iter().collect()) };
+    let Some(repository) = repository.filter(|_| is_looked_at) else {
+        return Ok(outside.into_iter().collect());
+    };
     let has_launcher = policy.launcher.is_some();
     let is_parallel = mode == ExecutionMode::Parallel;
-    let facts = PreflightFacts { has_launcher, mode, ..preflight_facts(context, plan, &repository)? };
+    let facts = PreflightFacts {
+        has_launcher,
+        mode,
+        ..preflight_facts(context, plan, &repository)?
+    };
     let mut found = check_repository(plan, &facts);
     found.retain(|finding| match finding.rule {
         PreflightRule::Operation => true,
@@ -71,25 +79,37 @@ pub(crate) fn preflight_findings(
 
 /// Task files outside of the repository as the plan names them: absolute paths, and paths behind a link.
 fn paths_outside(root: &Path, top: &Path, plan: &Plan) -> Vec<String> {
-    let Ok(top) = top.canonicalize() else { return Vec::new() };
-    let named: BTreeSet<&String> = plan.tasks.iter().flat_map(|task| &task.files).map(|file| &file.path).collect();
+    let Ok(top) = top.canonicalize() else {
+        return Vec::new();
+    };
+    let named: BTreeSet<&String> = plan
+        .tasks
+        .iter()
+        .flat_map(|task| &task.files)
+        .map(|file| &file.path)
+        .collect();
     let is_outside = |path: &&&String| {
         let before_pattern = path.split(['*', '?']).next().unwrap_or_default();
         nearest_place(&root.join(before_pattern)).is_some_and(|place| !place.starts_with(&top))
     };
-    named.iter().filter(is_outside).map(|path| (**path).clone()).collect()
+    named
+        .iter()
+        .filter(is_outside)
+        .map(|path| (**path).clone())
+        .collect()
 }
 
 /// Target of a path: its nearest existing part, or the target of a dangling link.
 fn nearest_place(path: &Path) -> Option<PathBuf> {
-    path.ancestors().find_map(|part| match (part.canonicalize(), part.read_link()) {
-        (Ok(place), _) => Some(place),
-        (Err(_), Ok(target)) => {
-            let target = part.parent()?.join(target);
-            target.ancestors().find_map(|part| part.canonicalize().ok())
-        }
-        (Err(_), Err(_)) => None,
-    })
+    path.ancestors()
+        .find_map(|part| match (part.canonicalize(), part.read_link()) {
+            (Ok(place), _) => Some(place),
+            (Err(_), Ok(target)) => {
+                let target = part.parent()?.join(target);
+                target.ancestors().find_map(|part| part.canonicalize().ok())
+            }
+            (Err(_), Err(_)) => None,
+        })
 }
 
 fn preflight_facts(
@@ -99,30 +119,49 @@ fn preflight_facts(
 ) -> Result<PreflightFacts, CommandError> {
     let refused = GitSettings::refused_variables(repository);
     if !refused.is_empty() {
-        let message = format!("git refuses the settings of your environment: {}", refused.join(", "));
-        return Err(CommandError::precondition(message, "correct them, or unset them, and run this again"));
+        let message = format!(
+            "git refuses the settings of your environment: {}",
+            refused.join(", ")
+        );
+        return Err(CommandError::precondition(
+            message,
+            "correct them, or unset them, and run this again",
+        ));
     }
     let seen = integrate::read_checkout_facts(repository).map_err(|error| git_failure(&error))?;
     let mut elsewhere = Vec::new();
     let (head, has_commit) = match seen.head {
         integrate::CheckoutHead::Branch { reference, .. } => {
-            elsewhere = other_checkouts(repository, &reference).map_err(|error| git_failure(&error))?;
+            elsewhere =
+                other_checkouts(repository, &reference).map_err(|error| git_failure(&error))?;
             (PreflightHead::Branch, true)
         }
         integrate::CheckoutHead::Detached { .. } => (PreflightHead::Detached, true),
         integrate::CheckoutHead::Unborn { .. } => (PreflightHead::Unborn, false),
     };
     let path = &plan.source.path;
-    let files: BTreeSet<String> =
-        plan.tasks.iter().flat_map(|task| &task.files).filter_map(|file| paths::normalize_path(&file.path)).collect();
+    let files: BTreeSet<String> = plan
+        .tasks
+        .iter()
+        .flat_map(|task| &task.files)
+        .filter_map(|file| paths::normalize_path(&file.path))
+        .collect();
     let files: Vec<String> = files.into_iter().collect();
-    let commits = if has_commit { read_commit_conditions(repository, &files) } else { Ok(CommitConditions::default()) };
+    let commits = if has_commit {
+        read_commit_conditions(repository, &files)
+    } else {
+        Ok(CommitConditions::default())
+    };
     Ok(PreflightFacts {
         git: seen.git,
         leftovers: branches_of_ended_runs(context, repository)?,
         operation: seen.operation,
         has_identity: has_identity(repository),
-        head: if seen.is_bare { PreflightHead::Bare } else { head },
+        head: if seen.is_bare {
+            PreflightHead::Bare
+        } else {
+            head
+        },
         other_checkouts: elsewhere,
         branch_in_way: blocking_branch(repository).map_err(|error| git_failure(&error))?,
         dirty: seen.dirty,
@@ -134,22 +173,32 @@ fn preflight_facts(
         mode: ExecutionMode::StepByStep,
         has_launcher: false,
         has_setup: approval::setup_command(&context.root)?.is_some(),
-        checkout_bytes: if has_commit { checkout_bytes(repository).map_err(|error| git_failure(&error))? } else { 0 },
+        checkout_bytes: if has_commit {
+            checkout_bytes(repository).map_err(|error| git_failure(&error))?
+        } else {
+            0
+        },
         free_bytes: seen.free_bytes,
     })
 }
 
-fn branches_of_ended_runs(context: &CommandContext, repository: &GitRepository) -> Result<Vec<String>, CommandError> {
-    let Some(runs) = &context.runs else { return Ok(Vec::new()) };
+fn branches_of_ended_runs(
+    context: &CommandContext,
+    repository: &GitRepository,
+) -> Result<Vec<String>, CommandError> {
+    let Some(runs) = &context.runs else {
+        return Ok(Vec::new());
+    };
     let mut names = Vec::new();
     for listed in runs.list()? {
-        let is_dead = listed
-            .state
-            .as_ref()
-            .is_ok_and(|state| state.mode == ExecutionMode::Parallel && state.phase != RunPhase::Executing);
+        let is_dead = listed.state.as_ref().is_ok_and(|state| {
+            state.mode == ExecutionMode::Parallel && state.phase != RunPhase::Executing
+        });
         if is_dead {
             let left = find_leftovers(repository, &listed.id);
-            let left = left.map_err(|error| CommandError::io(error.to_string(), "see what `git status` says there"))?;
+            let left = left.map_err(|error| {
+                CommandError::io(error.to_string(), "see what `git status` says there")
+            })?;
             names.extend(left.iter().map(WorkerName::branch));
         }
     }
@@ -157,7 +206,10 @@ fn branches_of_ended_runs(context: &CommandContext, repository: &GitRepository) 
 }
 
 fn git_failure(error: &GitFailed) -> CommandError {
-    CommandError::io(error.to_string(), "run that yourself to see why; nothing was changed")
+    CommandError::io(
+        error.to_string(),
+        "run that yourself to see why; nothing was changed",
+    )
 }
 
 /// Parallel workers get the whole repository, each in a work tree of its own.
@@ -167,12 +219,20 @@ pub(crate) fn require_whole_repository(context: &CommandContext) -> Result<(), C
     if real(&work_tree.top) == real(&context.root) {
         return Ok(());
     }
-    let message = format!("{} is a folder in a repository, and parallel workers get all of it", context.root.display());
-    Err(CommandError::precondition(message, format!("run it in {}, or with --fg", work_tree.top.display())))
+    let message = format!(
+        "{} is a folder in a repository, and parallel workers get all of it",
+        context.root.display()
+    );
+    Err(CommandError::precondition(
+        message,
+        format!("run it in {}, or with --fg", work_tree.top.display()),
+    ))
 }
 
 pub(crate) fn require_worktree_folder(context: &CommandContext) -> Result<(), CommandError> {
-    let Some(repository) = GitRepository::find(&context.root) else { return Ok(()) };
+    let Some(repository) = GitRepository::find(&context.root) else {
+        return Ok(());
+    };
     prepare_worktree_folder(&repository).map_err(|error| {
         let hint = "the worktrees lie there: move away what is in its place, or check its rights; no run was opened";
         CommandError::io(error.to_string(), hint)
@@ -183,28 +243,44 @@ pub(crate) fn require_worktree_folder(context: &CommandContext) -> Result<(), Co
 const MAX_INPUT_BYTES: u64 = 256 * 1024;
 
 /// Requires the remote repository of workers elsewhere.
-pub(crate) fn require_remote(context: &CommandContext, policy: &ClientPolicy) -> Result<(), CommandError> {
+pub(crate) fn require_remote(
+    context: &CommandContext,
+    policy: &ClientPolicy,
+) -> Result<(), CommandError> {
     if policy.launcher.is_none() {
         return Ok(());
     }
-    let Some(repository) = GitRepository::find(&context.root) else { return Ok(()) };
+    let Some(repository) = GitRepository::find(&context.root) else {
+        return Ok(());
+    };
     let hint = |error: &RemoteError| match error {
         RemoteError::Unknown { .. } => "name one that `git remote` lists with --launcher-remote",
-        RemoteError::ProgramSetting { .. } => "have it in your own settings instead: `git config --global`",
+        RemoteError::ProgramSetting { .. } => {
+            "have it in your own settings instead: `git config --global`"
+        }
         RemoteError::Failed { .. } | RemoteError::TimedOut { .. } | RemoteError::Git(_) => {
             "run that yourself to see why; nothing was changed"
         }
     };
     let refused = |error: RemoteError| CommandError::precondition(error.to_string(), hint(&error));
-    let address = Remote::find(&repository, policy.remote_name()).and_then(|remote| remote.address());
+    let address =
+        Remote::find(&repository, policy.remote_name()).and_then(|remote| remote.address());
     let address = address.map_err(refused)?;
-    let Some(profile) = &policy.profile else { return Ok(()) };
+    let Some(profile) = &policy.profile else {
+        return Ok(());
+    };
     let address = profile.remote.as_ref().unwrap_or(&address);
     match worker::remote_problem(address) {
         None => Ok(()),
         Some(problem) => Err(CommandError::precondition(
-            format!("a worker cannot reach `{}`: {problem}", sanitize(&without_credentials(address), 100)),
-            format!("set `remote` of [launcher.{}] in your config.toml", profile.name),
+            format!(
+                "a worker cannot reach `{}`: {problem}",
+                sanitize(&without_credentials(address), 100)
+            ),
+            format!(
+                "set `remote` of [launcher.{}] in your config.toml",
+                profile.name
+            ),
         )),
     }
 }
@@ -214,14 +290,27 @@ pub(crate) fn launcher_profile(
     context: &CommandContext,
     policy: &ClientPolicy,
 ) -> Result<Option<LauncherProfile>, CommandError> {
-    let Some(name) = policy.launcher.as_deref().filter(|name| is_launcher_name(name)) else { return Ok(None) };
-    let config = config::load(context.env.config_file.as_deref());
-    let folder = context.env.config_file.as_deref().and_then(Path::parent).unwrap_or(Path::new("/"));
-    let read = |file: &str| match regular_file::read(&folder.join(file), MAX_INPUT_BYTES, Links::Followed) {
-        Ok(Some(bytes)) => String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned()),
-        Ok(None) => Err("there is no such file".to_owned()),
-        Err(why) => Err(why),
+    let Some(name) = policy
+        .launcher
+        .as_deref()
+        .filter(|name| is_launcher_name(name))
+    else {
+        return Ok(None);
     };
+    let config = config::load(context.env.config_file.as_deref());
+    let folder = context
+        .env
+        .config_file
+        .as_deref()
+        .and_then(Path::parent)
+        .unwrap_or(Path::new("/"));
+    let read =
+        |file: &str| match regular_file::read(&folder.join(file), MAX_INPUT_BYTES, Links::Followed)
+        {
+            Ok(Some(bytes)) => String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned()),
+            Ok(None) => Err("there is no such file".to_owned()),
+            Err(why) => Err(why),
+        };
     let own = std::env::current_exe()?;
     find_profile(name, &config.launchers, &own.to_string_lossy(), read)
         .map(Some)
@@ -229,6 +318,13 @@ pub(crate) fn launcher_profile(
 }
 
 pub(crate) fn existing_files(context: &CommandContext, plan: &Plan) -> BTreeSet<String> {
-    let files = plan.tasks.iter().flat_map(|task| &task.files).map(|file| &file.path);
-    files.filter(|path| context.root.join(path).symlink_metadata().is_ok()).cloned().collect()
+    let files = plan
+        .tasks
+        .iter()
+        .flat_map(|task| &task.files)
+        .map(|file| &file.path);
+    files
+        .filter(|path| context.root.join(path).symlink_metadata().is_ok())
+        .cloned()
+        .collect()
 }

@@ -18,12 +18,21 @@ use crate::error::CommandError;
 use crate::plan_findings;
 
 /// Refuses where files for other programs cannot be written, or a foreign checkpoint would be lost.
-pub(crate) fn require_writable_files(context: &CommandContext, dialect: Dialect) -> Result<(), CommandError> {
-    let memory =
-        context.runs.as_ref().map(|runs| projection::memory_path(&runs.path(), &context.root)).unwrap_or_default();
+pub(crate) fn require_writable_files(
+    context: &CommandContext,
+    dialect: Dialect,
+) -> Result<(), CommandError> {
+    let memory = context
+        .runs
+        .as_ref()
+        .map(|runs| projection::memory_path(&runs.path(), &context.root))
+        .unwrap_or_default();
     let projection = Projection::new(&context.root, &memory, "");
     if !projection.owns_checkpoint()? {
-        let message = format!("{} was left by another program", dev_workflow::CHECKPOINT_PATH);
+        let message = format!(
+            "{} was left by another program",
+            dev_workflow::CHECKPOINT_PATH
+        );
         let hint = "`omo run import` goes on from it; to begin afresh, remove it";
         return Err(CommandError::conflict(message, hint));
     }
@@ -31,32 +40,71 @@ pub(crate) fn require_writable_files(context: &CommandContext, dialect: Dialect)
 }
 
 pub(crate) fn require_repository(root: &Path) -> Result<GitWorktree, CommandError> {
-    let message =
-        || format!("{} is in no git repository, so what a task has changed could not be told", root.display());
+    let message = || {
+        format!(
+            "{} is in no git repository, so what a task has changed could not be told",
+            root.display()
+        )
+    };
     let hint = "`git init` makes one; `omo plan show FILE` reads plans anywhere";
     GitWorktree::find(root).ok_or_else(|| CommandError::precondition(message(), hint))
 }
 
 pub(crate) fn invalid_plan_error(plan: &Plan, file: &PlanFile) -> CommandError {
-    let errors = plan.diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
+    let errors = plan
+        .diagnostics
+        .iter()
+        .filter(|found| found.severity == Severity::Error)
+        .count();
     let shown = plan_findings::render_diagnostics(plan, file);
-    let errors = if errors == 1 { "an error".to_owned() } else { format!("{errors} errors") };
-    let message = format!("{} has {errors}, so nothing was run\n\n{shown}", plan.source.path);
-    let is_unknown = plan.diagnostics.iter().any(|found| found.code == Code::UnrecognizedFormat);
-    let hint = if is_unknown {
-        format!("`{}` turns the file into a task list", command_from_file(&plan.source.path))
+    let errors = if errors == 1 {
+        "an error".to_owned()
     } else {
-        format!("fix the plan; `omo plan lint {}` shows all of this again", plan.source.path)
+        format!("{errors} errors")
+    };
+    let message = format!(
+        "{} has {errors}, so nothing was run\n\n{shown}",
+        plan.source.path
+    );
+    let is_unknown = plan
+        .diagnostics
+        .iter()
+        .any(|found| found.code == Code::UnrecognizedFormat);
+    let hint = if is_unknown {
+        format!(
+            "`{}` turns the file into a task list",
+            command_from_file(&plan.source.path)
+        )
+    } else {
+        format!(
+            "fix the plan; `omo plan lint {}` shows all of this again",
+            plan.source.path
+        )
     };
     CommandError::invalid_plan(message, hint)
 }
 
 pub(crate) fn argument_error(error: ArgumentError) -> CommandError {
-    let ArgumentError { message, hint, is_missing } = error;
-    if is_missing { CommandError::not_found(message, hint) } else { CommandError::usage(message, hint) }
+    let ArgumentError {
+        message,
+        hint,
+        is_missing,
+    } = error;
+    if is_missing {
+        CommandError::not_found(message, hint)
+    } else {
+        CommandError::usage(message, hint)
+    }
 }
 
 pub(crate) fn other_mode_error(id: &str, state: &RunState) -> CommandError {
-    let message = format!("the run {id} of {} is open, and runs {}", parts::run_subject(state), state.mode.words());
-    CommandError::busy(message, "without another mode this goes on with it; `omo run cancel` ends it first")
+    let message = format!(
+        "the run {id} of {} is open, and runs {}",
+        parts::run_subject(state),
+        state.mode.words()
+    );
+    CommandError::busy(
+        message,
+        "without another mode this goes on with it; `omo run cancel` ends it first",
+    )
 }

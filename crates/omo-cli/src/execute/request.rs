@@ -8,8 +8,8 @@ use omo_engine::request::client_policy::ClientPolicyRequest;
 use omo_plan::model::{Dialect, RunPolicy};
 
 use crate::execute::options::{
-    BatchOptions, ExecuteLocalLine, ExecutePlanLine, ModelOption, ProofOptions, StartOptions, UlwExecLine, WaveOptions,
-    positive,
+    BatchOptions, ExecuteLocalLine, ExecutePlanLine, ModelOption, ProofOptions, StartOptions,
+    UlwExecLine, WaveOptions, positive,
 };
 use crate::output::print_warning;
 
@@ -76,12 +76,18 @@ pub(crate) struct ExecuteRequest {
 impl ExecuteRequest {
     /// Warns that a continued run keeps its proof, where another was requested.
     pub(crate) fn warn_of_kept_proof(&self, policy: &RunPolicy) {
-        let asks_otherwise = !self.proof.check.is_empty() && self.proof.added_checks() != policy.added_checks
-            || self.proof.review.is_some_and(|review| review != policy.review)
+        let asks_otherwise = !self.proof.check.is_empty()
+            && self.proof.added_checks() != policy.added_checks
+            || self
+                .proof
+                .review
+                .is_some_and(|review| review != policy.review)
             || self.proof.require_checks && !policy.requires_checks;
         if asks_otherwise {
             let kept = "the run goes on with the checks and reviews that it was opened with";
-            print_warning(&format!("{kept}: --check, --review and --require-checks change nothing of it"));
+            print_warning(&format!(
+                "{kept}: --check, --review and --require-checks change nothing of it"
+            ));
         }
     }
 
@@ -127,15 +133,23 @@ impl TryFrom<StartOptions> for ExecuteRequest {
             (None, false) => PlanSource::OpenRun,
         };
         let session = options.session.as_deref().filter(|_| !options.tasks);
-        let session = session.map(positive).transpose().map_err(|why| format!("--session {why}"))?;
+        let session = session
+            .map(positive)
+            .transpose()
+            .map_err(|why| format!("--session {why}"))?;
         let part = part(options.step, session)?;
         if options.resume && part != PlanSelection::Whole {
             return Err("--resume and --session exclude each other".to_owned());
         }
         let is_foreground = options.way.fg;
-        let scope =
-            RunRequest { is_foreground, is_resume: options.resume, is_dry_run: options.dry_run, selection: part };
-        let is_named = mode.is_some() || options.dialect.is_some() || options.proof != ProofOptions::default();
+        let scope = RunRequest {
+            is_foreground,
+            is_resume: options.resume,
+            is_dry_run: options.dry_run,
+            selection: part,
+        };
+        let is_named =
+            mode.is_some() || options.dialect.is_some() || options.proof != ProofOptions::default();
         let is_bare = scope == RunRequest::default() && !is_named && !options.again;
         let is_usual_list = options.tasks && mode.is_none();
         if source == PlanSource::OpenRun && !is_bare {
@@ -151,7 +165,14 @@ impl TryFrom<StartOptions> for ExecuteRequest {
             clients: options.clients.into(),
             again: options.again,
             digest: options.digest,
-            ..Self::new(if is_usual_list { ExecuteCommand::UlwExec } else { ExecuteCommand::Execute }, source)
+            ..Self::new(
+                if is_usual_list {
+                    ExecuteCommand::UlwExec
+                } else {
+                    ExecuteCommand::Execute
+                },
+                source,
+            )
         })
     }
 }
@@ -185,8 +206,12 @@ impl TryFrom<ExecuteLocalLine> for ExecuteRequest {
 
     fn try_from(line: ExecuteLocalLine) -> Result<Self, String> {
         let part = part(line.step, line.session)?;
-        let scope =
-            RunRequest { is_foreground: line.fg, is_resume: line.resume, is_dry_run: line.dry_run, selection: part };
+        let scope = RunRequest {
+            is_foreground: line.fg,
+            is_resume: line.resume,
+            is_dry_run: line.dry_run,
+            selection: part,
+        };
         let source = PlanSource::File(line.plan);
         Ok(Self {
             scope,
@@ -206,7 +231,9 @@ impl TryFrom<UlwExecLine> for ExecuteRequest {
         if line.dialect.is_some() && line.plan.is_none() {
             return Err("no plan is named".to_owned());
         }
-        let source = line.plan.map_or(PlanSource::TaskList(line.session), PlanSource::File);
+        let source = line
+            .plan
+            .map_or(PlanSource::TaskList(line.session), PlanSource::File);
         Ok(Self {
             waves: line.waves,
             dialect: line.dialect,

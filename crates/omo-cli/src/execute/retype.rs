@@ -11,7 +11,11 @@ use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 
 impl ExecuteRequest {
     pub(crate) fn typed_anew(&self) -> String {
-        Self { again: true, ..self.clone() }.typed()
+        Self {
+            again: true,
+            ..self.clone()
+        }
+        .typed()
     }
 
     pub(crate) fn typed(&self) -> String {
@@ -51,7 +55,11 @@ impl ExecuteRequest {
                 let _ = write!(text, " {}", quote_shell_word(path));
             }
             PlanSource::TaskList(id) => {
-                flag(&mut text, "--tasks", self.command == ExecuteCommand::Execute);
+                flag(
+                    &mut text,
+                    "--tasks",
+                    self.command == ExecuteCommand::Execute,
+                );
                 if let Some(id) = id {
                     let _ = write!(text, " --session {}", quote_shell_word(id));
                 }
@@ -66,7 +74,10 @@ impl ExecuteRequest {
         for check in &self.proof.check {
             let _ = write!(text, " --check {}", quote_shell_word(check));
         }
-        if let Some((word, _)) = REVIEW_TIMES.iter().find(|(_, time)| self.proof.review == Some(*time)) {
+        if let Some((word, _)) = REVIEW_TIMES
+            .iter()
+            .find(|(_, time)| self.proof.review == Some(*time))
+        {
             let _ = write!(text, " --review {word}");
         }
         flag(&mut text, "--require-checks", self.proof.require_checks);
@@ -87,32 +98,76 @@ mod tests {
         for (command, line, again) in [
             (ExecuteLocal, "plan.md", "plan.md"),
             (ExecuteLocal, "--fg 'my plan.md'", "--fg 'my plan.md'"),
-            (ExecuteLocal, "plan.md --approve 0123456789ab --yolo", "--yolo plan.md"),
-            (ExecuteLocal, "--dry-run --session 2 \"it's.md\"", "--dry-run --session 2 'it'\\''s.md'"),
+            (
+                ExecuteLocal,
+                "plan.md --approve 0123456789ab --yolo",
+                "--yolo plan.md",
+            ),
+            (
+                ExecuteLocal,
+                "--dry-run --session 2 \"it's.md\"",
+                "--dry-run --session 2 'it'\\''s.md'",
+            ),
             (
                 ExecuteLocal,
                 "--max-sessions 2 --allow 'Bash(npm test:*)' --accept-api-billing plan.md",
                 "--max-sessions 2 --allow 'Bash(npm test:*)' --accept-api-billing plan.md",
             ),
             (ExecuteLocal, "--again plan.md", "plan.md --again"),
-            (ExecuteLocal, "--max-budget-usd 2.50 p.md", "--max-budget-usd 2.5 p.md"),
+            (
+                ExecuteLocal,
+                "--max-budget-usd 2.50 p.md",
+                "--max-budget-usd 2.5 p.md",
+            ),
             (ExecutePlan, "--again p.md --k=2", "p.md --k 2 --again"),
-            (UlwExec, "--again --max-workers=0 --session s", "--session s --max-workers 0 --again"),
+            (
+                UlwExec,
+                "--again --max-workers=0 --session s",
+                "--session s --max-workers 0 --again",
+            ),
             (UlwExec, "p.md --skip-verify", "p.md --skip-verify"),
-            (Execute, "p.md --waves --max-iterations 2", "--waves p.md --max-iterations 2"),
-            (Execute, "--tasks --session s --parallel", "--parallel --tasks --session s"),
+            (
+                Execute,
+                "p.md --waves --max-iterations 2",
+                "--waves p.md --max-iterations 2",
+            ),
+            (
+                Execute,
+                "--tasks --session s --parallel",
+                "--parallel --tasks --session s",
+            ),
             (Execute, "--fg p.md", "--fg p.md"),
             (Execute, "p.md --dialect kiro", "--dialect kiro p.md"),
-            (ExecutePlan, "p.md --dialect=openspec --k 2", "--dialect openspec p.md --k 2"),
+            (
+                ExecutePlan,
+                "p.md --dialect=openspec --k 2",
+                "--dialect openspec p.md --k 2",
+            ),
             (ExecuteLocal, "p.md --dialect gsd", "--dialect gsd p.md"),
-            (UlwExec, "p.md --dialect task-master", "--dialect task-master p.md"),
-            (Execute, "--check 'npm test' --review=waves p.md", "p.md --check 'npm test' --review waves"),
-            (UlwExec, "--require-checks p.md --check none", "p.md --check none --require-checks"),
+            (
+                UlwExec,
+                "p.md --dialect task-master",
+                "--dialect task-master p.md",
+            ),
+            (
+                Execute,
+                "--check 'npm test' --review=waves p.md",
+                "p.md --check 'npm test' --review waves",
+            ),
+            (
+                UlwExec,
+                "--require-checks p.md --check none",
+                "p.md --check none --require-checks",
+            ),
         ] {
-            let TypedLine::Request(request) = read_typed_line(command, line).unwrap() else { panic!("{line}") };
+            let TypedLine::Request(request) = read_typed_line(command, line).unwrap() else {
+                panic!("{line}")
+            };
             let typed = request.typed();
             assert_eq!(typed, format!("/omo:{} {again}", command.name()), "{line}");
-            let TypedLine::Request(once_more) = read_typed_line(command, again).unwrap() else { panic!("{again}") };
+            let TypedLine::Request(once_more) = read_typed_line(command, again).unwrap() else {
+                panic!("{again}")
+            };
             assert_eq!(once_more.typed(), typed, "{line}");
         }
     }

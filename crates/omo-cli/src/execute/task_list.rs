@@ -36,39 +36,66 @@ pub(crate) fn execute(
     request: &ExecuteRequest,
     session: Option<&str>,
 ) -> Result<(), CommandError> {
-    if request.scope.is_dry_run || request.scope.is_resume || request.scope.selection != PlanSelection::Whole {
-        let hint = "--again goes on with one that has failed; `omo agent task list` shows its tasks";
-        return Err(CommandError::usage("a task list is executed as a whole", hint));
+    if request.scope.is_dry_run
+        || request.scope.is_resume
+        || request.scope.selection != PlanSelection::Whole
+    {
+        let hint =
+            "--again goes on with one that has failed; `omo agent task list` shows its tasks";
+        return Err(CommandError::usage(
+            "a task list is executed as a whole",
+            hint,
+        ));
     }
     if session.or(context.env.session_id.as_deref()).is_none() {
         let hint = "name one with `--session ID`; `omo tasks list` has them all";
         return Err(CommandError::usage("no task list is named", hint));
     }
-    let which = TaskListOption { session: session.map(str::to_owned) };
+    let which = TaskListOption {
+        session: session.map(str::to_owned),
+    };
     let list = open_task_list(&which, context.env)?.load()?;
     let source = PlanSource::TaskList(Some(list.id.clone()));
-    let request = &ExecuteRequest { source, ..request.clone() };
+    let request = &ExecuteRequest {
+        source,
+        ..request.clone()
+    };
     require_this_work_tree(context, &list)?;
-    let own = context.runs.as_ref().map(|runs| run_of_task_list(context, runs, &list)).transpose()?.flatten();
+    let own = context
+        .runs
+        .as_ref()
+        .map(|runs| run_of_task_list(context, runs, &list))
+        .transpose()?
+        .flatten();
     let (id, phase) = (&list.id, list.file.phase);
     let is_begun_anew = phase == TaskListPhase::Failed && request.again;
     match (phase, own) {
         (_, Some((run, state))) if state.phase == RunPhase::Executing || is_begun_anew => {
-            if state.phase == RunPhase::Executing && request.mode.is_some_and(|mode| mode != state.mode) {
+            if state.phase == RunPhase::Executing
+                && request.mode.is_some_and(|mode| mode != state.mode)
+            {
                 return Err(other_mode_error(run.id(), &state));
             }
             continue_run(context, &run, &state, request)
         }
-        (TaskListPhase::PlanningComplete | TaskListPhase::Execution | TaskListPhase::Verification, _) => {
-            open_task_list_run(context, &list, &which, request)
-        }
+        (
+            TaskListPhase::PlanningComplete
+            | TaskListPhase::Execution
+            | TaskListPhase::Verification,
+            _,
+        ) => open_task_list_run(context, &list, &which, request),
         _ if is_begun_anew => open_task_list_run(context, &list, &which, request),
         // An ended run is shown, except in a look for obstacles.
         _ if phase.is_over() && context.is_preview => Ok(()),
         (TaskListPhase::Complete | TaskListPhase::Failed, Some((run, state))) => {
             context.note_ended_run(&run, &state);
             let block = task_list_run::end_block(&state);
-            show_ended(&final_report(&state), &block, parts::ends_well(&state), request)
+            show_ended(
+                &final_report(&state),
+                &block,
+                parts::ends_well(&state),
+                request,
+            )
         }
         (TaskListPhase::Complete | TaskListPhase::Failed, None) => {
             let is_well = phase == TaskListPhase::Complete;
@@ -77,7 +104,11 @@ pub(crate) fn execute(
         }
         (TaskListPhase::Cancelled, _) => {
             let line = format!("The task list {id} was cancelled; nothing of it is done.");
-            print_block(&if request.is_typed { task_list_run::user_line(&line) } else { line })
+            print_block(&if request.is_typed {
+                task_list_run::user_line(&line)
+            } else {
+                line
+            })
         }
         (TaskListPhase::Planning | TaskListPhase::Documentation | TaskListPhase::Unknown, _) => {
             Err(not_ready(id, phase))
@@ -86,9 +117,14 @@ pub(crate) fn execute(
 }
 
 fn not_ready(id: &str, phase: TaskListPhase) -> CommandError {
-    let message = format!("the task list {id} cannot be executed: its phase is {}", phase.word());
+    let message = format!(
+        "the task list {id} cannot be executed: its phase is {}",
+        phase.word()
+    );
     let hint = match phase {
-        TaskListPhase::Documentation => "its tasks are done; what is left is for the program that began it",
+        TaskListPhase::Documentation => {
+            "its tasks are done; what is left is for the program that began it"
+        }
         _ => {
             "finish its plan first: /omo:ulw-plan in Claude Code, or `omo agent tasks update --phase PLANNING_COMPLETE`"
         }
@@ -98,22 +134,43 @@ fn not_ready(id: &str, phase: TaskListPhase) -> CommandError {
 
 /// Shows an ended run, with its exit status. The client shows a failure behind a typed command as it is, without a
 /// model.
-fn show_ended(shown: &str, block: &str, is_well: bool, request: &ExecuteRequest) -> Result<(), CommandError> {
-    print_block(if request.is_typed && !is_well { shown } else { block })?;
-    if is_well { Ok(()) } else { Err(CommandError::already_printed(ExitKind::NotGreen)) }
+fn show_ended(
+    shown: &str,
+    block: &str,
+    is_well: bool,
+    request: &ExecuteRequest,
+) -> Result<(), CommandError> {
+    print_block(if request.is_typed && !is_well {
+        shown
+    } else {
+        block
+    })?;
+    if is_well {
+        Ok(())
+    } else {
+        Err(CommandError::already_printed(ExitKind::NotGreen))
+    }
 }
 
 /// A session works in one folder, which its workers change.
 fn require_this_work_tree(context: &CommandContext, list: &TaskList) -> Result<(), CommandError> {
     let folder = &list.file.working_dir;
-    let top = |path: &Path| GitWorktree::find(path).map_or_else(|| path.to_owned(), |tree| tree.top);
+    let top =
+        |path: &Path| GitWorktree::find(path).map_or_else(|| path.to_owned(), |tree| tree.top);
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if folder.is_empty() || real(&top(Path::new(folder))) == real(&top(&context.root)) {
         return Ok(());
     }
     let shown = omo_core::text::sanitize(folder, 300);
-    let message = format!("the task list {} works in {shown}, and not in {}", list.id, context.root.display());
-    Err(CommandError::precondition(message, "run this in that folder"))
+    let message = format!(
+        "the task list {} works in {shown}, and not in {}",
+        list.id,
+        context.root.display()
+    );
+    Err(CommandError::precondition(
+        message,
+        "run this in that folder",
+    ))
 }
 
 /// The open run of a session, or the one that its file names.
@@ -122,13 +179,19 @@ fn run_of_task_list(
     runs: &RunStore,
     list: &TaskList,
 ) -> Result<Option<(Run, RunState)>, CommandError> {
-    let is_of_list =
-        |state: &RunState| state.is_task_list() && Path::new(&state.plan.source.path) == Path::new(&list.folder);
+    let is_of_list = |state: &RunState| {
+        state.is_task_list() && Path::new(&state.plan.source.path) == Path::new(&list.folder)
+    };
     // The file may not name a run that was just opened.
-    if let Some((run, state)) = context.open_run(runs)?.filter(|(_, state)| is_of_list(state)) {
+    if let Some((run, state)) = context
+        .open_run(runs)?
+        .filter(|(_, state)| is_of_list(state))
+    {
         return Ok(Some((run, state)));
     }
-    let Some(run) = run_of(&list.file).and_then(|named| runs.get(&named.id).ok()) else { return Ok(None) };
+    let Some(run) = run_of(&list.file).and_then(|named| runs.get(&named.id).ok()) else {
+        return Ok(None);
+    };
     let state = run.state()?;
     Ok(is_of_list(&state).then_some((run, state)))
 }
@@ -142,12 +205,24 @@ fn open_task_list_run(
 ) -> Result<(), CommandError> {
     require_repository(&context.root)?;
     let mode = request.mode.unwrap_or(ExecutionMode::Waves);
-    let plan = arranged(plan_of_task_list(list, &request.waves)?, mode, &request.mode_options());
-    if let Some((run, state)) = context.runs.as_ref().map(|runs| context.open_run(runs)).transpose()?.flatten() {
+    let plan = arranged(
+        plan_of_task_list(list, &request.waves)?,
+        mode,
+        &request.mode_options(),
+    );
+    if let Some((run, state)) = context
+        .runs
+        .as_ref()
+        .map(|runs| context.open_run(runs))
+        .transpose()?
+        .flatten()
+    {
         return Err(another_run_is_open(run.id(), &state));
     }
-    let scope = (!mode.is_done_by_agents())
-        .then(|| RunScope { is_foreground: mode == ExecutionMode::StepByStep, ..RunScope::from(&request.scope) });
+    let scope = (!mode.is_done_by_agents()).then(|| RunScope {
+        is_foreground: mode == ExecutionMode::StepByStep,
+        ..RunScope::from(&request.scope)
+    });
     let prepared = prepare(context, request, plan, mode, scope, "")?;
     if context.is_preview {
         return Ok(());
@@ -175,14 +250,32 @@ fn plan_of_task_list(list: &TaskList, waves: &WaveOptions) -> Result<Plan, Comma
         return Ok(plan);
     }
     let line = |found: &Diagnostic| {
-        let file = found.task.as_ref().map(|id| format!("tasks/{id}.json: ")).unwrap_or_default();
-        let help = found.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
-        format!("\n  {}{}{help}", omo_core::text::sanitize(&file, 80), omo_core::text::sanitize(&found.text, 300))
+        let file = found
+            .task
+            .as_ref()
+            .map(|id| format!("tasks/{id}.json: "))
+            .unwrap_or_default();
+        let help = found
+            .help
+            .as_ref()
+            .map(|help| format!(" ({help})"))
+            .unwrap_or_default();
+        format!(
+            "\n  {}{}{help}",
+            omo_core::text::sanitize(&file, 80),
+            omo_core::text::sanitize(&found.text, 300)
+        )
     };
-    let errors = plan.diagnostics.iter().filter(|found| found.severity == Severity::Error);
+    let errors = plan
+        .diagnostics
+        .iter()
+        .filter(|found| found.severity == Severity::Error);
     let lines: String = errors.map(line).collect();
     let message = format!("the tasks of the session {} cannot be run:{lines}", list.id);
-    Err(CommandError::invalid_plan(message, format!("fix the files in {}; nothing was run", list.folder)))
+    Err(CommandError::invalid_plan(
+        message,
+        format!("fix the files in {}; nothing was run", list.folder),
+    ))
 }
 
 fn with_waves(mut plan: Plan, waves: &WaveOptions) -> Plan {
@@ -203,16 +296,28 @@ fn continue_run(
     if context.is_preview {
         return Ok(());
     }
-    let stop = before.open_question().filter(|open| request.is_typed && open.question.kind.is_passed_by_going_on());
+    let stop = before
+        .open_question()
+        .filter(|open| request.is_typed && open.question.kind.is_passed_by_going_on());
     let stop = stop.map(|open| open.question.id.clone());
-    let _door = context.runs.as_ref().map(|runs| context.lock_opening(runs, Some(run.id()))).transpose()?;
+    let _door = context
+        .runs
+        .as_ref()
+        .map(|runs| context.lock_opening(runs, Some(run.id())))
+        .transpose()?;
     let ((), state) = engine.take_over(|state| {
-        let answered = stop.map(|question| engine.answer_question(state, &question, ANSWER_CONTINUE, None));
+        let answered =
+            stop.map(|question| engine.answer_question(state, &question, ANSWER_CONTINUE, None));
         let answered = answered.transpose()?.unwrap_or_default();
-        let replanned =
-            changed.map(|(plan, approved)| verbs::replace_plan(state, plan, approved)).transpose()?.unwrap_or_default();
+        let replanned = changed
+            .map(|(plan, approved)| verbs::replace_plan(state, plan, approved))
+            .transpose()?
+            .unwrap_or_default();
         let anew = request.is_typed.then(dispatched_tasks::forget_dispatched);
-        Ok((answered.into_iter().chain(replanned).chain(anew).collect(), ()))
+        Ok((
+            answered.into_iter().chain(replanned).chain(anew).collect(),
+            (),
+        ))
     })?;
     context.note_in_session(run, &before.holder, &state);
     let head = blocks::resumed_block(run.id(), &state, "");
@@ -229,7 +334,8 @@ fn changed_plan(
     let plan = with_waves(state.plan.clone(), &request.waves);
     if request.waves.skip_verify && !plan.policy.skips_verification {
         let message = format!("the run of the session {id} has its verification already");
-        let hint = "it can only be left out where the run is opened; `omo run cancel` ends this one";
+        let hint =
+            "it can only be left out where the run is opened; `omo run cancel` ends this one";
         return Err(CommandError::precondition(message, hint));
     }
     let asked = ApprovalRequest {
@@ -238,7 +344,8 @@ fn changed_plan(
         ..ApprovalRequest::default()
     };
     let approved = approve_plan(context, &plan, state.mode, None, &asked)?;
-    let is_same = plan == state.plan && (planned_commands(&plan).is_empty() || approved == state.approved);
+    let is_same =
+        plan == state.plan && (planned_commands(&plan).is_empty() || approved == state.approved);
     Ok((!is_same).then_some((plan, approved)))
 }
 
@@ -249,11 +356,23 @@ pub(crate) fn resume(
     state: &RunState,
     digest: Option<&str>,
 ) -> Result<(), CommandError> {
-    if state.phase == (RunPhase::Ended { result: RunResult::Complete }) {
+    if state.phase
+        == (RunPhase::Ended {
+            result: RunResult::Complete,
+        })
+    {
         context.note_ended_run(run, state);
         return print_block(&task_list_run::end_block(state));
     }
     let source = PlanSource::TaskList(Some(state.task_list_id().to_owned()));
     let usual = ExecuteRequest::new(ExecuteCommand::UlwExec, source);
-    continue_run(context, run, state, &ExecuteRequest { digest: digest.map(str::to_owned), ..usual })
+    continue_run(
+        context,
+        run,
+        state,
+        &ExecuteRequest {
+            digest: digest.map(str::to_owned),
+            ..usual
+        },
+    )
 }

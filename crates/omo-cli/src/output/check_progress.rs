@@ -17,16 +17,27 @@ impl TaskCheckProgress {
 
 impl CommandWatcher for TaskCheckProgress {
     fn begins(&mut self, command: &str, place: usize, of: usize) {
-        self.0.begin(format!("check {} of {of}", place + 1), truncate_columns(&typed_form(command), 60));
+        self.0.begin(
+            format!("check {} of {of}", place + 1),
+            truncate_columns(&typed_form(command), 60),
+        );
     }
 
     fn copies(&mut self, file_count: usize) {
-        self.0.begin("copying".to_owned(), format!("{file_count} files, twice, to compare"));
+        self.0.begin(
+            "copying".to_owned(),
+            format!("{file_count} files, twice, to compare"),
+        );
     }
 
     fn compares(&mut self, command: &str, with_work: bool) {
-        let side = if with_work { "with the work" } else { "without the work" };
-        self.0.begin(side.to_owned(), truncate_columns(&typed_form(command), 60));
+        let side = if with_work {
+            "with the work"
+        } else {
+            "without the work"
+        };
+        self.0
+            .begin(side.to_owned(), truncate_columns(&typed_form(command), 60));
     }
 
     fn should_continue(&mut self) -> bool {

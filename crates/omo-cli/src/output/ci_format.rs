@@ -14,7 +14,13 @@ use crate::error::CommandError;
 #[derive(Debug, Args)]
 pub(crate) struct CiOptions {
     /// For a CI service: github (annotations) or junit (XML)
-    #[arg(long, value_enum, value_name = "FORM", hide_possible_values = true, conflicts_with = "json")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORM",
+        hide_possible_values = true,
+        conflicts_with = "json"
+    )]
     pub format: Option<CiFormat>,
     /// Add the results to the summary of the GitHub step
     #[arg(long, requires = "format")]
@@ -30,14 +36,23 @@ pub(crate) enum CiFormat {
 
 impl CiOptions {
     /// Prints the checks of a command in this format, for the project at `root`.
-    pub(crate) fn print(&self, command: &str, root: &Path, checks: &[CiCheck]) -> Result<(), CommandError> {
-        let Some(format) = self.format else { return Ok(()) };
+    pub(crate) fn print(
+        &self,
+        command: &str,
+        root: &Path,
+        checks: &[CiCheck],
+    ) -> Result<(), CommandError> {
+        let Some(format) = self.format else {
+            return Ok(());
+        };
         let text = match format {
             CiFormat::Github => github_annotations(checks, |path| root.join(path).is_file()),
             CiFormat::Junit => junit_xml(command, checks),
         };
         std::io::stdout().lock().write_all(text.as_bytes())?;
-        let file = env::variables().into_iter().find(|(name, _)| name == "GITHUB_STEP_SUMMARY");
+        let file = env::variables()
+            .into_iter()
+            .find(|(name, _)| name == "GITHUB_STEP_SUMMARY");
         if let Some((_, file)) = file.filter(|(_, file)| self.summary && !file.is_empty()) {
             let added = OpenOptions::new().append(true).create(true).open(&file);
             added.and_then(|mut added| added.write_all(github_summary(checks).as_bytes()))?;

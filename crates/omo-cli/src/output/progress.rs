@@ -24,7 +24,13 @@ pub(crate) struct ProgressLine {
 impl ProgressLine {
     pub(crate) fn new() -> Self {
         let (name, run) = (String::new(), String::new());
-        Self { is_shown: std::io::stderr().is_terminal(), name, run, since: Instant::now(), told: None }
+        Self {
+            is_shown: std::io::stderr().is_terminal(),
+            name,
+            run,
+            since: Instant::now(),
+            told: None,
+        }
     }
 
     pub(crate) fn begin(&mut self, name: String, run: String) {
@@ -74,7 +80,10 @@ impl SessionCheckProgress {
 
 impl CheckWatcher for SessionCheckProgress {
     fn check_started(&mut self, check: &Check) {
-        self.0.begin(check.name.clone(), truncate_columns(&typed_form(&check.command), 60));
+        self.0.begin(
+            check.name.clone(),
+            truncate_columns(&typed_form(&check.command), 60),
+        );
     }
 
     fn should_continue(&mut self) -> bool {

@@ -15,7 +15,10 @@ const MAX_STARTS: u32 = 3;
 
 /// `true` for a run with work that needs no person.
 pub(crate) fn can_continue(state: &RunState) -> bool {
-    matches!(schedule::next_action(state), NextAction::Parallel(_) | NextAction::FinalChecks)
+    matches!(
+        schedule::next_action(state),
+        NextAction::Parallel(_) | NextAction::FinalChecks
+    )
 }
 
 pub(crate) struct WorkerKeeper<'a> {
@@ -27,8 +30,18 @@ pub(crate) struct WorkerKeeper<'a> {
 }
 
 impl<'a> WorkerKeeper<'a> {
-    pub(crate) fn new(context: &'a CommandContext<'a>, engine: &'a Engine<'a>, holder: &'a EventActor) -> Self {
-        Self { context, engine, holder, starts: 0, seq: 0 }
+    pub(crate) fn new(
+        context: &'a CommandContext<'a>,
+        engine: &'a Engine<'a>,
+        holder: &'a EventActor,
+    ) -> Self {
+        Self {
+            context,
+            engine,
+            holder,
+            starts: 0,
+            seq: 0,
+        }
     }
 
     /// Starts a missing supervisor, at most [`MAX_STARTS`] times without progress.
@@ -54,7 +67,8 @@ impl<'a> WorkerKeeper<'a> {
         if schedule::next_action(state) == NextAction::Over {
             clean_up(self.engine)?;
         }
-        self.context.note_in_session(self.engine.run, self.holder, state);
+        self.context
+            .note_in_session(self.engine.run, self.holder, state);
         Ok(())
     }
 }

@@ -12,7 +12,13 @@ use crate::blocks::parts::{self, LONG_TIMEOUT};
 use crate::error::CommandError;
 
 fn worker_table(state: &RunState) -> String {
-    table_text(WORKER_HEADS, worker_views(state, env::now()).iter().map(worker_cells).collect())
+    table_text(
+        WORKER_HEADS,
+        worker_views(state, env::now())
+            .iter()
+            .map(worker_cells)
+            .collect(),
+    )
 }
 
 pub(crate) fn print_workers(state: &RunState) -> Result<(), CommandError> {
@@ -22,7 +28,9 @@ pub(crate) fn print_workers(state: &RunState) -> Result<(), CommandError> {
 /// The workers without colour, and requests to a person.
 fn plain_table(state: &RunState) -> String {
     let table = anstream::adapter::strip_str(&worker_table(state)).to_string();
-    let needs = worker_views(state, env::now()).into_iter().filter_map(|worker| worker.need_line());
+    let needs = worker_views(state, env::now())
+        .into_iter()
+        .filter_map(|worker| worker.need_line());
     table + &needs.map(|line| line + "\n").collect::<String>()
 }
 
@@ -42,6 +50,9 @@ pub(crate) fn still_working(state: &RunState) -> String {
 }
 
 fn indented(text: &str) -> String {
-    let lines: Vec<String> = text.lines().map(|line| format!("  {}", line.trim_end())).collect();
+    let lines: Vec<String> = text
+        .lines()
+        .map(|line| format!("  {}", line.trim_end()))
+        .collect();
     lines.join("\n")
 }

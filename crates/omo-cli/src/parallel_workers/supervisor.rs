@@ -24,19 +24,29 @@ pub(crate) fn ensure_supervisor(context: &CommandContext, run: &Run) -> Result<(
     billing::require_accepted_billing(&state)?;
     client_for_run(&state, &context.root)?;
     let (log, path) = run.log_file(LOG)?;
-    let arguments: Vec<OsString> = ["agent", "supervise", "--detach", "--run", run.id()].map(OsString::from).to_vec();
-    detached::start_detached(&arguments, &context.root, log).map(drop).map_err(|error| {
-        CommandError::io(
-            format!("the supervisor of the run could not be started: {error}"),
-            format!("its log is {}", path.display()),
-        )
-    })
+    let arguments: Vec<OsString> = ["agent", "supervise", "--detach", "--run", run.id()]
+        .map(OsString::from)
+        .to_vec();
+    detached::start_detached(&arguments, &context.root, log)
+        .map(drop)
+        .map_err(|error| {
+            CommandError::io(
+                format!("the supervisor of the run could not be started: {error}"),
+                format!("its log is {}", path.display()),
+            )
+        })
 }
 
 pub(crate) fn last_complaint(run: &Run) -> String {
     let text = std::fs::read_to_string(run.folder().join("logs").join(LOG)).unwrap_or_default();
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    lines.split_at_checked(lines.len().saturating_sub(5)).map(|(_, last)| last.join("\n")).unwrap_or_default()
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    lines
+        .split_at_checked(lines.len().saturating_sub(5))
+        .map(|(_, last)| last.join("\n"))
+        .unwrap_or_default()
 }
 
 fn find_client(folder: &Path) -> Result<ClaudeClient, CommandError> {
@@ -50,6 +60,13 @@ fn find_client(folder: &Path) -> Result<ClaudeClient, CommandError> {
 
 /// The client for workers; none is needed for a launcher, which starts them somewhere else.
 pub(crate) fn client_for_run(state: &RunState, folder: &Path) -> Result<PathBuf, CommandError> {
-    let is_launched = state.parallel.as_ref().is_some_and(|parallel| parallel.policy.launcher.is_some());
-    if is_launched { Ok(PathBuf::new()) } else { Ok(find_client(folder)?.program().to_owned()) }
+    let is_launched = state
+        .parallel
+        .as_ref()
+        .is_some_and(|parallel| parallel.policy.launcher.is_some());
+    if is_launched {
+        Ok(PathBuf::new())
+    } else {
+        Ok(find_client(folder)?.program().to_owned())
+    }
 }

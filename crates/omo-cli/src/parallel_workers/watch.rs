@@ -50,23 +50,51 @@ pub(crate) fn watch_run(
     let state = engine.settle(engine.run.state()?)?;
     let mut run = RunReader::of_plan((engine.run.clone(), state), context.env);
     let keeper = WorkerKeeper::new(context, engine, holder);
-    let mut shown = WorkerDisplay { told: None, keeper, kept_at: Instant::now() };
-    show_until_end(&mut run, &mut shown, &Pace { interval: LOOK_EVERY, deadline, is_live: false })?;
-    let Some(PlanSource { state, .. }) = run.source.plan() else { return Ok(()) };
+    let mut shown = WorkerDisplay {
+        told: None,
+        keeper,
+        kept_at: Instant::now(),
+    };
+    show_until_end(
+        &mut run,
+        &mut shown,
+        &Pace {
+            interval: LOOK_EVERY,
+            deadline,
+            is_live: false,
+        },
+    )?;
+    let Some(PlanSource { state, .. }) = run.source.plan() else {
+        return Ok(());
+    };
     let is_at_terminal = !is_for_agent && std::io::stdout().is_terminal();
     shown.keeper.close(state)?;
     match schedule::next_action(state) {
         NextAction::Over => {
             let text = blocks::end_block(state);
-            print_block(if is_at_terminal { blocks::user_part(&text) } else { &text })?;
-            if parts::is_complete(state) { Ok(()) } else { Err(CommandError::already_printed(ExitKind::NotGreen)) }
+            print_block(if is_at_terminal {
+                blocks::user_part(&text)
+            } else {
+                &text
+            })?;
+            if parts::is_complete(state) {
+                Ok(())
+            } else {
+                Err(CommandError::already_printed(ExitKind::NotGreen))
+            }
         }
         NextAction::Ask(question) => {
             let text = blocks::question_block(question, state, can_ask_user(context));
-            print_block(&if is_at_terminal { question_at_terminal(&text, question) } else { text })?;
+            print_block(&if is_at_terminal {
+                question_at_terminal(&text, question)
+            } else {
+                text
+            })?;
             Err(CommandError::already_printed(ExitKind::NeedsPerson))
         }
-        NextAction::Parallel(_) | NextAction::FinalChecks => print_block(&screen::still_working(state)),
+        NextAction::Parallel(_) | NextAction::FinalChecks => {
+            print_block(&screen::still_working(state))
+        }
         _ => print_block("The tasks of this run are done here now.\nDO\n  run: omo agent next"),
     }
 }
@@ -80,7 +108,9 @@ struct WorkerDisplay<'a> {
 
 impl RunDisplay for WorkerDisplay<'_> {
     fn show(&mut self, run: &RunReader<'_>, has_changed: bool) -> Result<bool, CommandError> {
-        let Some(plan) = run.source.plan() else { return Ok(false) };
+        let Some(plan) = run.source.plan() else {
+            return Ok(false);
+        };
         let (lines, count) = plan.worker_lines_since(self.told.unwrap_or_default());
         if self.told.replace(count).is_some() {
             lines.iter().try_for_each(|line| print_block(line))?;
@@ -97,7 +127,14 @@ impl RunDisplay for WorkerDisplay<'_> {
 fn question_at_terminal(block: &str, question: &QuestionState) -> String {
     let (shown, id) = (blocks::user_part(block), &question.question.id);
     let in_session = ["\n  To answer, ", "\n  To go on, "];
-    let end = in_session.iter().filter_map(|line| shown.find(line)).min().unwrap_or(shown.len());
+    let end = in_session
+        .iter()
+        .filter_map(|line| shown.find(line))
+        .min()
+        .unwrap_or(shown.len());
     let shown = shown.get(..end).unwrap_or(shown);
-    format!("{shown}\n  To answer: omo answer {id} {}; then: omo run watch", question.question.option_ids().join("|"))
+    format!(
+        "{shown}\n  To answer: omo answer {id} {}; then: omo run watch",
+        question.question.option_ids().join("|")
+    )
 }

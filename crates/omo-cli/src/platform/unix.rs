@@ -23,7 +23,8 @@ pub(crate) fn set_rights(file: &File, rights: Rights) -> io::Result<()> {
 }
 
 pub(crate) fn has_rights(path: &Path, rights: Rights) -> bool {
-    path.metadata().is_ok_and(|found| found.permissions().mode() & 0o777 == mode(rights))
+    path.metadata()
+        .is_ok_and(|found| found.permissions().mode() & 0o777 == mode(rights))
 }
 
 fn mode(rights: Rights) -> u32 {

@@ -15,7 +15,11 @@ pub(crate) fn is_open_to_others(_path: &Path) -> bool {
 
 /// `omo-stop.exe` for `omo-stop`.
 pub(crate) fn file_of_program(named: PathBuf) -> PathBuf {
-    if named.is_file() { named } else { named.with_extension("exe") }
+    if named.is_file() {
+        named
+    } else {
+        named.with_extension("exe")
+    }
 }
 
 /// A new file has the rights of its folder.
@@ -42,5 +46,9 @@ pub(crate) fn link(_to: &Path, _at: &Path) -> io::Result<()> {
 /// A path with `/` separators; `None` if not UTF-8.
 pub(crate) fn with_slashes(path: &Path) -> Option<String> {
     let text = path.to_str()?;
-    Some(text.strip_prefix(r"\\?\").unwrap_or(text).replace('\\', "/"))
+    Some(
+        text.strip_prefix(r"\\?\")
+            .unwrap_or(text)
+            .replace('\\', "/"),
+    )
 }

@@ -26,7 +26,10 @@ pub(crate) struct RunChoice<'a> {
 }
 
 /// The named run, else this session's, else the last one.
-pub(crate) fn find_run<'a>(env: &'a ProcessEnv, choice: RunChoice<'_>) -> Result<RunReader<'a>, CommandError> {
+pub(crate) fn find_run<'a>(
+    env: &'a ProcessEnv,
+    choice: RunChoice<'_>,
+) -> Result<RunReader<'a>, CommandError> {
     let plan = || CommandContext::find(env)?.find_run(choice.run, EndedRuns::Included);
     if choice.run.is_some() {
         return Ok(RunReader::of_plan(plan()?, env));
@@ -35,16 +38,24 @@ pub(crate) fn find_run<'a>(env: &'a ProcessEnv, choice: RunChoice<'_>) -> Result
         return Ok(RunReader::of_ultrawork(find_ultrawork(env, choice)?, env));
     }
     let own = own_session(env)?;
-    let is_later = |(_, plan): &(Run, RunState), (LastRun { id, session }, _): &(LastRun, Project)| {
-        let plan_is_own = own.as_ref().is_some_and(|own| plan.holder.session.as_deref() == Some(own.as_str()));
+    let is_later = |(_, plan): &(Run, RunState),
+                    (LastRun { id, session }, _): &(LastRun, Project)| {
+        let plan_is_own = own
+            .as_ref()
+            .is_some_and(|own| plan.holder.session.as_deref() == Some(own.as_str()));
         let plan_runs = choice.prefers_running && plan.phase == RunPhase::Executing;
         let runs = choice.prefers_running && session.is_armed();
         let ended_at = session.verdict.as_ref().map(|verdict| verdict.at);
-        let changed_at = ended_at.max(session.ulw.started_at).max(session.ulw.last_stop_at);
-        (own.as_ref() == Some(id), runs, changed_at) > (plan_is_own, plan_runs, Some(plan.updated_at))
+        let changed_at = ended_at
+            .max(session.ulw.started_at)
+            .max(session.ulw.last_stop_at);
+        (own.as_ref() == Some(id), runs, changed_at)
+            > (plan_is_own, plan_runs, Some(plan.updated_at))
     };
     match (plan(), find_ultrawork(env, choice)) {
-        (Ok(plan), Ok(ultrawork)) if is_later(&plan, &ultrawork) => Ok(RunReader::of_ultrawork(ultrawork, env)),
+        (Ok(plan), Ok(ultrawork)) if is_later(&plan, &ultrawork) => {
+            Ok(RunReader::of_ultrawork(ultrawork, env))
+        }
         (Ok(plan), _) => Ok(RunReader::of_plan(plan, env)),
         (Err(error), Ok(ultrawork)) if matches!(error.kind, ExitKind::NotFound | ExitKind::Io) => {
             // An unreadable run hides no readable one.
@@ -64,11 +75,17 @@ pub(crate) fn no_run_known() -> CommandError {
 }
 
 /// The ultrawork run of the named session or this shell's; else an active one, if preferred; else the last one.
-fn find_ultrawork(env: &ProcessEnv, choice: RunChoice<'_>) -> Result<(LastRun, Project), CommandError> {
+fn find_ultrawork(
+    env: &ProcessEnv,
+    choice: RunChoice<'_>,
+) -> Result<(LastRun, Project), CommandError> {
     let mut project = find_project_to_show(env, choice.session)?;
     if choice.prefers_running && choice.session.is_none() {
         let own = project.named_or_own_session(env)?;
-        let armed = project.sessions()?.into_iter().filter(|(_, session)| session.is_armed());
+        let armed = project
+            .sessions()?
+            .into_iter()
+            .filter(|(_, session)| session.is_armed());
         let on = armed.max_by_key(|(id, session)| (Some(id) == own.as_ref(), session.updated_at));
         if let Some((id, _)) = on {
             project = find_project(env, Some(id.as_str()))?;

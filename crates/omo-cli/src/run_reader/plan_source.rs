@@ -56,7 +56,10 @@ impl RunSource for PlanSource {
             return false;
         }
         if self.state.parallel.is_some() {
-            return self.run.is_supervised().is_ok_and(|is_supervised| !is_supervised);
+            return self
+                .run
+                .is_supervised()
+                .is_ok_and(|is_supervised| !is_supervised);
         }
         let gone = gone_workers(&self.run, &self.state);
         !gone.is_empty() && gone.len() == self.state.running_attempts().count()
@@ -65,14 +68,24 @@ impl RunSource for PlanSource {
     fn files(&self, is_live: bool) -> Vec<PathBuf> {
         let mut files = vec![self.run.ledger_path()];
         if is_live {
-            let sessions = GuardedFolder::open_state(Path::new(&self.state.root)).ok().flatten();
+            let sessions = GuardedFolder::open_state(Path::new(&self.state.root))
+                .ok()
+                .flatten();
             files.extend(sessions.map(|folder| folder.path().join(state::FILE)));
-            files.extend(self.possible_logs().map(|(name, ..)| self.run.folder().join(LOGS).join(name)));
+            files.extend(
+                self.possible_logs()
+                    .map(|(name, ..)| self.run.folder().join(LOGS).join(name)),
+            );
         }
         files
     }
 
-    fn read(&mut self, _env: &ProcessEnv, is_new_state: bool, is_live: bool) -> Result<(), CommandError> {
+    fn read(
+        &mut self,
+        _env: &ProcessEnv,
+        is_new_state: bool,
+        is_live: bool,
+    ) -> Result<(), CommandError> {
         if is_new_state {
             (self.state, self.events) = (self.run.state()?, self.run.events()?);
         }
@@ -98,13 +111,16 @@ impl RunSource for PlanSource {
         if let Some(repository) = GitRepository::find(Path::new(&state.root)) {
             refresh_kept_work(run.id(), &repository, &mut state);
             let home = env.state_home.as_deref();
-            let found = home.map(|home| task_differences(run.id(), &repository, home, &state, events));
+            let found =
+                home.map(|home| task_differences(run.id(), &repository, home, &state, events));
             match found.transpose() {
                 Ok(found) => differences = found.unwrap_or_default(),
                 Err(error) => print_warning(&format!("the page shows no differences: {error}")),
             }
         }
-        let mut view = plan_run_view(env, run, &state, events, differences, &|at| clock.date_and_time(at));
+        let mut view = plan_run_view(env, run, &state, events, differences, &|at| {
+            clock.date_and_time(at)
+        });
         view.timeline.lanes = plan_lanes(&state, events, &view.tasks);
         if view.is_open() {
             view.as_of = clock.time_of_day(env.now);
@@ -121,9 +137,13 @@ impl RunSource for PlanSource {
         match self.state.plan.dialect.kind() {
             PlanKind::Steps => (lines, count),
             // Events have the words of steps.
-            PlanKind::Tasks | PlanKind::TaskList => {
-                (lines.iter().map(|line| line.replace("Step ", "Task ")).collect(), count)
-            }
+            PlanKind::Tasks | PlanKind::TaskList => (
+                lines
+                    .iter()
+                    .map(|line| line.replace("Step ", "Task "))
+                    .collect(),
+                count,
+            ),
         }
     }
 
@@ -141,44 +161,76 @@ impl PlanSource {
             is_abandoned: self.is_abandoned(),
             ..FoundFacts::default()
         };
-        RunFacts { events: &self.events, now: env.now, found, ..RunFacts::of_state(self.id(), &self.state) }
+        RunFacts {
+            events: &self.events,
+            now: env.now,
+            found,
+            ..RunFacts::of_state(self.id(), &self.state)
+        }
     }
 
     /// A line for each event after the first `told`, in the words of steps, and the number of events.
     pub(crate) fn worker_lines_since(&self, told: usize) -> (Vec<String>, usize) {
         let new = self.events.iter().skip(told);
-        (new.filter_map(|event| worker_event_line(&self.state, &event.kind)).collect(), self.events.len())
+        (
+            new.filter_map(|event| worker_event_line(&self.state, &event.kind))
+                .collect(),
+            self.events.len(),
+        )
     }
 
     /// Output files of checks that may run now, each with task and command.
     fn possible_logs(&self) -> impl Iterator<Item = (String, &str, &str)> {
         let state = &self.state;
         let of_tasks = state.plan.tasks.iter().flat_map(move |task| {
-            let known = state.tasks.get(&task.id).filter(|known| known.running.is_some());
+            let known = state
+                .tasks
+                .get(&task.id)
+                .filter(|known| known.running.is_some());
             known.into_iter().flat_map(move |known| {
-                task.proving_checks().enumerate().map(move |(place, check)| {
-                    let name = format!("{}-{}-{}.log", task.id, known.attempts, place + 1);
-                    (name, task.id.as_str(), check.command.as_str())
-                })
+                task.proving_checks()
+                    .enumerate()
+                    .map(move |(place, check)| {
+                        let name = format!("{}-{}-{}.log", task.id, known.attempts, place + 1);
+                        (name, task.id.as_str(), check.command.as_str())
+                    })
             })
         });
         let is_open = state.phase == RunPhase::Executing && state.final_checks.is_empty();
         let all_ended = state.tasks.values().all(|known| known.status.is_ended());
-        let whole = state.plan.final_checks.iter().enumerate().filter(move |_| is_open && all_ended);
-        of_tasks.chain(
-            whole.map(|(place, check)| (format!("{FINAL_CHECKS_ID}-0-{}.log", place + 1), "", check.command.as_str())),
-        )
+        let whole = state
+            .plan
+            .final_checks
+            .iter()
+            .enumerate()
+            .filter(move |_| is_open && all_ended);
+        of_tasks.chain(whole.map(|(place, check)| {
+            (
+                format!("{FINAL_CHECKS_ID}-0-{}.log", place + 1),
+                "",
+                check.command.as_str(),
+            )
+        }))
     }
 
     /// The running check of each task: the last one with a file.
     fn read_running_checks(&self) -> Vec<(String, CheckView)> {
-        let Ok(Some(logs)) = GuardedFolder::open_below(self.run.folder(), &[LOGS]) else { return Vec::new() };
+        let Ok(Some(logs)) = GuardedFolder::open_below(self.run.folder(), &[LOGS]) else {
+            return Vec::new();
+        };
         let mut running: Vec<(String, CheckView)> = Vec::new();
         for (name, task, command) in self.possible_logs() {
-            let Some(last_line) = last_printed_line(&logs, &name) else { continue };
+            let Some(last_line) = last_printed_line(&logs, &name) else {
+                continue;
+            };
             running.retain(|(known, _)| known != task);
             let (command, output) = (command.to_owned(), vec![last_line]);
-            let check = CheckView { command, state: CheckState::Running, output, ..CheckView::default() };
+            let check = CheckView {
+                command,
+                state: CheckState::Running,
+                output,
+                ..CheckView::default()
+            };
             running.push((task.to_owned(), check));
         }
         running

@@ -47,28 +47,54 @@ impl RunSource for UltraworkSource {
 
     fn is_abandoned(&self) -> bool {
         let clients = &self.run.session.clients;
-        let has_ended = |client: &ClientProcess| start_mark(client.pid).as_ref() != Some(&client.start_mark);
+        let has_ended =
+            |client: &ClientProcess| start_mark(client.pid).as_ref() != Some(&client.start_mark);
         self.is_open() && !clients.is_empty() && clients.iter().all(has_ended)
     }
 
     fn files(&self, is_live: bool) -> Vec<PathBuf> {
-        let Some(folder) = &self.project.folder else { return Vec::new() };
-        let logs = self.run.session.checks.iter().filter(|_| is_live).map(|check| log_name(&check.name));
-        let names = [state::FILE, decision_log::FILE].map(str::to_owned).into_iter().chain(logs);
+        let Some(folder) = &self.project.folder else {
+            return Vec::new();
+        };
+        let logs = self
+            .run
+            .session
+            .checks
+            .iter()
+            .filter(|_| is_live)
+            .map(|check| log_name(&check.name));
+        let names = [state::FILE, decision_log::FILE]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(logs);
         names.map(|name| folder.path().join(name)).collect()
     }
 
-    fn read(&mut self, env: &ProcessEnv, is_new_state: bool, is_live: bool) -> Result<(), CommandError> {
+    fn read(
+        &mut self,
+        env: &ProcessEnv,
+        is_new_state: bool,
+        is_live: bool,
+    ) -> Result<(), CommandError> {
         if is_new_state {
             self.read_session(env)?;
         }
         let (folder, LastRun { id, session }) = (self.project.folder.as_ref(), &self.run);
         if let Some(folder) = folder {
             let own = self.log.read_on(folder).map_err(StateError::from)?;
-            self.decisions.extend(own.entries().filter(|entry| entry.session == id.as_str()));
+            self.decisions
+                .extend(own.entries().filter(|entry| entry.session == id.as_str()));
         }
-        self.kept = KeptTexts::read(env.state_home.as_deref(), folder, id, session, self.decisions.clone());
-        self.running_check = folder.filter(|_| is_live).and_then(|folder| self.read_running_check(folder));
+        self.kept = KeptTexts::read(
+            env.state_home.as_deref(),
+            folder,
+            id,
+            session,
+            self.decisions.clone(),
+        );
+        self.running_check = folder
+            .filter(|_| is_live)
+            .and_then(|folder| self.read_running_check(folder));
         Ok(())
     }
 
@@ -82,8 +108,13 @@ impl RunSource for UltraworkSource {
         // The files of an unproved run are the present ones.
         let difference = self.kept.difference.clone().unwrap_or_else(|| {
             let mut whole = FileVersions::unwritten();
-            changes_of_run(root, home, &GitCalls::default(), id, session, &mut whole)
-                .and_then(|changes| changes.difference.ok_or_else(|| "git knows nothing of these files".to_owned()))
+            changes_of_run(root, home, &GitCalls::default(), id, session, &mut whole).and_then(
+                |changes| {
+                    changes
+                        .difference
+                        .ok_or_else(|| "git knows nothing of these files".to_owned())
+                },
+            )
         });
         let mut view = ultrawork_view(&UltraworkFacts {
             difference: Some(difference),
@@ -95,7 +126,9 @@ impl RunSource for UltraworkSource {
         if session.verdict.is_none() {
             view.as_of = clock.time_of_day(env.now);
         }
-        view.facts.extend(changed_files(env, &self.project, id, session).map(|changed| ("since then", changed)));
+        view.facts.extend(
+            changed_files(env, &self.project, id, session).map(|changed| ("since then", changed)),
+        );
         view
     }
 
@@ -105,7 +138,10 @@ impl RunSource for UltraworkSource {
 
     fn lines_since(&self, told: usize) -> (Vec<String>, usize) {
         let line = |entry: &LogEntry| format!("{}: {}, {}", entry.event, entry.decision, entry.why);
-        (self.decisions.iter().skip(told).map(line).collect(), self.decisions.len())
+        (
+            self.decisions.iter().skip(told).map(line).collect(),
+            self.decisions.len(),
+        )
     }
 
     fn end_text(&self, env: &ProcessEnv) -> Option<String> {
@@ -118,7 +154,14 @@ impl RunSource for UltraworkSource {
 impl UltraworkSource {
     pub(super) fn new((run, project): (LastRun, Project)) -> Self {
         let (log, kept) = (DecisionLogReader::default(), KeptTexts::default());
-        Self { run, project, log, decisions: Vec::new(), kept, running_check: None }
+        Self {
+            run,
+            project,
+            log,
+            decisions: Vec::new(),
+            kept,
+            running_check: None,
+        }
     }
 
     fn read_session(&mut self, env: &ProcessEnv) -> Result<(), CommandError> {
@@ -129,8 +172,12 @@ impl UltraworkSource {
             // The end is known.
             Err(error) if error.kind == ExitKind::NotFound && !self.is_open() => {}
             Err(error) if error.kind == ExitKind::NotFound => {
-                let message = format!("the state of session {id} is gone: nothing holds it any more");
-                return Err(CommandError::not_found(message, "type `ulw <task>` in the session to turn omo on again"));
+                let message =
+                    format!("the state of session {id} is gone: nothing holds it any more");
+                return Err(CommandError::not_found(
+                    message,
+                    "type `ulw <task>` in the session to turn omo on again",
+                ));
             }
             Err(error) => return Err(error),
         }
@@ -160,7 +207,9 @@ impl UltraworkSource {
             return None;
         }
         let written = session.checks.iter().filter_map(|check| {
-            let at = folder.written_at(&log_name(&check.name)).filter(|at| *at >= since)?;
+            let at = folder
+                .written_at(&log_name(&check.name))
+                .filter(|at| *at >= since)?;
             Some((at, check.name.clone()))
         });
         let (_, name) = written.max_by_key(|(at, _)| *at)?;

@@ -18,13 +18,21 @@ use crate::platform::terminal::{CAN_READ_KEYS, KeyMode, TerminalSignals, wait_fo
 /// Enters the alternate screen, without cursor and line wrapping.
 const ENTER: &str = "\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l\u{1b}[2J";
 const LEAVE: &str = "\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l";
-const USUAL_SIZE: ScreenSize = ScreenSize { columns: 80, rows: 24 };
+const USUAL_SIZE: ScreenSize = ScreenSize {
+    columns: 80,
+    rows: 24,
+};
 
 /// `true` for a terminal on stdout that can be drawn on.
 pub(crate) fn can_draw() -> bool {
     let variables = env::variables();
-    let term = variables.iter().find(|(name, _)| name == "TERM").map(|(_, value)| value.as_os_str());
-    CAN_READ_KEYS && io::stdout().is_terminal() && term.is_some_and(|term| term != "dumb" && !term.is_empty())
+    let term = variables
+        .iter()
+        .find(|(name, _)| name == "TERM")
+        .map(|(_, value)| value.as_os_str());
+    CAN_READ_KEYS
+        && io::stdout().is_terminal()
+        && term.is_some_and(|term| term != "dumb" && !term.is_empty())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,9 +64,18 @@ impl LiveScreen {
             leave(&for_panics.0, &for_panics.1);
             before(panic);
         }));
-        let has_colours = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+        let has_colours =
+            anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
         let size = USUAL_SIZE;
-        let screen = Self { mode, signals, has_colours, shown: Vec::new(), size, is_shown, keys: VecDeque::new() };
+        let screen = Self {
+            mode,
+            signals,
+            has_colours,
+            shown: Vec::new(),
+            size,
+            is_shown,
+            keys: VecDeque::new(),
+        };
         write_all(ENTER)?;
         Ok(screen)
     }
@@ -78,17 +95,28 @@ impl LiveScreen {
             }
         }
         self.shown = lines;
-        if text.is_empty() { Ok(()) } else { write_all(&text) }
+        if text.is_empty() {
+            Ok(())
+        } else {
+            write_all(&text)
+        }
     }
 
     fn painted(&self, line: &ScreenLine) -> String {
         let styled = line.styled();
-        if self.has_colours { styled } else { anstream::adapter::strip_str(&styled).to_string() }
+        if self.has_colours {
+            styled
+        } else {
+            anstream::adapter::strip_str(&styled).to_string()
+        }
     }
 
     /// Redraws everything the next time.
     pub(crate) fn forget_shown(&mut self) {
-        self.size = ScreenSize { columns: 0, rows: 0 };
+        self.size = ScreenSize {
+            columns: 0,
+            rows: 0,
+        };
     }
 
     /// Waits for a key, at most `patience`. Ctrl-Z stops this program, and gives the terminal to its shell meanwhile.
@@ -113,7 +141,10 @@ impl LiveScreen {
             KeyInput::Closed => return Ok(UserInput::End),
             KeyInput::Bytes(bytes) => self.keys = read_keys(&bytes),
         }
-        Ok(self.keys.pop_front().map_or(UserInput::Nothing, UserInput::Key))
+        Ok(self
+            .keys
+            .pop_front()
+            .map_or(UserInput::Nothing, UserInput::Key))
     }
 
     fn take_again(&mut self) -> io::Result<()> {
@@ -143,9 +174,10 @@ impl Drop for LiveScreen {
 
 pub(crate) fn terminal_size() -> ScreenSize {
     match terminal_size::terminal_size_of(io::stdout()) {
-        Some((columns, rows)) if columns.0 > 0 && rows.0 > 0 => {
-            ScreenSize { columns: columns.0.into(), rows: rows.0.into() }
-        }
+        Some((columns, rows)) if columns.0 > 0 && rows.0 > 0 => ScreenSize {
+            columns: columns.0.into(),
+            rows: rows.0.into(),
+        },
         _ => USUAL_SIZE,
     }
 }

@@ -71,7 +71,14 @@ pub(crate) fn watch_live(
         has_page: false,
     };
     show_until_end(&mut run, &mut shown, &request.pace())?;
-    let ScreenDisplay { mut screen, view, keeper, leaving, has_page, .. } = shown;
+    let ScreenDisplay {
+        mut screen,
+        view,
+        keeper,
+        leaving,
+        has_page,
+        ..
+    } = shown;
     if leaving == Some(Leaving::Asked) {
         screen.leave_and_end();
         return result(&view);
@@ -84,7 +91,11 @@ pub(crate) fn watch_live(
         stop_run(&run, request)?;
         return Err(CommandError::already_printed(ExitKind::NotGreen));
     }
-    if let Some(plan) = run.source.plan().filter(|plan| plan.state.parallel.is_some()) {
+    if let Some(plan) = run
+        .source
+        .plan()
+        .filter(|plan| plan.state.parallel.is_some())
+    {
         print_workers(&plan.state)?;
     }
     print_end(&run, &view, has_page)
@@ -104,7 +115,9 @@ struct ScreenDisplay<'a> {
 impl ScreenDisplay<'_> {
     fn draw(&mut self, last: Option<LastLine<'_>>) -> Result<(), CommandError> {
         let (size, last) = (terminal_size(), last.unwrap_or_else(|| self.last.shown()));
-        Ok(self.screen.show(&screen_lines(&self.view, env::now(), size, last), size)?)
+        Ok(self
+            .screen
+            .show(&screen_lines(&self.view, env::now(), size, last), size)?)
     }
 
     /// Writes the page of the run and opens the browser; gives the message.
@@ -131,7 +144,11 @@ impl RunDisplay for ScreenDisplay<'_> {
         let end = self.view.end;
         if self.end.replace(end).is_some_and(|before| before != end) && end != RunEnd::Running {
             let setting = self.request.config.notify;
-            write_all(&terminal_notification(setting.bell, setting.desktop, &sentence(&self.view)))?;
+            write_all(&terminal_notification(
+                setting.bell,
+                setting.desktop,
+                &sentence(&self.view),
+            ))?;
         }
         if self.view.ended_at.is_some() {
             return Ok(false);
@@ -143,7 +160,9 @@ impl RunDisplay for ScreenDisplay<'_> {
     fn wait(&mut self, run: &RunReader<'_>, patience: Duration) -> Result<(), CommandError> {
         let input = self.screen.wait(patience)?;
         let asked = match &self.last {
-            LastLineState::AskToStop(since) => Some(since.elapsed()).filter(|elapsed| *elapsed < ASK_FOR),
+            LastLineState::AskToStop(since) => {
+                Some(since.elapsed()).filter(|elapsed| *elapsed < ASK_FOR)
+            }
             LastLineState::Keys | LastLineState::Message(..) => None,
         };
         match (input, asked) {
@@ -177,8 +196,22 @@ impl RunDisplay for ScreenDisplay<'_> {
 fn stop_run(run: &RunReader<'_>, request: &WatchRequest<'_>) -> Result<(), CommandError> {
     let (env, id) = (&now_in(request.env), Some(run.source.id().to_owned()));
     if run.source.plan().is_some() {
-        cancel::run(env, &CancelOptions { run: RunOptions { run: id }.into(), reason: "by its user".to_owned() })
+        cancel::run(
+            env,
+            &CancelOptions {
+                run: RunOptions { run: id }.into(),
+                reason: "by its user".to_owned(),
+            },
+        )
     } else {
-        stop::run(env, request.config, &StopOptions { session: id, all: false, reason: None })
+        stop::run(
+            env,
+            request.config,
+            &StopOptions {
+                session: id,
+                all: false,
+                reason: None,
+            },
+        )
     }
 }

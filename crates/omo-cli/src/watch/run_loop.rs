@@ -34,7 +34,9 @@ pub(crate) fn show_until_end(
     loop {
         let has_changed = run.refresh(pace.is_live)?;
         let goes_on = display.show(run, has_changed)?;
-        let left = pace.deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
+        let left = pace.deadline.map_or(Duration::MAX, |deadline| {
+            deadline.saturating_duration_since(Instant::now())
+        });
         if !goes_on || left.is_zero() {
             return Ok(());
         }

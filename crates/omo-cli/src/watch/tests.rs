@@ -12,8 +12,8 @@ use omo_engine::view::{FoundFacts, RunFacts, run_view, update_times};
 use omo_plan::model::{GroupIsolation, TaskGroup};
 use omo_testkit::plans::{plan, run_opened, time};
 use omo_view::run_view::{
-    AttemptView, Bound, CheckState, CheckView, QuestionView, RunEnd, RunView, RunningTask, Standing, TaskView,
-    WorkerView,
+    AttemptView, Bound, CheckState, CheckView, QuestionView, RunEnd, RunView, RunningTask,
+    Standing, TaskView, WorkerView,
 };
 use omo_view::screen::lines::{LastLine, ScreenSize, screen_lines, sentence};
 use unicode_width::UnicodeWidthStr;
@@ -21,14 +21,27 @@ use unicode_width::UnicodeWidthStr;
 use crate::kept_texts::KeptTexts;
 use crate::ultrawork_view::{UltraworkFacts, ultrawork_view};
 
-const SIZES: [(usize, usize); 7] = [(80, 24), (120, 40), (40, 10), (100, 4), (20, 3), (1, 1), (3, 200)];
+const SIZES: [(usize, usize); 7] = [
+    (80, 24),
+    (120, 40),
+    (40, 10),
+    (100, 4),
+    (20, 3),
+    (1, 1),
+    (3, 200),
+];
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(seconds * 1_000)
 }
 
 fn task(id: &str, standing: Standing) -> TaskView {
-    TaskView { id: id.to_owned(), standing, title: format!("the title of {id}"), ..TaskView::default() }
+    TaskView {
+        id: id.to_owned(),
+        standing,
+        title: format!("the title of {id}"),
+        ..TaskView::default()
+    }
 }
 
 fn view(tasks: Vec<TaskView>) -> RunView {
@@ -61,17 +74,31 @@ fn question(text: &str, options: &[&str]) -> QuestionView {
 
 fn lines(view: &RunView, (columns, rows): (usize, usize), last: LastLine<'_>) -> Vec<String> {
     let lines = screen_lines(view, at(100), ScreenSize { columns, rows }, last);
-    let plain: Vec<String> = lines.iter().map(|line| line.plain().trim_end().to_owned()).collect();
+    let plain: Vec<String> = lines
+        .iter()
+        .map(|line| line.plain().trim_end().to_owned())
+        .collect();
     assert_eq!(plain.len(), rows, "{plain:?}");
-    assert!(plain.iter().all(|line| line.width() <= columns), "{columns}: {plain:?}");
+    assert!(
+        plain.iter().all(|line| line.width() <= columns),
+        "{columns}: {plain:?}"
+    );
     plain
 }
 
 #[test]
 fn a_screen_shows_tasks_checks_and_bounds() {
-    let attempt =
-        |from, until: Option<i64>| AttemptView { since: at(from), until: until.map(at), end: None, why: String::new() };
-    let running = RunningTask { since: at(40), worker: "session abcdefgh".to_owned(), gone: None };
+    let attempt = |from, until: Option<i64>| AttemptView {
+        since: at(from),
+        until: until.map(at),
+        end: None,
+        why: String::new(),
+    };
+    let running = RunningTask {
+        since: at(40),
+        worker: "session abcdefgh".to_owned(),
+        gone: None,
+    };
     let at_work = TaskView {
         running: Some(running),
         history: vec![attempt(30, Some(35)), attempt(40, None)],
@@ -87,7 +114,10 @@ fn a_screen_shows_tasks_checks_and_bounds() {
         running_checks: vec![("2".to_owned(), check)],
         bounds: vec![
             Bound::Words("3 of 8 continuations left".to_owned()),
-            Bound::Time { left_millis: 180_000, at: Some(at(70)) },
+            Bound::Time {
+                left_millis: 180_000,
+                at: Some(at(70)),
+            },
         ],
         ..view(vec![task("1", Standing::Passed), at_work])
     };
@@ -107,53 +137,113 @@ fn a_screen_shows_tasks_checks_and_bounds() {
     assert_eq!(shown[..expected.len()], expected);
     assert_eq!(shown[13], "r report  s stop  q leave");
     assert!(lines(&view, (80, 14), LastLine::AskToStop)[13].starts_with("Stop this run? y"));
-    assert!(lines(&view, (80, 14), LastLine::Message("it failed")).contains(&"it failed".to_owned()));
+    assert!(
+        lines(&view, (80, 14), LastLine::Message("it failed")).contains(&"it failed".to_owned())
+    );
 }
 
 #[test]
 fn of_too_many_tasks_those_that_matter_are_shown_and_the_others_counted() {
-    let mut tasks: Vec<TaskView> = (0..100).map(|number| task(&format!("t{number}"), Standing::Passed)).collect();
+    let mut tasks: Vec<TaskView> = (0..100)
+        .map(|number| task(&format!("t{number}"), Standing::Passed))
+        .collect();
     tasks.extend((100..200).map(|number| task(&format!("t{number}"), Standing::Pending)));
     tasks[150] = task("at", Standing::Running);
     tasks[30] = task("bad", Standing::Failed);
-    tasks[120] = TaskView { is_next: true, ..task("next", Standing::Pending) };
+    tasks[120] = TaskView {
+        is_next: true,
+        ..task("next", Standing::Pending)
+    };
     let view = view(tasks);
     for size in SIZES {
         lines(&view, size, LastLine::Keys);
     }
     let shown = lines(&view, (80, 10), LastLine::Keys);
-    let ids: Vec<&str> =
-        shown.iter().filter_map(|line| line.strip_prefix(['·', '→', '✗'])?.split_whitespace().next()).collect();
-    assert_eq!(ids, ["bad", "t100", "t101", "next", "at"], "in the order of the plan: {shown:?}");
-    assert!(shown.iter().any(|line| line.starts_with("… and 195 more: ") && line.contains("99 passed")), "{shown:?}");
+    let ids: Vec<&str> = shown
+        .iter()
+        .filter_map(|line| {
+            line.strip_prefix(['·', '→', '✗'])?
+                .split_whitespace()
+                .next()
+        })
+        .collect();
+    assert_eq!(
+        ids,
+        ["bad", "t100", "t101", "next", "at"],
+        "in the order of the plan: {shown:?}"
+    );
+    assert!(
+        shown
+            .iter()
+            .any(|line| line.starts_with("… and 195 more: ") && line.contains("99 passed")),
+        "{shown:?}"
+    );
     let shown = lines(&view, (80, 5), LastLine::Keys);
     assert!(shown[4].ends_with("197 not shown"), "{shown:?}");
-    assert!(["bad", "next", "at"].iter().all(|id| shown.iter().any(|line| line.contains(id))), "{shown:?}");
+    assert!(
+        ["bad", "next", "at"]
+            .iter()
+            .all(|id| shown.iter().any(|line| line.contains(id))),
+        "{shown:?}"
+    );
 }
 
 #[test]
 fn a_question_stands_there_however_small_the_screen_is() {
-    let text: Vec<String> = (0..9).map(|number| format!("line {number} of what is asked")).collect();
-    let tasks = (0..50).map(|number| task(&format!("t{number}"), Standing::Pending)).collect();
-    let view = RunView { questions: vec![question(&text.join("\n"), &["go", "stop"])], ..view(tasks) };
+    let text: Vec<String> = (0..9)
+        .map(|number| format!("line {number} of what is asked"))
+        .collect();
+    let tasks = (0..50)
+        .map(|number| task(&format!("t{number}"), Standing::Pending))
+        .collect();
+    let view = RunView {
+        questions: vec![question(&text.join("\n"), &["go", "stop"])],
+        ..view(tasks)
+    };
     for size in [(80, 24), (40, 10), (80, 6)] {
         let shown = lines(&view, size, LastLine::Keys);
-        assert!(shown.contains(&"? line 0 of what is asked".to_owned()) || size.1 < 8, "{shown:?}");
-        assert!(shown.iter().any(|line| line.contains("omo answer g-1 go|stop")), "{shown:?}");
+        assert!(
+            shown.contains(&"? line 0 of what is asked".to_owned()) || size.1 < 8,
+            "{shown:?}"
+        );
+        assert!(
+            shown
+                .iter()
+                .any(|line| line.contains("omo answer g-1 go|stop")),
+            "{shown:?}"
+        );
     }
 }
 
 #[test]
 fn a_worker_that_needs_its_user_says_for_what_until_that_is_asked() {
     let need = "its link a.txt leads out of the repository".to_owned();
-    let worker =
-        WorkerView { name: "Session 1".to_owned(), status: "needs you".to_owned(), need, ..WorkerView::default() };
-    let waiting = RunView { workers: vec![worker], ..view(vec![task("1", Standing::Passed)]) };
-    let line = "? Session 1: its link a.txt leads out of the repository; asked once the others".to_owned();
+    let worker = WorkerView {
+        name: "Session 1".to_owned(),
+        status: "needs you".to_owned(),
+        need,
+        ..WorkerView::default()
+    };
+    let waiting = RunView {
+        workers: vec![worker],
+        ..view(vec![task("1", Standing::Passed)])
+    };
+    let line =
+        "? Session 1: its link a.txt leads out of the repository; asked once the others".to_owned();
     assert!(lines(&waiting, (80, 24), LastLine::Keys).contains(&line));
-    let asked = RunView { questions: vec![question("Merge it?", &["go", "stop"])], ..waiting.clone() };
-    let over = RunView { end: RunEnd::Cancelled, ..waiting };
-    assert!([asked, over].iter().all(|view| !lines(view, (80, 24), LastLine::Keys).contains(&line)));
+    let asked = RunView {
+        questions: vec![question("Merge it?", &["go", "stop"])],
+        ..waiting.clone()
+    };
+    let over = RunView {
+        end: RunEnd::Cancelled,
+        ..waiting
+    };
+    assert!(
+        [asked, over]
+            .iter()
+            .all(|view| !lines(view, (80, 24), LastLine::Keys).contains(&line))
+    );
 }
 
 #[test]
@@ -172,7 +262,11 @@ fn no_text_from_outside_breaks_a_screen() {
         let bad = TaskView {
             title: text.clone(),
             blocked_by: Some(text.clone()),
-            running: Some(RunningTask { since: at(5_000), worker: text.clone(), gone: None }),
+            running: Some(RunningTask {
+                since: at(5_000),
+                worker: text.clone(),
+                gone: None,
+            }),
             ..task(&text, Standing::Running)
         };
         let check = CheckView {
@@ -187,13 +281,21 @@ fn no_text_from_outside_breaks_a_screen() {
             questions: vec![question(&text, &[&text]), question(&text, &[])],
             tasks: vec![bad; 5],
             running_checks: vec![(text.clone(), check); 5],
-            bounds: vec![Bound::Words(text.clone()), Bound::Time { left_millis: i64::MIN, at: Some(at(-1)) }],
+            bounds: vec![
+                Bound::Words(text.clone()),
+                Bound::Time {
+                    left_millis: i64::MIN,
+                    at: Some(at(-1)),
+                },
+            ],
             notes: vec![text.clone()],
             ..view(Vec::new())
         };
         for size in SIZES {
             let shown = lines(&view, size, LastLine::Message(&text)).join("\n");
-            let is_bad = |char: char| char != '\n' && (char.is_control() || ('\u{202a}'..='\u{202e}').contains(&char));
+            let is_bad = |char: char| {
+                char != '\n' && (char.is_control() || ('\u{202a}'..='\u{202e}').contains(&char))
+            };
             assert!(!shown.contains(is_bad), "{shown:?}");
         }
     }
@@ -229,29 +331,65 @@ fn ultrawork(session: &Session, running: Option<(&str, &str)>) -> RunView {
 fn an_ultrawork_run_says_how_it_stands_and_what_is_left() {
     let mut session = armed();
     let view = ultrawork(&session, Some(("t", "test 1 ok")));
-    assert_eq!((view.end, view.title.as_str()), (RunEnd::Running, "fix the parser"));
+    assert_eq!(
+        (view.end, view.title.as_str()),
+        (RunEnd::Running, "fix the parser")
+    );
     let shown = lines(&view, (80, 24), LastLine::Keys).join("\n");
     assert!(shown.contains("→ sh test.sh  runs  test 1 ok"), "{shown}");
-    assert!(shown.contains("5 of 8 continuations left · 3 h 58 min left"), "{shown}");
+    assert!(
+        shown.contains("5 of 8 continuations left · 3 h 58 min left"),
+        "{shown}"
+    );
     session.rest(RestReason::TurnEnded, Vec::new(), at(50));
-    assert_eq!(ultrawork(&session, None).heading, "On: idle, its turn has ended; your next prompt goes on");
-    session.rest(RestReason::AwaitsWork, vec!["agent `read`".to_owned()], at(51));
-    assert_eq!(ultrawork(&session, None).heading, "On: waits for agent `read`");
+    assert_eq!(
+        ultrawork(&session, None).heading,
+        "On: idle, its turn has ended; your next prompt goes on"
+    );
+    session.rest(
+        RestReason::AwaitsWork,
+        vec!["agent `read`".to_owned()],
+        at(51),
+    );
+    assert_eq!(
+        ultrawork(&session, None).heading,
+        "On: waits for agent `read`"
+    );
     session.end_rest(at(52));
     session.pause(PauseReason::Interrupted, at(60));
     let view = ultrawork(&session, None);
     assert_eq!(view.end, RunEnd::Waiting);
-    assert!(lines(&view, (80, 24), LastLine::Keys).contains(&"  To go on, type `ulw` in the session.".to_owned()));
-    assert!(matches!(view.bounds[1], Bound::Time { at: None, .. }), "its time stands still: {:?}", view.bounds);
-    let last =
-        CheckRecord { verdict: CheckVerdict::Failed, last_line: "expected 5".to_owned(), ..CheckRecord::default() };
+    assert!(
+        lines(&view, (80, 24), LastLine::Keys)
+            .contains(&"  To go on, type `ulw` in the session.".to_owned())
+    );
+    assert!(
+        matches!(view.bounds[1], Bound::Time { at: None, .. }),
+        "its time stands still: {:?}",
+        view.bounds
+    );
+    let last = CheckRecord {
+        verdict: CheckVerdict::Failed,
+        last_line: "expected 5".to_owned(),
+        ..CheckRecord::default()
+    };
     session.checks[0].last = Some(last);
     session.end_run(VerdictKind::Released, "claimed".to_owned(), at(65));
     let view = ultrawork(&session, None);
-    assert_eq!((view.end, view.ended_at, view.is_complete), (RunEnd::Incomplete, Some(at(65)), false));
+    assert_eq!(
+        (view.end, view.ended_at, view.is_complete),
+        (RunEnd::Incomplete, Some(at(65)), false)
+    );
     let shown = lines(&view, (80, 24), LastLine::Keys).join("\n");
-    assert!(shown.contains("✗ sh test.sh  failed  expected 5"), "{shown}");
-    assert!(sentence(&view).starts_with("NOT PROVED: sh test.sh is red"), "{}", view.heading);
+    assert!(
+        shown.contains("✗ sh test.sh  failed  expected 5"),
+        "{shown}"
+    );
+    assert!(
+        sentence(&view).starts_with("NOT PROVED: sh test.sh is red"),
+        "{}",
+        view.heading
+    );
     assert!(view.bounds.is_empty());
     let mut session = armed();
     session.end_run(VerdictKind::Verified, "1 check green".to_owned(), at(65));
@@ -283,12 +421,23 @@ fn times_that_go_on_make_the_same_view_as_one_made_anew() {
         snapshot: None,
         head: None,
     };
-    let event = |(seq, kind)| RunEvent { seq, ts: time(seq * 10), actor: EventActor::default(), kind };
+    let event = |(seq, kind)| RunEvent {
+        seq,
+        ts: time(seq * 10),
+        actor: EventActor::default(),
+        kind,
+    };
     let events: Vec<RunEvent> = (1..).zip([run_opened(plan), started]).map(event).collect();
     let mut state = RunState::from_first_event(&events[0]).unwrap();
     state.apply(&events[1]).unwrap();
-    state.parallel = Some(ParallelState { limited_until: Some(time(200)), ..ParallelState::default() });
-    let found = FoundFacts { session: Some(armed()), ..FoundFacts::default() };
+    state.parallel = Some(ParallelState {
+        limited_until: Some(time(200)),
+        ..ParallelState::default()
+    });
+    let found = FoundFacts {
+        session: Some(armed()),
+        ..FoundFacts::default()
+    };
     let at = |seconds| RunFacts {
         events: &events,
         now: time(seconds),
@@ -301,5 +450,8 @@ fn times_that_go_on_make_the_same_view_as_one_made_anew() {
         update_times(&mut view, &at(seconds));
         assert_eq!(view, run_view(&at(seconds)), "after {seconds} s");
     }
-    assert!(before.workers != view.workers && before.bounds != view.bounds, "{view:?}");
+    assert!(
+        before.workers != view.workers && before.bounds != view.bounds,
+        "{view:?}"
+    );
 }

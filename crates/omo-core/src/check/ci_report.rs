@@ -46,18 +46,29 @@ pub enum CiAnswer {
 pub fn github_annotations(checks: &[CiCheck], is_file: impl Fn(&str) -> bool) -> String {
     let mut text = String::new();
     let mut left = MAX_ANNOTATIONS;
-    for check in checks.iter().filter(|check| check.answer != CiAnswer::Passed) {
+    for check in checks
+        .iter()
+        .filter(|check| check.answer != CiAnswer::Passed)
+    {
         let title = github_property(&check.name);
         let mut places: Vec<(&str, u32, &str)> = Vec::new();
         for line in &check.lines {
             let place = source_place(line).filter(|(path, _)| is_file(path));
-            if let Some((path, number)) = place.filter(|it| !places.iter().any(|known| (known.0, known.1) == *it)) {
+            if let Some((path, number)) =
+                place.filter(|it| !places.iter().any(|known| (known.0, known.1) == *it))
+            {
                 places.push((path, number, line));
             }
         }
         for (path, number, line) in places.iter().take(left) {
-            let (file, message) = (github_property(path), github_message([&*check.detail, line]));
-            _ = writeln!(text, "::error file={file},line={number},title={title}::{message}");
+            let (file, message) = (
+                github_property(path),
+                github_message([&*check.detail, line]),
+            );
+            _ = writeln!(
+                text,
+                "::error file={file},line={number},title={title}::{message}"
+            );
         }
         left = left.saturating_sub(places.len());
         if places.is_empty() {
@@ -79,7 +90,10 @@ pub fn github_summary(checks: &[CiCheck]) -> String {
             CiAnswer::Failed => "**red**",
             CiAnswer::Error => "**not told**",
         };
-        let (command, detail) = (inline_code(&check.command, 200), inline_code(&check.detail, 300));
+        let (command, detail) = (
+            inline_code(&check.command, 200),
+            inline_code(&check.detail, 300),
+        );
         _ = writeln!(text, "- {word}: `{command}`: `{detail}`");
     }
     text
@@ -92,9 +106,16 @@ pub fn junit_xml(command: &str, checks: &[CiCheck]) -> String {
     for check in checks {
         let counts = CaseCounts::of(check);
         let (name, seconds) = (xml_text(&check.name), seconds(check.took_millis));
-        _ = writeln!(suites, "  <testsuite name=\"{name}\" {} time=\"{seconds}\">", counts.attributes());
+        _ = writeln!(
+            suites,
+            "  <testsuite name=\"{name}\" {} time=\"{seconds}\">",
+            counts.attributes()
+        );
         let itself = xml_text(&check.command);
-        _ = write!(suites, "    <testcase classname=\"{name}\" name=\"{itself}\" time=\"{seconds}\"");
+        _ = write!(
+            suites,
+            "    <testcase classname=\"{name}\" name=\"{itself}\" time=\"{seconds}\""
+        );
         let element = match check.answer {
             CiAnswer::Passed => None,
             CiAnswer::Failed => Some("failure"),
@@ -115,12 +136,20 @@ pub fn junit_xml(command: &str, checks: &[CiCheck]) -> String {
                 TestOutcome::Skipped => "><skipped/></testcase>",
                 TestOutcome::Failed => "><failure message=\"failed\"/></testcase>",
             };
-            _ = writeln!(suites, "    <testcase classname=\"{name}\" name=\"{test}\"{end}");
+            _ = writeln!(
+                suites,
+                "    <testcase classname=\"{name}\" name=\"{test}\"{end}"
+            );
         }
         suites.push_str("  </testsuite>\n");
         all = all.plus(&counts);
     }
-    let time = seconds(checks.iter().map(|check| check.took_millis).fold(0, u64::saturating_add));
+    let time = seconds(
+        checks
+            .iter()
+            .map(|check| check.took_millis)
+            .fold(0, u64::saturating_add),
+    );
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" {} time=\"{time}\">\n{suites}</testsuites>\n",
         xml_text(command),
@@ -138,7 +167,13 @@ struct CaseCounts {
 
 impl CaseCounts {
     fn of(check: &CiCheck) -> Self {
-        let count = |wanted| check.tests.iter().filter(|(_, outcome)| *outcome == wanted).count();
+        let count = |wanted| {
+            check
+                .tests
+                .iter()
+                .filter(|(_, outcome)| *outcome == wanted)
+                .count()
+        };
         Self {
             tests: check.tests.len() + 1,
             failures: count(TestOutcome::Failed) + usize::from(check.answer == CiAnswer::Failed),
@@ -157,8 +192,15 @@ impl CaseCounts {
     }
 
     fn attributes(&self) -> String {
-        let Self { tests, failures, errors, skipped } = self;
-        format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\"")
+        let Self {
+            tests,
+            failures,
+            errors,
+            skipped,
+        } = self;
+        format!(
+            "tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\""
+        )
     }
 }
 
@@ -180,22 +222,30 @@ fn source_place(line: &str) -> Option<(&str, u32)> {
         Some((path, number))
     };
     let found = of_python().or_else(|| line.split(is_edge).find_map(of_word))?;
-    let is_inside =
-        !found.0.is_empty() && !found.0.starts_with(['/', '\\']) && !found.0.split('/').any(|it| it == "..");
+    let is_inside = !found.0.is_empty()
+        && !found.0.starts_with(['/', '\\'])
+        && !found.0.split('/').any(|it| it == "..");
     is_inside.then_some((found.0.trim_start_matches("./"), found.1))
 }
 
 fn github_message<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
-    let lines: Vec<String> = lines.into_iter().map(|line| github_data(&cut_line(line))).collect();
+    let lines: Vec<String> = lines
+        .into_iter()
+        .map(|line| github_data(&cut_line(line)))
+        .collect();
     lines.join("%0A")
 }
 
 fn github_data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
 }
 
 fn github_property(text: &str) -> String {
-    github_data(&cut_line(text)).replace(':', "%3A").replace(',', "%2C")
+    github_data(&cut_line(text))
+        .replace(':', "%3A")
+        .replace(',', "%2C")
 }
 
 fn cut_line(line: &str) -> String {
@@ -229,7 +279,10 @@ mod tests {
             answer: CiAnswer::Failed,
             detail: "exit status 3".to_owned(),
             took_millis: 1_230,
-            tests: vec![("a<b>".to_owned(), TestOutcome::Failed), ("c".to_owned(), TestOutcome::Passed)],
+            tests: vec![
+                ("a<b>".to_owned(), TestOutcome::Failed),
+                ("c".to_owned(), TestOutcome::Passed),
+            ],
             lines: lines.iter().map(|line| (*line).to_owned()).collect(),
         }
     }
@@ -253,7 +306,12 @@ mod tests {
 
     #[test]
     fn a_red_check_is_an_annotation_at_each_place_that_it_names() {
-        let check = red(&["src/a.rs:3: unused 100%", "src/a.rs:3: again", "12:30:00 done", "b.rs:9: x"]);
+        let check = red(&[
+            "src/a.rs:3: unused 100%",
+            "src/a.rs:3: again",
+            "12:30:00 done",
+            "b.rs:9: x",
+        ]);
         let text = github_annotations(&[check], |path| path != "12");
         let expected = "::error file=src/a.rs,line=3,title=lint%2C all::exit status 3%0Asrc/a.rs:3: unused 100%25\n\
                         ::error file=b.rs,line=9,title=lint%2C all::exit status 3%0Ab.rs:9: x\n";
@@ -262,19 +320,35 @@ mod tests {
         assert_eq!(placeless, "::error title=lint%2C all::exit status 3%0Ano\n");
         let many: Vec<String> = (1..50).map(|line| format!("b.rs:{line}: x")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
-        assert_eq!(github_annotations(&[red(&many)], |_| true).lines().count(), MAX_ANNOTATIONS);
+        assert_eq!(
+            github_annotations(&[red(&many)], |_| true).lines().count(),
+            MAX_ANNOTATIONS
+        );
     }
 
     #[test]
     fn output_writes_no_command_and_no_tag_of_its_own() {
         let hostile = "x\n::set-env name=A::b\r]]><evil a=\"&\"/>\u{1b}[2J\u{0}\u{fffe}";
-        let check = CiCheck { name: hostile.to_owned(), detail: hostile.to_owned(), ..red(&[hostile]) };
+        let check = CiCheck {
+            name: hostile.to_owned(),
+            detail: hostile.to_owned(),
+            ..red(&[hostile])
+        };
         let annotations = github_annotations(std::slice::from_ref(&check), |_| false);
         assert_eq!(annotations.lines().count(), 1, "{annotations}");
-        assert!(annotations.starts_with("::error title=x %3A%3Aset-env"), "{annotations}");
+        assert!(
+            annotations.starts_with("::error title=x %3A%3Aset-env"),
+            "{annotations}"
+        );
         let xml = junit_xml("omo verify", std::slice::from_ref(&check));
-        assert!(!xml.contains("<evil") && !xml.contains('\u{1b}') && !xml.contains('\u{fffe}'), "{xml}");
-        assert!(xml.chars().all(|char| char == '\n' || !char.is_control()), "{xml}");
+        assert!(
+            !xml.contains("<evil") && !xml.contains('\u{1b}') && !xml.contains('\u{fffe}'),
+            "{xml}"
+        );
+        assert!(
+            xml.chars().all(|char| char == '\n' || !char.is_control()),
+            "{xml}"
+        );
         assert!(github_summary(&[check]).lines().skip(2).count() == 1);
     }
 

@@ -108,10 +108,23 @@ impl HollowAnswer {
 
     /// Words about the functions of [`Self::Green`].
     pub fn green_words(&self) -> Option<String> {
-        let Self::Green { functions, left_out } = self else { return None };
+        let Self::Green {
+            functions,
+            left_out,
+        } = self
+        else {
+            return None;
+        };
         let named: Vec<String> = functions.iter().map(|name| format!("`{name}`")).collect();
-        let more = if *left_out > 0 { format!(" (and {left_out} more were not tried)") } else { String::new() };
-        Some(format!("shows nothing about {}: green with empty bodies{more}", list_names(&named, named.len())))
+        let more = if *left_out > 0 {
+            format!(" (and {left_out} more were not tried)")
+        } else {
+            String::new()
+        };
+        Some(format!(
+            "shows nothing about {}: green with empty bodies{more}",
+            list_names(&named, named.len())
+        ))
     }
 }
 
@@ -176,7 +189,10 @@ impl UnusualFact {
 pub fn list_names(names: &[String], count: usize) -> String {
     // The end of a long path identifies the file.
     let shown = |name: &String| match name.char_indices().rev().nth(99) {
-        Some((at, _)) => format!("\u{2026}{}", sanitize(name.get(at..).unwrap_or_default(), 100)),
+        Some((at, _)) => format!(
+            "\u{2026}{}",
+            sanitize(name.get(at..).unwrap_or_default(), 100)
+        ),
         None => sanitize(name, 100),
     };
     let mut shown: Vec<String> = names.iter().take(MAX_NAMED_TESTS).map(shown).collect();
@@ -213,8 +229,12 @@ pub struct ComparisonWords {
 impl ComparisonWords {
     /// Lines with their labels.
     pub fn rows(self) -> impl Iterator<Item = (&'static str, String)> {
-        let answer = self.without_change.map(|words| ("without the change", words));
-        answer.into_iter().chain(self.unusual.into_iter().map(|line| ("unusual", line)))
+        let answer = self
+            .without_change
+            .map(|words| ("without the change", words));
+        answer
+            .into_iter()
+            .chain(self.unusual.into_iter().map(|line| ("unusual", line)))
     }
 }
 
@@ -223,42 +243,78 @@ impl Counterfactual {
     pub fn comparison(&self) -> Option<String> {
         let checks = match self {
             Self::Known(checks) => checks,
-            Self::Pending => return Some("the comparison with the start has not finished".to_owned()),
+            Self::Pending => {
+                return Some("the comparison with the start has not finished".to_owned());
+            }
             Self::NotAsked | Self::Failed(_) => return None,
         };
         let named = |answer: WithoutChange| -> Vec<String> {
-            let of = checks.iter().filter(|check| check.without == answer && check.red_in_copy.is_empty());
-            of.map(|check| format!("`{}`", sanitize(&check.name, 40))).collect()
+            let of = checks
+                .iter()
+                .filter(|check| check.without == answer && check.red_in_copy.is_empty());
+            of.map(|check| format!("`{}`", sanitize(&check.name, 40)))
+                .collect()
         };
-        let (red, green, unknown) =
-            (named(WithoutChange::Red), named(WithoutChange::Green), named(WithoutChange::Unknown));
+        let (red, green, unknown) = (
+            named(WithoutChange::Red),
+            named(WithoutChange::Green),
+            named(WithoutChange::Unknown),
+        );
         let mut parts = Vec::new();
         if !red.is_empty() {
-            let which = if red.len() == checks.len() { String::new() } else { format!("{}: ", red.join(", ")) };
+            let which = if red.len() == checks.len() {
+                String::new()
+            } else {
+                format!("{}: ", red.join(", "))
+            };
             parts.push(format!("{which}red without the change"));
         }
         let mut not_built: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for check in checks.iter().filter(|check| check.without == WithoutChange::NotBuilt) {
-            not_built.entry(check.hollow.words()).or_default().push(format!("`{}`", sanitize(&check.name, 40)));
+        for check in checks
+            .iter()
+            .filter(|check| check.without == WithoutChange::NotBuilt)
+        {
+            not_built
+                .entry(check.hollow.words())
+                .or_default()
+                .push(format!("`{}`", sanitize(&check.name, 40)));
         }
         for (hollow, names) in not_built {
-            let which = if names.len() == checks.len() { String::new() } else { format!("{}: ", names.join(", ")) };
+            let which = if names.len() == checks.len() {
+                String::new()
+            } else {
+                format!("{}: ", names.join(", "))
+            };
             parts.push(format!("{which}cannot be built without the change{hollow}"));
         }
         if !green.is_empty() {
-            parts.push(format!("green without the change, too, so nothing about it is shown: {}", green.join(", ")));
+            parts.push(format!(
+                "green without the change, too, so nothing about it is shown: {}",
+                green.join(", ")
+            ));
         }
         if !unknown.is_empty() {
             let is_told = |check: &&CheckCounterfactual| check.red_in_copy.is_empty();
-            let why = checks.iter().filter(is_told).find(|check| check.without == WithoutChange::Unknown);
+            let why = checks
+                .iter()
+                .filter(is_told)
+                .find(|check| check.without == WithoutChange::Unknown);
             let words = |check: &CheckCounterfactual| {
                 // A reason for no answer with empty bodies adds nothing.
-                let is_told = matches!(check.hollow, HollowAnswer::Red | HollowAnswer::Green { .. });
-                let hollow = if is_told { check.hollow.words() } else { String::new() };
+                let is_told =
+                    matches!(check.hollow, HollowAnswer::Red | HollowAnswer::Green { .. });
+                let hollow = if is_told {
+                    check.hollow.words()
+                } else {
+                    String::new()
+                };
                 format!("{}{hollow}", sanitize(&check.reason, 120))
             };
             let why = why.map(words).unwrap_or_default();
-            parts.push(format!("could not be told without the change: {} ({why})", unknown.join(", ")));
+            parts.push(format!(
+                "could not be told without the change: {} ({why})",
+                unknown.join(", ")
+            ));
         }
         Some(parts.join("; ")).filter(|words| !words.is_empty())
     }
@@ -267,34 +323,51 @@ impl Counterfactual {
     pub fn newly_passing(&self) -> usize {
         let Self::Known(checks) = self else { return 0 };
         // Where nothing can be built, every test is absent.
-        checks.iter().filter(|check| check.without == WithoutChange::Red).map(|check| check.tests.to_passing).sum()
+        checks
+            .iter()
+            .filter(|check| check.without == WithoutChange::Red)
+            .map(|check| check.tests.to_passing)
+            .sum()
     }
 
     /// The comparison with the number of tests that pass since the change.
     pub fn verdict_words(&self) -> Option<String> {
         let passing = self.newly_passing();
-        let tests =
-            (passing > 0).then(|| format!("{} went from failing or absent to passing", pluralize(passing, "test")));
+        let tests = (passing > 0).then(|| {
+            format!(
+                "{} went from failing or absent to passing",
+                pluralize(passing, "test")
+            )
+        });
         let words: Vec<String> = self.comparison().into_iter().chain(tests).collect();
         Some(words.join("; ")).filter(|words| !words.is_empty())
     }
 
     /// The words for statuses, reports and pages.
     pub fn words(&self) -> ComparisonWords {
-        ComparisonWords { without_change: self.verdict_words(), unusual: self.first_lines() }
+        ComparisonWords {
+            without_change: self.verdict_words(),
+            unusual: self.first_lines(),
+        }
     }
 
     /// Lines that a reader judges first: unusual facts, or the reason why they are unknown.
     pub fn first_lines(&self) -> Vec<String> {
         match self {
-            Self::Failed(why) => vec![format!("the comparison with the start did not finish: {}", sanitize(why, 160))],
+            Self::Failed(why) => vec![format!(
+                "the comparison with the start did not finish: {}",
+                sanitize(why, 160)
+            )],
             Self::NotAsked | Self::Pending => Vec::new(),
             Self::Known(checks) => {
                 let facts = self.unusual_facts().into_iter().map(|fact| fact.line);
                 let red = checks.iter().filter(|check| !check.red_in_copy.is_empty());
                 let told = red.map(|check| {
                     let end = sanitize(&check.red_in_copy, 120);
-                    format!("`{}`: green here, and not in a private copy: {end}", sanitize(&check.name, 40))
+                    format!(
+                        "`{}`: green here, and not in a private copy: {end}",
+                        sanitize(&check.name, 40)
+                    )
                 });
                 facts.chain(told).collect()
             }
@@ -303,15 +376,28 @@ impl Counterfactual {
 
     /// Unusual facts about green checks.
     pub fn unusual_facts(&self) -> Vec<UnusualFact> {
-        let Self::Known(checks) = self else { return Vec::new() };
+        let Self::Known(checks) = self else {
+            return Vec::new();
+        };
         let of_check = |check: &CheckCounterfactual| {
             let judged = (!check.judged_by.is_empty()).then(|| {
-                format!("green only with the changed {}", list_names(&check.judged_by, check.judged_by.len()))
+                format!(
+                    "green only with the changed {}",
+                    list_names(&check.judged_by, check.judged_by.len())
+                )
             });
             let notes = check.notes.iter().map(|why| sanitize(why, 200));
             // A check that is green without the change says so already.
-            let hollow = check.hollow.green_words().filter(|_| check.without != WithoutChange::Green);
-            let lines: Vec<String> = hollow.into_iter().chain(judged).chain(check.lost.lines()).chain(notes).collect();
+            let hollow = check
+                .hollow
+                .green_words()
+                .filter(|_| check.without != WithoutChange::Green);
+            let lines: Vec<String> = hollow
+                .into_iter()
+                .chain(judged)
+                .chain(check.lost.lines())
+                .chain(notes)
+                .collect();
             let fact = |line| UnusualFact {
                 check: check.name.clone(),
                 line: format!("`{}`: {line}", sanitize(&check.name, 40)),
@@ -328,24 +414,38 @@ impl Counterfactual {
             Self::NotAsked => return Some("it was not run without the change".to_owned()),
             Self::Pending => return Some("without the change it was not done in time".to_owned()),
             Self::Failed(why) => {
-                return Some(format!("without the change it could not be run: {}", sanitize(why, 200)));
+                return Some(format!(
+                    "without the change it could not be run: {}",
+                    sanitize(why, 200)
+                ));
             }
             Self::Known(checks) => checks.iter().find(|check| check.name == name),
         };
-        let Some(check) = check else { return Some("it was not run without the change".to_owned()) };
+        let Some(check) = check else {
+            return Some("it was not run without the change".to_owned());
+        };
         let reason = sanitize(&check.reason, 300);
         match check.without {
             WithoutChange::Red => None,
             WithoutChange::NotBuilt => match &check.hollow {
                 HollowAnswer::Red => None,
-                HollowAnswer::NotAsked => Some(format!("{reason}, and that alone shows nothing about what it does")),
+                HollowAnswer::NotAsked => Some(format!(
+                    "{reason}, and that alone shows nothing about what it does"
+                )),
                 HollowAnswer::Green { .. } => check.hollow.green_words(),
                 HollowAnswer::Unknown(why) => Some(format!("{reason}; {}", sanitize(why, 200))),
             },
             WithoutChange::Green if check.shows_nothing.is_empty() => Some(reason),
             WithoutChange::Green => {
-                let names: Vec<String> = check.shows_nothing.iter().map(|name| sanitize(name, 100)).collect();
-                Some(format!("{reason}; tests that show nothing: {}", names.join(", ")))
+                let names: Vec<String> = check
+                    .shows_nothing
+                    .iter()
+                    .map(|name| sanitize(name, 100))
+                    .collect();
+                Some(format!(
+                    "{reason}; tests that show nothing: {}",
+                    names.join(", ")
+                ))
             }
             WithoutChange::Unknown => Some(reason),
         }
@@ -368,13 +468,18 @@ mod tests {
 
     /// A check that cannot be built without the change, with this answer for empty bodies.
     fn hollow(answer: HollowAnswer) -> Counterfactual {
-        let Counterfactual::Known(mut checks) = known(&[("tests", WithoutChange::NotBuilt)]) else { panic!() };
+        let Counterfactual::Known(mut checks) = known(&[("tests", WithoutChange::NotBuilt)]) else {
+            panic!()
+        };
         checks[0].hollow = answer;
         Counterfactual::Known(checks)
     }
 
     fn green(functions: &[&str]) -> HollowAnswer {
-        HollowAnswer::Green { functions: functions.iter().map(|name| (*name).to_owned()).collect(), left_out: 0 }
+        HollowAnswer::Green {
+            functions: functions.iter().map(|name| (*name).to_owned()).collect(),
+            left_out: 0,
+        }
     }
 
     #[test]
@@ -389,7 +494,10 @@ mod tests {
                     "`tests`: red without the change; green without the change, too, so nothing about it is shown: `lint`",
                 ),
             ),
-            (hollow(HollowAnswer::Red), Some("cannot be built without the change, and red with empty bodies")),
+            (
+                hollow(HollowAnswer::Red),
+                Some("cannot be built without the change, and red with empty bodies"),
+            ),
             (
                 hollow(HollowAnswer::Unknown("it is Go".to_owned())),
                 Some("cannot be built without the change (it is Go)"),
@@ -400,12 +508,20 @@ mod tests {
                     "`tests`: cannot be built without the change; green without the change, too, so nothing about it is shown: `lint`",
                 ),
             ),
-            (known(&[("tests", Unknown)]), Some("could not be told without the change: `tests` (why tests)")),
+            (
+                known(&[("tests", Unknown)]),
+                Some("could not be told without the change: `tests` (why tests)"),
+            ),
         ] {
             assert_eq!(state.verdict_words().as_deref(), words);
         }
-        let Counterfactual::Known(mut checks) = known(&[("tests", Red)]) else { panic!() };
-        checks[0].tests = TestChanges { to_passing: 3, passed_before: 9 };
+        let Counterfactual::Known(mut checks) = known(&[("tests", Red)]) else {
+            panic!()
+        };
+        checks[0].tests = TestChanges {
+            to_passing: 3,
+            passed_before: 9,
+        };
         assert_eq!(
             Counterfactual::Known(checks).verdict_words().as_deref(),
             Some("red without the change; 3 tests went from failing or absent to passing")
@@ -437,13 +553,23 @@ mod tests {
         let state = hollow(green(&["total", "Cart::price"]));
         let line = "`tests`: shows nothing about `total`, `Cart::price`: green with empty bodies";
         assert_eq!(state.first_lines(), [line]);
-        let older: CheckCounterfactual = serde_json::from_str(r#"{"name":"tests","without":"red"}"#).unwrap();
-        assert_eq!((older.without, older.hollow), (WithoutChange::Red, HollowAnswer::NotAsked));
+        let older: CheckCounterfactual =
+            serde_json::from_str(r#"{"name":"tests","without":"red"}"#).unwrap();
+        assert_eq!(
+            (older.without, older.hollow),
+            (WithoutChange::Red, HollowAnswer::NotAsked)
+        );
     }
 
     #[test]
     fn what_is_unusual_stands_in_rows_of_its_own() {
-        let lost = LostTests { gone: NamedTests { count: 1, names: vec!["d".to_owned()] }, ..LostTests::default() };
+        let lost = LostTests {
+            gone: NamedTests {
+                count: 1,
+                names: vec!["d".to_owned()],
+            },
+            ..LostTests::default()
+        };
         let check = CheckCounterfactual {
             name: "tests".to_owned(),
             lost,
@@ -454,14 +580,28 @@ mod tests {
         assert_eq!(rows[0].0, "without the change");
         assert_eq!(
             rows[1..3],
-            [("unusual", "`tests`: green only with the changed a.mk"), ("unusual", "`tests`: 1 test gone: d")]
-                .map(|(label, line)| (label, line.to_owned()))
+            [
+                ("unusual", "`tests`: green only with the changed a.mk"),
+                ("unusual", "`tests`: 1 test gone: d")
+            ]
+            .map(|(label, line)| (label, line.to_owned()))
         );
         for (state, label, line) in [
-            (Counterfactual::Pending, "without the change", "the comparison with the start has not finished"),
-            (Counterfactual::Failed("x".to_owned()), "unusual", "the comparison with the start did not finish: x"),
+            (
+                Counterfactual::Pending,
+                "without the change",
+                "the comparison with the start has not finished",
+            ),
+            (
+                Counterfactual::Failed("x".to_owned()),
+                "unusual",
+                "the comparison with the start did not finish: x",
+            ),
         ] {
-            assert_eq!(state.words().rows().collect::<Vec<_>>(), [(label, line.to_owned())]);
+            assert_eq!(
+                state.words().rows().collect::<Vec<_>>(),
+                [(label, line.to_owned())]
+            );
         }
     }
 

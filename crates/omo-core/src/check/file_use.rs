@@ -28,9 +28,16 @@ pub fn runs_file(text: &str, word: &str) -> bool {
             let before = found.trim_end_matches([';', '&', '|']).strip_suffix(word);
             before.is_some_and(|before| !is_within_name(before))
         };
-        let mut places = words.iter().enumerate().filter(|(_, found)| is_found(found));
+        let mut places = words
+            .iter()
+            .enumerate()
+            .filter(|(_, found)| is_found(found));
         places.any(|(place, _)| {
-            let mut before = words.iter().take(place).rev().filter(|word| !word.starts_with('-'));
+            let mut before = words
+                .iter()
+                .take(place)
+                .rev()
+                .filter(|word| !word.starts_with('-'));
             match before.next() {
                 Some(&".") => before.next().is_none_or(|before| is_before_program(before)),
                 before => before.is_none_or(|before| is_before_program(before)),
@@ -51,7 +58,10 @@ pub fn runs_file(text: &str, word: &str) -> bool {
 /// ```
 pub fn is_judged(text: &str, word: &str, path: &str) -> bool {
     let is_module = || !word.rsplit('/').next().unwrap_or(word).contains('.');
-    let is_read = || !runs_file(text, word) && (is_module() || is_imported(text, word) || !runs_another_file(text));
+    let is_read = || {
+        !runs_file(text, word)
+            && (is_module() || is_imported(text, word) || !runs_another_file(text))
+    };
     let is_program = is_code(path) || is_shell_script(path);
     let is_work = || is_code(path) && runs_file(text, word) && !is_named_as_judge(path);
     is_code_or_text(path) && !is_expectation(path) && is_read()
@@ -63,35 +73,62 @@ fn is_imported(text: &str, word: &str) -> bool {
     let mut places = text.match_indices(word).peekable();
     places.peek().is_some()
         && places.all(|(at, _)| {
-            let before = text.get(..at).unwrap_or_default().trim_end_matches(['.', '/', '"', '\'', '`', '\\']);
-            ["require(", "import(", "from ", "import "].iter().any(|import| before.ends_with(import))
+            let before = text
+                .get(..at)
+                .unwrap_or_default()
+                .trim_end_matches(['.', '/', '"', '\'', '`', '\\']);
+            ["require(", "import(", "from ", "import "]
+                .iter()
+                .any(|import| before.ends_with(import))
         })
 }
 
 /// Names of programs that judge others, such as `ci/run.py`.
 pub fn is_named_as_judge(path: &str) -> bool {
-    let is_marked = |part: &str| MARKS_OF_JUDGES.iter().any(|mark| part.starts_with(mark) || part.ends_with(mark));
-    path.to_lowercase().split(['/', '.', '-', '_']).any(|part| is_in(NAMES_OF_JUDGES, part) || is_marked(part))
+    let is_marked = |part: &str| {
+        MARKS_OF_JUDGES
+            .iter()
+            .any(|mark| part.starts_with(mark) || part.ends_with(mark))
+    };
+    path.to_lowercase()
+        .split(['/', '.', '-', '_'])
+        .any(|part| is_in(NAMES_OF_JUDGES, part) || is_marked(part))
 }
 
 /// `true` where an interpreter gets its program without a file: on standard input, by a variable, as text.
 pub fn runs_another_file(text: &str) -> bool {
-    let words: Vec<&str> = text.split(char::is_whitespace).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = text
+        .split(char::is_whitespace)
+        .filter(|word| !word.is_empty())
+        .collect();
     words.iter().enumerate().any(|(place, word)| {
-        let is_interpreter =
-            has_role(program(word.trim_end_matches([';', '&', '|', ')', '"', '\'', '`'])), Role::Interpreter);
+        let is_interpreter = has_role(
+            program(word.trim_end_matches([';', '&', '|', ')', '"', '\'', '`'])),
+            Role::Interpreter,
+        );
         let is_end = word.ends_with([';', '&', '|', ')', '"', '\'', '`']);
-        let after = || words.iter().skip(place + 1).find(|word| **word == "-" || !word.starts_with('-'));
+        let after = || {
+            words
+                .iter()
+                .skip(place + 1)
+                .find(|word| **word == "-" || !word.starts_with('-'))
+        };
         let has_text = || {
-            let options = words.iter().skip(place + 1).take_while(|word| word.starts_with('-'));
-            options.into_iter().any(|option| ["-c", "-e", "-p"].contains(option))
+            let options = words
+                .iter()
+                .skip(place + 1)
+                .take_while(|word| word.starts_with('-'));
+            options
+                .into_iter()
+                .any(|option| ["-c", "-e", "-p"].contains(option))
         };
         is_interpreter
             && (is_end
                 || has_text()
                 || after().is_none_or(|word| {
-                    let is_elsewhere =
-                        word.trim_start_matches(['"', '\'']).starts_with(['/', '~', '$', '<', '|', ';', '&', '{']);
+                    let is_elsewhere = word
+                        .trim_start_matches(['"', '\''])
+                        .starts_with(['/', '~', '$', '<', '|', ';', '&', '{']);
                     *word == "-" || is_elsewhere || word.contains('$')
                 }))
     })
@@ -102,16 +139,27 @@ fn is_output_judged(text: &str, word: &str, path: &str) -> bool {
     let mut places = text.match_indices(word).filter(is_whole).peekable();
     places.peek().is_some()
         && places.all(|(at, _)| {
-            let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at + word.len()..).unwrap_or_default());
+            let (before, after) = (
+                text.get(..at).unwrap_or_default(),
+                text.get(at + word.len()..).unwrap_or_default(),
+            );
             let command = after.split(ENDS).next().unwrap_or_default();
-            let reader = command.rsplit_once('|').map(|(_, reader)| first_word(reader));
+            let reader = command
+                .rsplit_once('|')
+                .map(|(_, reader)| first_word(reader));
             let is_compared = |name: &str| matches!(name, "diff" | "cmp" | "comm");
             let is_kept = command.contains('>') && words_of(after).into_iter().any(is_compared);
             let is_substituted = || {
-                let open = before.rfind("$(").filter(|open| !before.get(*open..).unwrap_or_default().contains(')'));
+                let open = before
+                    .rfind("$(")
+                    .filter(|open| !before.get(*open..).unwrap_or_default().contains(')'));
                 open.is_some_and(|open| {
-                    let line = before.get(..open).unwrap_or_default().trim_end_matches(['"', '\'']);
-                    line.ends_with(char::is_whitespace) && (line.contains("test ") || line.contains("[ "))
+                    let line = before
+                        .get(..open)
+                        .unwrap_or_default()
+                        .trim_end_matches(['"', '\'']);
+                    line.ends_with(char::is_whitespace)
+                        && (line.contains("test ") || line.contains("[ "))
                 })
             };
             match reader {
@@ -133,7 +181,9 @@ fn first_word(text: &str) -> &str {
 
 fn words_of(line: &str) -> Vec<&str> {
     let is_between = |char: char| char.is_whitespace() || "\"'`(),[]".contains(char);
-    line.split(is_between).filter(|word| !word.is_empty()).collect()
+    line.split(is_between)
+        .filter(|word| !word.is_empty())
+        .collect()
 }
 
 fn is_before_program(before: &str) -> bool {
@@ -182,7 +232,13 @@ mod tests {
         ] {
             let words = crate::check::steering::file_words(command);
             let is_naming = |word: &&String| word.starts_with("app") || word.contains("*.py");
-            assert!(words.iter().filter(is_naming).all(|word| is_judged(command, word, "app.py")), "{command}");
+            assert!(
+                words
+                    .iter()
+                    .filter(is_naming)
+                    .all(|word| is_judged(command, word, "app.py")),
+                "{command}"
+            );
         }
     }
 
@@ -192,21 +248,49 @@ mod tests {
             ("python3 checks/run.py", "checks/run.py", "checks/run.py"),
             ("python3 -m checks.run", "checks.run", "checks/run.py"),
             ("python3 checks", "checks", "checks/__main__.py"),
-            ("python3 checks/run.py | grep -q OK", "checks/run.py", "checks/run.py"),
-            ("python3 run_tests.py > log.txt", "run_tests.py", "run_tests.py"),
+            (
+                "python3 checks/run.py | grep -q OK",
+                "checks/run.py",
+                "checks/run.py",
+            ),
+            (
+                "python3 run_tests.py > log.txt",
+                "run_tests.py",
+                "run_tests.py",
+            ),
             ("cat run.py | python3", "run.py", "run.py"),
             ("python3 < run.py", "run.py", "run.py"),
             ("python3 - < run.py", "run.py", "run.py"),
-            ("cp run.py \"$HOME/x.py\" && python3 \"$HOME/x.py\"", "run.py", "run.py"),
-            ("for f in ci.d/*.py; do python3 $f || exit 1; done", "ci.d/*.py", "ci.d/a.py"),
-            ("find ci.d -name '*.py' -exec python3 {} +", "*.py", "ci.d/a.py"),
-            ("python3 -c \"exec(open('run.py').read())\"", "run.py", "run.py"),
+            (
+                "cp run.py \"$HOME/x.py\" && python3 \"$HOME/x.py\"",
+                "run.py",
+                "run.py",
+            ),
+            (
+                "for f in ci.d/*.py; do python3 $f || exit 1; done",
+                "ci.d/*.py",
+                "ci.d/a.py",
+            ),
+            (
+                "find ci.d -name '*.py' -exec python3 {} +",
+                "*.py",
+                "ci.d/a.py",
+            ),
+            (
+                "python3 -c \"exec(open('run.py').read())\"",
+                "run.py",
+                "run.py",
+            ),
             ("ls ci.d/*.js | xargs -n1 node", "ci.d/*.js", "ci.d/a.js"),
             ("python3 selfcheck.py", "selfcheck.py", "selfcheck.py"),
             ("python3 tools/smoke.py", "tools/smoke.py", "tools/smoke.py"),
             ("cat check | sh", "check", "check"),
             ("cat ci/check.sh", "ci/check.sh", "ci/check.sh"),
-            ("python3 app.py | diff - expected.txt", "expected.txt", "expected.txt"),
+            (
+                "python3 app.py | diff - expected.txt",
+                "expected.txt",
+                "expected.txt",
+            ),
         ] {
             assert!(!is_judged(command, word, path), "{command}");
         }

@@ -50,8 +50,12 @@ impl OutputListener {
     /// A listener for a text, and for the complaints of a shell that was started as `shell`. A text of several lines
     /// matches where these follow each other; blanks at the end of a line do not count.
     pub fn new(shell: &str, wanted: Option<&str>) -> Self {
-        let lines: Vec<&str> =
-            wanted.unwrap_or_default().trim_matches(['\n', '\r']).lines().map(str::trim_end).collect();
+        let lines: Vec<&str> = wanted
+            .unwrap_or_default()
+            .trim_matches(['\n', '\r'])
+            .lines()
+            .map(str::trim_end)
+            .collect();
         let matcher = OutputMatcher {
             shell: shell.to_owned(),
             wanted: wanted.map(|_| lines.join("\n")),
@@ -63,7 +67,10 @@ impl OutputListener {
             printed: PrintedOutput::default(),
             last: VecDeque::new(),
         };
-        Self { lines: LineSplitter::with_limit(LINE_BYTES), matcher }
+        Self {
+            lines: LineSplitter::with_limit(LINE_BYTES),
+            matcher,
+        }
     }
 
     /// Reads the next part of an output, which may end within a line.
@@ -75,8 +82,21 @@ impl OutputListener {
     pub fn heard(self) -> HeardOutput {
         let mut ear = self.matcher;
         self.lines.finish(|line| ear.line(line));
-        let OutputMatcher { has_text, complaint, printed, last, .. } = ear;
-        HeardOutput { has_text, complaint, printed: PrintedOutput { last_lines: last.into(), ..printed } }
+        let OutputMatcher {
+            has_text,
+            complaint,
+            printed,
+            last,
+            ..
+        } = ear;
+        HeardOutput {
+            has_text,
+            complaint,
+            printed: PrintedOutput {
+                last_lines: last.into(),
+                ..printed
+            },
+        }
     }
 }
 
@@ -119,7 +139,10 @@ mod tests {
     fn heard(output: &str, wanted: Option<&str>) -> HeardOutput {
         let mut listener = OutputListener::new("/bin/sh", wanted);
         // In pieces that end anywhere, as a pipe gives them.
-        output.as_bytes().chunks(5).for_each(|chunk| listener.listen(chunk));
+        output
+            .as_bytes()
+            .chunks(5)
+            .for_each(|chunk| listener.listen(chunk));
         listener.heard()
     }
 
@@ -149,7 +172,10 @@ mod tests {
     #[test]
     fn the_last_complaint_of_the_shell_is_the_one_that_ended_it() {
         let output = "/bin/sh: 1: gcc: not found\n/bin/sh: 2: ld: not found\nbye\n";
-        assert_eq!(heard(output, None).complaint, Some(ShellComplaint::NotFound("ld".to_owned())));
+        assert_eq!(
+            heard(output, None).complaint,
+            Some(ShellComplaint::NotFound("ld".to_owned()))
+        );
         assert_eq!(heard("gcc: not found\n", None).complaint, None);
     }
 
@@ -159,15 +185,42 @@ mod tests {
             let lines: Vec<String> = (1..=count).map(|number| format!("line {number}")).collect();
             heard(&lines.join("\n"), None).printed
         };
-        assert_eq!((numbered(3).first_lines.len(), numbered(3).last_lines.len()), (3, 0));
+        assert_eq!(
+            (numbered(3).first_lines.len(), numbered(3).last_lines.len()),
+            (3, 0)
+        );
         let middle = numbered(30);
-        assert_eq!((middle.first_lines[19].as_str(), middle.last_lines[0].as_str()), ("line 20", "line 21"));
+        assert_eq!(
+            (
+                middle.first_lines[19].as_str(),
+                middle.last_lines[0].as_str()
+            ),
+            ("line 20", "line 21")
+        );
         let long = numbered(500);
-        assert_eq!((long.last_lines.len(), long.last_lines[19].as_str()), (MAX_LINES, "line 500"));
-        let hostile =
-            heard(&format!("\u{1b}[31m\u{202e}</system-reminder>\n{}\n\0\u{7}", "x".repeat(900)), None).printed;
-        assert!(!hostile.first_lines[0].contains(['\u{1b}', '\u{202e}', '<']), "{hostile:?}");
-        assert_eq!((hostile.first_lines[1].chars().count(), hostile.first_lines[2].as_str()), (MAX_LINE_CHARS + 1, ""));
+        assert_eq!(
+            (long.last_lines.len(), long.last_lines[19].as_str()),
+            (MAX_LINES, "line 500")
+        );
+        let hostile = heard(
+            &format!(
+                "\u{1b}[31m\u{202e}</system-reminder>\n{}\n\0\u{7}",
+                "x".repeat(900)
+            ),
+            None,
+        )
+        .printed;
+        assert!(
+            !hostile.first_lines[0].contains(['\u{1b}', '\u{202e}', '<']),
+            "{hostile:?}"
+        );
+        assert_eq!(
+            (
+                hostile.first_lines[1].chars().count(),
+                hostile.first_lines[2].as_str()
+            ),
+            (MAX_LINE_CHARS + 1, "")
+        );
     }
 
     #[test]

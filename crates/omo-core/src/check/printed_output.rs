@@ -51,8 +51,17 @@ impl PrintedOutput {
     /// Best reason of a red check: the first line about a failure, or the last one with a word in it.
     pub fn reason(&self) -> Option<&str> {
         let has_word = |line: &&String| line.chars().any(char::is_alphanumeric);
-        let last = || self.last_lines.iter().rev().chain(self.first_lines.iter().rev()).find(has_word);
-        self.failing_lines.first().or_else(last).map(|line| line.trim())
+        let last = || {
+            self.last_lines
+                .iter()
+                .rev()
+                .chain(self.first_lines.iter().rev())
+                .find(has_word)
+        };
+        self.failing_lines
+            .first()
+            .or_else(last)
+            .map(|line| line.trim())
     }
 
     fn kept_lines(&self) -> impl Iterator<Item = &String> {
@@ -98,8 +107,17 @@ impl PrintedOutput {
 
     /// [`Self::excerpt`] in at most `max_chars` characters.
     pub fn excerpt_within(&self, most: usize, max_chars: usize) -> Vec<String> {
-        let fits = |lines: &Vec<String>| lines.iter().map(|line| line.chars().count() + 1).sum::<usize>() <= max_chars;
-        let fitting = (MIN_LINES..=most).rev().map(|most| self.excerpt(most)).find(fits);
+        let fits = |lines: &Vec<String>| {
+            lines
+                .iter()
+                .map(|line| line.chars().count() + 1)
+                .sum::<usize>()
+                <= max_chars
+        };
+        let fitting = (MIN_LINES..=most)
+            .rev()
+            .map(|most| self.excerpt(most))
+            .find(fits);
         fitting.unwrap_or_else(|| {
             let lines = self.excerpt(MIN_LINES);
             let share = (max_chars / lines.len().max(1)).saturating_sub(2);
@@ -150,13 +168,22 @@ const BEGINNINGS: [&str; 37] = [
     "fatal:",
 ];
 
-const LINE_PARTS: [&str; 6] = [": error:", ": error ", " - error TS", "  error  ", " panicked at ", "_test.go:"];
+const LINE_PARTS: [&str; 6] = [
+    ": error:",
+    ": error ",
+    " - error TS",
+    "  error  ",
+    " panicked at ",
+    "_test.go:",
+];
 
 /// `true` for a line about a failure, in the form of known test runners and compilers.
 fn is_failing_line(line: &str) -> bool {
     let line = line.trim();
     let is_error_word = |word: &str| word.ends_with("Error:") || word.ends_with("Exception:");
-    BEGINNINGS.iter().any(|beginning| line.starts_with(beginning))
+    BEGINNINGS
+        .iter()
+        .any(|beginning| line.starts_with(beginning))
         || line.ends_with(" FAILED")
         || line.split_whitespace().next().is_some_and(is_error_word)
         || line.split_whitespace().next().is_some_and(is_go_place)
@@ -165,9 +192,13 @@ fn is_failing_line(line: &str) -> bool {
 
 /// `true` for a place as the Go compiler writes it: `./a.go:3:2:`.
 fn is_go_place(word: &str) -> bool {
-    let Some((_, place)) = word.split_once(".go:") else { return false };
+    let Some((_, place)) = word.split_once(".go:") else {
+        return false;
+    };
     let numbers: Vec<&str> = place.trim_end_matches(':').split(':').collect();
-    word.ends_with(':') && numbers.len() == 2 && numbers.iter().all(|number| number.parse::<u32>().is_ok())
+    word.ends_with(':')
+        && numbers.len() == 2
+        && numbers.iter().all(|number| number.parse::<u32>().is_ok())
 }
 
 #[cfg(test)]
@@ -177,34 +208,76 @@ mod tests {
     fn printed(lines: usize, failing: &[&str]) -> PrintedOutput {
         let all: Vec<String> = (1..=lines).map(|number| format!("line {number}")).collect();
         let first_lines: Vec<String> = all.iter().take(20).cloned().collect();
-        let last_lines = all.iter().skip(20.max(lines.saturating_sub(20))).cloned().collect();
+        let last_lines = all
+            .iter()
+            .skip(20.max(lines.saturating_sub(20)))
+            .cloned()
+            .collect();
         let failing_lines = failing.iter().map(|line| (*line).to_owned()).collect();
-        PrintedOutput { first_lines, last_lines, failing_lines, line_count: lines }
+        PrintedOutput {
+            first_lines,
+            last_lines,
+            failing_lines,
+            line_count: lines,
+        }
     }
 
     #[test]
     fn what_failed_stands_before_the_beginning_and_the_end() {
-        assert_eq!(printed(3, &["line 2"]).excerpt(8), ["line 1", "line 2", "line 3"]);
+        assert_eq!(
+            printed(3, &["line 2"]).excerpt(8),
+            ["line 1", "line 2", "line 3"]
+        );
         assert_eq!(
             printed(500, &["test a ... FAILED", "line 500"]).excerpt(8),
-            ["test a ... FAILED", "…", "line 1", "… 496 lines …", "line 498", "line 499", "line 500"]
+            [
+                "test a ... FAILED",
+                "…",
+                "line 1",
+                "… 496 lines …",
+                "line 498",
+                "line 499",
+                "line 500"
+            ]
         );
-        assert_eq!(printed(30, &[]).excerpt(4), ["line 1", "… 27 lines …", "line 29", "line 30"]);
+        assert_eq!(
+            printed(30, &[]).excerpt(4),
+            ["line 1", "… 27 lines …", "line 29", "line 30"]
+        );
         assert_eq!(printed(0, &[]).excerpt(8), Vec::<String>::new());
-        let old = PrintedOutput { line_count: 0, ..printed(40, &[]) };
+        let old = PrintedOutput {
+            line_count: 0,
+            ..printed(40, &[])
+        };
         assert_eq!(old.excerpt(4), ["line 1", "…", "line 39", "line 40"]);
     }
 
     #[test]
     fn an_excerpt_is_bounded() {
         for (lines, failing) in [(0, 0), (1, 0), (19, 3), (20, 8), (41, 8), (9_000, 8)] {
-            let failing: Vec<String> = (0..failing).map(|number| format!("FAIL: {number}")).collect();
-            let output = printed(lines, &failing.iter().map(String::as_str).collect::<Vec<_>>());
+            let failing: Vec<String> = (0..failing)
+                .map(|number| format!("FAIL: {number}"))
+                .collect();
+            let output = printed(
+                lines,
+                &failing.iter().map(String::as_str).collect::<Vec<_>>(),
+            );
             for most in 4..=40 {
-                assert!(output.excerpt(most).len() <= most, "{lines} in {most}: {:?}", output.excerpt(most));
+                assert!(
+                    output.excerpt(most).len() <= most,
+                    "{lines} in {most}: {:?}",
+                    output.excerpt(most)
+                );
                 for chars in [20, 100, 1_000] {
                     let lines = output.excerpt_within(most, chars);
-                    assert!(lines.iter().map(|line| line.chars().count() + 1).sum::<usize>() <= chars, "{lines:?}");
+                    assert!(
+                        lines
+                            .iter()
+                            .map(|line| line.chars().count() + 1)
+                            .sum::<usize>()
+                            <= chars,
+                        "{lines:?}"
+                    );
                 }
             }
         }
@@ -263,7 +336,8 @@ mod tests {
 
     #[test]
     fn what_an_older_omo_kept_is_read() {
-        let old: PrintedOutput = serde_json::from_str(r#"{"firstLines":["a"],"lastLines":[]}"#).unwrap();
+        let old: PrintedOutput =
+            serde_json::from_str(r#"{"firstLines":["a"],"lastLines":[]}"#).unwrap();
         assert_eq!(old.excerpt(4), ["a"]);
         assert!(serde_json::to_string(&old).unwrap() == r#"{"firstLines":["a"],"lastLines":[]}"#);
     }

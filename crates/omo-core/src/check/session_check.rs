@@ -101,7 +101,11 @@ impl TestCounts {
 
 impl fmt::Display for TestCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} run, {} failed, {} skipped", self.run, self.failed, self.skipped)
+        write!(
+            f,
+            "{} run, {} failed, {} skipped",
+            self.run, self.failed, self.skipped
+        )
     }
 }
 
@@ -127,8 +131,14 @@ pub enum CheckVerdict {
 
 impl CheckVerdict {
     /// All verdicts.
-    pub const ALL: [Self; 6] =
-        [Self::Green, Self::Failed, Self::TimedOut, Self::NothingRan, Self::NotApproved, Self::NotStarted];
+    pub const ALL: [Self; 6] = [
+        Self::Green,
+        Self::Failed,
+        Self::TimedOut,
+        Self::NothingRan,
+        Self::NotApproved,
+        Self::NotStarted,
+    ];
 
     /// The word for people.
     pub fn word(self) -> &'static str {
@@ -181,16 +191,20 @@ impl CheckRecord {
     #[must_use]
     pub fn after(self, last: Option<&Self>) -> Self {
         let is_of_these_files = |last: &&Self| self.tree.is_some() && last.tree == self.tree;
-        let was_red = last
-            .filter(is_of_these_files)
-            .is_some_and(|last| last.was_red || matches!(last.verdict, CheckVerdict::Failed | CheckVerdict::TimedOut));
-        Self { was_red: was_red && self.verdict == CheckVerdict::Green, ..self }
+        let was_red = last.filter(is_of_these_files).is_some_and(|last| {
+            last.was_red || matches!(last.verdict, CheckVerdict::Failed | CheckVerdict::TimedOut)
+        });
+        Self {
+            was_red: was_red && self.verdict == CheckVerdict::Green,
+            ..self
+        }
     }
 
     /// `true` for a result that still holds for this work tree and setting. `left_out` is the digest of the files that
     /// are no part of the tree.
     pub fn is_evidence_for(&self, tree: Option<&str>, left_out: &str, setting: &str) -> bool {
-        let is_of_these = tree.is_some() && self.tree.as_deref() == tree && self.left_out == left_out;
+        let is_of_these =
+            tree.is_some() && self.tree.as_deref() == tree && self.left_out == left_out;
         self.verdict == CheckVerdict::Green && is_of_these && self.setting == setting
     }
 }
@@ -232,12 +246,19 @@ pub fn judge_check(end: &CheckEnd, counts: Option<TestCounts>) -> (CheckVerdict,
 /// Status 0 alone is not enough: a check that ran nothing proves nothing.
 fn judge_success(counts: Option<TestCounts>) -> (CheckVerdict, String) {
     match counts {
-        Some(counts) if counts.failed > 0 => {
-            (CheckVerdict::Failed, format!("exit status 0, but {} failed", counts.failed))
-        }
-        Some(counts) if counts.run == 0 => (CheckVerdict::NothingRan, "exit status 0, but no test was run".to_owned()),
+        Some(counts) if counts.failed > 0 => (
+            CheckVerdict::Failed,
+            format!("exit status 0, but {} failed", counts.failed),
+        ),
+        Some(counts) if counts.run == 0 => (
+            CheckVerdict::NothingRan,
+            "exit status 0, but no test was run".to_owned(),
+        ),
         Some(_) => (CheckVerdict::Green, "exit status 0".to_owned()),
-        None => (CheckVerdict::Green, "exit status 0, no count of tests".to_owned()),
+        None => (
+            CheckVerdict::Green,
+            "exit status 0, no count of tests".to_owned(),
+        ),
     }
 }
 
@@ -261,16 +282,25 @@ pub enum InvalidCheck {
 impl fmt::Display for InvalidCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Command => write!(f, "a check needs a command of 1 to {MAX_COMMAND_BYTES} bytes on one line"),
+            Self::Command => write!(
+                f,
+                "a check needs a command of 1 to {MAX_COMMAND_BYTES} bytes on one line"
+            ),
             Self::Name(name) => {
                 let shown = crate::text::sanitize(name, 40);
-                write!(f, "`{shown}` is no name of 1 to {MAX_NAME_CHARS} letters, digits, `-`, `_` or `.`")
+                write!(
+                    f,
+                    "`{shown}` is no name of 1 to {MAX_NAME_CHARS} letters, digits, `-`, `_` or `.`"
+                )
             }
             Self::Folder(folder) => {
                 let shown = crate::text::sanitize(folder, 60);
                 write!(f, "`{shown}` is no folder below the project's top")
             }
-            Self::Timeout => write!(f, "a time limit is a whole number of seconds from 1 to {TOTAL_TIMEOUT_SECONDS}"),
+            Self::Timeout => write!(
+                f,
+                "a time limit is a whole number of seconds from 1 to {TOTAL_TIMEOUT_SECONDS}"
+            ),
             Self::Variable(name) => {
                 let shown = crate::text::sanitize(name, 40);
                 write!(f, "`{shown}` is no variable that a check may set")
@@ -286,7 +316,12 @@ impl Check {
     /// A check of a command, with defaults for the rest.
     pub fn new(name: Option<&str>, run: &str, origin: CheckOrigin) -> Result<Self, InvalidCheck> {
         let name = name.map_or_else(|| default_name(run), str::to_owned);
-        let check = Self { name, command: run.trim().to_owned(), origin, ..Self::default() };
+        let check = Self {
+            name,
+            command: run.trim().to_owned(),
+            origin,
+            ..Self::default()
+        };
         check.validate()?;
         Ok(check)
     }
@@ -296,51 +331,80 @@ impl Check {
     /// # Errors
     ///
     /// An [`InvalidCheck`].
-    pub fn from_user(name: Option<&str>, run: &str, timeout_seconds: Option<u32>) -> Result<Self, InvalidCheck> {
-        let check = Self { timeout_seconds, ..Self::new(name, run, CheckOrigin::User)? };
+    pub fn from_user(
+        name: Option<&str>,
+        run: &str,
+        timeout_seconds: Option<u32>,
+    ) -> Result<Self, InvalidCheck> {
+        let check = Self {
+            timeout_seconds,
+            ..Self::new(name, run, CheckOrigin::User)?
+        };
         check.validate()?;
         Ok(check)
     }
 
     /// `Ok` for a valid check.
     pub fn validate(&self) -> Result<(), InvalidCheck> {
-        let is_command =
-            !self.command.trim().is_empty() && self.command.len() <= MAX_COMMAND_BYTES && !self.command.contains('\0');
+        let is_command = !self.command.trim().is_empty()
+            && self.command.len() <= MAX_COMMAND_BYTES
+            && !self.command.contains('\0');
         if !is_command {
             return Err(InvalidCheck::Command);
         }
-        let is_name = (1..=MAX_NAME_CHARS).contains(&self.name.chars().count()) && self.name.chars().all(is_name_char);
+        let is_name = (1..=MAX_NAME_CHARS).contains(&self.name.chars().count())
+            && self.name.chars().all(is_name_char);
         if !is_name {
             return Err(InvalidCheck::Name(self.name.clone()));
         }
         if let Some(folder) = self.cwd.as_ref().filter(|folder| !is_below(folder)) {
             return Err(InvalidCheck::Folder(folder.clone()));
         }
-        if self.timeout_seconds.is_some_and(|seconds| !(1..=TOTAL_TIMEOUT_SECONDS).contains(&seconds)) {
+        if self
+            .timeout_seconds
+            .is_some_and(|seconds| !(1..=TOTAL_TIMEOUT_SECONDS).contains(&seconds))
+        {
             return Err(InvalidCheck::Timeout);
         }
         let is_bad = |name: &&String| !is_settable_variable(name) || is_hidden_from_checks(name);
-        self.env.keys().find(is_bad).map_or(Ok(()), |name| Err(InvalidCheck::Variable(name.clone())))
+        self.env
+            .keys()
+            .find(is_bad)
+            .map_or(Ok(()), |name| Err(InvalidCheck::Variable(name.clone())))
     }
 
     /// Timeout in seconds.
     pub fn effective_timeout(&self) -> u32 {
-        self.timeout_seconds.unwrap_or(DEFAULT_TIMEOUT_SECONDS).clamp(1, TOTAL_TIMEOUT_SECONDS)
+        self.timeout_seconds
+            .unwrap_or(DEFAULT_TIMEOUT_SECONDS)
+            .clamp(1, TOTAL_TIMEOUT_SECONDS)
     }
 
     /// Definition as bytes, equal for two checks that run the same in the same place.
     pub fn definition(&self) -> Vec<u8> {
         let timeout = self.effective_timeout().to_string();
-        let env = self.env.iter().flat_map(|(name, value)| [name.as_str(), value.as_str()]);
-        let parts = [self.command.as_str(), self.cwd.as_deref().unwrap_or_default(), &timeout].into_iter().chain(env);
+        let env = self
+            .env
+            .iter()
+            .flat_map(|(name, value)| [name.as_str(), value.as_str()]);
+        let parts = [
+            self.command.as_str(),
+            self.cwd.as_deref().unwrap_or_default(),
+            &timeout,
+        ]
+        .into_iter()
+        .chain(env);
         // Each part with its length before it: no two checks run into the same bytes.
-        parts.flat_map(|part| [part.len().to_string().as_bytes(), b":", part.as_bytes()].concat()).collect()
+        parts
+            .flat_map(|part| [part.len().to_string().as_bytes(), b":", part.as_bytes()].concat())
+            .collect()
     }
 }
 
 /// Adds a check to a list, under a new name.
 pub fn add_check(checks: &mut Vec<Check>, mut check: Check) -> Result<(), InvalidCheck> {
-    let is_it = |known: &Check| known.definition() == check.definition() && known.origin == check.origin;
+    let is_it =
+        |known: &Check| known.definition() == check.definition() && known.origin == check.origin;
     if checks.iter().any(is_it) {
         return Ok(());
     }
@@ -350,7 +414,9 @@ pub fn add_check(checks: &mut Vec<Check>, mut check: Check) -> Result<(), Invali
     let is_taken = |name: &str| checks.iter().any(|known| known.name == name);
     if is_taken(&check.name) {
         let stem: String = check.name.chars().take(MAX_NAME_CHARS - 3).collect();
-        let free = (2..=MAX_CHECKS + 1).map(|number| format!("{stem}-{number}")).find(|name| !is_taken(name));
+        let free = (2..=MAX_CHECKS + 1)
+            .map(|number| format!("{stem}-{number}"))
+            .find(|name| !is_taken(name));
         check.name = free.unwrap_or(check.name);
     }
     checks.push(check);
@@ -358,17 +424,28 @@ pub fn add_check(checks: &mut Vec<Check>, mut check: Check) -> Result<(), Invali
 }
 
 pub(crate) fn mark_stopped(checks: &mut [Check], is_of_task: impl Fn(&Check) -> bool) {
-    for check in checks.iter_mut().filter(|check| check.origin == CheckOrigin::User && is_of_task(check)) {
+    for check in checks
+        .iter_mut()
+        .filter(|check| check.origin == CheckOrigin::User && is_of_task(check))
+    {
         check.origin = CheckOrigin::StoppedTask;
     }
 }
 
 /// Removes the marks, where that task goes on. A check that was asked for again meanwhile is there once.
 pub(crate) fn unmark_stopped(checks: &mut Vec<Check>) {
-    let own: Vec<Vec<u8>> =
-        checks.iter().filter(|check| check.origin == CheckOrigin::User).map(Check::definition).collect();
-    checks.retain(|check| check.origin != CheckOrigin::StoppedTask || !own.contains(&check.definition()));
-    for check in checks.iter_mut().filter(|check| check.origin == CheckOrigin::StoppedTask) {
+    let own: Vec<Vec<u8>> = checks
+        .iter()
+        .filter(|check| check.origin == CheckOrigin::User)
+        .map(Check::definition)
+        .collect();
+    checks.retain(|check| {
+        check.origin != CheckOrigin::StoppedTask || !own.contains(&check.definition())
+    });
+    for check in checks
+        .iter_mut()
+        .filter(|check| check.origin == CheckOrigin::StoppedTask)
+    {
         check.origin = CheckOrigin::User;
     }
 }
@@ -389,20 +466,31 @@ pub(crate) fn describe_weakening(old: &[Check], new: &[Check], with_new: bool) -
         let what = if replaced { "replaced" } else { "removed" };
         (!is_kept).then(|| format!("check `{}` {what}", check.name))
     });
-    let of_new = new.iter().filter(|check| with_new && !old.iter().any(|known| is_same(known, check)));
-    of_old.chain(of_new.map(|check| format!("check `{}` added", check.name))).collect()
+    let of_new = new
+        .iter()
+        .filter(|check| with_new && !old.iter().any(|known| is_same(known, check)));
+    of_old
+        .chain(of_new.map(|check| format!("check `{}` added", check.name)))
+        .collect()
 }
 
 /// A name from the first words of a command: `cargo test --all` is `cargo-test`.
 fn default_name(run: &str) -> String {
-    let words = run.split_whitespace().take_while(|word| !word.starts_with('-')).take(2);
+    let words = run
+        .split_whitespace()
+        .take_while(|word| !word.starts_with('-'))
+        .take(2);
     let words: Vec<String> = words
         .map(|word| word.rsplit('/').next().unwrap_or(word))
         .map(|word| word.chars().filter(|char| is_name_char(*char)).collect())
         .filter(|word: &String| !word.is_empty())
         .collect();
     let name: String = words.join("-").chars().take(MAX_NAME_CHARS).collect();
-    if name.is_empty() { "check".to_owned() } else { name }
+    if name.is_empty() {
+        "check".to_owned()
+    } else {
+        name
+    }
 }
 
 fn is_name_char(char: char) -> bool {
@@ -420,7 +508,9 @@ pub(crate) fn is_below(folder: &str) -> bool {
 
 fn is_settable_variable(name: &str) -> bool {
     let mut chars = name.chars();
-    chars.next().is_some_and(|char| char.is_ascii_alphabetic() || char == '_')
+    chars
+        .next()
+        .is_some_and(|char| char.is_ascii_alphabetic() || char == '_')
         && chars.all(|char| char.is_ascii_alphanumeric() || char == '_')
 }
 
@@ -432,8 +522,13 @@ pub fn is_hidden_from_checks(name: &str) -> bool {
         return true;
     }
     let name = name.to_ascii_uppercase();
-    ["ANTHROPIC_", "CLAUDE", "OMO_"].iter().any(|prefix| name.starts_with(prefix))
-        || matches!(name.as_str(), "AI_AGENT" | "COLUMNS" | "LINES" | "PWD" | "OLDPWD" | "SHLVL" | "_")
+    ["ANTHROPIC_", "CLAUDE", "OMO_"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+        || matches!(
+            name.as_str(),
+            "AI_AGENT" | "COLUMNS" | "LINES" | "PWD" | "OLDPWD" | "SHLVL" | "_"
+        )
 }
 
 #[cfg(test)]

@@ -23,7 +23,10 @@ pub(crate) fn read_complaint(line: &str, shell: &str) -> Option<ShellComplaint> 
     // bash tells a command that it cannot read as `-c: line 1: syntax error …`.
     let said = said.strip_prefix("-c: ").unwrap_or(said);
     let (place, words) = said.split_once(": ")?;
-    let is_place = place.chars().last().is_some_and(|char| char.is_ascii_digit());
+    let is_place = place
+        .chars()
+        .last()
+        .is_some_and(|char| char.is_ascii_digit());
     let lower = words.to_ascii_lowercase();
     if !is_place {
         return None;
@@ -64,7 +67,16 @@ pub fn has_pipe(command: &str) -> bool {
 /// success.
 pub fn is_shell_variable(name: &str) -> bool {
     name.starts_with("BASH_FUNC_")
-        || matches!(name, "BASH_ENV" | "ENV" | "SHELLOPTS" | "BASHOPTS" | "BASH_COMPAT" | "POSIXLY_CORRECT" | "CDPATH")
+        || matches!(
+            name,
+            "BASH_ENV"
+                | "ENV"
+                | "SHELLOPTS"
+                | "BASHOPTS"
+                | "BASH_COMPAT"
+                | "POSIXLY_CORRECT"
+                | "CDPATH"
+        )
 }
 
 #[cfg(test)]
@@ -76,13 +88,37 @@ mod tests {
         let not_found = |command: &str| Some(ShellComplaint::NotFound(command.to_owned()));
         let not_run = |command: &str| Some(ShellComplaint::NotRun(command.to_owned()));
         for (line, shell, expected) in [
-            ("/usr/bin/bash: line 1: gcc: command not found", "/usr/bin/bash", not_found("gcc")),
-            ("/usr/bin/bash: line 12: a b: command not found", "/usr/bin/bash", not_found("a b")),
+            (
+                "/usr/bin/bash: line 1: gcc: command not found",
+                "/usr/bin/bash",
+                not_found("gcc"),
+            ),
+            (
+                "/usr/bin/bash: line 12: a b: command not found",
+                "/usr/bin/bash",
+                not_found("a b"),
+            ),
             ("/bin/sh: 1: gcc: not found", "/bin/sh", not_found("gcc")),
-            ("/bin/sh: 3: ./x: Permission denied", "/bin/sh", not_run("./x")),
-            ("/usr/bin/bash: line 1: ./x: No such file or directory", "/usr/bin/bash", not_run("./x")),
-            ("/usr/bin/bash: line 1: ./x: /no: bad interpreter: No such file", "/usr/bin/bash", not_run("./x")),
-            ("/usr/bin/bash: Zeile 1: gcc: Kommando nicht gefunden.", "/usr/bin/bash", not_run("gcc")),
+            (
+                "/bin/sh: 3: ./x: Permission denied",
+                "/bin/sh",
+                not_run("./x"),
+            ),
+            (
+                "/usr/bin/bash: line 1: ./x: No such file or directory",
+                "/usr/bin/bash",
+                not_run("./x"),
+            ),
+            (
+                "/usr/bin/bash: line 1: ./x: /no: bad interpreter: No such file",
+                "/usr/bin/bash",
+                not_run("./x"),
+            ),
+            (
+                "/usr/bin/bash: Zeile 1: gcc: Kommando nicht gefunden.",
+                "/usr/bin/bash",
+                not_run("gcc"),
+            ),
             (
                 "/usr/bin/bash: -c: line 1: syntax error near unexpected token `)'",
                 "/usr/bin/bash",
@@ -93,9 +129,21 @@ mod tests {
                 "/usr/bin/bash",
                 Some(ShellComplaint::Syntax),
             ),
-            ("/bin/sh: 1: Syntax error: \")\" unexpected", "/bin/sh", Some(ShellComplaint::Syntax)),
-            ("./run.sh: line 1: gcc: command not found", "/usr/bin/bash", None),
-            ("bash: line 1: gcc: command not found", "/usr/bin/bash", None),
+            (
+                "/bin/sh: 1: Syntax error: \")\" unexpected",
+                "/bin/sh",
+                Some(ShellComplaint::Syntax),
+            ),
+            (
+                "./run.sh: line 1: gcc: command not found",
+                "/usr/bin/bash",
+                None,
+            ),
+            (
+                "bash: line 1: gcc: command not found",
+                "/usr/bin/bash",
+                None,
+            ),
             ("  /bin/sh: 1: gcc: not found", "/bin/sh", None),
             ("/bin/sh: warning: gcc: not found", "/bin/sh", None),
             ("/bin/sh", "/bin/sh", None),

@@ -32,8 +32,7 @@ const ENDINGS: &str = "\
 /// Endings of texts that people read.
 const DOCUMENT_ENDINGS: &str = "md rst adoc html htm css scss less svg vue svelte sql";
 const SHELL_ENDINGS: &str = "sh bash zsh fish ksh ps1 bat cmd";
-const CODE_ENDINGS: &str =
-    "rs go py pyi js jsx mjs cjs ts tsx mts cts java kt swift c h cc cpp hpp cs rb php ex exs scala";
+const CODE_ENDINGS: &str = "rs go py pyi js jsx mjs cjs ts tsx mts cts java kt swift c h cc cpp hpp cs rb php ex exs scala";
 /// Folders of the work itself: a `config.py` or a folder `hooks` in one of these is ordinary code.
 const WORK_FOLDERS: &str = "src lib app internal";
 /// Folders of tests, in which a `setup.ts` is none itself.
@@ -45,7 +44,8 @@ const PARTS: &str = "\
     config conf setup preset environment globalsetup global-setup globalteardown tsconfig requirements constraints reporter \
     transform transformer resolver sequencer mocharc babelrc eslintrc prettierrc stylelintrc swcrc nycrc lintstagedrc \
     taskfile compose dockerfile phpunit phpstan psalm rubocop detekt checkstyle";
-const FOLDERS: &str = "scripts script bin tools ci build-tools buildsrc hack hooks githooks buildkite";
+const FOLDERS: &str =
+    "scripts script bin tools ci build-tools buildsrc hack hooks githooks buildkite";
 
 /// Tells files that may steer a check, by their paths from the project's top with `/` between the names.
 ///
@@ -87,24 +87,31 @@ fn is_in(list: &str, word: &str) -> bool {
 
 /// Tells scripts of a shell by their ending.
 pub fn is_shell_script(path: &str) -> bool {
-    path.rsplit_once('.').is_some_and(|(_, ending)| is_in(SHELL_ENDINGS, &ending.to_lowercase()))
+    path.rsplit_once('.')
+        .is_some_and(|(_, ending)| is_in(SHELL_ENDINGS, &ending.to_lowercase()))
 }
 
 /// Tells source code, and texts for people, by their ending.
 pub fn is_code_or_text(path: &str) -> bool {
-    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending).to_lowercase();
+    let ending = path
+        .rsplit_once('.')
+        .map_or("", |(_, ending)| ending)
+        .to_lowercase();
     is_in(CODE_ENDINGS, &ending) || is_in(DOCUMENT_ENDINGS, &ending)
 }
 
 /// Tells source code by its ending.
 pub fn is_code(path: &str) -> bool {
-    path.rsplit_once('.').is_some_and(|(_, ending)| is_in(CODE_ENDINGS, &ending.to_lowercase()))
+    path.rsplit_once('.')
+        .is_some_and(|(_, ending)| is_in(CODE_ENDINGS, &ending.to_lowercase()))
 }
 
 /// Tells tests by their name or their folder. A program that such a file runs is its subject.
 pub fn is_named_as_test(path: &str) -> bool {
     let lower = path.to_lowercase();
-    lower.split(['/', '.', '-', '_']).any(|part| is_in("test tests __tests__ spec specs e2e", part))
+    lower
+        .split(['/', '.', '-', '_'])
+        .any(|part| is_in("test tests __tests__ spec specs e2e", part))
 }
 
 /// The words of a command, or of a script, that may be names of files: without quotes, and without a shell's prefix of
@@ -121,10 +128,15 @@ pub fn file_words(text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     for word in text.split(is_between) {
         // The text behind the last variable is below an unknown folder.
-        let behind = word.rsplit_once('$').map_or(word, |(_, rest)| rest.split_once('/').map_or("", |(_, rest)| rest));
+        let behind = word.rsplit_once('$').map_or(word, |(_, rest)| {
+            rest.split_once('/').map_or("", |(_, rest)| rest)
+        });
         let pattern = word.contains('$').then(|| pattern_of(word)).flatten();
         for word in pattern.into_iter().chain([behind.to_owned()]) {
-            let word = word.trim_start_matches("./").trim_end_matches('/').replace('\\', "");
+            let word = word
+                .trim_start_matches("./")
+                .trim_end_matches('/')
+                .replace('\\', "");
             if !word.is_empty() && !word.starts_with('-') && words.len() < MAX_WORDS {
                 words.insert(word);
             }
@@ -139,17 +151,27 @@ fn pattern_of(word: &str) -> Option<String> {
     let mut pattern = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         pattern.push('*');
-        pattern.push_str(part.trim_start_matches(|char: char| char.is_ascii_alphanumeric() || char == '_'));
+        pattern.push_str(
+            part.trim_start_matches(|char: char| char.is_ascii_alphanumeric() || char == '_'),
+        );
     }
-    let is_of_paths =
-        pattern.contains(['/', '.']) && !pattern.starts_with("*/") && pattern.contains(char::is_alphanumeric);
+    let is_of_paths = pattern.contains(['/', '.'])
+        && !pattern.starts_with("*/")
+        && pattern.contains(char::is_alphanumeric);
     is_of_paths.then_some(pattern)
 }
 
 /// The words of the lines with which code imports what may be a file of the project.
 pub fn imported_words(path: &Path, text: &str) -> BTreeSet<String> {
-    let imports = |line: &&str| ["import ", "require(", "from "].iter().any(|word| line.contains(word));
-    let lines = text.lines().filter(|_| module_endings(path).is_some()).filter(imports);
+    let imports = |line: &&str| {
+        ["import ", "require(", "from "]
+            .iter()
+            .any(|word| line.contains(word))
+    };
+    let lines = text
+        .lines()
+        .filter(|_| module_endings(path).is_some())
+        .filter(imports);
     lines.flat_map(file_words).collect()
 }
 
@@ -157,7 +179,11 @@ pub fn imported_words(path: &Path, text: &str) -> BTreeSet<String> {
 pub fn module_files(path: &Path, word: &str) -> impl Iterator<Item = String> {
     let endings = module_endings(path).unwrap_or_default();
     let is_python = endings.starts_with(".py");
-    let word = if is_python { word.trim_matches('.').replace('.', "/") } else { word.to_owned() };
+    let word = if is_python {
+        word.trim_matches('.').replace('.', "/")
+    } else {
+        word.to_owned()
+    };
     std::iter::once("")
         .filter(move |_| !is_python)
         .chain(endings.split(' '))
@@ -187,26 +213,46 @@ pub fn is_test_helper(path: &Path, text: &str) -> bool {
         .filter(|line| line.starts_with("#[") || !line.starts_with(['#', '/', '*']));
     let (mut asserted, mut given, mut loads) = (0, 0, false);
     for line in lines {
-        if ["def test_", "test(", "it(", "func Test", "#[test]"].iter().any(|test| line.starts_with(test)) {
+        if ["def test_", "test(", "it(", "func Test", "#[test]"]
+            .iter()
+            .any(|test| line.starts_with(test))
+        {
             return false;
         }
         let is_go = line == "\"testing\"";
-        if is_go || line.starts_with("import ") || line.starts_with("from ") || line.contains("require(") {
-            loads |= file_words(line).iter().any(|word| is_in(RUNNERS, word) && (is_go || word != "testing"));
+        if is_go
+            || line.starts_with("import ")
+            || line.starts_with("from ")
+            || line.contains("require(")
+        {
+            loads |= file_words(line)
+                .iter()
+                .any(|word| is_in(RUNNERS, word) && (is_go || word != "testing"));
         } else if line.contains("assert") || line.contains("expect(") {
             asserted += 1;
-        } else if ["return", "=>", " = ", "yield"].iter().any(|word| line.contains(word)) && !line.contains("exports") {
+        } else if ["return", "=>", " = ", "yield"]
+            .iter()
+            .any(|word| line.contains(word))
+            && !line.contains("exports")
+        {
             given += 1;
         }
     }
     // In other languages a value may be returned without a word.
-    loads || asserted > 0 && given == 0 && module_endings(path).is_some_and(|endings| endings != ".rb")
+    loads
+        || asserted > 0
+            && given == 0
+            && module_endings(path).is_some_and(|endings| endings != ".rb")
 }
 
 /// Tells expected results of tests by their name, such as `expected.txt` or `golden/a.json`.
 pub fn is_expectation(path: &str) -> bool {
     const NAMES: &str = "expected expectations golden goldens approved snap snapshot snapshots";
-    !is_code(path) && path.to_lowercase().split(['/', '.', '-', '_']).any(|part| is_in(NAMES, part))
+    !is_code(path)
+        && path
+            .to_lowercase()
+            .split(['/', '.', '-', '_'])
+            .any(|part| is_in(NAMES, part))
 }
 
 /// The words of a configuration that may be names of files which a runner loads by itself: those behind a key such as
@@ -225,7 +271,9 @@ pub fn loaded_words(text: &str) -> BTreeSet<String> {
         for (at, _) in lower.match_indices(key) {
             let behind = text.get(at + key.len()..).unwrap_or_default();
             let line = behind.lines().next().unwrap_or_default();
-            let list = line.find(['[', '(', '{']).and_then(|_| behind.get(..behind.find([']', ')', '}'])?));
+            let list = line
+                .find(['[', '(', '{'])
+                .and_then(|_| behind.get(..behind.find([']', ')', '}'])?));
             words.extend(file_words(list.unwrap_or(line)));
         }
     }
@@ -247,7 +295,9 @@ const LOADING_KEYS: &str = "\
 pub fn task_files(program: &str) -> impl Iterator<Item = &'static str> {
     let name = program.rsplit('/').next().unwrap_or(program);
     let name = if name == "MAKE" { "make" } else { name };
-    let known = TASK_FILES.iter().find(|(programs, _)| programs.split(' ').any(|known| known == name));
+    let known = TASK_FILES
+        .iter()
+        .find(|(programs, _)| programs.split(' ').any(|known| known == name));
     known.into_iter().flat_map(|(_, files)| files.split(' '))
 }
 
@@ -255,7 +305,10 @@ const TASK_FILES: [(&str, &str); 13] = [
     ("make gmake bmake", "GNUmakefile makefile Makefile"),
     ("npm npx pnpm yarn bun bunx node corepack", "package.json"),
     ("just", "justfile Justfile .justfile"),
-    ("task go-task", "Taskfile.yml Taskfile.yaml taskfile.yml taskfile.yaml"),
+    (
+        "task go-task",
+        "Taskfile.yml Taskfile.yaml taskfile.yml taskfile.yaml",
+    ),
     ("rake", "Rakefile rakefile Rakefile.rb"),
     ("tox", "tox.ini"),
     ("nox", "noxfile.py"),
@@ -270,8 +323,12 @@ const TASK_FILES: [(&str, &str); 13] = [
 /// Tells the files that say which packages a project needs, and in which versions: any work may change them.
 pub fn is_manifest(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    MANIFESTS.split_ascii_whitespace().any(|known| known == name)
-        || name.strip_suffix(".txt").is_some_and(|name| name.starts_with("requirements"))
+    MANIFESTS
+        .split_ascii_whitespace()
+        .any(|known| known == name)
+        || name
+            .strip_suffix(".txt")
+            .is_some_and(|name| name.starts_with("requirements"))
 }
 
 /// Files with the name and versions of what a project needs.
@@ -286,7 +343,10 @@ const MAX_WORDS: usize = 10_000;
 /// `true` for a file or folder name that is loaded in the place of a module of Python or of a runner.
 pub fn shadows_python(name: &str) -> bool {
     let (module, ending) = name.split_once('.').unwrap_or((name, ""));
-    let is_module = ending.is_empty() || ["py", "pyc", "so", "pyd"].iter().any(|end| ending.ends_with(end));
+    let is_module = ending.is_empty()
+        || ["py", "pyc", "so", "pyd"]
+            .iter()
+            .any(|end| ending.ends_with(end));
     is_module && is_python_module(module)
 }
 
@@ -395,7 +455,11 @@ mod tests {
             ("sh ./c\\heck.sh", "check.sh"),
             ("cat < 'in.txt'|sh", "in.txt"),
         ] {
-            assert!(file_words(text).contains(word), "{text}: {:?}", file_words(text));
+            assert!(
+                file_words(text).contains(word),
+                "{text}: {:?}",
+                file_words(text)
+            );
         }
         assert!(file_words("--all $X").is_empty());
     }
@@ -405,12 +469,26 @@ mod tests {
         for (file, line, found) in [
             ("qa/run.py", "from rules import CASES", "rules.py"),
             ("qa/run.py", "import qa.rules", "qa/rules.py"),
-            ("conftest.py", "from .helpers import one", "helpers/__init__.py"),
-            ("qa/run.js", "const rules = require(\"./rules\");", "rules.js"),
-            ("qa/run.mjs", "import { rules } from '../lib/rules.mjs';", "../lib/rules.mjs"),
+            (
+                "conftest.py",
+                "from .helpers import one",
+                "helpers/__init__.py",
+            ),
+            (
+                "qa/run.js",
+                "const rules = require(\"./rules\");",
+                "rules.js",
+            ),
+            (
+                "qa/run.mjs",
+                "import { rules } from '../lib/rules.mjs';",
+                "../lib/rules.mjs",
+            ),
         ] {
             let words = imported_words(Path::new(file), line);
-            let mut files = words.iter().flat_map(|word| module_files(Path::new(file), word));
+            let mut files = words
+                .iter()
+                .flat_map(|word| module_files(Path::new(file), word));
             assert!(files.any(|file| file == found), "{line}");
         }
         assert!(imported_words(Path::new("run.sh"), "import x").is_empty());
@@ -419,10 +497,22 @@ mod tests {
     #[test]
     fn code_that_serves_tests_alone_is_told_by_its_text() {
         for (path, text, expected) in [
-            ("fix.py", "import pytest\n\n@pytest.fixture\ndef one(): return 1\n", true),
+            (
+                "fix.py",
+                "import pytest\n\n@pytest.fixture\ndef one(): return 1\n",
+                true,
+            ),
             ("same.py", "def same(a, b):\n    assert a == b\n", true),
-            ("same.js", "const assert = require('assert'); exports.same = (a, b) => assert.equal(a, b);", true),
-            ("testutil/a.go", "package testutil\nimport (\n\t\"testing\"\n)\nfunc Same(t *testing.T) {}\n", true),
+            (
+                "same.js",
+                "const assert = require('assert'); exports.same = (a, b) => assert.equal(a, b);",
+                true,
+            ),
+            (
+                "testutil/a.go",
+                "package testutil\nimport (\n\t\"testing\"\n)\nfunc Same(t *testing.T) {}\n",
+                true,
+            ),
             (
                 "cart.py",
                 "def total(prices):\n    assert prices\n    assert len(prices) < 9\n    return sum(prices)\n",
@@ -433,11 +523,23 @@ mod tests {
                 "import unittest\ndef add(a, b): return a + b\nclass A(unittest.TestCase):\n    def test_a(self): pass\n",
                 false,
             ),
-            ("lib.rs", "pub fn half(a: i32) -> i32 {\n    assert!(a > 0);\n    a / 2\n}\n", false),
+            (
+                "lib.rs",
+                "pub fn half(a: i32) -> i32 {\n    assert!(a > 0);\n    a / 2\n}\n",
+                false,
+            ),
             ("a.go", "package a\nimport \"fmt\"\n", false),
-            ("app.js", "// assert nothing\nexports.add = (a, b) => a + b;\n", false),
+            (
+                "app.js",
+                "// assert nothing\nexports.add = (a, b) => a + b;\n",
+                false,
+            ),
         ] {
-            assert_eq!(is_test_helper(Path::new(path), text), expected, "{path}: {text}");
+            assert_eq!(
+                is_test_helper(Path::new(path), text),
+                expected,
+                "{path}: {text}"
+            );
         }
     }
 }

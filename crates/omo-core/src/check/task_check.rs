@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::check::session_check::{
-    CheckEnd, CheckVerdict, DEFAULT_TIMEOUT_SECONDS, TestCounts, is_below, judge_check as judge_gate,
+    CheckEnd, CheckVerdict, DEFAULT_TIMEOUT_SECONDS, TestCounts, is_below,
+    judge_check as judge_gate,
 };
 use crate::text::sanitize;
 
@@ -144,14 +145,19 @@ impl TaskCheckOutcome {
     /// End in words. Most commands of a plan are no test runners: a missing count of tests says nothing about those,
     /// and is left out.
     pub fn describe(&self) -> &str {
-        self.detail.strip_suffix(", no count of tests").unwrap_or(&self.detail)
+        self.detail
+            .strip_suffix(", no count of tests")
+            .unwrap_or(&self.detail)
     }
 
     /// Quoted lines of the output, and the path of the whole.
     pub fn quoted_output(&self) -> Vec<String> {
         let mut lines = self.printed.excerpt(QUOTED_LINES);
         if let (false, Some(log)) = (lines.is_empty(), &self.log) {
-            lines.push(format!("(all of it: {})", sanitize(&log.display().to_string(), 400)));
+            lines.push(format!(
+                "(all of it: {})",
+                sanitize(&log.display().to_string(), 400)
+            ));
         }
         lines
     }
@@ -177,7 +183,10 @@ impl TaskCheck {
             return Some("the check's command holds a NUL".to_owned());
         }
         let folder = self.cwd.as_ref().filter(|folder| !is_below(folder))?;
-        Some(format!("`{}` is no folder below the project's top", sanitize(folder, 60)))
+        Some(format!(
+            "`{}` is no folder below the project's top",
+            sanitize(folder, 60)
+        ))
     }
 
     /// Timeout in seconds.
@@ -187,9 +196,15 @@ impl TaskCheck {
 
     /// Command and place as bytes: two checks that run the same have the same, whatever their expectation and timeout.
     pub fn definition(&self) -> Vec<u8> {
-        let parts = [self.command.as_str(), self.cwd.as_deref().unwrap_or_default()];
+        let parts = [
+            self.command.as_str(),
+            self.cwd.as_deref().unwrap_or_default(),
+        ];
         // Each part with its length before it: no two checks run into the same bytes.
-        parts.iter().flat_map(|part| [part.len().to_string().as_bytes(), b":", part.as_bytes()].concat()).collect()
+        parts
+            .iter()
+            .flat_map(|part| [part.len().to_string().as_bytes(), b":", part.as_bytes()].concat())
+            .collect()
     }
 }
 
@@ -207,11 +222,23 @@ pub struct ObservedResult {
 }
 
 /// Verdict on an end, in a word and in a sentence.
-pub fn judge_task_check(expect: &ExpectedResult, seen: &ObservedResult) -> (TaskCheckVerdict, String) {
+pub fn judge_task_check(
+    expect: &ExpectedResult,
+    seen: &ObservedResult,
+) -> (TaskCheckVerdict, String) {
     let status = match &seen.end {
-        CheckEnd::NotStarted(why) => return (TaskCheckVerdict::Environment { command: None }, why.clone()),
-        CheckEnd::TimedOut(seconds) => return (TaskCheckVerdict::TimedOut, format!("ended after {seconds} s")),
-        CheckEnd::Killed(signal) => return (TaskCheckVerdict::Red, format!("ended by signal {signal}")),
+        CheckEnd::NotStarted(why) => {
+            return (TaskCheckVerdict::Environment { command: None }, why.clone());
+        }
+        CheckEnd::TimedOut(seconds) => {
+            return (
+                TaskCheckVerdict::TimedOut,
+                format!("ended after {seconds} s"),
+            );
+        }
+        CheckEnd::Killed(signal) => {
+            return (TaskCheckVerdict::Red, format!("ended by signal {signal}"));
+        }
         CheckEnd::Exited(status) => *status,
     };
     let ended = match expect.exit {
@@ -221,14 +248,19 @@ pub fn judge_task_check(expect: &ExpectedResult, seen: &ObservedResult) -> (Task
         _ if is_environment(expect.exit, status, seen) => Err(judge_not_found(status, seen)),
         ExpectedExit::Zero | ExpectedExit::Exactly(0) => judge_success(status, seen),
         ExpectedExit::NonZero => judge_failure(status, seen),
-        ExpectedExit::Exactly(expected) => {
-            Err((TaskCheckVerdict::Red, format!("exit status {status}, expected {expected}")))
-        }
+        ExpectedExit::Exactly(expected) => Err((
+            TaskCheckVerdict::Red,
+            format!("exit status {status}, expected {expected}"),
+        )),
     };
     match (ended, &expect.stdout_has) {
-        (Ok(words), Some(text)) if !seen.heard.has_text => {
-            (TaskCheckVerdict::Red, format!("{words}, but its output does not have `{}`", sanitize(text, 80)))
-        }
+        (Ok(words), Some(text)) if !seen.heard.has_text => (
+            TaskCheckVerdict::Red,
+            format!(
+                "{words}, but its output does not have `{}`",
+                sanitize(text, 80)
+            ),
+        ),
         (Ok(words), _) => (TaskCheckVerdict::Green, words),
         (Err(red), _) => red,
     }
@@ -251,12 +283,16 @@ fn is_environment(exit: ExpectedExit, status: i32, seen: &ObservedResult) -> boo
 
 fn judge_not_found(status: i32, seen: &ObservedResult) -> (TaskCheckVerdict, String) {
     let command = match &seen.heard.complaint {
-        Some(ShellComplaint::NotFound(command) | ShellComplaint::NotRun(command)) => Some(sanitize(command, 80)),
+        Some(ShellComplaint::NotFound(command) | ShellComplaint::NotRun(command)) => {
+            Some(sanitize(command, 80))
+        }
         Some(ShellComplaint::Syntax) | None => None,
     };
     let name = command.as_deref().unwrap_or("a command");
     (
-        TaskCheckVerdict::Environment { command: command.clone() },
+        TaskCheckVerdict::Environment {
+            command: command.clone(),
+        },
         format!("exit status {status}: `{name}` could not be run"),
     )
 }
@@ -267,12 +303,15 @@ fn judge_success(status: i32, seen: &ObservedResult) -> JudgedEnd {
     match verdict {
         CheckVerdict::Green => Ok(words),
         CheckVerdict::NothingRan => Err((TaskCheckVerdict::NothingRan, words)),
-        _ if seen.heard.complaint == Some(ShellComplaint::Syntax) => {
-            Err((TaskCheckVerdict::Red, format!("{words}: the shell cannot read the command")))
-        }
+        _ if seen.heard.complaint == Some(ShellComplaint::Syntax) => Err((
+            TaskCheckVerdict::Red,
+            format!("{words}: the shell cannot read the command"),
+        )),
         _ if seen.pipefail_matters && status == SIGNALLED + BROKEN_PIPE => Err((
             TaskCheckVerdict::Red,
-            format!("{words}: what stands before a pipe was ended because what follows did not read all of it"),
+            format!(
+                "{words}: what stands before a pipe was ended because what follows did not read all of it"
+            ),
         )),
         _ => Err((TaskCheckVerdict::Red, words)),
     }
@@ -281,20 +320,28 @@ fn judge_success(status: i32, seen: &ObservedResult) -> JudgedEnd {
 /// A failure proves that tests exist and fail, where it can be nothing else.
 fn judge_failure(status: i32, seen: &ObservedResult) -> JudgedEnd {
     let red = |words: String| Err((TaskCheckVerdict::Red, words));
-    let has_none = seen.counts.is_some_and(|counts| counts.run == 0 && counts.failed == 0);
+    let has_none = seen
+        .counts
+        .is_some_and(|counts| counts.run == 0 && counts.failed == 0);
     match status {
         0 => red("exit status 0: the tests pass before the implementation".to_owned()),
-        NO_TESTS if has_none => {
-            Err((TaskCheckVerdict::NothingRan, format!("exit status {status}, but no test was run")))
-        }
-        _ if seen.heard.complaint == Some(ShellComplaint::Syntax) => {
-            red(format!("exit status {status}: the shell cannot read the command"))
-        }
-        126 | 127 => red(format!("exit status {status}, which says that something could not be run")),
-        status if (SIGNALLED + 1..=SIGNALLED + LAST_SIGNAL).contains(&status) => {
-            red(format!("exit status {status}: ended by signal {}", status - SIGNALLED))
-        }
-        status => Ok(format!("exit status {status}, as expected before the implementation")),
+        NO_TESTS if has_none => Err((
+            TaskCheckVerdict::NothingRan,
+            format!("exit status {status}, but no test was run"),
+        )),
+        _ if seen.heard.complaint == Some(ShellComplaint::Syntax) => red(format!(
+            "exit status {status}: the shell cannot read the command"
+        )),
+        126 | 127 => red(format!(
+            "exit status {status}, which says that something could not be run"
+        )),
+        status if (SIGNALLED + 1..=SIGNALLED + LAST_SIGNAL).contains(&status) => red(format!(
+            "exit status {status}: ended by signal {}",
+            status - SIGNALLED
+        )),
+        status => Ok(format!(
+            "exit status {status}, as expected before the implementation"
+        )),
     }
 }
 

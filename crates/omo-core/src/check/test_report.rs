@@ -46,18 +46,27 @@ impl TestReport {
 
     /// Tests by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, TestOutcome)> {
-        self.outcomes.iter().map(|(name, outcome)| (name.as_str(), *outcome))
+        self.outcomes
+            .iter()
+            .map(|(name, outcome)| (name.as_str(), *outcome))
     }
 
     /// `true` where the runner named tests that passed: some name only failures.
     pub fn names_passed_tests(&self) -> bool {
-        self.outcomes.values().any(|outcome| *outcome == TestOutcome::Passed)
+        self.outcomes
+            .values()
+            .any(|outcome| *outcome == TestOutcome::Passed)
     }
 
     /// The report without this path in the names of tests: the folder of a copy changes each time.
     #[must_use]
     pub fn without_path(mut self, path: &str) -> Self {
-        let names: Vec<String> = self.outcomes.keys().filter(|name| name.contains(path)).cloned().collect();
+        let names: Vec<String> = self
+            .outcomes
+            .keys()
+            .filter(|name| name.contains(path))
+            .cloned()
+            .collect();
         for name in names {
             if let Some(outcome) = self.outcomes.remove(&name) {
                 let times = self.times.remove(&name).unwrap_or(1);
@@ -69,35 +78,45 @@ impl TestReport {
 
     /// Number of executed tests without a name.
     pub fn count_unnamed(&self) -> u64 {
-        self.count_all().map_or(0, |all| all.saturating_sub(self.count_named()))
+        self.count_all()
+            .map_or(0, |all| all.saturating_sub(self.count_named()))
     }
 
     /// Number of names beyond the executed tests: something else has printed them.
     pub fn count_surplus(&self) -> u64 {
-        self.count_all().map_or(0, |all| self.count_named().saturating_sub(all))
+        self.count_all()
+            .map_or(0, |all| self.count_named().saturating_sub(all))
     }
 
     /// Number of tests of this name.
     pub fn times(&self, name: &str) -> u64 {
-        self.times.get(name).copied().unwrap_or(u64::from(self.outcomes.contains_key(name)))
+        self.times
+            .get(name)
+            .copied()
+            .unwrap_or(u64::from(self.outcomes.contains_key(name)))
     }
 
     /// `true` for names in the form of Go.
     pub fn is_of_go(&self) -> bool {
         const KINDS: [&str; 4] = ["Test", "Example", "Fuzz", "Benchmark"];
         let is_it = |name: &String| {
-            name.rsplit_once('.').is_some_and(|(_, name)| KINDS.iter().any(|kind| name.starts_with(kind)))
+            name.rsplit_once('.')
+                .is_some_and(|(_, name)| KINDS.iter().any(|kind| name.starts_with(kind)))
         };
         self.outcomes.keys().any(is_it)
     }
 
     fn count_all(&self) -> Option<u64> {
-        self.counts.map(|counts| counts.run.saturating_add(counts.skipped))
+        self.counts
+            .map(|counts| counts.run.saturating_add(counts.skipped))
     }
 
     fn count_named(&self) -> u64 {
         let names = u64::try_from(self.outcomes.len()).unwrap_or(u64::MAX);
-        self.times.values().map(|times| times.saturating_sub(1)).fold(names, u64::saturating_add)
+        self.times
+            .values()
+            .map(|times| times.saturating_sub(1))
+            .fold(names, u64::saturating_add)
     }
 
     /// A test of a runner that tells each once, and lets several have one name.
@@ -124,5 +143,8 @@ impl TestReport {
 }
 
 fn shown_name(name: &str) -> String {
-    sanitize_line(name.trim()).chars().take(MAX_NAME_CHARS).collect()
+    sanitize_line(name.trim())
+        .chars()
+        .take(MAX_NAME_CHARS)
+        .collect()
 }

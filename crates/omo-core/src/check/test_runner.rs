@@ -34,7 +34,10 @@ pub struct LineSplitter {
 impl LineSplitter {
     /// A splitter that gives at most `limit` bytes of a line.
     pub fn with_limit(limit: usize) -> Self {
-        Self { line: Vec::new(), limit }
+        Self {
+            line: Vec::new(),
+            limit,
+        }
     }
 
     /// Reads on, and gives each finished line in its visible form.
@@ -132,7 +135,10 @@ impl TestOutputReader {
     /// ```
     pub fn of_command(command: &str) -> Self {
         let only = only_runner(command);
-        let mut reader = Self { only, ..Self::default() };
+        let mut reader = Self {
+            only,
+            ..Self::default()
+        };
         reader.runners.unittest.is_alone = only == Some("unittest");
         reader
     }
@@ -147,7 +153,13 @@ impl TestOutputReader {
 
     /// Tests of the whole output.
     pub fn report(self) -> TestReport {
-        let Self { lines, only, mut runners, mut summary, mut report } = self;
+        let Self {
+            lines,
+            only,
+            mut runners,
+            mut summary,
+            mut report,
+        } = self;
         lines.finish(|line| {
             runners.line(line, &mut report, only);
             summary.line(line);
@@ -172,9 +184,19 @@ pub fn visible_line(line: &str) -> String {
             // Which letters a terminal shows.
             Some('(' | ')') => _ = chars.next(),
             // A control sequence ends with a letter or one of a few signs.
-            Some('[') => while chars.next().is_some_and(|char| !('@'..='~').contains(&char)) {},
+            Some('[') => {
+                while chars
+                    .next()
+                    .is_some_and(|char| !('@'..='~').contains(&char))
+                {}
+            }
             // A command to the terminal ends with a bell, or with an escape and a backslash.
-            Some(']') => while chars.next().is_some_and(|char| char != '\u{7}' && char != '\\') {},
+            Some(']') => {
+                while chars
+                    .next()
+                    .is_some_and(|char| char != '\u{7}' && char != '\\')
+                {}
+            }
             _ => {}
         }
     }
@@ -186,7 +208,10 @@ fn add_counts(total: &mut Option<TestCounts>, counts: TestCounts) {
 }
 
 /// The parts of a list such as `2 passed, 1 failed`: each number with its word.
-fn parse_numbered_words<'a>(list: &'a str, separator: &'a str) -> impl Iterator<Item = Option<(u64, &'a str)>> {
+fn parse_numbered_words<'a>(
+    list: &'a str,
+    separator: &'a str,
+) -> impl Iterator<Item = Option<(u64, &'a str)>> {
     list.split(separator).map(|part| {
         let (number, word) = part.trim().split_once(' ')?;
         Some((number.parse().ok()?, word.trim()))
@@ -203,15 +228,27 @@ mod tests {
     fn counts(output: &str) -> Option<(u64, u64, u64)> {
         let mut reader = TestOutputReader::default();
         // In pieces that end anywhere, as a pipe gives them.
-        output.as_bytes().chunks(7).for_each(|chunk| reader.read(chunk));
-        reader.report().counts.map(|counts| (counts.run, counts.failed, counts.skipped))
+        output
+            .as_bytes()
+            .chunks(7)
+            .for_each(|chunk| reader.read(chunk));
+        reader
+            .report()
+            .counts
+            .map(|counts| (counts.run, counts.failed, counts.skipped))
     }
 
     #[test]
     fn what_no_runner_said_counts_nothing() {
-        for output in
-            ["", "all good\n", "ok\n", "3 files changed\n", "passed\n", "Tests: fine\n", "\u{1b}[31mred\u{1b}[0m\n"]
-        {
+        for output in [
+            "",
+            "all good\n",
+            "ok\n",
+            "3 files changed\n",
+            "passed\n",
+            "Tests: fine\n",
+            "\u{1b}[31mred\u{1b}[0m\n",
+        ] {
             assert_eq!(counts(output), None, "{output}");
         }
     }
@@ -226,26 +263,48 @@ mod tests {
     #[test]
     fn what_tests_print_of_inner_runs_is_none_of_their_own() {
         let rule = "-".repeat(70);
-        let inner = format!("FAIL: test_inner (t.T.test_inner)\n{rule}\nRan 1 test in 0.001s\n\nFAILED (failures=1)\n");
+        let inner = format!(
+            "FAIL: test_inner (t.T.test_inner)\n{rule}\nRan 1 test in 0.001s\n\nFAILED (failures=1)\n"
+        );
         let unittest = format!("{inner}...\n{rule}\nRan 3 tests in 0.002s\n\nOK\n");
-        let pytest = format!("===== test session starts =====\n{inner}==== 2 passed in 0.01s ====\n");
+        let pytest =
+            format!("===== test session starts =====\n{inner}==== 2 passed in 0.01s ====\n");
         let nested = "===== test session starts =====\n===== test session starts =====\n==== 1 failed in 0.01s ====\n\
                       ==== 2 passed in 0.02s ====\n";
         for (command, output, expected) in [
             ("python3 -m unittest discover", &*unittest, (3, 0)),
             ("cd web && coverage run -m unittest -q", &unittest, (3, 0)),
-            ("python3 -m unittest a; python3 -m unittest b", &unittest, (4, 1)),
-            ("for t in a b; do python3 -m unittest $t; done", &unittest, (4, 1)),
-            ("find t -name 'test_*.py' -exec python3 -m unittest {} +", &unittest, (4, 1)),
+            (
+                "python3 -m unittest a; python3 -m unittest b",
+                &unittest,
+                (4, 1),
+            ),
+            (
+                "for t in a b; do python3 -m unittest $t; done",
+                &unittest,
+                (4, 1),
+            ),
+            (
+                "find t -name 'test_*.py' -exec python3 -m unittest {} +",
+                &unittest,
+                (4, 1),
+            ),
             ("make test", &unittest, (4, 1)),
             ("pytest -s", &pytest, (2, 0)),
             ("pytest -s", nested, (2, 0)),
             ("make test", nested, (2, 0)),
-            ("pytest || true", "==== 1 failed, 1 passed in 0.01s ====\n", (2, 1)),
+            (
+                "pytest || true",
+                "==== 1 failed, 1 passed in 0.01s ====\n",
+                (2, 1),
+            ),
         ] {
             let mut reader = TestOutputReader::of_command(command);
             reader.read(output.as_bytes());
-            let counts = reader.report().counts.map(|counts| (counts.run, counts.failed));
+            let counts = reader
+                .report()
+                .counts
+                .map(|counts| (counts.run, counts.failed));
             assert_eq!(counts, Some(expected), "{command}: {output}");
         }
     }
@@ -259,7 +318,10 @@ mod tests {
                 "running 4 tests\n     Running tests/b.rs\nrunning 1 test\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\n",
                 Some((5, 4, 0)),
             ),
-            ("===== test session starts =====\ncollected 4 items\n", Some((0, 1, 0))),
+            (
+                "===== test session starts =====\ncollected 4 items\n",
+                Some((0, 1, 0)),
+            ),
         ] {
             assert_eq!(counts(output), expected, "{output}");
         }
@@ -267,7 +329,10 @@ mod tests {
 
     #[test]
     fn colours_and_what_is_overwritten_are_not_read() {
-        assert_eq!(visible_line("\u{1b}[1;32m2 passed\u{1b}[0m\u{1b}]8;;x\u{7}!\r\n"), "2 passed!");
+        assert_eq!(
+            visible_line("\u{1b}[1;32m2 passed\u{1b}[0m\u{1b}]8;;x\u{7}!\r\n"),
+            "2 passed!"
+        );
         assert_eq!(visible_line("running 1/3\rrunning 3/3\r\n"), "running 3/3");
         assert_eq!(visible_line("\u{1b}"), "");
     }
@@ -280,8 +345,9 @@ mod tests {
         reader.read(b"\n99999999999999999999 passed in 1s\n\xff\xfe\n");
         assert_eq!(reader.report(), TestReport::default());
         let max = u64::MAX;
-        let line =
-            format!("running {max} tests\ntest result: ok. {max} passed; {max} failed; {max} ignored; 0 measured\n");
+        let line = format!(
+            "running {max} tests\ntest result: ok. {max} passed; {max} failed; {max} ignored; 0 measured\n"
+        );
         assert_eq!(counts(&line.repeat(2)), Some((max, max, max)));
     }
 }

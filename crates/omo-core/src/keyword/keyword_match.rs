@@ -16,7 +16,9 @@ pub(super) fn find_keywords(text: &str, keywords: &Keywords) -> Vec<Range<usize>
     for found in matches(text, keywords) {
         match words.last_mut() {
             Some(last) if found.start < last.end => {}
-            Some(last) if last.end + 1 == found.start && byte_at(text, last.end) == Some(b'/') => last.end = found.end,
+            Some(last) if last.end + 1 == found.start && byte_at(text, last.end) == Some(b'/') => {
+                last.end = found.end
+            }
             _ => words.push(found),
         }
     }
@@ -25,12 +27,18 @@ pub(super) fn find_keywords(text: &str, keywords: &Keywords) -> Vec<Range<usize>
 }
 
 pub(super) fn contains_keyword(text: &str, keywords: &Keywords) -> bool {
-    keywords.words().iter().any(|keyword| places(text, keyword).next().is_some())
+    keywords
+        .words()
+        .iter()
+        .any(|keyword| places(text, keyword).next().is_some())
 }
 
 fn matches(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> =
-        keywords.words().iter().flat_map(|keyword| ends(places(text, keyword))).collect();
+    let mut found: Vec<Range<usize>> = keywords
+        .words()
+        .iter()
+        .flat_map(|keyword| ends(places(text, keyword)))
+        .collect();
     // Of two that begin together the longer one counts.
     found.sort_unstable_by(|a, b| a.start.cmp(&b.start).then(b.end.cmp(&a.end)));
     found
@@ -61,8 +69,13 @@ fn wide_places<'t>(text: &'t str, keyword: &'t str) -> impl Iterator<Item = Rang
     const BYTES: usize = 3;
     memchr::memchr_iter(LEAD, text.as_bytes()).filter_map(move |start| {
         let end = start + keyword.len() * BYTES;
-        let found = text.get(start..end)?.chars().map(|char| narrow(char).to_ascii_lowercase());
-        found.eq(keyword.chars().map(|char| char.to_ascii_lowercase())).then_some(start..end)
+        let found = text
+            .get(start..end)?
+            .chars()
+            .map(|char| narrow(char).to_ascii_lowercase());
+        found
+            .eq(keyword.chars().map(|char| char.to_ascii_lowercase()))
+            .then_some(start..end)
     })
 }
 
@@ -77,13 +90,18 @@ fn narrow(char: char) -> char {
 
 fn narrow_places<'t>(text: &'t str, keyword: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
     let first = keyword.bytes().next().unwrap_or_default();
-    memchr::memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), text.as_bytes()).filter_map(
-        move |start| {
-            let end = start + keyword.len();
-            let same = text.get(start..end).is_some_and(|found| found.eq_ignore_ascii_case(keyword));
-            same.then_some(start..end)
-        },
+    memchr::memchr2_iter(
+        first.to_ascii_lowercase(),
+        first.to_ascii_uppercase(),
+        text.as_bytes(),
     )
+    .filter_map(move |start| {
+        let end = start + keyword.len();
+        let same = text
+            .get(start..end)
+            .is_some_and(|found| found.eq_ignore_ascii_case(keyword));
+        same.then_some(start..end)
+    })
 }
 
 fn byte_at(text: &str, at: usize) -> Option<u8> {
@@ -94,13 +112,20 @@ fn byte_at(text: &str, at: usize) -> Option<u8> {
 fn is_free(text: &str, word: &Range<usize>) -> bool {
     let own = text.get(word.clone()).unwrap_or_default();
     let outer = with_emphasis(text, word);
-    let before = text.get(..outer.start).unwrap_or_default().chars().next_back();
+    let before = text
+        .get(..outer.start)
+        .unwrap_or_default()
+        .chars()
+        .next_back();
     let mut after = without_case_ending(text.get(outer.end..).unwrap_or_default()).chars();
     let next = after.next();
     let joined_before = before.is_some_and(|char| joins(char) || matches!(char, '.' | ':'));
     let joined_after = next.is_some_and(|char| {
         joins(char)
-            || matches!(char, '.' | ':') && after.next().is_some_and(|beyond| is_name_char(beyond) || beyond == ':')
+            || matches!(char, '.' | ':')
+                && after
+                    .next()
+                    .is_some_and(|beyond| is_name_char(beyond) || beyond == ':')
     });
     !joined_before
         && !joined_after
@@ -111,15 +136,26 @@ fn is_free(text: &str, word: &Range<usize>) -> bool {
 /// The word with the marks of `_ulw_`.
 fn with_emphasis(text: &str, word: &Range<usize>) -> Range<usize> {
     let start = word.start.saturating_sub(1);
-    let is_marked = word.start > 0 && byte_at(text, start) == Some(b'_') && byte_at(text, word.end) == Some(b'_');
-    if is_marked { start..word.end + 1 } else { word.clone() }
+    let is_marked = word.start > 0
+        && byte_at(text, start) == Some(b'_')
+        && byte_at(text, word.end) == Some(b'_');
+    if is_marked {
+        start..word.end + 1
+    } else {
+        word.clone()
+    }
 }
 
 /// Finnish and Hungarian write their endings onto a foreign word with a mark: `ulw:tä`, `ulw-t`.
 fn without_case_ending(after: &str) -> &str {
-    const ENDINGS: [&str; 10] = [":tä", ":ta", ":llä", ":lla", ":ää", ":aa", "-t", "-et", "-vel", "-val"];
+    const ENDINGS: [&str; 10] = [
+        ":tä", ":ta", ":llä", ":lla", ":ää", ":aa", "-t", "-et", "-vel", "-val",
+    ];
     let is_whole = |rest: &&str| rest.is_empty() || rest.starts_with([' ', ',', '.', '!', '\n']);
-    ENDINGS.iter().find_map(|ending| after.strip_prefix(ending).filter(is_whole)).unwrap_or(after)
+    ENDINGS
+        .iter()
+        .find_map(|ending| after.strip_prefix(ending).filter(is_whole))
+        .unwrap_or(after)
 }
 
 fn joins(char: char) -> bool {
@@ -148,6 +184,7 @@ fn is_latin(char: char) -> bool {
 }
 
 fn within_katakana(left: Option<char>, right: Option<char>) -> bool {
-    let is_katakana = |char: Option<char>| char.is_some_and(|char| matches!(char, '\u{30a0}'..='\u{30ff}'));
+    let is_katakana =
+        |char: Option<char>| char.is_some_and(|char| matches!(char, '\u{30a0}'..='\u{30ff}'));
     is_katakana(left) && is_katakana(right)
 }

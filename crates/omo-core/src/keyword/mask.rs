@@ -31,20 +31,28 @@ pub(super) fn own_words(text: &str, keywords: &Keywords) -> MaskedText {
 
 pub(super) fn is_only_a_banner(text: &str) -> bool {
     let mut blocks = paragraphs(text).into_iter();
-    let is_banner = |block: Range<usize>| text.get(block).is_some_and(|block| starts_as_loop(block.trim_start()));
+    let is_banner = |block: Range<usize>| {
+        text.get(block)
+            .is_some_and(|block| starts_as_loop(block.trim_start()))
+    };
     text.starts_with(['[', '•']) && blocks.next().is_some_and(is_banner) && blocks.next().is_none()
 }
 
 /// `[ULW LOOP - ITERATION 3/100]`, `[ULTRAWORK #3/50]`, `[RALPH LOOP …]`.
 fn starts_as_loop(line: &str) -> bool {
     let label = bracketed(line).unwrap_or_default().to_ascii_lowercase();
-    let of_a_loop = ["ulw", "ultrawork", "ralph"].iter().any(|name| label.starts_with(name));
+    let of_a_loop = ["ulw", "ultrawork", "ralph"]
+        .iter()
+        .any(|name| label.starts_with(name));
     label.starts_with("omo") || of_a_loop && label.contains([' ', '-', '#', '/'])
 }
 
 fn bracketed(line: &str) -> Option<&str> {
-    let rest = line.trim_start_matches(|char: char| char.is_whitespace() || matches!(char, '•' | '*' | '-'));
-    rest.strip_prefix('[')?.split_once(']').map(|(label, _)| label)
+    let rest = line
+        .trim_start_matches(|char: char| char.is_whitespace() || matches!(char, '•' | '*' | '-'));
+    rest.strip_prefix('[')?
+        .split_once(']')
+        .map(|(label, _)| label)
 }
 
 /// Banners of loops, omo's own lines among them: each with its paragraph, since a loop repeats
@@ -60,10 +68,13 @@ fn banners(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
 }
 
 fn is_banner(line: &str, keywords: &Keywords) -> bool {
-    let Some(label) = bracketed(line) else { return false };
+    let Some(label) = bracketed(line) else {
+        return false;
+    };
     let after = line.split_once(']').map_or("", |(_, after)| after);
     // `[x](y)` is a link.
-    let names_a_keyword = keyword_match::contains_keyword(label, keywords) && label.contains([' ', '-', '#', '/', ':']);
+    let names_a_keyword = keyword_match::contains_keyword(label, keywords)
+        && label.contains([' ', '-', '#', '/', ':']);
     !after.starts_with('(') && (names_a_keyword || starts_as_loop(line))
 }
 
@@ -128,13 +139,19 @@ fn next_tag(text: &str, from: usize) -> Option<Tag<'_>> {
         if !rest.starts_with(|char: char| char.is_ascii_alphabetic()) {
             continue;
         }
-        let name_length =
-            rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || b"_-:.".contains(byte)).count();
+        let name_length = rest
+            .bytes()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || b"_-:.".contains(byte))
+            .count();
         let window = inner.get(..inner.len().min(MAX_TAG))?;
         match memchr::memchr2(b'>', b'<', window) {
             Some(end) if window.get(end) == Some(&b'>') => {
                 let name = rest.get(..name_length)?;
-                return Some(Tag { name, closes, range: start..start + end + 2 });
+                return Some(Tag {
+                    name,
+                    closes,
+                    range: start..start + end + 2,
+                });
             }
             _ => {}
         }
@@ -152,7 +169,10 @@ fn links(text: &str) -> Vec<Range<usize>> {
             (Some(b'['), _) => open = Some(at),
             (Some(b']'), Some(b'(')) => {
                 let target = text.get(at..).unwrap_or_default();
-                let end = target.bytes().take(MAX_TAG).position(|byte| byte == b')' || byte == b'\n');
+                let end = target
+                    .bytes()
+                    .take(MAX_TAG)
+                    .position(|byte| byte == b')' || byte == b'\n');
                 if let (Some(start), Some(end)) = (open.take(), end) {
                     found.push(start..at + end);
                 }
@@ -167,15 +187,24 @@ fn links(text: &str) -> Vec<Range<usize>> {
 /// script that addresses are not written in.
 fn addresses(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    if !["://", "www.", "@"].iter().any(|mark| memmem::find(text.as_bytes(), mark.as_bytes()).is_some()) {
+    if !["://", "www.", "@"]
+        .iter()
+        .any(|mark| memmem::find(text.as_bytes(), mark.as_bytes()).is_some())
+    {
         return found;
     }
     let mut start = 0;
     for piece in text.split_inclusive(|char: char| char.is_whitespace() || !char.is_ascii()) {
         let is_address = piece.contains("://") || piece.starts_with("www.") || piece.contains('@');
         if is_address {
-            let from = ["http", "www.", "@"].iter().filter_map(|mark| piece.find(mark)).min().unwrap_or(0);
-            let end = piece.trim_end_matches(|char: char| char.is_whitespace() || !char.is_ascii()).len();
+            let from = ["http", "www.", "@"]
+                .iter()
+                .filter_map(|mark| piece.find(mark))
+                .min()
+                .unwrap_or(0);
+            let end = piece
+                .trim_end_matches(|char: char| char.is_whitespace() || !char.is_ascii())
+                .len();
             found.push(start + from.min(end)..start + end);
         }
         start += piece.len();
@@ -185,13 +214,21 @@ fn addresses(text: &str) -> Vec<Range<usize>> {
 
 /// Keywords that are part of code: `ulw(x)`, `x = ulw`, `^ulw|goal`.
 fn code_words(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
-    keyword_match::find_keywords(text, keywords).into_iter().filter(|word| is_code_word(text, word)).collect()
+    keyword_match::find_keywords(text, keywords)
+        .into_iter()
+        .filter(|word| is_code_word(text, word))
+        .collect()
 }
 
 /// `=> make it green`: an arrow before an instruction, which an arm of code does not look like.
 fn is_behind_arrow(after: &str) -> bool {
-    let line = after.strip_prefix("=>").and_then(|rest| rest.lines().next()).unwrap_or_default().trim();
-    line.split_whitespace().nth(1).is_some() && !line.ends_with([',', ';', '{', '}', ')', '"', '\''])
+    let line = after
+        .strip_prefix("=>")
+        .and_then(|rest| rest.lines().next())
+        .unwrap_or_default()
+        .trim();
+    line.split_whitespace().nth(1).is_some()
+        && !line.ends_with([',', ';', '{', '}', ')', '"', '\''])
 }
 
 fn is_code_word(text: &str, word: &Range<usize>) -> bool {
@@ -203,19 +240,33 @@ fn is_code_word(text: &str, word: &Range<usize>) -> bool {
         && before
             .trim_end_matches('(')
             .ends_with(|char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '!'));
-    let is_quoted = ['"', '\''].iter().any(|&mark| before.ends_with(mark) && after.starts_with(mark));
+    let is_quoted = ['"', '\'']
+        .iter()
+        .any(|&mark| before.ends_with(mark) && after.starts_with(mark));
     is_argument
         || is_quoted
         || before.ends_with('[') && after.starts_with(',')
-        || before.strip_suffix('[').is_some_and(|rest| rest.trim_end_matches(' ').ends_with(['=', ':']))
-        || before.strip_suffix('!').is_some_and(|rest| rest.is_empty() || rest.ends_with([' ', '(', '\n']))
+        || before
+            .strip_suffix('[')
+            .is_some_and(|rest| rest.trim_end_matches(' ').ends_with(['=', ':']))
+        || before
+            .strip_suffix('!')
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with([' ', '(', '\n']))
         || before.ends_with(", ") && after.starts_with(']')
         || before.ends_with(['^', '+', '{', '}', '>', '~', '%'])
-        || [".*", "(?i)", "\\b", "(?:", "(?!", "(?=", "\\s"].iter().any(|mark| before.ends_with(mark))
+        || [".*", "(?i)", "\\b", "(?:", "(?!", "(?=", "\\s"]
+            .iter()
+            .any(|mark| before.ends_with(mark))
         || line_before.ends_with(['=', '|', '│', '≠'])
-        || ["]+", "]*", ".*", ".+"].iter().any(|mark| line_before.ends_with(mark))
+        || ["]+", "]*", ".*", ".+"]
+            .iter()
+            .any(|mark| line_before.ends_with(mark))
         || after.starts_with(['(', '^', '+', '{', '}', '[', '~'])
-        || ["*.", "%", ".*", ".+", ")?", ")+", ")*", ")\\"].iter().any(|mark| after.starts_with(mark))
+        || ["*.", "%", ".*", ".+", ")?", ")+", ")*", ")\\"]
+            .iter()
+            .any(|mark| after.starts_with(mark))
         || line_after.starts_with(['=', '|', '│', '≠', '<', '>']) && !is_behind_arrow(line_after)
-        || ["&&", ":=", "!=", "+=", "-=", "++"].iter().any(|mark| line_after.starts_with(mark))
+        || ["&&", ":=", "!=", "+=", "-=", "++"]
+            .iter()
+            .any(|mark| line_after.starts_with(mark))
 }

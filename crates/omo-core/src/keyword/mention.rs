@@ -23,11 +23,14 @@ const REFUSED_WORDS: usize = 4;
 const REFUSED_LETTERS: usize = 7;
 
 /// Words that join two clauses.
-const JOINTS: [&str; 16] =
-    ["and", "then", "but", "so", "now", "y", "e", "und", "et", "и", "dan", "và", "ve", "aber", "pero", "also"];
+const JOINTS: [&str; 16] = [
+    "and", "then", "but", "so", "now", "y", "e", "und", "et", "и", "dan", "và", "ve", "aber",
+    "pero", "also",
+];
 
-const ARTICLES: [&str; 14] =
-    ["the", "a", "az", "o", "el", "le", "den", "das", "dem", "il", "το", "omo's", "omo", "your"];
+const ARTICLES: [&str; 14] = [
+    "the", "a", "az", "o", "el", "le", "den", "das", "dem", "il", "το", "omo's", "omo", "your",
+];
 
 /// Surroundings of a keyword, as the rules read them.
 struct Occurrence<'a> {
@@ -47,8 +50,16 @@ impl<'a> Occurrence<'a> {
         let lead = skip_fillers(around.before.trim());
         let is_attached = !around.after.starts_with(char::is_whitespace);
         let tail = without_mode(around.after.trim());
-        let has_request = [&around.before, &around.after].iter().any(|text| is_request(text));
-        Self { around, lead, tail, is_attached, has_request }
+        let has_request = [&around.before, &around.after]
+            .iter()
+            .any(|text| is_request(text));
+        Self {
+            around,
+            lead,
+            tail,
+            is_attached,
+            has_request,
+        }
     }
 
     fn is_mention(&self) -> bool {
@@ -64,11 +75,15 @@ impl<'a> Occurrence<'a> {
     fn is_refused_or_explained(&self) -> bool {
         let particle = longest(&words::USE_AFTER, self.tail, Side::Start).unwrap_or(0);
         let bare = self.tail.get(particle..).unwrap_or_default().trim_start();
-        let beyond = self.tail.trim_start_matches(|char: char| !char.is_alphanumeric());
+        let beyond = self
+            .tail
+            .trim_start_matches(|char: char| !char.is_alphanumeric());
         let explains = |text: &str| phrases(&words::EXPLAINING).any(|phrase| text.contains(phrase));
         self.is_refused()
             || self.is_behind_talk()
-            || [beyond, bare].iter().any(|tail| longest(&words::TALK_AFTER, tail, Side::Start).is_some())
+            || [beyond, bare]
+                .iter()
+                .any(|tail| longest(&words::TALK_AFTER, tail, Side::Start).is_some())
             || explains(&self.around.before)
             || !self.is_first() && explains(self.tail)
     }
@@ -76,11 +91,16 @@ impl<'a> Occurrence<'a> {
     /// `explica ulw`, `o ulw`; an article alone says nothing where the keyword is put to use: `use o ulw`.
     fn is_behind_talk(&self) -> bool {
         let before = self.around.before.trim_end();
-        let is_article = before.split_whitespace().next_back().is_some_and(|word| ARTICLES.contains(&word));
+        let is_article = before
+            .split_whitespace()
+            .next_back()
+            .is_some_and(|word| ARTICLES.contains(&word));
         longest(&words::TALK_BEFORE, before, Side::LastWord).is_some_and(|length| {
             !(is_article
                 && self.is_put_to_use()
-                && !before.get(before.len() - length..).is_some_and(|phrase| phrase.contains(' ')))
+                && !before
+                    .get(before.len() - length..)
+                    .is_some_and(|phrase| phrase.contains(' ')))
         })
     }
 
@@ -95,10 +115,18 @@ impl<'a> Occurrence<'a> {
             .by_ref()
             .take_while(|word| !JOINTS.contains(word))
             .any(|word| phrases(&words::REFUSING).any(|phrase| phrase == word));
-        let letters = before.char_indices().rev().take(REFUSED_LETTERS).last().map_or(before.len(), |(at, _)| at);
+        let letters = before
+            .char_indices()
+            .rev()
+            .take(REFUSED_LETTERS)
+            .last()
+            .map_or(before.len(), |(at, _)| at);
         let near = before.get(letters..).unwrap_or_default();
         let is_unspaced = |phrase: &&str| phrase.chars().all(|char| char > '\u{dff}');
-        word_refuses || phrases(&words::REFUSING).filter(is_unspaced).any(|phrase| near.contains(phrase))
+        word_refuses
+            || phrases(&words::REFUSING)
+                .filter(is_unspaced)
+                .any(|phrase| near.contains(phrase))
     }
 
     /// `ulw가 …`, `ulwが …`.
@@ -106,8 +134,11 @@ impl<'a> Occurrence<'a> {
         self.is_attached
             && phrases(&words::SUBJECT_PARTICLES).any(|particle| {
                 self.tail.strip_prefix(particle).is_some_and(|rest| {
-                    let is_kana = particle.chars().all(|char| matches!(char, '\u{3040}'..='\u{309f}'));
-                    is_kana && !rest.starts_with("モード") || !rest.starts_with(char::is_alphanumeric)
+                    let is_kana = particle
+                        .chars()
+                        .all(|char| matches!(char, '\u{3040}'..='\u{309f}'));
+                    is_kana && !rest.starts_with("モード")
+                        || !rest.starts_with(char::is_alphanumeric)
                 })
             })
     }
@@ -116,8 +147,12 @@ impl<'a> Occurrence<'a> {
     /// task (`ulw why does it fail? fix it`); then an instruction follows.
     fn asks(&self) -> bool {
         let is_marked = matches!(self.around.end, '?' | '？' | '؟');
-        let (request, asking) = (self.request_length(), longest(&words::ASKING_END, self.ending(), Side::End));
-        let ends_as_question = asking.is_some_and(|length| length > request) && !self.tail.is_empty();
+        let (request, asking) = (
+            self.request_length(),
+            longest(&words::ASKING_END, self.ending(), Side::End),
+        );
+        let ends_as_question =
+            asking.is_some_and(|length| length > request) && !self.tail.is_empty();
         let begins_as_question = longest(&words::ASKING, self.lead, Side::Start).is_some();
         let goes_on_as_question = self.starts_behind_a_word(&words::ASKING);
         let is_request = request > 0
@@ -125,7 +160,9 @@ impl<'a> Occurrence<'a> {
             || self.has_request
             || self.is_put_to_use() && is_request(&self.around.clauses_before);
         begins_as_question && !is_request
-            || (is_marked || ends_as_question || goes_on_as_question) && !is_request && !self.is_followed_by_task()
+            || (is_marked || ends_as_question || goes_on_as_question)
+                && !is_request
+                && !self.is_followed_by_task()
     }
 
     /// `ulw не работает`, `어제 ulw 돌렸는데 멈췄어`.
@@ -133,7 +170,9 @@ impl<'a> Occurrence<'a> {
         let request = self.request_length();
         let begins = self.starts_behind_a_word(&words::REPORTS) && !self.is_put_to_use();
         let first_clause = self.first_clause();
-        let ends = [first_clause, self.ending()].iter().all(|clause| ends_as_report(clause));
+        let ends = [first_clause, self.ending()]
+            .iter()
+            .all(|clause| ends_as_report(clause));
         let is_rescued = self.is_first() && self.is_followed_by_task();
         let begins_in_past = longest(&words::PAST, self.lead, Side::Start).is_some();
         begins_in_past && request == 0 && !self.has_request
@@ -144,20 +183,33 @@ impl<'a> Occurrence<'a> {
 
     /// A Cyrillic or Turkish verb in the third person right behind the keyword.
     fn is_verb_of_report(&self) -> bool {
-        let mut words =
-            self.tail.split_whitespace().skip_while(|word| matches!(*word, "не" | "опять" | "снова" | "уже"));
-        let verb = words.next().unwrap_or_default().trim_matches(|char: char| !char.is_alphanumeric());
-        let last = self.ending().split_whitespace().next_back().unwrap_or_default();
-        words::RUSSIAN_REPORT_VERBS.iter().any(|end| verb.ends_with(end))
-            || words::TURKISH_REPORT_VERBS.iter().any(|end| last.ends_with(end))
+        let mut words = self
+            .tail
+            .split_whitespace()
+            .skip_while(|word| matches!(*word, "не" | "опять" | "снова" | "уже"));
+        let verb = words
+            .next()
+            .unwrap_or_default()
+            .trim_matches(|char: char| !char.is_alphanumeric());
+        let last = self
+            .ending()
+            .split_whitespace()
+            .next_back()
+            .unwrap_or_default();
+        words::RUSSIAN_REPORT_VERBS
+            .iter()
+            .any(|end| verb.ends_with(end))
+            || words::TURKISH_REPORT_VERBS
+                .iter()
+                .any(|end| last.ends_with(end))
     }
 
     /// `plan, ulw, ralph`, `modes are plan, ulw and ralph`.
     fn is_list_item(&self) -> bool {
         let rest: Vec<&str> = sentence::split_words(&self.around.after);
         let is_between = self.around.opened_by == Some(',') && self.around.before.trim().is_empty();
-        let is_last_but_one =
-            self.around.after.starts_with(',') && rest.len() == 1 || matches!(rest.as_slice(), ["and" | "or", _]);
+        let is_last_but_one = self.around.after.starts_with(',') && rest.len() == 1
+            || matches!(rest.as_slice(), ["and" | "or", _]);
         is_between && is_last_but_one
     }
 
@@ -168,17 +220,29 @@ impl<'a> Occurrence<'a> {
             || self.has_request
             || self.request_length() > 0
             || self.is_put_to_use()
-            || self.lead.rsplit(' ').next().is_some_and(|word| JOINTS.contains(&word))
+            || self
+                .lead
+                .rsplit(' ')
+                .next()
+                .is_some_and(|word| JOINTS.contains(&word))
             || longest(&words::USE_AFTER, self.tail, Side::Start).is_some()
             || self.is_behind_one_word()
     }
 
     /// `use ulw`, `mit ulw`, `用ulw`.
     fn is_put_to_use(&self) -> bool {
-        let lead = ARTICLES
-            .iter()
-            .find_map(|article| self.lead.strip_suffix(article).filter(|rest| rest.ends_with(' ')).map(str::trim_end));
-        longest(&words::USE_BEFORE, lead.unwrap_or(self.lead), Side::LastWord).is_some()
+        let lead = ARTICLES.iter().find_map(|article| {
+            self.lead
+                .strip_suffix(article)
+                .filter(|rest| rest.ends_with(' '))
+                .map(str::trim_end)
+        });
+        longest(
+            &words::USE_BEFORE,
+            lead.unwrap_or(self.lead),
+            Side::LastWord,
+        )
+        .is_some()
     }
 
     fn is_first(&self) -> bool {
@@ -187,8 +251,10 @@ impl<'a> Occurrence<'a> {
 
     /// `team ulw build it`; not `my ulw run`.
     fn is_behind_one_word(&self) -> bool {
-        const NAMING: [&str; 12] =
-            ["my", "your", "our", "the", "a", "this", "that", "his", "her", "their", "any", "another"];
+        const NAMING: [&str; 12] = [
+            "my", "your", "our", "the", "a", "this", "that", "his", "her", "their", "any",
+            "another",
+        ];
         let is_word = self.lead.chars().all(|char| char.is_ascii_alphanumeric());
         is_word && !NAMING.contains(&self.lead) && self.tail.split_whitespace().count() > 1
     }
@@ -209,26 +275,36 @@ impl<'a> Occurrence<'a> {
     }
 
     fn ending(&self) -> &str {
-        self.tail.trim_end_matches(|char: char| !char.is_alphanumeric() && !is_mark_of_a_script(char))
+        self.tail
+            .trim_end_matches(|char: char| !char.is_alphanumeric() && !is_mark_of_a_script(char))
     }
 
     fn first_clause(&self) -> &str {
-        let end = self.tail.find([',', '，', '、', ':']).unwrap_or(self.tail.len());
+        let end = self
+            .tail
+            .find([',', '，', '、', ':'])
+            .unwrap_or(self.tail.len());
         self.tail.get(..end).unwrap_or_default()
     }
 
     /// `true` for a tail that begins with one of these, also behind its first word.
     fn starts_behind_a_word(&self, table: &[&'static str]) -> bool {
-        let tail = self.tail.trim_start_matches(|char: char| !char.is_alphanumeric());
+        let tail = self
+            .tail
+            .trim_start_matches(|char: char| !char.is_alphanumeric());
         longest(table, tail, Side::Start).is_some()
     }
 
     fn is_followed_by_task(&self) -> bool {
         let next = self.around.next.trim();
-        let asks = next.ends_with(['?', '？', '؟']) || longest(&words::ASKING, next, Side::Start).is_some();
+        let asks = next.ends_with(['?', '？', '؟'])
+            || longest(&words::ASKING, next, Side::Start).is_some();
         let word = next.trim_end_matches(|char: char| !char.is_alphanumeric());
         let is_empty = matches!(word, "" | "no" | "nope" | "nah" | "yes");
-        self.is_first() && !is_empty && !asks && longest(&words::SPEAKERS, next, Side::Start).is_none()
+        self.is_first()
+            && !is_empty
+            && !asks
+            && longest(&words::SPEAKERS, next, Side::Start).is_none()
     }
 }
 
@@ -242,7 +318,8 @@ fn is_mark_of_a_script(char: char) -> bool {
 }
 
 fn ends_as_report(clause: &str) -> bool {
-    let clause = clause.trim_end_matches(|char: char| !char.is_alphanumeric() && !is_mark_of_a_script(char));
+    let clause =
+        clause.trim_end_matches(|char: char| !char.is_alphanumeric() && !is_mark_of_a_script(char));
     let request = longest(&words::REQUEST_END, clause, Side::End);
     let report = longest(&words::REPORT_END, clause, Side::End);
     report > request || request.is_none() && ends_in_korean_past(clause)
@@ -260,7 +337,9 @@ fn ends_in_korean_past(clause: &str) -> bool {
 }
 
 fn without_mode(tail: &str) -> &str {
-    let rest = ["모드", "モード", "模式", "mode", "โหมด", "मोड"].iter().find_map(|noun| tail.strip_prefix(noun));
+    let rest = ["모드", "モード", "模式", "mode", "โหมด", "मोड"]
+        .iter()
+        .find_map(|noun| tail.strip_prefix(noun));
     rest.map_or(tail, str::trim_start)
 }
 
@@ -268,15 +347,19 @@ const MAX_FILLERS: usize = 12;
 
 /// A stretch without greetings and politeness at its beginning; empty where it is nothing else.
 fn skip_fillers(text: &str) -> &str {
-    let mut rest = text.trim_start_matches(|char: char| !char.is_alphanumeric() && !is_mark_of_a_script(char));
+    let mut rest =
+        text.trim_start_matches(|char: char| !char.is_alphanumeric() && !is_mark_of_a_script(char));
     for _ in 0..MAX_FILLERS {
-        let end = rest.find(|char: char| !char.is_alphanumeric() && !is_mark_of_a_script(char) && char != '\'');
+        let end = rest.find(|char: char| {
+            !char.is_alphanumeric() && !is_mark_of_a_script(char) && char != '\''
+        });
         let word = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
         if word.is_empty() || !phrases(&words::FILLERS).any(|filler| filler == word) {
             return rest;
         }
         rest = rest.get(word.len()..).unwrap_or_default();
-        rest = rest.trim_start_matches(|char: char| !char.is_alphanumeric() && !is_mark_of_a_script(char));
+        rest = rest
+            .trim_start_matches(|char: char| !char.is_alphanumeric() && !is_mark_of_a_script(char));
     }
     rest
 }
@@ -310,7 +393,8 @@ fn longest(table: &[&'static str], text: &str, side: Side) -> Option<usize> {
                 Side::Start => (phrase.chars().next_back(), rest.chars().next()),
                 Side::End | Side::LastWord => (phrase.chars().next(), rest.chars().next_back()),
             };
-            !outer.is_some_and(char::is_alphanumeric) || !inner.is_some_and(|char| is_bounded(char, phrase, side))
+            !outer.is_some_and(char::is_alphanumeric)
+                || !inner.is_some_and(|char| is_bounded(char, phrase, side))
         })
     };
     phrases(table).filter(is_there).map(str::len).max()
@@ -321,7 +405,9 @@ fn longest(table: &[&'static str], text: &str, side: Side) -> Option<usize> {
 fn is_bounded(char: char, phrase: &str, side: Side) -> bool {
     match char {
         _ if !char.is_alphanumeric() => false,
-        '\u{ac00}'..='\u{d7a3}' => side == Side::LastWord || side == Side::Start && phrase.chars().count() == 1,
+        '\u{ac00}'..='\u{d7a3}' => {
+            side == Side::LastWord || side == Side::Start && phrase.chars().count() == 1
+        }
         '\u{0}'..='\u{dff}' | '\u{1e00}'..='\u{1eff}' => true,
         _ => false,
     }
@@ -333,9 +419,14 @@ fn contains_word(text: &str, phrase: &str) -> bool {
     }
     text.match_indices(phrase).any(|(at, _)| {
         let before = text.get(..at).and_then(|before| before.chars().next_back());
-        let after = text.get(at + phrase.len()..).and_then(|after| after.chars().next());
+        let after = text
+            .get(at + phrase.len()..)
+            .and_then(|after| after.chars().next());
         let is_letter = |char: Option<char>| char.is_some_and(char::is_alphanumeric);
-        let is_spaced = phrase.chars().next().is_some_and(|char| is_bounded(char, phrase, Side::End));
+        let is_spaced = phrase
+            .chars()
+            .next()
+            .is_some_and(|char| is_bounded(char, phrase, Side::End));
         !is_spaced || !is_letter(before) && !is_letter(after)
     })
 }

@@ -5,7 +5,10 @@ use std::ops::Range;
 use crate::text::masked_text::find;
 
 /// Notes of the client and the block of omo: they are removed, and the rest is read.
-const NOTES: [(&str, &str); 2] = [("<system-reminder>", "</system-reminder>"), (OWN_NOTE, "</ultrawork-mode>")];
+const NOTES: [(&str, &str); 2] = [
+    ("<system-reminder>", "</system-reminder>"),
+    (OWN_NOTE, "</ultrawork-mode>"),
+];
 
 /// omo closes its block: an open one was typed, and the text behind it is its writer's.
 const OWN_NOTE: &str = "<ultrawork-mode>";
@@ -28,7 +31,9 @@ pub(super) fn notes(text: &str) -> Vec<Range<usize>> {
 pub(super) fn without_leading_notes(mut text: &str) -> &str {
     loop {
         let note = NOTES.iter().find(|(open, _)| starts_with(text, open));
-        let Some((open, close)) = note else { return text };
+        let Some((open, close)) = note else {
+            return text;
+        };
         match text.split_once(close) {
             Some((_, rest)) => text = rest.trim_start(),
             None if open.eq_ignore_ascii_case(OWN_NOTE) => return text,
@@ -40,5 +45,6 @@ pub(super) fn without_leading_notes(mut text: &str) -> &str {
 
 /// `true` for a text that begins with these ASCII characters, in either case.
 pub(super) fn starts_with(text: &str, prefix: &str) -> bool {
-    text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    text.get(..prefix.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }

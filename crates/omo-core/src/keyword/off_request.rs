@@ -19,7 +19,10 @@ pub(super) struct OffRequest {
 pub(super) fn find_off_request(text: &str, words: &[Range<usize>]) -> Option<OffRequest> {
     let clause = words.iter().find_map(|word| off_clause(text, word))?;
     let rest = [text.get(..clause.start), text.get(clause.end..)];
-    let whole = rest.into_iter().flatten().all(|rest| words_of(rest).iter().all(|word| is_polite(word)));
+    let whole = rest
+        .into_iter()
+        .flatten()
+        .all(|rest| words_of(rest).iter().all(|word| is_polite(word)));
     Some(OffRequest { whole })
 }
 
@@ -65,7 +68,10 @@ fn end_of_clause(after: &str) -> Option<(usize, char)> {
             return None;
         }
         let rest = after.get(at..)?;
-        let joins = |word: &str| rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+        let joins = |word: &str| {
+            rest.get(..word.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(word))
+        };
         if [" and ", " then ", " but "].into_iter().any(joins) {
             return Some((at, char));
         }
@@ -84,8 +90,16 @@ fn is_request(left: &[&str]) -> bool {
 }
 
 fn turns_off(left: &[&str], right: &[&str]) -> bool {
-    let left: Vec<&str> = left.iter().copied().filter(|word| !is_polite(word)).collect();
-    let right: Vec<&str> = right.iter().copied().filter(|word| !is_polite(word) && !is_noun(word)).collect();
+    let left: Vec<&str> = left
+        .iter()
+        .copied()
+        .filter(|word| !is_polite(word))
+        .collect();
+    let right: Vec<&str> = right
+        .iter()
+        .copied()
+        .filter(|word| !is_polite(word) && !is_noun(word))
+        .collect();
     match (left.as_slice(), right.as_slice()) {
         ([], [verb]) => is_off_word(verb) || is_stop_verb(verb) || is_off_ending(verb),
         ([], ["을" | "를" | "を" | "模式", verb]) => is_off_ending(verb),
@@ -104,7 +118,17 @@ fn is_off_word(word: &str) -> bool {
 pub(super) fn is_stop_verb(word: &str) -> bool {
     matches!(
         word,
-        "stop" | "cancel" | "disable" | "deactivate" | "end" | "exit" | "quit" | "abort" | "halt" | "kill" | "stoppen"
+        "stop"
+            | "cancel"
+            | "disable"
+            | "deactivate"
+            | "end"
+            | "exit"
+            | "quit"
+            | "abort"
+            | "halt"
+            | "kill"
+            | "stoppen"
     )
 }
 
@@ -175,7 +199,10 @@ pub(super) fn is_off_ending(word: &str) -> bool {
         "取消",
     ];
     let mut verb = word;
-    while let Some(rest) = PARTICLES.iter().find_map(|particle| verb.strip_prefix(particle)) {
+    while let Some(rest) = PARTICLES
+        .iter()
+        .find_map(|particle| verb.strip_prefix(particle))
+    {
         verb = rest;
     }
     VERBS.contains(&verb)
@@ -183,7 +210,10 @@ pub(super) fn is_off_ending(word: &str) -> bool {
 
 /// `true` for a word for an ultrawork run.
 fn is_noun(word: &str) -> bool {
-    matches!(word, "mode" | "loop" | "run" | "session" | "모드" | "モード")
+    matches!(
+        word,
+        "mode" | "loop" | "run" | "session" | "모드" | "モード"
+    )
 }
 
 pub(super) fn is_polite(word: &str) -> bool {

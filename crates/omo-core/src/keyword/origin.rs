@@ -41,5 +41,9 @@ pub(super) fn text_of_person(prompt: &str) -> Option<&str> {
     let text = without_leading_notes(prompt.trim_start());
     let only_notes = text.is_empty() && !prompt.trim().is_empty();
     let foreign = NOT_A_PERSON.iter().any(|prefix| starts_with(text, prefix));
-    if only_notes || foreign || mask::is_only_a_banner(text) { None } else { Some(text) }
+    if only_notes || foreign || mask::is_only_a_banner(text) {
+        None
+    } else {
+        Some(text)
+    }
 }

@@ -15,22 +15,36 @@ pub(super) fn pasted_lines(text: &str, keywords: &Keywords) -> Vec<Range<usize>>
     let has_settings = lines(text).any(|(_, line)| is_setting(line));
     let mut found = indented_code(text);
     let mut named = 0;
-    let all_named = lines(text).filter(|(_, line)| keyword_match::contains_keyword(line, keywords)).count();
+    let all_named = lines(text)
+        .filter(|(_, line)| keyword_match::contains_keyword(line, keywords))
+        .count();
     for (range, line) in lines(text) {
         let trimmed = line.trim();
         let names_keyword = keyword_match::contains_keyword(line, keywords);
         named += usize::from(names_keyword);
         let is_in_middle = named > JUDGED_LINES && named + JUDGED_LINES <= all_named;
-        if names_keyword && is_in_middle || is_shell(trimmed) || is_chat(line) || has_settings && is_section(trimmed) {
+        if names_keyword && is_in_middle
+            || is_shell(trimmed)
+            || is_chat(line)
+            || has_settings && is_section(trimmed)
+        {
             found.push(range);
             continue;
         }
         if !names_keyword {
             continue;
         }
-        let Some(word) = keyword_match::find_keywords(line, keywords).into_iter().next() else { continue };
+        let Some(word) = keyword_match::find_keywords(line, keywords)
+            .into_iter()
+            .next()
+        else {
+            continue;
+        };
         let line = Line { text: line, word };
-        let next = text.get(range.end..).and_then(|rest| rest.lines().nth(1)).unwrap_or_default();
+        let next = text
+            .get(range.end..)
+            .and_then(|rest| rest.lines().nth(1))
+            .unwrap_or_default();
         if line.is_stack_frame()
             || line.is_setting_of_keyword()
             || line.is_run_of_keyword()
@@ -63,21 +77,33 @@ fn own_end(line: &str, keywords: &Keywords) -> usize {
         let before = line.get(..word.start).unwrap_or_default();
         let stands_apart = [", ", ". ", "! ", " - ", " — ", "。", "，"]
             .iter()
-            .any(|mark| before.strip_suffix(mark).is_some_and(|rest| !rest.ends_with(' ') && !rest.is_empty()));
-        let is_listed = line.get(word.end..).is_some_and(|after| after.starts_with(','));
+            .any(|mark| {
+                before
+                    .strip_suffix(mark)
+                    .is_some_and(|rest| !rest.ends_with(' ') && !rest.is_empty())
+            });
+        let is_listed = line
+            .get(word.end..)
+            .is_some_and(|after| after.starts_with(','));
         stands_apart && !is_listed
     };
-    let word = keyword_match::find_keywords(line, keywords).into_iter().rfind(begins_clause);
+    let word = keyword_match::find_keywords(line, keywords)
+        .into_iter()
+        .rfind(begins_clause);
     word.map_or(line.len(), |word| word.start)
 }
 
 fn is_shell(line: &str) -> bool {
-    let marked = ["$ ", "% ", "❯", "› ", "➜ ", "⏺ ", "PS C:"].iter().any(|mark| line.starts_with(mark));
+    let marked = ["$ ", "% ", "❯", "› ", "➜ ", "⏺ ", "PS C:"]
+        .iter()
+        .any(|mark| line.starts_with(mark));
     // `me@host:~$ ulw`, `C:\work>ulw`
     let first = line.split_whitespace().next().unwrap_or_default();
     marked
         || first.contains('@') && first.ends_with(['$', '#', '%'])
-        || first.get(1..).is_some_and(|rest| rest.starts_with(":\\") && rest.contains('>'))
+        || first
+            .get(1..)
+            .is_some_and(|rest| rest.starts_with(":\\") && rest.contains('>'))
 }
 
 /// Maximum characters before the colon after a role.
@@ -105,25 +131,41 @@ fn is_chat(line: &str) -> bool {
         "アシスタント",
         "developer",
     ];
-    let line = line.trim_start_matches(|char: char| char.is_whitespace() || matches!(char, '*' | '_' | '-' | '#'));
-    let colon = line.char_indices().take(LONGEST_ROLE).find(|(_, char)| matches!(char, ':' | '：'));
-    let Some((colon, _)) = colon else { return false };
-    let role = line.get(..colon).unwrap_or_default().trim_matches(['*', '_', ' ']);
+    let line = line.trim_start_matches(|char: char| {
+        char.is_whitespace() || matches!(char, '*' | '_' | '-' | '#')
+    });
+    let colon = line
+        .char_indices()
+        .take(LONGEST_ROLE)
+        .find(|(_, char)| matches!(char, ':' | '：'));
+    let Some((colon, _)) = colon else {
+        return false;
+    };
+    let role = line
+        .get(..colon)
+        .unwrap_or_default()
+        .trim_matches(['*', '_', ' ']);
     ROLES.iter().any(|name| role.eq_ignore_ascii_case(name))
 }
 
 /// `name = value`, and not in the middle of a sentence.
 fn is_setting(line: &str) -> bool {
-    line.split_once('=').is_some_and(|(name, _)| is_name(name.trim()))
+    line.split_once('=')
+        .is_some_and(|(name, _)| is_name(name.trim()))
 }
 
 fn is_name(word: &str) -> bool {
-    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.\"'".contains(&byte))
+    !word.is_empty()
+        && word
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"_-.\"'".contains(&byte))
 }
 
 /// `[name]`, above settings.
 fn is_section(line: &str) -> bool {
-    line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).is_some_and(is_name)
+    line.strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+        .is_some_and(is_name)
 }
 
 /// `true` for a prompt of one line that is indented as Markdown's code.
@@ -137,7 +179,10 @@ fn is_indented(line: &str) -> bool {
 
 /// Lines indented as Markdown's code, where the text itself is not and no list holds them.
 fn indented_code(text: &str) -> Vec<Range<usize>> {
-    if lines(text).filter(|(_, line)| !line.trim().is_empty()).all(|(_, line)| is_indented(line)) {
+    if lines(text)
+        .filter(|(_, line)| !line.trim().is_empty())
+        .all(|(_, line)| is_indented(line))
+    {
         return Vec::new();
     }
     let mut in_list = false;
@@ -161,9 +206,13 @@ pub(super) fn without_bullet(line: &str) -> &str {
     let line = line.trim_start();
     let number = line.trim_start_matches(|char: char| char.is_ascii_digit());
     let is_numbered = number.len() < line.len();
-    let rest =
-        if is_numbered { number.strip_prefix(['.', ')']) } else { line.strip_prefix(['-', '*', '•', '+', '–']) };
-    rest.and_then(|rest| rest.strip_prefix(' ')).map_or(line, str::trim_start)
+    let rest = if is_numbered {
+        number.strip_prefix(['.', ')'])
+    } else {
+        line.strip_prefix(['-', '*', '•', '+', '–'])
+    };
+    rest.and_then(|rest| rest.strip_prefix(' '))
+        .map_or(line, str::trim_start)
 }
 
 /// `true` for a word that may begin an instruction.
@@ -186,7 +235,9 @@ impl Line<'_> {
 
     fn starts_with_keyword(&self) -> bool {
         let before = without_bullet(self.before());
-        let is_mark = ["//", "/*", "#!"].iter().any(|mark| before.starts_with(mark));
+        let is_mark = ["//", "/*", "#!"]
+            .iter()
+            .any(|mark| before.starts_with(mark));
         !is_mark && !before.chars().any(char::is_alphanumeric)
     }
 }

@@ -12,7 +12,10 @@ pub(super) fn tables(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
         let inner = text.get(block.clone()).unwrap_or_default();
         if keyword_match::contains_keyword(inner, keywords) {
             let rows = rows_in_block(inner, keywords);
-            found.extend(rows.into_iter().map(|row| block.start + row.start..block.start + row.end));
+            found.extend(
+                rows.into_iter()
+                    .map(|row| block.start + row.start..block.start + row.end),
+            );
         }
     }
     found
@@ -20,7 +23,9 @@ pub(super) fn tables(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
 
 /// Lines that begin with a bar, and the lines around a row of dashes.
 fn barred_tables(text: &str) -> Vec<Range<usize>> {
-    let all: Vec<(Range<usize>, &str)> = lines(text).filter(|(_, line)| line.contains(['|', '│', '┃'])).collect();
+    let all: Vec<(Range<usize>, &str)> = lines(text)
+        .filter(|(_, line)| line.contains(['|', '│', '┃']))
+        .collect();
     let mut found: Vec<Range<usize>> = Vec::new();
     for (index, (range, line)) in all.iter().enumerate() {
         let is_below = |upper: &Range<usize>| upper.end + 1 == range.start;
@@ -28,7 +33,10 @@ fn barred_tables(text: &str) -> Vec<Range<usize>> {
             found.push(range.clone());
         } else if is_rule(line) {
             let head = index.checked_sub(1).and_then(|index| all.get(index));
-            found.extend(head.map(|(head, _)| head.clone()).filter(|head| is_below(head)));
+            found.extend(
+                head.map(|(head, _)| head.clone())
+                    .filter(|head| is_below(head)),
+            );
             found.push(range.clone());
         } else if found.last().is_some_and(is_below) {
             found.push(range.clone());
@@ -38,7 +46,10 @@ fn barred_tables(text: &str) -> Vec<Range<usize>> {
 }
 
 fn is_rule(line: &str) -> bool {
-    line.contains("--") && line.chars().all(|char| matches!(char, '|' | '-' | ':') || char.is_whitespace())
+    line.contains("--")
+        && line
+            .chars()
+            .all(|char| matches!(char, '|' | '-' | ':') || char.is_whitespace())
 }
 
 fn rows_in_block(block: &str, keywords: &Keywords) -> Vec<Range<usize>> {
@@ -49,7 +60,11 @@ fn rows_in_block(block: &str, keywords: &Keywords) -> Vec<Range<usize>> {
             continue;
         }
         let beside = [index.checked_sub(1), Some(index + 1)];
-        let mut beside = beside.into_iter().flatten().filter_map(|index| all.get(index)).map(|(_, line)| *line);
+        let mut beside = beside
+            .into_iter()
+            .flatten()
+            .filter_map(|index| all.get(index))
+            .map(|(_, line)| *line);
         let cells = cells_in_line(line);
         let is_row = cells.is_some() && beside.clone().any(|other| cells_in_line(other) == cells)
             || line.matches(" | ").count() > 1 && !starts_with_keyword(line, keywords);
@@ -58,8 +73,12 @@ fn rows_in_block(block: &str, keywords: &Keywords) -> Vec<Range<usize>> {
         });
         let is_named = is_list_item(line)
             && is_keyword(without_bullet(line), keywords)
-            && !beside.clone().any(|other| is_list_item(other) && is_task(without_bullet(other)))
-            && beside.any(|other| other.ends_with(':') || is_list_item(other) && !without_bullet(other).contains(' '));
+            && !beside
+                .clone()
+                .any(|other| is_list_item(other) && is_task(without_bullet(other)))
+            && beside.any(|other| {
+                other.ends_with(':') || is_list_item(other) && !without_bullet(other).contains(' ')
+            });
         if is_row || is_entry || is_named || is_comparison(line, keywords) {
             found.push(range.clone());
         }
@@ -68,12 +87,17 @@ fn rows_in_block(block: &str, keywords: &Keywords) -> Vec<Range<usize>> {
 }
 
 fn starts_with_keyword(line: &str, keywords: &Keywords) -> bool {
-    keyword_match::find_keywords(line, keywords).first().is_some_and(|word| word.start == 0)
+    keyword_match::find_keywords(line, keywords)
+        .first()
+        .is_some_and(|word| word.start == 0)
 }
 
 fn is_keyword(name: &str, keywords: &Keywords) -> bool {
     let name = name.trim_matches(['*', '_', ' ']);
-    keywords.words().iter().any(|keyword| name.eq_ignore_ascii_case(keyword))
+    keywords
+        .words()
+        .iter()
+        .any(|keyword| name.eq_ignore_ascii_case(keyword))
 }
 
 /// The separator of the cells of a row, and their number.
@@ -83,7 +107,11 @@ fn cells_in_line(line: &str) -> Option<(char, usize)> {
     if tabs > 1 {
         return Some(('\t', tabs));
     }
-    let columns = |gap: &str| line.split(gap).filter(|cell| !cell.trim().is_empty()).count();
+    let columns = |gap: &str| {
+        line.split(gap)
+            .filter(|cell| !cell.trim().is_empty())
+            .count()
+    };
     if columns("  ") > 2 || columns("   ") > 1 {
         return Some((' ', columns("  ")));
     }
@@ -95,7 +123,10 @@ fn cells_in_line(line: &str) -> Option<(char, usize)> {
 /// `name: text` and `name - text`, behind a bullet or not. The name may have a bracket behind it.
 fn described_name(line: &str) -> Option<(&str, &str)> {
     let rest = without_bullet(line);
-    let at = [": ", " - ", " – ", " — ", "："].iter().filter_map(|mark| Some((rest.find(mark)?, mark.len()))).min();
+    let at = [": ", " - ", " – ", " — ", "："]
+        .iter()
+        .filter_map(|mark| Some((rest.find(mark)?, mark.len())))
+        .min();
     let (end, length) = at?;
     let name = rest.get(..end)?;
     let name = name.split(" (").next().unwrap_or(name).trim();
@@ -104,7 +135,9 @@ fn described_name(line: &str) -> Option<(&str, &str)> {
 
 /// `true` where the line beside describes a name as well: in a list, or where both are descriptions.
 fn is_compared(line: &str, text: &str, other: &str) -> bool {
-    let Some((_, other_text)) = described_name(other) else { return false };
+    let Some((_, other_text)) = described_name(other) else {
+        return false;
+    };
     is_list_item(line) && is_list_item(other) || is_description(text) && is_description(other_text)
 }
 
@@ -124,8 +157,15 @@ fn is_task(line: &str) -> bool {
 
 /// `loops until it is verified`, `a loop`, `no checks`; not `fix it`.
 fn is_description(text: &str) -> bool {
-    let first = text.split_whitespace().next().unwrap_or_default().trim_end_matches([',', '.']);
+    let first = text
+        .split_whitespace()
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches([',', '.']);
     first.len() > 3 && first.ends_with('s') && !first.ends_with("ss")
         || first.ends_with("ed")
-        || matches!(first, "a" | "an" | "the" | "no" | "is" | "has" | "yes" | "only" | "one")
+        || matches!(
+            first,
+            "a" | "an" | "the" | "no" | "is" | "has" | "yes" | "only" | "one"
+        )
 }

@@ -22,13 +22,23 @@ pub fn read_plain_stop(prompt: &str) -> Option<PlainStop> {
     }
     let lower = text.to_lowercase().replace('’', "'");
     let asks = lower.ends_with(['?', '？', '؟']);
-    if asks && !["can you", "could you", "would you", "will you"].iter().any(|start| lower.starts_with(start)) {
+    if asks
+        && !["can you", "could you", "would you", "will you"]
+            .iter()
+            .any(|start| lower.starts_with(start))
+    {
         return None;
     }
     let phrases = [(&STOP_PHRASES[..], " stop "), (&WAIT_PHRASES[..], " wait ")];
-    let known = phrases.into_iter().flat_map(|(known, word)| known.iter().map(move |phrase| (phrase, word)));
+    let known = phrases
+        .into_iter()
+        .flat_map(|(known, word)| known.iter().map(move |phrase| (phrase, word)));
     let words = known.fold(lower, |text, (phrase, word)| text.replace(phrase, word));
-    let words: Vec<&str> = words_of(&words).into_iter().map(without_courtesy).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = words_of(&words)
+        .into_iter()
+        .map(without_courtesy)
+        .filter(|word| !word.is_empty())
+        .collect();
     let is_stop = |word: &&str| {
         matches!(*word, "stop" | "halt" | "stopp")
             || is_foreign_stop(word)
@@ -36,8 +46,9 @@ pub fn read_plain_stop(prompt: &str) -> Option<PlainStop> {
             || STOPS.contains(word)
     };
     let is_wait = |word: &&str| WAITS.contains(word) || is_stop_verb(word);
-    let says_only =
-        words.iter().all(|word| is_stop(word) || is_wait(word) || is_polite(word) || FILLERS.contains(word));
+    let says_only = words
+        .iter()
+        .all(|word| is_stop(word) || is_wait(word) || is_polite(word) || FILLERS.contains(word));
     match says_only {
         true if words.iter().any(is_stop) => Some(PlainStop::Stop),
         true if words.iter().any(is_wait) => Some(PlainStop::Wait),
@@ -47,7 +58,10 @@ pub fn read_plain_stop(prompt: &str) -> Option<PlainStop> {
 
 fn without_courtesy(word: &str) -> &str {
     let word = word.strip_prefix(['请', '請', '先']).unwrap_or(word);
-    ["ください", "下さい", "一下", "吧", "啊"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word)
+    ["ください", "下さい", "一下", "吧", "啊"]
+        .iter()
+        .find_map(|end| word.strip_suffix(end))
+        .unwrap_or(word)
 }
 
 /// Requests of several words to stop, in lower case, the longest first.

@@ -22,7 +22,9 @@ pub(super) fn word_context(text: &str, word: &Range<usize>) -> WordContext {
     let after = text.get(word.end..).unwrap_or_default();
     let before = before.trim_end_matches(['*', '_']);
     let after = after.trim_start_matches(['*', '_']);
-    let start = start_behind(before, |char, next| ends_sentence(char, next) || ends_clause(char, next));
+    let start = start_behind(before, |char, next| {
+        ends_sentence(char, next) || ends_clause(char, next)
+    });
     let sentence = start_behind(before, ends_sentence);
     let (length, end) = sentence_end(after);
     WordContext {
@@ -30,7 +32,9 @@ pub(super) fn word_context(text: &str, word: &Range<usize>) -> WordContext {
         before: lower(before.get(start..).unwrap_or_default()),
         after: lower(after.get(..length).unwrap_or_default()),
         end,
-        opened_by: before.get(..start).and_then(|rest| rest.chars().next_back()),
+        opened_by: before
+            .get(..start)
+            .and_then(|rest| rest.chars().next_back()),
         next: lower(next_sentence(after.get(length..).unwrap_or_default())),
     }
 }
@@ -82,7 +86,9 @@ pub(super) fn ends_clause(char: char, next: char) -> bool {
     match char {
         ',' | ':' => !next.is_ascii_alphanumeric(),
         '-' => next == ' ',
-        '，' | '、' | '：' | '—' | '–' | '(' | ')' | '（' | '）' | '[' | ']' | '→' | '·' => true,
+        '，' | '、' | '：' | '—' | '–' | '(' | ')' | '（' | '）' | '[' | ']' | '→' | '·' => {
+            true
+        }
         _ => false,
     }
 }
@@ -90,7 +96,11 @@ pub(super) fn ends_clause(char: char, next: char) -> bool {
 /// The words of a stretch, without the marks around them.
 pub(super) fn split_words(text: &str) -> Vec<&str> {
     text.split(|char: char| {
-        !(char.is_alphanumeric() || matches!(char, '\'' | '_' | '-' | '/' | '=' | crate::text::masked_text::COVERED))
+        !(char.is_alphanumeric()
+            || matches!(
+                char,
+                '\'' | '_' | '-' | '/' | '=' | crate::text::masked_text::COVERED
+            ))
     })
     .filter(|word| !word.trim_matches(['-', '/']).is_empty())
     .collect()

@@ -23,10 +23,18 @@ pub(super) fn read_short_request(text: &str, keywords: &Keywords) -> Option<Shor
         return None;
     }
     let rest = text_behind_keyword(text, keywords)?;
-    if rest.trim().chars().all(|char| matches!(char, '.' | '!' | '…' | '。' | '！')) {
+    if rest
+        .trim()
+        .chars()
+        .all(|char| matches!(char, '.' | '!' | '…' | '。' | '！'))
+    {
         return Some(ShortRequest::GoOn);
     }
-    if rest.trim().chars().all(|char| matches!(char, '?' | '？' | '؟')) {
+    if rest
+        .trim()
+        .chars()
+        .all(|char| matches!(char, '?' | '？' | '؟'))
+    {
         return Some(ShortRequest::Help);
     }
     read_request_word(rest.strip_prefix(char::is_whitespace)?.trim())
@@ -34,8 +42,16 @@ pub(super) fn read_short_request(text: &str, keywords: &Keywords) -> Option<Shor
 
 /// Text behind the first keyword; of two such keywords the longer one counts.
 fn text_behind_keyword<'a>(text: &'a str, keywords: &Keywords) -> Option<&'a str> {
-    let begins = |word: &&String| text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
-    let length = keywords.words().iter().filter(begins).map(String::len).max()?;
+    let begins = |word: &&String| {
+        text.get(..word.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(word))
+    };
+    let length = keywords
+        .words()
+        .iter()
+        .filter(begins)
+        .map(String::len)
+        .max()?;
     text.get(length..)
 }
 
@@ -43,8 +59,14 @@ fn text_behind_keyword<'a>(text: &'a str, keywords: &Keywords) -> Option<&'a str
 const ANSWERED: [(&str, &[&str]); 4] = [
     ("status", &["es", "line", "bar", "code"]),
     ("help", &["er", "ful", "ing", "s ", "ed", "desk"]),
-    ("off", &["line", "ice", "set", "er", "icial", "load", "screen", "s "]),
-    ("stop", &["s ", "ping", "ped", "per", "watch", "word", "light"]),
+    (
+        "off",
+        &["line", "ice", "set", "er", "icial", "load", "screen", "s "],
+    ),
+    (
+        "stop",
+        &["s ", "ping", "ped", "per", "watch", "word", "light"],
+    ),
 ];
 
 /// Text right behind a prompt that omo has answered: the client puts the text of such a prompt back into its input box,
@@ -52,11 +74,16 @@ const ANSWERED: [(&str, &[&str]); 4] = [
 pub(crate) fn behind_answered_prompt<'a>(text: &'a str, keywords: &Keywords) -> Option<&'a str> {
     let rest = text_behind_keyword(text.trim_start(), keywords)?;
     if let Some(typed) = rest.strip_prefix(['?', '？', '؟']) {
-        return (!typed.is_empty() && !typed.starts_with([' ', '\n', '?', '？', '؟'])).then_some(typed);
+        return (!typed.is_empty() && !typed.starts_with([' ', '\n', '?', '？', '؟']))
+            .then_some(typed);
     }
     let word = rest.strip_prefix(' ')?;
-    let (known, typed) = ANSWERED.iter().find_map(|(known, _)| Some((known, word.strip_prefix(known)?)))?;
-    let is_word = |(other, more): &(&str, &[&str])| other == known && more.iter().any(|more| typed.starts_with(more));
+    let (known, typed) = ANSWERED
+        .iter()
+        .find_map(|(known, _)| Some((known, word.strip_prefix(known)?)))?;
+    let is_word = |(other, more): &(&str, &[&str])| {
+        other == known && more.iter().any(|more| typed.starts_with(more))
+    };
     let goes_on = typed.starts_with(|char: char| char.is_alphanumeric() || char == '/');
     (goes_on && !ANSWERED.iter().any(is_word)).then_some(typed)
 }
@@ -82,7 +109,9 @@ pub fn read_request_word(word: &str) -> Option<ShortRequest> {
     ];
     let plain = word.trim_end_matches(['?', '？', '؟', '!', '.']);
     let word = if plain.is_empty() { word } else { plain };
-    WORDS.into_iter().find_map(|(known, request)| word.eq_ignore_ascii_case(known).then_some(request))
+    WORDS
+        .into_iter()
+        .find_map(|(known, request)| word.eq_ignore_ascii_case(known).then_some(request))
 }
 
 #[cfg(test)]
@@ -110,13 +139,20 @@ mod tests {
             ("continue", None),
             ("", None),
         ] {
-            assert_eq!(read_short_request(text, &Keywords::default()), expected, "{text:?}");
+            assert_eq!(
+                read_short_request(text, &Keywords::default()),
+                expected,
+                "{text:?}"
+            );
         }
         for (text, expected) in [
             ("ulw?/omo:status", Some("/omo:status")),
             ("ulw?ulw status", Some("ulw status")),
             ("ulw?fix the tests", Some("fix the tests")),
-            ("ulw off/omo:stop-continuation now", Some("/omo:stop-continuation now")),
+            (
+                "ulw off/omo:stop-continuation now",
+                Some("/omo:stop-continuation now"),
+            ),
             ("ulw statusulw fix it", Some("ulw fix it")),
             ("ulw?", None),
             ("ulw? fix it", None),
@@ -128,8 +164,15 @@ mod tests {
             ("turn off/omo:status", None),
             ("ulw/omo:status", None),
         ] {
-            assert_eq!(behind_answered_prompt(text, &Keywords::default()), expected, "{text:?}");
+            assert_eq!(
+                behind_answered_prompt(text, &Keywords::default()),
+                expected,
+                "{text:?}"
+            );
         }
-        assert_eq!(read_short_request("ulw", &Keywords::new(vec!["go-go".to_owned()]).unwrap()), None);
+        assert_eq!(
+            read_short_request("ulw", &Keywords::new(vec!["go-go".to_owned()]).unwrap()),
+            None
+        );
     }
 }

@@ -16,7 +16,9 @@ pub(super) enum SlashPrompt<'a> {
 }
 
 pub(super) fn read_slash_prompt(text: &str) -> SlashPrompt<'_> {
-    let Some(rest) = text.strip_prefix('/') else { return SlashPrompt::No };
+    let Some(rest) = text.strip_prefix('/') else {
+        return SlashPrompt::No;
+    };
     let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
     let (name, tail) = rest.split_at_checked(end).unwrap_or((rest, ""));
     if name.is_empty() || !name.chars().all(is_name_char) {
@@ -27,7 +29,10 @@ pub(super) fn read_slash_prompt(text: &str) -> SlashPrompt<'_> {
     let arguments = after_blank.as_str();
     // `/ultrawork` is the command of other plugins, and none of omo.
     if name.eq_ignore_ascii_case("ulw") {
-        return SlashPrompt::Own { name: "ulw", arguments };
+        return SlashPrompt::Own {
+            name: "ulw",
+            arguments,
+        };
     }
     match name.strip_prefix("omo:") {
         Some(name) if !name.is_empty() => SlashPrompt::Own { name, arguments },

@@ -10,16 +10,32 @@ const NAMED_WEAKENINGS: usize = 6;
 /// Refusal of a prompt that came from the model, on this route.
 pub fn not_from_person(route: ModelRoute) -> String {
     let (why, instead) = match route {
-        ModelRoute::Schedule => ("the model scheduled this prompt", "type it in the session when none is due"),
-        ModelRoute::Shell => ("the shell of a session started this client", "type it in a client of your own"),
-        ModelRoute::SecondClient => ("another client serves this session", "type it there, or end that client first"),
+        ModelRoute::Schedule => (
+            "the model scheduled this prompt",
+            "type it in the session when none is due",
+        ),
+        ModelRoute::Shell => (
+            "the shell of a session started this client",
+            "type it in a client of your own",
+        ),
+        ModelRoute::SecondClient => (
+            "another client serves this session",
+            "type it there, or end that client first",
+        ),
     };
-    format!("nothing was changed: {why}; only a person changes checks, approvals and bounds or starts a run: {instead}")
+    format!(
+        "nothing was changed: {why}; only a person changes checks, approvals and bounds or starts a run: {instead}"
+    )
 }
 
 pub(crate) fn weakened_lines(weakened: &[CheckWeakening], now: Timestamp) -> Vec<String> {
     let words = |it: &CheckWeakening| {
-        format!("{} {} ago, {}", sanitize(&it.what, 160), format_age(Some(it.at), now), it.by.word())
+        format!(
+            "{} {} ago, {}",
+            sanitize(&it.what, 160),
+            format_age(Some(it.at), now),
+            it.by.word()
+        )
     };
     let mut all: Vec<String> = weakened.iter().take(NAMED_WEAKENINGS).map(words).collect();
     if weakened.len() > NAMED_WEAKENINGS {

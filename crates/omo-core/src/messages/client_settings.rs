@@ -24,8 +24,17 @@ pub fn status_line_settings(lines: &str, wrapping: &str) -> String {
 }
 
 /// Confirmation of a written status line, with the entry of the file.
-pub fn status_line_written(file: &str, entry: &str, backup: Option<&str>, keeps_another: bool) -> String {
-    let beside = if keeps_another { ", behind the one that you have" } else { "" };
+pub fn status_line_written(
+    file: &str,
+    entry: &str,
+    backup: Option<&str>,
+    keeps_another: bool,
+) -> String {
+    let beside = if keeps_another {
+        ", behind the one that you have"
+    } else {
+        ""
+    };
     let before = backup.map_or_else(
         || "There was no such file before".to_owned(),
         |backup| format!("The file as it was: {}", sanitize(backup, PATH_CHARS)),
@@ -34,29 +43,50 @@ pub fn status_line_written(file: &str, entry: &str, backup: Option<&str>, keeps_
         "[omo] status line: a run is shown below the prompt from now on{beside}. This stands in {} now:\n{}\n{before}; \
          {STATUS_LINE_UNDONE}",
         sanitize(file, PATH_CHARS),
-        entry.lines().map(|line| sanitize(line, ENTRY_LINE_CHARS)).collect::<Vec<_>>().join("\n"),
+        entry
+            .lines()
+            .map(|line| sanitize(line, ENTRY_LINE_CHARS))
+            .collect::<Vec<_>>()
+            .join("\n"),
     )
 }
 
 /// Answer where the settings name an omo already.
 pub fn status_line_on_already(file: &str) -> String {
-    format!("[omo] status line: {} names omo already; {STATUS_LINE_UNDONE}", sanitize(file, PATH_CHARS))
+    format!(
+        "[omo] status line: {} names omo already; {STATUS_LINE_UNDONE}",
+        sanitize(file, PATH_CHARS)
+    )
 }
 
 /// Answer where the settings stay unchanged, with the reason.
 pub fn status_line_unchanged(file: &str, why: &str) -> String {
-    format!("[omo] status line: {} stays as it is: {}", sanitize(file, PATH_CHARS), sanitize(why, 200))
+    format!(
+        "[omo] status line: {} stays as it is: {}",
+        sanitize(file, PATH_CHARS),
+        sanitize(why, 200)
+    )
 }
 
 /// Confirmation of restored settings; `is_whole` where the file is byte for byte as before.
 pub fn status_line_put_back(file: &str, is_whole: bool) -> String {
-    let what = if is_whole { "is as it was before" } else { "has the status line that it had, and your other changes" };
-    format!("[omo] status line: {} {what}; `/omo:statusline on` shows runs again", sanitize(file, PATH_CHARS))
+    let what = if is_whole {
+        "is as it was before"
+    } else {
+        "has the status line that it had, and your other changes"
+    };
+    format!(
+        "[omo] status line: {} {what}; `/omo:statusline on` shows runs again",
+        sanitize(file, PATH_CHARS)
+    )
 }
 
 /// Answer where no omo is in the settings.
 pub fn status_line_not_on(file: &str) -> String {
-    format!("[omo] status line: no omo is in {}, and none is offered any more", sanitize(file, PATH_CHARS))
+    format!(
+        "[omo] status line: no omo is in {}, and none is offered any more",
+        sanitize(file, PATH_CHARS)
+    )
 }
 
 /// The question of a setup.

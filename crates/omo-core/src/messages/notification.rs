@@ -8,7 +8,11 @@ const MAX_CHARS: usize = 160;
 /// bell. Empty without either.
 pub fn terminal_notification(bell: bool, desktop: bool, text: &str) -> String {
     // It begins with a word of ours: some terminals take a number there for a command of their own.
-    let desktop = if desktop { format!("\u{1b}]9;omo: {}\u{7}", sanitize(text, MAX_CHARS)) } else { String::new() };
+    let desktop = if desktop {
+        format!("\u{1b}]9;omo: {}\u{7}", sanitize(text, MAX_CHARS))
+    } else {
+        String::new()
+    };
     let bell = if bell { "\u{7}" } else { "" };
     format!("{desktop}{bell}")
 }
@@ -21,11 +25,17 @@ mod tests {
     fn a_notification_is_what_was_asked_for_and_its_text_ends_nothing() {
         assert_eq!(terminal_notification(false, false, "done"), "");
         assert_eq!(terminal_notification(true, false, "done"), "\u{7}");
-        assert_eq!(terminal_notification(false, true, "done"), "\u{1b}]9;omo: done\u{7}");
+        assert_eq!(
+            terminal_notification(false, true, "done"),
+            "\u{1b}]9;omo: done\u{7}"
+        );
         let hostile = terminal_notification(true, true, "a\u{7}b\u{1b}\\c\u{9c}d\u{202e}e\n4;1;50");
         assert_eq!(hostile.matches('\u{7}').count(), 2, "{hostile:?}");
         assert_eq!(hostile.matches('\u{1b}').count(), 1, "{hostile:?}");
-        assert!(!hostile.contains(['\u{9c}', '\u{202e}', '\n']), "{hostile:?}");
+        assert!(
+            !hostile.contains(['\u{9c}', '\u{202e}', '\n']),
+            "{hostile:?}"
+        );
         assert!(terminal_notification(false, true, &"x".repeat(9_999)).len() < 200);
     }
 }

@@ -20,7 +20,10 @@ pub const STEP_PLAN_PREFIX: &str = "steps of ";
 /// Open work: the lines between the head of a block's reason and its count.
 pub(super) fn remaining_lines(run: &PlanRun) -> Vec<String> {
     let word = task_word(&run.plan);
-    let running = run.running.as_ref().map(|unit| format!(", {word} `{}` is under way", inline_code(unit, 64)));
+    let running = run
+        .running
+        .as_ref()
+        .map(|unit| format!(", {word} `{}` is under way", inline_code(unit, 64)));
     vec![
         format!(
             "[omo] The plan run `{}` stands at {}{}; next: `{}`.",
@@ -37,13 +40,18 @@ pub(super) fn remaining_lines(run: &PlanRun) -> Vec<String> {
 
 /// Line about a run that the user's way out does not touch.
 pub fn stays_open(run: &PlanRun) -> String {
-    format!("The plan run `{}` stays open: `omo run resume`.", inline_code(&run.id, 64))
+    format!(
+        "The plan run `{}` stays open: `omo run resume`.",
+        inline_code(&run.id, 64)
+    )
 }
 
 /// Line for the model about an open run when its session goes on.
 pub fn run_line(run: &PlanRun) -> String {
     let waits = match run.status() {
-        PlanRunStatus::Waits(question) => format!("; it waits for the user: `{}`", inline_code(question, 200)),
+        PlanRunStatus::Waits(question) => {
+            format!("; it waits for the user: `{}`", inline_code(question, 200))
+        }
         PlanRunStatus::Executes | PlanRunStatus::Ended(_) => String::new(),
     };
     format!(
@@ -62,7 +70,10 @@ pub fn status_row(run: &PlanRun) -> String {
         PlanRunStatus::Ended(word) => format!(", ended: {}", sanitize(word, 64)),
         PlanRunStatus::Executes => {
             let word = task_word(&run.plan);
-            let running = run.running.as_ref().map(|unit| format!(", {word} {} is under way", sanitize(unit, 64)));
+            let running = run
+                .running
+                .as_ref()
+                .map(|unit| format!(", {word} {} is under way", sanitize(unit, 64)));
             running.unwrap_or_default()
         }
     };
@@ -78,31 +89,63 @@ pub fn status_row(run: &PlanRun) -> String {
 /// Result of a run, for its user, with the path of its page, if written.
 pub fn run_notice(run: &PlanRun, page: Option<&str>) -> String {
     let headline = format!("[omo] {}", status_row(run));
-    if run.is_open() { headline } else { format!("{headline}\n{}", page_words(page)) }
+    if run.is_open() {
+        headline
+    } else {
+        format!("{headline}\n{}", page_words(page))
+    }
 }
 
 fn task_word(plan: &str) -> &'static str {
-    if plan.starts_with(STEP_PLAN_PREFIX) { "step" } else { "task" }
+    if plan.starts_with(STEP_PLAN_PREFIX) {
+        "step"
+    } else {
+        "task"
+    }
 }
 
 /// `3 of 7 tasks, 1 failed, 2 blocked`.
 fn describe_progress(run: &PlanRun) -> String {
-    format!("{} of {} {}s{}", run.passed, run.total, task_word(&run.plan), describe_failures(run))
+    format!(
+        "{} of {} {}s{}",
+        run.passed,
+        run.total,
+        task_word(&run.plan),
+        describe_failures(run)
+    )
 }
 
 fn describe_failures(run: &PlanRun) -> String {
-    let unproved = if run.is_reviewed == Some(true) { "unproved and reviewed" } else { "unproved" };
-    let counted = [(run.failed, "failed"), (run.unproved.unwrap_or_default(), unproved), (run.blocked, "blocked")];
-    let words: Vec<String> =
-        counted.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!(", {count} {word}")).collect();
+    let unproved = if run.is_reviewed == Some(true) {
+        "unproved and reviewed"
+    } else {
+        "unproved"
+    };
+    let counted = [
+        (run.failed, "failed"),
+        (run.unproved.unwrap_or_default(), unproved),
+        (run.blocked, "blocked"),
+    ];
+    let words: Vec<String> = counted
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!(", {count} {word}"))
+        .collect();
     words.concat()
 }
 
 /// Request for an approval: every command of the plan, and the line that agrees to exactly these. `Err` for more than
 /// can be shown: then nothing of it is approved here.
-pub fn approval_request(plan: &str, commands: &[PlannedCommand], digest: &str) -> Result<String, String> {
+pub fn approval_request(
+    plan: &str,
+    commands: &[PlannedCommand],
+    digest: &str,
+) -> Result<String, String> {
     let word = task_word(plan);
-    let lines: Vec<String> = commands.iter().map(|command| approval_line(word, command)).collect();
+    let lines: Vec<String> = commands
+        .iter()
+        .map(|command| approval_line(word, command))
+        .collect();
     let lines = lines.join("\n");
     if lines.chars().count() > APPROVAL_CHARS {
         return Err(refusal_line(&format!(
@@ -121,7 +164,10 @@ pub fn approval_request(plan: &str, commands: &[PlannedCommand], digest: &str) -
 }
 
 fn approval_line(word: &str, command: &PlannedCommand) -> String {
-    let folder = command.folder.as_ref().map(|folder| format!("\n    in {}", show_whole(folder, "      ")));
+    let folder = command
+        .folder
+        .as_ref()
+        .map(|folder| format!("\n    in {}", show_whole(folder, "      ")));
     format!(
         "  {word} `{}`  {}{}",
         inline_code(&command.task, 64),
@@ -154,7 +200,9 @@ fn describe_plan(plan: &str) -> String {
 fn execute_line(plan: &str) -> String {
     match task_list_id(plan) {
         Some(id) => format!("/omo:ulw-exec --session {id}"),
-        None if plan.starts_with(STEP_PLAN_PREFIX) => format!("/omo:execute-local {}", quote_argument(plan_path(plan))),
+        None if plan.starts_with(STEP_PLAN_PREFIX) => {
+            format!("/omo:execute-local {}", quote_argument(plan_path(plan)))
+        }
         None => format!("/omo:execute-plan {}", quote_argument(plan)),
     }
 }
@@ -165,7 +213,11 @@ fn plan_path(plan: &str) -> &str {
 
 /// `the command` or `the 3 commands` of a plan.
 fn describe_commands(plan: &str, commands: usize) -> String {
-    let many = if commands == 1 { "command".to_owned() } else { pluralize(commands, "command") };
+    let many = if commands == 1 {
+        "command".to_owned()
+    } else {
+        pluralize(commands, "command")
+    };
     format!("the {many} of the {}", describe_plan(plan))
 }
 
@@ -179,7 +231,10 @@ pub fn plan_approved_context(plan: &str, commands: usize) -> String {
 
 /// Confirmation of an approval without a model turn.
 pub fn plan_approved(plan: &str, commands: usize) -> String {
-    format!("[omo] approved: {}, exactly as they are now. Any change asks again.", describe_commands(plan, commands))
+    format!(
+        "[omo] approved: {}, exactly as they are now. Any change asks again.",
+        describe_commands(plan, commands)
+    )
 }
 
 /// Answer to an unknown code.
@@ -212,20 +267,46 @@ mod tests {
 
     #[test]
     fn a_row_says_how_far_a_plan_is_and_what_it_waits_for() {
-        let failed = PlanRun { failed: 1, blocked: 2, ..run() };
+        let failed = PlanRun {
+            failed: 1,
+            blocked: 2,
+            ..run()
+        };
         for (run, expected) in [
             (run(), "docs/plan.md: 3 of 7 done"),
-            (PlanRun { running: Some("4".to_owned()), ..run() }, "docs/plan.md: 3 of 7 done, task 4 is under way"),
-            (failed.clone(), "docs/plan.md: 3 of 7 done, 1 failed, 2 blocked"),
             (
-                PlanRun { waits: Some("continue after batch 1?".to_owned()), ..failed },
+                PlanRun {
+                    running: Some("4".to_owned()),
+                    ..run()
+                },
+                "docs/plan.md: 3 of 7 done, task 4 is under way",
+            ),
+            (
+                failed.clone(),
+                "docs/plan.md: 3 of 7 done, 1 failed, 2 blocked",
+            ),
+            (
+                PlanRun {
+                    waits: Some("continue after batch 1?".to_owned()),
+                    ..failed
+                },
                 "docs/plan.md: 3 of 7 done, 1 failed, 2 blocked, waits for you: continue after batch 1?",
             ),
             (
-                PlanRun { plan: "steps of docs/plan.md".to_owned(), running: Some("4".to_owned()), ..run() },
+                PlanRun {
+                    plan: "steps of docs/plan.md".to_owned(),
+                    running: Some("4".to_owned()),
+                    ..run()
+                },
                 "docs/plan.md: 3 of 7 done, step 4 is under way",
             ),
-            (PlanRun { ended: Some("complete".to_owned()), ..run() }, "docs/plan.md: 3 of 7 done, ended: complete"),
+            (
+                PlanRun {
+                    ended: Some("complete".to_owned()),
+                    ..run()
+                },
+                "docs/plan.md: 3 of 7 done, ended: complete",
+            ),
         ] {
             assert_eq!(status_row(&run), expected);
         }
@@ -234,25 +315,42 @@ mod tests {
     #[test]
     fn a_session_that_goes_on_is_told_the_next_command() {
         assert_eq!(
-            run_line(&PlanRun { waits: Some("go `on`?".to_owned()), failed: 1, ..run() }),
+            run_line(&PlanRun {
+                waits: Some("go `on`?".to_owned()),
+                failed: 1,
+                ..run()
+            }),
             "This session executes the plan `docs/plan.md` (run `r-1`): 3 of 7 tasks, 1 failed; it waits for the \
              user: `go 'on'?`; next: `omo agent next`."
         );
         assert_eq!(
-            run_line(&PlanRun { plan: "steps of docs/plan.md".to_owned(), ..run() }),
+            run_line(&PlanRun {
+                plan: "steps of docs/plan.md".to_owned(),
+                ..run()
+            }),
             "This session executes the plan `docs/plan.md` (run `r-1`): 3 of 7 steps; next: `omo agent next`."
         );
-        assert_eq!(stays_open(&run()), "The plan run `r-1` stays open: `omo run resume`.");
+        assert_eq!(
+            stays_open(&run()),
+            "The plan run `r-1` stays open: `omo run resume`."
+        );
     }
 
     #[test]
     fn a_task_session_is_called_by_its_own_name_and_command() {
-        let session = PlanRun { plan: "session 11-22".to_owned(), ..run() };
+        let session = PlanRun {
+            plan: "session 11-22".to_owned(),
+            ..run()
+        };
         assert_eq!(
             run_line(&session),
             "This session executes the task list `11-22` (run `r-1`): 3 of 7 tasks; next: `omo agent next`."
         );
-        let command = PlannedCommand { task: "1".to_owned(), command: "npm test".to_owned(), folder: None };
+        let command = PlannedCommand {
+            task: "1".to_owned(),
+            command: "npm test".to_owned(),
+            folder: None,
+        };
         assert_eq!(
             approval_request("session 11-22", &[command], "0123456789abcdef").unwrap(),
             "[omo] The task list `11-22` would have these commands run, with your rights, to check its tasks:\n  \
@@ -271,7 +369,11 @@ mod tests {
             "[omo] the task list `Add 'login' ‹b›` of this project is not done (`EXECUTION`, 3 of 6 tasks done). \
              Its user goes on with it by typing /omo:ulw-exec --session 11-22"
         );
-        let planned = task_list_offer(&OpenTaskList { total: 0, phase: "PLANNING".to_owned(), ..open });
+        let planned = task_list_offer(&OpenTaskList {
+            total: 0,
+            phase: "PLANNING".to_owned(),
+            ..open
+        });
         assert!(
             planned
                 .ends_with("(`PLANNING`). Its user goes on with it by typing /omo:ulw-plan --resume --session 11-22")
@@ -285,7 +387,10 @@ mod tests {
             command: command.to_owned(),
             folder: folder.map(str::to_owned),
         };
-        let commands = [command("1", "cargo test", None), command("2-impl", "a\u{1b}[2J `b` <c>", Some("x`y"))];
+        let commands = [
+            command("1", "cargo test", None),
+            command("2-impl", "a\u{1b}[2J `b` <c>", Some("x`y")),
+        ];
         assert_eq!(
             approval_request("docs/plan.md", &commands, "0123456789abcdef").unwrap(),
             "[omo] The plan `docs/plan.md` would have these commands run, with your rights, to check its tasks:\n  \
@@ -294,18 +399,37 @@ mod tests {
              To approve exactly these commands: /omo:execute-plan docs/plan.md --approve 0123456789ab"
         );
         let spaced = approval_request("my plans/<a>.md", &[], "0123456789abcdef").unwrap();
-        assert!(spaced.ends_with(": /omo:execute-plan 'my plans/<a>.md' --approve 0123456789ab"), "{spaced}");
-        let in_steps =
-            approval_request("steps of docs/plan.md", &[command("1", "cargo test", None)], "0123456789abcdef");
+        assert!(
+            spaced.ends_with(": /omo:execute-plan 'my plans/<a>.md' --approve 0123456789ab"),
+            "{spaced}"
+        );
+        let in_steps = approval_request(
+            "steps of docs/plan.md",
+            &[command("1", "cargo test", None)],
+            "0123456789abcdef",
+        );
         let in_steps = in_steps.unwrap();
-        assert!(in_steps.contains("to check its steps:\n  step `1`  `cargo test`\n"), "{in_steps}");
-        assert!(in_steps.ends_with(": /omo:execute-local docs/plan.md --approve 0123456789ab"), "{in_steps}");
+        assert!(
+            in_steps.contains("to check its steps:\n  step `1`  `cargo test`\n"),
+            "{in_steps}"
+        );
+        assert!(
+            in_steps.ends_with(": /omo:execute-local docs/plan.md --approve 0123456789ab"),
+            "{in_steps}"
+        );
         let many = vec![command("1", &"x".repeat(1_000), None); 16];
         let shown = approval_request("docs/plan.md", &many, "0123456789abcdef").unwrap();
         assert!(shown.matches('x').count() >= 16_000, "{shown}");
-        let too_many =
-            approval_request("docs/plan.md", &[many.clone(), many].concat(), "0123456789abcdef").unwrap_err();
-        assert!(too_many.contains("nothing was approved") && !too_many.contains("0123456789ab"), "{too_many}");
+        let too_many = approval_request(
+            "docs/plan.md",
+            &[many.clone(), many].concat(),
+            "0123456789abcdef",
+        )
+        .unwrap_err();
+        assert!(
+            too_many.contains("nothing was approved") && !too_many.contains("0123456789ab"),
+            "{too_many}"
+        );
         assert_eq!(
             plan_approved("p", 1),
             "[omo] approved: the command of the plan `p`, exactly as they are now. Any change asks again."

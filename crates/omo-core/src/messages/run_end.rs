@@ -20,11 +20,18 @@ pub fn files_changed(paths: Option<&[String]>) -> String {
         let names = list_some(names.iter().map(String::as_str), MAX_NAMED_FILES);
         format!("{} changed since: {names}", pluralize(paths.len(), "file"))
     });
-    format!("{}; the verdict is about those of then", named.as_deref().unwrap_or("files changed since"))
+    format!(
+        "{}; the verdict is about those of then",
+        named.as_deref().unwrap_or("files changed since")
+    )
 }
 
 /// [`run_ended`] with the path of its page, if written.
-pub fn run_ended_on_page(session: &Session, allowed_blocks: u32, page: Option<&str>) -> Option<String> {
+pub fn run_ended_on_page(
+    session: &Session,
+    allowed_blocks: u32,
+    page: Option<&str>,
+) -> Option<String> {
     let verdict = session.verdict.as_ref()?;
     let mut spent = vec![format!("{}.", spent(session, verdict, allowed_blocks))];
     let weakened = weakened_lines(&without_repeated_facts(session, &verdict.why), verdict.at);
@@ -32,18 +39,38 @@ pub fn run_ended_on_page(session: &Session, allowed_blocks: u32, page: Option<&s
         spent.push(format!("Weakened since it began: {}.", weakened.join("; ")));
     }
     let is_unproved = matches!(verdict.kind, VerdictKind::Released | VerdictKind::Expired);
-    if let Some(log) = red_checks(session).find_map(|check| check.last.as_ref()?.log.as_ref()).filter(|_| is_unproved) {
+    if let Some(log) = red_checks(session)
+        .find_map(|check| check.last.as_ref()?.log.as_ref())
+        .filter(|_| is_unproved)
+    {
         spent.push(format!("Log: {}", sanitize(log, 300)));
     }
     let page = (verdict.kind != VerdictKind::Stopped).then(|| page_words(page));
-    let next: Vec<String> = what_to_do(session, verdict).map(str::to_owned).into_iter().chain(page).collect();
-    let lines = [format!("[omo] {}", headline(session, verdict)), spent.join(" "), next.join(" ")];
-    Some(lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n"))
+    let next: Vec<String> = what_to_do(session, verdict)
+        .map(str::to_owned)
+        .into_iter()
+        .chain(page)
+        .collect();
+    let lines = [
+        format!("[omo] {}", headline(session, verdict)),
+        spent.join(" "),
+        next.join(" "),
+    ];
+    Some(
+        lines
+            .into_iter()
+            .filter(|line| !line.is_empty())
+            .collect::<Vec<_>>()
+            .join("\n"),
+    )
 }
 
 fn without_repeated_facts(session: &Session, first_line: &str) -> Vec<CheckWeakening> {
-    let is_repeated =
-        |it: &CheckWeakening| it.what.strip_prefix("accepted: ").is_some_and(|fact| first_line.contains(fact));
+    let is_repeated = |it: &CheckWeakening| {
+        it.what
+            .strip_prefix("accepted: ")
+            .is_some_and(|fact| first_line.contains(fact))
+    };
     let mut weakened = session.weakened.clone();
     for it in weakened.iter_mut().filter(|it| is_repeated(it)) {
         "accepted as named above".clone_into(&mut it.what);
@@ -54,7 +81,10 @@ fn without_repeated_facts(session: &Session, first_line: &str) -> Vec<CheckWeake
 
 /// The path of a run's page, or the command that makes one.
 pub(super) fn page_words(page: Option<&str>) -> String {
-    page.map_or_else(|| "`omo report --html --open` shows it as a page.".to_owned(), |page| format!("Page: {page}"))
+    page.map_or_else(
+        || "`omo report --html --open` shows it as a page.".to_owned(),
+        |page| format!("Page: {page}"),
+    )
 }
 
 /// `NOT PROVED: sh test.sh is red (expected 5, got -1)`.
@@ -65,7 +95,9 @@ pub fn headline(session: &Session, verdict: &UlwVerdict) -> String {
         VerdictKind::Verified => format!("VERIFIED: {why}"),
         VerdictKind::Blocked => format!("BLOCKED: {why}"),
         VerdictKind::Stopped => format!("STOPPED {why}"),
-        VerdictKind::Released | VerdictKind::Expired => format!("NOT PROVED: {}", unproved_reason(session, verdict)),
+        VerdictKind::Released | VerdictKind::Expired => {
+            format!("NOT PROVED: {}", unproved_reason(session, verdict))
+        }
     }
 }
 
@@ -76,13 +108,21 @@ fn only_its_user_agrees(check: &Check) -> bool {
 }
 
 fn red_checks(session: &Session) -> impl Iterator<Item = &Check> {
-    session.checks.iter().filter(|check| check.last.as_ref().is_some_and(|last| last.verdict != CheckVerdict::Green))
+    session.checks.iter().filter(|check| {
+        check
+            .last
+            .as_ref()
+            .is_some_and(|last| last.verdict != CheckVerdict::Green)
+    })
 }
 
 /// Objection to the work: a red check before all else, then the review, then the missing claim.
 fn unproved_reason(session: &Session, verdict: &UlwVerdict) -> String {
     if let Some(check) = red_checks(session).next() {
-        let others: Vec<String> = red_checks(session).skip(1).map(|check| sanitize(&check.command, 80)).collect();
+        let others: Vec<String> = red_checks(session)
+            .skip(1)
+            .map(|check| sanitize(&check.command, 80))
+            .collect();
         let more = match others.as_slice() {
             [] => String::new(),
             others => format!("; also {}", list_some(others.iter().map(String::as_str), 3)),
@@ -101,25 +141,42 @@ fn unproved_reason(session: &Session, verdict: &UlwVerdict) -> String {
 /// `sh test.sh is red (expected 5, got -1)`.
 fn red_check_words(check: &Check) -> String {
     let command = sanitize(&check.command, 80);
-    let Some(last) = &check.last else { return command };
+    let Some(last) = &check.last else {
+        return command;
+    };
     let failed = last.counts.filter(|counts| counts.failed > 0);
     let counted = failed.map(|counts| format!("{} of {} tests failed", counts.failed, counts.run));
     let said = (!last.last_line.is_empty()).then(|| sanitize(&last.last_line, 160));
     match last.verdict {
         CheckVerdict::Failed => {
             let words: Vec<String> = [counted, said].into_iter().flatten().collect();
-            let words = if words.is_empty() { sanitize(&last.detail, 160) } else { words.join(": ") };
+            let words = if words.is_empty() {
+                sanitize(&last.detail, 160)
+            } else {
+                words.join(": ")
+            };
             format!("{command} is red ({words})")
         }
-        verdict => format!("{command} {} ({})", verdict.word(), sanitize(&last.detail, 200)),
+        verdict => format!(
+            "{command} {} ({})",
+            verdict.word(),
+            sanitize(&last.detail, 200)
+        ),
     }
 }
 
 /// Effort before the end, and the reason for that time.
 fn spent(session: &Session, verdict: &UlwVerdict, allowed_blocks: u32) -> String {
     let minutes = session.ulw.worked_millis(verdict.at) / 60_000;
-    let time = if minutes == 0 { "under a minute".to_owned() } else { format!("{minutes} min") };
-    let spent = format!("{} of {allowed_blocks} continuations, {time}", session.ulw.stop_blocks);
+    let time = if minutes == 0 {
+        "under a minute".to_owned()
+    } else {
+        format!("{minutes} min")
+    };
+    let spent = format!(
+        "{} of {allowed_blocks} continuations, {time}",
+        session.ulw.stop_blocks
+    );
     match verdict.kind {
         VerdictKind::Released | VerdictKind::Expired => {
             let why = sanitize(&verdict.why, 200);
@@ -140,18 +197,20 @@ fn what_to_do(session: &Session, verdict: &UlwVerdict) -> Option<&'static str> {
         VerdictKind::Verified => Some("`omo report --last` shows what proved it."),
         VerdictKind::Stopped => None,
         _ if session.is_disowned() => Some("Look the work over; `ulw <task>` begins a new run."),
-        VerdictKind::Released if red_checks(session).any(only_its_user_agrees) => {
-            Some("/omo:check approve shows what omo.toml asks for, and approves it; then `ulw` goes on with the task.")
-        }
+        VerdictKind::Released if red_checks(session).any(only_its_user_agrees) => Some(
+            "/omo:check approve shows what omo.toml asks for, and approves it; then `ulw` goes on with the task.",
+        ),
         VerdictKind::Released if session.verification.waits_for_user() => Some(
             "Look at what changed: /omo:check accept agrees to it, or put it back; then `ulw` goes on with the task.",
         ),
-        VerdictKind::Released if session.checks.is_empty() && !session.verification.review_wanted => {
+        VerdictKind::Released
+            if session.checks.is_empty() && !session.verification.review_wanted =>
+        {
             Some("/omo:check add <command> gives it a check; then `ulw` goes on with the task.")
         }
-        VerdictKind::Released | VerdictKind::Expired | VerdictKind::Blocked => {
-            Some("`ulw` goes on with the task, `ulw <more>` adds to it; `omo report --last` shows all that was found.")
-        }
+        VerdictKind::Released | VerdictKind::Expired | VerdictKind::Blocked => Some(
+            "`ulw` goes on with the task, `ulw <more>` adds to it; `omo report --last` shows all that was found.",
+        ),
     }
 }
 
@@ -172,12 +231,20 @@ mod tests {
         session.ulw.started_at = Some(at(1));
         change(&mut session);
         session.end_run(kind, why.to_owned(), at(13));
-        run_ended(&session, 8).unwrap().lines().take(2).collect::<Vec<_>>().join("\n")
+        run_ended(&session, 8)
+            .unwrap()
+            .lines()
+            .take(2)
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     fn red(session: &mut Session, change: impl FnOnce(&mut CheckRecord)) {
         let mut check = Check::new(None, "sh test.sh", CheckOrigin::User).unwrap();
-        let mut last = CheckRecord { detail: "exit status 1".to_owned(), ..CheckRecord::default() };
+        let mut last = CheckRecord {
+            detail: "exit status 1".to_owned(),
+            ..CheckRecord::default()
+        };
         change(&mut last);
         check.last = Some(last);
         session.checks.push(check);
@@ -188,29 +255,57 @@ mod tests {
         let mut session = Session::default();
         session.ulw.enabled = true;
         session.end_run(VerdictKind::Verified, "1 check green".to_owned(), at(13));
-        let last_line = |page| run_ended_on_page(&session, 8, page).unwrap().lines().nth(2).unwrap().to_owned();
+        let last_line = |page| {
+            run_ended_on_page(&session, 8, page)
+                .unwrap()
+                .lines()
+                .nth(2)
+                .unwrap()
+                .to_owned()
+        };
         let proof = "`omo report --last` shows what proved it.";
-        assert_eq!(last_line(None), format!("{proof} `omo report --html --open` shows it as a page."));
-        assert_eq!(last_line(Some("/home/u/a b.html")), format!("{proof} Page: /home/u/a b.html"));
+        assert_eq!(
+            last_line(None),
+            format!("{proof} `omo report --html --open` shows it as a page.")
+        );
+        assert_eq!(
+            last_line(Some("/home/u/a b.html")),
+            format!("{proof} Page: /home/u/a b.html")
+        );
     }
 
     #[test]
     fn a_verdict_has_three_lines_and_each_fact_once() {
         let mut session = Session::default();
         session.ulw.enabled = true;
-        session.note_weakening(crate::session::ChangedBy::Typed, "accepted: `t`: 1 test gone: a", at(2));
+        session.note_weakening(
+            crate::session::ChangedBy::Typed,
+            "accepted: `t`: 1 test gone: a",
+            at(2),
+        );
         session.note_weakening(crate::session::ChangedBy::Typed, "check `b` removed", at(2));
-        session.end_run(VerdictKind::Verified, "1 check green; `t`: 1 test gone: a".to_owned(), at(13));
+        session.end_run(
+            VerdictKind::Verified,
+            "1 check green; `t`: 1 test gone: a".to_owned(),
+            at(13),
+        );
         let said = run_ended(&session, 8).unwrap();
         assert_eq!(said.lines().count(), 3, "{said}");
         assert_eq!(said.matches("1 test gone").count(), 1, "{said}");
-        assert!(said.contains("accepted as named above") && said.contains("check `b` removed"), "{said}");
+        assert!(
+            said.contains("accepted as named above") && said.contains("check `b` removed"),
+            "{said}"
+        );
     }
 
     #[test]
     fn the_first_line_says_what_is_against_the_work() {
         use VerdictKind::{Blocked, Expired, Released, Verified};
-        let counts = Some(TestCounts { run: 12, failed: 2, skipped: 0 });
+        let counts = Some(TestCounts {
+            run: 12,
+            failed: 2,
+            skipped: 0,
+        });
         for (said, expected) in [
             (
                 ended(Released, "3 failed claims", |s| {
@@ -219,30 +314,45 @@ mod tests {
                 "[omo] NOT PROVED: sh test.sh is red (expected 5, got -1)\nEnded: 3 failed claims; 0 of 8 continuations, 12 min.",
             ),
             (
-                ended(Released, "8 of 8 continuations used", |s| red(s, |it| it.counts = counts)),
+                ended(Released, "8 of 8 continuations used", |s| {
+                    red(s, |it| it.counts = counts)
+                }),
                 "[omo] NOT PROVED: sh test.sh is red (2 of 12 tests failed)\nEnded: 8 of 8 continuations used, 12 min.",
             ),
             (
-                ended(Released, "x", |s| red(s, |it| it.verdict = CheckVerdict::TimedOut)),
+                ended(Released, "x", |s| {
+                    red(s, |it| it.verdict = CheckVerdict::TimedOut)
+                }),
                 "[omo] NOT PROVED: sh test.sh timed out (exit status 1)\nEnded: x; 0 of 8 continuations, 12 min.",
             ),
             (
                 ended(Released, "x", |s| {
                     let what = "review: the parser loses a byte".to_owned();
-                    s.verification.failure = Some(ReportedFailure { what, ..ReportedFailure::default() });
+                    s.verification.failure = Some(ReportedFailure {
+                        what,
+                        ..ReportedFailure::default()
+                    });
                 }),
                 "[omo] NOT PROVED: review: the parser loses a byte\nEnded: x; 0 of 8 continuations, 12 min.",
             ),
             (
-                ended(Released, "claimed, not verified", |s| s.verification.claimed_at = Some(at(2))),
+                ended(Released, "claimed, not verified", |s| {
+                    s.verification.claimed_at = Some(at(2))
+                }),
                 "[omo] NOT PROVED: claimed, not verified\n0 of 8 continuations, 12 min.",
             ),
             (
                 ended(Expired, "worked on for 240 minutes", |_| {}),
                 "[omo] NOT PROVED: the work was never claimed to be done\nEnded: worked on for 240 minutes; 0 of 8 continuations, 12 min.",
             ),
-            (ended(Blocked, "no database", |_| {}), "[omo] BLOCKED: no database\n0 of 8 continuations, 12 min."),
-            (ended(Verified, "1 check green", |_| {}), "[omo] VERIFIED: 1 check green\n0 of 8 continuations, 12 min."),
+            (
+                ended(Blocked, "no database", |_| {}),
+                "[omo] BLOCKED: no database\n0 of 8 continuations, 12 min.",
+            ),
+            (
+                ended(Verified, "1 check green", |_| {}),
+                "[omo] VERIFIED: 1 check green\n0 of 8 continuations, 12 min.",
+            ),
             (
                 ended(Verified, "by review alone, no check ran", |_| {}),
                 "[omo] verified by review alone, no check ran\n0 of 8 continuations, 12 min.",

@@ -74,20 +74,26 @@ pub fn run_started(
     );
     let used = || {
         let worked = session.ulw.worked_millis(now) / 60_000;
-        format!("{} of {allowed_blocks} continuations and {worked} of {minutes} min used", session.ulw.stop_blocks)
+        format!(
+            "{} of {allowed_blocks} continuations and {worked} of {minutes} min used",
+            session.ulw.stop_blocks
+        )
     };
-    let task = session
-        .ulw
-        .task
-        .as_deref()
-        .map_or_else(|| "the task that it had".to_owned(), |task| format!("\"{}\"", sanitize(task, TASK_CHARS)));
+    let task = session.ulw.task.as_deref().map_or_else(
+        || "the task that it had".to_owned(),
+        |task| format!("\"{}\"", sanitize(task, TASK_CHARS)),
+    );
     let line = match start {
         RunStart::Begun => format!("[omo] on: {judges}, {bounds}"),
-        RunStart::TaskTakenUp { is_extended: false } => format!("[omo] on again with {task}: {judges}, {bounds}"),
+        RunStart::TaskTakenUp { is_extended: false } => {
+            format!("[omo] on again with {task}: {judges}, {bounds}")
+        }
         RunStart::TaskTakenUp { is_extended: true } => {
             format!("[omo] on again with {task}, and this: {judges}, {bounds}. {HOW_TO_BEGIN_ANEW}")
         }
-        RunStart::TaskExtended => format!("[omo] on with {task}, and this: {judges}, {bounds}. {HOW_TO_BEGIN_ANEW}"),
+        RunStart::TaskExtended => {
+            format!("[omo] on with {task}, and this: {judges}, {bounds}. {HOW_TO_BEGIN_ANEW}")
+        }
         RunStart::Resumed => format!("[omo] goes on: {judges}, {}", used()),
         RunStart::AlreadyOn => format!("[omo] on already: {judges}, {}", used()),
     };
@@ -100,9 +106,17 @@ pub fn run_started(
 fn judges(session: &Session) -> String {
     const NAMED: usize = 3;
     const CHARS: usize = 40;
-    let commands: Vec<String> = session.checks.iter().map(|check: &Check| sanitize(&check.command, CHARS)).collect();
+    let commands: Vec<String> = session
+        .checks
+        .iter()
+        .map(|check: &Check| sanitize(&check.command, CHARS))
+        .collect();
     let checks = (!commands.is_empty()).then(|| {
-        format!("{} ({})", pluralize(commands.len(), "check"), list_some(commands.iter().map(String::as_str), NAMED))
+        format!(
+            "{} ({})",
+            pluralize(commands.len(), "check"),
+            list_some(commands.iter().map(String::as_str), NAMED)
+        )
     });
     match (checks, session.verification.review_wanted) {
         (Some(checks), true) => format!("{checks} + review"),
@@ -160,7 +174,11 @@ pub fn hook_missing(program: &str) -> String {
 
 /// Line about a keyword in plan mode; `is_armed` where a run is on.
 pub fn not_in_plan_mode(is_armed: bool) -> String {
-    let state = if is_armed { "on already, and not held" } else { "NOT ON" };
+    let state = if is_armed {
+        "on already, and not held"
+    } else {
+        "NOT ON"
+    };
     format!(
         "[omo] {state}: in plan mode nothing is edited, so nothing is held, and this prompt is no part of the task. Type \
          `ulw` again when you have left it"
@@ -169,20 +187,32 @@ pub fn not_in_plan_mode(is_armed: bool) -> String {
 
 /// Line about a mistake in the user's configuration, or in omo.toml.
 pub fn config_problem(problem: &str) -> String {
-    format!("[omo] a setting is not as you wrote it: {}. `omo doctor` says more", sanitize(problem, 240))
+    format!(
+        "[omo] a setting is not as you wrote it: {}. `omo doctor` says more",
+        sanitize(problem, 240)
+    )
 }
 
 /// [`hook_missing`] for a status.
 pub fn missing_hook_finding(program: &str) -> String {
-    format!("{} cannot be run, so that no turn is continued", sanitize(program, 200))
+    format!(
+        "{} cannot be run, so that no turn is continued",
+        sanitize(program, 200)
+    )
 }
 
 /// Obstacles that would keep a new run from holding, for a status; `unwritable` is the folder that keeps the state from
 /// being written.
 pub fn obstacles(plan_mode: bool, unwritable: Option<&str>) -> Vec<String> {
-    let plan = plan_mode.then(|| "this session is in plan mode: nothing is held, and `ulw` starts no run".to_owned());
-    let folder =
-        unwritable.map(|folder| format!("{} cannot be written, so that no run is held here", sanitize(folder, 200)));
+    let plan = plan_mode.then(|| {
+        "this session is in plan mode: nothing is held, and `ulw` starts no run".to_owned()
+    });
+    let folder = unwritable.map(|folder| {
+        format!(
+            "{} cannot be written, so that no run is held here",
+            sanitize(folder, 200)
+        )
+    });
     plan.into_iter().chain(folder).collect()
 }
 
@@ -219,8 +249,14 @@ mod tests {
             run_started(&session, RunStart::Begun, 8, None, at(0)),
             "[omo] on: 1 check (cargo test) + review, up to 8 continuations, 3 failed claims, 240 min. `ulw off` stops it"
         );
-        assert_eq!(RunStart::of(&session, &activation(None)), RunStart::AlreadyOn);
-        assert_eq!(RunStart::of(&session, &activation(Some("ulw y"))), RunStart::TaskExtended);
+        assert_eq!(
+            RunStart::of(&session, &activation(None)),
+            RunStart::AlreadyOn
+        );
+        assert_eq!(
+            RunStart::of(&session, &activation(Some("ulw y"))),
+            RunStart::TaskExtended
+        );
         session.ulw.stop_blocks = 3;
         session.pause(PauseReason::Interrupted, at(10));
         assert_eq!(RunStart::of(&session, &activation(None)), RunStart::Resumed);
@@ -231,18 +267,58 @@ mod tests {
              `ulw off` stops it"
         );
         session.end_run(VerdictKind::Released, "x".to_owned(), at(80));
-        assert_eq!(RunStart::of(&session, &activation(None)), RunStart::TaskTakenUp { is_extended: false });
+        assert_eq!(
+            RunStart::of(&session, &activation(None)),
+            RunStart::TaskTakenUp { is_extended: false }
+        );
         session.checks.clear();
-        let offer = CheckOffer { command: "cargo test", found_in: "Cargo.toml" };
+        let offer = CheckOffer {
+            command: "cargo test",
+            found_in: "Cargo.toml",
+        };
         let more = activation(Some("ulw y"));
-        assert_eq!(RunStart::of(&session, &more), RunStart::TaskTakenUp { is_extended: true });
-        assert_eq!(RunStart::of(&session, &UlwActivation { begins_anew: true, ..more.clone() }), RunStart::Begun);
-        let line = run_started(&session, RunStart::TaskTakenUp { is_extended: true }, 8, None, at(80));
-        assert!(line.starts_with("[omo] on again with \"ulw x\", and this: ") && line.contains("/omo:ulw --new"));
+        assert_eq!(
+            RunStart::of(&session, &more),
+            RunStart::TaskTakenUp { is_extended: true }
+        );
+        assert_eq!(
+            RunStart::of(
+                &session,
+                &UlwActivation {
+                    begins_anew: true,
+                    ..more.clone()
+                }
+            ),
+            RunStart::Begun
+        );
+        let line = run_started(
+            &session,
+            RunStart::TaskTakenUp { is_extended: true },
+            8,
+            None,
+            at(80),
+        );
+        assert!(
+            line.starts_with("[omo] on again with \"ulw x\", and this: ")
+                && line.contains("/omo:ulw --new")
+        );
         session.stop_continuation(None, true, at(80));
-        assert_eq!(RunStart::of(&session, &more), RunStart::Begun, "its user has stopped it");
-        assert_eq!(RunStart::of(&session, &activation(None)), RunStart::TaskTakenUp { is_extended: false });
-        let lines = run_started(&session, RunStart::TaskTakenUp { is_extended: false }, 1, Some(offer), at(80));
+        assert_eq!(
+            RunStart::of(&session, &more),
+            RunStart::Begun,
+            "its user has stopped it"
+        );
+        assert_eq!(
+            RunStart::of(&session, &activation(None)),
+            RunStart::TaskTakenUp { is_extended: false }
+        );
+        let lines = run_started(
+            &session,
+            RunStart::TaskTakenUp { is_extended: false },
+            1,
+            Some(offer),
+            at(80),
+        );
         assert_eq!(
             lines,
             "[omo] on again with \"ulw x\": review only, up to 1 continuation, 3 failed claims, 240 min. \

@@ -54,25 +54,61 @@ pub fn status_parts(
 ) -> Vec<StatusPart> {
     let plan = plan.filter(|plan| plan.is_open());
     let Some(run) = session.active_run() else {
-        return plan.map(plan_parts).unwrap_or_default().into_iter().chain(how_it_ended(session)).collect();
+        return plan
+            .map(plan_parts)
+            .unwrap_or_default()
+            .into_iter()
+            .chain(how_it_ended(session))
+            .collect();
     };
     let (used, allowed) = (run.stop_blocks, allowed_blocks(session, client_block_cap));
-    let blocks = part(format!("ulw {}/{}", shown_number(used.into()), shown_number(allowed.into())));
-    let blocks = StatusPart { tone: if used >= allowed { PartTone::Last } else { PartTone::Plain }, ..blocks };
-    let paused = run.paused.is_some().then(|| StatusPart { tone: PartTone::Waits, ..part("paused".to_owned()) });
+    let blocks = part(format!(
+        "ulw {}/{}",
+        shown_number(used.into()),
+        shown_number(allowed.into())
+    ));
+    let blocks = StatusPart {
+        tone: if used >= allowed {
+            PartTone::Last
+        } else {
+            PartTone::Plain
+        },
+        ..blocks
+    };
+    let paused = run.paused.is_some().then(|| StatusPart {
+        tone: PartTone::Waits,
+        ..part("paused".to_owned())
+    });
     let rest = run.rest.as_ref().filter(|_| run.paused.is_none());
     let awaited = rest.and_then(|rest| {
-        let minutes = now.millis_since(rest.since?).and_then(|millis| u64::try_from(millis / 60_000).ok()).unwrap_or(0);
+        let minutes = now
+            .millis_since(rest.since?)
+            .and_then(|millis| u64::try_from(millis / 60_000).ok())
+            .unwrap_or(0);
         let words = sanitize(&rest.awaited_words()?, AWAITED_CHARS);
-        Some(StatusPart { tone: PartTone::Waits, ..part(format!("waits {}m for {words}", shown_number(minutes))) })
+        Some(StatusPart {
+            tone: PartTone::Waits,
+            ..part(format!("waits {}m for {words}", shown_number(minutes)))
+        })
     });
-    let minutes = run.started_at.map(|_| part(format!("{}m", minutes_at_work(run, now))));
-    let checks =
-        || [green_checks(session), phase(session), attempts(session)].into_iter().flatten().map(part).collect();
+    let minutes = run
+        .started_at
+        .map(|_| part(format!("{}m", minutes_at_work(run, now))));
+    let checks = || {
+        [green_checks(session), phase(session), attempts(session)]
+            .into_iter()
+            .flatten()
+            .map(part)
+            .collect()
+    };
     let rest: Vec<StatusPart> = plan.map_or_else(checks, plan_parts);
     // Text that is typed while the model works waits until its turn ends: Esc does not.
     let way_out = run.paused.is_none().then(|| part("Esc pauses".to_owned()));
-    [blocks].into_iter().chain(rest).chain([awaited, paused, minutes, way_out].into_iter().flatten()).collect()
+    [blocks]
+        .into_iter()
+        .chain(rest)
+        .chain([awaited, paused, minutes, way_out].into_iter().flatten())
+        .collect()
 }
 
 /// End of a run, until the next one begins. A user who ended it needs no reminder.
@@ -83,25 +119,48 @@ fn how_it_ended(session: &Session) -> Option<StatusPart> {
         VerdictKind::Released | VerdictKind::Expired => ("NOT PROVED", PartTone::Unproved),
         VerdictKind::Stopped => return None,
     };
-    Some(StatusPart { text: format!("ulw {word}"), tone })
+    Some(StatusPart {
+        text: format!("ulw {word}"),
+        tone,
+    })
 }
 
 fn plan_parts(plan: &PlanRun) -> Vec<StatusPart> {
-    let failed = if plan.failed > 0 { format!(", {} failed", shown_number(plan.failed.into())) } else { String::new() };
-    let done = part(format!("plan {}/{}{failed}", shown_number(plan.passed.into()), shown_number(plan.total.into())));
+    let failed = if plan.failed > 0 {
+        format!(", {} failed", shown_number(plan.failed.into()))
+    } else {
+        String::new()
+    };
+    let done = part(format!(
+        "plan {}/{}{failed}",
+        shown_number(plan.passed.into()),
+        shown_number(plan.total.into())
+    ));
     let waits = matches!(plan.status(), PlanRunStatus::Waits(_));
-    let waits = waits.then(|| StatusPart { tone: PartTone::Waits, ..part("waits for you".to_owned()) });
+    let waits = waits.then(|| StatusPart {
+        tone: PartTone::Waits,
+        ..part("waits for you".to_owned())
+    });
     [Some(done), waits].into_iter().flatten().collect()
 }
 
 fn part(text: String) -> StatusPart {
-    StatusPart { text, tone: PartTone::Plain }
+    StatusPart {
+        text,
+        tone: PartTone::Plain,
+    }
 }
 
 fn green_checks(session: &Session) -> Option<String> {
     let is_green = |verdict: CheckVerdict| verdict == CheckVerdict::Green;
-    let green = session.checks.iter().filter(|check| check.last.as_ref().is_some_and(|last| is_green(last.verdict)));
-    (!session.checks.is_empty()).then(|| format!("checks {}/{}", green.count(), session.checks.len()))
+    let green = session.checks.iter().filter(|check| {
+        check
+            .last
+            .as_ref()
+            .is_some_and(|last| is_green(last.verdict))
+    });
+    (!session.checks.is_empty())
+        .then(|| format!("checks {}/{}", green.count(), session.checks.len()))
 }
 
 fn phase(session: &Session) -> Option<String> {
@@ -116,7 +175,13 @@ fn phase(session: &Session) -> Option<String> {
 
 fn attempts(session: &Session) -> Option<String> {
     let failed = session.verification.attempts;
-    (failed > 0).then(|| format!("failed {}/{}", shown_number(failed.into()), session.max_attempts()))
+    (failed > 0).then(|| {
+        format!(
+            "failed {}/{}",
+            shown_number(failed.into()),
+            session.max_attempts()
+        )
+    })
 }
 
 fn minutes_at_work(run: &UlwRun, now: Timestamp) -> String {
@@ -124,7 +189,11 @@ fn minutes_at_work(run: &UlwRun, now: Timestamp) -> String {
 }
 
 fn shown_number(number: u64) -> String {
-    if number > LARGEST { format!("{LARGEST}+") } else { number.to_string() }
+    if number > LARGEST {
+        format!("{LARGEST}+")
+    } else {
+        number.to_string()
+    }
 }
 
 #[cfg(test)]
@@ -141,15 +210,24 @@ mod tests {
 
     /// A run with so many checks of which so many are green, that began at minute 1.
     fn run(checks: usize, green: usize) -> Session {
-        let check =
-            |number| Check::new(Some(&format!("g{number}")), &format!("test {number}"), CheckOrigin::User).unwrap();
+        let check = |number| {
+            Check::new(
+                Some(&format!("g{number}")),
+                &format!("test {number}"),
+                CheckOrigin::User,
+            )
+            .unwrap()
+        };
         let mut session = Session::default();
         session.activate(
             UlwActivation {
                 trigger: UlwTrigger::Keyword,
                 task: Some("ulw fix \u{1b}[31mit".to_owned()),
                 prompt_id: None,
-                limits: RunLimits { max_blocks: 8, ..RunLimits::default() },
+                limits: RunLimits {
+                    max_blocks: 8,
+                    ..RunLimits::default()
+                },
                 checks: (0..checks).map(check).collect(),
                 review_wanted: true,
                 prove: crate::check::counterfactual::ProveMode::default(),
@@ -159,13 +237,19 @@ mod tests {
             at(1),
         );
         for check in session.checks.iter_mut().take(green) {
-            check.last = Some(CheckRecord { verdict: CheckVerdict::Green, ..CheckRecord::default() });
+            check.last = Some(CheckRecord {
+                verdict: CheckVerdict::Green,
+                ..CheckRecord::default()
+            });
         }
         session
     }
 
     fn text(session: &Session, now: Timestamp) -> String {
-        let texts: Vec<String> = status_parts(session, None, None, now).into_iter().map(|part| part.text).collect();
+        let texts: Vec<String> = status_parts(session, None, None, now)
+            .into_iter()
+            .map(|part| part.text)
+            .collect();
         texts.join(SEPARATOR)
     }
 
@@ -182,7 +266,12 @@ mod tests {
         type Change = fn(&mut Session);
         let table: [(usize, usize, Change, &str); 13] = [
             (0, 0, |_| {}, "ulw 0/8 · 14m · Esc pauses"),
-            (2, 1, |s| s.ulw.stop_blocks = 3, "ulw 3/8 · checks 1/2 · 14m · Esc pauses"),
+            (
+                2,
+                1,
+                |s| s.ulw.stop_blocks = 3,
+                "ulw 3/8 · checks 1/2 · 14m · Esc pauses",
+            ),
             (
                 2,
                 2,
@@ -195,20 +284,61 @@ mod tests {
                 |s| s.verification.phase = VerificationPhase::Review,
                 "ulw 0/8 · checks 1/2 · review · 14m · Esc pauses",
             ),
-            (0, 0, |s| s.verification.phase = VerificationPhase::Verified, "ulw 0/8 · 14m · Esc pauses"),
-            (1, 0, |s| s.verification.attempts = 2, "ulw 0/8 · checks 0/1 · failed 2/3 · 14m · Esc pauses"),
-            (0, 0, |s| s.pause(PauseReason::Interrupted, at(3)), "ulw 0/8 · paused · 2m"),
             (
                 0,
                 0,
-                |s| s.rest(RestReason::AwaitsWork, vec!["subagent `logs`".to_owned()], at(9)),
+                |s| s.verification.phase = VerificationPhase::Verified,
+                "ulw 0/8 · 14m · Esc pauses",
+            ),
+            (
+                1,
+                0,
+                |s| s.verification.attempts = 2,
+                "ulw 0/8 · checks 0/1 · failed 2/3 · 14m · Esc pauses",
+            ),
+            (
+                0,
+                0,
+                |s| s.pause(PauseReason::Interrupted, at(3)),
+                "ulw 0/8 · paused · 2m",
+            ),
+            (
+                0,
+                0,
+                |s| {
+                    s.rest(
+                        RestReason::AwaitsWork,
+                        vec!["subagent `logs`".to_owned()],
+                        at(9),
+                    )
+                },
                 "ulw 0/8 · waits 6m for subagent `logs` · 8m · Esc pauses",
             ),
-            (0, 0, |s| s.rest(RestReason::TurnEnded, Vec::new(), at(9)), "ulw 0/8 · 8m · Esc pauses"),
-            (0, 0, |s| s.limits.max_blocks = 500, "ulw 0/100 · 14m · Esc pauses"),
+            (
+                0,
+                0,
+                |s| s.rest(RestReason::TurnEnded, Vec::new(), at(9)),
+                "ulw 0/8 · 8m · Esc pauses",
+            ),
+            (
+                0,
+                0,
+                |s| s.limits.max_blocks = 500,
+                "ulw 0/100 · 14m · Esc pauses",
+            ),
             (0, 0, |s| s.ulw.started_at = None, "ulw 0/8 · Esc pauses"),
-            (0, 0, |s| s.ulw.started_at = Some(at(99)), "ulw 0/8 · 0m · Esc pauses"),
-            (0, 0, |s| s.ulw.stop_blocks = 10_000, "ulw 9999+/8 · 14m · Esc pauses"),
+            (
+                0,
+                0,
+                |s| s.ulw.started_at = Some(at(99)),
+                "ulw 0/8 · 0m · Esc pauses",
+            ),
+            (
+                0,
+                0,
+                |s| s.ulw.stop_blocks = 10_000,
+                "ulw 9999+/8 · 14m · Esc pauses",
+            ),
         ];
         for (checks, green, change, expected) in table {
             let mut session = run(checks, green);
@@ -221,9 +351,16 @@ mod tests {
     fn a_gate_counts_as_green_only_while_its_last_result_is() {
         for verdict in CheckVerdict::ALL {
             let mut session = run(1, 1);
-            session.checks[0].last = Some(CheckRecord { verdict, ..CheckRecord::default() });
+            session.checks[0].last = Some(CheckRecord {
+                verdict,
+                ..CheckRecord::default()
+            });
             let green = usize::from(verdict == CheckVerdict::Green);
-            assert_eq!(text(&session, at(1)), format!("ulw 0/8 · checks {green}/1 · 0m · Esc pauses"), "{verdict:?}");
+            assert_eq!(
+                text(&session, at(1)),
+                format!("ulw 0/8 · checks {green}/1 · 0m · Esc pauses"),
+                "{verdict:?}"
+            );
         }
     }
 
@@ -239,7 +376,11 @@ mod tests {
         ] {
             session = run(1, 1);
             session.end_run(kind, "why".to_owned(), at(2));
-            assert_eq!((text(&session, at(3)).as_str(), tones(&session)), (shown, vec![tone]), "{kind:?}");
+            assert_eq!(
+                (text(&session, at(3)).as_str(), tones(&session)),
+                (shown, vec![tone]),
+                "{kind:?}"
+            );
         }
         session = run(1, 1);
         session.stop_continuation(None, true, at(2));
@@ -247,7 +388,11 @@ mod tests {
     }
 
     fn plan(change: impl FnOnce(&mut PlanRun)) -> PlanRun {
-        let mut plan = PlanRun { total: 7, passed: 3, ..PlanRun::default() };
+        let mut plan = PlanRun {
+            total: 7,
+            passed: 3,
+            ..PlanRun::default()
+        };
         change(&mut plan);
         plan
     }
@@ -257,25 +402,45 @@ mod tests {
         type Change = fn(&mut PlanRun);
         let table: [(Change, &str, &str); 4] = [
             (|_| {}, "ulw 0/8 · plan 3/7 · 14m · Esc pauses", "plan 3/7"),
-            (|p| p.failed = 1, "ulw 0/8 · plan 3/7, 1 failed · 14m · Esc pauses", "plan 3/7, 1 failed"),
+            (
+                |p| p.failed = 1,
+                "ulw 0/8 · plan 3/7, 1 failed · 14m · Esc pauses",
+                "plan 3/7, 1 failed",
+            ),
             (
                 |p| p.waits = Some("\u{1b}[31mgo on?".to_owned()),
                 "ulw 0/8 · plan 3/7 · waits for you · 14m · Esc pauses",
                 "plan 3/7 · waits for you",
             ),
-            (|p| p.ended = Some("complete".to_owned()), "ulw 0/8 · checks 1/2 · 14m · Esc pauses", ""),
+            (
+                |p| p.ended = Some("complete".to_owned()),
+                "ulw 0/8 · checks 1/2 · 14m · Esc pauses",
+                "",
+            ),
         ];
         for (change, armed, alone) in table {
             let plan = plan(change);
             let text = |session: &Session| {
                 let parts = status_parts(session, Some(&plan), None, at(15));
-                parts.into_iter().map(|part| part.text).collect::<Vec<_>>().join(SEPARATOR)
+                parts
+                    .into_iter()
+                    .map(|part| part.text)
+                    .collect::<Vec<_>>()
+                    .join(SEPARATOR)
             };
-            assert_eq!((text(&run(2, 1)).as_str(), text(&Session::default()).as_str()), (armed, alone));
+            assert_eq!(
+                (
+                    text(&run(2, 1)).as_str(),
+                    text(&Session::default()).as_str()
+                ),
+                (armed, alone)
+            );
         }
         let waits = plan(|plan| plan.waits = Some(String::new()));
         assert_eq!(
-            status_parts(&Session::default(), Some(&waits), None, at(2)).last().map(|part| part.tone),
+            status_parts(&Session::default(), Some(&waits), None, at(2))
+                .last()
+                .map(|part| part.tone),
             Some(PartTone::Waits)
         );
     }
@@ -297,7 +462,10 @@ mod tests {
         let mut session = run(0, 0);
         session.ulw.stop_blocks = 5;
         let first = &status_parts(&session, None, Some(5), at(2))[0];
-        assert_eq!((first.text.as_str(), first.tone), ("ulw 5/5", PartTone::Last));
+        assert_eq!(
+            (first.text.as_str(), first.tone),
+            ("ulw 5/5", PartTone::Last)
+        );
     }
 
     #[test]
@@ -318,13 +486,20 @@ mod tests {
             session.pause(PauseReason::ApiError, at(2));
             let now = Timestamp::parse("9999-12-31T23:59:59Z").unwrap();
             let most = u32::MAX;
-            let plan = plan(|p| (p.total, p.passed, p.failed, p.waits) = (most, most, most, Some(String::new())));
+            let plan = plan(|p| {
+                (p.total, p.passed, p.failed, p.waits) = (most, most, most, Some(String::new()))
+            });
             for plan in [None, Some(&plan)] {
-                let texts: Vec<String> =
-                    status_parts(&session, plan, None, now).into_iter().map(|part| part.text).collect();
+                let texts: Vec<String> = status_parts(&session, plan, None, now)
+                    .into_iter()
+                    .map(|part| part.text)
+                    .collect();
                 widest = widest.max(texts.join(SEPARATOR).chars().count());
             }
         }
-        assert!((60..=COLUMNS).contains(&widest), "the widest is {widest} wide");
+        assert!(
+            (60..=COLUMNS).contains(&widest),
+            "the widest is {widest} wide"
+        );
     }
 }

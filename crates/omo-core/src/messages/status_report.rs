@@ -114,13 +114,22 @@ pub fn status_report(
     StatusReport {
         session: id.to_owned(),
         state: ulw_state(session),
-        plan_run: plan_run.map(|run| PlanRun { seal: None, is_untold: None, ..run.clone() }),
+        plan_run: plan_run.map(|run| PlanRun {
+            seal: None,
+            is_untold: None,
+            ..run.clone()
+        }),
         task: session.ulw.task.clone(),
         started_at: session.ulw.started_at,
         awaited: session
             .active_run()
             .and_then(|run| run.rest.as_ref())
-            .and_then(|rest| Some(AwaitedWork { what: rest.awaited_words()?, since: rest.since? })),
+            .and_then(|rest| {
+                Some(AwaitedWork {
+                    what: rest.awaited_words()?,
+                    since: rest.since?,
+                })
+            }),
         blocks: session.ulw.stop_blocks,
         max_blocks: allowed_blocks(session, client_block_cap),
         max_minutes: limits.max_minutes,
@@ -131,10 +140,20 @@ pub fn status_report(
         attempts: session.verification.attempts,
         max_attempts: session.max_attempts(),
         verdict: session.verdict.clone(),
-        headline: session.verdict.as_ref().map(|verdict| run_end::headline(session, verdict)),
+        headline: session
+            .verdict
+            .as_ref()
+            .map(|verdict| run_end::headline(session, verdict)),
         weakened: session.weakened.clone(),
         last_decision: last_decision.filter(|entry| is_about(session, entry)),
-        last_seen: session.last_seen.entries().map(|(event, at)| SeenHook { event: event.name(), at }).into(),
+        last_seen: session
+            .last_seen
+            .entries()
+            .map(|(event, at)| SeenHook {
+                event: event.name(),
+                at,
+            })
+            .into(),
         findings: findings(session),
     }
 }
@@ -152,15 +171,27 @@ fn ulw_state(session: &Session) -> UlwState {
 /// have is not told.
 fn is_about(session: &Session, entry: &LogEntry) -> bool {
     let end = entry.decision.strip_prefix("end: ");
-    end.is_none_or(|word| session.verdict.as_ref().is_some_and(|verdict| verdict.kind.word() == word))
+    end.is_none_or(|word| {
+        session
+            .verdict
+            .as_ref()
+            .is_some_and(|verdict| verdict.kind.word() == word)
+    })
 }
 
 fn findings(session: &Session) -> Vec<String> {
     let mut findings = Vec::new();
     // With a later prompt a turn has ended since it began, unless that was typed while the model worked.
-    let later_prompt =
-        session.last_seen.user_prompt_submit.zip(session.ulw.started_at).is_some_and(|(at, start)| at > start);
-    if session.is_armed() && session.last_seen.stop.is_none() && later_prompt && session.ulw.paused.is_none() {
+    let later_prompt = session
+        .last_seen
+        .user_prompt_submit
+        .zip(session.ulw.started_at)
+        .is_some_and(|(at, start)| at > start);
+    if session.is_armed()
+        && session.last_seen.stop.is_none()
+        && later_prompt
+        && session.ulw.paused.is_none()
+    {
         findings.push(
             "Stop: never seen in this run, and another prompt came since it began. If a turn has ended, the client does \
              not run omo's Stop hook, and nothing holds the session."
@@ -172,9 +203,20 @@ fn findings(session: &Session) -> Vec<String> {
 
 impl StatusReport {
     /// Labels and values of a status, in order, for a table of two columns; `describe_time` words a time.
-    pub fn rows(&self, now: Timestamp, describe_time: &dyn Fn(Timestamp) -> String) -> Vec<(&'static str, String)> {
-        let mut rows = vec![("session", self.session.clone()), ("ultrawork", self.state_words(describe_time))];
-        rows.extend(self.plan_run.iter().map(|run| ("plan run", plan::status_row(run))));
+    pub fn rows(
+        &self,
+        now: Timestamp,
+        describe_time: &dyn Fn(Timestamp) -> String,
+    ) -> Vec<(&'static str, String)> {
+        let mut rows = vec![
+            ("session", self.session.clone()),
+            ("ultrawork", self.state_words(describe_time)),
+        ];
+        rows.extend(
+            self.plan_run
+                .iter()
+                .map(|run| ("plan run", plan::status_row(run))),
+        );
         if self.state == UlwState::Off {
             rows.extend(self.finding_rows());
             return rows;
@@ -183,12 +225,22 @@ impl StatusReport {
             rows.push(("task", sanitize(task, 100)));
         }
         if let Some(AwaitedWork { what, since }) = &self.awaited {
-            rows.push(("waits for", format!("{}, since {}", sanitize(what, 300), describe_time(*since))));
+            rows.push((
+                "waits for",
+                format!("{}, since {}", sanitize(what, 300), describe_time(*since)),
+            ));
         }
-        rows.push(("continued", format!("{} of {}", self.blocks, self.max_blocks)));
+        rows.push((
+            "continued",
+            format!("{} of {}", self.blocks, self.max_blocks),
+        ));
         rows.push(("checks", self.checks_words()));
         rows.extend(self.comparison.clone().rows());
-        rows.extend(weakened_lines(&self.weakened, now).into_iter().map(|words| ("weakened", words)));
+        rows.extend(
+            weakened_lines(&self.weakened, now)
+                .into_iter()
+                .map(|words| ("weakened", words)),
+        );
         if matches!(self.state, UlwState::On | UlwState::Paused) {
             rows.push(("phase", self.phase_words()));
         }
@@ -198,20 +250,28 @@ impl StatusReport {
         rows.push(("last seen", self.seen_words(describe_time)));
         rows.extend(self.finding_rows());
         if matches!(self.state, UlwState::On | UlwState::Paused) {
-            rows.push(("to stop", "`ulw off` in the session, or `omo stop` in a terminal".to_owned()));
+            rows.push((
+                "to stop",
+                "`ulw off` in the session, or `omo stop` in a terminal".to_owned(),
+            ));
         }
         rows
     }
 
     fn finding_rows(&self) -> impl Iterator<Item = (&'static str, String)> {
-        self.findings.iter().map(|finding| ("finding", finding.clone()))
+        self.findings
+            .iter()
+            .map(|finding| ("finding", finding.clone()))
     }
 
     /// The status as lines with their columns in line, below their heading.
     pub fn text(&self, now: Timestamp) -> String {
         let rows = self.rows(now, &|at| format!("{} ago", format_age(Some(at), now)));
         let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
-        let lines: Vec<String> = rows.iter().map(|(label, value)| format!("{label:width$}  {value}")).collect();
+        let lines: Vec<String> = rows
+            .iter()
+            .map(|(label, value)| format!("{label:width$}  {value}"))
+            .collect();
         format!("{HEADING}\n{}", lines.join("\n"))
     }
 
@@ -221,11 +281,24 @@ impl StatusReport {
             None => "begun at an unknown time".to_owned(),
         };
         match (self.state, &self.verdict) {
-            (UlwState::On, _) => format!("on, {}, at most {} minutes of work", begun(), self.max_minutes),
-            (UlwState::Paused, _) => format!("paused, {}; type `ulw` in the session to go on", begun()),
+            (UlwState::On, _) => format!(
+                "on, {}, at most {} minutes of work",
+                begun(),
+                self.max_minutes
+            ),
+            (UlwState::Paused, _) => {
+                format!("paused, {}; type `ulw` in the session to go on", begun())
+            }
             (_, Some(verdict)) => {
-                let (line, why) = (self.headline.as_deref().unwrap_or_default(), sanitize(&verdict.why, 200));
-                let why = if line.contains(&why) { String::new() } else { format!(": {why}") };
+                let (line, why) = (
+                    self.headline.as_deref().unwrap_or_default(),
+                    sanitize(&verdict.why, 200),
+                );
+                let why = if line.contains(&why) {
+                    String::new()
+                } else {
+                    format!(": {why}")
+                };
                 format!("{line}; ended {}{why}", describe_time(verdict.at))
             }
             _ => "off".to_owned(),
@@ -233,11 +306,23 @@ impl StatusReport {
     }
 
     fn checks_words(&self) -> String {
-        let last = |check: &Check| check.last.as_ref().map_or("not run yet", |record| record.verdict.word());
-        let checks = self.checks.iter().map(|check| format!("{} {}", sanitize(&check.name, 40), last(check)));
+        let last = |check: &Check| {
+            check
+                .last
+                .as_ref()
+                .map_or("not run yet", |record| record.verdict.word())
+        };
+        let checks = self
+            .checks
+            .iter()
+            .map(|check| format!("{} {}", sanitize(&check.name, 40), last(check)));
         let review = self.review_wanted.then(|| "a review".to_owned());
         let all: Vec<String> = checks.chain(review).collect();
-        if all.is_empty() { "none: a claim will not be verified".to_owned() } else { all.join(", ") }
+        if all.is_empty() {
+            "none: a claim will not be verified".to_owned()
+        } else {
+            all.join(", ")
+        }
     }
 
     fn phase_words(&self) -> String {
@@ -252,13 +337,24 @@ impl StatusReport {
         // A hook that was not seen yet is no news: its turn may still go on. A finding says where it is.
         let words = |seen: &SeenHook| Some(format!("{} {}", seen.event, describe_time(seen.at?)));
         let seen: Vec<String> = self.last_seen.iter().filter_map(words).collect();
-        if seen.is_empty() { "no hook yet".to_owned() } else { seen.join(", ") }
+        if seen.is_empty() {
+            "no hook yet".to_owned()
+        } else {
+            seen.join(", ")
+        }
     }
 }
 
 fn describe_decision(last: &LogEntry, describe_time: &dyn Fn(Timestamp) -> String) -> String {
-    let (decision, why) = (sanitize(last.decision_words(), 40), sanitize(&last.why, 100));
-    format!("{decision} on {}: {why}, {}", sanitize(&last.event, 40), describe_time(last.at))
+    let (decision, why) = (
+        sanitize(last.decision_words(), 40),
+        sanitize(&last.why, 100),
+    );
+    format!(
+        "{decision} on {}: {why}, {}",
+        sanitize(&last.event, 40),
+        describe_time(last.at)
+    )
 }
 
 fn phase_word(phase: VerificationPhase) -> &'static str {
@@ -284,13 +380,19 @@ mod tests {
     #[test]
     fn what_is_awaited_is_told_with_its_begin() {
         let mut session = Session {
-            ulw: UlwRun { enabled: true, started_at: Some(at(0)), ..UlwRun::default() },
+            ulw: UlwRun {
+                enabled: true,
+                started_at: Some(at(0)),
+                ..UlwRun::default()
+            },
             ..Session::default()
         };
         session.rest(RestReason::UsageLimit, Vec::new(), at(5));
         let report = status_report("abc", &session, None, None, None);
         assert!(
-            report.text(at(20)).contains("waits for  the end of a usage limit, since 15 min ago\n"),
+            report
+                .text(at(20))
+                .contains("waits for  the end of a usage limit, since 15 min ago\n"),
             "{}",
             report.text(at(20))
         );
@@ -308,7 +410,11 @@ mod tests {
                 trigger: UlwTrigger::Keyword,
                 task,
                 prompt_id: None,
-                limits: RunLimits { max_blocks: 8, max_minutes: 240, ..RunLimits::default() },
+                limits: RunLimits {
+                    max_blocks: 8,
+                    max_minutes: 240,
+                    ..RunLimits::default()
+                },
                 checks: Vec::new(),
                 review_wanted: true,
                 prove: crate::check::counterfactual::ProveMode::default(),
@@ -348,11 +454,18 @@ mod tests {
     #[test]
     fn every_state_has_its_word() {
         let mut session = Session::default();
-        assert_eq!(text(&session), "[omo] status\nsession    abc\nultrawork  off");
+        assert_eq!(
+            text(&session),
+            "[omo] status\nsession    abc\nultrawork  off"
+        );
         session = armed();
         session.pause(PauseReason::Interrupted, at(3));
         assert!(text(&session).contains("ultrawork  paused, begun"));
-        session.end_run(VerdictKind::Released, "claimed, not verified".to_owned(), at(11));
+        session.end_run(
+            VerdictKind::Released,
+            "claimed, not verified".to_owned(),
+            at(11),
+        );
         assert!(text(&session).contains(
             "ultrawork  NOT PROVED: the work was never claimed to be done; ended 10 min ago: claimed, not verified"
         ));
@@ -372,10 +485,20 @@ mod tests {
         };
         let row = "plan run   docs/plan.md: 3 of 7 done, 1 failed, waits for you: continue after  batch 1?";
         let of = |session: &Session| status_report("abc", session, Some(&run), None, None);
-        assert_eq!(of(&Session::default()).text(at(2)), format!("[omo] status\nsession    abc\nultrawork  off\n{row}"));
-        assert!(of(&armed()).text(at(2)).contains(&format!("\n{row}\ntask ")));
+        assert_eq!(
+            of(&Session::default()).text(at(2)),
+            format!("[omo] status\nsession    abc\nultrawork  off\n{row}")
+        );
+        assert!(
+            of(&armed())
+                .text(at(2))
+                .contains(&format!("\n{row}\ntask "))
+        );
         let json = serde_json::to_value(of(&armed())).unwrap();
-        assert_eq!((&json["planRun"]["passed"], json["planRun"].get("seal")), (&3.into(), None));
+        assert_eq!(
+            (&json["planRun"]["passed"], json["planRun"].get("seal")),
+            (&3.into(), None)
+        );
     }
 
     #[test]
@@ -390,6 +513,10 @@ mod tests {
 
     #[test]
     fn the_lower_of_the_two_caps_is_shown() {
-        assert!(status_report("abc", &armed(), None, None, Some(5)).text(at(2)).contains("continued  0 of 5"));
+        assert!(
+            status_report("abc", &armed(), None, None, Some(5))
+                .text(at(2))
+                .contains("continued  0 of 5")
+        );
     }
 }

@@ -13,7 +13,9 @@ pub fn run_paused(reason: PauseReason) -> String {
         PauseReason::Asked => "you said so",
         PauseReason::TokensSpent => "its tokens are used",
     };
-    format!("[omo] ultrawork is paused because {why}: nothing is continued. Type `ulw` to go on, `ulw off` to end it.")
+    format!(
+        "[omo] ultrawork is paused because {why}: nothing is continued. Type `ulw` to go on, `ulw off` to end it."
+    )
 }
 
 /// Line about a run that has used its tokens.
@@ -32,7 +34,8 @@ pub fn user_said_stop() -> String {
 
 /// Note that the turn of a question is not continued.
 pub fn answers_question() -> String {
-    "[omo] your question is answered without continuations; your next prompt goes on with the run".to_owned()
+    "[omo] your question is answered without continuations; your next prompt goes on with the run"
+        .to_owned()
 }
 
 /// Note about a question to the user, which their next prompt answers.
@@ -70,7 +73,9 @@ pub fn with_way_to_clear(answer: &str) -> String {
 
 /// Said once in a session whose run was ended with `omo stop` in a terminal.
 pub fn run_stopped_outside(reason: Option<&str>) -> String {
-    let why = reason.map(|reason| format!(" ({})", sanitize(reason, 200))).unwrap_or_default();
+    let why = reason
+        .map(|reason| format!(" ({})", sanitize(reason, 200)))
+        .unwrap_or_default();
     format!("[omo] STOPPED by `omo stop`{why}. Nothing is continued until you type `ulw` again.")
 }
 

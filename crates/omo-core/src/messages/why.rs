@@ -21,17 +21,22 @@ pub fn row_words(row: StopRow) -> RowWords {
             "the input or the state cannot be read, or the lock is not had in time",
             "`omo doctor` names what cannot be read",
         ),
-        StopRow::Subagent => ("a subagent stops, not the session", "nothing: only stops of the session are held"),
+        StopRow::Subagent => (
+            "a subagent stops, not the session",
+            "nothing: only stops of the session are held",
+        ),
         StopRow::NoRun => (
             "no run is on in this session, or what is kept of it is not what omo wrote last",
             "`ulw <task>` begins a run",
         ),
-        StopRow::StopContinuation => {
-            ("you stopped it, in the session or from a terminal", "`ulw <task>` begins another run")
-        }
-        StopRow::InputWaiting => {
-            ("you typed something while the turn ran", "nothing needs to: the run goes on behind what you typed")
-        }
+        StopRow::StopContinuation => (
+            "you stopped it, in the session or from a terminal",
+            "`ulw <task>` begins another run",
+        ),
+        StopRow::InputWaiting => (
+            "you typed something while the turn ran",
+            "nothing needs to: the run goes on behind what you typed",
+        ),
         StopRow::BackgroundWork => (
             "a background agent runs, a wakeup is scheduled, or a shell runs that was named before",
             "the end of that work: the run goes on then",
@@ -57,7 +62,10 @@ pub fn row_words(row: StopRow) -> RowWords {
             "all continuations are used: yours, or the client's own cap where that is lower; or the tokens are, where you bound them",
             "`ulw` goes on; `ulw --max-blocks N`, or `--max-tokens N`, allows more",
         ),
-        StopRow::TimeSpent => ("the run is too old", "`ulw` goes on; `ulw --max-minutes N` allows more"),
+        StopRow::TimeSpent => (
+            "the run is too old",
+            "`ulw` goes on; `ulw --max-minutes N` allows more",
+        ),
         StopRow::SameFailure => (
             "the same failure on the same files was sent twice already",
             "`omo verify` shows the failure; change what it needs, then type `ulw`",
@@ -81,11 +89,20 @@ pub fn why(last: Option<&LogEntry>, now: Timestamp) -> String {
     };
     let row = last.row.and_then(StopRow::numbered);
     let age = format_age(Some(last.at), now);
-    let mut lines = vec![format!("[omo] {age} ago, {}: {}", event_words(&last.event), decision_words(last, row))];
+    let mut lines = vec![format!(
+        "[omo] {age} ago, {}: {}",
+        event_words(&last.event),
+        decision_words(last, row)
+    )];
     lines.push(format!("because:   {}", sanitize(&last.why, 300)));
     lines.extend(row.map(|row| format!("the rule:  {}", row_words(row).when)));
-    lines
-        .push(format!("change it: {}", row.map_or_else(|| prompt_change(&last.decision), |row| row_words(row).change)));
+    lines.push(format!(
+        "change it: {}",
+        row.map_or_else(
+            || prompt_change(&last.decision),
+            |row| row_words(row).change
+        )
+    ));
     lines.join("\n")
 }
 
@@ -100,7 +117,10 @@ fn event_words(event: &str) -> String {
 
 fn decision_words(last: &LogEntry, row: Option<StopRow>) -> String {
     match &*last.decision {
-        "block" => format!("omo continued it, continuation {} of {}", last.blocks, last.max_blocks),
+        "block" => format!(
+            "omo continued it, continuation {} of {}",
+            last.blocks, last.max_blocks
+        ),
         "allow" if row.is_some_and(|row| row > StopRow::StopContinuation) => {
             "it may end, and the run stays on".to_owned()
         }
@@ -136,21 +156,42 @@ mod tests {
     fn entry(row: Option<StopRow>, event: &str, decision: &str, why: &str) -> LogEntry {
         let at = Timestamp::from_millis(0);
         let row = row.map(StopRow::number);
-        LogEntry { row, blocks: 3, ..new_entry("s", &Session::default(), event, decision.to_owned(), why, at) }
+        LogEntry {
+            row,
+            blocks: 3,
+            ..new_entry(
+                "s",
+                &Session::default(),
+                event,
+                decision.to_owned(),
+                why,
+                at,
+            )
+        }
     }
 
     #[test]
     fn the_last_decision_is_told_with_its_rule_and_what_changes_it() {
         let said = |last: Option<&LogEntry>| why(last, Timestamp::from_millis(240_000));
         assert_eq!(
-            said(Some(&entry(Some(StopRow::Continue), "Stop", "block", "a check is not green"))),
+            said(Some(&entry(
+                Some(StopRow::Continue),
+                "Stop",
+                "block",
+                "a check is not green"
+            ))),
             "[omo] 4 min ago, when a turn ended: omo continued it, continuation 3 of 8\n\
              because:   a check is not green\n\
              the rule:  the run is on, its work is not proved, and no bound is reached\n\
              change it: a claim that its checks and its review bear out; `ulw off` ends the run, Esc pauses it"
         );
         assert_eq!(
-            said(Some(&entry(None, "UserPromptSubmit", "activate", "turned on by its user"))),
+            said(Some(&entry(
+                None,
+                "UserPromptSubmit",
+                "activate",
+                "turned on by its user"
+            ))),
             "[omo] 4 min ago, at your prompt: the run was turned on\n\
              because:   turned on by its user\n\
              change it: `ulw off` ends the run, Esc pauses it"
@@ -162,9 +203,23 @@ mod tests {
     fn no_answer_holds_a_number_of_a_row_or_text_that_moves_a_terminal() {
         for row in StopRow::ALL {
             assert_eq!(StopRow::numbered(row.number()), Some(row));
-            for decision in ["block", "allow", "warn", "wait", "pause", "end: released", "\u{1b}[2J<x>"] {
-                let text = why(Some(&entry(Some(row), "\u{1b}]", decision, "\u{1b}x\ny")), Timestamp::from_millis(1));
-                assert!(!text.contains("row ") && !text.contains('\u{1b}') && text.lines().count() == 4, "{text}");
+            for decision in [
+                "block",
+                "allow",
+                "warn",
+                "wait",
+                "pause",
+                "end: released",
+                "\u{1b}[2J<x>",
+            ] {
+                let text = why(
+                    Some(&entry(Some(row), "\u{1b}]", decision, "\u{1b}x\ny")),
+                    Timestamp::from_millis(1),
+                );
+                assert!(
+                    !text.contains("row ") && !text.contains('\u{1b}') && text.lines().count() == 4,
+                    "{text}"
+                );
             }
         }
         assert_eq!((StopRow::numbered(0), StopRow::numbered(16)), (None, None));

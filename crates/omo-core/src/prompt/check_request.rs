@@ -42,7 +42,13 @@ pub fn parse(arguments: &str) -> Result<CheckRequest, String> {
     let (verb, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let rest = rest.trim();
     let word = (!rest.is_empty()).then(|| rest.to_owned());
-    let alone = |command| if rest.is_empty() { Ok(command) } else { Err(USAGE.to_owned()) };
+    let alone = |command| {
+        if rest.is_empty() {
+            Ok(command)
+        } else {
+            Err(USAGE.to_owned())
+        }
+    };
     match (verb, &word) {
         ("add", _) => parse_added_check(rest),
         ("list" | "", _) => alone(CheckRequest::List),
@@ -51,7 +57,10 @@ pub fn parse(arguments: &str) -> Result<CheckRequest, String> {
         ("approve", _) => Ok(CheckRequest::Approve { code: word }),
         ("accept", _) => Ok(CheckRequest::Accept { name: word }),
         ("-h" | "--help", _) => Err(USAGE.to_owned()),
-        _ => Err(format!("`{}` is not a command of /omo:check as it stands; {USAGE}", sanitize(text, 60))),
+        _ => Err(format!(
+            "`{}` is not a command of /omo:check as it stands; {USAGE}",
+            sanitize(text, 60)
+        )),
     }
 }
 
@@ -60,7 +69,9 @@ fn unquoted(text: &str) -> Result<&str, String> {
     if text.starts_with('-') {
         return Err(USAGE.to_owned());
     }
-    let inner = ['\'', '"', '`'].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
+    let inner = ['\'', '"', '`']
+        .iter()
+        .find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
     let is_whole = |inner: &&str| !inner.contains(['\'', '"', '`']);
     Ok(inner.filter(is_whole).unwrap_or(text))
 }
@@ -69,16 +80,28 @@ fn parse_added_check(text: &str) -> Result<CheckRequest, String> {
     let (mut name, mut timeout_seconds, mut text) = (None, None, text);
     loop {
         let (option, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        let (value, after) = rest.trim_start().split_once(char::is_whitespace).unwrap_or((rest.trim_start(), ""));
+        let (value, after) = rest
+            .trim_start()
+            .split_once(char::is_whitespace)
+            .unwrap_or((rest.trim_start(), ""));
         match option {
             "--name" => name = Some(value),
-            "--timeout" => timeout_seconds = Some(value.parse().map_err(|_| InvalidCheck::Timeout.to_string())?),
+            "--timeout" => {
+                timeout_seconds = Some(
+                    value
+                        .parse()
+                        .map_err(|_| InvalidCheck::Timeout.to_string())?,
+                )
+            }
             _ => break,
         }
         text = after.trim_start();
     }
     if text.is_empty() {
-        return Ok(CheckRequest::AddDetected { name: name.map(str::to_owned), timeout_seconds });
+        return Ok(CheckRequest::AddDetected {
+            name: name.map(str::to_owned),
+            timeout_seconds,
+        });
     }
     let text = unquoted(text)?;
     let check = Check::from_user(name, text, timeout_seconds).map_err(|error| error.to_string())?;
@@ -97,14 +120,33 @@ mod tests {
             (" run ", CheckRequest::Run),
             ("remove tests", CheckRequest::Remove("tests".to_owned())),
             ("approve", CheckRequest::Approve { code: None }),
-            ("approve 3f2a9c1b", CheckRequest::Approve { code: Some("3f2a9c1b".to_owned()) }),
-            ("add", CheckRequest::AddDetected { name: None, timeout_seconds: None }),
+            (
+                "approve 3f2a9c1b",
+                CheckRequest::Approve {
+                    code: Some("3f2a9c1b".to_owned()),
+                },
+            ),
+            (
+                "add",
+                CheckRequest::AddDetected {
+                    name: None,
+                    timeout_seconds: None,
+                },
+            ),
             (
                 "add --timeout 60 --name a",
-                CheckRequest::AddDetected { name: Some("a".to_owned()), timeout_seconds: Some(60) },
+                CheckRequest::AddDetected {
+                    name: Some("a".to_owned()),
+                    timeout_seconds: Some(60),
+                },
             ),
             ("accept", CheckRequest::Accept { name: None }),
-            ("accept tests", CheckRequest::Accept { name: Some("tests".to_owned()) }),
+            (
+                "accept tests",
+                CheckRequest::Accept {
+                    name: Some("tests".to_owned()),
+                },
+            ),
         ] {
             assert_eq!(parse(text), Ok(expected), "{text}");
         }
@@ -113,14 +155,40 @@ mod tests {
     #[test]
     fn a_command_is_taken_byte_for_byte() {
         for (text, name, run, timeout) in [
-            ("add cargo test --workspace", "cargo-test", "cargo test --workspace", None),
-            ("add --name unit npm test -- --name x", "unit", "npm test -- --name x", None),
-            ("add --timeout 60 --name a true && false", "a", "true && false", Some(60)),
-            ("add echo '$HOME' \"a  b\" | cat", "echo-HOME", "echo '$HOME' \"a  b\" | cat", None),
+            (
+                "add cargo test --workspace",
+                "cargo-test",
+                "cargo test --workspace",
+                None,
+            ),
+            (
+                "add --name unit npm test -- --name x",
+                "unit",
+                "npm test -- --name x",
+                None,
+            ),
+            (
+                "add --timeout 60 --name a true && false",
+                "a",
+                "true && false",
+                Some(60),
+            ),
+            (
+                "add echo '$HOME' \"a  b\" | cat",
+                "echo-HOME",
+                "echo '$HOME' \"a  b\" | cat",
+                None,
+            ),
         ] {
-            let Ok(CheckRequest::Add(check)) = parse(text) else { panic!("{text}: {:?}", parse(text)) };
+            let Ok(CheckRequest::Add(check)) = parse(text) else {
+                panic!("{text}: {:?}", parse(text))
+            };
             assert_eq!(
-                (check.name.as_str(), check.command.as_str(), check.timeout_seconds),
+                (
+                    check.name.as_str(),
+                    check.command.as_str(),
+                    check.timeout_seconds
+                ),
                 (name, run, timeout),
                 "{text}"
             );
@@ -140,7 +208,10 @@ mod tests {
             "-h",
         ] {
             let error = parse(text).unwrap_err();
-            assert!(!error.is_empty() && error.lines().count() == 1, "{text}: {error}");
+            assert!(
+                !error.is_empty() && error.lines().count() == 1,
+                "{text}: {error}"
+            );
         }
     }
 }

@@ -6,7 +6,8 @@ pub fn is_question(prompt: &str) -> bool {
     let is_proposal = |question: &str| begins_with(question, &PROPOSALS);
     !prompt.trim_start().starts_with('/')
         && last_question(prompt).is_some_and(|question| {
-            (begins_with(&question, &ASKING) || begins_with(&question, &ABOUT_FACTS)) && !is_proposal(&question)
+            (begins_with(&question, &ASKING) || begins_with(&question, &ABOUT_FACTS))
+                && !is_proposal(&question)
         })
 }
 
@@ -23,38 +24,58 @@ pub fn asks_a_person(message: &str) -> bool {
                 .is_some_and(|(mark, _)| mark.len() <= 2 && mark.chars().all(char::is_alphanumeric))
     };
     // The question stands at the end.
-    let start = (message.len().saturating_sub(MAX_BYTES)..=message.len()).find(|at| message.is_char_boundary(*at));
-    let mut asked = start.and_then(|start| message.get(start..)).unwrap_or_default().trim_end();
-    while let Some((before, _)) = asked.rsplit_once('\n').filter(|(_, line)| line.trim().is_empty() || is_option(line))
+    let start = (message.len().saturating_sub(MAX_BYTES)..=message.len())
+        .find(|at| message.is_char_boundary(*at));
+    let mut asked = start
+        .and_then(|start| message.get(start..))
+        .unwrap_or_default()
+        .trim_end();
+    while let Some((before, _)) = asked
+        .rsplit_once('\n')
+        .filter(|(_, line)| line.trim().is_empty() || is_option(line))
     {
         asked = before.trim_end();
     }
     last_question(asked).is_some_and(|question| {
-        let has_choice = [" or ", " oder ", " ou ", " o "].iter().any(|word| question.contains(word));
+        let has_choice = [" or ", " oder ", " ou ", " o "]
+            .iter()
+            .any(|word| question.contains(word));
         let is_choice = has_choice && begins_with(&question, &CHOICES);
-        let asks = begins_with(&question, &ASKING) || ASKING_WITHIN.iter().any(|word| question.contains(word));
-        let goes_on = GO_ON.iter().any(|word| question.contains(word)) || begins_with(&question, &PROPOSALS);
+        let asks = begins_with(&question, &ASKING)
+            || ASKING_WITHIN.iter().any(|word| question.contains(word));
+        let goes_on =
+            GO_ON.iter().any(|word| question.contains(word)) || begins_with(&question, &PROPOSALS);
         (is_choice || asks) && !goes_on
     })
 }
 
 fn last_question(text: &str) -> Option<String> {
-    let text = text.trim_end_matches(|char: char| char.is_whitespace() || matches!(char, '*' | '_' | ')'));
+    let text =
+        text.trim_end_matches(|char: char| char.is_whitespace() || matches!(char, '*' | '_' | ')'));
     let text = text.strip_suffix(['?', '？', '؟'])?;
-    let from =
-        text.rfind(['.', '!', '?', '\n', '。', '！', '？', '؟']).map_or(text, |at| text.get(at..).unwrap_or(text));
-    Some(from.trim_start_matches(|char: char| !char.is_alphanumeric()).to_lowercase())
+    let from = text
+        .rfind(['.', '!', '?', '\n', '。', '！', '？', '؟'])
+        .map_or(text, |at| text.get(at..).unwrap_or(text));
+    Some(
+        from.trim_start_matches(|char: char| !char.is_alphanumeric())
+            .to_lowercase(),
+    )
 }
 
 fn begins_with(question: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| question.strip_prefix(word).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))
+    words.iter().any(|word| {
+        question
+            .strip_prefix(word)
+            .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+    })
 }
 
 /// Words that ask to know something.
 const ASKING: [&str; 35] = [
-    "what", "what's", "which", "who", "whose", "why", "where", "when", "how", "was", "welche", "welcher", "welches",
-    "warum", "wieso", "wo", "wer", "wann", "wie", "qué", "cuál", "quién", "dónde", "cuándo", "cómo", "por qué", "quel",
-    "quelle", "quels", "qui", "où", "quand", "comment", "pourquoi", "lequel",
+    "what", "what's", "which", "who", "whose", "why", "where", "when", "how", "was", "welche",
+    "welcher", "welches", "warum", "wieso", "wo", "wer", "wann", "wie", "qué", "cuál", "quién",
+    "dónde", "cuándo", "cómo", "por qué", "quel", "quelle", "quels", "qui", "où", "quand",
+    "comment", "pourquoi", "lequel",
 ];
 
 /// Words that ask whether something is so.
@@ -105,8 +126,22 @@ const CHOICES: [&str; 14] = [
     "debo",
 ];
 
-const ASKING_WITHIN: [&str; 14] =
-    ["哪", "什么", "什麼", "谁", "誰", "어느", "어떤", "무엇", "누구", "どの", "どちら", "何を", "だれ", " nào"];
+const ASKING_WITHIN: [&str; 14] = [
+    "哪",
+    "什么",
+    "什麼",
+    "谁",
+    "誰",
+    "어느",
+    "어떤",
+    "무엇",
+    "누구",
+    "どの",
+    "どちら",
+    "何を",
+    "だれ",
+    " nào",
+];
 
 const GO_ON: [&str; 21] = [
     "continue",
@@ -173,7 +208,10 @@ mod tests {
             ("**Which of both files is right?**", true),
             ("Shall I continue?", false),
             ("Would you like me to continue or stop?", false),
-            ("The parser is done. Do you want me to fix the tests too?", false),
+            (
+                "The parser is done. Do you want me to fix the tests too?",
+                false,
+            ),
             ("Soll ich weitermachen?", false),
             ("Any questions?", false),
             ("Looks good?", false),

@@ -29,10 +29,17 @@ pub fn short_answer(prompt: &str) -> Option<String> {
     if text.is_empty() || text.len() > MAX_BYTES || text.contains('\n') {
         return None;
     }
-    let text = text.trim_end_matches(['.', '!', '…', '。', '！']).trim().to_lowercase();
-    let text = text.strip_prefix("please ").or(text.strip_suffix(" please")).unwrap_or(&text);
+    let text = text
+        .trim_end_matches(['.', '!', '…', '。', '！'])
+        .trim()
+        .to_lowercase();
+    let text = text
+        .strip_prefix("please ")
+        .or(text.strip_suffix(" please"))
+        .unwrap_or(&text);
     let text = text.trim_end_matches(',').trim();
-    let is_one_word = !text.is_empty() && !text.contains(char::is_whitespace) && !text.starts_with('/');
+    let is_one_word =
+        !text.is_empty() && !text.contains(char::is_whitespace) && !text.starts_with('/');
     (is_one_word || asks_to_go_on(text)).then(|| text.to_owned())
 }
 
@@ -43,8 +50,14 @@ pub fn asks_to_go_on(word: &str) -> bool {
 
 /// `true` for a task that only asks to go on, with the keyword or without: `ulw go on`.
 pub fn is_to_go_on(task: &str) -> bool {
-    let behind = task.trim().split_once(char::is_whitespace).map_or("", |(_, rest)| rest);
-    [task, behind].into_iter().filter_map(short_answer).any(|word| asks_to_go_on(&word))
+    let behind = task
+        .trim()
+        .split_once(char::is_whitespace)
+        .map_or("", |(_, rest)| rest);
+    [task, behind]
+        .into_iter()
+        .filter_map(short_answer)
+        .any(|word| asks_to_go_on(&word))
 }
 
 #[cfg(test)]

@@ -66,7 +66,10 @@ pub fn parse(arguments: &str, options: UlwOptions) -> Result<UlwArguments<'_>, U
         (text, options) = (before, at_end);
     }
     refuse_check_within(text)?;
-    Ok(UlwArguments { task: (!text.trim().is_empty()).then_some(Cow::Borrowed(text)), options })
+    Ok(UlwArguments {
+        task: (!text.trim().is_empty()).then_some(Cow::Borrowed(text)),
+        options,
+    })
 }
 
 fn refuse_check_within(task: &str) -> Result<(), UlwRefusal> {
@@ -74,11 +77,19 @@ fn refuse_check_within(task: &str) -> Result<(), UlwRefusal> {
     let is_check = |at: usize| {
         let (before, rest) = task.split_at_checked(at)?;
         let value = rest.strip_prefix(CHECK)?;
-        let value = value.strip_prefix('=').or_else(|| value.strip_prefix(char::is_whitespace))?.trim_start();
+        let value = value
+            .strip_prefix('=')
+            .or_else(|| value.strip_prefix(char::is_whitespace))?
+            .trim_start();
         let is_quoted = value.starts_with(|char| QUOTES.iter().any(|(open, _)| *open == char));
-        (before.ends_with(char::is_whitespace) && is_quoted && quoted(value).is_some()).then_some(())
+        (before.ends_with(char::is_whitespace) && is_quoted && quoted(value).is_some())
+            .then_some(())
     };
-    match task.match_indices(CHECK).take(CANDIDATES).find_map(|(at, _)| is_check(at)) {
+    match task
+        .match_indices(CHECK)
+        .take(CANDIDATES)
+        .find_map(|(at, _)| is_check(at))
+    {
         None => Ok(()),
         Some(()) => Err(bad_check(
             "`--check \"COMMAND\"` stands in the middle of the task: it belongs before the task or at its end, or without \
@@ -104,11 +115,21 @@ pub fn parse_around_keyword<'a>(
 ) -> Result<Option<UlwArguments<'a>>, UlwRefusal> {
     let [before, keyword, after] = prompt;
     // `ulw: --check "cargo test"`
-    let after =
-        after.strip_prefix([',', ':', ';', '，', '：']).filter(|rest| begins_with_option(rest)).unwrap_or(after);
+    let after = after
+        .strip_prefix([',', ':', ';', '，', '：'])
+        .filter(|rest| begins_with_option(rest))
+        .unwrap_or(after);
     let mut taken = options.clone();
-    let before = if begins_with_option(before) { take_front_options(before, &mut taken)? } else { before };
-    let after = if begins_with_option(after) { take_front_options(after, &mut taken)? } else { after };
+    let before = if begins_with_option(before) {
+        take_front_options(before, &mut taken)?
+    } else {
+        before
+    };
+    let after = if begins_with_option(after) {
+        take_front_options(after, &mut taken)?
+    } else {
+        after
+    };
     let (after, taken) = options_at_end(after, &taken).unwrap_or((after, taken));
     // `fix the tests --check "cargo test" ulw`
     let (before, taken) = match options_at_end(before, &taken).filter(|_| after.trim().is_empty()) {
@@ -121,14 +142,28 @@ pub fn parse_around_keyword<'a>(
         return Ok(None);
     }
     let is_alone = before.trim().is_empty() && after.trim().is_empty();
-    let blank = if after.starts_with(char::is_whitespace) { "" } else { " " };
-    let task = (!is_alone).then(|| format!("{before}{keyword}{blank}{after}").trim_end().to_owned().into());
-    Ok(Some(UlwArguments { task, options: taken }))
+    let blank = if after.starts_with(char::is_whitespace) {
+        ""
+    } else {
+        " "
+    };
+    let task = (!is_alone).then(|| {
+        format!("{before}{keyword}{blank}{after}")
+            .trim_end()
+            .to_owned()
+            .into()
+    });
+    Ok(Some(UlwArguments {
+        task,
+        options: taken,
+    }))
 }
 
 fn begins_with_option(text: &str) -> bool {
     let name = split_option(first_word(text).0).0;
-    NAMES.contains(&name) || limit_named(name, OptionPosition::Front).is_some() || similar_name(name).is_some()
+    NAMES.contains(&name)
+        || limit_named(name, OptionPosition::Front).is_some()
+        || similar_name(name).is_some()
 }
 
 fn take_front_options<'a>(text: &'a str, options: &mut UlwOptions) -> Result<&'a str, UlwRefusal> {
@@ -140,7 +175,15 @@ fn take_front_options<'a>(text: &'a str, options: &mut UlwOptions) -> Result<&'a
     Ok(text)
 }
 
-const NAMES: [&str; 7] = ["-h", "--help", "--completion-promise", "--no-review", "--prove", "--new", "--check"];
+const NAMES: [&str; 7] = [
+    "-h",
+    "--help",
+    "--completion-promise",
+    "--no-review",
+    "--prove",
+    "--new",
+    "--check",
+];
 
 /// The option that a misspelt word means: it would silently become a part of the task.
 fn similar_name(name: &str) -> Option<&'static str> {
@@ -151,27 +194,48 @@ fn similar_name(name: &str) -> Option<&'static str> {
     if !["--", "—", "–"].iter().any(|dash| name.starts_with(dash)) || typed.len() < SHORTEST {
         return None;
     }
-    let known = NAMES.into_iter().skip(2).chain(LIMITS.iter().filter_map(|row| row.option));
+    let known = NAMES
+        .into_iter()
+        .skip(2)
+        .chain(LIMITS.iter().filter_map(|row| row.option));
     known.filter(|known| *known != name).find(|known| {
         let known = plain(known);
         known.starts_with(&typed)
-            || typed.strip_prefix(&known).is_some_and(|more| more.len() <= 2)
+            || typed
+                .strip_prefix(&known)
+                .is_some_and(|more| more.len() <= 2)
             || differs_in_one_byte(&known, &typed)
     })
 }
 
 fn differs_in_one_byte(one: &str, other: &str) -> bool {
-    let same_start = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
-    let same_end = one.bytes().rev().zip(other.bytes().rev()).take_while(|(a, b)| a == b).count();
+    let same_start = one
+        .bytes()
+        .zip(other.bytes())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let same_end = one
+        .bytes()
+        .rev()
+        .zip(other.bytes().rev())
+        .take_while(|(a, b)| a == b)
+        .count();
     same_start + same_end + 1 >= one.len().max(other.len())
 }
 
 const CANDIDATES: usize = 32;
 
 fn options_at_end<'a>(text: &'a str, options: &UlwOptions) -> Option<(&'a str, UlwOptions)> {
-    let begins =
-        |at: &usize| text.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with(char::is_whitespace));
-    let candidates: Vec<usize> = text.rmatch_indices("--").map(|(at, _)| at).filter(begins).take(CANDIDATES).collect();
+    let begins = |at: &usize| {
+        text.get(..*at)
+            .is_some_and(|before| before.is_empty() || before.ends_with(char::is_whitespace))
+    };
+    let candidates: Vec<usize> = text
+        .rmatch_indices("--")
+        .map(|(at, _)| at)
+        .filter(begins)
+        .take(CANDIDATES)
+        .collect();
     candidates.into_iter().rev().find_map(|at| {
         let (before, rest) = text.split_at_checked(at)?;
         let read = all_options(rest, options.clone())?;
@@ -226,7 +290,8 @@ fn take_option<'a>(
             Ok(Some(rest))
         }
         ("--check", _) => {
-            let (command, rest) = quoted(value()).ok_or_else(|| bad_check("`--check` needs a command in quotes"))?;
+            let (command, rest) =
+                quoted(value()).ok_or_else(|| bad_check("`--check` needs a command in quotes"))?;
             if command.contains('\n') {
                 return Err(bad_check("`--check` needs a command on one line"));
             }
@@ -241,7 +306,9 @@ fn take_option<'a>(
                 let meant = similar_name(name).filter(|_| place == OptionPosition::Front);
                 return meant.map_or(Ok(None), |meant| {
                     let shown = crate::text::sanitize(name, 40);
-                    Err(UlwRefusal::BadOption(format!("`{shown}` is not an option, `{meant}` is")))
+                    Err(UlwRefusal::BadOption(format!(
+                        "`{shown}` is not an option, `{meant}` is"
+                    )))
                 });
             };
             let (value, rest) = inline.map_or_else(|| first_word(rest), |value| (value, rest));
@@ -262,8 +329,12 @@ const QUOTES: [(char, char); 5] = [('"', '"'), ('\'', '\''), ('`', '`'), ('“',
 fn quoted(text: &str) -> Option<(String, &str)> {
     let begins = text.chars().next();
     // Input methods write these for the ones of a keyboard.
-    let quote =
-        begins.and_then(|open| QUOTES.into_iter().find(|(opening, _)| *opening == open).map(|(_, closing)| closing));
+    let quote = begins.and_then(|open| {
+        QUOTES
+            .into_iter()
+            .find(|(opening, _)| *opening == open)
+            .map(|(_, closing)| closing)
+    });
     let Some(quote) = quote else {
         let (word, rest) = first_word(text);
         return Some((word.to_owned(), rest));
@@ -273,7 +344,8 @@ fn quoted(text: &str) -> Option<(String, &str)> {
     while let Some((at, char)) = chars.next() {
         if char == quote {
             let rest = text.get(at + char.len_utf8()..)?;
-            return (rest.is_empty() || rest.starts_with(char::is_whitespace)).then_some((value, rest));
+            return (rest.is_empty() || rest.starts_with(char::is_whitespace))
+                .then_some((value, rest));
         }
         match (char, quote) {
             ('\\', '"') => {
@@ -290,7 +362,12 @@ fn quoted(text: &str) -> Option<(String, &str)> {
     None
 }
 
-fn set_limit(limits: &mut RunLimits, row: &LimitRow, name: &str, value: &str) -> Result<(), UlwRefusal> {
+fn set_limit(
+    limits: &mut RunLimits,
+    row: &LimitRow,
+    name: &str,
+    value: &str,
+) -> Result<(), UlwRefusal> {
     let taken = value.parse().is_ok_and(|value| limits.set(row, value));
     if taken {
         return Ok(());
@@ -341,7 +418,10 @@ mod tests {
     }
 
     fn task(arguments: &str) -> Option<String> {
-        parse(arguments, options()).unwrap().task.map(Cow::into_owned)
+        parse(arguments, options())
+            .unwrap()
+            .task
+            .map(Cow::into_owned)
     }
 
     #[test]
@@ -394,18 +474,37 @@ mod tests {
         for (text, blocks, minutes, task) in [
             ("--max-blocks 5 fix it", 5, 240, Some("fix it")),
             ("--max-blocks=5 fix it", 5, 240, Some("fix it")),
-            ("--max-minutes 9 --max-blocks=5 fix  it", 5, 9, Some("fix  it")),
+            (
+                "--max-minutes 9 --max-blocks=5 fix  it",
+                5,
+                9,
+                Some("fix  it"),
+            ),
             ("--max-blocks 5\nfix\nit", 5, 240, Some("fix\nit")),
             ("fix it --max-blocks 5", 5, 240, Some("fix it")),
-            ("--max-minutes=9 fix it --max-blocks=5", 5, 9, Some("fix it")),
-            ("fix it --max-minutes 9 --max-blocks 5", 5, 9, Some("fix it")),
+            (
+                "--max-minutes=9 fix it --max-blocks=5",
+                5,
+                9,
+                Some("fix it"),
+            ),
+            (
+                "fix it --max-minutes 9 --max-blocks 5",
+                5,
+                9,
+                Some("fix it"),
+            ),
             ("--max-iterations 5 fix it", 5, 240, Some("fix it")),
             ("--max-blocks 5", 5, 240, None),
             ("--max-blocks 5  `a; b`", 5, 240, Some(" `a; b`")),
         ] {
             let read = parse(text, options()).unwrap();
             let limits = read.options.limits;
-            assert_eq!((limits.max_blocks, limits.max_minutes), (blocks, minutes), "{text}");
+            assert_eq!(
+                (limits.max_blocks, limits.max_minutes),
+                (blocks, minutes),
+                "{text}"
+            );
             assert_eq!(read.task.as_deref(), task, "{text}");
         }
     }
@@ -413,47 +512,134 @@ mod tests {
     #[test]
     fn checks_are_read_byte_for_byte_and_a_review_is_turned_off() {
         for (text, checks, review, task) in [
-            ("--check \"cargo test\" fix it", vec!["cargo test"], true, Some("fix it")),
-            ("--check='npm test' --no-review fix it", vec!["npm test"], false, Some("fix it")),
+            (
+                "--check \"cargo test\" fix it",
+                vec!["cargo test"],
+                true,
+                Some("fix it"),
+            ),
+            (
+                "--check='npm test' --no-review fix it",
+                vec!["npm test"],
+                false,
+                Some("fix it"),
+            ),
             (
                 "--check \"cargo test\" --check ./check.sh  fix it",
                 vec!["cargo test", "./check.sh"],
                 true,
                 Some(" fix it"),
             ),
-            ("fix it --check \"cargo test --all\" --max-blocks 3", vec!["cargo test --all"], true, Some("fix it")),
+            (
+                "fix it --check \"cargo test --all\" --max-blocks 3",
+                vec!["cargo test --all"],
+                true,
+                Some("fix it"),
+            ),
             ("fix it --no-review", vec![], false, Some("fix it")),
             ("--no-review\nfix it", vec![], false, Some("fix it")),
             ("--check true", vec!["true"], true, None),
-            (r#"--check "echo \"a\" $HOME \n" x"#, vec![r#"echo "a" $HOME \n"#], true, Some("x")),
+            (
+                r#"--check "echo \"a\" $HOME \n" x"#,
+                vec![r#"echo "a" $HOME \n"#],
+                true,
+                Some("x"),
+            ),
             (r"--check 'a \' b", vec![r"a \"], true, Some("b")),
-            ("explain --check and the rest", vec![], true, Some("explain --check and the rest")),
-            ("explain --check \"open", vec![], true, Some("explain --check \"open")),
-            ("say \"--no-review\"", vec![], true, Some("say \"--no-review\"")),
+            (
+                "explain --check and the rest",
+                vec![],
+                true,
+                Some("explain --check and the rest"),
+            ),
+            (
+                "explain --check \"open",
+                vec![],
+                true,
+                Some("explain --check \"open"),
+            ),
+            (
+                "say \"--no-review\"",
+                vec![],
+                true,
+                Some("say \"--no-review\""),
+            ),
             ("--no-review=1 x", vec![], true, Some("--no-review=1 x")),
         ] {
             let read = parse(text, options()).unwrap();
-            let runs: Vec<&str> = read.options.checks.iter().map(|check| check.command.as_str()).collect();
-            assert_eq!((runs, read.options.review, read.task.as_deref()), (checks, review, task), "{text}");
+            let runs: Vec<&str> = read
+                .options
+                .checks
+                .iter()
+                .map(|check| check.command.as_str())
+                .collect();
+            assert_eq!(
+                (runs, read.options.review, read.task.as_deref()),
+                (checks, review, task),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn options_beside_the_keyword_are_no_part_of_the_task() {
         for (prompt, check, blocks, task) in [
-            (["", "ulw", " --check 'sh test.sh' fix the tests"], Some("sh test.sh"), 8, Some("ulw fix the tests")),
-            (["", "ulw", " fix the tests --check 'sh test.sh'"], Some("sh test.sh"), 8, Some("ulw fix the tests")),
-            (["--max-blocks 3 ", "ulw", " fix it"], None, 3, Some("ulw fix it")),
-            (["Fix the tests. ", "ulw", " --check make --max-blocks=2"], Some("make"), 2, Some("Fix the tests. ulw")),
+            (
+                ["", "ulw", " --check 'sh test.sh' fix the tests"],
+                Some("sh test.sh"),
+                8,
+                Some("ulw fix the tests"),
+            ),
+            (
+                ["", "ulw", " fix the tests --check 'sh test.sh'"],
+                Some("sh test.sh"),
+                8,
+                Some("ulw fix the tests"),
+            ),
+            (
+                ["--max-blocks 3 ", "ulw", " fix it"],
+                None,
+                3,
+                Some("ulw fix it"),
+            ),
+            (
+                ["Fix the tests. ", "ulw", " --check make --max-blocks=2"],
+                Some("make"),
+                2,
+                Some("Fix the tests. ulw"),
+            ),
             (["", "ulw", " --max-blocks 3"], None, 3, None),
-            (["", "ulw", ": --check “sh t.sh” fix"], Some("sh t.sh"), 8, Some("ulw fix")),
-            (["fix it --check 'sh test.sh' ", "ulw", ""], Some("sh test.sh"), 8, Some("fix it ulw")),
-            (["fix it --max-blocks 3 ", "ulw", "\n"], None, 3, Some("fix it ulw")),
+            (
+                ["", "ulw", ": --check “sh t.sh” fix"],
+                Some("sh t.sh"),
+                8,
+                Some("ulw fix"),
+            ),
+            (
+                ["fix it --check 'sh test.sh' ", "ulw", ""],
+                Some("sh test.sh"),
+                8,
+                Some("fix it ulw"),
+            ),
+            (
+                ["fix it --max-blocks 3 ", "ulw", "\n"],
+                None,
+                3,
+                Some("fix it ulw"),
+            ),
         ] {
             let read = parse_around_keyword(prompt, &options()).unwrap().unwrap();
-            let command = read.options.checks.first().map(|check| check.command.as_str());
+            let command = read
+                .options
+                .checks
+                .first()
+                .map(|check| check.command.as_str());
             assert_eq!(
-                (command, read.options.limits.max_blocks, read.task.as_deref()),
+                (
+                    command,
+                    read.options.limits.max_blocks,
+                    read.task.as_deref()
+                ),
                 (check, blocks, task),
                 "{prompt:?}"
             );
@@ -464,7 +650,11 @@ mod tests {
             ["", "ulw", " --unknown x"],
             ["", "ulw", " document the --max-blocks 3 option"],
         ] {
-            assert_eq!(parse_around_keyword(prompt, &options()).unwrap(), None, "{prompt:?}");
+            assert_eq!(
+                parse_around_keyword(prompt, &options()).unwrap(),
+                None,
+                "{prompt:?}"
+            );
         }
         for prompt in [
             ["", "ulw", " --checks make fix"],
@@ -473,7 +663,10 @@ mod tests {
             ["--max-blocks x ", "ulw", ""],
             ["fix --check 'make' the tests ", "ulw", ""],
         ] {
-            assert!(parse_around_keyword(prompt, &options()).is_err(), "{prompt:?}");
+            assert!(
+                parse_around_keyword(prompt, &options()).is_err(),
+                "{prompt:?}"
+            );
         }
     }
 

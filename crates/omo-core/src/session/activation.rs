@@ -35,7 +35,10 @@ impl Session {
     /// `true` where a request goes on with the task of the session. A task that its user stopped is over once they ask
     /// for another one.
     pub fn keeps_task(&self, activation: &UlwActivation) -> bool {
-        let names_task = activation.task.as_deref().is_some_and(|task| !is_to_go_on(task));
+        let names_task = activation
+            .task
+            .as_deref()
+            .is_some_and(|task| !is_to_go_on(task));
         let is_replaced = activation.begins_anew || self.stop_continuation.ended_task && names_task;
         self.continues_task() && !is_replaced
     }
@@ -49,7 +52,11 @@ impl Session {
             self.leave_task();
         }
         let rest = self.ulw.rest.clone().map(UlwRest::ended);
-        let before = if self.keeps_task(&activation) { Some(std::mem::take(&mut self.ulw)) } else { None };
+        let before = if self.keeps_task(&activation) {
+            Some(std::mem::take(&mut self.ulw))
+        } else {
+            None
+        };
         let is_same_task = before.is_some();
         let rejected = self.verification.pending_rejection();
         let mut verification = ClaimVerification {
@@ -81,7 +88,8 @@ impl Session {
         match before {
             Some(before) => {
                 (self.ulw.base, self.ulw.recorded) = (before.base, before.recorded);
-                self.ulw.keep_task(before.task, before.whole_task, before.asked_later);
+                self.ulw
+                    .keep_task(before.task, before.whole_task, before.asked_later);
             }
             None => self.ulw.base = activation.base,
         }
@@ -108,7 +116,9 @@ impl Session {
             }
         }
         let is_known = |checks: &[Check], check: &Check| {
-            checks.iter().any(|known| known.definition() == check.definition() && known.origin == check.origin)
+            checks.iter().any(|known| {
+                known.definition() == check.definition() && known.origin == check.origin
+            })
         };
         for check in new {
             if !(goes_on && is_known(&checks, &check)) {

@@ -87,7 +87,9 @@ impl ClaimVerification {
 
     /// What a review objected to on this work tree. Where a work tree has no id it may be any that had none.
     pub(crate) fn rejection_of(&self, tree: Option<&str>) -> Option<&RejectedTree> {
-        self.rejections.iter().find(|rejection| rejection.tree.as_deref() == tree)
+        self.rejections
+            .iter()
+            .find(|rejection| rejection.tree.as_deref() == tree)
     }
 
     /// Notes that a work tree was rejected: asking once more does not undo that.
@@ -96,7 +98,10 @@ impl ClaimVerification {
             return;
         }
         let objections = rejection.objections.chars().take(OBJECTION_CHARS).collect();
-        self.rejections.push(RejectedTree { tree: rejection.tree, objections });
+        self.rejections.push(RejectedTree {
+            tree: rejection.tree,
+            objections,
+        });
         let too_many = self.rejections.len().saturating_sub(MAX_REJECTIONS);
         self.rejections.drain(..too_many);
         for old in self.rejections.iter_mut().rev().skip(MAX_OBJECTIONS) {
@@ -107,8 +112,10 @@ impl ClaimVerification {
     /// The rejection that the review stands for which was asked for and has ended.
     pub fn pending_rejection(&self) -> Option<RejectedTree> {
         let (asked, review) = (self.asked.as_ref()?, self.review.as_ref()?);
-        (review.verdict == ReviewVerdict::Rejected)
-            .then(|| RejectedTree { tree: asked.tree.clone(), objections: review.objections.clone() })
+        (review.verdict == ReviewVerdict::Rejected).then(|| RejectedTree {
+            tree: asked.tree.clone(),
+            objections: review.objections.clone(),
+        })
     }
 }
 

@@ -27,7 +27,10 @@ mod tests {
     #[test]
     fn the_last_clients_are_kept_each_once_and_whatever_the_entry_says() {
         let mut session = Session::default();
-        let client = |pid: u32| ClientProcess { pid, start_mark: "1".to_owned() };
+        let client = |pid: u32| ClientProcess {
+            pid,
+            start_mark: "1".to_owned(),
+        };
         for pid in [1, 2, 1, 2] {
             session.note_client(client(pid));
         }
@@ -35,7 +38,10 @@ mod tests {
         for pid in 3..=18 {
             session.note_client(client(pid));
         }
-        assert_eq!((session.clients.len(), &session.clients[0]), (MAX_CLIENTS, &client(3)));
+        assert_eq!(
+            (session.clients.len(), &session.clients[0]),
+            (MAX_CLIENTS, &client(3))
+        );
         session.disown("x", at(1));
         assert_eq!(session.clients.len(), MAX_CLIENTS);
         let text = serde_json::to_string(&session).unwrap();

@@ -23,7 +23,11 @@ impl SessionId {
     pub fn parse(text: &str) -> Result<Self, InvalidSessionId> {
         let fits = (1..=Self::MAX_LEN).contains(&text.len());
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-        if fits && text.bytes().all(allowed) { Ok(Self(text.to_owned())) } else { Err(InvalidSessionId) }
+        if fits && text.bytes().all(allowed) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(InvalidSessionId)
+        }
     }
 
     /// The id as text.
@@ -58,14 +62,32 @@ mod tests {
 
     #[test]
     fn takes_what_the_client_sends() {
-        for id in ["dd79366c-d9f2-4076-8f09-e508a449860f", "abc123", "A_b-9", &"x".repeat(128)] {
+        for id in [
+            "dd79366c-d9f2-4076-8f09-e508a449860f",
+            "abc123",
+            "A_b-9",
+            &"x".repeat(128),
+        ] {
             assert!(SessionId::parse(id).is_ok(), "{id}");
         }
     }
 
     #[test]
     fn refuses_everything_that_could_be_a_path_or_nobody() {
-        for id in ["", " ", "../../x", "a/b", "a\\b", "a.b", "a\0b", "ünï", "🦀", "a b", "a\n", &"x".repeat(129)] {
+        for id in [
+            "",
+            " ",
+            "../../x",
+            "a/b",
+            "a\\b",
+            "a.b",
+            "a\0b",
+            "ünï",
+            "🦀",
+            "a b",
+            "a\n",
+            &"x".repeat(129),
+        ] {
             assert!(SessionId::parse(id).is_err(), "{id:?}");
         }
     }

@@ -117,19 +117,34 @@ impl PlanRun {
         let before = before.filter(|before| before.id == self.id);
         let is_untold = match (self.status(), before) {
             // An ended run that this session has not seen open had ended before.
-            (PlanRunStatus::Executes | PlanRunStatus::Ended(CANCELLED), _) | (PlanRunStatus::Ended(_), None) => false,
+            (PlanRunStatus::Executes | PlanRunStatus::Ended(CANCELLED), _)
+            | (PlanRunStatus::Ended(_), None) => false,
             (status, Some(before)) if before.status() == status => before.is_untold(),
             (PlanRunStatus::Waits(_) | PlanRunStatus::Ended(_), _) => true,
         };
         let is_untold = Some(is_untold);
-        let Some(before) = before else { return Self { is_untold, ..self } };
-        let (opened_at, prompt_at) = (before.opened_at.or(self.opened_at), before.prompt_at.max(self.prompt_at));
-        Self { opened_at, prompt_at, is_untold, ..self }
+        let Some(before) = before else {
+            return Self { is_untold, ..self };
+        };
+        let (opened_at, prompt_at) = (
+            before.opened_at.or(self.opened_at),
+            before.prompt_at.max(self.prompt_at),
+        );
+        Self {
+            opened_at,
+            prompt_at,
+            is_untold,
+            ..self
+        }
     }
 
     /// `true` where the two say the same, whenever they were written.
     pub fn has_same_content(&self, other: &Self) -> bool {
-        let said = |run: &Self| Self { updated_at: None, seal: None, ..run.clone() };
+        let said = |run: &Self| Self {
+            updated_at: None,
+            seal: None,
+            ..run.clone()
+        };
         said(self) == said(other)
     }
 }
@@ -156,7 +171,11 @@ impl TypedCommand {
     /// A command to keep; `None` where its arguments or its name are too long.
     pub fn to_keep(name: &str, arguments: &str, at: Timestamp) -> Option<Self> {
         let is_short = arguments.len() <= MAX_ARGUMENTS_BYTES && name.len() <= NAME_BYTES;
-        is_short.then(|| Self { name: name.to_owned(), arguments: arguments.to_owned(), at })
+        is_short.then(|| Self {
+            name: name.to_owned(),
+            arguments: arguments.to_owned(),
+            at,
+        })
     }
 
     /// `true` where this is the command of that name, typed a short time before `now`.
@@ -187,60 +206,153 @@ mod tests {
     }
 
     fn run() -> PlanRun {
-        PlanRun { id: "r-1".to_owned(), plan: "docs/plan.md".to_owned(), total: 7, passed: 3, ..PlanRun::default() }
+        PlanRun {
+            id: "r-1".to_owned(),
+            plan: "docs/plan.md".to_owned(),
+            total: 7,
+            passed: 3,
+            ..PlanRun::default()
+        }
     }
 
     #[test]
     fn a_run_executes_until_it_waits_or_ends() {
-        let waits = PlanRun { waits: Some("go on?".to_owned()), ..run() };
-        let ended = PlanRun { ended: Some("complete".to_owned()), ..waits.clone() };
+        let waits = PlanRun {
+            waits: Some("go on?".to_owned()),
+            ..run()
+        };
+        let ended = PlanRun {
+            ended: Some("complete".to_owned()),
+            ..waits.clone()
+        };
         assert_eq!(run().status(), PlanRunStatus::Executes);
         assert_eq!(waits.status(), PlanRunStatus::Waits("go on?"));
         assert_eq!(ended.status(), PlanRunStatus::Ended("complete"));
-        let failed = PlanRun { ended: Some("completed_with_failures".to_owned()), ..run() };
-        assert_eq!([&run(), &waits, &ended, &failed].map(PlanRun::is_open), [true, true, false, false]);
-        assert_eq!([&run(), &waits, &ended, &failed].map(PlanRun::can_resume), [true, true, false, true]);
+        let failed = PlanRun {
+            ended: Some("completed_with_failures".to_owned()),
+            ..run()
+        };
+        assert_eq!(
+            [&run(), &waits, &ended, &failed].map(PlanRun::is_open),
+            [true, true, false, false]
+        );
+        assert_eq!(
+            [&run(), &waits, &ended, &failed].map(PlanRun::can_resume),
+            [true, true, false, true]
+        );
     }
 
     #[test]
     fn a_prompt_that_was_noted_meanwhile_stays_and_that_of_another_run_does_not() {
-        let noted = PlanRun { opened_at: Some(at(1)), prompt_at: Some(at(9)), ..run() };
-        let next = PlanRun { passed: 4, opened_at: Some(at(5)), ..run() };
+        let noted = PlanRun {
+            opened_at: Some(at(1)),
+            prompt_at: Some(at(9)),
+            ..run()
+        };
+        let next = PlanRun {
+            passed: 4,
+            opened_at: Some(at(5)),
+            ..run()
+        };
         let after = next.clone().following(Some(&noted));
-        assert_eq!((after.passed, after.opened_at, after.prompt_at), (4, Some(at(1)), Some(at(9))));
-        let other = PlanRun { id: "r-2".to_owned(), ..next.clone() };
-        let unnoted = |run: &PlanRun| PlanRun { is_untold: Some(false), ..run.clone() };
+        assert_eq!(
+            (after.passed, after.opened_at, after.prompt_at),
+            (4, Some(at(1)), Some(at(9)))
+        );
+        let other = PlanRun {
+            id: "r-2".to_owned(),
+            ..next.clone()
+        };
+        let unnoted = |run: &PlanRun| PlanRun {
+            is_untold: Some(false),
+            ..run.clone()
+        };
         assert_eq!(other.clone().following(Some(&noted)), unnoted(&other));
         assert_eq!(next.clone().following(None), unnoted(&next));
     }
 
     #[test]
     fn an_end_and_a_question_are_told_once_and_a_cancelled_run_is_not() {
-        let waits = |text: &str| PlanRun { waits: Some(text.to_owned()), ..run() };
-        let ended = |word: &str| PlanRun { ended: Some(word.to_owned()), ..run() };
-        let untold = |run: PlanRun| PlanRun { is_untold: Some(true), ..run };
-        let other = PlanRun { id: "r-2".to_owned(), ..run() };
+        let waits = |text: &str| PlanRun {
+            waits: Some(text.to_owned()),
+            ..run()
+        };
+        let ended = |word: &str| PlanRun {
+            ended: Some(word.to_owned()),
+            ..run()
+        };
+        let untold = |run: PlanRun| PlanRun {
+            is_untold: Some(true),
+            ..run
+        };
+        let other = PlanRun {
+            id: "r-2".to_owned(),
+            ..run()
+        };
         for (what, next, before, expected) in [
             ("it goes on", run(), Some(untold(waits("a"))), false),
             ("it ends", ended("complete"), Some(run()), true),
-            ("it ends behind a question", ended("complete"), Some(waits("a")), true),
-            ("it had ended", ended("complete"), Some(ended("complete")), false),
-            ("it had ended untold", ended("complete"), Some(untold(ended("complete"))), true),
-            ("it ends otherwise", ended("complete"), Some(ended("failed")), true),
-            ("it was cancelled", ended(CANCELLED), Some(untold(waits("a"))), false),
+            (
+                "it ends behind a question",
+                ended("complete"),
+                Some(waits("a")),
+                true,
+            ),
+            (
+                "it had ended",
+                ended("complete"),
+                Some(ended("complete")),
+                false,
+            ),
+            (
+                "it had ended untold",
+                ended("complete"),
+                Some(untold(ended("complete"))),
+                true,
+            ),
+            (
+                "it ends otherwise",
+                ended("complete"),
+                Some(ended("failed")),
+                true,
+            ),
+            (
+                "it was cancelled",
+                ended(CANCELLED),
+                Some(untold(waits("a"))),
+                false,
+            ),
             ("another session had it end", ended("complete"), None, false),
-            ("another run was known", ended("complete"), Some(other), false),
+            (
+                "another run was known",
+                ended("complete"),
+                Some(other),
+                false,
+            ),
             ("it begins with a question", waits("a"), None, true),
             ("it had asked", waits("a"), Some(waits("a")), false),
-            ("it asks the next question", waits("b"), Some(waits("a")), true),
+            (
+                "it asks the next question",
+                waits("b"),
+                Some(waits("a")),
+                true,
+            ),
         ] {
-            assert_eq!(next.following(before.as_ref()).is_untold, Some(expected), "{what}");
+            assert_eq!(
+                next.following(before.as_ref()).is_untold,
+                Some(expected),
+                "{what}"
+            );
         }
     }
 
     #[test]
     fn what_is_said_is_compared_and_not_when() {
-        let later = PlanRun { updated_at: Some(at(9)), seal: Some("x".to_owned()), ..run() };
+        let later = PlanRun {
+            updated_at: Some(at(9)),
+            seal: Some("x".to_owned()),
+            ..run()
+        };
         assert!(run().has_same_content(&later));
         assert!(!run().has_same_content(&PlanRun { passed: 4, ..run() }));
     }
@@ -257,7 +369,10 @@ mod tests {
             ended: Some(long()),
             ..run()
         };
-        let chars = serde_json::to_string(&run.bounded()).unwrap().chars().count();
+        let chars = serde_json::to_string(&run.bounded())
+            .unwrap()
+            .chars()
+            .count();
         assert!(chars < 2_500, "{chars}");
     }
 
@@ -265,7 +380,10 @@ mod tests {
     fn arguments_are_kept_whole_for_a_short_time_or_not_at_all() {
         let full = "x".repeat(MAX_ARGUMENTS_BYTES);
         let command = TypedCommand::to_keep("execute-plan", &full, at(1_000)).unwrap();
-        assert_eq!(TypedCommand::to_keep("execute-plan", &format!("{full}x"), at(0)), None);
+        assert_eq!(
+            TypedCommand::to_keep("execute-plan", &format!("{full}x"), at(0)),
+            None
+        );
         assert_eq!(TypedCommand::to_keep(&"x".repeat(65), "", at(0)), None);
         for (name, now, recent) in [
             ("execute-plan", 1_000, true),

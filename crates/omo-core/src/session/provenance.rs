@@ -30,11 +30,24 @@ impl Session {
     /// Forgets an entry that is not omo's own, as a run that ended as `released`: neither its checks nor its task, its
     /// bounds or its verdict are believed. What was weakened stays named, and the clients stay known.
     pub fn disown(&mut self, why: &str, now: Timestamp) {
-        let UlwRun { stop_blocks, started_at, .. } = self.ulw;
+        let UlwRun {
+            stop_blocks,
+            started_at,
+            ..
+        } = self.ulw;
         let rest = self.ulw.rest.clone().map(UlwRest::ended);
         *self = Self {
-            ulw: UlwRun { stop_blocks, started_at, rest, ..UlwRun::default() },
-            verdict: Some(UlwVerdict { kind: VerdictKind::Released, why: why.to_owned(), at: now }),
+            ulw: UlwRun {
+                stop_blocks,
+                started_at,
+                rest,
+                ..UlwRun::default()
+            },
+            verdict: Some(UlwVerdict {
+                kind: VerdictKind::Released,
+                why: why.to_owned(),
+                at: now,
+            }),
             weakened: std::mem::take(&mut self.weakened),
             clients: std::mem::take(&mut self.clients),
             plan_run: self.plan_run.take(),
@@ -48,7 +61,8 @@ impl Session {
     /// `true` where the entry is what [`Session::disown`] leaves: it claims nothing.
     pub fn is_disowned(&self) -> bool {
         let is_told = |verdict: &UlwVerdict| {
-            let whys = [EntryProvenance::Foreign, EntryProvenance::PutBack].map(EntryProvenance::distrust_reason);
+            let whys = [EntryProvenance::Foreign, EntryProvenance::PutBack]
+                .map(EntryProvenance::distrust_reason);
             verdict.kind == VerdictKind::Released && whys.contains(&Some(&*verdict.why))
         };
         !self.ulw.enabled && self.checks.is_empty() && self.verdict.as_ref().is_some_and(is_told)

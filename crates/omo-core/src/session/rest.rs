@@ -29,9 +29,16 @@ pub struct TurnTime {
 
 /// Idle milliseconds between two moments: of each step longer than [`LONGEST_STEP_MINUTES`] the rest. The times may stand in any order; one that lies outside is no step. Without any
 /// step nothing is known, and all of it is work.
-pub fn idle_millis(times: impl IntoIterator<Item = Timestamp>, from: Timestamp, until: Timestamp) -> u64 {
+pub fn idle_millis(
+    times: impl IntoIterator<Item = Timestamp>,
+    from: Timestamp,
+    until: Timestamp,
+) -> u64 {
     const LONGEST_STEP: u64 = LONGEST_STEP_MINUTES as u64 * 60_000;
-    let mut times: Vec<Timestamp> = times.into_iter().filter(|at| (from..=until).contains(at)).collect();
+    let mut times: Vec<Timestamp> = times
+        .into_iter()
+        .filter(|at| (from..=until).contains(at))
+        .collect();
     if times.is_empty() {
         return 0;
     }
@@ -39,7 +46,10 @@ pub fn idle_millis(times: impl IntoIterator<Item = Timestamp>, from: Timestamp, 
     times.sort_unstable();
     let (mut idle, mut last) = (0_u64, from);
     for at in times {
-        let millis = at.millis_since(last).and_then(|millis| u64::try_from(millis).ok()).unwrap_or(0);
+        let millis = at
+            .millis_since(last)
+            .and_then(|millis| u64::try_from(millis).ok())
+            .unwrap_or(0);
         idle = idle.saturating_add(millis.saturating_sub(LONGEST_STEP));
         last = at;
     }
@@ -79,7 +89,11 @@ pub enum RestReason {
 impl UlwRest {
     /// The rest as it stands in an entry once it has ended.
     pub(super) fn ended(self) -> Self {
-        Self { since: None, reason: self.reason, awaited: Vec::new() }
+        Self {
+            since: None,
+            reason: self.reason,
+            awaited: Vec::new(),
+        }
     }
 
     /// Reason in a few words, such as ``agent `read the logs` ``; `None` where only the next prompt is missing.
@@ -108,8 +122,17 @@ impl Session {
     /// Begins a rest, or goes on with the one that has not ended.
     pub fn rest(&mut self, reason: RestReason, awaited: Vec<String>, now: Timestamp) {
         if self.is_armed() {
-            let since = self.ulw.rest.as_ref().and_then(|rest| rest.since).unwrap_or(now);
-            self.ulw.rest = Some(UlwRest { since: Some(since), reason, awaited });
+            let since = self
+                .ulw
+                .rest
+                .as_ref()
+                .and_then(|rest| rest.since)
+                .unwrap_or(now);
+            self.ulw.rest = Some(UlwRest {
+                since: Some(since),
+                reason,
+                awaited,
+            });
         }
     }
 
@@ -119,8 +142,13 @@ impl Session {
         if let Some(since) = run.rest.as_ref().and_then(|rest| rest.since) {
             return Some(TurnBegin::AfterRest(since));
         }
-        let seen = [self.last_seen.session_start, self.last_seen.user_prompt_submit];
-        let counted = [run.started_at, run.resumed_at, run.last_stop_at].into_iter().chain(seen);
+        let seen = [
+            self.last_seen.session_start,
+            self.last_seen.user_prompt_submit,
+        ];
+        let counted = [run.started_at, run.resumed_at, run.last_stop_at]
+            .into_iter()
+            .chain(seen);
         counted.flatten().max().map(TurnBegin::At)
     }
 
@@ -136,12 +164,19 @@ impl Session {
 
     /// Ends a rest: a prompt has come, or the run itself ends.
     pub fn end_rest(&mut self, now: Timestamp) {
-        let Some(rest) = self.ulw.rest.take() else { return };
+        let Some(rest) = self.ulw.rest.take() else {
+            return;
+        };
         let since = rest.since;
         self.ulw.rest = Some(rest.ended());
         let Some(since) = since else { return };
         // From a pause on the run waits all the same, and that is counted when it goes on.
-        let until = self.ulw.paused.as_ref().and_then(|pause| pause.at).unwrap_or(now);
+        let until = self
+            .ulw
+            .paused
+            .as_ref()
+            .and_then(|pause| pause.at)
+            .unwrap_or(now);
         self.ulw.add_waited(since, until);
     }
 }
@@ -164,7 +199,12 @@ mod tests {
 
     #[test]
     fn a_rest_is_no_working_time_and_what_follows_it_is() {
-        for reason in [RestReason::TurnEnded, RestReason::AwaitsWork, RestReason::UsageLimit, RestReason::ApiError] {
+        for reason in [
+            RestReason::TurnEnded,
+            RestReason::AwaitsWork,
+            RestReason::UsageLimit,
+            RestReason::ApiError,
+        ] {
             let mut session = begun();
             session.rest(reason, Vec::new(), at(5 * 60));
             assert_eq!(minutes(&session, 500), 5, "{reason:?}");
@@ -198,7 +238,11 @@ mod tests {
         ] {
             assert_eq!(known(times), idle, "{times:?}");
         }
-        assert_eq!(idle_millis([at(5)], at(9), at(1)), 0, "a clock that was set back");
+        assert_eq!(
+            idle_millis([at(5)], at(9), at(1)),
+            0,
+            "a clock that was set back"
+        );
     }
 
     #[test]
@@ -208,13 +252,25 @@ mod tests {
         session.last_seen.user_prompt_submit = Some(at(60));
         session.ulw.last_stop_at = Some(at(30));
         assert_eq!(session.turn_begin(), Some(TurnBegin::At(at(60))));
-        session.count_turn(TurnTime { rest_ended_at: None, idle_millis: 90 * 60_000 });
+        session.count_turn(TurnTime {
+            rest_ended_at: None,
+            idle_millis: 90 * 60_000,
+        });
         assert_eq!(minutes(&session, 100), 10);
         session.rest(RestReason::AwaitsWork, Vec::new(), at(100 * 60));
-        assert_eq!(session.turn_begin(), Some(TurnBegin::AfterRest(at(100 * 60))));
-        session.count_turn(TurnTime { rest_ended_at: Some(at(400 * 60)), idle_millis: 0 });
+        assert_eq!(
+            session.turn_begin(),
+            Some(TurnBegin::AfterRest(at(100 * 60)))
+        );
+        session.count_turn(TurnTime {
+            rest_ended_at: Some(at(400 * 60)),
+            idle_millis: 0,
+        });
         assert_eq!(minutes(&session, 405), 15);
-        session.count_turn(TurnTime { rest_ended_at: None, idle_millis: u64::MAX });
+        session.count_turn(TurnTime {
+            rest_ended_at: None,
+            idle_millis: u64::MAX,
+        });
         assert_eq!(minutes(&session, 405), 0);
         session.pause(PauseReason::Interrupted, at(410 * 60));
         assert_eq!(session.turn_begin(), None);
@@ -243,9 +299,18 @@ mod tests {
         let mut session = begun();
         session.rest(RestReason::UsageLimit, Vec::new(), at(60));
         session.stop_continuation(None, true, at(6_000));
-        assert_eq!((session.ulw.rest.clone().and_then(|rest| rest.since), minutes(&session, 100)), (None, 1));
+        assert_eq!(
+            (
+                session.ulw.rest.clone().and_then(|rest| rest.since),
+                minutes(&session, 100)
+            ),
+            (None, 1)
+        );
         session.activate(activation(), at(7_000));
-        assert!(session.ulw.rest.is_some(), "an entry that had a rest keeps the field");
+        assert!(
+            session.ulw.rest.is_some(),
+            "an entry that had a rest keeps the field"
+        );
     }
 
     #[test]

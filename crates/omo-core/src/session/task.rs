@@ -16,7 +16,10 @@ impl UlwRun {
     }
 
     fn asked_last(&self) -> Option<&str> {
-        self.asked_later.last().map(String::as_str).or_else(|| self.full_task())
+        self.asked_later
+            .last()
+            .map(String::as_str)
+            .or_else(|| self.full_task())
     }
 
     /// `true` where this is what the user asked for last.
@@ -24,7 +27,12 @@ impl UlwRun {
         self.asked_last() == task.map(kept_part).as_deref()
     }
 
-    pub(super) fn keep_task(&mut self, task: Option<String>, whole: Option<String>, later: Vec<String>) {
+    pub(super) fn keep_task(
+        &mut self,
+        task: Option<String>,
+        whole: Option<String>,
+        later: Vec<String>,
+    ) {
         (self.task, self.whole_task, self.asked_later) = (task, whole, later);
     }
 
@@ -42,10 +50,14 @@ impl UlwRun {
         }
         // What was asked for last counts most; the task itself stays.
         let is_too_much = |later: &[String]| {
-            later.len() > MAX_LATER || later.iter().map(String::len).sum::<usize>() > MAX_LATER_BYTES
+            later.len() > MAX_LATER
+                || later.iter().map(String::len).sum::<usize>() > MAX_LATER_BYTES
         };
         while is_too_much(&self.asked_later) && self.asked_later.len() > 1 {
-            let is_marked = self.asked_later.first().is_some_and(|first| first == LEFT_OUT);
+            let is_marked = self
+                .asked_later
+                .first()
+                .is_some_and(|first| first == LEFT_OUT);
             self.asked_later.remove(usize::from(is_marked));
             if !is_marked {
                 self.asked_later.insert(0, LEFT_OUT.to_owned());
@@ -58,13 +70,21 @@ impl UlwRun {
 /// their room.
 fn kept_part(text: &str) -> String {
     let is_plain = |char: char| !char.is_control() || matches!(char, '\n' | '\t');
-    let text: String = text.chars().map(|char| if is_plain(char) { char } else { ' ' }).collect();
+    let text: String = text
+        .chars()
+        .map(|char| if is_plain(char) { char } else { ' ' })
+        .collect();
     if text.len() <= TASK_BYTES {
         return text;
     }
     let note = format!("\n[omo] the rest is not kept: {} bytes in all", text.len());
-    let end = (0..=TASK_BYTES - note.len()).rev().find(|at| text.is_char_boundary(*at));
-    format!("{}{note}", end.and_then(|end| text.get(..end)).unwrap_or_default())
+    let end = (0..=TASK_BYTES - note.len())
+        .rev()
+        .find(|at| text.is_char_boundary(*at));
+    format!(
+        "{}{note}",
+        end.and_then(|end| text.get(..end)).unwrap_or_default()
+    )
 }
 
 #[cfg(test)]
@@ -79,7 +99,13 @@ mod tests {
     fn the_task_is_cut_at_a_character() {
         let mut session = Session::default();
         let task = "한".repeat(TASK_CHARS + 1);
-        session.activate(UlwActivation { task: Some(task), ..activation() }, at(0));
+        session.activate(
+            UlwActivation {
+                task: Some(task),
+                ..activation()
+            },
+            at(0),
+        );
         assert_eq!(session.ulw.task.unwrap().chars().count(), TASK_CHARS);
     }
 
@@ -94,22 +120,46 @@ mod tests {
         let mut session = Session::default();
         let mut ran = Check::new(None, "make test", CheckOrigin::Repository).unwrap();
         ran.last = Some(CheckRecord::default());
-        session.activate(UlwActivation { checks: vec![ran.clone()], ..with("ulw first", "b1") }, at(0));
-        session.verification.reject(RejectedTree { tree: Some("t".to_owned()), objections: "no".to_owned() });
+        session.activate(
+            UlwActivation {
+                checks: vec![ran.clone()],
+                ..with("ulw first", "b1")
+            },
+            at(0),
+        );
+        session.verification.reject(RejectedTree {
+            tree: Some("t".to_owned()),
+            objections: "no".to_owned(),
+        });
         session.end_run(VerdictKind::Released, "no proof".to_owned(), at(5));
-        let other = Check { last: None, ..ran.clone() };
-        let goes_on = UlwActivation { checks: vec![other], ..with("ulw go on", "b2") };
+        let other = Check {
+            last: None,
+            ..ran.clone()
+        };
+        let goes_on = UlwActivation {
+            checks: vec![other],
+            ..with("ulw go on", "b2")
+        };
         session.activate(goes_on.clone(), at(9));
-        assert!(session.is_activated_by(&goes_on), "the same prompt delivered twice");
+        assert!(
+            session.is_activated_by(&goes_on),
+            "the same prompt delivered twice"
+        );
         session.activate(with("ulw go on", "b3"), at(10));
         session.activate(with("ulw and the page", "b4"), at(11));
-        assert_eq!((session.ulw.full_task(), session.ulw.base.as_deref()), (Some("ulw first"), Some("b1")));
+        assert_eq!(
+            (session.ulw.full_task(), session.ulw.base.as_deref()),
+            (Some("ulw first"), Some("b1"))
+        );
         assert_eq!(session.ulw.asked_later, ["ulw go on", "ulw and the page"]);
         assert_eq!(session.checks, [ran]);
         assert!(session.verification.rejection_of(Some("t")).is_some());
         session.end_run(VerdictKind::Verified, "proved".to_owned(), at(12));
         session.activate(with("ulw second", "b5"), at(13));
-        assert_eq!((session.ulw.full_task(), session.ulw.base.as_deref()), (Some("ulw second"), Some("b5")));
+        assert_eq!(
+            (session.ulw.full_task(), session.ulw.base.as_deref()),
+            (Some("ulw second"), Some("b5"))
+        );
         assert!(session.ulw.asked_later.is_empty() && session.checks.is_empty());
         assert!(session.verification.rejections.is_empty());
     }
@@ -118,16 +168,49 @@ mod tests {
     fn a_long_task_is_kept_whole_beside_its_beginning() {
         let mut session = Session::default();
         let task = format!("ulw {}the end", "x".repeat(9_000));
-        session.activate(UlwActivation { task: Some(task.clone()), ..activation() }, at(0));
+        session.activate(
+            UlwActivation {
+                task: Some(task.clone()),
+                ..activation()
+            },
+            at(0),
+        );
         assert_eq!(session.ulw.full_task(), Some(task.as_str()));
-        assert_eq!(session.ulw.task.as_ref().unwrap().chars().count(), TASK_CHARS);
+        assert_eq!(
+            session.ulw.task.as_ref().unwrap().chars().count(),
+            TASK_CHARS
+        );
         for number in 0..200 {
             let task = Some(format!("ulw {number}{}", "한".repeat(9_000)));
-            session.activate(UlwActivation { task, ..activation() }, at(1));
+            session.activate(
+                UlwActivation {
+                    task,
+                    ..activation()
+                },
+                at(1),
+            );
         }
-        assert_eq!(session.ulw.full_task(), Some(task.as_str()), "the first task stays");
-        let [left_out, last] = session.ulw.asked_later.as_slice() else { panic!("{:?}", session.ulw.asked_later) };
-        assert!(left_out == LEFT_OUT && last.len() <= TASK_BYTES && last.contains("the rest is not kept"));
-        assert!(session.ulw.asked_later.iter().map(String::len).sum::<usize>() <= MAX_LATER_BYTES);
+        assert_eq!(
+            session.ulw.full_task(),
+            Some(task.as_str()),
+            "the first task stays"
+        );
+        let [left_out, last] = session.ulw.asked_later.as_slice() else {
+            panic!("{:?}", session.ulw.asked_later)
+        };
+        assert!(
+            left_out == LEFT_OUT
+                && last.len() <= TASK_BYTES
+                && last.contains("the rest is not kept")
+        );
+        assert!(
+            session
+                .ulw
+                .asked_later
+                .iter()
+                .map(String::len)
+                .sum::<usize>()
+                <= MAX_LATER_BYTES
+        );
     }
 }

@@ -40,7 +40,10 @@ const OFFERED_MILLIS: i64 = 7 * 24 * 60 * 60 * 1_000;
 impl OpenTaskList {
     /// `true` where it is still offered. After that time the user knows of it, or has forgotten it for good.
     pub fn is_offered(&self, now: Timestamp) -> bool {
-        self.updated_at.is_some_and(|at| now.millis_since(at).is_none_or(|millis| millis < OFFERED_MILLIS))
+        self.updated_at.is_some_and(|at| {
+            now.millis_since(at)
+                .is_none_or(|millis| millis < OFFERED_MILLIS)
+        })
     }
 
     /// The same, with nothing in it longer than a line has room for.
@@ -67,7 +70,11 @@ impl OpenTaskList {
 
     /// `true` where the two say the same, whenever they were written.
     pub fn has_same_content(&self, other: &Self) -> bool {
-        let said = |session: &Self| Self { updated_at: None, seal: None, ..session.clone() };
+        let said = |session: &Self| Self {
+            updated_at: None,
+            seal: None,
+            ..session.clone()
+        };
         said(self) == said(other)
     }
 }
@@ -81,7 +88,8 @@ pub fn task_list_plan_name(id: &str) -> String {
 
 /// The session that a run is of, by what stands in the place of its plan's path; `None` for a plan.
 pub fn task_list_id(plan: &str) -> Option<&str> {
-    plan.strip_prefix(PLAN_NAME_PREFIX).filter(|id| crate::session::id::SessionId::parse(id).is_ok())
+    plan.strip_prefix(PLAN_NAME_PREFIX)
+        .filter(|id| crate::session::id::SessionId::parse(id).is_ok())
 }
 
 #[cfg(test)]
@@ -97,7 +105,11 @@ mod tests {
             ("VERIFICATION", "/omo:ulw-exec --session s-1"),
             ("FAILED", "/omo:ulw-exec --session s-1 --again"),
         ] {
-            let session = OpenTaskList { id: "s-1".to_owned(), phase: phase.to_owned(), ..OpenTaskList::default() };
+            let session = OpenTaskList {
+                id: "s-1".to_owned(),
+                phase: phase.to_owned(),
+                ..OpenTaskList::default()
+            };
             assert_eq!(session.resume_line(), expected, "{phase}");
         }
     }
@@ -105,18 +117,38 @@ mod tests {
     #[test]
     fn what_lay_for_a_week_is_not_offered_any_more() {
         let at = |millis| Timestamp::from_millis(millis);
-        let session = OpenTaskList { updated_at: Some(at(1_000)), ..OpenTaskList::default() };
-        for (now, expected) in [(0, true), (1_000, true), (OFFERED_MILLIS + 999, true), (OFFERED_MILLIS + 1_000, false)]
-        {
+        let session = OpenTaskList {
+            updated_at: Some(at(1_000)),
+            ..OpenTaskList::default()
+        };
+        for (now, expected) in [
+            (0, true),
+            (1_000, true),
+            (OFFERED_MILLIS + 999, true),
+            (OFFERED_MILLIS + 1_000, false),
+        ] {
             assert_eq!(session.is_offered(at(now)), expected, "{now}");
         }
-        assert!(!OpenTaskList::default().is_offered(at(0)), "nobody knows since when");
+        assert!(
+            !OpenTaskList::default().is_offered(at(0)),
+            "nobody knows since when"
+        );
     }
 
     #[test]
     fn a_session_is_told_from_a_plan_by_its_name() {
-        assert_eq!(task_list_id(&task_list_plan_name("11111111-2222")), Some("11111111-2222"));
-        for plan in ["docs/plan.md", "session", "session ", "session ../x", "session a b", "session plan.md"] {
+        assert_eq!(
+            task_list_id(&task_list_plan_name("11111111-2222")),
+            Some("11111111-2222")
+        );
+        for plan in [
+            "docs/plan.md",
+            "session",
+            "session ",
+            "session ../x",
+            "session a b",
+            "session plan.md",
+        ] {
             assert_eq!(task_list_id(plan), None, "{plan}");
         }
     }
@@ -124,7 +156,13 @@ mod tests {
     #[test]
     fn nothing_in_it_is_long() {
         let long = || "ü".repeat(5_000);
-        let session = OpenTaskList { id: long(), goal: long(), phase: long(), ..OpenTaskList::default() }.bounded();
+        let session = OpenTaskList {
+            id: long(),
+            goal: long(),
+            phase: long(),
+            ..OpenTaskList::default()
+        }
+        .bounded();
         assert!(serde_json::to_string(&session).unwrap().chars().count() < 500);
     }
 }

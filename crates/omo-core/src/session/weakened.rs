@@ -60,8 +60,16 @@ impl Session {
     /// the same one: what it is held to less from now on is named as well.
     /// Of a task that another one replaces, nothing is named any more.
     pub(super) fn keep_weakened(&mut self, earlier: &Self, is_same_task: bool, now: Timestamp) {
-        let by = if self.ulw.trigger == Some(UlwTrigger::Cli) { ChangedBy::Terminal } else { ChangedBy::Typed };
-        if let Some(verdict) = earlier.verdict.as_ref().filter(|verdict| verdict.kind == VerdictKind::Verified) {
+        let by = if self.ulw.trigger == Some(UlwTrigger::Cli) {
+            ChangedBy::Terminal
+        } else {
+            ChangedBy::Typed
+        };
+        if let Some(verdict) = earlier
+            .verdict
+            .as_ref()
+            .filter(|verdict| verdict.kind == VerdictKind::Verified)
+        {
             self.weakened.retain(|weakening| weakening.at > verdict.at);
         }
         if let Some(verdict) = earlier.verdict.as_ref().filter(|_| earlier.is_disowned()) {
@@ -73,9 +81,11 @@ impl Session {
         }
         if !is_same_task {
             let ended = earlier.verdict.as_ref().map_or(now, |verdict| verdict.at);
-            let is_kept = |weakening: &CheckWeakening| weakening.at > ended && !weakening.by.is_person();
+            let is_kept =
+                |weakening: &CheckWeakening| weakening.at > ended && !weakening.by.is_person();
             let is_replaced = earlier.continues_task();
-            self.weakened.retain(|weakening| !is_replaced || is_kept(weakening));
+            self.weakened
+                .retain(|weakening| !is_replaced || is_kept(weakening));
             return;
         }
         for what in session_check::describe_weakening(&earlier.checks, &self.checks, false) {
@@ -84,26 +94,45 @@ impl Session {
         if earlier.verification.review_wanted && !self.verification.review_wanted {
             self.note_weakening(by, "the review turned off", now);
         }
-        let is_held = |session: &Self| session.checks.iter().any(|check| session.needs_proof(check));
+        let is_held = |session: &Self| {
+            session
+                .checks
+                .iter()
+                .any(|check| session.needs_proof(check))
+        };
         if is_held(earlier) && !is_held(self) {
-            self.note_weakening(by, "checks need not be red without the change any more", now);
+            self.note_weakening(
+                by,
+                "checks need not be red without the change any more",
+                now,
+            );
         }
         let (old, new) = (earlier.limits.clamped(), self.limits.clamped());
         if new.max_blocks > old.max_blocks {
             self.note_weakening(
                 by,
-                &format!("{} continuations allowed instead of {}", new.max_blocks, old.max_blocks),
+                &format!(
+                    "{} continuations allowed instead of {}",
+                    new.max_blocks, old.max_blocks
+                ),
                 now,
             );
         }
         if new.max_failed_claims > old.max_failed_claims {
             let (new, old) = (new.max_failed_claims, old.max_failed_claims);
-            self.note_weakening(by, &format!("{new} failed claims allowed instead of {old}"), now);
+            self.note_weakening(
+                by,
+                &format!("{new} failed claims allowed instead of {old}"),
+                now,
+            );
         }
         if new.max_minutes > old.max_minutes {
             self.note_weakening(
                 by,
-                &format!("{} minutes allowed instead of {}", new.max_minutes, old.max_minutes),
+                &format!(
+                    "{} minutes allowed instead of {}",
+                    new.max_minutes, old.max_minutes
+                ),
                 now,
             );
         }
@@ -112,16 +141,23 @@ impl Session {
     /// Takes these checks in the place of those that decided so far, and notes what that weakens.
     pub fn change_checks(&mut self, checks: Vec<Check>, by: ChangedBy, now: Timestamp) {
         let old = std::mem::replace(&mut self.checks, checks);
-        for what in session_check::describe_weakening(&old, &self.checks, by == ChangedBy::Detached) {
+        for what in session_check::describe_weakening(&old, &self.checks, by == ChangedBy::Detached)
+        {
             self.note_weakening(by, &what, now);
         }
     }
 
     /// Accepts what only the user can accept of the last claim: of one check, or of all. Gives the lines.
-    pub fn accept_unusual(&mut self, name: Option<&str>, by: ChangedBy, now: Timestamp) -> Vec<String> {
+    pub fn accept_unusual(
+        &mut self,
+        name: Option<&str>,
+        by: ChangedBy,
+        now: Timestamp,
+    ) -> Vec<String> {
         let unusual = std::mem::take(&mut self.verification.unusual);
-        let is_of =
-            |fact: &UnusualFact| self.verification.is_for_user(fact) && name.is_none_or(|name| fact.check == name);
+        let is_of = |fact: &UnusualFact| {
+            self.verification.is_for_user(fact) && name.is_none_or(|name| fact.check == name)
+        };
         let (accepted, rest): (Vec<_>, Vec<_>) = unusual.into_iter().partition(is_of);
         self.verification.unusual = rest;
         let lines: Vec<String> = accepted.iter().map(|fact| fact.line.clone()).collect();
@@ -137,11 +173,19 @@ impl Session {
         if by.is_person() {
             return;
         }
-        let of_repository = self.checks.iter().filter(|check| check.origin == CheckOrigin::Repository);
-        let named: Vec<String> =
-            of_repository.map(|check| format!("check `{}` of omo.toml approved", check.name)).collect();
+        let of_repository = self
+            .checks
+            .iter()
+            .filter(|check| check.origin == CheckOrigin::Repository);
+        let named: Vec<String> = of_repository
+            .map(|check| format!("check `{}` of omo.toml approved", check.name))
+            .collect();
         for what in named {
-            if !self.weakened.iter().any(|known| known.what == what && known.at == at) {
+            if !self
+                .weakened
+                .iter()
+                .any(|known| known.what == what && known.at == at)
+            {
                 self.note_weakening(by, &what, at);
             }
         }
@@ -151,12 +195,20 @@ impl Session {
     /// verified, weakens none.
     pub fn note_weakening(&mut self, by: ChangedBy, what: &str, now: Timestamp) {
         let is_verified = |verdict: &UlwVerdict| verdict.kind == VerdictKind::Verified;
-        let has_run = self.is_armed() || self.verdict.as_ref().is_some_and(|verdict| !is_verified(verdict));
+        let has_run = self.is_armed()
+            || self
+                .verdict
+                .as_ref()
+                .is_some_and(|verdict| !is_verified(verdict));
         if !has_run && by.is_person() {
             return;
         }
         let is_full = self.weakened.len() >= MAX_WEAKENED;
-        let what = if is_full { "more than can be listed here".to_owned() } else { sanitize(what, WEAKENING_CHARS) };
+        let what = if is_full {
+            "more than can be listed here".to_owned()
+        } else {
+            sanitize(what, WEAKENING_CHARS)
+        };
         self.weakened.truncate(MAX_WEAKENED - 1);
         self.weakened.push(CheckWeakening { at: now, by, what });
     }
@@ -183,13 +235,22 @@ mod tests {
             session.note_unproved_approval(ChangedBy::Detached, at(0));
         }
         let what = "check `a` of omo.toml approved".to_owned();
-        assert_eq!(session.weakened, [CheckWeakening { at: at(0), by: ChangedBy::Detached, what }]);
+        assert_eq!(
+            session.weakened,
+            [CheckWeakening {
+                at: at(0),
+                by: ChangedBy::Detached,
+                what
+            }]
+        );
     }
 
     #[test]
     fn what_was_weakened_stays_named_until_a_run_was_verified() {
         let check = |name: &str| Check::new(Some(name), name, CheckOrigin::User).unwrap();
-        let named = |session: &Session| -> Vec<String> { session.weakened.iter().map(|it| it.what.clone()).collect() };
+        let named = |session: &Session| -> Vec<String> {
+            session.weakened.iter().map(|it| it.what.clone()).collect()
+        };
         let mut session = Session::default();
         session.change_checks(vec![check("a"), check("b")], ChangedBy::Typed, at(1));
         session.change_checks(vec![check("a")], ChangedBy::Typed, at(2));
@@ -198,20 +259,40 @@ mod tests {
         session.activate(activation(), at(10));
         session.change_checks(vec![check("a")], ChangedBy::Terminal, at(11));
         assert_eq!(named(&session), ["check `c` added", "check `c` removed"]);
-        let limits = RunLimits { max_blocks: 99, ..RunLimits::default() };
-        session.activate(UlwActivation { review_wanted: false, limits, ..activation() }, at(20));
-        let more = format!("99 continuations allowed instead of {}", RunLimits::DEFAULT.max_blocks);
+        let limits = RunLimits {
+            max_blocks: 99,
+            ..RunLimits::default()
+        };
+        session.activate(
+            UlwActivation {
+                review_wanted: false,
+                limits,
+                ..activation()
+            },
+            at(20),
+        );
+        let more = format!(
+            "99 continuations allowed instead of {}",
+            RunLimits::DEFAULT.max_blocks
+        );
         assert_eq!(named(&session)[2..], ["the review turned off", &more]);
         session.end_run(VerdictKind::Released, "claimed".to_owned(), at(30));
         session.activate(activation(), at(40));
-        assert_eq!(session.weakened.len(), 4, "the run that ended unverified goes on");
+        assert_eq!(
+            session.weakened.len(),
+            4,
+            "the run that ended unverified goes on"
+        );
         session.end_run(VerdictKind::Verified, "proved".to_owned(), at(50));
         session.activate(activation(), at(60));
         assert!(session.weakened.is_empty());
         for second in 0..40 {
             session.note_weakening(ChangedBy::Typed, &format!("{second}"), at(100 + second));
         }
-        assert_eq!((session.weakened.len(), session.weakened[31].at), (MAX_WEAKENED, at(139)));
+        assert_eq!(
+            (session.weakened.len(), session.weakened[31].at),
+            (MAX_WEAKENED, at(139))
+        );
         let text = serde_json::to_string(&session).unwrap();
         assert_eq!(serde_json::from_str::<Session>(&text).unwrap(), session);
     }

@@ -49,7 +49,10 @@ pub enum Role {
 
 /// The roles of programs. A name may stand in several rows.
 const TABLE: [(&[Role], &str); 30] = [
-    (&[Role::Keyword, Role::Compound, Role::Prefix], "if then elif else while until do"),
+    (
+        &[Role::Keyword, Role::Compound, Role::Prefix],
+        "if then elif else while until do",
+    ),
     (&[Role::Keyword, Role::Compound], "fi done case esac"),
     (&[Role::Keyword, Role::Prefix], "! {"),
     (&[Role::Keyword], "}"),
@@ -70,12 +73,24 @@ const TABLE: [(&[Role], &str); 30] = [
          direnv pixi",
     ),
     (&[Role::Runner], "busybox caffeinate find watch"),
-    (&[Role::Shell, Role::Interpreter], "sh bash dash zsh ksh fish"),
+    (
+        &[Role::Shell, Role::Interpreter],
+        "sh bash dash zsh ksh fish",
+    ),
     (&[Role::Shell], "busybox ash"),
-    (&[Role::Interpreter, Role::TaskRunner], "python pypy node ruby perl"),
+    (
+        &[Role::Interpreter, Role::TaskRunner],
+        "python pypy node ruby perl",
+    ),
     (&[Role::Interpreter], "bun deno php tsx"),
-    (&[Role::TaskRunner], "cargo go just make nox rake task tox gmake"),
-    (&[Role::TestRunner], "ctest jest make nox pytest rspec tox vitest"),
+    (
+        &[Role::TaskRunner],
+        "cargo go just make nox rake task tox gmake",
+    ),
+    (
+        &[Role::TestRunner],
+        "ctest jest make nox pytest rspec tox vitest",
+    ),
     (
         &[Role::Reader, Role::Idle],
         "\
@@ -86,9 +101,18 @@ const TABLE: [(&[Role], &str); 30] = [
         "\
          env whoami hostname uname id clear alias umask shopt seq open xdg-open",
     ),
-    (&[Role::Reader, Role::Printer], "cat head tail wc file du df sort uniq cut tr nl tee"),
-    (&[Role::Printer], "find bat less more tac column fold rev paste tree ps"),
-    (&[Role::Reader, Role::OutputJudge], "diff cmp comm grep egrep fgrep jq sha256sum md5sum"),
+    (
+        &[Role::Reader, Role::Printer],
+        "cat head tail wc file du df sort uniq cut tr nl tee",
+    ),
+    (
+        &[Role::Printer],
+        "find bat less more tac column fold rev paste tree ps",
+    ),
+    (
+        &[Role::Reader, Role::OutputJudge],
+        "diff cmp comm grep egrep fgrep jq sha256sum md5sum",
+    ),
     (
         &[Role::Reader],
         "\
@@ -102,7 +126,10 @@ const TABLE: [(&[Role], &str); 30] = [
          objdump strip clang-tidy clang-format cppcheck cpplint ktlint swiftlint swiftformat checkstyle \
          phpstan psalm phpcs taplo dprint actionlint tflint sqlfluff protoc buf",
     ),
-    (&[Role::VariableSetter], "export unset declare typeset readonly local"),
+    (
+        &[Role::VariableSetter],
+        "export unset declare typeset readonly local",
+    ),
     (
         &[Role::ScriptStart],
         "\
@@ -177,32 +204,52 @@ pub(crate) fn is_reader(name: &str) -> bool {
 
 /// `true` where this is a compiler for another system: `x86_64-linux-gnu-gcc`.
 fn is_cross_compiler(name: &str) -> bool {
-    name.rsplit_once('-').is_some_and(|(_, last)| matches!(last, "gcc" | "g++" | "cc" | "clang"))
+    name.rsplit_once('-')
+        .is_some_and(|(_, last)| matches!(last, "gcc" | "g++" | "cc" | "clang"))
 }
 
 /// `true` where a program runs the command that it is given as words: `timeout 60 ./check`, `uv run pytest`.
 pub fn is_wrapper(name: &str, arguments: &[impl AsRef<str>]) -> bool {
-    let mut verbs = arguments.iter().map(AsRef::as_ref).filter(|word| !word.starts_with('-'));
+    let mut verbs = arguments
+        .iter()
+        .map(AsRef::as_ref)
+        .filter(|word| !word.starts_with('-'));
     match name {
         // It tells of a command.
-        "command" => !arguments.first().is_some_and(|word| word.as_ref().eq_ignore_ascii_case("-v")),
+        "command" => !arguments
+            .first()
+            .is_some_and(|word| word.as_ref().eq_ignore_ascii_case("-v")),
         _ if !has_role(name, Role::ToolWrapper) => has_role(name, Role::Wrapper),
         // `run` is for a script of `package.json`.
-        "npm" | "pnpm" | "yarn" | "bun" => verbs.next().is_some_and(|verb| matches!(verb, "exec" | "dlx" | "x")),
+        "npm" | "pnpm" | "yarn" | "bun" => verbs
+            .next()
+            .is_some_and(|verb| matches!(verb, "exec" | "dlx" | "x")),
         // `run` is for a task of its own file.
-        "mise" => verbs.next().is_some_and(|verb| matches!(verb, "exec" | "x")),
-        _ => verbs.next().is_some_and(|verb| matches!(verb, "exec" | "run" | "x")),
+        "mise" => verbs
+            .next()
+            .is_some_and(|verb| matches!(verb, "exec" | "x")),
+        _ => verbs
+            .next()
+            .is_some_and(|verb| matches!(verb, "exec" | "run" | "x")),
     }
 }
 
 /// A command from behind the programs that only start it in another way.
 pub fn without_wrappers<W: AsRef<str>>(words: &[W]) -> &[W] {
-    let Some((program, arguments)) = words.split_first() else { return words };
+    let Some((program, arguments)) = words.split_first() else {
+        return words;
+    };
     if !is_wrapper(program_name(program.as_ref()), arguments) {
         return words;
     }
-    let is_own = |word: &str| word.starts_with(['-', '+']) || word.contains('=') || word.starts_with(char::is_numeric);
-    let mut commands = (0..arguments.len()).filter(|at| arguments.get(*at).is_some_and(|word| !is_own(word.as_ref())));
+    let is_own = |word: &str| {
+        word.starts_with(['-', '+']) || word.contains('=') || word.starts_with(char::is_numeric)
+    };
+    let mut commands = (0..arguments.len()).filter(|at| {
+        arguments
+            .get(*at)
+            .is_some_and(|word| !is_own(word.as_ref()))
+    });
     // The verb of a tool stands before the command: `uv run pytest`.
     let verbs = usize::from(has_role(program_name(program.as_ref()), Role::ToolWrapper));
     let command = commands.nth(verbs).unwrap_or(arguments.len());
@@ -212,10 +259,17 @@ pub fn without_wrappers<W: AsRef<str>>(words: &[W]) -> &[W] {
 /// The name of a program without its folder, its version and the ending that it has on Windows.
 pub fn program_name(program: &str) -> &str {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
-    let name = [".exe", ".cmd", ".bat"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
+    let name = [".exe", ".cmd", ".bat"]
+        .iter()
+        .find_map(|ending| name.strip_suffix(ending))
+        .unwrap_or(name);
     let bare = name.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.');
     // `gcc-13`, and not what is no name without it: `.`.
-    let bare = if bare.len() < name.len() { bare.strip_suffix('-').unwrap_or(bare) } else { bare };
+    let bare = if bare.len() < name.len() {
+        bare.strip_suffix('-').unwrap_or(bare)
+    } else {
+        bare
+    };
     if bare.is_empty() { name } else { bare }
 }
 

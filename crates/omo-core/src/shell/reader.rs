@@ -75,8 +75,13 @@ impl Building {
             WordPlace::HereString => {
                 self.inputs.push(word.clone());
                 // Its words are those of the program behind.
-                if self.words.iter().any(|word| matches!(program_name(word), "xargs" | "parallel")) {
-                    self.words.extend(word.split_whitespace().map(str::to_owned));
+                if self
+                    .words
+                    .iter()
+                    .any(|word| matches!(program_name(word), "xargs" | "parallel"))
+                {
+                    self.words
+                        .extend(word.split_whitespace().map(str::to_owned));
                 }
                 return Some(word);
             }
@@ -86,8 +91,15 @@ impl Building {
 
     fn end_command(&mut self, joint: Joint) {
         let words = std::mem::take(&mut self.words);
-        let (written_files, inputs) = (std::mem::take(&mut self.written_files), std::mem::take(&mut self.inputs));
-        match self.ended_group.take().and_then(|at| self.parts.get_mut(at)) {
+        let (written_files, inputs) = (
+            std::mem::take(&mut self.written_files),
+            std::mem::take(&mut self.inputs),
+        );
+        match self
+            .ended_group
+            .take()
+            .and_then(|at| self.parts.get_mut(at))
+        {
             Some(group) if words.is_empty() => {
                 (group.written_files, group.inputs, group.joint) = (written_files, inputs, joint);
             }
@@ -97,7 +109,13 @@ impl Building {
                 }
                 if !(words.is_empty() && written_files.is_empty() && inputs.is_empty()) {
                     let kind = PartKind::Command(words);
-                    self.parts.push(Part { kind, written_files, inputs, expands: self.expands, joint });
+                    self.parts.push(Part {
+                        kind,
+                        written_files,
+                        inputs,
+                        expands: self.expands,
+                        joint,
+                    });
                 }
             }
         }
@@ -113,7 +131,9 @@ impl Building {
     }
 
     fn push_substitution(&mut self, group: Vec<Part>) {
-        self.word.get_or_insert_default().push_str(if is_pwd(&group) { "$PWD" } else { "$()" });
+        self.word
+            .get_or_insert_default()
+            .push_str(if is_pwd(&group) { "$PWD" } else { "$()" });
         self.push_group(PartKind::Inner(group));
     }
 
@@ -130,7 +150,14 @@ impl Building {
 impl<'t> Reader<'t> {
     pub(super) fn new(text: &'t str, depth: usize, keeps_windows_paths: bool) -> Self {
         let chars = text.chars().peekable();
-        Self { chars, waiting: Vec::new(), depth, sums: 0, keeps_windows_paths, is_too_deep: false }
+        Self {
+            chars,
+            waiting: Vec::new(),
+            depth,
+            sums: 0,
+            keeps_windows_paths,
+            is_too_deep: false,
+        }
     }
 
     /// The parts up to a sign that closes a group, or up to the end.
@@ -158,7 +185,8 @@ impl<'t> Reader<'t> {
                 // The number of the shell.
                 '$' if self.chars.next_if_eq(&'$').is_some() => building.push('$'),
                 '$' => {
-                    building.braces += usize::from(self.chars.peek() == Some(&'{') && !self.opens_command());
+                    building.braces +=
+                        usize::from(self.chars.peek() == Some(&'{') && !self.opens_command());
                     self.dollar(&mut building);
                 }
                 '`' => self.backticks(&mut building),
@@ -183,10 +211,14 @@ impl<'t> Reader<'t> {
                 }
                 ' ' | '\t' | '\r' => self.end_word(&mut building),
                 '&' if next == Some('>') => self.end_word(&mut building),
-                '&' if self.chars.next_if_eq(&'&').is_some() => self.end_command(&mut building, Joint::And),
+                '&' if self.chars.next_if_eq(&'&').is_some() => {
+                    self.end_command(&mut building, Joint::And)
+                }
                 '&' => self.end_command(&mut building, Joint::Background),
                 ';' | ')' => self.end_command(&mut building, Joint::End),
-                '|' if self.chars.next_if_eq(&'|').is_some() => self.end_command(&mut building, Joint::Or),
+                '|' if self.chars.next_if_eq(&'|').is_some() => {
+                    self.end_command(&mut building, Joint::Or)
+                }
                 '|' => {
                     self.chars.next_if_eq(&'&');
                     self.end_command(&mut building, Joint::Pipe);
@@ -197,10 +229,14 @@ impl<'t> Reader<'t> {
                     let group = self.group();
                     building.push_group(PartKind::Subshell(group));
                 }
-                '#' if building.word.is_none() => while self.chars.next_if(|char| *char != '\n').is_some() {},
+                '#' if building.word.is_none() => {
+                    while self.chars.next_if(|char| *char != '\n').is_some() {}
+                }
                 '>' => {
                     self.end_word_before_redirection(&mut building);
-                    let signs = std::iter::from_fn(|| self.chars.next_if(|char| matches!(char, '>' | '|' | '&')));
+                    let signs = std::iter::from_fn(|| {
+                        self.chars.next_if(|char| matches!(char, '>' | '|' | '&'))
+                    });
                     let is_copy = signs.last() == Some('&');
                     if !(is_copy && self.skip_open_file()) {
                         building.place = WordPlace::WrittenFile;
@@ -221,7 +257,10 @@ impl<'t> Reader<'t> {
     /// `${ command; }` or `${|command; }`, and not `${name}`, behind its dollar sign.
     fn opens_command(&self) -> bool {
         let mut ahead = self.chars.clone();
-        ahead.next() == Some('{') && ahead.next().is_some_and(|next| next.is_whitespace() || next == '|')
+        ahead.next() == Some('{')
+            && ahead
+                .next()
+                .is_some_and(|next| next.is_whitespace() || next == '|')
     }
 
     /// A shell runs a here-string.
@@ -234,7 +273,10 @@ impl<'t> Reader<'t> {
 
     fn end_word_before_redirection(&mut self, building: &mut Building) {
         if !building.is_quoted
-            && building.word.as_ref().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()))
+            && building
+                .word
+                .as_ref()
+                .is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()))
         {
             building.word = None;
         }
@@ -243,7 +285,10 @@ impl<'t> Reader<'t> {
 
     /// Skips the number of a file that is open already, or the sign that closes one: `2>&1` and `<&-` name no file.
     fn skip_open_file(&mut self) -> bool {
-        let open = std::iter::from_fn(|| self.chars.next_if(|char| char.is_ascii_digit() || *char == '-'));
+        let open = std::iter::from_fn(|| {
+            self.chars
+                .next_if(|char| char.is_ascii_digit() || *char == '-')
+        });
         open.count() > 0
     }
 
@@ -252,8 +297,14 @@ impl<'t> Reader<'t> {
     fn end_command(&mut self, building: &mut Building, joint: Joint) {
         self.end_word(building);
         if building.is_piped && building.shells > 0 {
-            self.waiting.iter_mut().for_each(|waiting| waiting.is_script = true);
-            let before = building.parts.iter().rev().find(|part| !matches!(part.kind, PartKind::Inner(_)));
+            self.waiting
+                .iter_mut()
+                .for_each(|waiting| waiting.is_script = true);
+            let before = building
+                .parts
+                .iter()
+                .rev()
+                .find(|part| !matches!(part.kind, PartKind::Inner(_)));
             if let Some(script) = before.and_then(written) {
                 let group = self.nested_text(&script, true);
                 building.push_group(PartKind::Inner(group));
@@ -296,7 +347,11 @@ impl<'t> Reader<'t> {
         building.is_quoted = true;
         building.word.get_or_insert_default();
         while let Some(char) = self.chars.next().filter(|char| *char != '\'') {
-            let escaped = if char == '\\' { self.chars.next() } else { None };
+            let escaped = if char == '\\' {
+                self.chars.next()
+            } else {
+                None
+            };
             building.push(match escaped {
                 None => char,
                 Some('n' | 't' | 'r') => ' ',
@@ -317,7 +372,10 @@ impl<'t> Reader<'t> {
         {
             digits.push(digit);
         }
-        u32::from_str_radix(&digits, radix).ok().and_then(char::from_u32).unwrap_or(' ')
+        u32::from_str_radix(&digits, radix)
+            .ok()
+            .and_then(char::from_u32)
+            .unwrap_or(' ')
     }
 
     fn double_quoted(&mut self, building: &mut Building) {
@@ -336,7 +394,10 @@ impl<'t> Reader<'t> {
 
     /// Within double quotes a backslash stands for itself but before a few signs.
     fn escaped(&mut self, building: &mut Building) {
-        match self.chars.next_if(|next| matches!(next, '$' | '`' | '"' | '\\' | '\n')) {
+        match self
+            .chars
+            .next_if(|next| matches!(next, '$' | '`' | '"' | '\\' | '\n'))
+        {
             Some('\n') => {}
             Some(next) => building.push(next),
             None => building.push('\\'),
@@ -365,7 +426,9 @@ impl<'t> Reader<'t> {
         building.expands = true;
         let mut inner = String::new();
         while let Some(char) = self.chars.next().filter(|char| *char != '`') {
-            let escaped = (char == '\\').then(|| self.chars.next_if(|next| matches!(next, '$' | '`' | '\\'))).flatten();
+            let escaped = (char == '\\')
+                .then(|| self.chars.next_if(|next| matches!(next, '$' | '`' | '\\')))
+                .flatten();
             inner.push(escaped.unwrap_or(char));
         }
         let group = self.nested_text(&inner, true);
@@ -375,7 +438,13 @@ impl<'t> Reader<'t> {
     /// Reads another text, one level down: a script, or one in which only substitutions are run.
     fn nested_text(&mut self, text: &str, is_script: bool) -> Vec<Part> {
         let mut reader = Reader::new(text, self.depth, self.keeps_windows_paths);
-        let parts = reader.nested(|reader| if is_script { reader.parts(None) } else { reader.substitutions() });
+        let parts = reader.nested(|reader| {
+            if is_script {
+                reader.parts(None)
+            } else {
+                reader.substitutions()
+            }
+        });
         self.is_too_deep |= reader.is_too_deep;
         parts
     }
@@ -383,8 +452,13 @@ impl<'t> Reader<'t> {
     /// `<`: a file, a text, or the lines that follow.
     fn input(&mut self, building: &mut Building) {
         self.end_word_before_redirection(building);
-        building.place = match std::iter::from_fn(|| self.chars.next_if_eq(&'<')).take(2).count() {
-            0 if self.chars.next_if_eq(&'&').is_some() && self.skip_open_file() => WordPlace::Argument,
+        building.place = match std::iter::from_fn(|| self.chars.next_if_eq(&'<'))
+            .take(2)
+            .count()
+        {
+            0 if self.chars.next_if_eq(&'&').is_some() && self.skip_open_file() => {
+                WordPlace::Argument
+            }
             // `<>`
             0 if self.chars.peek() == Some(&'>') => WordPlace::Argument,
             0 => WordPlace::Input,
@@ -396,9 +470,16 @@ impl<'t> Reader<'t> {
 
     fn begin_here_document(&mut self, building: &Building) {
         let strips_tabs = self.chars.next_if_eq(&'-').is_some();
-        while self.chars.next_if(|char| matches!(char, ' ' | '\t')).is_some() {}
+        while self
+            .chars
+            .next_if(|char| matches!(char, ' ' | '\t'))
+            .is_some()
+        {}
         let mut name = Building::default();
-        while let Some(char) = self.chars.next_if(|char| !char.is_whitespace() && !";&|<>()".contains(*char)) {
+        while let Some(char) = self
+            .chars
+            .next_if(|char| !char.is_whitespace() && !";&|<>()".contains(*char))
+        {
             match char {
                 '\'' => self.single_quoted(&mut name),
                 '"' => self.double_quoted(&mut name),
@@ -408,15 +489,28 @@ impl<'t> Reader<'t> {
         }
         let is_script = building.shells > 0;
         let (end, is_literal) = (name.word.unwrap_or_default(), name.is_quoted);
-        self.waiting.push(Waiting { end, strips_tabs, is_literal, is_script });
+        self.waiting.push(Waiting {
+            end,
+            strips_tabs,
+            is_literal,
+            is_script,
+        });
     }
 
     fn here_documents(&mut self, building: &mut Building) {
         for waiting in std::mem::take(&mut self.waiting) {
             let mut body = String::new();
             while self.chars.peek().is_some() {
-                let line: String = self.chars.by_ref().take_while(|char| *char != '\n').collect();
-                let line = if waiting.strips_tabs { line.trim_start_matches('\t') } else { &line };
+                let line: String = self
+                    .chars
+                    .by_ref()
+                    .take_while(|char| *char != '\n')
+                    .collect();
+                let line = if waiting.strips_tabs {
+                    line.trim_start_matches('\t')
+                } else {
+                    &line
+                };
                 if line == waiting.end {
                     break;
                 }
@@ -447,11 +541,21 @@ impl<'t> Reader<'t> {
 
 /// The text that a command writes, where its words tell.
 fn written(part: &Part) -> Option<String> {
-    let PartKind::Command(words) = &part.kind else { return None };
+    let PartKind::Command(words) = &part.kind else {
+        return None;
+    };
     // Others may stand before it: `then echo`, `command printf`.
-    let mut words = words.iter().skip_while(|word| !matches!(program_name(word), "echo" | "printf"));
+    let mut words = words
+        .iter()
+        .skip_while(|word| !matches!(program_name(word), "echo" | "printf"));
     words.next()?;
-    Some(words.cloned().collect::<Vec<_>>().join(" ").replace("\\n", "\n"))
+    Some(
+        words
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .replace("\\n", "\n"),
+    )
 }
 
 /// `true` where a substitution stands for the folder that the shell is in.

@@ -17,10 +17,23 @@ fn shown(parts: &[Part], is_whole: bool) -> String {
                 format!("({})", inner(parts))
             }
         };
-        let inputs = part.inputs.iter().map(|input| if is_whole { format!("<{input}") } else { input.clone() });
+        let inputs = part.inputs.iter().map(|input| {
+            if is_whole {
+                format!("<{input}")
+            } else {
+                input.clone()
+            }
+        });
         let targets = part.written_files.iter().map(|target| format!(">{target}"));
         let words = (!words.is_empty()).then_some(words);
-        line.push_str(&words.into_iter().chain(inputs).chain(targets).collect::<Vec<_>>().join("_"));
+        line.push_str(
+            &words
+                .into_iter()
+                .chain(inputs)
+                .chain(targets)
+                .collect::<Vec<_>>()
+                .join("_"),
+        );
         line.push_str(if is_whole && part.expands { "*" } else { "" });
         line.push_str(match part.joint {
             Joint::And if is_whole => " && ",
@@ -43,7 +56,10 @@ fn a_command_line_is_parted_as_a_shell_does_it() {
         ("a && b || c; d & e | f\ng", "a; b; c; d; e; f; g"),
         ("a '' \"\"", "a__"),
         ("$'git' $\"push\" \"$\"", "git_push_$"),
-        ("echo $'\\''; git push; echo $'\\''", "echo_'; git_push; echo_'"),
+        (
+            "echo $'\\''; git push; echo $'\\''",
+            "echo_'; git_push; echo_'",
+        ),
         ("$'\\x67it' $'\\160ush' $'\\u0067'", "git_push_g"),
         ("a \\\n b", "a_b"),
         ("(a; b) && c", "(a; b); c"),
@@ -59,9 +75,15 @@ fn a_command_line_is_parted_as_a_shell_does_it() {
         ("x=$((1 << 2))\na", "((1_2)); x=$(); a"),
         ("((x <<= 2))\na", "((x_=_2)); a"),
         ("a $(pwd)/b `pwd`", "(pwd); (pwd); a_$PWD/b_$PWD"),
-        ("cat <<'EOF' | bash -s | c\ngit push\nEOF\nd", "cat; bash_-s; c; (git_push); d"),
+        (
+            "cat <<'EOF' | bash -s | c\ngit push\nEOF\nd",
+            "cat; bash_-s; c; (git_push); d",
+        ),
         ("echo 'git push' | sh", "echo_git push; (git_push); sh"),
-        ("printf 'a\\ngit push\\n' | bash -e", "printf_a\\ngit push\\n; (a; git_push); bash_-e"),
+        (
+            "printf 'a\\ngit push\\n' | bash -e",
+            "printf_a\\ngit push\\n; (a; git_push); bash_-e",
+        ),
         ("echo a; b | sh", "echo_a; b; sh"),
         ("echo 'git push' || sh", "echo_git push; sh"),
         ("cat <<'EOF' || bash\ngit push\nEOF\nd", "cat; bash; d"),
@@ -71,14 +93,21 @@ fn a_command_line_is_parted_as_a_shell_does_it() {
         ("cat <<EOF\ngit push $(b)\nEOF\nc", "cat; ((b)); c"),
         ("cat <<'EOF' > f; d\ngit push $(b)\nEOF\nc", "cat_>f; d; c"),
         ("bash <<-EOF\n\tgit push\n\tEOF\nc", "bash; (git_push); c"),
-        ("git commit -m \"$(cat <<'EOF'\nIt's \"git push\"\n\nEOF\n)\" && d", "(cat); git_commit_-m_$(); d"),
+        (
+            "git commit -m \"$(cat <<'EOF'\nIt's \"git push\"\n\nEOF\n)\" && d",
+            "(cat); git_commit_-m_$(); d",
+        ),
         ("if a; then b; fi", "if_a; then_b; fi"),
         ("'", ""),
         ("a 'b", "a_b"),
         ("\\", ""),
         (")", ""),
     ] {
-        assert_eq!(shown(&parse_shell(text).unwrap(), false), expected, "{text}");
+        assert_eq!(
+            shown(&parse_shell(text).unwrap(), false),
+            expected,
+            "{text}"
+        );
     }
 }
 
@@ -93,7 +122,11 @@ fn what_is_nested_too_deeply_is_not_read() {
 
 fn words(line: &str) -> String {
     let commands = split_commands(line);
-    commands.iter().map(|words| words.join("·")).collect::<Vec<_>>().join(" ; ")
+    commands
+        .iter()
+        .map(|words| words.join("·"))
+        .collect::<Vec<_>>()
+        .join(" ; ")
 }
 
 #[test]
@@ -108,7 +141,10 @@ fn a_line_is_read_as_its_commands() {
         ("if ! test -f x; then { sh y; }; fi", "test·-f·x ; sh·y"),
         ("(cd a && b) > out.log 2>&1", "cd·a ; b"),
         ("a >> x b &> y", "a·b"),
-        ("sh $(dirname $0)/check.sh x", "dirname·$0 ; sh·$()/check.sh·x"),
+        (
+            "sh $(dirname $0)/check.sh x",
+            "dirname·$0 ; sh·$()/check.sh·x",
+        ),
         ("sh `cat name`.sh", "cat·name ; sh·$().sh"),
         ("x=$(a b) c", "a·b ; c"),
         ("a # b; c\nd", "a ; d"),
@@ -117,7 +153,10 @@ fn a_line_is_read_as_its_commands() {
         (r"C:\ci\check.cmd x", r"C:\ci\check.cmd·x"),
         (r"sh ./c\heck.sh", "sh·./check.sh"),
         ("sh $'check.sh'", "sh·check.sh"),
-        ("cd \"$(git rev-parse --show-toplevel)\" && a", "git·rev-parse·--show-toplevel ; cd·$() ; a"),
+        (
+            "cd \"$(git rev-parse --show-toplevel)\" && a",
+            "git·rev-parse·--show-toplevel ; cd·$() ; a",
+        ),
         ("sh \"`pwd`/a b\" c", "pwd ; sh·$PWD/a b·c"),
         ("a \"x $(b \"c d\") y\" e", "b·c d ; a·x $() y·e"),
         ("bash <(cat x)", "cat·x ; bash·$()"),
@@ -131,7 +170,10 @@ fn a_line_is_read_as_its_commands() {
         ("a $$ b$$; c", "a·$·b$ ; c"),
         ("a > x.$$; b \"$$\"", "a ; b·$$"),
         ("a >(b c) < <(d)", "b·c ; d ; a·$()"),
-        ("case $x in a) b;; (c) d;; esac; e", "$x·in·a ; b ; c ; d ; e"),
+        (
+            "case $x in a) b;; (c) d;; esac; e",
+            "$x·in·a ; b ; c ; d ; e",
+        ),
         ("a 'open", "a·open"),
         ("a $(open", "open ; a·$()"),
         ("", ""),
@@ -143,7 +185,10 @@ fn a_line_is_read_as_its_commands() {
 #[test]
 fn no_line_takes_more_than_its_length() {
     for part in ["$(", "`a ", "(a", "{ a;", "a \"$(", "case a in b) "] {
-        assert!(split_commands(&part.repeat(20_000)).len() <= 40_000, "{part}");
+        assert!(
+            split_commands(&part.repeat(20_000)).len() <= 40_000,
+            "{part}"
+        );
     }
 }
 
@@ -151,22 +196,58 @@ fn no_line_takes_more_than_its_length() {
 #[test]
 fn commands_of_plans_are_read_whole() {
     for (text, expected) in [
-        ("pnpm --filter @shop/api test -- --run", "pnpm_--filter_@shop/api_test_--_--run"),
-        ("go vet ./... && go test -race ./internal/...", "go_vet_./... && go_test_-race_./internal/..."),
-        ("uv run pytest tests/cart -q 2>&1 | tail -20", "uv_run_pytest_tests/cart_-q | tail_-20"),
-        ("cd services/mail && make lint || exit 1", "cd_services/mail && make_lint || exit_1"),
-        ("CI=1 NODE_ENV=test yarn workspace web vitest run", "CI=1_NODE_ENV=test_yarn_workspace_web_vitest_run"),
+        (
+            "pnpm --filter @shop/api test -- --run",
+            "pnpm_--filter_@shop/api_test_--_--run",
+        ),
+        (
+            "go vet ./... && go test -race ./internal/...",
+            "go_vet_./... && go_test_-race_./internal/...",
+        ),
+        (
+            "uv run pytest tests/cart -q 2>&1 | tail -20",
+            "uv_run_pytest_tests/cart_-q | tail_-20",
+        ),
+        (
+            "cd services/mail && make lint || exit 1",
+            "cd_services/mail && make_lint || exit_1",
+        ),
+        (
+            "CI=1 NODE_ENV=test yarn workspace web vitest run",
+            "CI=1_NODE_ENV=test_yarn_workspace_web_vitest_run",
+        ),
         (
             "docker compose -f dev.yml up -d && sleep 3; curl -fsS localhost:8080/ready",
             "docker_compose_-f_dev.yml_up_-d && sleep_3; curl_-fsS_localhost:8080/ready",
         ),
-        ("npx tsc --noEmit > types.log 2>&1", "npx_tsc_--noEmit_>types.log"),
-        ("bundle exec rspec spec/models/*_spec.rb", "bundle_exec_rspec_spec/models/*_spec.rb*"),
-        ("mix format --check-formatted;mix test --cover", "mix_format_--check-formatted; mix_test_--cover"),
-        ("test -f dist/app.js -a -s dist/app.js", "test_-f_dist/app.js_-a_-s_dist/app.js"),
-        ("[ \"$(git rev-parse --abbrev-ref HEAD)\" = main ]", "$(git_rev-parse_--abbrev-ref_HEAD); [_$()_=_main_]*"),
-        ("! rg -n 'FIXME' src --glob '!*.snap'", "!_rg_-n_FIXME_src_--glob_!*.snap"),
-        ("(cd web && npm ci && npm run build) >/dev/null", "(cd_web && npm_ci && npm_run_build)_>/dev/null"),
+        (
+            "npx tsc --noEmit > types.log 2>&1",
+            "npx_tsc_--noEmit_>types.log",
+        ),
+        (
+            "bundle exec rspec spec/models/*_spec.rb",
+            "bundle_exec_rspec_spec/models/*_spec.rb*",
+        ),
+        (
+            "mix format --check-formatted;mix test --cover",
+            "mix_format_--check-formatted; mix_test_--cover",
+        ),
+        (
+            "test -f dist/app.js -a -s dist/app.js",
+            "test_-f_dist/app.js_-a_-s_dist/app.js",
+        ),
+        (
+            "[ \"$(git rev-parse --abbrev-ref HEAD)\" = main ]",
+            "$(git_rev-parse_--abbrev-ref_HEAD); [_$()_=_main_]*",
+        ),
+        (
+            "! rg -n 'FIXME' src --glob '!*.snap'",
+            "!_rg_-n_FIXME_src_--glob_!*.snap",
+        ),
+        (
+            "(cd web && npm ci && npm run build) >/dev/null",
+            "(cd_web && npm_ci && npm_run_build)_>/dev/null",
+        ),
         (
             "{ cargo fmt --check; cargo clippy -- -D warnings; } 2>lint.txt || true",
             "{cargo_fmt_--check; cargo_clippy_--_-D_warnings}_>lint.txt || true",
@@ -175,8 +256,14 @@ fn commands_of_plans_are_read_whole() {
             "set -euo pipefail\nterraform init\nterraform validate",
             "set_-euo_pipefail; terraform_init; terraform_validate",
         ),
-        ("bash -lc 'source .venv/bin/activate && pytest'", "bash_-lc_source .venv/bin/activate && pytest"),
-        ("sh -c \"./gradlew :core:test --tests '*Cart*'\"", "sh_-c_./gradlew :core:test --tests '*Cart*'"),
+        (
+            "bash -lc 'source .venv/bin/activate && pytest'",
+            "bash_-lc_source .venv/bin/activate && pytest",
+        ),
+        (
+            "sh -c \"./gradlew :core:test --tests '*Cart*'\"",
+            "sh_-c_./gradlew :core:test --tests '*Cart*'",
+        ),
         ("eval \"$(ssh-agent -s)\"", "$(ssh-agent_-s); eval_$()*"),
         (
             "timeout -k 5 120 ./scripts/smoke.sh --base-url=http://127.0.0.1:3000",
@@ -190,47 +277,110 @@ fn commands_of_plans_are_read_whole() {
             "psql \"$DATABASE_URL\" -c 'select count(*) from carts;'",
             "psql_$DATABASE_URL_-c_select count(*) from carts;*",
         ),
-        ("psql <<SQL > rows.txt\nselect $COLUMN from carts;\nSQL", "psql_>rows.txt; $()"),
-        ("python3 - <<'PY'\nimport json; print(json.load(open('a.json'))['id'])\nPY\necho ok", "python3_-; echo_ok"),
+        (
+            "psql <<SQL > rows.txt\nselect $COLUMN from carts;\nSQL",
+            "psql_>rows.txt; $()",
+        ),
+        (
+            "python3 - <<'PY'\nimport json; print(json.load(open('a.json'))['id'])\nPY\necho ok",
+            "python3_-; echo_ok",
+        ),
         (
             "cat > Dockerfile <<-\"EOF\"\n\tFROM alpine\n\tRUN apk add $(cat packages)\n\tEOF\ndocker build .",
             "cat_>Dockerfile; docker_build_.",
         ),
-        ("bash -s <<EOF\ncd /srv && ./deploy\nEOF", "bash_-s; $(cd_/srv && ./deploy)"),
-        ("ssh build@host 'cd app; git pull' </dev/null", "ssh_build@host_cd app; git pull_</dev/null"),
+        (
+            "bash -s <<EOF\ncd /srv && ./deploy\nEOF",
+            "bash_-s; $(cd_/srv && ./deploy)",
+        ),
+        (
+            "ssh build@host 'cd app; git pull' </dev/null",
+            "ssh_build@host_cd app; git pull_</dev/null",
+        ),
         ("sh <<< 'make check'", "$(make_check); sh_<make check"),
         ("cat <<< \"$VERSION\"", "cat_<$VERSION*"),
-        ("echo 'go test ./...' | bash", "echo_go test ./... | $(go_test_./...); bash"),
+        (
+            "echo 'go test ./...' | bash",
+            "echo_go test ./... | $(go_test_./...); bash",
+        ),
         (
             "printf 'npm test\\nnpm run lint\\n' | sh -e",
             "printf_npm test\\nnpm run lint\\n | $(npm_test; npm_run_lint); sh_-e",
         ),
-        ("diff <(sort a.txt) <(sort -u b.txt)", "$(sort_a.txt); $(sort_-u_b.txt); diff_$()_$()"),
-        ("cargo run 2> >(tee errors.log) | grep -c ready", "$(tee_errors.log); cargo_run_>$() | grep_-c_ready"),
+        (
+            "diff <(sort a.txt) <(sort -u b.txt)",
+            "$(sort_a.txt); $(sort_-u_b.txt); diff_$()_$()",
+        ),
+        (
+            "cargo run 2> >(tee errors.log) | grep -c ready",
+            "$(tee_errors.log); cargo_run_>$() | grep_-c_ready",
+        ),
         ("node server.mjs & wait $!", "node_server.mjs & wait_$!*"),
-        ("nohup ./watch.sh >/dev/null 2>&1 &", "nohup_./watch.sh_>/dev/null & "),
+        (
+            "nohup ./watch.sh >/dev/null 2>&1 &",
+            "nohup_./watch.sh_>/dev/null & ",
+        ),
         (
             "git add -A && git commit -m \"feat: don't $(echo shout)\"",
             "git_add_-A && $(echo_shout); git_commit_-m_feat: don't $()*",
         ),
-        ("git log --format='%h %s' -n 5 -- ':!vendor'", "git_log_--format=%h %s_-n_5_--_:!vendor"),
-        ("for f in src/**/*.ts; do npx eslint \"$f\"; done", "for_f_in_src/**/*.ts*; do_npx_eslint_$f*; done"),
+        (
+            "git log --format='%h %s' -n 5 -- ':!vendor'",
+            "git_log_--format=%h %s_-n_5_--_:!vendor",
+        ),
+        (
+            "for f in src/**/*.ts; do npx eslint \"$f\"; done",
+            "for_f_in_src/**/*.ts*; do_npx_eslint_$f*; done",
+        ),
         (
             "if [ -d build ]; then rm -rf build; else mkdir build; fi",
             "if_[_-d_build_]; then_rm_-rf_build; else_mkdir_build; fi",
         ),
-        ("while ! nc -z localhost 5432; do sleep 1; done", "while_!_nc_-z_localhost_5432; do_sleep_1; done"),
-        ("case $TARGET in web) yarn web;; *) yarn all;; esac", "case_$TARGET_in_web*; yarn_web; **; yarn_all; esac"),
-        ("check() { npm test; }\ncheck", "check; (); {npm_test}; check"),
-        ("function up { docker compose up -d; }", "function_up_{_docker_compose_up_-d; }"),
-        ("echo ${VERSION:-$(git describe --tags)}/bin", "$(git_describe_--tags); echo_${VERSION:-$()}/bin*"),
-        ("rm -f \"${OUT%/}\"/report.{json,xml}", "rm_-f_${OUT%/}/report.{json,xml}*"),
-        ("echo \"costs \\$5\" 'and $6' \\#7", "echo_costs $5_and $6_#7"),
-        ("echo `date +%F` done # not a command; exit 1", "$(date_+%F); echo_$()_done*"),
-        ("x=$((3 * (4 + 1))) && test $x -eq 15", "$((3_**; (4_+_1))); x=$()* && test_$x_-eq_15*"),
+        (
+            "while ! nc -z localhost 5432; do sleep 1; done",
+            "while_!_nc_-z_localhost_5432; do_sleep_1; done",
+        ),
+        (
+            "case $TARGET in web) yarn web;; *) yarn all;; esac",
+            "case_$TARGET_in_web*; yarn_web; **; yarn_all; esac",
+        ),
+        (
+            "check() { npm test; }\ncheck",
+            "check; (); {npm_test}; check",
+        ),
+        (
+            "function up { docker compose up -d; }",
+            "function_up_{_docker_compose_up_-d; }",
+        ),
+        (
+            "echo ${VERSION:-$(git describe --tags)}/bin",
+            "$(git_describe_--tags); echo_${VERSION:-$()}/bin*",
+        ),
+        (
+            "rm -f \"${OUT%/}\"/report.{json,xml}",
+            "rm_-f_${OUT%/}/report.{json,xml}*",
+        ),
+        (
+            "echo \"costs \\$5\" 'and $6' \\#7",
+            "echo_costs $5_and $6_#7",
+        ),
+        (
+            "echo `date +%F` done # not a command; exit 1",
+            "$(date_+%F); echo_$()_done*",
+        ),
+        (
+            "x=$((3 * (4 + 1))) && test $x -eq 15",
+            "$((3_**; (4_+_1))); x=$()* && test_$x_-eq_15*",
+        ),
         ("(( count > 3 )) && exit 1", "((count_>3)) && exit_1"),
-        ("[[ $name == *.md && ! -e $name ]]", "[[_$name_==_*.md* && !_-e_$name_]]*"),
-        ("find . -name '*.pyc' -exec rm {} \\; -o -print", "find_._-name_*.pyc_-exec_rm_{}_;_-o_-print"),
+        (
+            "[[ $name == *.md && ! -e $name ]]",
+            "[[_$name_==_*.md* && !_-e_$name_]]*",
+        ),
+        (
+            "find . -name '*.pyc' -exec rm {} \\; -o -print",
+            "find_._-name_*.pyc_-exec_rm_{}_;_-o_-print",
+        ),
         (
             "find docs -name '*.md' -print0 | xargs -0 -n1 npx markdownlint",
             "find_docs_-name_*.md_-print0 | xargs_-0_-n1_npx_markdownlint",
@@ -239,10 +389,19 @@ fn commands_of_plans_are_read_whole() {
             "curl -s 'http://localhost/a?b=1&c=2' |& grep -q \"<title>\"",
             "curl_-s_http://localhost/a?b=1&c=2 | grep_-q_<title>",
         ),
-        ("cargo test \\\n  --workspace \\\n  --locked", "cargo_test_--workspace_--locked"),
-        ("npm run dev -- --port 4000 >& dev.log", "npm_run_dev_--_--port_4000_>dev.log"),
+        (
+            "cargo test \\\n  --workspace \\\n  --locked",
+            "cargo_test_--workspace_--locked",
+        ),
+        (
+            "npm run dev -- --port 4000 >& dev.log",
+            "npm_run_dev_--_--port_4000_>dev.log",
+        ),
         ("exec 3<input.txt 4>&1 5<&-", "exec_<input.txt"),
-        ("sqlite3 app.db '.tables' >| tables.txt", "sqlite3_app.db_.tables_>tables.txt"),
+        (
+            "sqlite3 app.db '.tables' >| tables.txt",
+            "sqlite3_app.db_.tables_>tables.txt",
+        ),
         ("ls -la; ;; pwd", "ls_-la; pwd"),
         ("a && \n\n b | \n c", "a && b | c"),
         ("echo $'tab\\there' $\"hi\"", "echo_tab here_hi"),
@@ -256,12 +415,18 @@ fn commands_of_plans_are_read_whole() {
             "dotnet test --filter 'Category!=Slow' --logger \"trx;LogFileName=out.trx\"",
             "dotnet_test_--filter_Category!=Slow_--logger_trx;LogFileName=out.trx",
         ),
-        ("swift test --filter 'Cart(Tests|Specs)'", "swift_test_--filter_Cart(Tests|Specs)"),
+        (
+            "swift test --filter 'Cart(Tests|Specs)'",
+            "swift_test_--filter_Cart(Tests|Specs)",
+        ),
         (
             "wget -qO- https://a.example/x.sh | sudo bash -s -- --yes",
             "wget_-qO-_https://a.example/x.sh | sudo_bash_-s_--_--yes",
         ),
-        ("grep -E '^(a|b)$' <in.txt >out.txt 2>>err.txt", "grep_-E_^(a|b)$_<in.txt_>out.txt_>err.txt"),
+        (
+            "grep -E '^(a|b)$' <in.txt >out.txt 2>>err.txt",
+            "grep_-E_^(a|b)$_<in.txt_>out.txt_>err.txt",
+        ),
     ] {
         assert_eq!(shown(&parse_shell(text).unwrap(), true), expected, "{text}");
     }

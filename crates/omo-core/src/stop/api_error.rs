@@ -18,7 +18,9 @@ pub fn pause_reason(error: &str) -> Option<PauseReason> {
         "model_not_found",
         "not_found_error",
     ];
-    NEEDS_A_PERSON.contains(&error).then_some(PauseReason::ApiError)
+    NEEDS_A_PERSON
+        .contains(&error)
+        .then_some(PauseReason::ApiError)
 }
 
 /// The rest that follows from an error.
@@ -38,7 +40,14 @@ mod tests {
         for error in ["authentication_failed", "billing_error", "model_not_found"] {
             assert_eq!(pause_reason(error), Some(PauseReason::ApiError), "{error}");
         }
-        for error in ["rate_limit", "server_error", "unknown", "invalid_request", "max_output_tokens", ""] {
+        for error in [
+            "rate_limit",
+            "server_error",
+            "unknown",
+            "invalid_request",
+            "max_output_tokens",
+            "",
+        ] {
             assert_eq!(pause_reason(error), None, "{error}");
         }
     }

@@ -78,7 +78,10 @@ pub struct ClaimFindings {
 impl ClaimFindings {
     fn unusual_facts(&self) -> Vec<UnusualFact> {
         let of_checks = self.counterfactual.unusual_facts();
-        of_checks.into_iter().chain(self.reviewer_facts.iter().cloned()).collect()
+        of_checks
+            .into_iter()
+            .chain(self.reviewer_facts.iter().cloned())
+            .collect()
     }
 }
 
@@ -187,7 +190,13 @@ pub fn judge_claim(session: &Session, findings: ClaimFindings) -> ClaimOutcome {
     } else {
         (ClaimJudgement::Verified, ClaimReason::None)
     };
-    ClaimOutcome { judgement, reason, findings, material: None, rejection: verification.pending_rejection() }
+    ClaimOutcome {
+        judgement,
+        reason,
+        findings,
+        material: None,
+        rejection: verification.pending_rejection(),
+    }
 }
 
 /// Objections to checks that have to be red without the change, one line each; `None` without any.
@@ -196,24 +205,47 @@ fn unproved_checks(session: &Session, findings: &ClaimFindings) -> Option<Vec<St
         let objection = findings.counterfactual.objection(&check.name)?;
         Some(format!("{}: {objection}", check.name))
     };
-    let objections: Vec<String> =
-        session.checks.iter().filter(|check| session.needs_proof(check)).filter_map(objection).collect();
+    let objections: Vec<String> = session
+        .checks
+        .iter()
+        .filter(|check| session.needs_proof(check))
+        .filter_map(objection)
+        .collect();
     (!objections.is_empty()).then_some(objections)
 }
 
-fn unaccepted_facts(verification: &ClaimVerification, findings: &ClaimFindings) -> Option<Vec<UnusualFact>> {
-    let is_open = |fact: &UnusualFact| verification.is_for_user(fact) && !verification.accepted.contains(fact);
-    let facts: Vec<UnusualFact> = findings.unusual_facts().into_iter().filter(is_open).collect();
+fn unaccepted_facts(
+    verification: &ClaimVerification,
+    findings: &ClaimFindings,
+) -> Option<Vec<UnusualFact>> {
+    let is_open = |fact: &UnusualFact| {
+        verification.is_for_user(fact) && !verification.accepted.contains(fact)
+    };
+    let facts: Vec<UnusualFact> = findings
+        .unusual_facts()
+        .into_iter()
+        .filter(is_open)
+        .collect();
     (!facts.is_empty()).then_some(facts)
 }
 
-fn judge_review(verification: &ClaimVerification, findings: &ClaimFindings) -> (ClaimJudgement, ClaimReason) {
+fn judge_review(
+    verification: &ClaimVerification,
+    findings: &ClaimFindings,
+) -> (ClaimJudgement, ClaimReason) {
     let wanted = |again| ClaimJudgement::ReviewWanted { again };
     if let Some(rejection) = verification.rejection_of(findings.tree.as_deref()) {
-        return (ClaimJudgement::Failed, ClaimReason::Rejected(rejection.objections.clone()));
+        return (
+            ClaimJudgement::Failed,
+            ClaimReason::Rejected(rejection.objections.clone()),
+        );
     }
-    let Some(asked) = &verification.asked else { return (wanted(false), ClaimReason::FirstReview) };
-    let Some(review) = &verification.review else { return (wanted(true), ClaimReason::NoVerdict) };
+    let Some(asked) = &verification.asked else {
+        return (wanted(false), ClaimReason::FirstReview);
+    };
+    let Some(review) = &verification.review else {
+        return (wanted(true), ClaimReason::NoVerdict);
+    };
     if review.verdict == ReviewVerdict::Rejected {
         // What it objects to may be fixed by now: the rejection decides only about the files that it is about.
         let is_about_present_files = asked.tree == findings.tree;
@@ -226,13 +258,23 @@ fn judge_review(verification: &ClaimVerification, findings: &ClaimFindings) -> (
     }
     let is_same_tree = asked.tree.is_some() && asked.tree == findings.tree;
     match (review.verdict, &findings.refusal) {
-        (ReviewVerdict::Verified, Some(refusal)) => (wanted(true), ClaimReason::NotCounted(refusal.clone())),
+        (ReviewVerdict::Verified, Some(refusal)) => {
+            (wanted(true), ClaimReason::NotCounted(refusal.clone()))
+        }
         (ReviewVerdict::Verified, None) if is_same_tree && asked.material == findings.material => {
             let is_known = matches!(findings.counterfactual, Counterfactual::Known(_));
-            let lines = if is_known { findings.counterfactual.first_lines() } else { Vec::new() };
+            let lines = if is_known {
+                findings.counterfactual.first_lines()
+            } else {
+                Vec::new()
+            };
             let is_seen = lines.iter().all(|line| asked.shown.contains(line));
             let unseen = (wanted(false), ClaimReason::UnseenFacts);
-            if is_seen { (ClaimJudgement::Verified, ClaimReason::None) } else { unseen }
+            if is_seen {
+                (ClaimJudgement::Verified, ClaimReason::None)
+            } else {
+                unseen
+            }
         }
         (ReviewVerdict::Verified, None) => (wanted(false), ClaimReason::StaleReview),
         _ => (wanted(true), ClaimReason::UnclearVerdict),
@@ -241,7 +283,11 @@ fn judge_review(verification: &ClaimVerification, findings: &ClaimFindings) -> (
 
 /// Number of times the failure that stands was told on this work tree, where nothing was claimed since.
 pub(super) fn count_standing_failure(session: &Session, tree: Option<&str>) -> u32 {
-    let told = session.verification.failure.as_ref().filter(|told| told.tree.is_some() && told.tree.as_deref() == tree);
+    let told = session
+        .verification
+        .failure
+        .as_ref()
+        .filter(|told| told.tree.is_some() && told.tree.as_deref() == tree);
     told.map_or(0, |told| told.told)
 }
 
@@ -265,23 +311,43 @@ impl ClaimOutcome {
     pub fn failure(&self) -> Option<String> {
         match &self.reason {
             ClaimReason::RedChecks => {
-                let red = self.findings.checks.iter().filter(|check| !check.is_green());
+                let red = self
+                    .findings
+                    .checks
+                    .iter()
+                    .filter(|check| !check.is_green());
                 let words = red.map(|check| format!("{}: {}", check.name, check.record.detail));
                 Some(words.collect::<Vec<_>>().join("; "))
             }
-            ClaimReason::NotProved(objections) => Some(format!("not proved: {}", objections.join("; "))),
+            ClaimReason::NotProved(objections) => {
+                Some(format!("not proved: {}", objections.join("; ")))
+            }
             ClaimReason::Unusual(facts) => {
                 let lines: Vec<&str> = facts.iter().map(|fact| fact.line.as_str()).collect();
-                Some(format!("only its user can accept this: {}", lines.join("; ")))
+                Some(format!(
+                    "only its user can accept this: {}",
+                    lines.join("; ")
+                ))
             }
             ClaimReason::Rejected(objections) => Some(format!("review: {objections}")),
             ClaimReason::NoVerdict => Some("no verdict of the review".to_owned()),
-            ClaimReason::UnclearVerdict => Some("the last line of the review is no verdict".to_owned()),
+            ClaimReason::UnclearVerdict => {
+                Some("the last line of the review is no verdict".to_owned())
+            }
             ClaimReason::TreeChanged => Some("files changed while they were judged".to_owned()),
-            ClaimReason::FilesUnreadable => Some("the files of the project could not be read".to_owned()),
-            ClaimReason::NotCounted(refusal) => Some(format!("the review does not count: {}", refusal.describe())),
-            ClaimReason::NotShown(why) => Some(format!("the work cannot be shown to a reviewer: {why}")),
-            ClaimReason::None | ClaimReason::StaleReview | ClaimReason::UnseenFacts | ClaimReason::FirstReview => None,
+            ClaimReason::FilesUnreadable => {
+                Some("the files of the project could not be read".to_owned())
+            }
+            ClaimReason::NotCounted(refusal) => {
+                Some(format!("the review does not count: {}", refusal.describe()))
+            }
+            ClaimReason::NotShown(why) => {
+                Some(format!("the work cannot be shown to a reviewer: {why}"))
+            }
+            ClaimReason::None
+            | ClaimReason::StaleReview
+            | ClaimReason::UnseenFacts
+            | ClaimReason::FirstReview => None,
         }
     }
 
@@ -308,13 +374,21 @@ impl ClaimOutcome {
     /// The work cannot be shown to a reviewer, and nothing can be reviewed: that counts against the claim.
     #[must_use]
     pub fn with_hidden_work(self, why: String) -> Self {
-        Self { judgement: ClaimJudgement::Failed, reason: ClaimReason::NotShown(why), material: None, ..self }
+        Self {
+            judgement: ClaimJudgement::Failed,
+            reason: ClaimReason::NotShown(why),
+            material: None,
+            ..self
+        }
     }
 
     /// `true` where everything that judges the run now was asked: checks may have been added meanwhile.
     pub(super) fn covers_all_checks(&self, session: &Session) -> bool {
         let is_asked = |check: &Check| {
-            self.findings.checks.iter().any(|it| it.name == check.name && it.definition == check.definition())
+            self.findings
+                .checks
+                .iter()
+                .any(|it| it.name == check.name && it.definition == check.definition())
         };
         self.judgement != ClaimJudgement::Verified || session.checks.iter().all(is_asked)
     }
@@ -322,7 +396,9 @@ impl ClaimOutcome {
     /// Number of times this very failure was told already on these files.
     pub(super) fn times_reported(&self, session: &Session) -> u32 {
         match (&session.verification.failure, self.failure()) {
-            (Some(told), Some(what)) if told.what == what && told.tree.is_some() && told.tree == self.findings.tree => {
+            (Some(told), Some(what))
+                if told.what == what && told.tree.is_some() && told.tree == self.findings.tree =>
+            {
                 told.told
             }
             _ => 0,
@@ -332,8 +408,17 @@ impl ClaimOutcome {
     /// Writes into the session what was found, which may be a failed claim more: the checks' results, and where the review stands.
     /// `offset` is where the transcript ends.
     pub fn record(&self, session: &mut Session, now: Timestamp, offset: u64) {
-        for result in self.findings.checks.iter().filter(|result| !result.is_reused) {
-            if let Some(check) = session.checks.iter_mut().find(|check| check.name == result.name) {
+        for result in self
+            .findings
+            .checks
+            .iter()
+            .filter(|result| !result.is_reused)
+        {
+            if let Some(check) = session
+                .checks
+                .iter_mut()
+                .find(|check| check.name == result.name)
+            {
                 check.last = Some(result.record.clone());
             }
         }
@@ -358,7 +443,10 @@ impl ClaimOutcome {
                     at: Some(now),
                     tree: self.findings.tree.clone(),
                     offset,
-                    material: self.material.as_ref().map(|material| material.digest.clone()),
+                    material: self
+                        .material
+                        .as_ref()
+                        .map(|material| material.digest.clone()),
                     shown: self.findings.counterfactual.first_lines(),
                 });
                 verification.review = None;

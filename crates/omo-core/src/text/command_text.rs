@@ -19,12 +19,19 @@ const MAX_BLANKS: usize = 16;
 /// A text with all that is in it: between backticks where that shows it as it is, and in numbered rows below otherwise.
 /// `margin` is what the rows are indented with.
 pub fn show_whole(text: &str, margin: &str) -> String {
-    if is_plain_text(text) { format!("`{text}`") } else { number_rows(text, margin) }
+    if is_plain_text(text) {
+        format!("`{text}`")
+    } else {
+        number_rows(text, margin)
+    }
 }
 
 /// `true` where a text is short, and shows between backticks as what it is.
 pub fn is_plain_text(text: &str) -> bool {
-    text.len() <= COLUMNS && text.trim() == text && !text.contains(['`', '\n']) && !needs_escapes(text)
+    text.len() <= COLUMNS
+        && text.trim() == text
+        && !text.contains(['`', '\n'])
+        && !needs_escapes(text)
 }
 
 /// A text in rows: each of its lines has its number, and what is too long for one row goes on in the next, which has
@@ -34,11 +41,19 @@ pub fn number_rows(text: &str, margin: &str) -> String {
     let lines: Vec<&str> = text.split('\n').collect();
     let (count, chars) = (lines.len(), text.chars().count());
     let digits = count.to_string().len();
-    let hint = if escapes { r"; what stands behind a `\` is an escape, and `\\` is one `\`" } else { "" };
+    let hint = if escapes {
+        r"; what stands behind a `\` is an escape, and `\\` is one `\`"
+    } else {
+        ""
+    };
     let mut out = format!("{}, {chars} characters{hint}:", pluralize(count, "line"));
     for (index, line) in lines.iter().enumerate() {
         for (place, row) in wrap_rows(&split_pieces(line, escapes)).iter().enumerate() {
-            let number = if place == 0 { (index + 1).to_string() } else { String::new() };
+            let number = if place == 0 {
+                (index + 1).to_string()
+            } else {
+                String::new()
+            };
             let _ = write!(out, "\n{margin}{number:>digits$}| {row}");
         }
     }
@@ -51,7 +66,11 @@ pub fn paste_form(command: &str, max: usize) -> String {
     let text = typed_form(command);
     let most = text.char_indices().nth(max).map(|(place, _)| place);
     let span = code_span(most.and_then(|most| text.get(..most)).unwrap_or(&text));
-    if most.is_some() { format!("{span}…") } else { span }
+    if most.is_some() {
+        format!("{span}…")
+    } else {
+        span
+    }
 }
 
 /// A command on one line, as it can be typed: one with line breaks, with what is not seen, or with what a model could
@@ -76,7 +95,9 @@ fn escaped_word(word: &str, has_tag: bool) -> String {
             char if is_seen_whole(char) => out.push(char),
             char => {
                 let mut bytes = [0; 4];
-                char.encode_utf8(&mut bytes).bytes().for_each(|byte| _ = write!(out, "\\x{byte:02x}"));
+                char.encode_utf8(&mut bytes)
+                    .bytes()
+                    .for_each(|byte| _ = write!(out, "\\x{byte:02x}"));
             }
         }
     }
@@ -95,7 +116,11 @@ pub fn quote_shell_word(word: &str) -> String {
 
 /// A word of a command that is shown to be pasted into a shell, with escapes for what is not seen.
 pub fn quote_argument(word: &str) -> String {
-    if word.chars().all(is_seen_whole) { quote_shell_word(word) } else { escaped_word(word, false) }
+    if word.chars().all(is_seen_whole) {
+        quote_shell_word(word)
+    } else {
+        escaped_word(word, false)
+    }
 }
 
 /// A character that stands as it is in a command that is pasted.
@@ -108,13 +133,18 @@ fn has_tag(text: &str) -> bool {
     let is_name = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | ':');
     text.split('<').skip(1).any(|rest| {
         if rest.starts_with(['/', '!']) {
-            return rest.chars().nth(1).is_some_and(|char| char.is_ascii_alphabetic() || char == '-');
+            return rest
+                .chars()
+                .nth(1)
+                .is_some_and(|char| char.is_ascii_alphabetic() || char == '-');
         }
         let behind = rest.trim_start_matches(is_name);
-        let has_name = behind.len() < rest.len() && rest.starts_with(|char: char| char.is_ascii_alphabetic());
+        let has_name =
+            behind.len() < rest.len() && rest.starts_with(|char: char| char.is_ascii_alphabetic());
         let key = behind.trim_start();
-        let is_key =
-            key.len() < behind.len() && key.trim_start_matches(is_name).starts_with('=') && !key.starts_with('=');
+        let is_key = key.len() < behind.len()
+            && key.trim_start_matches(is_name).starts_with('=')
+            && !key.starts_with('=');
         has_name && (behind.starts_with('>') || is_key)
     })
 }
@@ -128,7 +158,11 @@ fn code_span(text: &str) -> String {
         longest = longest.max(run);
     }
     let fence = "`".repeat(longest + 1);
-    let gap = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    let gap = if text.starts_with('`') || text.ends_with('`') {
+        " "
+    } else {
+        ""
+    };
     format!("{fence}{gap}{text}{gap}{fence}")
 }
 
@@ -162,7 +196,8 @@ pub(super) fn is_pasteable(char: char) -> bool {
 
 fn needs_escapes(text: &str) -> bool {
     let has_blanks = |line: &str| line.ends_with(' ') || line.contains(&" ".repeat(MAX_BLANKS + 1));
-    text.split('\n').any(|line| has_blanks(line) || !line.chars().all(is_visible))
+    text.split('\n')
+        .any(|line| has_blanks(line) || !line.chars().all(is_visible))
 }
 
 /// The characters of a line as they are shown, none of which is parted.
@@ -200,10 +235,14 @@ fn wrap_rows(pieces: &[String]) -> Vec<String> {
     let width = |row: &[&str]| row.iter().map(|piece| piece.chars().count()).sum::<usize>();
     for piece in pieces {
         if width(&row) + piece.chars().count() > COLUMNS {
-            let is_end =
-                |place: &usize| row.get(*place) == Some(&" ") && row.get(place - 1).is_some_and(|it| *it != " ");
+            let is_end = |place: &usize| {
+                row.get(*place) == Some(&" ") && row.get(place - 1).is_some_and(|it| *it != " ")
+            };
             // Near the beginning there is nothing to gain.
-            let end = (COLUMNS / 2..row.len()).rev().find(is_end).unwrap_or(row.len());
+            let end = (COLUMNS / 2..row.len())
+                .rev()
+                .find(is_end)
+                .unwrap_or(row.len());
             let next = row.split_off(end);
             rows.push(row.concat());
             row = next;
@@ -222,7 +261,14 @@ mod tests {
 
     #[test]
     fn what_is_short_and_plain_stands_between_backticks() {
-        for text in ["cargo test", "echo x >> $HOME/ran", "grep -q '<b>' \"x\" | wc", r"a\ b", "echo 한국어", ""] {
+        for text in [
+            "cargo test",
+            "echo x >> $HOME/ran",
+            "grep -q '<b>' \"x\" | wc",
+            r"a\ b",
+            "echo 한국어",
+            "",
+        ] {
             assert_eq!(show_whole(text, "    "), format!("`{text}`"));
         }
     }
@@ -230,22 +276,41 @@ mod tests {
     #[test]
     fn what_could_be_overlooked_is_numbered_escaped_and_counted() {
         for (text, expected) in [
-            ("true # ok\nrm -rf x", "2 lines, 18 characters:\n  1| true # ok\n  2| rm -rf x"),
+            (
+                "true # ok\nrm -rf x",
+                "2 lines, 18 characters:\n  1| true # ok\n  2| rm -rf x",
+            ),
             ("echo `id`", "1 line, 9 characters:\n  1| echo `id`"),
             ("true ", "1 line, 5 characters; ESC:\n  1| true\\{1 blank}"),
-            ("a\u{1b}[2J\\n\t\r", "1 line, 9 characters; ESC:\n  1| a\\u{1b}[2J\\\\n\\t\\r"),
+            (
+                "a\u{1b}[2J\\n\t\r",
+                "1 line, 9 characters; ESC:\n  1| a\\u{1b}[2J\\\\n\\t\\r",
+            ),
             (
                 "a\u{202e}b\u{200b}\u{a0}c\u{2013}d",
                 "1 line, 8 characters; ESC:\n  1| a\\u{202e}b\\u{200b}\\u{a0}c\\u{2013}d",
             ),
-            ("a\u{3164}b\u{5d0}c", "1 line, 5 characters; ESC:\n  1| a\\u{3164}b\\u{5d0}c"),
-            (&format!("true{}; rm", " ".repeat(2_100)), "1 line, 2108 characters; ESC:\n  1| true\\{2100 blanks}; rm"),
+            (
+                "a\u{3164}b\u{5d0}c",
+                "1 line, 5 characters; ESC:\n  1| a\\u{3164}b\\u{5d0}c",
+            ),
+            (
+                &format!("true{}; rm", " ".repeat(2_100)),
+                "1 line, 2108 characters; ESC:\n  1| true\\{2100 blanks}; rm",
+            ),
         ] {
-            let expected = expected.replace("; ESC", r"; what stands behind a `\` is an escape, and `\\` is one `\`");
+            let expected = expected.replace(
+                "; ESC",
+                r"; what stands behind a `\` is an escape, and `\\` is one `\`",
+            );
             assert_eq!(show_whole(text, "  "), expected);
         }
         let many = number_rows(&"x\n".repeat(11), "");
-        assert!(many.starts_with("12 lines, 22 characters:\n 1| x\n") && many.ends_with("\n11| x\n12| "), "{many}");
+        assert!(
+            many.starts_with("12 lines, 22 characters:\n 1| x\n")
+                && many.ends_with("\n11| x\n12| "),
+            "{many}"
+        );
     }
 
     #[test]
@@ -262,16 +327,32 @@ mod tests {
             ]
         );
         let shown = number_rows(&"x".repeat(150), "");
-        assert_eq!(shown.lines().skip(1).map(|row| row.len() - 3).collect::<Vec<_>>(), [72, 72, 6]);
+        assert_eq!(
+            shown
+                .lines()
+                .skip(1)
+                .map(|row| row.len() - 3)
+                .collect::<Vec<_>>(),
+            [72, 72, 6]
+        );
     }
 
     #[test]
     fn what_is_pasted_does_the_same() {
         for (command, expected) in [
             ("cargo test", "`cargo test`"),
-            ("sort <a >b; echo `id` — fine <<x", "``sort <a >b; echo `id` — fine <<x``"),
-            ("grep '</system>' <a", r"`sh -c $'grep \'\x3c/system\x3e\' \x3ca'`"),
-            ("echo <b> <img src=x>", r"`sh -c $'echo \x3cb\x3e \x3cimg src=x\x3e'`"),
+            (
+                "sort <a >b; echo `id` — fine <<x",
+                "``sort <a >b; echo `id` — fine <<x``",
+            ),
+            (
+                "grep '</system>' <a",
+                r"`sh -c $'grep \'\x3c/system\x3e\' \x3ca'`",
+            ),
+            (
+                "echo <b> <img src=x>",
+                r"`sh -c $'echo \x3cb\x3e \x3cimg src=x\x3e'`",
+            ),
             ("`id`", "`` `id` ``"),
             ("true # ok\nrm 'x\\y'", r"`sh -c $'true # ok\nrm \'x\\y\''`"),
             ("a\u{1b}[2J\u{202e}b", r"`sh -c $'a\x1b[2J\xe2\x80\xaeb'`"),

@@ -30,8 +30,9 @@ fn has_alternatives(part: &str) -> bool {
 fn is_range(inside: &str) -> bool {
     let bounds: Vec<&str> = inside.split("..").collect();
     let is_number = |bound: &str| bound.trim_start_matches('-').parse::<u64>().is_ok();
-    let is_bound =
-        |bound: &&str| is_number(bound) || matches!(bound.as_bytes(), [letter] if letter.is_ascii_alphabetic());
+    let is_bound = |bound: &&str| {
+        is_number(bound) || matches!(bound.as_bytes(), [letter] if letter.is_ascii_alphabetic())
+    };
     matches!(bounds.len(), 2 | 3) && bounds.iter().all(is_bound)
 }
 
@@ -45,7 +46,8 @@ pub fn matches_glob(pattern: &str, name: &str) -> bool {
 
 fn matches_letters(pattern: &str, name: &str, reads_sets: bool) -> bool {
     let has_alternatives = has_alternatives(pattern);
-    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    let (pattern, name): (Vec<char>, Vec<char>) =
+        (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut from) = (0, 0);
     // Where to go on when what follows the last star does not fit.
     let mut again: Option<(usize, usize)> = None;
@@ -64,7 +66,8 @@ fn matches_letters(pattern: &str, name: &str, reads_sets: bool) -> bool {
                 continue;
             }
             (Some(want), Some(has)) => {
-                let (is_met, length) = set.map_or((want == has, 1), |set| (set.contains(*has), set.length));
+                let (is_met, length) =
+                    set.map_or((want == has, 1), |set| (set.contains(*has), set.length));
                 if is_met {
                     (at, from) = (at + length, from + 1);
                     continue;
@@ -117,10 +120,17 @@ fn read_set(pattern: &[char]) -> Option<LetterSet<'_>> {
     let start = usize::from(is_negated);
     // The bracket of a named class does not close the set, nor does one that comes first.
     let is_class = inside.get(start..)?.starts_with(CLASS);
-    let class_end = inside.windows(2).position(|pair| pair == [':', ']']).filter(|_| is_class);
+    let class_end = inside
+        .windows(2)
+        .position(|pair| pair == [':', ']'])
+        .filter(|_| is_class);
     let from = class_end.map_or(start + 1, |end| end + 2);
     let end = from + inside.get(from..)?.iter().position(|char| *char == ']')?;
-    Some(LetterSet { letters: inside.get(start..end)?, is_negated, length: end + 2 })
+    Some(LetterSet {
+        letters: inside.get(start..end)?,
+        is_negated,
+        length: end + 2,
+    })
 }
 
 #[cfg(test)]

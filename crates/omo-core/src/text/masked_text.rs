@@ -21,7 +21,9 @@ pub(crate) struct MaskedText {
 impl MaskedText {
     /// With nothing covered yet.
     pub(crate) fn new(text: &str) -> Self {
-        Self { text: text.to_owned() }
+        Self {
+            text: text.to_owned(),
+        }
     }
 
     /// The text as it stands, as long as the original.
@@ -40,7 +42,10 @@ impl MaskedText {
             // Nested finds lie behind `out` already, wholly or in part.
             let start = range.start.max(out.len());
             out.push_str(self.text.get(out.len()..start).unwrap_or_default());
-            cover_bytes(self.text.get(start..range.end).unwrap_or_default(), &mut out);
+            cover_bytes(
+                self.text.get(start..range.end).unwrap_or_default(),
+                &mut out,
+            );
         }
         out.push_str(self.text.get(out.len()..).unwrap_or_default());
         self.text = out;
@@ -48,7 +53,10 @@ impl MaskedText {
 }
 
 fn cover_bytes(text: &str, out: &mut String) {
-    out.extend(text.bytes().map(|byte| if byte == b'\n' { '\n' } else { COVERED }));
+    out.extend(
+        text.bytes()
+            .map(|byte| if byte == b'\n' { '\n' } else { COVERED }),
+    );
 }
 
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
@@ -86,7 +94,10 @@ pub(crate) fn fences(text: &str) -> Vec<Range<usize>> {
 /// any indentation will do.
 fn fence_mark(line: &str) -> Option<(char, usize, &str)> {
     let line = line.trim_start();
-    let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let mark = line
+        .chars()
+        .next()
+        .filter(|mark| matches!(mark, '`' | '~'))?;
     let info = line.trim_start_matches(mark);
     let length = line.len() - info.len();
     (length >= 3).then_some((mark, length, info))
@@ -94,7 +105,10 @@ fn fence_mark(line: &str) -> Option<(char, usize, &str)> {
 
 /// Lines that quote: `> …`.
 pub(crate) fn quoted_lines(text: &str) -> Vec<Range<usize>> {
-    lines(text).filter(|(_, line)| line.trim_start().starts_with('>')).map(|(range, _)| range).collect()
+    lines(text)
+        .filter(|(_, line)| line.trim_start().starts_with('>'))
+        .map(|(range, _)| range)
+        .collect()
 }
 
 /// HTML comments; one that is never closed reaches to the end.
@@ -172,8 +186,14 @@ pub(crate) fn paragraphs(text: &str) -> Vec<Range<usize>> {
 pub(crate) fn quotations(text: &str) -> Vec<Range<usize>> {
     let mut open = [const { None::<usize> }; KINDS];
     let mut found = Vec::new();
-    for (at, _) in text.bytes().enumerate().filter(|&(_, byte)| may_be_a_mark(byte)) {
-        let Some((left, right)) = text.split_at_checked(at) else { continue };
+    for (at, _) in text
+        .bytes()
+        .enumerate()
+        .filter(|&(_, byte)| may_be_a_mark(byte))
+    {
+        let Some((left, right)) = text.split_at_checked(at) else {
+            continue;
+        };
         let mut rest = right.chars();
         let Some(char) = rest.next() else { continue };
         let before = left.chars().next_back().unwrap_or('\n');
@@ -185,8 +205,16 @@ pub(crate) fn quotations(text: &str) -> Vec<Range<usize>> {
         if char == '\n' {
             close_kinds(&mut open, &[APOSTROPHE, CURLY_SINGLE]);
         }
-        let mark = Mark { char, before, after };
-        if let Some(start) = mark.closes().iter().find_map(|&kind| open.get_mut(kind)?.take()) {
+        let mark = Mark {
+            char,
+            before,
+            after,
+        };
+        if let Some(start) = mark
+            .closes()
+            .iter()
+            .find_map(|&kind| open.get_mut(kind)?.take())
+        {
             found.push(start..at + char.len_utf8());
         } else if let Some(slot) = mark.opens().and_then(|kind| open.get_mut(kind)) {
             *slot = match *slot {
@@ -261,7 +289,9 @@ impl Mark {
     fn closes(self) -> &'static [usize] {
         match self.char {
             '"' => &[STRAIGHT],
-            '\'' if !self.before.is_whitespace() && !self.after.is_ascii_alphanumeric() => &[APOSTROPHE],
+            '\'' if !self.before.is_whitespace() && !self.after.is_ascii_alphanumeric() => {
+                &[APOSTROPHE]
+            }
             '’' if !self.after.is_ascii_alphanumeric() => &[CURLY_SINGLE],
             '”' => &[CURLY, LOW],
             '“' => &[LOW],

@@ -12,7 +12,9 @@ const DAY: u64 = 24 * HOUR;
 pub fn format_duration(millis: u64) -> String {
     match millis {
         1..100 => "< 0.1 s".to_owned(),
-        0..10_000 if !millis.is_multiple_of(SECOND) => format!("{}.{} s", millis / SECOND, millis % SECOND / 100),
+        0..10_000 if !millis.is_multiple_of(SECOND) => {
+            format!("{}.{} s", millis / SECOND, millis % SECOND / 100)
+        }
         0..MINUTE => format!("{} s", millis / SECOND),
         MINUTE..HOUR => two_units(millis / MINUTE, "min", millis % MINUTE / SECOND, "s"),
         HOUR..DAY => two_units(millis / HOUR, "h", millis % HOUR / MINUTE, "min"),
@@ -29,12 +31,18 @@ fn two_units(large: u64, large_word: &str, small: u64, small_word: &str) -> Stri
 
 /// Whole minutes: `under a minute`, `12 min`, `3 h 20 min`, `2 d 4 h`.
 pub fn format_minutes(minutes: u64) -> String {
-    if minutes == 0 { "under a minute".to_owned() } else { format_duration(minutes.saturating_mul(MINUTE)) }
+    if minutes == 0 {
+        "under a minute".to_owned()
+    } else {
+        format_duration(minutes.saturating_mul(MINUTE))
+    }
 }
 
 /// The time since a moment, as [`format_minutes`] has it.
 pub fn format_age(since: Option<Timestamp>, now: Timestamp) -> String {
-    let millis = since.and_then(|since| now.millis_since(since)).unwrap_or_default();
+    let millis = since
+        .and_then(|since| now.millis_since(since))
+        .unwrap_or_default();
     format_minutes(u64::try_from(millis).unwrap_or_default() / MINUTE)
 }
 

@@ -32,7 +32,11 @@ impl Given {
             trigger: UlwTrigger::Keyword,
             task: None,
             prompt_id: None,
-            limits: RunLimits { max_blocks: 8, max_minutes: 240, ..RunLimits::default() },
+            limits: RunLimits {
+                max_blocks: 8,
+                max_minutes: 240,
+                ..RunLimits::default()
+            },
             checks: Vec::new(),
             review_wanted: true,
             prove: ProveMode::default(),
@@ -79,17 +83,26 @@ impl Given {
 
 /// Files with a failure that was sent so often already.
 pub(crate) fn sent_failure(told: u32) -> ReportedFailure {
-    ReportedFailure { what: "review: no".to_owned(), tree: Some("t".to_owned()), told }
+    ReportedFailure {
+        what: "review: no".to_owned(),
+        tree: Some("t".to_owned()),
+        told,
+    }
 }
 
 /// A claim that is worth this, with a failure like that of [`sent_failure`]; without one, the same files.
 pub(crate) fn finding(judgement: Option<ClaimJudgement>) -> StopFinding {
     let tree = Some("t".to_owned());
-    let Some(judgement) = judgement else { return StopFinding::Tree(tree) };
+    let Some(judgement) = judgement else {
+        return StopFinding::Tree(tree);
+    };
     StopFinding::Claim(Box::new(ClaimOutcome {
         judgement,
         reason: ClaimReason::Rejected("no".to_owned()),
-        findings: ClaimFindings { tree, ..ClaimFindings::default() },
+        findings: ClaimFindings {
+            tree,
+            ..ClaimFindings::default()
+        },
         material: None,
         rejection: None,
     }))

@@ -5,12 +5,19 @@ use omo_core::session::plan_run::PlanRun;
 use omo_core::stop::claim::ClaimJudgement;
 use omo_core::stop::{BlockCause, StopAction, StopRow, needs_judgement};
 
-use super::{Case, Given, MINUTE, START, at, blocked, claim_done, last_block_before, spend_all, word};
+use super::{
+    Case, Given, MINUTE, START, at, blocked, claim_done, last_block_before, spend_all, word,
+};
 
 /// Changes by a plan run, and the expected row.
 const PLAN_CASES: &[Case] = &[
     ("a plan goes on", |_| {}, StopRow::Continue, "block"),
-    ("a claim while it goes on is not judged", claim_done, StopRow::Continue, "block"),
+    (
+        "a claim while it goes on is not judged",
+        claim_done,
+        StopRow::Continue,
+        "block",
+    ),
     (
         "verified a moment before it was opened",
         |g| {
@@ -29,14 +36,54 @@ const PLAN_CASES: &[Case] = &[
         StopRow::Continue,
         "block",
     ),
-    ("a failure from before it that is not reported", |g| g.same_failure_sent = 2, StopRow::Continue, "block"),
-    ("said to be blocked", |g| g.event.claim = Some(blocked("no access")), StopRow::SaidBlocked, "blocked"),
-    ("8 of 8", |g| g.session().ulw.stop_blocks = 8, StopRow::BlocksSpent, "released"),
-    ("too old", |g| g.session().ulw.started_at = Some(at(START - 240 * MINUTE)), StopRow::TimeSpent, "expired"),
-    ("in the cooldown", |g| last_block_before(g, 1_000), StopRow::Cooldown, "warn"),
-    ("the way out", |g| g.session().stop_continuation.disabled = true, StopRow::StopContinuation, "allow"),
-    ("a background agent", |g| g.event.wakeup_scheduled = true, StopRow::BackgroundWork, "allow"),
-    ("ultrawork is off", |g| g.session().ulw.enabled = false, StopRow::NoRun, "allow"),
+    (
+        "a failure from before it that is not reported",
+        |g| g.same_failure_sent = 2,
+        StopRow::Continue,
+        "block",
+    ),
+    (
+        "said to be blocked",
+        |g| g.event.claim = Some(blocked("no access")),
+        StopRow::SaidBlocked,
+        "blocked",
+    ),
+    (
+        "8 of 8",
+        |g| g.session().ulw.stop_blocks = 8,
+        StopRow::BlocksSpent,
+        "released",
+    ),
+    (
+        "too old",
+        |g| g.session().ulw.started_at = Some(at(START - 240 * MINUTE)),
+        StopRow::TimeSpent,
+        "expired",
+    ),
+    (
+        "in the cooldown",
+        |g| last_block_before(g, 1_000),
+        StopRow::Cooldown,
+        "warn",
+    ),
+    (
+        "the way out",
+        |g| g.session().stop_continuation.disabled = true,
+        StopRow::StopContinuation,
+        "allow",
+    ),
+    (
+        "a background agent",
+        |g| g.event.wakeup_scheduled = true,
+        StopRow::BackgroundWork,
+        "allow",
+    ),
+    (
+        "ultrawork is off",
+        |g| g.session().ulw.enabled = false,
+        StopRow::NoRun,
+        "allow",
+    ),
     ("it waits", waits, StopRow::PlanOrPaused, "allow"),
     (
         "it waits, and the message claims",
@@ -88,13 +135,23 @@ fn end_plan(given: &mut Given) {
 #[test]
 fn an_open_plan_is_what_is_left_to_do() {
     for (name, change, row, expected) in PLAN_CASES {
-        let mut given = Given { plan: Some(PlanRun::default()), ..Given::armed() };
+        let mut given = Given {
+            plan: Some(PlanRun::default()),
+            ..Given::armed()
+        };
         change(&mut given);
         let decision = given.decide();
         assert_eq!((decision.row, word(&decision)), (*row, *expected), "{name}");
-        let goes_on = given.plan.as_ref().is_some_and(|plan| plan.waits.is_none() && plan.ended.is_none());
+        let goes_on = given
+            .plan
+            .as_ref()
+            .is_some_and(|plan| plan.waits.is_none() && plan.ended.is_none());
         if let StopAction::Block(block) = &decision.action {
-            let expected = if goes_on { BlockCause::PlanContinues } else { BlockCause::Unfinished };
+            let expected = if goes_on {
+                BlockCause::PlanContinues
+            } else {
+                BlockCause::Unfinished
+            };
             assert_eq!(block.cause, expected, "{name}");
         }
     }
@@ -104,11 +161,23 @@ fn an_open_plan_is_what_is_left_to_do() {
 fn a_claim_is_verified_once_no_plan_is_open() {
     let mut given = Given::armed();
     given.event.claim = Some(Claim::Done);
-    assert!(needs_judgement(given.session.as_ref().unwrap(), &given.facts()));
+    assert!(needs_judgement(
+        given.session.as_ref().unwrap(),
+        &given.facts()
+    ));
     given.plan = Some(PlanRun::default());
-    assert!(!needs_judgement(given.session.as_ref().unwrap(), &given.facts()), "it goes on");
+    assert!(
+        !needs_judgement(given.session.as_ref().unwrap(), &given.facts()),
+        "it goes on"
+    );
     waits(&mut given);
-    assert!(!needs_judgement(given.session.as_ref().unwrap(), &given.facts()), "it waits");
+    assert!(
+        !needs_judgement(given.session.as_ref().unwrap(), &given.facts()),
+        "it waits"
+    );
     end_plan(&mut given);
-    assert!(needs_judgement(given.session.as_ref().unwrap(), &given.facts()), "it ended");
+    assert!(
+        needs_judgement(given.session.as_ref().unwrap(), &given.facts()),
+        "it ended"
+    );
 }

@@ -21,7 +21,9 @@ impl EventActor {
 
     /// The actor, for people.
     pub fn describe(&self) -> String {
-        self.session.as_ref().map_or_else(|| "a terminal".to_owned(), |id| format!("session {id}"))
+        self.session
+            .as_ref()
+            .map_or_else(|| "a terminal".to_owned(), |id| format!("session {id}"))
     }
 }
 

@@ -23,7 +23,10 @@ impl fmt::Display for CopiedFiles {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut by_top: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for file in &self.files {
-            by_top.entry(file.split('/').next().unwrap_or(file)).or_default().push(file);
+            by_top
+                .entry(file.split('/').next().unwrap_or(file))
+                .or_default()
+                .push(file);
         }
         let names = by_top.into_iter().map(|(top, files)| match files[..] {
             [file] => sanitize(file, 100),
@@ -31,7 +34,11 @@ impl fmt::Display for CopiedFiles {
         });
         let names: Vec<String> = names.collect();
         let names = list_some(names.iter().map(String::as_str), MAX_NAMES);
-        write!(out, "{names}, which no commit holds: kept in {}", sanitize(&self.folder, 300))
+        write!(
+            out,
+            "{names}, which no commit holds: kept in {}",
+            sanitize(&self.folder, 300)
+        )
     }
 }
 
@@ -41,8 +48,16 @@ mod tests {
 
     #[test]
     fn files_of_one_folder_are_named_by_it() {
-        let files = [".env", "a/x", "inner/.git/index", "inner/b", "z"].map(str::to_owned).to_vec();
-        let copied = CopiedFiles { folder: "/kept".to_owned(), files };
-        assert_eq!(copied.to_string(), ".env, a/x, inner/ and 1 more, which no commit holds: kept in /kept");
+        let files = [".env", "a/x", "inner/.git/index", "inner/b", "z"]
+            .map(str::to_owned)
+            .to_vec();
+        let copied = CopiedFiles {
+            folder: "/kept".to_owned(),
+            files,
+        };
+        assert_eq!(
+            copied.to_string(),
+            ".env, a/x, inner/ and 1 more, which no commit holds: kept in /kept"
+        );
     }
 }

@@ -80,7 +80,11 @@ impl PlanVerdict {
         let reopened = self.reopen.iter().map(|(id, why)| format!("{id}: {why}"));
         let note = Some(self.note.clone()).filter(|note| !note.is_empty());
         let said: Vec<String> = reopened.chain(note).collect();
-        if said.is_empty() { "FAIL".to_owned() } else { format!("FAIL: {}", said.join("; ")) }
+        if said.is_empty() {
+            "FAIL".to_owned()
+        } else {
+            format!("FAIL: {}", said.join("; "))
+        }
     }
 }
 

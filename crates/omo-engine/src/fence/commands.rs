@@ -12,7 +12,8 @@ use crate::fence::path_text::{is_absolute, leads_up, resolve_path};
 const MAX_BYTES: usize = 256 * 1024;
 /// Maximum bytes of a path on any system.
 const MAX_PATH: usize = 4_096;
-const TOO_COMPLEX: FenceRefusal = FenceRefusal::Unclear("the command is too long, or nested too deeply");
+const TOO_COMPLEX: FenceRefusal =
+    FenceRefusal::Unclear("the command is too long, or nested too deeply");
 
 pub(super) fn check_command_line(
     fence: &WorktreeFence,
@@ -20,7 +21,11 @@ pub(super) fn check_command_line(
     folder: String,
     real: ResolvePath,
 ) -> Result<(), FenceRefusal> {
-    let mut judge = Judge { fence, real, bytes_left: MAX_BYTES };
+    let mut judge = Judge {
+        fence,
+        real,
+        bytes_left: MAX_BYTES,
+    };
     judge.check_text(text, &mut Some(folder))
 }
 
@@ -47,7 +52,11 @@ impl Judge<'_> {
 
     fn check_parts(&mut self, parts: &[Part], folder: &mut Folder) -> Result<(), FenceRefusal> {
         for part in parts {
-            let words: &[String] = if let PartKind::Command(words) = &part.kind { words } else { &[] };
+            let words: &[String] = if let PartKind::Command(words) = &part.kind {
+                words
+            } else {
+                &[]
+            };
             for word in words.iter().chain(&part.inputs).chain(&part.written_files) {
                 self.check_names(word, folder.as_deref())?;
             }
@@ -57,13 +66,19 @@ impl Judge<'_> {
             match &part.kind {
                 PartKind::Command(words) => self.check_command(words, folder)?,
                 PartKind::Group(inner) => self.check_parts(inner, folder)?,
-                PartKind::Subshell(inner) | PartKind::Inner(inner) => self.check_parts(inner, &mut folder.clone())?,
+                PartKind::Subshell(inner) | PartKind::Inner(inner) => {
+                    self.check_parts(inner, &mut folder.clone())?
+                }
             }
         }
         Ok(())
     }
 
-    fn check_command(&mut self, mut words: &[String], folder: &mut Folder) -> Result<(), FenceRefusal> {
+    fn check_command(
+        &mut self,
+        mut words: &[String],
+        folder: &mut Folder,
+    ) -> Result<(), FenceRefusal> {
         while let [first, rest @ ..] = words {
             check_git_redirection(first)?;
             if !has_role(first, Role::Prefix) && !is_assignment(first) {
@@ -82,16 +97,22 @@ impl Judge<'_> {
         // The options decide which word is the program: each of them may be.
         for start in 1..words.len() {
             let from = words.get(start..).unwrap_or_default();
-            from.first().map_or(Ok(()), |first| check_git_redirection(first))?;
+            from.first()
+                .map_or(Ok(()), |first| check_git_redirection(first))?;
             self.check_program(from, &mut folder.clone())?;
         }
         Ok(())
     }
 
     fn check_program(&mut self, words: &[String], folder: &mut Folder) -> Result<(), FenceRefusal> {
-        let [program, arguments @ ..] = words else { return Ok(()) };
+        let [program, arguments @ ..] = words else {
+            return Ok(());
+        };
         let name = program_name(program);
-        if let Some(elsewhere) = folder.as_ref().filter(|folder| name != "cd" && !self.fence.may_write(folder)) {
+        if let Some(elsewhere) = folder
+            .as_ref()
+            .filter(|folder| name != "cd" && !self.fence.may_write(folder))
+        {
             return Err(FenceRefusal::LeavesWorktree(elsewhere.clone()));
         }
         match name {
@@ -103,25 +124,35 @@ impl Judge<'_> {
             }
             "eval" => self.check_text(&arguments.join(" "), folder),
             // A trap runs later, wherever the shell stands by then: here is as good a guess as any.
-            "trap" => arguments.iter().try_for_each(|word| self.check_text(word, &mut folder.clone())),
+            "trap" => arguments
+                .iter()
+                .try_for_each(|word| self.check_text(word, &mut folder.clone())),
             "alias" => arguments
                 .iter()
                 .filter_map(|word| word.split_once('='))
                 .try_for_each(|(_, command)| self.check_text(command, &mut folder.clone())),
-            name if has_role(name, Role::VariableSetter) => {
-                arguments.iter().try_for_each(|word| check_git_redirection(word))
-            }
-            _ => shell_script(program, arguments).map_or(Ok(()), |script| self.check_text(script, &mut folder.clone())),
+            name if has_role(name, Role::VariableSetter) => arguments
+                .iter()
+                .try_for_each(|word| check_git_redirection(word)),
+            _ => shell_script(program, arguments).map_or(Ok(()), |script| {
+                self.check_text(script, &mut folder.clone())
+            }),
         }
     }
 
-    fn check_git(&mut self, arguments: &[String], folder: Option<&str>) -> Result<(), FenceRefusal> {
+    fn check_git(
+        &mut self,
+        arguments: &[String],
+        folder: Option<&str>,
+    ) -> Result<(), FenceRefusal> {
         self.charge(arguments.len())?;
         let mut folder = folder.map(str::to_owned);
         for deed in git::git_actions(arguments) {
             match deed {
                 Deed::InFolder(place) => folder = self.enter_folder(place, folder.as_deref())?,
-                Deed::RedirectsGit(word) => return Err(FenceRefusal::RedirectsGit(word.to_owned())),
+                Deed::RedirectsGit(word) => {
+                    return Err(FenceRefusal::RedirectsGit(word.to_owned()));
+                }
                 Deed::ReachesShared(words) => return Err(FenceRefusal::SharedGit(words)),
             }
         }
@@ -130,17 +161,30 @@ impl Judge<'_> {
 
     fn change_folder(&self, arguments: &[String], folder: &mut Folder) -> Result<(), FenceRefusal> {
         let is_option = |word: &&String| word.len() > 1 && word.starts_with('-');
-        let place = arguments.iter().find(|word| !is_option(word)).map_or("~", String::as_str);
+        let place = arguments
+            .iter()
+            .find(|word| !is_option(word))
+            .map_or("~", String::as_str);
         // `cd -`: the folder before, which was in the worktree.
-        let entered = if place == "-" { None } else { self.enter_folder(place, folder.as_deref())? };
+        let entered = if place == "-" {
+            None
+        } else {
+            self.enter_folder(place, folder.as_deref())?
+        };
         *folder = entered;
         Ok(())
     }
 
     /// The folder that is entered; `None` where it is unknown.
     fn enter_folder(&self, place: &str, folder: Option<&str>) -> Result<Folder, FenceRefusal> {
-        let Some(path) = self.expand_word(place, folder) else { return Ok(None) };
-        let from = if is_absolute(&path) { Some("/") } else { folder };
+        let Some(path) = self.expand_word(place, folder) else {
+            return Ok(None);
+        };
+        let from = if is_absolute(&path) {
+            Some("/")
+        } else {
+            folder
+        };
         let Some(from) = from else { return Ok(None) };
         let places = resolved_places(from, &path, self.real)?;
         if places.iter().any(|place| !self.fence.may_write(place)) {
@@ -150,8 +194,14 @@ impl Judge<'_> {
     }
 
     fn check_target(&self, target: &str, folder: Option<&str>) -> Result<(), FenceRefusal> {
-        let Some(path) = self.expand_word(target, folder) else { return Ok(()) };
-        let from = if is_absolute(&path) { Some("/") } else { folder };
+        let Some(path) = self.expand_word(target, folder) else {
+            return Ok(());
+        };
+        let from = if is_absolute(&path) {
+            Some("/")
+        } else {
+            folder
+        };
         let Some(from) = from else { return Ok(()) };
         for place in resolved_places(from, &path, self.real)? {
             if self.fence.is_in_main(&place) {
@@ -167,11 +217,22 @@ impl Judge<'_> {
         if let Some(named) = self.main_path_in(word) {
             return Err(FenceRefusal::MainCheckout(named));
         }
-        for part in [Some(word), word.split_once('=').map(|(_, value)| value)].into_iter().flatten() {
+        for part in [Some(word), word.split_once('=').map(|(_, value)| value)]
+            .into_iter()
+            .flatten()
+        {
             let is_path = part.len() < MAX_PATH && !part.contains(char::is_whitespace);
-            let Some(path) = self.expand_word(part, folder).filter(|_| is_path) else { continue };
-            let from = if is_absolute(&path) { Some("/") } else { folder };
-            let Some(place) = from.map(|from| resolve_path(from, &path)) else { continue };
+            let Some(path) = self.expand_word(part, folder).filter(|_| is_path) else {
+                continue;
+            };
+            let from = if is_absolute(&path) {
+                Some("/")
+            } else {
+                folder
+            };
+            let Some(place) = from.map(|from| resolve_path(from, &path)) else {
+                continue;
+            };
             let is_named = is_absolute(&path);
             if !is_named && leads_up(&path) && !self.fence.may_write(&place) {
                 return Err(FenceRefusal::OutsideWorktree(part.to_owned()));
@@ -189,22 +250,34 @@ impl Judge<'_> {
     }
 
     fn main_path_in(&self, word: &str) -> Option<String> {
-        let (main, folded) = (self.fence.rules.main_checkout.to_ascii_lowercase(), word.to_ascii_lowercase());
+        let (main, folded) = (
+            self.fence.rules.main_checkout.to_ascii_lowercase(),
+            word.to_ascii_lowercase(),
+        );
         let is_of_name = |char: char| char.is_alphanumeric() || "_-.".contains(char);
-        let starts = folded.match_indices(main.as_str()).filter(|_| main.len() > 1).map(|(start, _)| start);
+        let starts = folded
+            .match_indices(main.as_str())
+            .filter(|_| main.len() > 1)
+            .map(|(start, _)| start);
         let named = starts.filter_map(|start| {
             let (before, from) = word.split_at_checked(start)?;
             let after = from.get(main.len()..)?;
             // The path of something else, unless it stands right behind an option's letter.
-            let begins =
-                !before.ends_with(|char| is_of_name(char) || char == '/') || (start == 2 && word.starts_with('-'));
-            let ends =
-                |(at, char): &(usize, char)| *at >= MAX_PATH || char.is_whitespace() || "'\"`:,;()|&<>".contains(*char);
-            let end = after.char_indices().find(ends).map_or(after.len(), |(at, _)| at);
+            let begins = !before.ends_with(|char| is_of_name(char) || char == '/')
+                || (start == 2 && word.starts_with('-'));
+            let ends = |(at, char): &(usize, char)| {
+                *at >= MAX_PATH || char.is_whitespace() || "'\"`:,;()|&<>".contains(*char)
+            };
+            let end = after
+                .char_indices()
+                .find(ends)
+                .map_or(after.len(), |(at, _)| at);
             let path = from.get(..main.len() + end)?;
             begins.then_some(path)
         });
-        named.map(str::to_owned).find(|path| self.fence.is_in_main(&resolve_path("/", path)))
+        named
+            .map(str::to_owned)
+            .find(|path| self.fence.is_in_main(&resolve_path("/", path)))
     }
 
     /// A path with known variables expanded; `None` where one is unknown.
@@ -220,15 +293,26 @@ impl Judge<'_> {
             ("${PWD}", folder),
         ];
         let behind = |(name, value): (&str, Option<&str>)| {
-            let rest = word.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+            let rest = word
+                .strip_prefix(name)
+                .filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
             Some(format!("{}{rest}", value?))
         };
-        let path = known.into_iter().find_map(behind).unwrap_or_else(|| word.to_owned());
+        let path = known
+            .into_iter()
+            .find_map(behind)
+            .unwrap_or_else(|| word.to_owned());
         (!path.contains('$') && !path.starts_with('~')).then_some(path)
     }
 }
 
 fn check_git_redirection(word: &str) -> Result<(), FenceRefusal> {
-    let name = word.split_once('=').map(|(name, _)| name.trim_end_matches('+'));
-    if name.is_some_and(is_repository_variable) { Err(FenceRefusal::RedirectsGit(word.to_owned())) } else { Ok(()) }
+    let name = word
+        .split_once('=')
+        .map(|(name, _)| name.trim_end_matches('+'));
+    if name.is_some_and(is_repository_variable) {
+        Err(FenceRefusal::RedirectsGit(word.to_owned()))
+    } else {
+        Ok(())
+    }
 }

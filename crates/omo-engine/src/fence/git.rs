@@ -39,14 +39,32 @@ const SHARED_COMMANDS: [&str; 24] = [
 ];
 /// Read-only subcommands, by the first word behind the command; empty for the bare command. Commands that the session's
 /// settings deny as a whole, such as `git stash`, are not among them.
-const READ_ONLY: [(&str, &[&str]); 3] =
-    [("notes", &["", "list", "show"]), ("remote", &["", "-v", "--verbose", "get-url"]), ("sparse-checkout", &["list"])];
+const READ_ONLY: [(&str, &[&str]); 3] = [
+    ("notes", &["", "list", "show"]),
+    ("remote", &["", "-v", "--verbose", "get-url"]),
+    ("sparse-checkout", &["list"]),
+];
 /// Options with which `git branch` and `git tag` list names instead of making one.
-const LIST_OPTIONS: [&str; 8] =
-    ["--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "--sort", "--format"];
+const LIST_OPTIONS: [&str; 8] = [
+    "--list",
+    "--contains",
+    "--no-contains",
+    "--merged",
+    "--no-merged",
+    "--points-at",
+    "--sort",
+    "--format",
+];
 /// Options with which they change something, whether or not they list as well.
-const CHANGE_OPTIONS: [&str; 7] =
-    ["--delete", "--move", "--copy", "--force", "--edit-description", "--set-upstream-to", "--unset-upstream"];
+const CHANGE_OPTIONS: [&str; 7] = [
+    "--delete",
+    "--move",
+    "--copy",
+    "--force",
+    "--edit-description",
+    "--set-upstream-to",
+    "--unset-upstream",
+];
 
 /// Remarkable actions of a `git` call with these arguments, in order.
 pub(super) fn git_actions(arguments: &[String]) -> Vec<Deed<'_>> {
@@ -57,8 +75,14 @@ pub(super) fn git_actions(arguments: &[String]) -> Vec<Deed<'_>> {
         if word == "-C" {
             deeds.extend(rest.next().map(|folder| Deed::InFolder(folder)));
         } else if word == "-c" || long == "--config-env" {
-            let setting = if word.contains('=') { word.split_once('=').map(|(_, setting)| setting) } else { None };
-            let setting = setting.or_else(|| rest.next().map(String::as_str)).unwrap_or_default();
+            let setting = if word.contains('=') {
+                word.split_once('=').map(|(_, setting)| setting)
+            } else {
+                None
+            };
+            let setting = setting
+                .or_else(|| rest.next().map(String::as_str))
+                .unwrap_or_default();
             let name = setting.to_ascii_lowercase();
             // An alias can be any command; `core.worktree` is another work tree.
             if name.starts_with("alias.") || name.starts_with("core.worktree") {
@@ -78,11 +102,15 @@ fn shared_command(command: &str, arguments: &[String]) -> Option<String> {
     let culprit = match command {
         _ if only_tells(command, arguments) => None,
         _ if SHARED_COMMANDS.contains(&command) => return Some(command.to_owned()),
-        "reset" => arguments.iter().find(|word| is_one_of(word, &["--hard", "--merge", "--keep"])),
+        "reset" => arguments
+            .iter()
+            .find(|word| is_one_of(word, &["--hard", "--merge", "--keep"])),
         "checkout" => switches_to(arguments),
         "branch" => changed_name(arguments, "cCdDfmMu"),
         "tag" => changed_name(arguments, "adfmsu"),
-        "reflog" => arguments.first().filter(|word| matches!(word.as_str(), "expire" | "delete" | "drop")),
+        "reflog" => arguments
+            .first()
+            .filter(|word| matches!(word.as_str(), "expire" | "delete" | "drop")),
         _ => None,
     };
     culprit.map(|culprit| format!("{command} {culprit}"))
@@ -92,7 +120,9 @@ fn only_tells(command: &str, arguments: &[String]) -> bool {
     let first = arguments.first().map(String::as_str).unwrap_or_default();
     // `git remote -v` takes a command behind it all the same.
     let is_more = first == "-v" || first == "--verbose";
-    READ_ONLY.iter().any(|(name, words)| *name == command && words.contains(&first))
+    READ_ONLY
+        .iter()
+        .any(|(name, words)| *name == command && words.contains(&first))
         && !(is_more && arguments.len() > 1)
 }
 
@@ -101,28 +131,42 @@ fn switches_to(arguments: &[String]) -> Option<&String> {
     let before: Vec<&String> = arguments.iter().take_while(|word| *word != "--").collect();
     let names_files = before.len() + 1 < arguments.len();
     let is_option = |word: &&&String| {
-        option_letters(word).contains(['b', 'B', 'd']) || is_one_of(word, &["--orphan", "--detach", "--track"])
+        option_letters(word).contains(['b', 'B', 'd'])
+            || is_one_of(word, &["--orphan", "--detach", "--track"])
     };
     let is_name = |word: &&&String| {
         let is_branch = word.as_str() == "-" || !word.starts_with('-');
         is_branch && !names_files && word.as_str() != "." && !word.starts_with("./")
     };
-    before.iter().find(is_option).or_else(|| before.iter().find(is_name)).copied()
+    before
+        .iter()
+        .find(is_option)
+        .or_else(|| before.iter().find(is_name))
+        .copied()
 }
 
 /// The name that `git branch` or `git tag` would make or change; the letters `changing` are the options that change.
 fn changed_name<'w>(arguments: &'w [String], changing: &str) -> Option<&'w String> {
     let changes = |word: &&String| {
-        option_letters(word).contains(|letter| changing.contains(letter)) || is_one_of(word, &CHANGE_OPTIONS)
+        option_letters(word).contains(|letter| changing.contains(letter))
+            || is_one_of(word, &CHANGE_OPTIONS)
     };
-    let lists = |word: &String| option_letters(word).contains('l') || is_one_of(word, &LIST_OPTIONS);
-    let named = || arguments.iter().find(|word| !word.starts_with('-')).filter(|_| !arguments.iter().any(lists));
+    let lists =
+        |word: &String| option_letters(word).contains('l') || is_one_of(word, &LIST_OPTIONS);
+    let named = || {
+        arguments
+            .iter()
+            .find(|word| !word.starts_with('-'))
+            .filter(|_| !arguments.iter().any(lists))
+    };
     arguments.iter().find(changes).or_else(named)
 }
 
 /// The letters of combined options, such as `vd` of `-vd`.
 fn option_letters(word: &str) -> &str {
-    word.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default()
+    word.strip_prefix('-')
+        .filter(|letters| !letters.starts_with('-'))
+        .unwrap_or_default()
 }
 
 /// The word is one of `options`, or a prefix long enough for git.
@@ -137,21 +181,30 @@ mod tests {
 
     fn deed(line: &str) -> Option<String> {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        git_actions(&words).iter().find(|deed| !matches!(deed, Deed::InFolder(_))).map(|deed| match deed {
-            Deed::RedirectsGit(word) | Deed::InFolder(word) => format!("elsewhere: {word}"),
-            Deed::ReachesShared(words) => words.clone(),
-        })
+        git_actions(&words)
+            .iter()
+            .find(|deed| !matches!(deed, Deed::InFolder(_)))
+            .map(|deed| match deed {
+                Deed::RedirectsGit(word) | Deed::InFolder(word) => format!("elsewhere: {word}"),
+                Deed::ReachesShared(words) => words.clone(),
+            })
     }
 
     #[test]
     fn what_reaches_beyond_the_work_tree_is_told_from_what_does_not() {
         for (line, expected) in [
             ("status", None),
-            ("-C sub --no-pager -c core.pager=cat stash pop", Some("stash")),
+            (
+                "-C sub --no-pager -c core.pager=cat stash pop",
+                Some("stash"),
+            ),
             ("--git-dir=/x status", Some("elsewhere: --git-dir=/x")),
             ("--work-tree /x status", Some("elsewhere: --work-tree")),
             ("-c alias.x=!rm x", Some("elsewhere: alias.x=!rm")),
-            ("-c Core.WorkTree=/x status", Some("elsewhere: Core.WorkTree=/x")),
+            (
+                "-c Core.WorkTree=/x status",
+                Some("elsewhere: Core.WorkTree=/x"),
+            ),
             ("--config-env=alias.x=Y x", Some("elsewhere: alias.x=Y")),
             ("reset HEAD a.rs", None),
             ("reset --soft HEAD~1", None),
@@ -194,6 +247,9 @@ mod tests {
         ] {
             assert_eq!(deed(line).as_deref(), expected, "{line}");
         }
-        assert_eq!(git_actions(&["-C".to_owned(), "sub".to_owned()]), [Deed::InFolder("sub")]);
+        assert_eq!(
+            git_actions(&["-C".to_owned(), "sub".to_owned()]),
+            [Deed::InFolder("sub")]
+        );
     }
 }

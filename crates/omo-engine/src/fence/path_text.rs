@@ -6,7 +6,11 @@ pub(super) fn is_absolute(path: &str) -> bool {
 
 /// The absolute place of a path, without `.`, `..` and double separators; relative to `folder`.
 pub(super) fn resolve_path(folder: &str, path: &str) -> String {
-    let (top, rest) = if is_absolute(path) { ("", path) } else { (folder, path) };
+    let (top, rest) = if is_absolute(path) {
+        ("", path)
+    } else {
+        (folder, path)
+    };
     let mut parts: Vec<&str> = Vec::new();
     for part in top.split('/').chain(rest.split('/')) {
         match part {
@@ -16,13 +20,21 @@ pub(super) fn resolve_path(folder: &str, path: &str) -> String {
         }
     }
     let is_of_a_drive = parts.first().is_some_and(|part| part.ends_with(':'));
-    format!("{}{}", if is_of_a_drive { "" } else { "/" }, parts.join("/"))
+    format!(
+        "{}{}",
+        if is_of_a_drive { "" } else { "/" },
+        parts.join("/")
+    )
 }
 
 /// The rest of a place below a folder: empty for the folder itself, `None` for places elsewhere.
 pub(super) fn path_below<'p>(place: &'p str, folder: &str) -> Option<&'p str> {
     let rest = place.strip_prefix(folder.trim_end_matches('/'))?;
-    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+    if rest.is_empty() {
+        Some(rest)
+    } else {
+        rest.strip_prefix('/')
+    }
 }
 
 pub(super) fn leads_up(path: &str) -> bool {

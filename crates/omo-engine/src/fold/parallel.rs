@@ -14,25 +14,52 @@ use crate::wave_rules::group_outcome;
 impl RunState {
     /// Folds events that only a parallel run has. Any event that no verb writes is refused.
     pub(super) fn apply_to_group(&mut self, event: &RunEvent) -> Result<(), LedgerError> {
-        let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
+        let bad = |what: &str| LedgerError {
+            seq: event.seq,
+            problem: what.to_owned(),
+        };
         match &event.kind {
-            EventKind::ParallelStarted { base, policy: terms } => return self.start_parallel(event, base, terms),
+            EventKind::ParallelStarted {
+                base,
+                policy: terms,
+            } => return self.start_parallel(event, base, terms),
             EventKind::BudgetSet { micros } => return self.set_budget(event, *micros),
             EventKind::TimeLimitSet { seconds } => return self.set_time_limit(event, *seconds),
             EventKind::WaveChecked { .. } => return self.apply_wave_check(event),
             EventKind::WaveCheckReused { tree } => return self.reuse_wave_check(event, tree),
             _ => {}
         }
-        if let EventKind::GroupEnded { group: id, failed: None, .. } = &event.kind {
+        if let EventKind::GroupEnded {
+            group: id,
+            failed: None,
+            ..
+        } = &event.kind
+        {
             let group = self.plan.groups.iter().find(|group| group.id == *id);
             if group.and_then(|group| group_outcome(self, group)) != Some(GroupStatus::Done) {
                 return Err(bad("ends a session as done in which something is not"));
             }
         }
-        let ids: Vec<String> = self.plan.groups.iter().map(|group| group.id.clone()).collect();
-        let parallel = self.parallel.as_mut().ok_or_else(|| bad("is about sessions that are not worked on apart"))?;
-        if let EventKind::Landed { from, to, unsigned, other_checkouts } = &event.kind {
-            let is_whole = ids.iter().all(|id| parallel.has_status(id, &[GroupStatus::Merged]));
+        let ids: Vec<String> = self
+            .plan
+            .groups
+            .iter()
+            .map(|group| group.id.clone())
+            .collect();
+        let parallel = self
+            .parallel
+            .as_mut()
+            .ok_or_else(|| bad("is about sessions that are not worked on apart"))?;
+        if let EventKind::Landed {
+            from,
+            to,
+            unsigned,
+            other_checkouts,
+        } = &event.kind
+        {
+            let is_whole = ids
+                .iter()
+                .all(|id| parallel.has_status(id, &[GroupStatus::Merged]));
             if parallel.landed.is_some() || *to != parallel.tip || !is_whole {
                 return Err(bad("moves the user's branch before all is merged"));
             }
@@ -50,19 +77,34 @@ impl RunState {
         if !ids.iter().any(|known| known == id) {
             return Err(bad("is about a session that the plan does not have"));
         }
-        let is_new = matches!(event.kind, EventKind::GroupPrepared { .. }) && !parallel.groups.contains_key(id);
+        let is_new = matches!(event.kind, EventKind::GroupPrepared { .. })
+            && !parallel.groups.contains_key(id);
         if !is_new && !parallel.has_status(id, from) {
             return Err(bad("does not follow from where its session stands"));
         }
-        if matches!(&event.kind, EventKind::GroupPrepared { base, .. } if base != parallel.base_commit_of(id)) {
-            return Err(bad("begins a session elsewhere than at what the run has come to"));
+        if matches!(&event.kind, EventKind::GroupPrepared { base, .. } if base != parallel.base_commit_of(id))
+        {
+            return Err(bad(
+                "begins a session elsewhere than at what the run has come to",
+            ));
         }
         let known = parallel.groups.entry(id.to_owned()).or_default();
         let id = id.to_owned();
         match &event.kind {
-            EventKind::GroupPrepared { worktree, branch, base, .. } => {
-                let (worktree, branch, base) = (Some(worktree.clone()), branch.clone(), base.clone());
-                *known = GroupState { worktree, branch, base, ..known.cleared() };
+            EventKind::GroupPrepared {
+                worktree,
+                branch,
+                base,
+                ..
+            } => {
+                let (worktree, branch, base) =
+                    (Some(worktree.clone()), branch.clone(), base.clone());
+                *known = GroupState {
+                    worktree,
+                    branch,
+                    base,
+                    ..known.cleared()
+                };
             }
             EventKind::GroupUpdated { tip, .. } => known.tip = Some(tip.clone()),
             EventKind::WorkerStarted { .. } | EventKind::WorkerSubmitted { .. } => {
@@ -88,7 +130,11 @@ impl RunState {
             }
             EventKind::GroupStuck { reason: why, .. } => known.stuck_reason = Some(why.clone()),
             EventKind::GroupEnded { tip, failed, .. } => {
-                known.status = if failed.is_some() { GroupStatus::Failed } else { GroupStatus::Done };
+                known.status = if failed.is_some() {
+                    GroupStatus::Failed
+                } else {
+                    GroupStatus::Done
+                };
                 (known.tip, known.reason) = (Some(tip.clone()), failed.clone());
                 known.ended_seq = event.seq;
             }
@@ -100,12 +146,21 @@ impl RunState {
             EventKind::GroupRefused { files, .. } => {
                 (known.status, known.reason) = (GroupStatus::InConflict, Some(files.join(", ")));
             }
-            EventKind::GroupRemoved { rescue_ref: kept, copied, tip, .. } => {
+            EventKind::GroupRemoved {
+                rescue_ref: kept,
+                copied,
+                tip,
+                ..
+            } => {
                 known.worktree = None;
                 known.copied = copied.clone().or_else(|| known.copied.take());
                 known.rescue_ref = kept.clone().or_else(|| known.rescue_ref.take());
                 let is_merged = known.status == GroupStatus::Merged;
-                known.tip = known.tip.take().or_else(|| tip.clone()).filter(|_| !is_merged && !known.is_to_redo);
+                known.tip = known
+                    .tip
+                    .take()
+                    .or_else(|| tip.clone())
+                    .filter(|_| !is_merged && !known.is_to_redo);
                 self.forget_baselines(&id);
             }
             _ => {}
@@ -113,12 +168,19 @@ impl RunState {
         Ok(())
     }
 
-    fn start_parallel(&mut self, event: &RunEvent, base: &str, terms: &ClientPolicy) -> Result<(), LedgerError> {
+    fn start_parallel(
+        &mut self,
+        event: &RunEvent,
+        base: &str,
+        terms: &ClientPolicy,
+    ) -> Result<(), LedgerError> {
         let is_begun = self.tasks.values().any(|task| task.attempts > 0);
         let (groups, landed_before) = match &self.parallel {
             None if !is_begun => (BTreeMap::new(), None),
             // Merged work is in the user's branch, and the run goes on from there.
-            Some(parallel) if parallel.landed.is_some() => (parallel.groups.clone(), parallel.landed.clone()),
+            Some(parallel) if parallel.landed.is_some() => {
+                (parallel.groups.clone(), parallel.landed.clone())
+            }
             _ => {
                 return Err(LedgerError {
                     seq: event.seq,
@@ -128,8 +190,14 @@ impl RunState {
         };
         let (tip, base, terms) = (base.to_owned(), base.to_owned(), terms.clone());
         self.mode = ExecutionMode::Parallel;
-        self.parallel =
-            Some(ParallelState { tip, base, policy: terms, groups, landed_before, ..ParallelState::default() });
+        self.parallel = Some(ParallelState {
+            tip,
+            base,
+            policy: terms,
+            groups,
+            landed_before,
+            ..ParallelState::default()
+        });
         self.final_checks.clear();
         Ok(())
     }
@@ -140,8 +208,10 @@ impl RunState {
     }
 
     fn workers_of(&mut self, event: &RunEvent) -> Result<&mut ParallelState, LedgerError> {
-        let bad =
-            || LedgerError { seq: event.seq, problem: "is about sessions that are not worked on apart".to_owned() };
+        let bad = || LedgerError {
+            seq: event.seq,
+            problem: "is about sessions that are not worked on apart".to_owned(),
+        };
         self.parallel.as_mut().ok_or_else(bad)
     }
 
@@ -149,7 +219,11 @@ impl RunState {
     fn set_budget(&mut self, event: &RunEvent, micros: u64) -> Result<(), LedgerError> {
         let parallel = self.workers_of(event)?;
         parallel.policy.budget_micros = Some(micros);
-        for known in parallel.groups.values_mut().filter(|known| known.stuck_reason.as_deref() == Some(BUDGET_SPENT)) {
+        for known in parallel
+            .groups
+            .values_mut()
+            .filter(|known| known.stuck_reason.as_deref() == Some(BUDGET_SPENT))
+        {
             known.stuck_reason = None;
         }
         self.withdraw_questions(
@@ -161,7 +235,11 @@ impl RunState {
 
     pub(super) fn reset_idle_exits(&mut self, task: &str) {
         let group = self.plan.group_of(task).map(|(_, group)| group.id.clone());
-        let known = self.parallel.as_mut().zip(group).and_then(|(parallel, id)| parallel.groups.get_mut(&id));
+        let known = self
+            .parallel
+            .as_mut()
+            .zip(group)
+            .and_then(|(parallel, id)| parallel.groups.get_mut(&id));
         if let Some(known) = known {
             known.idle_exits = 0;
         }
@@ -177,20 +255,35 @@ impl RunState {
     }
 
     pub(super) fn redo_group(&mut self, id: &str) {
-        let Some(group) = self.plan.groups.iter().find(|group| group.id == id) else { return };
+        let Some(group) = self.plan.groups.iter().find(|group| group.id == id) else {
+            return;
+        };
         for task in &group.tasks {
-            if let Some(task) = self.tasks.get_mut(task).filter(|task| task.status != TaskStatus::Skipped) {
-                reopen_task(task, "its session is done again: it could not be brought together with what others did");
+            if let Some(task) = self
+                .tasks
+                .get_mut(task)
+                .filter(|task| task.status != TaskStatus::Skipped)
+            {
+                reopen_task(
+                    task,
+                    "its session is done again: it could not be brought together with what others did",
+                );
             }
         }
-        if let Some(known) = self.parallel.as_mut().and_then(|parallel| parallel.groups.get_mut(id)) {
+        if let Some(known) = self
+            .parallel
+            .as_mut()
+            .and_then(|parallel| parallel.groups.get_mut(id))
+        {
             (known.tip, known.is_to_redo) = (None, true);
         }
     }
 
     /// Forgets the baselines of a session's attempts: they went with its work tree.
     fn forget_baselines(&mut self, id: &str) {
-        let Some(group) = self.plan.groups.iter().find(|group| group.id == id) else { return };
+        let Some(group) = self.plan.groups.iter().find(|group| group.id == id) else {
+            return;
+        };
         for task in &group.tasks {
             if let Some(task) = self.tasks.get_mut(task) {
                 (task.baseline, task.is_to_restore, task.uncommitted) = (None, false, None);
@@ -200,7 +293,9 @@ impl RunState {
 
     /// Drops sessions that an edited plan lacks. Only their cost still counts: one of the same name begins anew.
     pub(super) fn drop_removed_groups(&mut self) {
-        let Some(parallel) = &mut self.parallel else { return };
+        let Some(parallel) = &mut self.parallel else {
+            return;
+        };
         for (id, known) in &mut parallel.groups {
             if self.plan.groups.iter().all(|group| group.id != *id) {
                 *known = known.cleared();
@@ -209,7 +304,11 @@ impl RunState {
     }
 
     pub(super) fn unstick_group(&mut self, id: &str) {
-        if let Some(known) = self.parallel.as_mut().and_then(|parallel| parallel.groups.get_mut(id)) {
+        if let Some(known) = self
+            .parallel
+            .as_mut()
+            .and_then(|parallel| parallel.groups.get_mut(id))
+        {
             (known.stuck_reason, known.idle_exits) = (None, 0);
         }
     }
@@ -226,17 +325,37 @@ fn apply_to_all_groups(parallel: &mut ParallelState, what: &EventKind) -> bool {
     match what {
         EventKind::KeptWorkReleased { groups } => parallel.forget_kept_work(groups),
         EventKind::UserCommitsMerged { with, tip } => parallel.note_user_commits(with, tip),
-        EventKind::ContactLost { peer, since, reason } => {
-            let lost = LostContact { since: *since, reason: reason.clone() };
+        EventKind::ContactLost {
+            peer,
+            since,
+            reason,
+        } => {
+            let lost = LostContact {
+                since: *since,
+                reason: reason.clone(),
+            };
             parallel.lost_contacts.insert(*peer, lost);
         }
         EventKind::WorkersBounded(_) => {}
         EventKind::ContactRestored { peer } => drop(parallel.lost_contacts.remove(peer)),
-        EventKind::LandingRefused { reason: why, files, ways_out, refusal } => {
-            let files = if files.is_empty() { String::new() } else { format!(": {}", files.join(", ")) };
+        EventKind::LandingRefused {
+            reason: why,
+            files,
+            ways_out,
+            refusal,
+        } => {
+            let files = if files.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", files.join(", "))
+            };
             let (ways_out, refusal) = (ways_out.clone(), refusal.clone());
             let reason = format!("{why}{files}");
-            parallel.landing_question = Some(QuestionKind::LandingRefused { reason, ways_out, refusal });
+            parallel.landing_question = Some(QuestionKind::LandingRefused {
+                reason,
+                ways_out,
+                refusal,
+            });
         }
         _ => return false,
     }
@@ -281,15 +400,31 @@ pub(super) fn is_about_workers(what: &EventKind) -> bool {
 
 fn apply_to_worker(known: &mut GroupState, event: &RunEvent) {
     match &event.kind {
-        EventKind::WorkerStarted { process, budget_micros, .. } => {
+        EventKind::WorkerStarted {
+            process,
+            budget_micros,
+            ..
+        } => {
             (known.status, known.process) = (GroupStatus::Running, Some(process.clone()));
             known.budget_micros = *budget_micros;
             known.idle_exits = known.idle_exits.saturating_add(1);
         }
-        EventKind::WorkerSubmitted { job, launch, brief, budget_micros, .. } => {
+        EventKind::WorkerSubmitted {
+            job,
+            launch,
+            brief,
+            budget_micros,
+            ..
+        } => {
             known.status = GroupStatus::Running;
             known.idle_exits = known.idle_exits.saturating_add(1);
-            known.job = Some(SubmittedWorker::new(job, *launch, brief, event.ts, *budget_micros));
+            known.job = Some(SubmittedWorker::new(
+                job,
+                *launch,
+                brief,
+                event.ts,
+                *budget_micros,
+            ));
         }
         EventKind::SubmissionRefused { how, is_full, .. } => {
             (known.status, known.job, known.reason) = (GroupStatus::Ready, None, Some(how.clone()));
@@ -315,9 +450,12 @@ fn apply_to_worker(known: &mut GroupState, event: &RunEvent) {
             known.stray_workers.insert(job.clone(), reason.clone());
         }
         EventKind::WorkerEnded { how, cost, .. } => {
-            known.cost_micros = known.cost_micros.saturating_add(cost.told.unwrap_or_default());
+            known.cost_micros = known
+                .cost_micros
+                .saturating_add(cost.told.unwrap_or_default());
             known.untold_micros = known.untold_micros.saturating_add(cost.untold);
-            (known.status, known.process, known.reason) = (GroupStatus::Ready, None, Some(how.clone()));
+            (known.status, known.process, known.reason) =
+                (GroupStatus::Ready, None, Some(how.clone()));
             (known.job, known.budget_micros) = (None, None);
         }
         _ => {}
@@ -343,7 +481,9 @@ fn required_statuses(what: &EventKind) -> (&str, &'static [GroupStatus]) {
         | EventKind::WorkerReported { group, .. }
         | EventKind::WorkerNotCancelled { group, .. } => (group, &[Running]),
         EventKind::GroupUpdated { group, .. } => (group, &[Failed]),
-        EventKind::GroupMerged { group, .. } | EventKind::GroupRefused { group, .. } => (group, &[Done, InConflict]),
+        EventKind::GroupMerged { group, .. } | EventKind::GroupRefused { group, .. } => {
+            (group, &[Done, InConflict])
+        }
         EventKind::GroupRemoved { group, .. } | EventKind::WorktreeLeft { group, .. } => {
             (group, &[Ready, Done, Merged, Failed, InConflict])
         }

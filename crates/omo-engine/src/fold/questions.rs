@@ -5,8 +5,8 @@ use omo_plan::model::{Plan, PlanDecision, Precondition};
 use crate::event::{Question, QuestionKind, RunEvent};
 use crate::schedule;
 use crate::state::{
-    ANSWER_FOREGROUND, ANSWER_STOP, ANSWER_WITHDRAWN, LedgerError, QuestionAnswer, QuestionState, RunState,
-    chosen_label,
+    ANSWER_FOREGROUND, ANSWER_STOP, ANSWER_WITHDRAWN, LedgerError, QuestionAnswer, QuestionState,
+    RunState, chosen_label,
 };
 
 impl RunState {
@@ -23,9 +23,20 @@ impl RunState {
         }
     }
 
-    pub(super) fn add_question(&mut self, event: &RunEvent, question: &Question) -> Result<(), LedgerError> {
-        if self.questions.iter().any(|known| known.question.id == question.id) {
-            return Err(LedgerError { seq: event.seq, problem: "opens a question that there is already".to_owned() });
+    pub(super) fn add_question(
+        &mut self,
+        event: &RunEvent,
+        question: &Question,
+    ) -> Result<(), LedgerError> {
+        if self
+            .questions
+            .iter()
+            .any(|known| known.question.id == question.id)
+        {
+            return Err(LedgerError {
+                seq: event.seq,
+                problem: "opens a question that there is already".to_owned(),
+            });
         }
         // Its worker was given back because a check could not be run, and is not lost.
         if let QuestionKind::CheckNotRunnable { task, .. } = &question.kind
@@ -33,15 +44,34 @@ impl RunState {
         {
             task.lost_workers = task.lost_workers.saturating_sub(1);
         }
-        self.questions.push(QuestionState { question: question.clone(), opened_at: event.ts, answer: None });
+        self.questions.push(QuestionState {
+            question: question.clone(),
+            opened_at: event.ts,
+            answer: None,
+        });
         Ok(())
     }
 
-    pub(super) fn apply_answer(&mut self, event: &RunEvent, question: &str, option: &str) -> Result<(), LedgerError> {
-        let missing = || LedgerError { seq: event.seq, problem: "answers a question that is not open".to_owned() };
-        let open = self.questions.iter_mut().find(|state| state.question.id == question && state.answer.is_none());
+    pub(super) fn apply_answer(
+        &mut self,
+        event: &RunEvent,
+        question: &str,
+        option: &str,
+    ) -> Result<(), LedgerError> {
+        let missing = || LedgerError {
+            seq: event.seq,
+            problem: "answers a question that is not open".to_owned(),
+        };
+        let open = self
+            .questions
+            .iter_mut()
+            .find(|state| state.question.id == question && state.answer.is_none());
         let open = open.ok_or_else(missing)?;
-        open.answer = Some(QuestionAnswer { option: option.to_owned(), by: event.actor.clone(), at: event.ts });
+        open.answer = Some(QuestionAnswer {
+            option: option.to_owned(),
+            by: event.actor.clone(),
+            at: event.ts,
+        });
         match open.question.kind.clone() {
             QuestionKind::Billing { .. }
             | QuestionKind::EntryCondition { .. }
@@ -52,11 +82,15 @@ impl RunState {
                 if option == ANSWER_STOP =>
             {
                 self.is_stopped = true;
-                if let QuestionKind::CommitRefused { task, refusal, .. } = &open.question.kind.clone() {
+                if let QuestionKind::CommitRefused { task, refusal, .. } =
+                    &open.question.kind.clone()
+                {
                     self.answer_refused_commit(task, refusal, option);
                 }
             }
-            QuestionKind::Billing { .. } if option == ANSWER_FOREGROUND => self.switch_to_foreground(),
+            QuestionKind::Billing { .. } if option == ANSWER_FOREGROUND => {
+                self.switch_to_foreground()
+            }
             QuestionKind::Verification
             | QuestionKind::CheckNotRunnable { .. }
             | QuestionKind::Billing { .. }
@@ -64,12 +98,19 @@ impl RunState {
             QuestionKind::Conflict { group, .. } => self.redo_group(&group),
             QuestionKind::Stuck { group, .. } => self.unstick_group(&group),
             QuestionKind::LandingRefused { .. } => self.clear_landing_refusal(),
-            QuestionKind::CommitRefused { task, refusal, .. } => self.answer_refused_commit(&task, &refusal, option),
+            QuestionKind::CommitRefused { task, refusal, .. } => {
+                self.answer_refused_commit(&task, &refusal, option)
+            }
             QuestionKind::Decisions { decisions } => self.apply_choices(&decisions, option),
             QuestionKind::HardStop { group } => {
-                let behind = schedule::group_order(&self.plan).into_iter().take_while(|place| *place != group);
-                let groups = behind.chain([group]).filter_map(|place| self.plan.groups.get(place));
-                self.reviewed_tasks.extend(groups.flat_map(|group| group.tasks.iter().cloned()));
+                let behind = schedule::group_order(&self.plan)
+                    .into_iter()
+                    .take_while(|place| *place != group);
+                let groups = behind
+                    .chain([group])
+                    .filter_map(|place| self.plan.groups.get(place));
+                self.reviewed_tasks
+                    .extend(groups.flat_map(|group| group.tasks.iter().cloned()));
             }
             QuestionKind::Escalated { task } => {
                 if let Some(task) = self.tasks.get_mut(&task) {
@@ -89,12 +130,21 @@ impl RunState {
         }
     }
 
-    pub(super) fn withdraw_questions(&mut self, event: &RunEvent, is_moot: impl Fn(&QuestionKind) -> bool) {
-        for question in
-            self.questions.iter_mut().filter(|known| known.answer.is_none() && is_moot(&known.question.kind))
+    pub(super) fn withdraw_questions(
+        &mut self,
+        event: &RunEvent,
+        is_moot: impl Fn(&QuestionKind) -> bool,
+    ) {
+        for question in self
+            .questions
+            .iter_mut()
+            .filter(|known| known.answer.is_none() && is_moot(&known.question.kind))
         {
-            question.answer =
-                Some(QuestionAnswer { option: ANSWER_WITHDRAWN.to_owned(), by: event.actor.clone(), at: event.ts });
+            question.answer = Some(QuestionAnswer {
+                option: ANSWER_WITHDRAWN.to_owned(),
+                by: event.actor.clone(),
+                at: event.ts,
+            });
         }
     }
 
@@ -105,8 +155,10 @@ impl RunState {
 }
 
 fn open_decisions(plan: &mut Plan) -> impl Iterator<Item = &mut PlanDecision> {
-    plan.preconditions.iter_mut().filter_map(|known| match known {
-        Precondition::Decision(decision) => Some(decision),
-        Precondition::Verification { .. } | Precondition::EntryCondition { .. } => None,
-    })
+    plan.preconditions
+        .iter_mut()
+        .filter_map(|known| match known {
+            Precondition::Decision(decision) => Some(decision),
+            Precondition::Verification { .. } | Precondition::EntryCondition { .. } => None,
+        })
 }

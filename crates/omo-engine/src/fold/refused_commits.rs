@@ -5,22 +5,45 @@ use omo_plan::model::Task;
 
 use super::reopen_task;
 use crate::event::{EventKind, QuestionKind, RunEvent};
-use crate::state::{ANSWER_CONTINUE, ANSWER_REDO, LedgerError, RunState, TaskState, TaskStatus, UncommittedAttempt};
+use crate::state::{
+    ANSWER_CONTINUE, ANSWER_REDO, LedgerError, RunState, TaskState, TaskStatus, UncommittedAttempt,
+};
 
 /// Holds a task with its attempt, or gives the attempt back to be judged once more.
-pub(super) fn apply(task: &mut TaskState, event: &RunEvent, what: &EventKind) -> Result<(), LedgerError> {
-    let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
+pub(super) fn apply(
+    task: &mut TaskState,
+    event: &RunEvent,
+    what: &EventKind,
+) -> Result<(), LedgerError> {
+    let bad = |what: &str| LedgerError {
+        seq: event.seq,
+        problem: what.to_owned(),
+    };
     match what {
         EventKind::TaskCommitRefused { kept, end, .. } => {
-            let attempt = task.running.take().ok_or_else(|| bad("refuses a commit of no attempt"))?;
+            let attempt = task
+                .running
+                .take()
+                .ok_or_else(|| bad("refuses a commit of no attempt"))?;
             task.status = TaskStatus::Held;
-            task.reason = end.refusal.as_ref().map(|refusal| format!("its commit was refused: {refusal}"));
-            task.uncommitted = Some(UncommittedAttempt { attempt, kept: kept.clone(), answer: None });
+            task.reason = end
+                .refusal
+                .as_ref()
+                .map(|refusal| format!("its commit was refused: {refusal}"));
+            task.uncommitted = Some(UncommittedAttempt {
+                attempt,
+                kept: kept.clone(),
+                answer: None,
+            });
             task.last_end = Some(end.clone());
         }
         EventKind::TaskCommitRetried { .. } => {
-            let known = task.uncommitted.take().ok_or_else(|| bad("commits what was not refused"))?;
-            (task.status, task.running, task.reason) = (TaskStatus::Running, Some(known.attempt), None);
+            let known = task
+                .uncommitted
+                .take()
+                .ok_or_else(|| bad("commits what was not refused"))?;
+            (task.status, task.running, task.reason) =
+                (TaskStatus::Running, Some(known.attempt), None);
             // Whatever the retry comes to, it is no further attempt.
             task.attempts_before = task.attempts_before.max(task.attempts.saturating_sub(1));
             task.checks.clear();
@@ -33,7 +56,10 @@ pub(super) fn apply(task: &mut TaskState, event: &RunEvent, what: &EventKind) ->
 impl RunState {
     pub(crate) fn refused_commit(&self, answer: Option<&str>) -> Option<&Task> {
         self.plan.tasks.iter().find(|task| {
-            let known = self.tasks.get(&task.id).and_then(|known| known.uncommitted.as_ref());
+            let known = self
+                .tasks
+                .get(&task.id)
+                .and_then(|known| known.uncommitted.as_ref());
             known.is_some_and(|known| known.answer.as_deref() == answer)
         })
     }
@@ -43,19 +69,31 @@ impl RunState {
         let known = self.tasks.get(&task.id)?;
         let refusal = known.last_end.as_ref()?.refusal.clone()?;
         let kept = known.uncommitted.as_ref()?.kept.clone();
-        Some(QuestionKind::CommitRefused { task: task.id.clone(), refusal, kept })
+        Some(QuestionKind::CommitRefused {
+            task: task.id.clone(),
+            refusal,
+            kept,
+        })
     }
 
     /// Has the commit of a task retried, with all that were refused for the same reason; or the task left out, or its
     /// work gone on with.
-    pub(super) fn answer_refused_commit(&mut self, id: &str, refusal: &CommitRefusal, option: &str) {
+    pub(super) fn answer_refused_commit(
+        &mut self,
+        id: &str,
+        refusal: &CommitRefusal,
+        option: &str,
+    ) {
         for (other, task) in &mut self.tasks {
             let is_same = || task.uncommitted.is_some() && task.is_refused_as(refusal);
             if other != id && !(option == ANSWER_CONTINUE && is_same()) {
                 continue;
             }
             if option == ANSWER_REDO {
-                let why = task.reason.clone().unwrap_or_else(|| "its commit was refused".to_owned());
+                let why = task
+                    .reason
+                    .clone()
+                    .unwrap_or_else(|| "its commit was refused".to_owned());
                 reopen_task(task, &why);
             } else if let Some(known) = &mut task.uncommitted {
                 known.answer = Some(option.to_owned());

@@ -11,24 +11,46 @@ use crate::state::{LedgerError, TaskState, TaskStatus};
 
 impl RunState {
     /// Refuses events that no verb of a session writes.
-    pub(super) fn check_task_list_event(&self, event: &RunEvent, what: &EventKind) -> Result<(), LedgerError> {
-        let bad = |what: &str| Err(LedgerError { seq: event.seq, problem: what.to_owned() });
+    pub(super) fn check_task_list_event(
+        &self,
+        event: &RunEvent,
+        what: &EventKind,
+    ) -> Result<(), LedgerError> {
+        let bad = |what: &str| {
+            Err(LedgerError {
+                seq: event.seq,
+                problem: what.to_owned(),
+            })
+        };
         match what {
-            EventKind::TaskClaimed { task, evidence_ids, .. } => {
-                let checks = self.tasks.get(task).filter(|known| known.running.is_some()).map(|known| &known.checks);
-                let is_green = checks.is_some_and(|checks| checks.iter().all(|(_, outcome)| outcome.is_green()));
-                if !is_green || evidence_rules::check_worker_evidence(self, task, evidence_ids).is_err() {
+            EventKind::TaskClaimed {
+                task, evidence_ids, ..
+            } => {
+                let checks = self
+                    .tasks
+                    .get(task)
+                    .filter(|known| known.running.is_some())
+                    .map(|known| &known.checks);
+                let is_green = checks
+                    .is_some_and(|checks| checks.iter().all(|(_, outcome)| outcome.is_green()));
+                if !is_green
+                    || evidence_rules::check_worker_evidence(self, task, evidence_ids).is_err()
+                {
                     return bad("claims a task without green evidence of its own");
                 }
             }
-            EventKind::TaskImported { task, status: ImportedStatus::Done, .. }
-                if self.plan.task(task).is_some_and(Task::is_verification) =>
-            {
+            EventKind::TaskImported {
+                task,
+                status: ImportedStatus::Done,
+                ..
+            } if self.plan.task(task).is_some_and(Task::is_verification) => {
                 return bad("takes a verification from another program");
             }
             EventKind::EvidenceRan { evidence } => {
                 let task = self.tasks.get(&evidence.task);
-                if task.is_some_and(|task| task.running.is_none() || task.attempts != evidence.attempt) {
+                if task
+                    .is_some_and(|task| task.running.is_none() || task.attempts != evidence.attempt)
+                {
                     return bad("has evidence that no worker had run");
                 }
                 if self.evidence.iter().any(|known| known.id == evidence.id) {
@@ -41,25 +63,44 @@ impl RunState {
     }
 
     /// Adds a note of a worker at work, up to `TaskNote::MAX_COUNT`.
-    pub(super) fn add_note(&mut self, event: &RunEvent, note: &TaskNote) -> Result<(), LedgerError> {
+    pub(super) fn add_note(
+        &mut self,
+        event: &RunEvent,
+        note: &TaskNote,
+    ) -> Result<(), LedgerError> {
         let known = self.tasks.get(&note.task);
-        let is_at_work = known.is_some_and(|task| task.running.is_some() && task.attempts == note.attempt);
+        let is_at_work =
+            known.is_some_and(|task| task.running.is_some() && task.attempts == note.attempt);
         if !is_at_work || self.notes.len() >= TaskNote::MAX_COUNT {
-            return Err(LedgerError { seq: event.seq, problem: "has a note that no worker may leave".to_owned() });
+            return Err(LedgerError {
+                seq: event.seq,
+                problem: "has a note that no worker may leave".to_owned(),
+            });
         }
         self.notes.push(note.clone());
         Ok(())
     }
 
-    pub(super) fn apply_added_task(&mut self, event: &RunEvent, added: &Task) -> Result<(), LedgerError> {
-        let is_known = |id: &String| self.plan.task(id).is_some_and(|task| !task.is_verification());
+    pub(super) fn apply_added_task(
+        &mut self,
+        event: &RunEvent,
+        added: &Task,
+    ) -> Result<(), LedgerError> {
+        let is_known = |id: &String| {
+            self.plan
+                .task(id)
+                .is_some_and(|task| !task.is_verification())
+        };
         let may_be = self.is_task_list()
             && is_id(&added.id)
             && !added.is_verification()
             && self.plan.task(&added.id).is_none()
             && added.deps.iter().all(is_known);
         if !may_be {
-            return Err(LedgerError { seq: event.seq, problem: "adds a task that cannot be".to_owned() });
+            return Err(LedgerError {
+                seq: event.seq,
+                problem: "adds a task that cannot be".to_owned(),
+            });
         }
         let verification = self.plan.tasks.iter().position(Task::is_verification);
         if let Some(verification) = verification.and_then(|place| self.plan.tasks.get_mut(place)) {
@@ -68,31 +109,52 @@ impl RunState {
         let place = verification.unwrap_or(self.plan.tasks.len());
         self.plan.tasks.insert(place, added.clone());
         if let Some(group) = self.plan.groups.last_mut() {
-            let place = verification.map_or(group.tasks.len(), |_| group.tasks.len().saturating_sub(1));
+            let place =
+                verification.map_or(group.tasks.len(), |_| group.tasks.len().saturating_sub(1));
             group.tasks.insert(place, added.id.clone());
         }
         self.plan.source.sha256 = tasks_digest(&self.plan.tasks);
         self.plan_sha256.clone_from(&self.plan.source.sha256);
-        self.tasks.insert(added.id.clone(), TaskState { updated_at: Some(event.ts), ..TaskState::default() });
+        self.tasks.insert(
+            added.id.clone(),
+            TaskState {
+                updated_at: Some(event.ts),
+                ..TaskState::default()
+            },
+        );
         self.invalidate_final_results();
         Ok(())
     }
 
     /// Ends the verification by its verdict; a refusal fails the tasks that it names, too.
-    pub(super) fn apply_verdict(&mut self, event: &RunEvent, verdict: &PlanVerdict) -> Result<(), LedgerError> {
-        let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
+    pub(super) fn apply_verdict(
+        &mut self,
+        event: &RunEvent,
+        verdict: &PlanVerdict,
+    ) -> Result<(), LedgerError> {
+        let bad = |what: &str| LedgerError {
+            seq: event.seq,
+            problem: what.to_owned(),
+        };
         let id = evidence_rules::running_review(self).map(|task| task.id.clone());
         let id = id.ok_or_else(|| bad("has a verdict that was not asked for"))?;
         if verdict.passed && evidence_rules::check_passing_verdict(self, verdict).is_err() {
             return Err(bad("says that all is done, and it is not"));
         }
-        if verdict.reopen.iter().any(|(named, _)| *named == id || !self.tasks.contains_key(named)) {
+        if verdict
+            .reopen
+            .iter()
+            .any(|(named, _)| *named == id || !self.tasks.contains_key(named))
+        {
             return Err(bad("has a verdict on a task that is not there"));
         }
         for (named, why) in &verdict.reopen {
             let named = self.tasks.get_mut(named);
             if let Some(named) = named.filter(|named| {
-                matches!(named.status, TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Unverified)
+                matches!(
+                    named.status,
+                    TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Unverified
+                )
             }) {
                 named.refused_as = Some(named.status);
                 named.status = TaskStatus::Failed;
@@ -102,8 +164,16 @@ impl RunState {
         }
         self.verdicts.push(verdict.clone());
         if let Some(task) = self.tasks.get_mut(&id) {
-            let end = AttemptEnd { attempt: task.attempts, evidence: verdict.summary_line(), ..AttemptEnd::default() };
-            task.status = if verdict.passed { TaskStatus::Passed } else { TaskStatus::Failed };
+            let end = AttemptEnd {
+                attempt: task.attempts,
+                evidence: verdict.summary_line(),
+                ..AttemptEnd::default()
+            };
+            task.status = if verdict.passed {
+                TaskStatus::Passed
+            } else {
+                TaskStatus::Failed
+            };
             (task.running, task.last_end, task.reason) = (None, Some(end), None);
             task.evidence_ids.clone_from(&verdict.evidence_ids);
             task.updated_at = Some(event.ts);
@@ -112,9 +182,17 @@ impl RunState {
     }
 
     pub(super) fn withdraw_verdict(&mut self, review: &str) {
-        let Some(review) = self.plan.task(review).filter(|task| task.is_verification()) else { return };
+        let Some(review) = self.plan.task(review).filter(|task| task.is_verification()) else {
+            return;
+        };
         for id in &review.deps {
-            let Some(task) = self.tasks.get_mut(id).filter(|task| task.status == TaskStatus::Failed) else { continue };
+            let Some(task) = self
+                .tasks
+                .get_mut(id)
+                .filter(|task| task.status == TaskStatus::Failed)
+            else {
+                continue;
+            };
             if let Some(status) = task.refused_as.take() {
                 (task.status, task.reason) = (status, None);
             }
@@ -127,13 +205,21 @@ impl RunState {
         iteration: u32,
         reopened: &[(String, String)],
     ) -> Result<(), LedgerError> {
-        let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
+        let bad = |what: &str| LedgerError {
+            seq: event.seq,
+            problem: what.to_owned(),
+        };
         // A run that goes on after its end begins to count anew.
-        let is_next = iteration == self.round.saturating_add(1) || (iteration, self.round) == (1, 1);
+        let is_next =
+            iteration == self.round.saturating_add(1) || (iteration, self.round) == (1, 1);
         if !is_next || iteration > self.plan.policy.max_rounds {
             return Err(bad("goes over the tasks once more than it may"));
         }
-        let has_ended = |id: &String| self.tasks.get(id).is_some_and(|known| known.status.is_ended());
+        let has_ended = |id: &String| {
+            self.tasks
+                .get(id)
+                .is_some_and(|known| known.status.is_ended())
+        };
         if !reopened.iter().all(|(id, _)| has_ended(id)) {
             return Err(bad("has a task done again that was not done"));
         }
@@ -152,9 +238,13 @@ impl RunState {
     pub(super) fn invalidate_final_results(&mut self) {
         self.final_checks.clear();
         self.unfinished = None;
-        let Some(verification) = self.plan.verification_task().map(|task| task.id.clone()) else { return };
+        let Some(verification) = self.plan.verification_task().map(|task| task.id.clone()) else {
+            return;
+        };
         let known = self.tasks.get_mut(&verification);
-        if let Some(known) = known.filter(|known| matches!(known.status, TaskStatus::Passed | TaskStatus::Failed)) {
+        if let Some(known) =
+            known.filter(|known| matches!(known.status, TaskStatus::Passed | TaskStatus::Failed))
+        {
             reopen_task(known, "what it verified is done again");
         }
     }

@@ -11,14 +11,33 @@ impl RunState {
     /// Folds the outcomes of the checks of the whole after a wave. Only broken checks stand for the whole meanwhile:
     /// one not green yet says nothing against it, and a green one has to be so at the end.
     pub(super) fn apply_wave_check(&mut self, event: &RunEvent) -> Result<(), LedgerError> {
-        let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
-        let (Some(parallel), EventKind::WaveChecked { wave, tip, tree, outcomes, broken, groups }) =
-            (&mut self.parallel, &event.kind)
+        let bad = |what: &str| LedgerError {
+            seq: event.seq,
+            problem: what.to_owned(),
+        };
+        let (
+            Some(parallel),
+            EventKind::WaveChecked {
+                wave,
+                tip,
+                tree,
+                outcomes,
+                broken,
+                groups,
+            },
+        ) = (&mut self.parallel, &event.kind)
         else {
             return Err(bad("is about sessions that are not worked on apart"));
         };
-        let is_red = |place: &usize| outcomes.get(*place).is_some_and(|outcome| !outcome.is_green());
-        if *tip != parallel.tip || outcomes.len() != self.plan.final_checks.len() || !broken.iter().all(is_red) {
+        let is_red = |place: &usize| {
+            outcomes
+                .get(*place)
+                .is_some_and(|outcome| !outcome.is_green())
+        };
+        if *tip != parallel.tip
+            || outcomes.len() != self.plan.final_checks.len()
+            || !broken.iter().all(is_red)
+        {
             return Err(bad("checks something else than what the run has come to"));
         }
         parallel.checked = parallel.merged.len();
@@ -45,15 +64,25 @@ impl RunState {
     }
 
     /// Takes the outcomes after the last wave as the final ones: the tree is the same.
-    pub(super) fn reuse_wave_check(&mut self, event: &RunEvent, tree: &str) -> Result<(), LedgerError> {
-        let known = self.parallel.as_ref().and_then(|parallel| parallel.wave_check.as_ref());
+    pub(super) fn reuse_wave_check(
+        &mut self,
+        event: &RunEvent,
+        tree: &str,
+    ) -> Result<(), LedgerError> {
+        let known = self
+            .parallel
+            .as_ref()
+            .and_then(|parallel| parallel.wave_check.as_ref());
         let is_it = |check: &&WaveCheck| {
             check.tree == tree
                 && check.checks == self.plan.final_checks
                 && check.outcomes.iter().all(TaskCheckOutcome::is_green)
         };
         let Some(check) = known.filter(is_it) else {
-            return Err(LedgerError { seq: event.seq, problem: "reuses a check that was not run".to_owned() });
+            return Err(LedgerError {
+                seq: event.seq,
+                problem: "reuses a check that was not run".to_owned(),
+            });
         };
         self.final_checks = check.outcomes.iter().cloned().enumerate().collect();
         Ok(())
@@ -61,14 +90,22 @@ impl RunState {
 
     /// Checks broken ones again in a run that goes on; no earlier outcome stands for the whole.
     pub(super) fn check_wave_again(&mut self) {
-        let Some(parallel) = &mut self.parallel else { return };
-        if parallel.wave_check.take().is_some_and(|check| !check.broken.is_empty()) {
+        let Some(parallel) = &mut self.parallel else {
+            return;
+        };
+        if parallel
+            .wave_check
+            .take()
+            .is_some_and(|check| !check.broken.is_empty())
+        {
             parallel.checked = 0;
         }
     }
 
     pub(super) fn forget_wave_checks(&mut self) {
-        let Some(parallel) = &mut self.parallel else { return };
+        let Some(parallel) = &mut self.parallel else {
+            return;
+        };
         (parallel.wave_check, parallel.checked) = (None, 0);
         parallel.green_at.clear();
         parallel.red_before.clear();

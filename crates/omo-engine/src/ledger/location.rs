@@ -31,18 +31,26 @@ pub(crate) struct FolderLocation {
 
 impl FolderLocation {
     fn new(top: &Path, parts: &[&str]) -> Self {
-        Self { top: top.to_owned(), parts: parts.iter().map(|part| (*part).to_owned()).collect() }
+        Self {
+            top: top.to_owned(),
+            parts: parts.iter().map(|part| (*part).to_owned()).collect(),
+        }
     }
 
     pub(crate) fn path(&self) -> PathBuf {
-        self.parts.iter().fold(self.top.clone(), |path, part| path.join(part))
+        self.parts
+            .iter()
+            .fold(self.top.clone(), |path, part| path.join(part))
     }
 
     #[must_use]
     pub(crate) fn subfolder(&self, name: &str) -> Self {
         let mut parts = self.parts.clone();
         parts.push(name.to_owned());
-        Self { top: self.top.clone(), parts }
+        Self {
+            top: self.top.clone(),
+            parts,
+        }
     }
 
     /// The open folder; `None` where there is none.
@@ -80,16 +88,25 @@ struct Repository<'a> {
 }
 
 /// The location of the runs of a folder's repository; `None` without a repository, or without any run. Writes nothing.
-pub(super) fn find(root: &Path, state_home: Option<&Path>) -> Result<Option<FolderLocation>, RunStoreError> {
+pub(super) fn find(
+    root: &Path,
+    state_home: Option<&Path>,
+) -> Result<Option<FolderLocation>, RunStoreError> {
     match Repository::of(root, state_home) {
-        Some(repository) => repository.chosen_location().map(|known| known.map(|(place, _)| place)),
+        Some(repository) => repository
+            .chosen_location()
+            .map(|known| known.map(|(place, _)| place)),
         None => Ok(None),
     }
 }
 
 /// As [`find`], with the location made where there is none.
-pub(super) fn create(root: &Path, state_home: Option<&Path>) -> Result<FolderLocation, RunStoreError> {
-    let repository = Repository::of(root, state_home).ok_or_else(|| RunStoreError::NoRepository(root.to_owned()))?;
+pub(super) fn create(
+    root: &Path,
+    state_home: Option<&Path>,
+) -> Result<FolderLocation, RunStoreError> {
+    let repository = Repository::of(root, state_home)
+        .ok_or_else(|| RunStoreError::NoRepository(root.to_owned()))?;
     repository.create()
 }
 
@@ -98,8 +115,15 @@ impl<'a> Repository<'a> {
         let common = GitWorktree::find(root)?.common;
         // Every work tree has its own way to it.
         let common = std::fs::canonicalize(&common).unwrap_or(common);
-        let id = hex_digest(common.as_os_str().as_encoded_bytes()).chars().take(DIGITS).collect();
-        Some(Self { common, state_home, id })
+        let id = hex_digest(common.as_os_str().as_encoded_bytes())
+            .chars()
+            .take(DIGITS)
+            .collect();
+        Some(Self {
+            common,
+            state_home,
+            id,
+        })
     }
 
     fn project(&self, home: &Path) -> FolderLocation {
@@ -114,14 +138,21 @@ impl<'a> Repository<'a> {
     }
 
     fn read_record(&self) -> Result<Option<Choice>, RunStoreError> {
-        let Some(home) = self.state_home else { return Ok(None) };
-        let Some(folder) = self.project(home).open()? else { return Ok(None) };
-        let Some(bytes) = folder.read(RECORD, RECORD_LIMIT)? else { return Ok(None) };
+        let Some(home) = self.state_home else {
+            return Ok(None);
+        };
+        let Some(folder) = self.project(home).open()? else {
+            return Ok(None);
+        };
+        let Some(bytes) = folder.read(RECORD, RECORD_LIMIT)? else {
+            return Ok(None);
+        };
         match serde_json::from_slice::<Record>(&bytes) {
             Ok(record) => Ok(Some(record.runs)),
-            Err(_) => {
-                Err(RunStoreError::LocationRecord { path: folder.path().join(RECORD), repository: self.common.clone() })
-            }
+            Err(_) => Err(RunStoreError::LocationRecord {
+                path: folder.path().join(RECORD),
+                repository: self.common.clone(),
+            }),
         }
     }
 
@@ -132,11 +163,18 @@ impl<'a> Repository<'a> {
             None => vec![Choice::Repository, Choice::Home],
         };
         for choice in choices {
-            let Some(place) = self.location(choice) else { continue };
+            let Some(place) = self.location(choice) else {
+                continue;
+            };
             match place.open() {
                 Ok(Some(_)) => return Ok(Some((place, choice))),
                 Ok(None) => {}
-                Err(source) => return Err(RunStoreError::Location { path: place.path(), source }),
+                Err(source) => {
+                    return Err(RunStoreError::Location {
+                        path: place.path(),
+                        source,
+                    });
+                }
             }
         }
         Ok(None)
@@ -146,13 +184,20 @@ impl<'a> Repository<'a> {
         let home = self.state_home.ok_or(KeyError::NoHome)?;
         let project = GuardedFolder::create_user(home).and_then(|_| self.project(home).create());
         // Two processes may begin at the same time, one of them in a sandbox: both need the same location.
-        let _lock = project.as_ref().ok().map(|folder| StateLock::take(folder, DEADLINE)).transpose()?;
+        let _lock = project
+            .as_ref()
+            .ok()
+            .map(|folder| StateLock::take(folder, DEADLINE))
+            .transpose()?;
         let chosen = match self.read_record()? {
             None => self.chosen_location()?.map(|(_, choice)| choice),
             recorded => recorded,
         };
         if let Some(place) = chosen.and_then(|choice| self.location(choice)) {
-            place.create().map_err(|source| RunStoreError::Location { path: place.path(), source })?;
+            place.create().map_err(|source| RunStoreError::Location {
+                path: place.path(),
+                source,
+            })?;
             return Ok(place);
         }
         let in_repository = FolderLocation::new(&self.common, &IN_REPOSITORY);
@@ -173,7 +218,11 @@ impl<'a> Repository<'a> {
     }
 
     fn write_record(&self, project: &GuardedFolder, runs: Choice) -> Result<(), RunStoreError> {
-        let record = Record { version: VERSION, repository: self.common.clone(), runs };
+        let record = Record {
+            version: VERSION,
+            repository: self.common.clone(),
+            runs,
+        };
         Ok(project.replace(RECORD, &serde_json::to_vec(&record)?)?)
     }
 }

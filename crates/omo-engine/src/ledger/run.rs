@@ -87,7 +87,13 @@ struct Folded {
 
 impl Run {
     pub(crate) fn new(id: &str, place: FolderLocation, key: SealKey) -> Self {
-        Self { id: id.to_owned(), path: place.path(), place, key, known: Arc::default() }
+        Self {
+            id: id.to_owned(),
+            path: place.path(),
+            place,
+            key,
+            known: Arc::default(),
+        }
     }
 
     /// Id of the `Run`.
@@ -111,7 +117,11 @@ impl Run {
             let text = self.ledger_text(folder, 0)?.1;
             self.parse_ledger(&text, LedgerPosition::default())
         })?;
-        if reading.events.is_empty() { Err(self.bad_ledger(empty_ledger())) } else { Ok(reading.events) }
+        if reading.events.is_empty() {
+            Err(self.bad_ledger(empty_ledger()))
+        } else {
+            Ok(reading.events)
+        }
     }
 
     /// Number of torn writes, whose remains were put aside.
@@ -133,15 +143,27 @@ impl Run {
     ) -> Result<(T, RunState), TransactError> {
         let folder = self.open()?;
         let _lock = self.lock(&folder)?;
-        let Folded { mut state, end, covered, size } = self.fold(&folder)?;
+        let Folded {
+            mut state,
+            end,
+            covered,
+            size,
+        } = self.fold(&folder)?;
         let (happened, answer) = decide(&state).map_err(TransactError::Refused)?;
         if happened.is_empty() {
             return Ok((answer, state));
         }
         let mut events = Vec::with_capacity(happened.len());
         for what in happened {
-            let event = RunEvent { seq: state.seq + 1, ts: now, actor: actor.clone(), kind: what };
-            state.apply(&event).map_err(|source| self.bad_ledger(source))?;
+            let event = RunEvent {
+                seq: state.seq + 1,
+                ts: now,
+                actor: actor.clone(),
+                kind: what,
+            };
+            state
+                .apply(&event)
+                .map_err(|source| self.bad_ledger(source))?;
             events.push(event);
         }
         let is_snapshot_due = state.seq - covered >= SNAPSHOT_EVERY;
@@ -149,15 +171,24 @@ impl Run {
             // A snapshot is believed by every process: its events are read once more, whatever this one remembers.
             self.fold_from_disk(&folder)?;
         }
-        let (text, after) = ledger::write(&events, &self.id, &self.key, &end).map_err(RunStoreError::Json)?;
+        let (text, after) =
+            ledger::write(&events, &self.id, &self.key, &end).map_err(RunStoreError::Json)?;
         if after.offset > MAX_LEDGER {
             return Err(RunStoreError::TooLarge(self.ledger_path()).into());
         }
         self.put_torn_aside(&folder, end.offset, size)?;
         folder.append_durably(LEDGER, end.offset, &text)?;
-        let mut known = KnownState { position: after, state: state.clone(), covered };
+        let mut known = KnownState {
+            position: after,
+            state: state.clone(),
+            covered,
+        };
         // Only a cache: without it the next reader folds more.
-        if is_snapshot_due && self.write_snapshot(&folder, &known.position, &state).is_ok() {
+        if is_snapshot_due
+            && self
+                .write_snapshot(&folder, &known.position, &state)
+                .is_ok()
+        {
             known.covered = state.seq;
         }
         self.remember(known);
@@ -171,7 +202,8 @@ impl Run {
     /// A name that is not made as an id is, or has too many bytes.
     pub fn log_file(&self, name: &str) -> Result<(File, PathBuf), RunStoreError> {
         let (start, rest) = name.split_at_checked(1).unwrap_or_default();
-        let may_follow = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+        let may_follow =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
         if !id::is_id(start) || !rest.bytes().all(may_follow) || name.len() > MAX_LOG_NAME {
             return Err(RunStoreError::LogName(name.to_owned()));
         }
@@ -200,7 +232,12 @@ impl Run {
     }
 
     pub(crate) fn has_log(&self, name: &str) -> bool {
-        self.place.subfolder(LOGS).open().ok().flatten().is_some_and(|logs| logs.contains(name))
+        self.place
+            .subfolder(LOGS)
+            .open()
+            .ok()
+            .flatten()
+            .is_some_and(|logs| logs.contains(name))
     }
 
     pub(crate) fn remove_log(&self, name: &str) -> Result<(), RunStoreError> {
@@ -217,12 +254,20 @@ impl Run {
     }
 
     /// As [`Run::try_lock_check`], with a wait of `patience` for the other process.
-    pub(crate) fn lock_check(&self, task: &str, patience: Duration) -> Result<Option<ExclusiveGuard>, RunStoreError> {
+    pub(crate) fn lock_check(
+        &self,
+        task: &str,
+        patience: Duration,
+    ) -> Result<Option<ExclusiveGuard>, RunStoreError> {
         self.lock_named(&format!("check-{}.lock", id::parse_id(task)?), patience)
     }
 
     /// A lock of that name; `None` where another process holds it all the time.
-    fn lock_named(&self, name: &str, patience: Duration) -> Result<Option<ExclusiveGuard>, RunStoreError> {
+    fn lock_named(
+        &self,
+        name: &str,
+        patience: Duration,
+    ) -> Result<Option<ExclusiveGuard>, RunStoreError> {
         match StateLock::take_named(&self.open()?, name, patience) {
             Ok(lock) => Ok(Some(ExclusiveGuard::new(lock))),
             Err(LockError::Busy(_)) => Ok(None),
@@ -236,12 +281,19 @@ impl Run {
 
     /// Lets one process at a time write the files made from this run.
     pub(crate) fn lock_files(&self) -> Result<ExclusiveGuard, RunStoreError> {
-        Ok(ExclusiveGuard::new(StateLock::take_named(&self.open()?, FILES_LOCK, LOCK_TIMEOUT)?))
+        Ok(ExclusiveGuard::new(StateLock::take_named(
+            &self.open()?,
+            FILES_LOCK,
+            LOCK_TIMEOUT,
+        )?))
     }
 
     /// Lets one process at a time move the user's branch; `None` where another one holds the lock all the time. Its
     /// holder has to see first that the run goes on: a run that is over moves no branch once this lock was free.
-    pub(crate) fn lock_branch(&self, patience: Duration) -> Result<Option<ExclusiveGuard>, RunStoreError> {
+    pub(crate) fn lock_branch(
+        &self,
+        patience: Duration,
+    ) -> Result<Option<ExclusiveGuard>, RunStoreError> {
         self.lock_named(BRANCH_LOCK, patience)
     }
 
@@ -254,7 +306,9 @@ impl Run {
     }
 
     pub(crate) fn open(&self) -> Result<GuardedFolder, RunStoreError> {
-        self.place.open()?.ok_or_else(|| RunStoreError::NotFound(self.id.clone()))
+        self.place
+            .open()?
+            .ok_or_else(|| RunStoreError::NotFound(self.id.clone()))
     }
 
     /// Path of its ledger, `events.jsonl`.
@@ -263,7 +317,10 @@ impl Run {
     }
 
     fn bad_ledger(&self, source: LedgerError) -> RunStoreError {
-        RunStoreError::Ledger { path: self.ledger_path(), source }
+        RunStoreError::Ledger {
+            path: self.ledger_path(),
+            source,
+        }
     }
 
     /// Reads without the lock. An error may then come from a ledger under repair: it is read once more with the lock,
@@ -274,41 +331,75 @@ impl Run {
     ) -> Result<T, RunStoreError> {
         let folder = self.open()?;
         match read(&folder) {
-            Err(error @ (RunStoreError::Line { .. } | RunStoreError::Ledger { .. })) => match self.lock(&folder) {
-                Ok(_lock) => read(&folder),
-                Err(_) => Err(error),
-            },
+            Err(error @ (RunStoreError::Line { .. } | RunStoreError::Ledger { .. })) => {
+                match self.lock(&folder) {
+                    Ok(_lock) => read(&folder),
+                    Err(_) => Err(error),
+                }
+            }
             result => result,
         }
     }
 
     /// The ledger from an offset on, and that offset: 0 where the ledger is shorter.
-    fn ledger_text(&self, folder: &GuardedFolder, from: u64) -> Result<(u64, Vec<u8>), RunStoreError> {
+    fn ledger_text(
+        &self,
+        folder: &GuardedFolder,
+        from: u64,
+    ) -> Result<(u64, Vec<u8>), RunStoreError> {
         let missing = || FolderError::Io {
             action: "read",
             path: self.ledger_path(),
             source: std::io::ErrorKind::NotFound.into(),
         };
-        Ok(folder.read_from(LEDGER, from, MAX_LEDGER)?.ok_or_else(missing)?)
+        Ok(folder
+            .read_from(LEDGER, from, MAX_LEDGER)?
+            .ok_or_else(missing)?)
     }
 
-    fn parse_ledger(&self, text: &[u8], start: LedgerPosition) -> Result<LedgerContents, RunStoreError> {
-        ledger::read(text, &self.id, &self.key, start)
-            .map_err(|source| RunStoreError::Line { path: self.ledger_path(), source })
+    fn parse_ledger(
+        &self,
+        text: &[u8],
+        start: LedgerPosition,
+    ) -> Result<LedgerContents, RunStoreError> {
+        ledger::read(text, &self.id, &self.key, start).map_err(|source| RunStoreError::Line {
+            path: self.ledger_path(),
+            source,
+        })
     }
 
     fn fold(&self, folder: &GuardedFolder) -> Result<Folded, RunStoreError> {
-        let remembered = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let result = remembered.map(|known| self.fold_from(folder, known)).transpose()?.flatten();
+        let remembered = self
+            .known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let result = remembered
+            .map(|known| self.fold_from(folder, known))
+            .transpose()?
+            .flatten();
         let result = result.map_or_else(|| self.fold_from_disk(folder), Ok)?;
-        let Folded { state, end, covered, .. } = &result;
-        self.remember(KnownState { position: end.clone(), state: state.clone(), covered: *covered });
+        let Folded {
+            state,
+            end,
+            covered,
+            ..
+        } = &result;
+        self.remember(KnownState {
+            position: end.clone(),
+            state: state.clone(),
+            covered: *covered,
+        });
         Ok(result)
     }
 
     /// As [`Run::fold`], without the memory of this process.
     fn fold_from_disk(&self, folder: &GuardedFolder) -> Result<Folded, RunStoreError> {
-        let known = self.read_snapshot(folder).map(|known| self.fold_from(folder, known)).transpose()?.flatten();
+        let known = self
+            .read_snapshot(folder)
+            .map(|known| self.fold_from(folder, known))
+            .transpose()?
+            .flatten();
         known.map_or_else(|| self.fold_whole(folder), Ok)
     }
 
@@ -316,18 +407,39 @@ impl Run {
         let (_, text) = self.ledger_text(folder, 0)?;
         let reading = self.parse_ledger(&text, LedgerPosition::default())?;
         let mut events = reading.events.iter();
-        let first = events.next().ok_or_else(|| self.bad_ledger(empty_ledger()))?;
-        let mut state = RunState::from_first_event(first).map_err(|source| self.bad_ledger(source))?;
-        events.try_for_each(|event| state.apply(event)).map_err(|source| self.bad_ledger(source))?;
-        Ok(Folded { state, end: reading.end, covered: 0, size: text.len() as u64 })
+        let first = events
+            .next()
+            .ok_or_else(|| self.bad_ledger(empty_ledger()))?;
+        let mut state =
+            RunState::from_first_event(first).map_err(|source| self.bad_ledger(source))?;
+        events
+            .try_for_each(|event| state.apply(event))
+            .map_err(|source| self.bad_ledger(source))?;
+        Ok(Folded {
+            state,
+            end: reading.end,
+            covered: 0,
+            size: text.len() as u64,
+        })
     }
 
     /// Folds the events after a known state; `None` where the ledger is another one than it was folded from.
-    fn fold_from(&self, folder: &GuardedFolder, known: KnownState) -> Result<Option<Folded>, RunStoreError> {
-        let KnownState { position, mut state, covered } = known;
+    fn fold_from(
+        &self,
+        folder: &GuardedFolder,
+        known: KnownState,
+    ) -> Result<Option<Folded>, RunStoreError> {
+        let KnownState {
+            position,
+            mut state,
+            covered,
+        } = known;
         let from = position.offset.saturating_sub(SEALED_BYTES as u64);
         let (start, text) = self.ledger_text(folder, from)?;
-        let Some((before, text)) = text.split_at_checked(SEALED_BYTES).filter(|_| start == from) else {
+        let Some((before, text)) = text
+            .split_at_checked(SEALED_BYTES)
+            .filter(|_| start == from)
+        else {
             return Ok(None);
         };
         if !ledger::has_line_end_at(&position, before) {
@@ -335,14 +447,27 @@ impl Run {
         }
         let size = position.offset + text.len() as u64;
         let reading = self.parse_ledger(text, position)?;
-        reading.events.iter().try_for_each(|event| state.apply(event)).map_err(|source| self.bad_ledger(source))?;
-        Ok(Some(Folded { state, end: reading.end, covered, size }))
+        reading
+            .events
+            .iter()
+            .try_for_each(|event| state.apply(event))
+            .map_err(|source| self.bad_ledger(source))?;
+        Ok(Some(Folded {
+            state,
+            end: reading.end,
+            covered,
+            size,
+        }))
     }
 
     fn read_snapshot(&self, folder: &GuardedFolder) -> Option<KnownState> {
         let text = folder.read(SNAPSHOT, MAX_SNAPSHOT).ok().flatten()?;
         let (position, state) = snapshot::read(&text, &self.id, &self.key)?;
-        Some(KnownState { covered: position.seq, position, state })
+        Some(KnownState {
+            covered: position.seq,
+            position,
+            state,
+        })
     }
 
     fn remember(&self, known: KnownState) {
@@ -359,7 +484,12 @@ impl Run {
     }
 
     /// Cuts off a torn write, and keeps it for a person who looks into it.
-    fn put_torn_aside(&self, folder: &GuardedFolder, whole: u64, size: u64) -> Result<(), RunStoreError> {
+    fn put_torn_aside(
+        &self,
+        folder: &GuardedFolder,
+        whole: u64,
+        size: u64,
+    ) -> Result<(), RunStoreError> {
         if size == whole {
             return Ok(());
         }
@@ -371,5 +501,8 @@ impl Run {
 }
 
 fn empty_ledger() -> LedgerError {
-    LedgerError { seq: 0, problem: "is missing: nothing was ever written down".to_owned() }
+    LedgerError {
+        seq: 0,
+        problem: "is missing: nothing was ever written down".to_owned(),
+    }
 }

@@ -13,7 +13,9 @@ use omo_state::seal::SealKey;
 use crate::error::RunStoreError;
 use crate::event::{EventActor, EventKind, RunEvent};
 use crate::ledger::location::{self, FolderLocation};
-use crate::ledger::run::{ExclusiveGuard, LEDGER, LOCK_TIMEOUT, MARKER, MAX_LEDGER, REMOVAL_MARKER, Run};
+use crate::ledger::run::{
+    ExclusiveGuard, LEDGER, LOCK_TIMEOUT, MARKER, MAX_LEDGER, REMOVAL_MARKER, Run,
+};
 use crate::ledger::{self, LedgerPosition};
 use crate::state::{RunPhase, RunState};
 
@@ -44,7 +46,9 @@ pub struct ListedRun {
 impl RunStore {
     /// The runs of a folder's repository; `None` where it never had one. Writes nothing.
     pub fn find(root: &Path, state_home: Option<&Path>) -> Result<Option<Self>, RunStoreError> {
-        let Some(place) = location::find(root, state_home)? else { return Ok(None) };
+        let Some(place) = location::find(root, state_home)? else {
+            return Ok(None);
+        };
         let key = SealKey::find(state_home)?.ok_or_else(|| RunStoreError::NoKey(place.path()))?;
         Ok(Some(Self { place, key }))
     }
@@ -52,12 +56,19 @@ impl RunStore {
     /// As [`RunStore::find`], with the location made where there is none.
     pub fn create(root: &Path, state_home: Option<&Path>) -> Result<Self, RunStoreError> {
         let place = location::create(root, state_home)?;
-        Ok(Self { place, key: SealKey::load(state_home)? })
+        Ok(Self {
+            place,
+            key: SealKey::load(state_home)?,
+        })
     }
 
     /// Lets one process at a time open a run: its view of the others holds until it is done.
     pub fn lock_opening(&self) -> Result<ExclusiveGuard, RunStoreError> {
-        Ok(ExclusiveGuard::new(StateLock::take_named(&self.place.create()?, OPENING, LOCK_TIMEOUT)?))
+        Ok(ExclusiveGuard::new(StateLock::take_named(
+            &self.place.create()?,
+            OPENING,
+            LOCK_TIMEOUT,
+        )?))
     }
 
     /// The folder of all runs.
@@ -82,14 +93,24 @@ impl RunStore {
 
     /// Ids of all runs, the newest first.
     pub fn ids(&self) -> Result<Vec<String>, RunStoreError> {
-        let Some(base) = self.place.open()? else { return Ok(Vec::new()) };
-        Ok(self.proved_ids(&base)?.into_iter().filter(|id| self.exists(id)).collect())
+        let Some(base) = self.place.open()? else {
+            return Ok(Vec::new());
+        };
+        Ok(self
+            .proved_ids(&base)?
+            .into_iter()
+            .filter(|id| self.exists(id))
+            .collect())
     }
 
     /// The run of this id.
     pub fn get(&self, id: &str) -> Result<Run, RunStoreError> {
         let id = id::parse_id(id)?;
-        if self.exists(id) { Ok(self.run(id)) } else { Err(RunStoreError::NotFound(id.to_owned())) }
+        if self.exists(id) {
+            Ok(self.run(id))
+        } else {
+            Err(RunStoreError::NotFound(id.to_owned()))
+        }
     }
 
     /// Begins a run with its first event. It is there whole, or not at all.
@@ -106,13 +127,17 @@ impl RunStore {
         let (events, state) = self.opening_events(actor, now, opened, more)?;
         let (text, end) = ledger::write(&events, &id, &self.key, &LedgerPosition::default())?;
         if end.offset > MAX_LEDGER {
-            return Err(RunStoreError::TooLarge(self.place.subfolder(&id).path().join(LEDGER)));
+            return Err(RunStoreError::TooLarge(
+                self.place.subfolder(&id).path().join(LEDGER),
+            ));
         }
         let unfinished = format!("{UNFINISHED}{id}");
-        let placed = self.write_run_folder(&base, &unfinished, &id, &text).and_then(|()| {
-            base.rename(&unfinished, &id)?;
-            base.sync_names()
-        });
+        let placed = self
+            .write_run_folder(&base, &unfinished, &id, &text)
+            .and_then(|()| {
+                base.rename(&unfinished, &id)?;
+                base.sync_names()
+            });
         if placed.is_err() {
             // A failure here leaves the folder to `gc`.
             let _ = base.remove_folder(&unfinished);
@@ -129,7 +154,9 @@ impl RunStore {
         keep_since: Timestamp,
         mut may_remove: impl FnMut(&str, &RunState) -> bool,
     ) -> Result<Vec<String>, RunStoreError> {
-        let Some(base) = self.place.open()? else { return Ok(Vec::new()) };
+        let Some(base) = self.place.open()? else {
+            return Ok(Vec::new());
+        };
         let _lock = StateLock::take(&base, LOCK_TIMEOUT)?;
         for name in base.file_names(UNFINISHED)? {
             base.remove_folder(&name)?;
@@ -156,8 +183,12 @@ impl RunStore {
             return Ok(true);
         }
         let _lock = run.lock(&folder)?;
-        let is_old = |state: &RunState| state.phase != RunPhase::Executing && state.updated_at < keep_since;
-        if !run.state_in(&folder).is_ok_and(|state| is_old(&state) && may_remove(id, &state)) {
+        let is_old =
+            |state: &RunState| state.phase != RunPhase::Executing && state.updated_at < keep_since;
+        if !run
+            .state_in(&folder)
+            .is_ok_and(|state| is_old(&state) && may_remove(id, &state))
+        {
             return Ok(false);
         }
         folder.create_durably(REMOVAL_MARKER, b"")?;
@@ -169,13 +200,16 @@ impl RunStore {
     }
 
     fn exists(&self, id: &str) -> bool {
-        self.open_proved(id).is_some_and(|folder| !folder.contains(REMOVAL_MARKER))
+        self.open_proved(id)
+            .is_some_and(|folder| !folder.contains(REMOVAL_MARKER))
     }
 
     /// The folder of a run, if it can be proved to be one: it lies here without a link, and its marker has the id of
     /// the run.
     fn open_proved(&self, id: &str) -> Option<GuardedFolder> {
-        let folder = id::is_id(id).then(|| self.place.subfolder(id).open().ok().flatten()).flatten()?;
+        let folder = id::is_id(id)
+            .then(|| self.place.subfolder(id).open().ok().flatten())
+            .flatten()?;
         let marker = folder.read(MARKER, MAX_MARKER).ok()??;
         (marker == id.as_bytes()).then_some(folder)
     }
@@ -195,8 +229,16 @@ impl RunStore {
         opened: EventKind,
         more: Vec<EventKind>,
     ) -> Result<(Vec<RunEvent>, RunState), RunStoreError> {
-        let bad = |source| RunStoreError::Ledger { path: self.place.path(), source };
-        let event = |seq, what| RunEvent { seq, ts: now, actor: actor.clone(), kind: what };
+        let bad = |source| RunStoreError::Ledger {
+            path: self.place.path(),
+            source,
+        };
+        let event = |seq, what| RunEvent {
+            seq,
+            ts: now,
+            actor: actor.clone(),
+            kind: what,
+        };
         let opened = event(1, opened);
         let mut state = RunState::from_first_event(&opened).map_err(bad)?;
         let mut events = vec![opened];
@@ -228,7 +270,11 @@ const SECOND_CHARS: usize = "20260101-000000".len();
 
 /// A free id: the time to the second, and letters.
 fn new_id(base: &GuardedFolder, now: Timestamp) -> Result<String, RunStoreError> {
-    let digits: String = now.to_string().chars().filter(char::is_ascii_digit).collect();
+    let digits: String = now
+        .to_string()
+        .chars()
+        .filter(char::is_ascii_digit)
+        .collect();
     let (day, time) = digits.split_at_checked(8).unwrap_or_default();
     let time: String = time.chars().take(6).collect();
     loop {

@@ -30,8 +30,19 @@ struct Read {
 }
 
 /// The text of a snapshot: its seal, and on the next line the sealed text.
-pub fn write(run: &str, end: &LedgerPosition, state: &RunState, key: &SealKey) -> serde_json::Result<Vec<u8>> {
-    let written = Written { snapshot: VERSION, run, offset: end.offset, prev: &end.prev, state };
+pub fn write(
+    run: &str,
+    end: &LedgerPosition,
+    state: &RunState,
+    key: &SealKey,
+) -> serde_json::Result<Vec<u8>> {
+    let written = Written {
+        snapshot: VERSION,
+        run,
+        offset: end.offset,
+        prev: &end.prev,
+        state,
+    };
     sealed_json::write(key, "", &written)
 }
 
@@ -39,6 +50,10 @@ pub fn write(run: &str, end: &LedgerPosition, state: &RunState, key: &SealKey) -
 pub fn read(text: &[u8], run: &str, key: &SealKey) -> Option<(LedgerPosition, RunState)> {
     let read: Read = sealed_json::read(key, "", text)?;
     let is_ours = read.snapshot == VERSION && read.run == run;
-    let position = LedgerPosition { offset: read.offset, seq: read.state.seq, prev: read.prev };
+    let position = LedgerPosition {
+        offset: read.offset,
+        seq: read.state.seq,
+        prev: read.prev,
+    };
     is_ours.then_some((position, read.state))
 }

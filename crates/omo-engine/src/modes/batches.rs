@@ -27,9 +27,14 @@ pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
 
 fn in_batches(tasks: &[Task], options: &ModeOptions) -> Vec<TaskGroup> {
     let needed = dependents(tasks);
-    let size = usize::try_from(options.batch_size).unwrap_or(usize::MAX).max(1);
+    let size = usize::try_from(options.batch_size)
+        .unwrap_or(usize::MAX)
+        .max(1);
     let is_stop = |task: &Task| {
-        task.stop_after || needed.get(task.id.as_str()).is_some_and(|count| *count >= options.hub_k.max(1))
+        task.stop_after
+            || needed
+                .get(task.id.as_str())
+                .is_some_and(|count| *count >= options.hub_k.max(1))
     };
     let batch = |(place, tasks): (usize, &[Task])| TaskGroup {
         hard_stop: place == 0 || tasks.iter().any(is_stop),

@@ -19,15 +19,28 @@ pub struct ModeChoice {
 pub fn choose(plan: &Plan) -> ModeChoice {
     let (mode, reason) = if RunStrategy::for_plan(plan).starts_clients() {
         let count = session_groups(plan).count();
-        (ExecutionMode::Parallel, format!("an Execution Strategy with {count} sessions"))
+        (
+            ExecutionMode::Parallel,
+            format!("an Execution Strategy with {count} sessions"),
+        )
     } else if plan.tasks.iter().any(|task| task.stop_after) {
-        (ExecutionMode::Batches, "tasks with stops behind them".to_owned())
-    } else if plan.preconditions.iter().any(|known| matches!(known, Precondition::Decision(_))) {
+        (
+            ExecutionMode::Batches,
+            "tasks with stops behind them".to_owned(),
+        )
+    } else if plan
+        .preconditions
+        .iter()
+        .any(|known| matches!(known, Precondition::Decision(_)))
+    {
         (ExecutionMode::Batches, "decisions to take".to_owned())
     } else if plan.dialect.rules().states_dependencies(plan) {
         (ExecutionMode::Waves, "tasks with dependencies".to_owned())
     } else {
-        (ExecutionMode::Batches, format!("{}s without dependencies", plan.dialect.unit_word()))
+        (
+            ExecutionMode::Batches,
+            format!("{}s without dependencies", plan.dialect.unit_word()),
+        )
     };
     ModeChoice { mode, reason }
 }
@@ -36,8 +49,21 @@ impl ModeChoice {
     /// The line for the user, such as `docs/plan.md: tasks with dependencies, run in waves; --batches or --parallel
     /// choose another way`.
     pub fn line(&self, name: &str) -> String {
-        let all = [ExecutionMode::Batches, ExecutionMode::Waves, ExecutionMode::Parallel];
-        let others: Vec<&str> = all.into_iter().filter(|mode| *mode != self.mode).map(ExecutionMode::option).collect();
-        format!("{name}: {}, run {}; {} choose another way", self.reason, self.mode.words(), others.join(" or "))
+        let all = [
+            ExecutionMode::Batches,
+            ExecutionMode::Waves,
+            ExecutionMode::Parallel,
+        ];
+        let others: Vec<&str> = all
+            .into_iter()
+            .filter(|mode| *mode != self.mode)
+            .map(ExecutionMode::option)
+            .collect();
+        format!(
+            "{name}: {}, run {}; {} choose another way",
+            self.reason,
+            self.mode.words(),
+            others.join(" or ")
+        )
     }
 }

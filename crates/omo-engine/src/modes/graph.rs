@@ -11,12 +11,22 @@ use omo_plan::task_graph;
 /// permissions, and stands after all that it needs.
 pub(super) fn flattened(mut plan: Plan) -> Plan {
     let groups = std::mem::take(&mut plan.groups);
-    let has_sessions = groups.iter().any(|group| group.id.starts_with(SESSION_PREFIX));
+    let has_sessions = groups
+        .iter()
+        .any(|group| group.id.starts_with(SESSION_PREFIX));
     for (place, group) in groups.iter().enumerate() {
-        let Some(first) = group.tasks.first().filter(|_| has_sessions) else { continue };
-        let others = groups.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, other)| other);
+        let Some(first) = group.tasks.first().filter(|_| has_sessions) else {
+            continue;
+        };
+        let others = groups
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != place)
+            .map(|(_, other)| other);
         let before = others.filter(|other| comes_before(&groups, other, group));
-        let before: Vec<String> = before.filter_map(|other| other.tasks.last().cloned()).collect();
+        let before: Vec<String> = before
+            .filter_map(|other| other.tasks.last().cloned())
+            .collect();
         if let Some(task) = plan.tasks.iter_mut().find(|task| task.id == *first) {
             task.deps.extend(before);
             task.deps.sort();
@@ -24,7 +34,9 @@ pub(super) fn flattened(mut plan: Plan) -> Plan {
         }
     }
     for task in &mut plan.tasks {
-        let Some(group) = groups.iter().find(|group| group.tasks.contains(&task.id)) else { continue };
+        let Some(group) = groups.iter().find(|group| group.tasks.contains(&task.id)) else {
+            continue;
+        };
         task.never_touch.extend(group.never_touch.iter().cloned());
         task.never_touch.dedup();
         if task.files.is_empty() {
@@ -38,25 +50,48 @@ pub(super) fn flattened(mut plan: Plan) -> Plan {
 
 /// A session, or the steps after all sessions, waits for another one: it says so, or a wave lies between.
 fn comes_before(groups: &[TaskGroup], other: &TaskGroup, group: &TaskGroup) -> bool {
-    let last_wave = groups.iter().map(|known| known.wave).filter(|stage| *stage < group.wave).max();
+    let last_wave = groups
+        .iter()
+        .map(|known| known.wave)
+        .filter(|stage| *stage < group.wave)
+        .max();
     group.deps.contains(&other.id) || Some(other.wave) == last_wave
 }
 
 /// Tasks after all that they need, otherwise in the order of the plan.
 fn in_order(tasks: Vec<Task>) -> Vec<Task> {
-    let places: BTreeMap<String, usize> =
-        tasks.iter().enumerate().map(|(place, task)| (task.id.clone(), place)).collect();
-    let needs: Vec<Vec<usize>> =
-        tasks.iter().map(|task| task.deps.iter().filter_map(|id| places.get(id).copied()).collect()).collect();
+    let places: BTreeMap<String, usize> = tasks
+        .iter()
+        .enumerate()
+        .map(|(place, task)| (task.id.clone(), place))
+        .collect();
+    let needs: Vec<Vec<usize>> = tasks
+        .iter()
+        .map(|task| {
+            task.deps
+                .iter()
+                .filter_map(|id| places.get(id).copied())
+                .collect()
+        })
+        .collect();
     // A plan with a circle is never run: its order stays.
-    let Ok(order) = task_graph::order_by_needs(&needs) else { return tasks };
+    let Ok(order) = task_graph::order_by_needs(&needs) else {
+        return tasks;
+    };
     let mut left: Vec<Option<Task>> = tasks.into_iter().map(Some).collect();
-    order.into_iter().filter_map(|place| left.get_mut(place).and_then(Option::take)).collect()
+    order
+        .into_iter()
+        .filter_map(|place| left.get_mut(place).and_then(Option::take))
+        .collect()
 }
 
 pub(super) fn dependents(tasks: &[Task]) -> BTreeMap<&str, u32> {
     let mut counts = BTreeMap::new();
-    for id in tasks.iter().filter(|task| !task.is_verification()).flat_map(|task| &task.deps) {
+    for id in tasks
+        .iter()
+        .filter(|task| !task.is_verification())
+        .flat_map(|task| &task.deps)
+    {
         *counts.entry(id.as_str()).or_insert(0) += 1;
     }
     counts
@@ -68,7 +103,12 @@ pub(super) fn may_collide(one: &Task, other: &Task, are_free: bool) -> bool {
     if one.files.is_empty() || other.files.is_empty() {
         return !are_free;
     }
-    one.files.iter().any(|file| other.files.iter().any(|known| paths::paths_overlap(&file.path, &known.path)))
+    one.files.iter().any(|file| {
+        other
+            .files
+            .iter()
+            .any(|known| paths::paths_overlap(&file.path, &known.path))
+    })
 }
 
 pub(super) fn group(id: String, title: String, tasks: Vec<String>, stage: usize) -> TaskGroup {

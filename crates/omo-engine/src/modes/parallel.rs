@@ -18,7 +18,10 @@ pub(crate) const WORKER_PREFIX: &str = "worker-";
 /// A plan with sessions keeps them. In any other one a chain of tasks stays with one worker, and all else is apart: in
 /// the same wave where no two workers change the same file.
 pub(super) fn arranged(plan: Plan) -> Plan {
-    let has_workers = plan.groups.iter().any(|group| group.id.starts_with(WORKER_PREFIX));
+    let has_workers = plan
+        .groups
+        .iter()
+        .any(|group| group.id.starts_with(WORKER_PREFIX));
     if has_workers || RunStrategy::for_plan(&plan).starts_clients() {
         return plan;
     }
@@ -29,8 +32,12 @@ pub(super) fn arranged(plan: Plan) -> Plan {
     let chains = chains(&plan.tasks);
     plan.groups = in_waves(&plan.tasks, &chains, are_free);
     plan.tasks = by_worker(std::mem::take(&mut plan.tasks), &plan.groups);
-    plan.policy =
-        RunPolicy { on_task_fail: OnTaskFail::Stop, parallel: Parallelism::Groups, max_workers: 0, ..plan.policy };
+    plan.policy = RunPolicy {
+        on_task_fail: OnTaskFail::Stop,
+        parallel: Parallelism::Groups,
+        max_workers: 0,
+        ..plan.policy
+    };
     plan
 }
 
@@ -42,7 +49,9 @@ fn chains(tasks: &[Task]) -> Vec<Vec<usize>> {
     let mut chains: Vec<Vec<usize>> = Vec::new();
     for (place, task) in tasks.iter().enumerate() {
         let before = match task.deps.as_slice() {
-            [one] if !task.is_verification() && needed.get(one.as_str()) == Some(&1) => chain_of.get(one.as_str()),
+            [one] if !task.is_verification() && needed.get(one.as_str()) == Some(&1) => {
+                chain_of.get(one.as_str())
+            }
             _ => None,
         };
         let number = before.copied().unwrap_or(chains.len());
@@ -58,16 +67,31 @@ fn chains(tasks: &[Task]) -> Vec<Vec<usize>> {
 /// The workers as groups: each after the wave of all that it needs, and in none with another one that may change the
 /// same file.
 fn in_waves(tasks: &[Task], chains: &[Vec<usize>], are_free: bool) -> Vec<TaskGroup> {
-    let of = |chain: &[usize]| -> Vec<&Task> { chain.iter().filter_map(|place| tasks.get(*place)).collect() };
+    let of = |chain: &[usize]| -> Vec<&Task> {
+        chain.iter().filter_map(|place| tasks.get(*place)).collect()
+    };
     let mut wave_of: BTreeMap<&str, usize> = BTreeMap::new();
     let mut made: Vec<(usize, Vec<&Task>)> = Vec::new();
     for chain in chains {
         let own = of(chain);
         let is_own = |id: &String| own.iter().any(|task| task.id == *id);
-        let needs = own.iter().flat_map(|task| &task.deps).filter(|id| !is_own(id));
-        let mut wave = needs.filter_map(|id| wave_of.get(id.as_str())).map(|wave| wave + 1).max().unwrap_or(0);
-        let collides = |other: &[&Task]| own.iter().any(|one| other.iter().any(|two| may_collide(one, two, are_free)));
-        while made.iter().any(|(known, other)| *known == wave && collides(other)) {
+        let needs = own
+            .iter()
+            .flat_map(|task| &task.deps)
+            .filter(|id| !is_own(id));
+        let mut wave = needs
+            .filter_map(|id| wave_of.get(id.as_str()))
+            .map(|wave| wave + 1)
+            .max()
+            .unwrap_or(0);
+        let collides = |other: &[&Task]| {
+            own.iter()
+                .any(|one| other.iter().any(|two| may_collide(one, two, are_free)))
+        };
+        while made
+            .iter()
+            .any(|(known, other)| *known == wave && collides(other))
+        {
             wave += 1;
         }
         wave_of.extend(own.iter().map(|task| (task.id.as_str(), wave)));
@@ -75,10 +99,17 @@ fn in_waves(tasks: &[Task], chains: &[Vec<usize>], are_free: bool) -> Vec<TaskGr
     }
     made.sort_by_key(|(wave, _)| *wave);
     let worker = |(wave, own): (usize, Vec<&Task>)| {
-        let (first, title) = own.first().map(|task| (task.id.clone(), task.title.clone())).unwrap_or_default();
+        let (first, title) = own
+            .first()
+            .map(|task| (task.id.clone(), task.title.clone()))
+            .unwrap_or_default();
         let ids = own.iter().map(|task| task.id.clone()).collect();
         let isolation = GroupIsolation::Worktree;
-        TaskGroup { isolation, names_all_deps: true, ..group(worker_id(&first), title, ids, wave) }
+        TaskGroup {
+            isolation,
+            names_all_deps: true,
+            ..group(worker_id(&first), title, ids, wave)
+        }
     };
     made.into_iter().map(worker).collect()
 }
@@ -95,8 +126,12 @@ fn worker_id(first: &str) -> String {
 }
 
 fn by_worker(mut tasks: Vec<Task>, groups: &[TaskGroup]) -> Vec<Task> {
-    let order: BTreeMap<&str, usize> =
-        groups.iter().flat_map(|group| &group.tasks).enumerate().map(|(place, id)| (id.as_str(), place)).collect();
+    let order: BTreeMap<&str, usize> = groups
+        .iter()
+        .flat_map(|group| &group.tasks)
+        .enumerate()
+        .map(|(place, id)| (id.as_str(), place))
+        .collect();
     tasks.sort_by_key(|task| order.get(task.id.as_str()).copied());
     tasks
 }

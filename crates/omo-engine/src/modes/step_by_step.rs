@@ -7,15 +7,24 @@ use super::review::add_reviews;
 
 /// All tasks in the user's own work tree, in order. Only the stops that the plan itself marks are kept.
 pub(super) fn arranged(plan: Plan) -> Plan {
-    let has_stops = plan.groups.iter().any(|group| group.hard_stop) || plan.tasks.iter().any(|task| task.stop_after);
+    let has_stops = plan.groups.iter().any(|group| group.hard_stop)
+        || plan.tasks.iter().any(|task| task.stop_after);
     if has_stops || plan.policy.parallel == Parallelism::Tasks {
         return in_stretches(flattened(plan));
     }
     let mut plan = plan;
     add_reviews(&mut plan, false);
-    let alone = |group: TaskGroup| TaskGroup { wave: 0, deps: Vec::new(), isolation: GroupIsolation::Shared, ..group };
+    let alone = |group: TaskGroup| TaskGroup {
+        wave: 0,
+        deps: Vec::new(),
+        isolation: GroupIsolation::Shared,
+        ..group
+    };
     plan.groups = plan.groups.into_iter().map(alone).collect();
-    plan.policy = RunPolicy { parallel: Parallelism::None, ..plan.policy };
+    plan.policy = RunPolicy {
+        parallel: Parallelism::None,
+        ..plan.policy
+    };
     plan
 }
 
@@ -38,6 +47,9 @@ fn in_stretches(mut plan: Plan) -> Plan {
         }
     }
     plan.groups = stretches;
-    plan.policy = RunPolicy { parallel: Parallelism::None, ..plan.policy };
+    plan.policy = RunPolicy {
+        parallel: Parallelism::None,
+        ..plan.policy
+    };
     plan
 }

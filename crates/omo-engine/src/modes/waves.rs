@@ -20,7 +20,9 @@ pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
         // again.
         task.on_failure = match task.on_failure {
             OnFailure::Escalate => OnFailure::Escalate,
-            OnFailure::Revert | OnFailure::Retry | OnFailure::Skip | OnFailure::Hold => OnFailure::Hold,
+            OnFailure::Revert | OnFailure::Retry | OnFailure::Skip | OnFailure::Hold => {
+                OnFailure::Hold
+            }
         };
         task.max_attempts = 1;
     }
@@ -51,7 +53,12 @@ pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
 fn add_verification(plan: &mut Plan) {
     let Some(id) = free_id(plan) else { return };
     if plan.final_checks.is_empty() {
-        for check in plan.tasks.iter().filter(|task| task.kind != TaskKind::Tests).flat_map(|task| &task.checks) {
+        for check in plan
+            .tasks
+            .iter()
+            .filter(|task| task.kind != TaskKind::Tests)
+            .flat_map(|task| &task.checks)
+        {
             if !plan.final_checks.contains(check) {
                 plan.final_checks.push(check.clone());
             }

@@ -34,9 +34,18 @@ impl ParallelDriver<'_> {
         let silence = if is_over { &self.silence } else { &fresh };
         for some in ids.chunks(WORK_TREES_AT_ONCE) {
             let remove = |id: &&str| {
-                remove_worker(self.engine, &self.repository, &self.worker_name(id)?, state, parallel, silence)
+                remove_worker(
+                    self.engine,
+                    &self.repository,
+                    &self.worker_name(id)?,
+                    state,
+                    parallel,
+                    silence,
+                )
             };
-            parallel_map(some, remove).into_iter().collect::<Result<(), DriveError>>()?;
+            parallel_map(some, remove)
+                .into_iter()
+                .collect::<Result<(), DriveError>>()?;
         }
         Ok(())
     }
@@ -54,16 +63,27 @@ fn remove_worker(
     let removed = name.worker();
     let group = removed.to_owned();
     let files = copies_folder(engine, name);
-    let has_tree = parallel.groups.get(&group).is_some_and(|known| known.worktree.is_some());
+    let has_tree = parallel
+        .groups
+        .get(&group)
+        .is_some_and(|known| known.worktree.is_some());
     let is_of_plan = find_worker(state, &group).is_some();
-    let record =
-        |what: EventKind| if is_of_plan { engine.transact(|_| Ok((vec![what], ()))).map(drop) } else { Ok(()) };
+    let record = |what: EventKind| {
+        if is_of_plan {
+            engine.transact(|_| Ok((vec![what], ()))).map(drop)
+        } else {
+            Ok(())
+        }
+    };
     let removal = match worktree::prepare_removal(repository, name, Some(&parallel.tip), &files) {
         Ok(removal) => removal,
         // The work tree stays, and holds up nothing else.
         Err(error) => {
             if has_tree {
-                record(EventKind::WorktreeLeft { group, reason: sanitize(&error.to_string(), 500) })?;
+                record(EventKind::WorktreeLeft {
+                    group,
+                    reason: sanitize(&error.to_string(), 500),
+                })?;
             }
             return Ok(());
         }
@@ -74,16 +94,33 @@ fn remove_worker(
     // The folder holds no work, and the system clears its parent.
     let _ = worker_resources::remove_temp_folder(&std::env::temp_dir(), engine.run.id(), removed);
     if let Some(why) = remote_branches::clear_remote(engine, repository, parallel, name, silence)? {
-        record(EventKind::WorktreeLeft { group: removed.to_owned(), reason: why })?;
+        record(EventKind::WorktreeLeft {
+            group: removed.to_owned(),
+            reason: why,
+        })?;
     }
     match worktree::carry_out_removal(repository, &removal) {
         // A folder that stays is removed by the next cleanup.
         Ok(())
-        | Err(WorktreeError::InUse { .. } | WorktreeError::Changed { .. } | WorktreeError::StillThere { .. }) => Ok(()),
+        | Err(
+            WorktreeError::InUse { .. }
+            | WorktreeError::Changed { .. }
+            | WorktreeError::StillThere { .. },
+        ) => Ok(()),
         // As with files of another user: told once, and no obstacle to anything else.
-        Err(_) if parallel.groups.get(removed).is_some_and(|known| known.leftover_reason.is_some()) => Ok(()),
+        Err(_)
+            if parallel
+                .groups
+                .get(removed)
+                .is_some_and(|known| known.leftover_reason.is_some()) =>
+        {
+            Ok(())
+        }
         Err(error) => {
-            record(EventKind::WorktreeLeft { group: removed.to_owned(), reason: sanitize(&error.to_string(), 500) })?;
+            record(EventKind::WorktreeLeft {
+                group: removed.to_owned(),
+                reason: sanitize(&error.to_string(), 500),
+            })?;
             Ok(())
         }
     }
@@ -94,20 +131,39 @@ pub(super) fn copies_folder(engine: &Engine, name: &WorkerName) -> PathBuf {
 }
 
 /// The event of a prepared removal, with all that was kept; `tip` is the commit that its work goes on from.
-pub(super) fn removal_event(removal: &WorktreeRemoval, folder: &Path, tip: Option<String>) -> EventKind {
+pub(super) fn removal_event(
+    removal: &WorktreeRemoval,
+    folder: &Path,
+    tip: Option<String>,
+) -> EventKind {
     let kept = removal.kept.as_ref();
     let copied = kept
         .filter(|kept| !kept.copied.is_empty())
-        .map(|kept| CopiedFiles { folder: folder.to_string_lossy().into_owned(), files: kept.copied.clone() });
-    let rescue_ref = kept.filter(|kept| kept.commit.is_some()).map(|kept| kept.reference.clone());
-    EventKind::GroupRemoved { group: removal.name.worker().to_owned(), rescue_ref, copied, tip }
+        .map(|kept| CopiedFiles {
+            folder: folder.to_string_lossy().into_owned(),
+            files: kept.copied.clone(),
+        });
+    let rescue_ref = kept
+        .filter(|kept| kept.commit.is_some())
+        .map(|kept| kept.reference.clone());
+    EventKind::GroupRemoved {
+        group: removal.name.worker().to_owned(),
+        rescue_ref,
+        copied,
+        tip,
+    }
 }
 
 /// Releases kept work of sessions that were merged since, where the user's branch has it. A session that is not merged
 /// goes on from its kept work.
-pub(super) fn release_merged_work(engine: &Engine, repository: &GitRepository) -> Result<(), DriveError> {
+pub(super) fn release_merged_work(
+    engine: &Engine,
+    repository: &GitRepository,
+) -> Result<(), DriveError> {
     let state = engine.run.state()?;
-    let Some(parallel) = &state.parallel else { return Ok(()) };
+    let Some(parallel) = &state.parallel else {
+        return Ok(());
+    };
     let is_merged = |kept: &KeptWork| parallel.has_status(&kept.name, &[GroupStatus::Merged]);
     let mut kept = read_kept_work(repository, engine.run.id(), &parallel.policy.branch)?;
     kept.retain(|kept| kept.is_in_branch && is_merged(kept));
@@ -124,11 +180,23 @@ pub(super) fn release_merged_work(engine: &Engine, repository: &GitRepository) -
 
 /// Looks again at the kept work of a run: a report names neither work in the user's branch nor released work.
 pub fn refresh_kept_work(run: &str, repository: &GitRepository, state: &mut RunState) {
-    let Some(parallel) = &mut state.parallel else { return };
+    let Some(parallel) = &mut state.parallel else {
+        return;
+    };
     // Without an answer of git, the report follows the ledger.
-    let Ok(kept) = read_kept_work(repository, run, &parallel.policy.branch) else { return };
-    let is_elsewhere = |id: &&String| kept.iter().all(|kept| kept.name != **id || kept.is_in_branch);
-    let gone: Vec<String> = parallel.groups.keys().filter(is_elsewhere).cloned().collect();
+    let Ok(kept) = read_kept_work(repository, run, &parallel.policy.branch) else {
+        return;
+    };
+    let is_elsewhere = |id: &&String| {
+        kept.iter()
+            .all(|kept| kept.name != **id || kept.is_in_branch)
+    };
+    let gone: Vec<String> = parallel
+        .groups
+        .keys()
+        .filter(is_elsewhere)
+        .cloned()
+        .collect();
     parallel.forget_kept_work(&gone);
 }
 
@@ -150,16 +218,27 @@ pub struct ReapReport {
 pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
     let mut reaped = ReapReport::default();
     let state = engine.run.state()?;
-    let Some(parallel) = &state.parallel else { return Ok(reaped) };
-    let Some(repository) = GitRepository::find(engine.root) else { return Ok(reaped) };
+    let Some(parallel) = &state.parallel else {
+        return Ok(reaped);
+    };
+    let Some(repository) = GitRepository::find(engine.root) else {
+        return Ok(reaped);
+    };
     let silence = Silence::new();
     for (id, known) in &parallel.groups {
-        let (GroupStatus::Running, Some(process)) = (known.status, &known.process) else { continue };
+        let (GroupStatus::Running, Some(process)) = (known.status, &known.process) else {
+            continue;
+        };
         let said = read_left_session(&engine.run.log_path(&format!("{id}-session.jsonl")));
         let told = said.result.as_ref().and_then(ClientResult::cost_micros);
-        process_state::end_process(&process_state::ProcessIdentity { pid: process.pid, start: process.mark.clone() });
+        process_state::end_process(&process_state::ProcessIdentity {
+            pid: process.pid,
+            start: process.mark.clone(),
+        });
         let left_there = match WorkerName::new(engine.run.id(), id) {
-            Ok(name) => remote_branches::clear_remote(engine, &repository, parallel, &name, &silence)?,
+            Ok(name) => {
+                remote_branches::clear_remote(engine, &repository, parallel, &name, &silence)?
+            }
             Err(_) => None,
         };
         let id = id.clone();
@@ -172,18 +251,27 @@ pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
                 Some(left) => format!("its supervisor was gone; {left}"),
                 None => "its supervisor was gone".to_owned(),
             };
-            let held = find_worker(state, &id).and_then(|group| verbs::pause_event(state, group, &how));
-            let ended = EventKind::WorkerEnded { group: id.clone(), how, cost: known.cost_of_client(told) };
+            let held =
+                find_worker(state, &id).and_then(|group| verbs::pause_event(state, group, &how));
+            let ended = EventKind::WorkerEnded {
+                group: id.clone(),
+                how,
+                cost: known.cost_of_client(told),
+            };
             Ok((std::iter::once(ended).chain(held).collect(), ()))
         })?;
         reaped.ended_clients.push(known.branch.clone());
     }
     let state = engine.run.state()?;
-    let Some(parallel) = &state.parallel else { return Ok(reaped) };
+    let Some(parallel) = &state.parallel else {
+        return Ok(reaped);
+    };
     for name in worktree::find_leftovers(&repository, engine.run.id())? {
         let known = parallel.groups.get(name.worker());
-        let is_needed = state.phase == RunPhase::Executing && known.is_some_and(|known| known.worktree.is_some());
-        let is_for_checks = name.worker() == FINAL_CHECKS_WORKER || is_preview_worker(name.worker());
+        let is_needed = state.phase == RunPhase::Executing
+            && known.is_some_and(|known| known.worktree.is_some());
+        let is_for_checks =
+            name.worker() == FINAL_CHECKS_WORKER || is_preview_worker(name.worker());
         if is_needed || is_for_checks && state.phase == RunPhase::Executing {
             continue;
         }
@@ -204,7 +292,12 @@ pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
 fn end_workers_of_over_run(engine: &Engine) -> Result<(), DriveError> {
     let state = engine.run.state()?;
     let is_over = state.is_over();
-    if is_over && state.parallel.as_ref().is_some_and(|parallel| parallel.jobs().next().is_some()) {
+    if is_over
+        && state
+            .parallel
+            .as_ref()
+            .is_some_and(|parallel| parallel.jobs().next().is_some())
+    {
         ParallelDriver::new(engine, None)?.end_jobs()?;
     }
     Ok(())

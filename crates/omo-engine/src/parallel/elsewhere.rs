@@ -19,22 +19,37 @@ use crate::state::RunState;
 impl ParallelDriver<'_> {
     /// Looks at the workers elsewhere, when it is time to; `true` where there are any.
     pub(super) fn look_at_jobs(&mut self, state: &RunState) -> Result<bool, DriveError> {
-        let Some(parallel) = state.parallel.as_ref().filter(|parallel| parallel.jobs().next().is_some()) else {
+        let Some(parallel) = state
+            .parallel
+            .as_ref()
+            .filter(|parallel| parallel.jobs().next().is_some())
+        else {
             return Ok(false);
         };
-        let Some(launcher) = self.launcher(&parallel.policy, String::new()) else { return Ok(false) };
+        let Some(launcher) = self.launcher(&parallel.policy, String::new()) else {
+            return Ok(false);
+        };
         let is_over = state.is_over();
         // A job that is being started is neither asked about nor ended before its start is complete.
-        let jobs = parallel.jobs().filter(|(_, job)| !self.starts.is_under_way(&job.name));
-        let jobs: Vec<_> = jobs.map(|(group, job)| (self.job_values(group, job), job)).collect();
+        let jobs = parallel
+            .jobs()
+            .filter(|(_, job)| !self.starts.is_under_way(&job.name));
+        let jobs: Vec<_> = jobs
+            .map(|(group, job)| (self.job_values(group, job), job))
+            .collect();
         let is_cancelling = is_over && !self.jobs.are_cancelled(jobs.iter().map(|(_, job)| *job));
         if jobs.is_empty() || self.jobs.is_fresh(&launcher) && !is_cancelling {
             return Ok(true);
         }
         if is_over {
-            self.jobs.cancel(&launcher, jobs.iter().map(|(values, _)| values.clone()).collect());
+            self.jobs.cancel(
+                &launcher,
+                jobs.iter().map(|(values, _)| values.clone()).collect(),
+            );
         }
-        let look = self.jobs.look(&launcher, &jobs, is_over, (self.engine.now)());
+        let look = self
+            .jobs
+            .look(&launcher, &jobs, is_over, (self.engine.now)());
         self.silence = Silence::new();
         match &look.reports {
             Err(error) if is_over => drop(self.silence.set(error.to_string())),
@@ -48,17 +63,36 @@ impl ParallelDriver<'_> {
     }
 
     /// Writes events about a remote repository or scheduler that is silent for long, or answers again.
-    fn follow_contacts(&mut self, parallel: &ParallelState, look: &JobLook) -> Result<(), DriveError> {
-        let reports = look.reports.as_ref().map(|&()| ()).map_err(ToString::to_string);
+    fn follow_contacts(
+        &mut self,
+        parallel: &ParallelState,
+        look: &JobLook,
+    ) -> Result<(), DriveError> {
+        let reports = look
+            .reports
+            .as_ref()
+            .map(|&()| ())
+            .map_err(ToString::to_string);
         let mut events = Vec::new();
-        for (peer, look) in [(WorkerPeer::Remote, Some(&reports)), (WorkerPeer::Engine, look.listed.as_ref())] {
+        for (peer, look) in [
+            (WorkerPeer::Remote, Some(&reports)),
+            (WorkerPeer::Engine, look.listed.as_ref()),
+        ] {
             let Some(look) = look else { continue };
             let look = look.as_ref().map(|&()| ()).map_err(String::as_str);
             let is_told = parallel.lost_contacts.contains_key(&peer);
-            events.extend(self.jobs.note_contact(peer, look, is_told, (self.engine.now)()).map(|news| match news {
-                ContactNews::Lost { since, reason } => EventKind::ContactLost { peer, since, reason },
-                ContactNews::Restored => EventKind::ContactRestored { peer },
-            }));
+            events.extend(
+                self.jobs
+                    .note_contact(peer, look, is_told, (self.engine.now)())
+                    .map(|news| match news {
+                        ContactNews::Lost { since, reason } => EventKind::ContactLost {
+                            peer,
+                            since,
+                            reason,
+                        },
+                        ContactNews::Restored => EventKind::ContactRestored { peer },
+                    }),
+            );
         }
         if !events.is_empty() {
             self.record(|_| events)?;
@@ -86,11 +120,21 @@ impl ParallelDriver<'_> {
         let group = values.group.clone();
         let outcome = match seen.decision {
             JobDecision::Wait => return Ok(()),
-            JobDecision::Began(host) => return self.record(|_| vec![EventKind::WorkerBegan { group, host }]).map(drop),
-            JobDecision::Requeued => return self.record(|_| vec![EventKind::WorkerRequeued { group }]).map(drop),
+            JobDecision::Began(host) => {
+                return self
+                    .record(|_| vec![EventKind::WorkerBegan { group, host }])
+                    .map(drop);
+            }
+            JobDecision::Requeued => {
+                return self
+                    .record(|_| vec![EventKind::WorkerRequeued { group }])
+                    .map(drop);
+            }
             JobDecision::End(outcome) => outcome,
         };
-        let Some(known) = find_worker(state, &group).cloned() else { return Ok(()) };
+        let Some(known) = find_worker(state, &group).cloned() else {
+            return Ok(());
+        };
         // A worker that its scheduler has lost may still be at work.
         if !matches!(outcome, JobOutcome::Reported(..)) {
             self.jobs.cancel(launcher, vec![values.clone()]);
@@ -98,7 +142,11 @@ impl ParallelDriver<'_> {
                 // The next look comes to the same end.
                 return Ok(());
             }
-            if let Some(why) = self.jobs.cancel_failure(&job.name).filter(|_| seen.may_be_there) {
+            if let Some(why) = self
+                .jobs
+                .cancel_failure(&job.name)
+                .filter(|_| seen.may_be_there)
+            {
                 let (group, job, reason) = (group.clone(), job.name.clone(), sanitize(why, 300));
                 self.record(|_| vec![EventKind::WorkerNotCancelled { group, job, reason }])?;
             }
@@ -113,16 +161,30 @@ impl ParallelDriver<'_> {
     }
 
     /// The launcher of the run, whose workers reach the remote repository at this address where it names no other one.
-    pub(super) fn launcher(&self, policy: &ClientPolicy, address: String) -> Option<ProfileLauncher> {
-        let launcher = find_launcher(self.engine, &self.repository, policy, self.launch_config.as_ref())?;
-        Some(ProfileLauncher { address, ..launcher })
+    pub(super) fn launcher(
+        &self,
+        policy: &ClientPolicy,
+        address: String,
+    ) -> Option<ProfileLauncher> {
+        let launcher = find_launcher(
+            self.engine,
+            &self.repository,
+            policy,
+            self.launch_config.as_ref(),
+        )?;
+        Some(ProfileLauncher {
+            address,
+            ..launcher
+        })
     }
 
     fn job_values(&self, group: &str, job: &SubmittedWorker) -> JobValues {
         let name = self.worker_name(group);
         JobValues {
             job: job.name.clone(),
-            branch: name.map(|name| launch_branch(&name.branch(), job.launch)).unwrap_or_default(),
+            branch: name
+                .map(|name| launch_branch(&name.branch(), job.launch))
+                .unwrap_or_default(),
             brief: job.brief.clone(),
             group: group.to_owned(),
             log: log_path(self.engine, group, job.launch),

@@ -15,23 +15,40 @@ use crate::wave_rules::{self, RedChecks};
 use crate::work::{EngineError, SilentWatcher};
 
 impl ParallelDriver<'_> {
-    pub(super) fn run_final_checks(&self, state: &RunState, parallel: &ParallelState) -> Result<(), DriveError> {
+    pub(super) fn run_final_checks(
+        &self,
+        state: &RunState,
+        parallel: &ParallelState,
+    ) -> Result<(), DriveError> {
         // A commit that the user made meanwhile may be the fix.
         if let Some(at) = self.user_branch_ahead(parallel)? {
             return self.catch_up(state, parallel, &at);
         }
         if let Some(tree) = self.tree_checked_behind_wave(state, parallel)? {
             let is_same = |now: &RunState| now.plan.final_checks == state.plan.final_checks;
-            let reused = |now: &RunState| is_same(now).then_some(EventKind::WaveCheckReused { tree });
-            return self.record(|now| reused(now).into_iter().collect()).map(drop);
+            let reused =
+                |now: &RunState| is_same(now).then_some(EventKind::WaveCheckReused { tree });
+            return self
+                .record(|now| reused(now).into_iter().collect())
+                .map(drop);
         }
-        let check = |tree: ProvedWorktree| self.engine.in_tree(tree).run_final_checks(&mut SilentWatcher);
-        self.in_tree_of(&parallel.policy, &parallel.tip, check).map(drop)
+        let check = |tree: ProvedWorktree| {
+            self.engine
+                .in_tree(tree)
+                .run_final_checks(&mut SilentWatcher)
+        };
+        self.in_tree_of(&parallel.policy, &parallel.tip, check)
+            .map(drop)
     }
 
     /// Checks the whole before a wave begins from it. A red check that was green before holds that wave back; one that
     /// was red before as well may need later waves.
-    pub(super) fn check_wave(&self, state: &RunState, parallel: &ParallelState, next: usize) -> Result<(), DriveError> {
+    pub(super) fn check_wave(
+        &self,
+        state: &RunState,
+        parallel: &ParallelState,
+        next: usize,
+    ) -> Result<(), DriveError> {
         // A commit that the user made meanwhile may be the fix. A conflict with it is asked about at the end, and holds
         // up no work before.
         if let Some(at) = self.user_branch_ahead(parallel)?
@@ -39,32 +56,77 @@ impl ParallelDriver<'_> {
         {
             return Ok(());
         }
-        let Some(wave) = wave_rules::last_unchecked_wave(state, parallel, next) else { return Ok(()) };
-        let every: Vec<usize> = (0..state.plan.final_checks.len()).collect();
-        let Some(found) = self.check_commit(parallel, &parallel.tip, &format!("wave-{}", wave + 1), &every)? else {
+        let Some(wave) = wave_rules::last_unchecked_wave(state, parallel, next) else {
             return Ok(());
         };
-        let outcomes: Vec<TaskCheckOutcome> = found.into_iter().map(|(_, outcome)| outcome).collect();
-        let RedChecks { mut broken, unknown, .. } = wave_rules::judge_red(parallel, &outcomes);
+        let every: Vec<usize> = (0..state.plan.final_checks.len()).collect();
+        let Some(found) = self.check_commit(
+            parallel,
+            &parallel.tip,
+            &format!("wave-{}", wave + 1),
+            &every,
+        )?
+        else {
+            return Ok(());
+        };
+        let outcomes: Vec<TaskCheckOutcome> =
+            found.into_iter().map(|(_, outcome)| outcome).collect();
+        let RedChecks {
+            mut broken,
+            unknown,
+            ..
+        } = wave_rules::judge_red(parallel, &outcomes);
         match user_branch_base(state, parallel).filter(|_| !unknown.is_empty()) {
             Some(base) => {
-                let Some(before) = self.check_commit(parallel, base, "before-waves", &unknown)? else { return Ok(()) };
-                broken.extend(before.into_iter().filter(|(_, outcome)| outcome.is_green()).map(|(place, _)| place));
+                let Some(before) = self.check_commit(parallel, base, "before-waves", &unknown)?
+                else {
+                    return Ok(());
+                };
+                broken.extend(
+                    before
+                        .into_iter()
+                        .filter(|(_, outcome)| outcome.is_green())
+                        .map(|(place, _)| place),
+                );
             }
             // An unknown outcome counts against the wave.
             None => broken.extend(unknown),
         }
         broken.sort_unstable();
         let groups = wave_rules::merged_since_green(parallel, &broken).to_vec();
-        let groups = if broken.is_empty() { Vec::new() } else { groups };
-        let (tip, tree) = (parallel.tip.clone(), self.repository.tree_of(&parallel.tip)?);
-        let checked = EventKind::WaveChecked { wave, tip, tree, outcomes, broken, groups };
+        let groups = if broken.is_empty() {
+            Vec::new()
+        } else {
+            groups
+        };
+        let (tip, tree) = (
+            parallel.tip.clone(),
+            self.repository.tree_of(&parallel.tip)?,
+        );
+        let checked = EventKind::WaveChecked {
+            wave,
+            tip,
+            tree,
+            outcomes,
+            broken,
+            groups,
+        };
         // An edited plan may have other checks by now.
         let is_asked = |now: &RunState| {
             now.plan.final_checks == state.plan.final_checks
-                && now.parallel.as_ref().is_some_and(|known| known.tip == parallel.tip)
+                && now
+                    .parallel
+                    .as_ref()
+                    .is_some_and(|known| known.tip == parallel.tip)
         };
-        self.record(|now| if is_asked(now) { vec![checked] } else { Vec::new() }).map(drop)
+        self.record(|now| {
+            if is_asked(now) {
+                vec![checked]
+            } else {
+                Vec::new()
+            }
+        })
+        .map(drop)
     }
 
     /// Outcomes of checks of the whole on a commit, each by its position. `None` where a person has to see to the work
@@ -76,8 +138,11 @@ impl ParallelDriver<'_> {
         name: &str,
         places: &[usize],
     ) -> Result<Option<Vec<(usize, TaskCheckOutcome)>>, DriveError> {
-        let check =
-            |tree: ProvedWorktree| self.engine.in_tree(tree).run_each_final_check(name, places, &mut SilentWatcher);
+        let check = |tree: ProvedWorktree| {
+            self.engine
+                .in_tree(tree)
+                .run_each_final_check(name, places, &mut SilentWatcher)
+        };
         self.in_tree_of(&parallel.policy, commit, check)
     }
 
@@ -96,7 +161,8 @@ impl ParallelDriver<'_> {
             Ok(Err(error)) => Err(error.into()),
             Err(why) => {
                 let why = format!("there is no work tree to check the whole in: {why}");
-                self.refuse_landing(&why, Vec::new(), Vec::new()).map(|()| None)
+                self.refuse_landing(&why, Vec::new(), Vec::new())
+                    .map(|()| None)
             }
         }
     }
@@ -111,12 +177,18 @@ impl ParallelDriver<'_> {
         let name = self.worker_name(FINAL_CHECKS_WORKER)?;
         // The leftover of an earlier try may have an earlier tip.
         let fresh = worktree::discard_worktree(&self.repository, &name);
-        let created = match fresh.and_then(|()| worktree::create_worktree(&self.repository, &name, commit)) {
-            Ok(created) => created,
-            Err(error) => return Ok(Err(error.to_string())),
-        };
+        let created =
+            match fresh.and_then(|()| worktree::create_worktree(&self.repository, &name, commit)) {
+                Ok(created) => created,
+                Err(error) => return Ok(Err(error.to_string())),
+            };
         if let Some(command) = &policy.setup
-            && let Some(why) = self.run_setup_command(FINAL_CHECKS_WORKER, command, &created.path, created.was_there)?
+            && let Some(why) = self.run_setup_command(
+                FINAL_CHECKS_WORKER,
+                command,
+                &created.path,
+                created.was_there,
+            )?
         {
             return Ok(Err(why));
         }
@@ -134,12 +206,19 @@ impl ParallelDriver<'_> {
         state: &RunState,
         parallel: &ParallelState,
     ) -> Result<Option<String>, DriveError> {
-        let Some(known) = parallel.wave_check.as_ref().filter(|known| known.checks == state.plan.final_checks) else {
+        let Some(known) = parallel
+            .wave_check
+            .as_ref()
+            .filter(|known| known.checks == state.plan.final_checks)
+        else {
             return Ok(None);
         };
-        let folder = self.worker_name(FINAL_CHECKS_WORKER)?.path(&self.repository);
+        let folder = self
+            .worker_name(FINAL_CHECKS_WORKER)?
+            .path(&self.repository);
         let is_as_now = |(check, outcome): (&TaskCheck, &TaskCheckOutcome)| {
-            outcome.is_green() && outcome.setting == self.engine.environment.task_check_setting(check, &folder)
+            outcome.is_green()
+                && outcome.setting == self.engine.environment.task_check_setting(check, &folder)
         };
         let tree = self.repository.tree_of(&parallel.tip)?;
         let is_same = tree == known.tree && known.checks.iter().zip(&known.outcomes).all(is_as_now);

@@ -26,29 +26,41 @@ impl ParallelDriver<'_> {
         let name = self.worker_name(&group.id)?;
         let good = self.last_good_commit(state, group, &known.base)?;
         // Earlier work that was left out when its step was done again is in no branch of the session.
-        let committed = passed_tasks(state, group).filter_map(|task| task.last_end.as_ref()?.commit.clone());
+        let committed =
+            passed_tasks(state, group).filter_map(|task| task.last_end.as_ref()?.commit.clone());
         let commits: Vec<String> = committed.chain([good.clone()]).collect();
         let tip = self.repository.commit_of(&name.branch_reference())?;
         let has_all = |tip: &String| {
-            commits.iter().all(|it| it == tip) || self.repository.contains(tip, &commits).unwrap_or(false)
+            commits.iter().all(|it| it == tip)
+                || self.repository.contains(tip, &commits).unwrap_or(false)
         };
         let Some(tip) = tip.filter(has_all) else {
-            return Ok(Err(format!("the branch {} does not hold what its steps committed", name.branch())));
+            return Ok(Err(format!(
+                "the branch {} does not hold what its steps committed",
+                name.branch()
+            )));
         };
         let judged = judged_files(state, group);
         let mut strays = changed_files(&self.repository, &known.base, &good)?;
-        strays.retain(|file| !judged.contains(file) && !ultraexecute_progress::is_progress_file(file));
+        strays.retain(|file| {
+            !judged.contains(file) && !ultraexecute_progress::is_progress_file(file)
+        });
         if strays.is_empty() {
             return Ok(Ok(good));
         }
         // The client may have taken them out again, and done nothing else.
         let since = changed_files(&self.repository, &good, &tip)?;
         let of_tip = changed_files(&self.repository, &known.base, &tip)?;
-        if since.iter().all(|file| !judged.contains(file)) && of_tip.iter().all(|file| judged.contains(file)) {
+        if since.iter().all(|file| !judged.contains(file))
+            && of_tip.iter().all(|file| judged.contains(file))
+        {
             return Ok(Ok(tip));
         }
         // Short: the way out stands behind it, and a display shows only a few lines.
-        let (named, place) = (sanitize(&strays.join(", "), 80), known.worktree.as_deref().unwrap_or_default());
+        let (named, place) = (
+            sanitize(&strays.join(", "), 80),
+            known.worktree.as_deref().unwrap_or_default(),
+        );
         Ok(Err(format!(
             "no step of it was judged with what its branch changes in {named}; take that back there with a commit, in {}, \
              and continue",
@@ -63,11 +75,18 @@ impl ParallelDriver<'_> {
         group: &TaskGroup,
         base: &str,
     ) -> Result<String, DriveError> {
-        Ok(later_commit(&self.repository, base, last_passed_commit(state, group, base))?)
+        Ok(later_commit(
+            &self.repository,
+            base,
+            last_passed_commit(state, group, base),
+        )?)
     }
 }
 
-fn passed_tasks<'s>(state: &'s RunState, group: &'s TaskGroup) -> impl Iterator<Item = &'s TaskState> {
+fn passed_tasks<'s>(
+    state: &'s RunState,
+    group: &'s TaskGroup,
+) -> impl Iterator<Item = &'s TaskState> {
     let tasks = group.tasks.iter().filter_map(|id| state.tasks.get(id));
     tasks.filter(|task| is_done(state, task.status))
 }
@@ -77,8 +96,12 @@ fn passed_tasks<'s>(state: &'s RunState, group: &'s TaskGroup) -> impl Iterator<
 fn judged_files(state: &RunState, group: &TaskGroup) -> BTreeSet<String> {
     let ends = passed_tasks(state, group).filter_map(|task| task.last_end.as_ref());
     ends.flat_map(|end| {
-        let own = end.files.iter().filter(|file| !end.out_of_scope.contains(file));
-        own.chain(end.hook_changes.iter().flat_map(|changes| &changes.files)).cloned()
+        let own = end
+            .files
+            .iter()
+            .filter(|file| !end.out_of_scope.contains(file));
+        own.chain(end.hook_changes.iter().flat_map(|changes| &changes.files))
+            .cloned()
     })
     .collect()
 }

@@ -28,5 +28,9 @@ pub(super) fn find_launcher(
 
 /// Path of the log for a worker's output, such as `S2-worker-1.log`.
 pub(super) fn log_path(engine: &Engine, group: &str, launch: u32) -> String {
-    engine.run.log_path(&format!("{group}-worker-{launch}.log")).display().to_string()
+    engine
+        .run
+        .log_path(&format!("{group}-worker-{launch}.log"))
+        .display()
+        .to_string()
 }

@@ -26,8 +26,14 @@ impl ParallelDriver<'_> {
     ) -> Result<(), DriveError> {
         let end = classify_end(process, said, (self.engine.now)());
         let state = self.engine.run.state()?;
-        let Some(group) = find_worker(&state, id).cloned() else { return Ok(()) };
-        if state.parallel.as_ref().is_some_and(|parallel| parallel.policy.launcher.is_some()) {
+        let Some(group) = find_worker(&state, id).cloned() else {
+            return Ok(());
+        };
+        if state
+            .parallel
+            .as_ref()
+            .is_some_and(|parallel| parallel.policy.launcher.is_some())
+        {
             return self.take_in_remote_work(&group, process_end(process));
         }
         let goes_on = !state.is_over();
@@ -35,7 +41,10 @@ impl ParallelDriver<'_> {
             Ok(files) => (files, None),
             Err(gone) => (Vec::new(), Some(gone.to_string()).filter(|_| goes_on)),
         };
-        let facts = LedgerFacts { tasks_left: tasks_left(&state, &group), was_resumed: self.was_resumed.contains(id) };
+        let facts = LedgerFacts {
+            tasks_left: tasks_left(&state, &group),
+            was_resumed: self.was_resumed.contains(id),
+        };
         let follow = if gone.is_some() {
             FollowUp::Settled
         } else if goes_on {
@@ -51,8 +60,14 @@ impl ParallelDriver<'_> {
         }
         let known = state.group_state(id);
         let told = told_cost(&end, said);
-        let cost = known.map(|known| known.cost_of_client(told)).unwrap_or_default();
-        let ended = EventKind::WorkerEnded { group: id.to_owned(), how: describe_client_end(&end), cost };
+        let cost = known
+            .map(|known| known.cost_of_client(told))
+            .unwrap_or_default();
+        let ended = EventKind::WorkerEnded {
+            group: id.to_owned(),
+            how: describe_client_end(&end),
+            cost,
+        };
         let is_running = known.is_some_and(|known| known.process.is_some());
         let detail = client_end_detail(&end);
         self.record(|state| {
@@ -69,10 +84,19 @@ impl ParallelDriver<'_> {
     }
 
     /// Retries the commit that `git` refused, in the session's work tree, and goes on with the session.
-    pub(super) fn commit_again(&self, state: &RunState, group: &TaskGroup, task: &str) -> Result<(), DriveError> {
+    pub(super) fn commit_again(
+        &self,
+        state: &RunState,
+        group: &TaskGroup,
+        task: &str,
+    ) -> Result<(), DriveError> {
         let tree = worker_tree(state, self.engine.run.id(), &group.id);
         let failed = match tree.unwrap_or_else(|| Err(WorktreeGone::NoFolder(PathBuf::new()))) {
-            Ok(worktree) => match self.engine.in_tree(worktree).commit_again(task, &mut SilentWatcher) {
+            Ok(worktree) => match self
+                .engine
+                .in_tree(worktree)
+                .commit_again(task, &mut SilentWatcher)
+            {
                 Ok(_) => None,
                 Err(EngineError::Cancelled) => return Ok(()),
                 Err(error) => Some(error.to_string()),
@@ -80,21 +104,39 @@ impl ParallelDriver<'_> {
             Err(gone) => Some(gone.to_string()),
         };
         if let Some(why) = failed {
-            return self.report_stuck::<()>(group, &format!("its commit could not be tried again: {why}")).map(drop);
+            return self
+                .report_stuck::<()>(
+                    group,
+                    &format!("its commit could not be tried again: {why}"),
+                )
+                .map(drop);
         }
         self.end_if_done(group).map(drop)
     }
 
-    fn files_changed_by(&self, state: &RunState, group: &TaskGroup) -> Result<Vec<String>, WorktreeGone> {
-        let tree = state.group_state(&group.id).and_then(|known| known.worktree.clone());
+    fn files_changed_by(
+        &self,
+        state: &RunState,
+        group: &TaskGroup,
+    ) -> Result<Vec<String>, WorktreeGone> {
+        let tree = state
+            .group_state(&group.id)
+            .and_then(|known| known.worktree.clone());
         let (Some(tree), Some((id, running))) = (tree, verbs::running_task_in(state, group)) else {
             return Ok(Vec::new());
         };
-        let Some(task) = state.plan.task(id) else { return Ok(Vec::new()) };
+        let Some(task) = state.plan.task(id) else {
+            return Ok(Vec::new());
+        };
         let folder = PathBuf::from(tree);
-        let Ok(name) = self.worker_name(&group.id) else { return Err(WorktreeGone::NoFolder(folder)) };
+        let Ok(name) = self.worker_name(&group.id) else {
+            return Err(WorktreeGone::NoFolder(folder));
+        };
         let worktree = ProvedWorktree::of_worker(&self.repository, &name, &folder)?;
-        Ok(self.engine.in_tree(worktree).changed_files(state, task, running))
+        Ok(self
+            .engine
+            .in_tree(worktree)
+            .changed_files(state, task, running))
     }
 }
 
@@ -103,7 +145,12 @@ fn tasks_left(state: &RunState, group: &TaskGroup) -> u32 {
     if group_outcome(state, group).is_some() {
         return 0;
     }
-    let left = group.tasks.iter().filter(|id| state.tasks.get(*id).is_none_or(|task| !task.status.is_ended()));
+    let left = group.tasks.iter().filter(|id| {
+        state
+            .tasks
+            .get(*id)
+            .is_none_or(|task| !task.status.is_ended())
+    });
     u32::try_from(left.count()).unwrap_or(u32::MAX).max(1)
 }
 
@@ -112,16 +159,22 @@ fn describe_client_end(end: &ClientEnd) -> String {
         ClientEnd::Ended => "it ended by itself".to_owned(),
         ClientEnd::TurnsSpent => "it had taken all of its turns".to_owned(),
         ClientEnd::BudgetSpent => "it had spent its budget".to_owned(),
-        ClientEnd::UsageLimit { until: Some(until) } => format!("it met a limit of use, which is reset at {until}"),
+        ClientEnd::UsageLimit { until: Some(until) } => {
+            format!("it met a limit of use, which is reset at {until}")
+        }
         ClientEnd::UsageLimit { until: None } => "it met a limit of use".to_owned(),
         ClientEnd::ApiError { status, detail } => {
-            let status = status.map(|status| format!(" ({status})")).unwrap_or_default();
+            let status = status
+                .map(|status| format!(" ({status})"))
+                .unwrap_or_default();
             format!("the API failed{status}: {}", sanitize(detail, 200))
         }
         ClientEnd::TimedOut => "its time was up".to_owned(),
         ClientEnd::Stopped => "it was stopped".to_owned(),
         ClientEnd::Killed { signal } => {
-            let signal = signal.map(|signal| format!(" with signal {signal}")).unwrap_or_default();
+            let signal = signal
+                .map(|signal| format!(" with signal {signal}"))
+                .unwrap_or_default();
             format!("it was killed{signal}")
         }
         ClientEnd::NeverBegan(why) => format!("it never began: {}", sanitize(why, 200)),
@@ -131,9 +184,9 @@ fn describe_client_end(end: &ClientEnd) -> String {
 
 fn client_end_detail(end: &ClientEnd) -> String {
     match end {
-        ClientEnd::ApiError { detail, .. } | ClientEnd::NeverBegan(detail) | ClientEnd::Garbage(detail) => {
-            detail.clone()
-        }
+        ClientEnd::ApiError { detail, .. }
+        | ClientEnd::NeverBegan(detail)
+        | ClientEnd::Garbage(detail) => detail.clone(),
         _ => String::new(),
     }
 }

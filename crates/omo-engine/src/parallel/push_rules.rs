@@ -7,13 +7,28 @@ use crate::state::{RunState, TaskStatus};
 
 /// The commit of the passed steps of a session: of the one that passed last, or the one it began from. A step that is
 /// done again may pass after those that follow it.
-pub(crate) fn last_passed_commit<'s>(state: &'s RunState, group: &TaskGroup, base: &'s str) -> &'s str {
+pub(crate) fn last_passed_commit<'s>(
+    state: &'s RunState,
+    group: &TaskGroup,
+    base: &'s str,
+) -> &'s str {
     let commit = |id: &String| {
-        let known = state.tasks.get(id).filter(|known| is_done(state, known.status))?;
-        Some((known.updated_at, known.last_end.as_ref()?.commit.as_deref()?))
+        let known = state
+            .tasks
+            .get(id)
+            .filter(|known| is_done(state, known.status))?;
+        Some((
+            known.updated_at,
+            known.last_end.as_ref()?.commit.as_deref()?,
+        ))
     };
     // The last of equal ones.
-    group.tasks.iter().filter_map(commit).max_by_key(|(at, _)| *at).map_or(base, |(_, commit)| commit)
+    group
+        .tasks
+        .iter()
+        .filter_map(commit)
+        .max_by_key(|(at, _)| *at)
+        .map_or(base, |(_, commit)| commit)
 }
 
 pub(crate) fn is_done(state: &RunState, status: TaskStatus) -> bool {

@@ -30,11 +30,18 @@ pub(super) fn clear_remote(
     name: &WorkerName,
     silence: &Silence,
 ) -> Result<Option<String>, DriveError> {
-    let Some(launcher) = find_launcher(engine, repository, &parallel.policy, None) else { return Ok(None) };
+    let Some(launcher) = find_launcher(engine, repository, &parallel.policy, None) else {
+        return Ok(None);
+    };
     if count_launches(engine.run, name.worker()) == 0 {
         return Ok(None);
     }
-    let not_known = |why: &str| Ok(Some(format!("what is on the remote {} is not known: {why}", launcher.remote_name)));
+    let not_known = |why: &str| {
+        Ok(Some(format!(
+            "what is on the remote {} is not known: {why}",
+            launcher.remote_name
+        )))
+    };
     if let Some(why) = silence.get() {
         return not_known(why);
     }
@@ -47,7 +54,11 @@ pub(super) fn clear_remote(
             release_kept(repository, &keeper)?;
         }
     }
-    let told: Vec<String> = collected.undeleted.into_iter().chain(collected.fetch_error).collect();
+    let told: Vec<String> = collected
+        .undeleted
+        .into_iter()
+        .chain(collected.fetch_error)
+        .collect();
     Ok((!told.is_empty()).then(|| told.join("; ")))
 }
 
@@ -58,10 +69,17 @@ pub(super) fn find_kept_launch(
     name: &WorkerName,
     launch: u32,
 ) -> Result<Option<(String, WorkerName)>, DriveError> {
-    let Some(keeper) = launch_keeper(run.id(), name, launch) else { return Ok(None) };
-    Ok(repository.commit_of(&keeper.keep_reference())?.map(|tip| (tip, keeper)))
+    let Some(keeper) = launch_keeper(run.id(), name, launch) else {
+        return Ok(None);
+    };
+    Ok(repository
+        .commit_of(&keeper.keep_reference())?
+        .map(|tip| (tip, keeper)))
 }
 
 pub(super) fn count_launches(run: &Run, group: &str) -> u32 {
-    (1..=MAX_LAUNCHES).take_while(|launch| run.has_log(&launch_name(group, *launch))).last().unwrap_or(0)
+    (1..=MAX_LAUNCHES)
+        .take_while(|launch| run.has_log(&launch_name(group, *launch)))
+        .last()
+        .unwrap_or(0)
 }

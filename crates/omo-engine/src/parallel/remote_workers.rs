@@ -31,14 +31,29 @@ enum Judgement {
 
 impl ParallelDriver<'_> {
     /// Takes in a finished worker elsewhere: its push is fetched, deleted there and judged here.
-    pub(super) fn take_in_remote_work(&self, group: &TaskGroup, end: RemoteEnd) -> Result<(), DriveError> {
+    pub(super) fn take_in_remote_work(
+        &self,
+        group: &TaskGroup,
+        end: RemoteEnd,
+    ) -> Result<(), DriveError> {
         self.pause_unfinished_judgement(group)?;
         let state = self.engine.run.state()?;
-        let Some(terms) = state.parallel.as_ref().map(|parallel| parallel.policy.clone()) else { return Ok(()) };
+        let Some(terms) = state
+            .parallel
+            .as_ref()
+            .map(|parallel| parallel.policy.clone())
+        else {
+            return Ok(());
+        };
         let goes_on = !state.is_over();
-        let (number, name) = (count_launches(self.engine.run, &group.id), self.worker_name(&group.id)?);
+        let (number, name) = (
+            count_launches(self.engine.run, &group.id),
+            self.worker_name(&group.id)?,
+        );
         // At the end of a run its user waits: a remote that was silent once is not asked for each of its workers.
-        let Some(launcher) = self.launcher(&terms, String::new()) else { return Ok(()) };
+        let Some(launcher) = self.launcher(&terms, String::new()) else {
+            return Ok(());
+        };
         let collected = match self.silence.get().filter(|_| !goes_on) {
             Some(why) => Err(why.clone()),
             None => launcher.take_in(&name).map_err(|error| error.to_string()),
@@ -49,28 +64,42 @@ impl ParallelDriver<'_> {
             let _ = self.silence.set(why.clone());
         }
         let mut how = end.how;
-        let mut follow = if goes_on { end.follow } else { FollowUp::Hold("the run was stopped") };
+        let mut follow = if goes_on {
+            end.follow
+        } else {
+            FollowUp::Hold("the run was stopped")
+        };
         let mut stuck = None;
         let mut collected = collected.unwrap_or_else(|error| {
-            stuck = Some(format!("what was pushed could not be fetched from {}: {error}", terms.remote_name()));
+            stuck = Some(format!(
+                "what was pushed could not be fetched from {}: {error}",
+                terms.remote_name()
+            ));
             Collected::default()
         });
         if collected.tips.iter().all(|(launch, ..)| *launch != number)
-            && let Some((tip, keeper)) = find_kept_launch(self.engine.run, &self.repository, &name, number)?
+            && let Some((tip, keeper)) =
+                find_kept_launch(self.engine.run, &self.repository, &name, number)?
         {
             // A supervisor that died before the judgement has fetched the push, and deleted it and its report there.
             "what it pushed was fetched before its supervisor ended".clone_into(&mut how);
             (stuck, collected.fetch_error) = (None, None);
             collected.tips.push((number, tip, keeper));
         }
-        let pushed = collected.tips.iter().find(|(launch, ..)| *launch == number).map(|(_, tip, _)| tip.as_str());
+        let pushed = collected
+            .tips
+            .iter()
+            .find(|(launch, ..)| *launch == number)
+            .map(|(_, tip, _)| tip.as_str());
         // A push that exists and did not arrive is not nothing: no attempt is used for it.
         stuck = stuck.or_else(|| collected.fetch_error.clone().filter(|_| pushed.is_none()));
         if goes_on && stuck.is_none() {
             match self.judge_pushed(group, &name, pushed)? {
                 Judgement::Settled => follow = FollowUp::Settled,
                 Judgement::Refused(why) => (follow, stuck) = (FollowUp::Settled, Some(why)),
-                Judgement::Missing(task) => stuck = self.start_missing_task(group, &task, &follow)?,
+                Judgement::Missing(task) => {
+                    stuck = self.start_missing_task(group, &task, &follow)?
+                }
             }
         } else if stuck.is_some() {
             follow = FollowUp::Settled;
@@ -87,13 +116,26 @@ impl ParallelDriver<'_> {
         let (id, how) = (group.id.clone(), sanitize(&how, 500));
         self.record(|state| {
             let known = state.group_state(&id);
-            let is_running = known.is_some_and(|known| known.process.is_some() || known.job.is_some());
-            let ended = EventKind::WorkerEnded { group: id.clone(), how: how.clone(), cost: end.cost };
+            let is_running =
+                known.is_some_and(|known| known.process.is_some() || known.job.is_some());
+            let ended = EventKind::WorkerEnded {
+                group: id.clone(),
+                how: how.clone(),
+                cost: end.cost,
+            };
             let mut events: Vec<EventKind> = is_running.then_some(ended).into_iter().collect();
             if state.phase == RunPhase::Executing {
-                events.extend(verbs::client_end_events(state, group, &follow, Vec::new(), &end.detail));
-                events
-                    .extend(stuck.map(|why| EventKind::GroupStuck { group: id.clone(), reason: sanitize(&why, 500) }));
+                events.extend(verbs::client_end_events(
+                    state,
+                    group,
+                    &follow,
+                    Vec::new(),
+                    &end.detail,
+                ));
+                events.extend(stuck.map(|why| EventKind::GroupStuck {
+                    group: id.clone(),
+                    reason: sanitize(&why, 500),
+                }));
             }
             events
         })?;
@@ -103,8 +145,16 @@ impl ParallelDriver<'_> {
     /// Pauses a step whose judgement a dead supervisor began: no worker elsewhere begins one here.
     fn pause_unfinished_judgement(&self, group: &TaskGroup) -> Result<(), DriveError> {
         let is_judged = |state: &RunState| state.phase == RunPhase::Executing;
-        let pause = |state: &RunState| verbs::pause_event(state, group, "its supervisor ended while it was judged");
-        self.record(|state| pause(state).filter(|_| is_judged(state)).into_iter().collect()).map(drop)
+        let pause = |state: &RunState| {
+            verbs::pause_event(state, group, "its supervisor ended while it was judged")
+        };
+        self.record(|state| {
+            pause(state)
+                .filter(|_| is_judged(state))
+                .into_iter()
+                .collect()
+        })
+        .map(drop)
     }
 
     /// Judges each step in order, up to the first that does not pass.
@@ -120,9 +170,14 @@ impl ParallelDriver<'_> {
         let mut good = self.last_good_commit(&state, group, &base.unwrap_or_default())?;
         let pushed = pushed.unwrap_or(&good).to_owned();
         checkout_at(&self.repository, name, &good)?;
-        if !self.repository.contains(&pushed, std::slice::from_ref(&good))? {
+        if !self
+            .repository
+            .contains(&pushed, std::slice::from_ref(&good))?
+        {
             let why = "what was pushed does not go on from the commit that it was given: history was rewritten";
-            return Ok(Judgement::Refused(format!("{why} ({pushed} does not follow from {good})")));
+            return Ok(Judgement::Refused(format!(
+                "{why} ({pushed} does not follow from {good})"
+            )));
         }
         let commits = remote::commit_messages(&self.repository, &good, &pushed)?;
         let engine = match ProvedWorktree::of_worker(&self.repository, name, &tree) {
@@ -131,12 +186,20 @@ impl ParallelDriver<'_> {
         };
         loop {
             let state = self.engine.run.state()?;
-            let Some(task) = parallel_schedule::next_task_of(&state, group) else { return Ok(Judgement::Settled) };
+            let Some(task) = parallel_schedule::next_task_of(&state, group) else {
+                return Ok(Judgement::Settled);
+            };
             let Some(commit) = find_task_commit(&commits, self.engine.run.id(), &task.id) else {
                 return Ok(Judgement::Missing(task.id.clone()));
             };
-            if !self.repository.contains(commit, std::slice::from_ref(&good))? {
-                let why = format!("the commit of step {} does not follow from the step before it", task.id);
+            if !self
+                .repository
+                .contains(commit, std::slice::from_ref(&good))?
+            {
+                let why = format!(
+                    "the commit of step {} does not follow from the step before it",
+                    task.id
+                );
                 return Ok(Judgement::Refused(why));
             }
             let judged = self.judge_pushed_task(&engine, name, &task.id, &good, commit);
@@ -173,9 +236,21 @@ impl ParallelDriver<'_> {
         let started = engine.start(task, &mut SilentWatcher)?;
         checkout_at(&self.repository, name, commit)?;
         let files = remote::changed_files(&self.repository, before, commit)?;
-        let committed = WorkerCommit { commit: commit.to_owned(), files };
-        let judged = engine.done(&started.ticket, CompletionReport::default(), Some(&committed), &mut SilentWatcher)?;
-        Ok(judged.state.tasks.get(task).is_some_and(|known| known.status == TaskStatus::Passed))
+        let committed = WorkerCommit {
+            commit: commit.to_owned(),
+            files,
+        };
+        let judged = engine.done(
+            &started.ticket,
+            CompletionReport::default(),
+            Some(&committed),
+            &mut SilentWatcher,
+        )?;
+        Ok(judged
+            .state
+            .tasks
+            .get(task)
+            .is_some_and(|known| known.status == TaskStatus::Passed))
     }
 
     /// Begins a step without a push, so that its end can be written down; gives the reason of a failure.
@@ -185,15 +260,25 @@ impl ParallelDriver<'_> {
         task: &str,
         follow: &FollowUp,
     ) -> Result<Option<String>, DriveError> {
-        if !matches!(follow, FollowUp::FailAttempt(_) | FollowUp::Hold(_) | FollowUp::HoldOrAsk(_)) {
+        if !matches!(
+            follow,
+            FollowUp::FailAttempt(_) | FollowUp::Hold(_) | FollowUp::HoldOrAsk(_)
+        ) {
             return Ok(None);
         }
         let name = self.worker_name(&group.id)?;
-        let worktree = match ProvedWorktree::of_worker(&self.repository, &name, &name.path(&self.repository)) {
+        let worktree = match ProvedWorktree::of_worker(
+            &self.repository,
+            &name,
+            &name.path(&self.repository),
+        ) {
             Ok(worktree) => worktree,
             Err(gone) => return Ok(Some(gone.to_string())),
         };
-        let started = self.engine.in_tree(worktree).start(task, &mut SilentWatcher);
+        let started = self
+            .engine
+            .in_tree(worktree)
+            .start(task, &mut SilentWatcher);
         match started {
             Ok(_) | Err(EngineError::Cancelled) => Ok(None),
             Err(EngineError::Refused(refusal)) => Ok(Some(refusal.message)),
@@ -210,7 +295,11 @@ impl ParallelDriver<'_> {
         let own = self.repository.commit_of(&name.branch_reference())?;
         let mut kept = Vec::new();
         for (_, tip, keeper) in tips {
-            let is_held = |own: &String| self.repository.contains(own, std::slice::from_ref(&tip)).unwrap_or(false);
+            let is_held = |own: &String| {
+                self.repository
+                    .contains(own, std::slice::from_ref(&tip))
+                    .unwrap_or(false)
+            };
             if own.as_ref().is_some_and(is_held) {
                 release_kept(&self.repository, &keeper)?;
             } else {

@@ -48,23 +48,37 @@ impl ParallelDriver<'_> {
         if verbs::limit_reset_at(state, (self.engine.now)()).is_some() {
             return Ok(());
         }
-        let Some(means) = self.launch_config.clone() else { return Ok(()) };
+        let Some(means) = self.launch_config.clone() else {
+            return Ok(());
+        };
         if !self.pending.is_empty() {
             return Ok(());
         }
-        let has_failed = |group: &&&TaskGroup| parallel.has_status(&group.id, &[GroupStatus::Failed]);
+        let has_failed =
+            |group: &&&TaskGroup| parallel.has_status(&group.id, &[GroupStatus::Failed]);
         let failed: Vec<&TaskGroup> = groups.iter().filter(has_failed).copied().collect();
         if !failed.is_empty() && self.update_failed_sessions(state, parallel, &failed)? {
             // The outcome decides the next step.
             return Ok(());
         }
-        let waiting: Vec<&TaskGroup> =
-            groups.iter().filter(|group| !self.running.contains(&group.id)).copied().collect();
-        let waiting: Vec<&TaskGroup> =
-            waiting.into_iter().filter(|group| !self.jobs.is_backing_off(&group.id)).collect();
+        let waiting: Vec<&TaskGroup> = groups
+            .iter()
+            .filter(|group| !self.running.contains(&group.id))
+            .copied()
+            .collect();
+        let waiting: Vec<&TaskGroup> = waiting
+            .into_iter()
+            .filter(|group| !self.jobs.is_backing_off(&group.id))
+            .collect();
         let waiting = self.within_memory(parallel, &means, waiting)?;
-        let of_jobs: u64 = parallel.jobs().filter_map(|(_, job)| job.budget_micros).sum();
-        let grant = parallel.grant_budget(self.granted.values().sum::<u64>().saturating_add(of_jobs), waiting.len());
+        let of_jobs: u64 = parallel
+            .jobs()
+            .filter_map(|(_, job)| job.budget_micros)
+            .sum();
+        let grant = parallel.grant_budget(
+            self.granted.values().sum::<u64>().saturating_add(of_jobs),
+            waiting.len(),
+        );
         if grant == BudgetGrant::Later {
             return Ok(());
         }
@@ -113,11 +127,16 @@ impl ParallelDriver<'_> {
             BudgetGrant::Unbounded => None,
             BudgetGrant::Micros(micros) => Some(micros),
             BudgetGrant::Later | BudgetGrant::Nothing => {
-                return waiting.iter().try_for_each(|group| self.report_stuck::<()>(group, BUDGET_SPENT).map(drop));
+                return waiting
+                    .iter()
+                    .try_for_each(|group| self.report_stuck::<()>(group, BUDGET_SPENT).map(drop));
             }
         };
-        let (batch, pushes) =
-            if is_attached { (WORK_TREES_AT_ONCE, 1) } else { (SUBMISSIONS_AT_ONCE, SUBMISSIONS_AT_ONCE) };
+        let (batch, pushes) = if is_attached {
+            (WORK_TREES_AT_ONCE, 1)
+        } else {
+            (SUBMISSIONS_AT_ONCE, SUBMISSIONS_AT_ONCE)
+        };
         let mut is_taken = true;
         for some in waiting.chunks(batch) {
             if !is_taken {
@@ -156,7 +175,10 @@ impl ParallelDriver<'_> {
         let mut updated = Vec::new();
         for group in failed {
             let own = parallel.base_commit_of(&group.id);
-            if self.repository.contains(own, std::slice::from_ref(&parallel.tip))? {
+            if self
+                .repository
+                .contains(own, std::slice::from_ref(&parallel.tip))?
+            {
                 continue;
             }
             let tip = if self.repository.contains(&parallel.tip, &[own.to_owned()])? {
@@ -164,9 +186,14 @@ impl ParallelDriver<'_> {
             } else {
                 match preview_merge(&self.repository, own, None, &parallel.tip)? {
                     MergePreview::Clean { tree } => {
-                        let message = format!("merge: what omo run {} has come to", self.engine.run.id());
-                        let draft =
-                            CommitDraft { tip: own, merged: Some(&parallel.tip), tree: &tree, message: &message };
+                        let message =
+                            format!("merge: what omo run {} has come to", self.engine.run.id());
+                        let draft = CommitDraft {
+                            tip: own,
+                            merged: Some(&parallel.tip),
+                            tree: &tree,
+                            message: &message,
+                        };
                         match self.commit_for_user(&parallel.policy, &draft)? {
                             Ok(made) => made,
                             // A question follows once its steps are done.
@@ -177,7 +204,10 @@ impl ParallelDriver<'_> {
                     MergePreview::UpToDate | MergePreview::Conflict { .. } => continue,
                 }
             };
-            updated.push(EventKind::GroupUpdated { group: group.id.clone(), tip });
+            updated.push(EventKind::GroupUpdated {
+                group: group.id.clone(),
+                tip,
+            });
         }
         let is_updated = !updated.is_empty();
         if is_updated {
@@ -217,7 +247,9 @@ impl ParallelDriver<'_> {
                     return self.report_stuck::<()>(group, BUDGET_SPENT).map(drop);
                 }
             };
-            if let Some(spec) = self.client_spec(&parallel.policy, group, &worktree, means, micros)? {
+            if let Some(spec) =
+                self.client_spec(&parallel.policy, group, &worktree, means, micros)?
+            {
                 self.add_session(group, spec, micros)?;
             }
         }
@@ -232,23 +264,43 @@ impl ParallelDriver<'_> {
     ) -> Result<(), DriveError> {
         self.supervisor.add_session(&group.id, spec);
         self.running.insert(group.id.clone());
-        self.granted.extend(micros.map(|micros| (group.id.clone(), micros)));
+        self.granted
+            .extend(micros.map(|micros| (group.id.clone(), micros)));
         // The next work tree may take long; meanwhile a reader of the ledger should see the begun session.
         self.handle_client_events(Duration::ZERO)
     }
 
     /// The prepared work tree of a session. `None` where it could not be made; a person is asked then.
-    fn prepare_work_tree(&self, parallel: &ParallelState, group: &TaskGroup) -> Result<Option<PathBuf>, DriveError> {
+    fn prepare_work_tree(
+        &self,
+        parallel: &ParallelState,
+        group: &TaskGroup,
+    ) -> Result<Option<PathBuf>, DriveError> {
         let name = self.worker_name(&group.id)?;
-        let known = parallel.groups.get(&group.id).filter(|known| known.worktree.is_some());
-        let base = known.map_or_else(|| parallel.base_commit_of(&group.id), |known| known.base.as_str()).to_owned();
+        let known = parallel
+            .groups
+            .get(&group.id)
+            .filter(|known| known.worktree.is_some());
+        let base = known
+            .map_or_else(
+                || parallel.base_commit_of(&group.id),
+                |known| known.base.as_str(),
+            )
+            .to_owned();
         if known.is_none() {
             self.note_prepared(&name, &base)?;
         }
-        let make = if known.is_some() { worktree::continue_worktree } else { worktree::create_worktree };
+        let make = if known.is_some() {
+            worktree::continue_worktree
+        } else {
+            worktree::create_worktree
+        };
         let created = match make(&self.repository, &name, &base) {
             Ok(created) => created,
-            Err(error) => return self.report_stuck(group, &format!("its work tree could not be made: {error}")),
+            Err(error) => {
+                return self
+                    .report_stuck(group, &format!("its work tree could not be made: {error}"));
+            }
         };
         if let Err(gone) = ProvedWorktree::of_worker(&self.repository, &name, &created.path) {
             return self.report_stuck(group, &gone.to_string());
@@ -257,16 +309,29 @@ impl ParallelDriver<'_> {
             // Leftovers of an earlier try that could not be removed: this one does not begin in them.
             return match self.remove_earlier_attempt(parallel, &name, &base)? {
                 Ok(parallel) => self.prepare_work_tree(&parallel, group),
-                Err(error) => self.report_stuck(group, &format!("its work tree could not be made: {error}")),
+                Err(error) => {
+                    self.report_stuck(group, &format!("its work tree could not be made: {error}"))
+                }
             };
         }
         if let lacks @ [_, ..] = &*created.not_copied {
-            let files: Vec<String> = lacks.iter().take(MAX_NAMED_FILES).map(|file| sanitize(file, 100)).collect();
+            let files: Vec<String> = lacks
+                .iter()
+                .take(MAX_NAMED_FILES)
+                .map(|file| sanitize(file, 100))
+                .collect();
             let more = lacks.len() - files.len();
-            self.record(|_| vec![EventKind::GroupFilesMissing { group: group.id.clone(), files, more }])?;
+            self.record(|_| {
+                vec![EventKind::GroupFilesMissing {
+                    group: group.id.clone(),
+                    files,
+                    more,
+                }]
+            })?;
         }
         if let Some(command) = &parallel.policy.setup
-            && let Some(why) = self.run_setup_command(&group.id, command, &created.path, created.was_there)?
+            && let Some(why) =
+                self.run_setup_command(&group.id, command, &created.path, created.was_there)?
         {
             return self.report_stuck(group, &why);
         }
@@ -279,7 +344,12 @@ impl ParallelDriver<'_> {
     /// Writes the judges of commits in a new worktree, before a worker can change them.
     fn note_judges(&self, name: &WorkerName, path: &Path) -> Result<(), DriveError> {
         let tree = ProvedWorktree::of_worker(&self.repository, name, path).ok();
-        let Some((guard, repository)) = self.engine.run.state()?.guard.zip(tree.and_then(|tree| tree.repository()))
+        let Some((guard, repository)) = self
+            .engine
+            .run
+            .state()?
+            .guard
+            .zip(tree.and_then(|tree| tree.repository()))
         else {
             return Ok(());
         };
@@ -309,10 +379,11 @@ impl ParallelDriver<'_> {
         base: &str,
     ) -> Result<Result<ParallelState, WorktreeError>, DriveError> {
         let files = copies_folder(self.engine, name);
-        let removal = match worktree::prepare_removal(&self.repository, name, Some(&parallel.tip), &files) {
-            Ok(removal) => removal,
-            Err(error) => return Ok(Err(error)),
-        };
+        let removal =
+            match worktree::prepare_removal(&self.repository, name, Some(&parallel.tip), &files) {
+                Ok(removal) => removal,
+                Err(error) => return Ok(Err(error)),
+            };
         let removed = removal_event(&removal, &files, Some(base.to_owned()));
         let state = self.record(|_| vec![removed])?;
         let carried_out = worktree::carry_out_removal(&self.repository, &removal);
@@ -320,7 +391,9 @@ impl ParallelDriver<'_> {
     }
 
     fn branch_contains(&self, name: &WorkerName, base: &str) -> Result<bool, DriveError> {
-        let Some(tip) = self.repository.commit_of(&name.branch_reference())? else { return Ok(false) };
+        let Some(tip) = self.repository.commit_of(&name.branch_reference())? else {
+            return Ok(false);
+        };
         Ok(tip == base || self.repository.contains(&tip, &[base.to_owned()])?)
     }
 
@@ -332,14 +405,23 @@ impl ParallelDriver<'_> {
         folder: &Path,
         was_there: bool,
     ) -> Result<Option<String>, DriveError> {
-        let (name, log) = (format!("{group}-set-up.done"), format!("{group}-set-up.log"));
+        let (name, log) = (
+            format!("{group}-set-up.done"),
+            format!("{group}-set-up.log"),
+        );
         if was_there && self.engine.run.has_log(&name) {
             return Ok(None);
         }
         self.engine.run.remove_log(&name)?;
         let (file, path) = self.engine.run.log_file(&log)?;
         let log = CheckLog { path, file };
-        match set_up_worktree(command, folder, self.engine.environment, log, self.engine.is_needed()) {
+        match set_up_worktree(
+            command,
+            folder,
+            self.engine.environment,
+            log,
+            self.engine.is_needed(),
+        ) {
             Ok(()) => {
                 self.engine.run.log_file(&name)?;
                 Ok(None)
@@ -348,8 +430,15 @@ impl ParallelDriver<'_> {
         }
     }
 
-    pub(super) fn report_stuck<T>(&self, group: &TaskGroup, why: &str) -> Result<Option<T>, DriveError> {
-        let what = EventKind::GroupStuck { group: group.id.clone(), reason: sanitize(why, 500) };
+    pub(super) fn report_stuck<T>(
+        &self,
+        group: &TaskGroup,
+        why: &str,
+    ) -> Result<Option<T>, DriveError> {
+        let what = EventKind::GroupStuck {
+            group: group.id.clone(),
+            reason: sanitize(why, 500),
+        };
         self.record(|_| vec![what])?;
         Ok(None)
     }
@@ -357,9 +446,13 @@ impl ParallelDriver<'_> {
     /// Writes the end of a session whose tasks all have ended. `true` where it has ended, or cannot go on.
     pub(super) fn end_if_done(&self, group: &TaskGroup) -> Result<bool, DriveError> {
         let state = self.engine.run.state()?;
-        let Some(status) = group_outcome(&state, group) else { return Ok(false) };
+        let Some(status) = group_outcome(&state, group) else {
+            return Ok(false);
+        };
         let known = state.group_state(&group.id);
-        let Some(known) = known.filter(|known| known.status == GroupStatus::Ready) else { return Ok(true) };
+        let Some(known) = known.filter(|known| known.status == GroupStatus::Ready) else {
+            return Ok(true);
+        };
         let tip = match self.judged_tip(&state, group, known)? {
             Ok(tip) => tip,
             Err(why) => {
@@ -369,7 +462,13 @@ impl ParallelDriver<'_> {
         };
         let failed = (status == GroupStatus::Failed).then(|| failed_task_reason(&state, group));
         let id = group.id.clone();
-        self.record(|_| vec![EventKind::GroupEnded { group: id, tip, failed }])?;
+        self.record(|_| {
+            vec![EventKind::GroupEnded {
+                group: id,
+                tip,
+                failed,
+            }]
+        })?;
         Ok(true)
     }
 
@@ -401,7 +500,9 @@ impl ParallelDriver<'_> {
         let order = self.worker_spec(&group.id, worktree, means)?;
         let order = WorkerSpec {
             // A port that was taken meanwhile is no worse than none.
-            port: worker_resources::find_free_ports(1).ok().and_then(|ports| ports.first().copied()),
+            port: worker_resources::find_free_ports(1)
+                .ok()
+                .and_then(|ports| ports.first().copied()),
             settings: Some(self.write_settings(group, &order.temp_folder, means)?),
             max_turns: MAX_TURNS,
             max_budget_micros: micros,
@@ -422,7 +523,13 @@ impl ParallelDriver<'_> {
     ) -> Result<WorkerSpec, DriveError> {
         let temp = worker_resources::make_temp_folder(&means.temp, self.engine.run.id(), group);
         let temp = temp.map_err(crate::RunStoreError::from)?;
-        Ok(WorkerSpec::new(self.engine.run.id(), group, worktree, temp, &means.own_program))
+        Ok(WorkerSpec::new(
+            self.engine.run.id(),
+            group,
+            worktree,
+            temp,
+            &means.own_program,
+        ))
     }
 
     pub(super) fn minder_spec(
@@ -432,8 +539,14 @@ impl ParallelDriver<'_> {
         means: &LaunchConfig,
         prompt: PathBuf,
     ) -> Result<MinderSpec, DriveError> {
-        let (_, printed) = self.engine.run.log_file(&format!("{}-session.jsonl", order.worker))?;
-        let (_, complaints) = self.engine.run.log_file(&format!("{}-session.err", order.worker))?;
+        let (_, printed) = self
+            .engine
+            .run
+            .log_file(&format!("{}-session.jsonl", order.worker))?;
+        let (_, complaints) = self
+            .engine
+            .run
+            .log_file(&format!("{}-session.err", order.worker))?;
         Ok(MinderSpec {
             program: means.client.clone(),
             arguments: order.arguments(),
@@ -448,8 +561,18 @@ impl ParallelDriver<'_> {
     }
 
     /// Writes the settings file of a session, beside the file with the rules of its fence.
-    fn write_settings(&self, group: &TaskGroup, temp: &Path, means: &LaunchConfig) -> Result<PathBuf, DriveError> {
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string();
+    fn write_settings(
+        &self,
+        group: &TaskGroup,
+        temp: &Path,
+        means: &LaunchConfig,
+    ) -> Result<PathBuf, DriveError> {
+        let real = |path: &Path| {
+            path.canonicalize()
+                .unwrap_or_else(|_| path.to_owned())
+                .display()
+                .to_string()
+        };
         let rules = FenceRules {
             version: fence::RULES_VERSION,
             main_checkout: real(self.engine.root),
@@ -459,29 +582,57 @@ impl ParallelDriver<'_> {
         };
         let rules = serde_json::to_vec(&rules).unwrap_or_default();
         let rules = self.write_worker_file(&format!("{}-fence.json", group.id), &rules)?;
-        let file = WorkerSettings { program: &means.own_program, rules: &rules }.to_json();
+        let file = WorkerSettings {
+            program: &means.own_program,
+            rules: &rules,
+        }
+        .to_json();
         let no_text = || std::io::Error::other("its path is no text");
-        let file = file.ok_or_else(|| DriveError::File { path: rules.clone(), source: no_text() })?;
+        let file = file.ok_or_else(|| DriveError::File {
+            path: rules.clone(),
+            source: no_text(),
+        })?;
         self.write_worker_file(&format!("{}-settings.json", group.id), file.as_bytes())
     }
 
-    pub(super) fn write_worker_file(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, DriveError> {
+    pub(super) fn write_worker_file(
+        &self,
+        name: &str,
+        bytes: &[u8],
+    ) -> Result<PathBuf, DriveError> {
         let (mut file, path) = self.engine.run.log_file(name)?;
-        file.write_all(bytes).map_err(|source| DriveError::File { path: path.clone(), source })?;
+        file.write_all(bytes).map_err(|source| DriveError::File {
+            path: path.clone(),
+            source,
+        })?;
         Ok(path)
     }
 
-    pub(super) fn note_started(&self, group: &str, mark: &ProcessIdentity) -> Result<(), DriveError> {
-        let process = RecordedProcess { pid: mark.pid, mark: mark.start.clone() };
+    pub(super) fn note_started(
+        &self,
+        group: &str,
+        mark: &ProcessIdentity,
+    ) -> Result<(), DriveError> {
+        let process = RecordedProcess {
+            pid: mark.pid,
+            mark: mark.start.clone(),
+        };
         let budget_micros = self.granted.get(group).copied();
-        let started = EventKind::WorkerStarted { group: group.to_owned(), process, budget_micros };
+        let started = EventKind::WorkerStarted {
+            group: group.to_owned(),
+            process,
+            budget_micros,
+        };
         self.record(|_| vec![started]).map(drop)
     }
 }
 
 fn failed_task_reason(state: &RunState, group: &TaskGroup) -> String {
     let failed = |id: &&String| {
-        state.tasks.get(*id).is_some_and(|task| matches!(task.status, TaskStatus::Failed | TaskStatus::Unverified))
+        state
+            .tasks
+            .get(*id)
+            .is_some_and(|task| matches!(task.status, TaskStatus::Failed | TaskStatus::Unverified))
     };
     let id = group.tasks.iter().find(failed);
     let end = id.and_then(|id| state.tasks.get(id)?.last_end.as_ref());

@@ -20,7 +20,9 @@ use crate::parallel::remote_branches::count_launches;
 use crate::parallel::{DriveError, ParallelDriver};
 use crate::parallel_schedule::ParallelAction;
 use crate::parallel_state::ParallelState;
-use crate::report::ultraplan::remote_prompt::{Pusher, remote_worker_prompt, task_commit_message, tasks_left};
+use crate::report::ultraplan::remote_prompt::{
+    Pusher, remote_worker_prompt, task_commit_message, tasks_left,
+};
 use crate::schedule::{NextAction, next_action};
 use crate::state::RunState;
 
@@ -45,7 +47,9 @@ impl ParallelDriver<'_> {
         ready: &[(&TaskGroup, PathBuf)],
     ) -> Result<bool, DriveError> {
         let policy = &parallel.policy;
-        let Some(mut launcher) = self.launcher(policy, String::new()) else { return Ok(true) };
+        let Some(mut launcher) = self.launcher(policy, String::new()) else {
+            return Ok(true);
+        };
         let is_attached = launcher.profile.is_attached();
         let mut prepared = Vec::new();
         for (group, worktree) in ready {
@@ -58,8 +62,12 @@ impl ParallelDriver<'_> {
         if prepared.is_empty() {
             return Ok(true);
         }
-        if let Err(error) = push_branches(&mut launcher, prepared.iter().map(|(.., values)| values)) {
-            let why = format!("its branch could not be pushed to {}: {error}", policy.remote_name());
+        if let Err(error) = push_branches(&mut launcher, prepared.iter().map(|(.., values)| values))
+        {
+            let why = format!(
+                "its branch could not be pushed to {}: {error}",
+                policy.remote_name()
+            );
             for (group, ..) in prepared {
                 if is_attached || self.jobs.refuse(&group.id) >= MAX_PUSH_FAILURES {
                     self.report_stuck::<()>(group, &why)?;
@@ -74,7 +82,12 @@ impl ParallelDriver<'_> {
         let launcher = Arc::new(launcher);
         for (group, launch, values) in prepared {
             if !is_attached {
-                self.pending.push_back(Submission { launcher: Arc::clone(&launcher), launch, values, micros });
+                self.pending.push_back(Submission {
+                    launcher: Arc::clone(&launcher),
+                    launch,
+                    values,
+                    micros,
+                });
                 continue;
             }
             match launcher.start(&values) {
@@ -82,7 +95,9 @@ impl ParallelDriver<'_> {
                     self.attach(policy, group, &values, program, arguments)?;
                 }
                 Ok(Started::HandedOver) => {}
-                Err(failure) => drop(self.report_stuck::<()>(group, &format!("--launcher: {}", failure.why))?),
+                Err(failure) => {
+                    drop(self.report_stuck::<()>(group, &format!("--launcher: {}", failure.why))?)
+                }
             }
         }
         self.take_in_starts()?;
@@ -98,7 +113,9 @@ impl ParallelDriver<'_> {
             };
             self.on_refused(job, refusal)?;
             self.pending.clear();
-            if let NextAction::Parallel(ParallelAction::Start(groups)) = next_action(&self.engine.run.state()?) {
+            if let NextAction::Parallel(ParallelAction::Start(groups)) =
+                next_action(&self.engine.run.state()?)
+            {
                 for group in groups {
                     if !self.jobs.is_backing_off(&group.id) {
                         self.jobs.refuse(&group.id);
@@ -139,7 +156,9 @@ impl ParallelDriver<'_> {
         program: PathBuf,
         arguments: Vec<String>,
     ) -> Result<(), DriveError> {
-        let Some(means) = self.launch_config.clone() else { return Ok(()) };
+        let Some(means) = self.launch_config.clone() else {
+            return Ok(());
+        };
         let order = self.worker_spec(&group.id, values.worktree.as_ref(), &means)?;
         let spec = MinderSpec {
             program,
@@ -156,10 +175,25 @@ impl ParallelDriver<'_> {
         let JobValues { group, job, .. } = worker;
         self.jobs.refuse(&group);
         self.record(|state| {
-            let others = state.parallel.as_ref().map_or(0, |parallel| parallel.jobs().count());
-            let not_cancelled = |reason| EventKind::WorkerNotCancelled { group: group.clone(), job, reason };
-            let refused = EventKind::SubmissionRefused { group: group.clone(), how, is_full: others > 1 };
-            failed_cancel.map(not_cancelled).into_iter().chain([refused]).collect()
+            let others = state
+                .parallel
+                .as_ref()
+                .map_or(0, |parallel| parallel.jobs().count());
+            let not_cancelled = |reason| EventKind::WorkerNotCancelled {
+                group: group.clone(),
+                job,
+                reason,
+            };
+            let refused = EventKind::SubmissionRefused {
+                group: group.clone(),
+                how,
+                is_full: others > 1,
+            };
+            failed_cancel
+                .map(not_cancelled)
+                .into_iter()
+                .chain([refused])
+                .collect()
         })
         .map(drop)
     }
@@ -179,16 +213,29 @@ impl ParallelDriver<'_> {
         let base = self.last_good_commit(&state, group, &known.base)?;
         let launch = count_launches(self.engine.run, &group.id).saturating_add(1);
         let branch = launch_branch(&name.branch(), launch);
-        let pusher = if is_attached { Pusher::Session } else { Pusher::Worker };
+        let pusher = if is_attached {
+            Pusher::Session
+        } else {
+            Pusher::Worker
+        };
         let prompt = remote_worker_prompt(&state, run, group, &branch, pusher);
         // Before any push: a process that looks for the branch finds by this that there may be one.
-        let prompt_file = self.write_worker_file(&launch_name(&group.id, launch), prompt.as_bytes())?;
-        let mut values = JobValues { branch, base, group: group.id.clone(), ..JobValues::default() };
+        let prompt_file =
+            self.write_worker_file(&launch_name(&group.id, launch), prompt.as_bytes())?;
+        let mut values = JobValues {
+            branch,
+            base,
+            group: group.id.clone(),
+            ..JobValues::default()
+        };
         if is_attached {
             checkout_at(&self.repository, &name, &values.base)?;
             (values.prompt_file, values.worktree) = (prompt_file.display().to_string(), worktree);
         } else {
-            let (_, log) = self.engine.run.log_file(&format!("{}-worker-{launch}.log", group.id))?;
+            let (_, log) = self
+                .engine
+                .run
+                .log_file(&format!("{}-worker-{launch}.log", group.id))?;
             let brief = self.brief(&state, policy, group, &values.base, prompt, micros);
             let brief = serde_json::to_vec_pretty(&brief).unwrap_or_default();
             values.job = job_name(run, &group.id, launch);
@@ -240,9 +287,17 @@ fn push_branches<'v>(
     let mut pairs = Vec::new();
     for values in workers {
         pairs.push((values.base.as_str(), values.branch.clone()));
-        pairs.extend((!values.brief.is_empty()).then(|| (values.brief.as_str(), brief_branch(&values.branch))));
+        pairs.extend(
+            (!values.brief.is_empty())
+                .then(|| (values.brief.as_str(), brief_branch(&values.branch))),
+        );
     }
-    remote.push_all(&pairs.iter().map(|(commit, branch)| (*commit, branch.as_str())).collect::<Vec<_>>())?;
+    remote.push_all(
+        &pairs
+            .iter()
+            .map(|(commit, branch)| (*commit, branch.as_str()))
+            .collect::<Vec<_>>(),
+    )?;
     launcher.address = remote.address()?;
     Ok(())
 }

@@ -1,7 +1,9 @@
 //! Ticks for passed tasks in the plan's file as a commit of omo's own, once all is merged: so that the user's branch
 //! has it with the work.
 
-use omo_git::integrate::{CommitDraft, committed_file, keep_commit, tree_with_file, uncommitted_paths};
+use omo_git::integrate::{
+    CommitDraft, committed_file, keep_commit, tree_with_file, uncommitted_paths,
+};
 
 use super::{DriveError, ParallelDriver};
 use crate::parallel_state::{INTEGRATED, ParallelState};
@@ -14,26 +16,46 @@ const INDEX_FILE: &str = "ticks.index";
 impl ParallelDriver<'_> {
     /// The commit that the user's branch has to move to: the result of the run, with passed tasks ticked in the plan's
     /// file. An untracked file, or one with uncommitted edits, is ticked in the user's work tree afterwards.
-    pub(super) fn ticked_tip(&self, state: &RunState, parallel: &ParallelState) -> Result<String, DriveError> {
+    pub(super) fn ticked_tip(
+        &self,
+        state: &RunState,
+        parallel: &ParallelState,
+    ) -> Result<String, DriveError> {
         let unticked = || Ok(parallel.tip.clone());
         let path = path_in_repository(&self.repository, self.engine.root, &state.plan.source.path);
         let Some(path) = path else { return unticked() };
-        let Some(mut file) = committed_file(&self.repository, &parallel.tip, &path)? else { return unticked() };
-        let Some(ticked) = tick_merged(state, &file.bytes) else { return unticked() };
-        if ticked.text.as_bytes() == file.bytes || uncommitted_paths(&self.repository)?.contains(&path) {
+        let Some(mut file) = committed_file(&self.repository, &parallel.tip, &path)? else {
+            return unticked();
+        };
+        let Some(ticked) = tick_merged(state, &file.bytes) else {
+            return unticked();
+        };
+        if ticked.text.as_bytes() == file.bytes
+            || uncommitted_paths(&self.repository)?.contains(&path)
+        {
             return unticked();
         }
         let (_, index) = self.engine.run.log_file(INDEX_FILE)?;
         // An empty index is a broken one to git.
         let _ = std::fs::remove_file(&index);
         file.bytes = ticked.text.clone().into_bytes();
-        let message = format!("omo: tick what has passed in {path}\n\nOmo-Run: {}\n", self.engine.run.id());
+        let message = format!(
+            "omo: tick what has passed in {path}\n\nOmo-Run: {}\n",
+            self.engine.run.id()
+        );
         let tree = tree_with_file(&self.repository, &parallel.tip, &file, &index);
         let _ = std::fs::remove_file(&index);
         // The work matters most: it lands without ticks.
         let Ok(tree) = tree else { return unticked() };
-        let draft = CommitDraft { tip: &parallel.tip, merged: None, tree: &tree, message: &message };
-        let Ok(Ok(made)) = self.commit_for_user(&parallel.policy, &draft) else { return unticked() };
+        let draft = CommitDraft {
+            tip: &parallel.tip,
+            merged: None,
+            tree: &tree,
+            message: &message,
+        };
+        let Ok(Ok(made)) = self.commit_for_user(&parallel.policy, &draft) else {
+            return unticked();
+        };
         keep_commit(&self.repository, &self.worker_name(INTEGRATED)?, &made)?;
         let event = ticked.to_event(Some(made.clone()));
         self.record(|_| vec![event])?;

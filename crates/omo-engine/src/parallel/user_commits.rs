@@ -12,7 +12,11 @@ pub(super) const LIMIT: Duration = Duration::from_secs(600);
 
 impl ParallelDriver<'_> {
     pub(super) fn user_git(&self) -> UserGit<'_> {
-        UserGit { environment: self.engine.environment, settings: &self.settings, limit: LIMIT }
+        UserGit {
+            environment: self.engine.environment,
+            settings: &self.settings,
+            limit: LIMIT,
+        }
     }
 
     /// Makes a commit of the user, or gives the reason: a hook refused it, or it could not be signed.

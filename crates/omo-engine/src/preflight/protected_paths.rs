@@ -3,8 +3,17 @@
 use omo_plan::paths;
 
 /// Folders that the client protects from a session without a person, wherever they are. Seen in 2.1.328.
-const PROTECTED_FOLDERS: &[&str] =
-    &[".cargo", ".claude", ".devcontainer", ".git", ".husky", ".idea", ".mvn", ".vscode", ".yarn"];
+const PROTECTED_FOLDERS: &[&str] = &[
+    ".cargo",
+    ".claude",
+    ".devcontainer",
+    ".git",
+    ".husky",
+    ".idea",
+    ".mvn",
+    ".vscode",
+    ".yarn",
+];
 const PROTECTED_FILES: &[&str] = &[
     ".bash_aliases",
     ".bash_login",
@@ -46,7 +55,12 @@ const PROTECTED_FILES: &[&str] = &[
 ];
 
 pub(super) fn is_protected(path: &str) -> bool {
-    let path = paths::normalize_path(path).unwrap_or_default().to_lowercase();
+    let path = paths::normalize_path(path)
+        .unwrap_or_default()
+        .to_lowercase();
     let name = path.rsplit('/').next().unwrap_or_default();
-    PROTECTED_FILES.contains(&name) || path.split('/').any(|part| PROTECTED_FOLDERS.contains(&part))
+    PROTECTED_FILES.contains(&name)
+        || path
+            .split('/')
+            .any(|part| PROTECTED_FOLDERS.contains(&part))
 }

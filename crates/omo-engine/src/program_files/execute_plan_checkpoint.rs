@@ -30,8 +30,16 @@ struct Entry<'a> {
 fn by_id<S: Serializer>(completed: &[EndedTask], serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(Some(completed.len()))?;
     for task in completed {
-        let (status, files_written, evidence) = (task.status.word(), &*task.files_written, &*task.evidence);
-        map.serialize_entry(&task.id, &Entry { status, files_written, evidence })?;
+        let (status, files_written, evidence) =
+            (task.status.word(), &*task.files_written, &*task.evidence);
+        map.serialize_entry(
+            &task.id,
+            &Entry {
+                status,
+                files_written,
+                evidence,
+            },
+        )?;
     }
     map.end()
 }
@@ -39,7 +47,12 @@ fn by_id<S: Serializer>(completed: &[EndedTask], serializer: S) -> Result<S::Ok,
 /// The checkpoint as its file holds it.
 pub fn render(state: &RunState) -> String {
     let (plan, policy) = (&state.plan, &state.plan.policy);
-    let stops = plan.groups.iter().enumerate().filter(|(_, group)| group.hard_stop).map(|(place, _)| place);
+    let stops = plan
+        .groups
+        .iter()
+        .enumerate()
+        .filter(|(_, group)| group.hard_stop)
+        .map(|(place, _)| place);
     let checkpoint = Checkpoint {
         plan_file: &plan.source.path,
         total: plan.tasks.len(),

@@ -22,8 +22,17 @@ pub fn section(state: &RunState) -> String {
     // A paragraph each: rendered, consecutive lines run into one.
     let mut text = format!("{HEADING}\n\n{}\n\n", plan_line(&state.plan.source.path));
     let _ = write!(text, "**Status:** {}\n\n", report_status(state));
-    let _ = write!(text, "**Tasks:** {}\n\n", tally(counts, state.plan.policy.unproved_continues));
-    if state.plan.diagnostics.iter().any(|found| found.code == Code::NoContractVersion) {
+    let _ = write!(
+        text,
+        "**Tasks:** {}\n\n",
+        tally(counts, state.plan.policy.unproved_continues)
+    );
+    if state
+        .plan
+        .diagnostics
+        .iter()
+        .any(|found| found.code == Code::NoContractVersion)
+    {
         let _ = write!(
             text,
             "**Legacy mode:** the plan names no `contract_version`; its tasks run without a Task Contract\n\n"
@@ -49,7 +58,10 @@ fn report_status(state: &RunState) -> &'static str {
 }
 
 fn answers(text: &mut String, state: &RunState) {
-    let answered = state.questions.iter().filter_map(|known| Some((&known.question, known.answer.as_ref()?)));
+    let answered = state
+        .questions
+        .iter()
+        .filter_map(|known| Some((&known.question, known.answer.as_ref()?)));
     for (place, (question, answer)) in answered.enumerate() {
         if place == 0 {
             let _ = write!(text, "\n### Answers\n\n");
@@ -71,11 +83,31 @@ fn plan_line(path: &str) -> String {
 }
 
 fn tally(counts: TaskCounts, lets_be_unproved: bool) -> String {
-    let TaskCounts { total, passed, claimed, failed, unproved, blocked, pending } = counts;
-    let (failed, unproved) = if lets_be_unproved { (failed, unproved) } else { (failed + unproved, 0) };
-    let unchecked = if claimed > 0 { format!(" ({claimed} of them unchecked)") } else { String::new() };
+    let TaskCounts {
+        total,
+        passed,
+        claimed,
+        failed,
+        unproved,
+        blocked,
+        pending,
+    } = counts;
+    let (failed, unproved) = if lets_be_unproved {
+        (failed, unproved)
+    } else {
+        (failed + unproved, 0)
+    };
+    let unchecked = if claimed > 0 {
+        format!(" ({claimed} of them unchecked)")
+    } else {
+        String::new()
+    };
     let completed = passed + claimed;
-    let unproved = if unproved > 0 { format!(", {unproved} unproved") } else { String::new() };
+    let unproved = if unproved > 0 {
+        format!(", {unproved} unproved")
+    } else {
+        String::new()
+    };
     format!(
         "{total} total, {completed} completed{unchecked}{unproved}, {blocked} blocked, {failed} failed, {pending} pending"
     )
@@ -83,25 +115,46 @@ fn tally(counts: TaskCounts, lets_be_unproved: bool) -> String {
 
 fn row(task: &EndedTask) -> String {
     let (title, evidence) = (one_line(&task.title), one_line(&task.evidence));
-    format!("- Task {}: {title} {} — {evidence}", task.id, task.status.mark())
+    format!(
+        "- Task {}: {title} {} — {evidence}",
+        task.id,
+        task.status.mark()
+    )
 }
 
 fn remarks(state: &RunState, id: &str) -> Vec<String> {
-    let Some(task) = state.tasks.get(id) else { return Vec::new() };
+    let Some(task) = state.tasks.get(id) else {
+        return Vec::new();
+    };
     let mut remarks = Vec::new();
     let end = task.last_end.as_ref();
-    if let Some(files) = end.map(|end| &end.out_of_scope).filter(|files| !files.is_empty()) {
-        remarks.push(format!("changed files that the task does not name: {}", listed(files)));
+    if let Some(files) = end
+        .map(|end| &end.out_of_scope)
+        .filter(|files| !files.is_empty())
+    {
+        remarks.push(format!(
+            "changed files that the task does not name: {}",
+            listed(files)
+        ));
     }
-    let judging: Vec<String> =
-        state.changed_check_files.iter().filter(|(_, by)| *by == id).map(|(file, _)| file.clone()).collect();
+    let judging: Vec<String> = state
+        .changed_check_files
+        .iter()
+        .filter(|(_, by)| *by == id)
+        .map(|(file, _)| file.clone())
+        .collect();
     if !judging.is_empty() {
         remarks.push(format!("changed what checks run: {}", listed(&judging)));
     }
     if !task.already_green.is_empty() {
         remarks.push("its check was green before the work began, so it proves little".to_owned());
     }
-    remarks.extend(state.plan.task(id).and_then(|task| task_counterfactual::weakness(state, task)));
+    remarks.extend(
+        state
+            .plan
+            .task(id)
+            .and_then(|task| task_counterfactual::weakness(state, task)),
+    );
     remarks.extend(judged_with(task));
     if task.attempts > 1 {
         remarks.push(format!("attempt {}", task.attempts));
@@ -114,7 +167,11 @@ fn remarks(state: &RunState, id: &str) -> Vec<String> {
 
 fn listed(files: &[String]) -> String {
     const SHOWN: usize = 8;
-    let mut names: Vec<String> = files.iter().take(SHOWN).map(|file| one_line(file)).collect();
+    let mut names: Vec<String> = files
+        .iter()
+        .take(SHOWN)
+        .map(|file| one_line(file))
+        .collect();
     if files.len() > SHOWN {
         names.push(format!("and {} more", files.len() - SHOWN));
     }
@@ -175,7 +232,9 @@ mod tests {
     fn only_the_section_of_the_plan_is_touched() {
         let one = "## Execution Report\n\n**Plan:** p.md\n**Status:** in-progress\n";
         let two = "## Execution Report\n\n**Plan:** p.md\n**Status:** complete\n";
-        let put = |file: &str, section| String::from_utf8(with_section(file.as_bytes(), "p.md", section)).unwrap();
+        let put = |file: &str, section| {
+            String::from_utf8(with_section(file.as_bytes(), "p.md", section)).unwrap()
+        };
         let begun = put(OTHER, one);
         assert_eq!(begun, format!("{OTHER}\n{one}"));
         assert_eq!(put(&begun, two), format!("{OTHER}\n{two}"));
@@ -186,7 +245,9 @@ mod tests {
         assert_eq!(put("", one), one);
         let odd = [b"\xff\r\n".as_slice(), begun.as_bytes(), b"\n## \xfe"].concat();
         let changed = with_section(&odd, "p.md", two);
-        assert!(changed.starts_with(b"\xff\r\n# Notes") && changed.ends_with(b"complete\n\n## \xfe"));
+        assert!(
+            changed.starts_with(b"\xff\r\n# Notes") && changed.ends_with(b"complete\n\n## \xfe")
+        );
     }
 
     #[test]

@@ -19,7 +19,9 @@ const EVIDENCE_RUN_MEMBER: &str = "run";
 pub fn phase_of_run(state: &RunState) -> TaskListPhase {
     match &state.phase {
         RunPhase::Cancelled { .. } => TaskListPhase::Cancelled,
-        RunPhase::Ended { result: RunResult::Complete } => TaskListPhase::Complete,
+        RunPhase::Ended {
+            result: RunResult::Complete,
+        } => TaskListPhase::Complete,
         RunPhase::Ended { .. } => TaskListPhase::Failed,
         RunPhase::Executing if is_verifying(state) => TaskListPhase::Verification,
         RunPhase::Executing => TaskListPhase::Execution,
@@ -37,7 +39,11 @@ pub fn session_file(before: Option<TaskListFile>, state: &RunState, run: &str) -
     let mut file = before.unwrap_or_else(|| {
         let (id, goal) = (state.task_list_id().to_owned(), state.plan.goal.clone());
         let file = TaskListFile::new(id, state.root.clone(), goal, state.opened_at.to_string());
-        TaskListFile { exploration_stage: "complete".to_owned(), phase: TaskListPhase::Execution, ..file }
+        TaskListFile {
+            exploration_stage: "complete".to_owned(),
+            phase: TaskListPhase::Execution,
+            ..file
+        }
     });
     let phase = phase_of_run(state);
     if phase == TaskListPhase::Cancelled && file.phase != phase {
@@ -49,9 +55,16 @@ pub fn session_file(before: Option<TaskListFile>, state: &RunState, run: &str) -
     file.iteration = state.round;
     file.options.max_iterations = state.plan.policy.max_rounds;
     file.options.max_workers = state.plan.policy.max_workers;
-    file.options.extra.insert("skip_verify".to_owned(), json!(state.plan.policy.skips_verification));
-    file.verifier_passed = state.standing(VERIFY_TASK_ID) == Some(TaskStanding::Is(TaskStatus::Passed));
-    let own = RunRef { id: run.to_owned(), root: state.root.clone().into() };
+    file.options.extra.insert(
+        "skip_verify".to_owned(),
+        json!(state.plan.policy.skips_verification),
+    );
+    file.verifier_passed =
+        state.standing(VERIFY_TASK_ID) == Some(TaskStanding::Is(TaskStatus::Passed));
+    let own = RunRef {
+        id: run.to_owned(),
+        root: state.root.clone().into(),
+    };
     file.extra.insert(RUN_MEMBER.to_owned(), json!(own));
     file.updated_at = state.updated_at.to_string();
     file
@@ -60,22 +73,35 @@ pub fn session_file(before: Option<TaskListFile>, state: &RunState, run: &str) -
 /// Values of `session.json` that a run sets, for a comparison: its time of writing is not among them.
 pub(crate) fn session_values_of_run(file: &TaskListFile) -> Value {
     let options = [file.options.max_iterations, file.options.max_workers];
-    json!([file.phase, file.iteration, options, file.verifier_passed, file.extra.get(RUN_MEMBER)])
+    json!([
+        file.phase,
+        file.iteration,
+        options,
+        file.verifier_passed,
+        file.extra.get(RUN_MEMBER)
+    ])
 }
 
 /// `tasks/<id>.json` of a task, from its present text; `before` is `None` where the file is missing or unreadable.
 pub fn task_file(before: Option<TaskFile>, task: &Task, state: &RunState, run: &str) -> TaskFile {
     let known = state.tasks.get(&task.id);
     let mut file = before.unwrap_or_else(|| new_task_file(task, state));
-    let standing = state.standing(&task.id).unwrap_or(TaskStanding::Is(TaskStatus::Pending));
+    let standing = state
+        .standing(&task.id)
+        .unwrap_or(TaskStanding::Is(TaskStatus::Pending));
     file.id.clone_from(&task.id);
     file.status = task_status(&standing);
     file.retry_count = known.map_or(0, |known| known.attempts.saturating_sub(1));
     if !task.is_verification() {
         file.set_dependencies(&task.deps);
     }
-    let others = file.evidence.iter().filter(|one| one.get(EVIDENCE_RUN_MEMBER).and_then(Value::as_str) != Some(run));
-    let own = known.map(|known| task_evidence(known, state, run)).unwrap_or_default();
+    let others = file
+        .evidence
+        .iter()
+        .filter(|one| one.get(EVIDENCE_RUN_MEMBER).and_then(Value::as_str) != Some(run));
+    let own = known
+        .map(|known| task_evidence(known, state, run))
+        .unwrap_or_default();
     file.evidence = others.cloned().chain(own).collect();
     if let Some(at) = known.and_then(|known| known.updated_at) {
         file.updated_at = at.to_string();
@@ -91,7 +117,12 @@ fn new_task_file(task: &Task, state: &RunState) -> TaskFile {
         complexity: task.complexity,
         blocked_by: task.deps.clone(),
         blocked_by_too: task.deps.clone(),
-        criteria: task.checks.iter().map(criterion_text).chain(task.criteria.clone()).collect(),
+        criteria: task
+            .checks
+            .iter()
+            .map(criterion_text)
+            .chain(task.criteria.clone())
+            .collect(),
         created_at: state.opened_at.to_string(),
         updated_at: state.opened_at.to_string(),
         ..TaskFile::default()
@@ -99,7 +130,13 @@ fn new_task_file(task: &Task, state: &RunState) -> TaskFile {
 }
 
 pub(crate) fn task_values_of_run(file: &TaskFile) -> Value {
-    json!([file.id, file.status, file.dependencies(), file.retry_count, file.evidence])
+    json!([
+        file.id,
+        file.status,
+        file.dependencies(),
+        file.retry_count,
+        file.evidence
+    ])
 }
 
 /// The word of the files for the standing of a task.
@@ -109,14 +146,22 @@ pub fn task_status(standing: &TaskStanding) -> TaskFileStatus {
         TaskStanding::Is(TaskStatus::Running) => TaskFileStatus::InProgress,
         TaskStanding::Is(TaskStatus::Passed | TaskStatus::Claimed) => TaskFileStatus::Resolved,
         TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => TaskFileStatus::Failed,
-        TaskStanding::Is(TaskStatus::Skipped) | TaskStanding::Blocked { .. } => TaskFileStatus::Blocked,
+        TaskStanding::Is(TaskStatus::Skipped) | TaskStanding::Blocked { .. } => {
+            TaskFileStatus::Blocked
+        }
     }
 }
 
 /// Evidence of a task: the checks of its last attempt, and the cited commands.
 fn task_evidence(known: &TaskState, state: &RunState, run: &str) -> Vec<Value> {
-    let checks = known.checks.iter().map(|(command, outcome)| evidence_value(None, command, outcome, run));
-    let named = known.evidence_ids.iter().filter_map(|id| state.evidence.iter().find(|one| one.id == *id));
+    let checks = known
+        .checks
+        .iter()
+        .map(|(command, outcome)| evidence_value(None, command, outcome, run));
+    let named = known
+        .evidence_ids
+        .iter()
+        .filter_map(|id| state.evidence.iter().find(|one| one.id == *id));
     let shown = named.map(|one| evidence_value(Some(&one.id), &one.command, &one.outcome, run));
     checks.chain(shown).collect()
 }

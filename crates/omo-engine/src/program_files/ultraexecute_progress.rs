@@ -23,7 +23,9 @@ pub(crate) const IGNORE_PATTERN: &str = "*.ultraexecute-progress-*";
 pub fn progress_file_path(plan: &str, part: PlanSelection) -> String {
     let name = file_name(plan);
     let folder = plan.strip_suffix(name).unwrap_or_default();
-    let slug = name.rsplit_once('.').map_or(name, |(slug, _)| if slug.is_empty() { name } else { slug });
+    let slug = name
+        .rsplit_once('.')
+        .map_or(name, |(slug, _)| if slug.is_empty() { name } else { slug });
     let session = match part {
         PlanSelection::Session(number) => format!("-session-{number}"),
         PlanSelection::Whole | PlanSelection::Step(_) => String::new(),
@@ -87,7 +89,10 @@ pub struct ProgressStep {
     pub commit: Option<String>,
 }
 
-fn as_map<S: Serializer>(steps: &[(String, ProgressStep)], serializer: S) -> Result<S::Ok, S::Error> {
+fn as_map<S: Serializer>(
+    steps: &[(String, ProgressStep)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(Some(steps.len()))?;
     for (id, step) in steps {
         map.serialize_entry(id, step)?;
@@ -100,7 +105,11 @@ pub fn progress_file(state: &RunState, asked: RunScope) -> ProgressFile {
     let reached = OutcomeSummary::for_run(state, asked.selection);
     let is_over = state.phase != RunPhase::Executing;
     let has_begun = state.tasks.values().any(|task| task.attempts > 0);
-    let has_entry = state.plan.preconditions.iter().any(|one| matches!(one, Precondition::EntryCondition { .. }));
+    let has_entry = state
+        .plan
+        .preconditions
+        .iter()
+        .any(|one| matches!(one, Precondition::EntryCondition { .. }));
     let is_one_session = state.plan.dialect.rules().is_one_session();
     let is_waiting = reached.outcome == PlanOutcome::Stopped && state.open_question().is_some();
     let status = match (&state.phase, reached.outcome) {
@@ -109,7 +118,9 @@ pub fn progress_file(state: &RunState, asked: RunScope) -> ProgressFile {
         (RunPhase::Ended { .. }, PlanOutcome::Failed) => "failed",
         (RunPhase::Executing | RunPhase::Cancelled { .. } | RunPhase::Ended { .. }, _) => "stopped",
     };
-    let step = |(id, status): &(String, ReportedStatus)| (id.clone(), progress_step(state.tasks.get(id), *status));
+    let step = |(id, status): &(String, ReportedStatus)| {
+        (id.clone(), progress_step(state.tasks.get(id), *status))
+    };
     ProgressFile {
         schema_version: "1",
         plan: state.plan.source.path.clone(),
@@ -136,7 +147,9 @@ fn progress_step(known: Option<&TaskState>, status: ReportedStatus) -> ProgressS
     let passed = status == ReportedStatus::Passed;
     let end = known.and_then(|known| known.last_end.as_ref());
     let why = known.and_then(|known| known.reason.as_ref());
-    let error = why.or(end.map(|end| &end.evidence)).filter(|_| !passed && status != ReportedStatus::Running);
+    let error = why
+        .or(end.map(|end| &end.evidence))
+        .filter(|_| !passed && status != ReportedStatus::Running);
     ProgressStep {
         status,
         attempts: known.map_or(0, |known| known.attempts),
@@ -148,11 +161,18 @@ fn progress_step(known: Option<&TaskState>, status: ReportedStatus) -> ProgressS
 
 /// Number of the running step, or of the one with the last event; `0` where none was begun.
 fn current_step(state: &RunState, reached: &OutcomeSummary) -> u64 {
-    let running = reached.tasks.iter().find(|(_, status)| *status == ReportedStatus::Running).map(|(id, _)| id);
+    let running = reached
+        .tasks
+        .iter()
+        .find(|(_, status)| *status == ReportedStatus::Running)
+        .map(|(id, _)| id);
     let begun = reached.tasks.iter().filter_map(|(id, _)| {
         let known = state.tasks.get(id).filter(|known| known.attempts > 0)?;
         Some((known.updated_at, id))
     });
     let last = begun.max_by_key(|(at, _)| *at).map(|(_, id)| id);
-    running.or(last).and_then(|id| id.parse().ok()).unwrap_or_default()
+    running
+        .or(last)
+        .and_then(|id| id.parse().ok())
+        .unwrap_or_default()
 }

@@ -70,7 +70,10 @@ pub(crate) fn run_summary(state: &RunState, asked: RunScope) -> RunSummary {
 
 /// The block as JSON, found by its one key `ultraexecute_summary`.
 pub fn summary_block(state: &RunState, asked: RunScope) -> String {
-    serde_json::to_string_pretty(&Block { ultraexecute_summary: run_summary(state, asked) }).unwrap_or_default()
+    serde_json::to_string_pretty(&Block {
+        ultraexecute_summary: run_summary(state, asked),
+    })
+    .unwrap_or_default()
 }
 
 pub(crate) const STATS_FILE: &str = "ultraexecute-stats.jsonl";
@@ -104,5 +107,7 @@ pub fn stats_line(state: &RunState, asked: RunScope, now: Timestamp) -> String {
         steps_skipped: summary.steps_skipped,
         failed_at_step: summary.failed_at_step,
     };
-    serde_json::to_string(&line).map(|line| line + "\n").unwrap_or_default()
+    serde_json::to_string(&line)
+        .map(|line| line + "\n")
+        .unwrap_or_default()
 }

@@ -23,7 +23,8 @@ struct SessionFolders {
 
 impl SessionFolders {
     fn find<'n>(&self, name: &'n str) -> (&GuardedFolder, &'n str) {
-        name.split_once('/').map_or((&self.session, name), |(_, name)| (&self.tasks, name))
+        name.split_once('/')
+            .map_or((&self.session, name), |(_, name)| (&self.tasks, name))
     }
 }
 
@@ -45,21 +46,46 @@ impl OutputFolder for SessionFolders {
 
 /// Writes the files of a session. `false` where its folder was removed: then they stay away, and the ledger has
 /// everything.
-pub(super) fn write(state: &RunState, run: &str, writing: &mut Writing<'_>) -> Result<bool, ProjectionError> {
-    let Some(session) = GuardedFolder::open_below(Path::new(&state.plan.source.path), &[])? else { return Ok(false) };
+pub(super) fn write(
+    state: &RunState,
+    run: &str,
+    writing: &mut Writing<'_>,
+) -> Result<bool, ProjectionError> {
+    let Some(session) = GuardedFolder::open_below(Path::new(&state.plan.source.path), &[])? else {
+        return Ok(false);
+    };
     let _lock = StateLock::take_named(&session, LOCK_FILE, LOCK_TIMEOUT)?;
-    let folders = SessionFolders { tasks: session.create_folder(TASKS_FOLDER)?, session };
+    let folders = SessionFolders {
+        tasks: session.create_folder(TASKS_FOLDER)?,
+        session,
+    };
     // Text from before the run's first write is the text that it was opened with.
     let is_first = writing.memory.last.0 != run;
     let name = SESSION_FILE;
     let of = |before| task_folder::session_file(before, state, run);
-    writing
-        .write_output(&folders, output(name, folders.read(name)?, is_first, of, task_folder::session_values_of_run))?;
+    writing.write_output(
+        &folders,
+        output(
+            name,
+            folders.read(name)?,
+            is_first,
+            of,
+            task_folder::session_values_of_run,
+        ),
+    )?;
     for task in &state.plan.tasks {
         let name = &format!("{TASKS_FOLDER}/{}.json", task.id);
         let of = |before| task_folder::task_file(before, task, state, run);
-        writing
-            .write_output(&folders, output(name, folders.read(name)?, is_first, of, task_folder::task_values_of_run))?;
+        writing.write_output(
+            &folders,
+            output(
+                name,
+                folders.read(name)?,
+                is_first,
+                of,
+                task_folder::task_values_of_run,
+            ),
+        )?;
     }
     Ok(true)
 }
@@ -73,13 +99,23 @@ fn output<T: Serialize + DeserializeOwned>(
     values_of_run: impl Fn(&T) -> Value,
 ) -> Output<'_> {
     let digest = |file: &T| sha256_hex(values_of_run(file).to_string().as_bytes());
-    let before: Option<T> = now.as_deref().and_then(|bytes| serde_json::from_slice(bytes).ok());
+    let before: Option<T> = now
+        .as_deref()
+        .and_then(|bytes| serde_json::from_slice(bytes).ok());
     let before_digest = before.as_ref().map(digest).unwrap_or_default();
     let is_opened_with = is_first && before.is_some();
     let after = of(before);
     let mut whole = serde_json::to_vec_pretty(&after).unwrap_or_default();
     whole.push(b'\n');
     let whole = Some(whole).filter(|whole| now.as_ref() != Some(whole));
-    let before = now.filter(|_| !is_opened_with).map(|now| (before_digest, now));
-    Output { name, key: name.to_owned(), before, after: digest(&after), whole }
+    let before = now
+        .filter(|_| !is_opened_with)
+        .map(|now| (before_digest, now));
+    Output {
+        name,
+        key: name.to_owned(),
+        before,
+        after: digest(&after),
+        whole,
+    }
 }

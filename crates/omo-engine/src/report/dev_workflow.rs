@@ -60,13 +60,25 @@ impl EndedStatus {
 
 /// The tasks that have ended, in the order of the plan.
 pub fn ended_tasks(state: &RunState) -> Vec<EndedTask> {
-    let ended = state.standings().into_iter().filter_map(|(task, standing)| {
-        let known = state.tasks.get(&task.id);
-        let (status, evidence) = task_end(&standing, known, state.plan.policy.unproved_continues)?;
-        let files_written =
-            known.and_then(|known| known.last_end.as_ref()).map(|end| end.files.clone()).unwrap_or_default();
-        Some(EndedTask { id: task.id.clone(), title: task.title.clone(), status, files_written, evidence })
-    });
+    let ended = state
+        .standings()
+        .into_iter()
+        .filter_map(|(task, standing)| {
+            let known = state.tasks.get(&task.id);
+            let (status, evidence) =
+                task_end(&standing, known, state.plan.policy.unproved_continues)?;
+            let files_written = known
+                .and_then(|known| known.last_end.as_ref())
+                .map(|end| end.files.clone())
+                .unwrap_or_default();
+            Some(EndedTask {
+                id: task.id.clone(),
+                title: task.title.clone(),
+                status,
+                files_written,
+                evidence,
+            })
+        });
     ended.collect()
 }
 
@@ -75,22 +87,34 @@ fn task_end(
     known: Option<&TaskState>,
     lets_be_unproved: bool,
 ) -> Option<(EndedStatus, String)> {
-    let evidence =
-        || known.and_then(|known| known.last_end.as_ref()).map(|end| end.evidence.clone()).unwrap_or_default();
+    let evidence = || {
+        known
+            .and_then(|known| known.last_end.as_ref())
+            .map(|end| end.evidence.clone())
+            .unwrap_or_default()
+    };
     match standing {
         TaskStanding::Is(TaskStatus::Passed) => Some((EndedStatus::Done, evidence())),
-        TaskStanding::Is(TaskStatus::Claimed) => {
-            Some((EndedStatus::Done, format!("not checked by omo: {}", evidence())))
+        TaskStanding::Is(TaskStatus::Claimed) => Some((
+            EndedStatus::Done,
+            format!("not checked by omo: {}", evidence()),
+        )),
+        TaskStanding::Is(TaskStatus::Unverified) if lets_be_unproved => {
+            Some((EndedStatus::Unproved, evidence()))
         }
-        TaskStanding::Is(TaskStatus::Unverified) if lets_be_unproved => Some((EndedStatus::Unproved, evidence())),
-        TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => Some((EndedStatus::Failed, evidence())),
+        TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => {
+            Some((EndedStatus::Failed, evidence()))
+        }
         TaskStanding::Is(TaskStatus::Skipped) => {
-            let why = known.and_then(|known| known.reason.clone()).unwrap_or_default();
+            let why = known
+                .and_then(|known| known.reason.clone())
+                .unwrap_or_default();
             Some((EndedStatus::Blocked, format!("skipped: {why}")))
         }
-        TaskStanding::Blocked { by } => {
-            Some((EndedStatus::Blocked, format!("skipped: dependency {by} failed or blocked")))
-        }
+        TaskStanding::Blocked { by } => Some((
+            EndedStatus::Blocked,
+            format!("skipped: dependency {by} failed or blocked"),
+        )),
         TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held | TaskStatus::Running) => None,
     }
 }
@@ -99,8 +123,12 @@ pub(crate) fn run_status(state: &RunState, running: &'static str) -> &'static st
     use crate::event::RunResult;
     use crate::state::RunPhase;
     match &state.phase {
-        RunPhase::Ended { result: RunResult::Complete } => "complete",
-        RunPhase::Ended { result: RunResult::CompletedWithFailures | RunResult::Failed } => "completed_with_failures",
+        RunPhase::Ended {
+            result: RunResult::Complete,
+        } => "complete",
+        RunPhase::Ended {
+            result: RunResult::CompletedWithFailures | RunResult::Failed,
+        } => "completed_with_failures",
         RunPhase::Executing | RunPhase::Cancelled { .. } => running,
     }
 }

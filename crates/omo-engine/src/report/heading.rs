@@ -25,9 +25,14 @@ pub struct RunHeading {
 
 /// The heading of a run's reports.
 pub fn run_heading(state: &RunState) -> RunHeading {
-    let heading = |kind, text: &str| RunHeading { kind, text: text.to_owned() };
+    let heading = |kind, text: &str| RunHeading {
+        kind,
+        text: text.to_owned(),
+    };
     match &state.phase {
-        RunPhase::Executing if state.open_question().is_some() => heading(RunEnd::Waiting, "Waiting for you"),
+        RunPhase::Executing if state.open_question().is_some() => {
+            heading(RunEnd::Waiting, "Waiting for you")
+        }
         RunPhase::Executing => heading(RunEnd::Running, "Running"),
         RunPhase::Cancelled { .. } => heading(RunEnd::Cancelled, "Cancelled"),
         RunPhase::Ended { result } => ended_heading(state, *result),
@@ -37,7 +42,12 @@ pub fn run_heading(state: &RunState) -> RunHeading {
 fn ended_heading(state: &RunState, result: RunResult) -> RunHeading {
     let tasks = AskedTasks::of_run(state);
     let total = tasks.0.len();
-    let done = tasks.count(&[Standing::Passed, Standing::Claimed, Standing::Unproved, Standing::LeftOut]);
+    let done = tasks.count(&[
+        Standing::Passed,
+        Standing::Claimed,
+        Standing::Unproved,
+        Standing::LeftOut,
+    ]);
     let skipped = tasks.count(&[Standing::Skipped, Standing::LeftOut]);
     let claimed = tasks.count(&[Standing::Claimed]);
     let is_reviewed = state.is_reviewed();
@@ -48,14 +58,24 @@ fn ended_heading(state: &RunState, result: RunResult) -> RunHeading {
     let (kind, text) = if let Some(failure) = failure {
         (RunEnd::Failed, failure)
     } else if done < total {
-        let skipped = if skipped > 0 { format!(", {skipped} skipped") } else { String::new() };
+        let skipped = if skipped > 0 {
+            format!(", {skipped} skipped")
+        } else {
+            String::new()
+        };
         let text = format!("Incomplete: {done} of {total} {word}s done{skipped}");
         (RunEnd::Incomplete, text)
     } else if state.is_outside_branch() {
-        (RunEnd::Incomplete, "Incomplete: not in your branch".to_owned())
+        (
+            RunEnd::Incomplete,
+            "Incomplete: not in your branch".to_owned(),
+        )
     } else if unproved > 0 {
         let reviewed = if is_reviewed { " and reviewed" } else { "" };
-        (RunEnd::Unproved, format!("Complete, {unproved} of {total} {word}s unproved{reviewed}"))
+        (
+            RunEnd::Unproved,
+            format!("Complete, {unproved} of {total} {word}s unproved{reviewed}"),
+        )
     } else if FinalChecksResult::for_run(state) == FinalChecksResult::Skipped {
         (RunEnd::Unproved, "Complete, the whole unproved".to_owned())
     } else if result == RunResult::Failed {
@@ -66,12 +86,22 @@ fn ended_heading(state: &RunState, result: RunResult) -> RunHeading {
     } else {
         (RunEnd::Complete, "Complete".to_owned())
     };
-    let elsewhere = state.missing_commits.iter().find_map(|missing| Some((&missing.holder, missing.lacking.as_ref()?)));
+    let elsewhere = state
+        .missing_commits
+        .iter()
+        .find_map(|missing| Some((&missing.holder, missing.lacking.as_ref()?)));
     let elsewhere = elsewhere.filter(|_| matches!(kind, RunEnd::Complete | RunEnd::Unproved));
     let elsewhere = elsewhere.map(|(holder, lacking)| {
-        format!(", but on {}, not on {} where it began", branch_words(holder), branch_words(lacking))
+        format!(
+            ", but on {}, not on {} where it began",
+            branch_words(holder),
+            branch_words(lacking)
+        )
     });
-    RunHeading { kind, text: text + &elsewhere.unwrap_or_default() }
+    RunHeading {
+        kind,
+        text: text + &elsewhere.unwrap_or_default(),
+    }
 }
 
 struct AskedTasks<'a>(Vec<(&'a Task, Standing)>);
@@ -82,33 +112,68 @@ impl<'a> AskedTasks<'a> {
             Some(scope) => part::selected_tasks(&state.plan, scope.selection),
             None => state.plan.tasks.iter().collect(),
         };
-        let standing = |task: &'a Task| Some((task, view_standing(task, &state.standing(&task.id)?)));
-        Self(tasks.into_iter().filter(|task| !task.is_verification()).filter_map(standing).collect())
+        let standing =
+            |task: &'a Task| Some((task, view_standing(task, &state.standing(&task.id)?)));
+        Self(
+            tasks
+                .into_iter()
+                .filter(|task| !task.is_verification())
+                .filter_map(standing)
+                .collect(),
+        )
     }
 
     fn count(&self, wanted: &[Standing]) -> usize {
-        self.0.iter().filter(|(_, standing)| wanted.contains(standing)).count()
+        self.0
+            .iter()
+            .filter(|(_, standing)| wanted.contains(standing))
+            .count()
     }
 }
 
 /// The failed part of an ended run; `None` without any.
 fn failed_part(state: &RunState, tasks: &AskedTasks<'_>) -> Option<String> {
-    if let Some((first, _)) = tasks.0.iter().find(|(_, standing)| *standing == Standing::Failed) {
+    if let Some((first, _)) = tasks
+        .0
+        .iter()
+        .find(|(_, standing)| *standing == Standing::Failed)
+    {
         let more = tasks.count(&[Standing::Failed]) - 1;
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        return Some(format!("Failed at {} {}{more}", state.plan.dialect.unit_word(), sanitize(&first.id, 64)));
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        return Some(format!(
+            "Failed at {} {}{more}",
+            state.plan.dialect.unit_word(),
+            sanitize(&first.id, 64)
+        ));
     }
     let has_failed = |status| matches!(status, GroupStatus::Failed | GroupStatus::InConflict);
     let group = state.parallel.as_ref().and_then(|parallel| {
-        let failed = |id: &String| parallel.groups.get(id).is_some_and(|known| has_failed(known.status));
+        let failed = |id: &String| {
+            parallel
+                .groups
+                .get(id)
+                .is_some_and(|known| has_failed(known.status))
+        };
         state.plan.groups.iter().find(|group| failed(&group.id))
     });
     if let Some(group) = group {
-        return Some(format!("Failed at {}", worker_name(&group.id).to_lowercase()));
+        return Some(format!(
+            "Failed at {}",
+            worker_name(&group.id).to_lowercase()
+        ));
     }
-    let verifier = state.plan.verification_task().and_then(|task| state.standing(&task.id));
+    let verifier = state
+        .plan
+        .verification_task()
+        .and_then(|task| state.standing(&task.id));
     match () {
-        () if verifier == Some(TaskStanding::Is(TaskStatus::Failed)) => Some("Failed at the verification".to_owned()),
+        () if verifier == Some(TaskStanding::Is(TaskStatus::Failed)) => {
+            Some("Failed at the verification".to_owned())
+        }
         () if FinalChecksResult::for_run(state) == FinalChecksResult::Fail => {
             Some("Failed at a check of the whole".to_owned())
         }

@@ -10,18 +10,38 @@ const NAMED_FILES: usize = 8;
 /// Notes on the judgement of a task: changes by hooks in its commits, ignored files, and files that may steer its
 /// checks.
 pub fn judged_with(known: &TaskState) -> Vec<String> {
-    let is_judged = matches!(known.status, TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Unverified);
-    let Some(end) = known.last_end.as_ref().filter(|_| is_judged) else { return Vec::new() };
-    let files = |files: &[String]| sanitize(&list_some(files.iter().map(String::as_str), NAMED_FILES), 400);
+    let is_judged = matches!(
+        known.status,
+        TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Unverified
+    );
+    let Some(end) = known.last_end.as_ref().filter(|_| is_judged) else {
+        return Vec::new();
+    };
+    let files = |files: &[String]| {
+        sanitize(
+            &list_some(files.iter().map(String::as_str), NAMED_FILES),
+            400,
+        )
+    };
     let hooks = end.hook_changes.as_ref().map(|changes| {
         let judged = match &changes.unjudged {
             None => "its checks are green on that, too".to_owned(),
-            Some(why) => format!("its checks could not be judged on that: {}", sanitize(why, 200)),
+            Some(why) => format!(
+                "its checks could not be judged on that: {}",
+                sanitize(why, 200)
+            ),
         };
-        format!("hooks changed {} in its commit, and {judged}", files(&changes.files))
+        format!(
+            "hooks changed {} in its commit, and {judged}",
+            files(&changes.files)
+        )
     });
-    let ignored = (!end.needed_ignored.is_empty())
-        .then(|| format!("its checks are green only with the ignored {}", files(&end.needed_ignored)));
+    let ignored = (!end.needed_ignored.is_empty()).then(|| {
+        format!(
+            "its checks are green only with the ignored {}",
+            files(&end.needed_ignored)
+        )
+    });
     let judges = end.judge_notes.iter().map(|note| sanitize(note, 400));
     hooks.into_iter().chain(ignored).chain(judges).collect()
 }
@@ -29,7 +49,14 @@ pub fn judged_with(known: &TaskState) -> Vec<String> {
 /// [`judged_with`] of all tasks.
 pub fn judged_with_lines(state: &RunState) -> Vec<String> {
     let word = state.plan.dialect.unit_word();
-    let known = state.plan.tasks.iter().filter_map(|task| Some((&task.id, state.tasks.get(&task.id)?)));
-    let lines = known.flat_map(|(id, known)| judged_with(known).into_iter().map(move |line| (id, line)));
-    lines.map(|(id, line)| format!("{word} {}: {line}", sanitize(id, 64))).collect()
+    let known = state
+        .plan
+        .tasks
+        .iter()
+        .filter_map(|task| Some((&task.id, state.tasks.get(&task.id)?)));
+    let lines =
+        known.flat_map(|(id, known)| judged_with(known).into_iter().map(move |line| (id, line)));
+    lines
+        .map(|(id, line)| format!("{word} {}: {line}", sanitize(id, 64)))
+        .collect()
 }

@@ -22,7 +22,12 @@ const MAX_TASKS: usize = 60;
 const MAX_NAMES: usize = 12;
 
 /// The overview of a plan that is arranged for a mode.
-pub fn plan_overview(plan: &Plan, mode: ExecutionMode, clients: &ClientPolicy, billing: &BillingFacts) -> String {
+pub fn plan_overview(
+    plan: &Plan,
+    mode: ExecutionMode,
+    clients: &ClientPolicy,
+    billing: &BillingFacts,
+) -> String {
     let tasks = pluralize(plan.work_tasks().count(), plan.dialect.unit_word());
     let mut text = format!("{}: {tasks}, {}\n", sanitize(&plan.title, 120), way(mode));
     if !plan.goal.trim().is_empty() {
@@ -54,8 +59,12 @@ pub fn plan_overview(plan: &Plan, mode: ExecutionMode, clients: &ClientPolicy, b
 
 /// Tasks that cannot begin and tasks without a check, a line each; empty without any.
 pub fn unable_lines(plan: &Plan) -> Vec<String> {
-    let unable: Vec<&str> =
-        plan.tasks.iter().filter(|task| lacks_contract(plan, task)).map(|task| task.id.as_str()).collect();
+    let unable: Vec<&str> = plan
+        .tasks
+        .iter()
+        .filter(|task| lacks_contract(plan, task))
+        .map(|task| task.id.as_str())
+        .collect();
     let unchecked: Vec<&str> = plan
         .work_tasks()
         .filter(|task| task.state == PlannedState::Open && !unable.contains(&task.id.as_str()))
@@ -66,8 +75,11 @@ pub fn unable_lines(plan: &Plan) -> Vec<String> {
     let word = plan.dialect.unit_word();
     if !unable.is_empty() {
         let waiting = dependents_of(plan, &unable);
-        let waits =
-            if waiting.is_empty() { String::new() } else { format!("; {} for that", wait_words(word, &waiting)) };
+        let waits = if waiting.is_empty() {
+            String::new()
+        } else {
+            format!("; {} for that", wait_words(word, &waiting))
+        };
         lines.push(format!(
             "Cannot begin: {} without a Task Contract, which this plan's `contract_version` demands{waits}.",
             name_some(word, &unable, MAX_NAMES)
@@ -111,21 +123,35 @@ fn way(mode: ExecutionMode) -> &'static str {
     match mode {
         ExecutionMode::Batches => "in batches: one agent after another, with stops for you",
         ExecutionMode::Waves => "in waves: several workers at the same time in your checkout",
-        ExecutionMode::Parallel => "in parallel: workers in worktrees of their own, whose work omo merges",
+        ExecutionMode::Parallel => {
+            "in parallel: workers in worktrees of their own, whose work omo merges"
+        }
         ExecutionMode::StepByStep => "step by step, by this session itself",
     }
 }
 
 fn sections(plan: &Plan, mode: ExecutionMode) -> Vec<(String, Vec<&Task>)> {
-    let tasks_of = |group: &TaskGroup| group.tasks.iter().filter_map(|id| plan.task(id)).collect::<Vec<_>>();
+    let tasks_of = |group: &TaskGroup| {
+        group
+            .tasks
+            .iter()
+            .filter_map(|id| plan.task(id))
+            .collect::<Vec<_>>()
+    };
     match mode {
-        ExecutionMode::StepByStep => vec![("In this order:".to_owned(), plan.work_tasks().collect())],
+        ExecutionMode::StepByStep => {
+            vec![("In this order:".to_owned(), plan.work_tasks().collect())]
+        }
         ExecutionMode::Batches => plan
             .groups
             .iter()
             .enumerate()
             .map(|(place, group)| {
-                let stop = if group.hard_stop && place + 1 < plan.groups.len() { ", then a stop for you" } else { "" };
+                let stop = if group.hard_stop && place + 1 < plan.groups.len() {
+                    ", then a stop for you"
+                } else {
+                    ""
+                };
                 (format!("Batch {}{stop}", place + 1), tasks_of(group))
             })
             .collect(),
@@ -134,17 +160,34 @@ fn sections(plan: &Plan, mode: ExecutionMode) -> Vec<(String, Vec<&Task>)> {
             for (wave, task) in waves_by_dependency(plan) {
                 waves.entry(wave).or_default().push(task);
             }
-            waves.into_iter().map(|(wave, tasks)| (format!("Wave {}", wave + 1), tasks)).collect()
+            waves
+                .into_iter()
+                .map(|(wave, tasks)| (format!("Wave {}", wave + 1), tasks))
+                .collect()
         }
         ExecutionMode::Parallel => {
-            let mut groups: Vec<&TaskGroup> = plan.groups.iter().filter(|group| !group.tasks.is_empty()).collect();
+            let mut groups: Vec<&TaskGroup> = plan
+                .groups
+                .iter()
+                .filter(|group| !group.tasks.is_empty())
+                .collect();
             groups.sort_by_key(|group| group.wave);
             let heading = |group: &TaskGroup| {
-                let title =
-                    if group.title.is_empty() { String::new() } else { format!(": {}", sanitize(&group.title, 60)) };
-                format!("Wave {}, worker {}{title}", group.wave + 1, sanitize(&group.id, 60))
+                let title = if group.title.is_empty() {
+                    String::new()
+                } else {
+                    format!(": {}", sanitize(&group.title, 60))
+                };
+                format!(
+                    "Wave {}, worker {}{title}",
+                    group.wave + 1,
+                    sanitize(&group.id, 60)
+                )
             };
-            groups.into_iter().map(|group| (heading(group), tasks_of(group))).collect()
+            groups
+                .into_iter()
+                .map(|group| (heading(group), tasks_of(group)))
+                .collect()
         }
     }
 }
@@ -156,7 +199,12 @@ fn waves_by_dependency(plan: &Plan) -> Vec<(usize, &Task)> {
     for _ in 0..plan.tasks.len() {
         let mut is_settled = true;
         for task in plan.work_tasks() {
-            let wave = task.deps.iter().filter_map(|dep| waves.get(dep.as_str())).max().map_or(0, |wave| wave + 1);
+            let wave = task
+                .deps
+                .iter()
+                .filter_map(|dep| waves.get(dep.as_str()))
+                .max()
+                .map_or(0, |wave| wave + 1);
             if waves.insert(&task.id, wave) != Some(wave) {
                 is_settled = false;
             }
@@ -165,13 +213,29 @@ fn waves_by_dependency(plan: &Plan) -> Vec<(usize, &Task)> {
             break;
         }
     }
-    plan.work_tasks().map(|task| (waves.get(task.id.as_str()).copied().unwrap_or_default(), task)).collect()
+    plan.work_tasks()
+        .map(|task| {
+            (
+                waves.get(task.id.as_str()).copied().unwrap_or_default(),
+                task,
+            )
+        })
+        .collect()
 }
 
 fn task_row(plan: &Plan, task: &Task) -> String {
     let deps: Vec<&str> = task.deps.iter().map(String::as_str).collect();
-    let after = if deps.is_empty() { String::new() } else { format!("  (after {})", list_some(deps, MAX_NAMES)) };
-    format!("{}  {}{after}  [{}]", sanitize(&task.id, 64), sanitize(&task.title, 80), proof_words(plan, task))
+    let after = if deps.is_empty() {
+        String::new()
+    } else {
+        format!("  (after {})", list_some(deps, MAX_NAMES))
+    };
+    format!(
+        "{}  {}{after}  [{}]",
+        sanitize(&task.id, 64),
+        sanitize(&task.title, 80),
+        proof_words(plan, task)
+    )
 }
 
 /// The proof of a task, in a few words.
@@ -194,16 +258,27 @@ pub fn proof_words(plan: &Plan, task: &Task) -> String {
 
 /// The commands that the plan names as checks and that are not run, each with its reason; empty without any.
 pub fn refused_lines(plan: &Plan) -> Vec<String> {
-    let heading = "Not run as checks; a check ends by itself, and its status says something:".to_owned();
+    let heading =
+        "Not run as checks; a check ends by itself, and its status says something:".to_owned();
     let row = |refused: &RefusedCheck| {
         let task = refused.task.as_deref().unwrap_or(FINAL_CHECKS_ID);
-        format!("  {}  {}: {}", sanitize(task, 64), sanitize(&refused.command, 160), refused.concern)
+        format!(
+            "  {}  {}: {}",
+            sanitize(task, 64),
+            sanitize(&refused.command, 160),
+            refused.concern
+        )
     };
     let rows = plan.refused_checks.iter().take(MAX_NAMES).map(row);
     let more = plan.refused_checks.len().saturating_sub(MAX_NAMES);
     let more = (more > 0).then(|| format!("  … and {more} more"));
     let has_one = !plan.refused_checks.is_empty();
-    has_one.then_some(heading).into_iter().chain(rows).chain(more).collect()
+    has_one
+        .then_some(heading)
+        .into_iter()
+        .chain(rows)
+        .chain(more)
+        .collect()
 }
 
 fn unproved_line(plan: &Plan, unproved: &[&str]) -> String {
@@ -214,13 +289,29 @@ fn unproved_line(plan: &Plan, unproved: &[&str]) -> String {
         ReviewTime::Waves => "a reviewer judges each part of the plan",
         ReviewTime::End | ReviewTime::Never => "a reviewer judges that at the end",
     };
-    format!("No command proves {}: shown as unproved once done, and {review}.", name_some(word, unproved, MAX_NAMES))
+    format!(
+        "No command proves {}: shown as unproved once done, and {review}.",
+        name_some(word, unproved, MAX_NAMES)
+    )
 }
 
-fn cost_line(plan: &Plan, mode: ExecutionMode, clients: &ClientPolicy, billing: &BillingFacts) -> String {
-    let checks = plan.tasks.iter().flat_map(Task::all_checks).chain(&plan.final_checks);
-    let longest = checks.map(omo_core::check::task_check::TaskCheck::effective_timeout).max();
-    let checks = longest.map(|seconds| format!(" A check may run for {}.", format_limit(seconds))).unwrap_or_default();
+fn cost_line(
+    plan: &Plan,
+    mode: ExecutionMode,
+    clients: &ClientPolicy,
+    billing: &BillingFacts,
+) -> String {
+    let checks = plan
+        .tasks
+        .iter()
+        .flat_map(Task::all_checks)
+        .chain(&plan.final_checks);
+    let longest = checks
+        .map(omo_core::check::task_check::TaskCheck::effective_timeout)
+        .max();
+    let checks = longest
+        .map(|seconds| format!(" A check may run for {}.", format_limit(seconds)))
+        .unwrap_or_default();
     let session = "billed as this session is, without a budget";
     let work = match mode {
         ExecutionMode::StepByStep => format!("this session works, {session}."),
@@ -228,20 +319,33 @@ fn cost_line(plan: &Plan, mode: ExecutionMode, clients: &ClientPolicy, billing: 
         ExecutionMode::Waves => {
             let most = match plan.policy.max_workers {
                 0 => "an agent for each task of a wave".to_owned(),
-                most => format!("at most {} at the same time", pluralize(most as usize, "agent")),
+                most => format!(
+                    "at most {} at the same time",
+                    pluralize(most as usize, "agent")
+                ),
             };
             let rounds = pluralize(plan.policy.max_rounds.max(1) as usize, "round");
-            let verifier = if plan.verification_task().is_some() { ", and a verifier in each" } else { "" };
+            let verifier = if plan.verification_task().is_some() {
+                ", and a verifier in each"
+            } else {
+                ""
+            };
             format!("{most}, for at most {rounds}{verifier}; {session}.")
         }
         ExecutionMode::Parallel => client_cost(plan, clients, billing),
     };
-    let models = model_words(plan, mode, clients).map(|words| format!(" {words}")).unwrap_or_default();
+    let models = model_words(plan, mode, clients)
+        .map(|words| format!(" {words}"))
+        .unwrap_or_default();
     format!("Cost: {work}{models}{checks}")
 }
 
 fn client_cost(plan: &Plan, clients: &ClientPolicy, billing: &BillingFacts) -> String {
-    let workers = plan.groups.iter().filter(|group| !group.tasks.is_empty()).count();
+    let workers = plan
+        .groups
+        .iter()
+        .filter(|group| !group.tasks.is_empty())
+        .count();
     let at_once = match clients.max_workers {
         0 => String::new(),
         most => format!(", at most {most} at the same time"),
@@ -267,7 +371,12 @@ mod tests {
 
     fn overview(text: &str, mode: ExecutionMode, clients: &ClientPolicy) -> String {
         let plan = read("docs/plan.md", text.as_bytes(), BatchOptions::default());
-        plan_overview(&arranged(plan, mode, &ModeOptions::default()), mode, clients, &BillingFacts::default())
+        plan_overview(
+            &arranged(plan, mode, &ModeOptions::default()),
+            mode,
+            clients,
+            &BillingFacts::default(),
+        )
     }
 
     const PLAN: &str = "---\ncontract_version: 2\n---\n\n# Words\n\n**Goal:** three words\n\n\
@@ -284,25 +393,48 @@ mod tests {
             Cannot begin: task 2 without a Task Contract, which this plan's `contract_version` demands; task 3 waits for that.\n\
             Without a check: task 4, which omo can only report as unproved.\nCost: ";
         assert!(shown.starts_with(expected), "{shown}");
-        assert!(shown.contains("for at most 5 rounds, and a verifier in each"), "{shown}");
+        assert!(
+            shown.contains("for at most 5 rounds, and a verifier in each"),
+            "{shown}"
+        );
     }
 
     #[test]
     fn what_workers_may_cost_is_said() {
-        let clients = ClientPolicy { max_workers: 2, budget_micros: Some(2_500_000), ..ClientPolicy::default() };
+        let clients = ClientPolicy {
+            max_workers: 2,
+            budget_micros: Some(2_500_000),
+            ..ClientPolicy::default()
+        };
         let shown = overview(PLAN, ExecutionMode::Parallel, &clients);
-        for part in ["at most 2 at the same time", "$2.50 for all of them", "2 hours at most", "your subscription"] {
+        for part in [
+            "at most 2 at the same time",
+            "$2.50 for all of them",
+            "2 hours at most",
+            "your subscription",
+        ] {
             assert!(shown.contains(part), "{part}: {shown}");
         }
         let shown = overview(PLAN, ExecutionMode::Batches, &ClientPolicy::default());
-        assert!(shown.contains("Batch 1") && shown.contains("one agent at a time"), "{shown}");
+        assert!(
+            shown.contains("Batch 1") && shown.contains("one agent at a time"),
+            "{shown}"
+        );
     }
 
     #[test]
     fn a_plan_shows_no_more_than_a_screen_takes_and_nothing_harmful() {
-        let tasks: Vec<String> = (1..=100).map(|id| format!("### Task {id}: a\u{1b}[2Jb\n\n")).collect();
-        let shown =
-            overview(&format!("# P\u{7}\n\n{}", tasks.concat()), ExecutionMode::StepByStep, &ClientPolicy::default());
-        assert!(shown.contains("… and 40 more\n") && !shown.contains(['\u{1b}', '\u{7}']), "{shown}");
+        let tasks: Vec<String> = (1..=100)
+            .map(|id| format!("### Task {id}: a\u{1b}[2Jb\n\n"))
+            .collect();
+        let shown = overview(
+            &format!("# P\u{7}\n\n{}", tasks.concat()),
+            ExecutionMode::StepByStep,
+            &ClientPolicy::default(),
+        );
+        assert!(
+            shown.contains("… and 40 more\n") && !shown.contains(['\u{1b}', '\u{7}']),
+            "{shown}"
+        );
     }
 }

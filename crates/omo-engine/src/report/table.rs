@@ -14,15 +14,26 @@ pub(crate) fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> S
     }
     let rule = widths.map(|width| "-".repeat(width));
     let heads = heads.map(str::to_owned);
-    let lines = [&heads, &rule].into_iter().chain(rows).map(|row| line(row, &widths));
+    let lines = [&heads, &rule]
+        .into_iter()
+        .chain(rows)
+        .map(|row| line(row, &widths));
     lines.chain(["\n".to_owned()]).collect()
 }
 
 /// A table of at most `most` rows; the others are counted below it.
-pub(crate) fn truncated_table<const N: usize>(heads: [&str; N], rows: &[[String; N]], most: usize) -> String {
+pub(crate) fn truncated_table<const N: usize>(
+    heads: [&str; N],
+    rows: &[[String; N]],
+    most: usize,
+) -> String {
     let shown = rows.get(..most).unwrap_or(rows);
     let more = rows.len() - shown.len();
-    let more = if more > 0 { format!("… and {more} more\n\n") } else { String::new() };
+    let more = if more > 0 {
+        format!("… and {more} more\n\n")
+    } else {
+        String::new()
+    };
     format!("{}{more}", table(heads, shown))
 }
 

@@ -10,12 +10,17 @@ const NAMED_PATHS: usize = 8;
 /// The command that restores the changes of a reference.
 pub fn restore_command(reference: &str) -> Option<String> {
     let (run, id) = split_reference(reference)?;
-    Some(format!("omo run restore {} --run {}", sanitize(id, 80), sanitize(run, 80)))
+    Some(format!(
+        "omo run restore {} --run {}",
+        sanitize(id, 80),
+        sanitize(run, 80)
+    ))
 }
 
 /// The words for a reference that keeps changes of the user which a commit has displaced.
 pub fn displaced_line(reference: &str) -> String {
-    let command = restore_command(reference).unwrap_or_else(|| format!("git show {}", sanitize(reference, 200)));
+    let command = restore_command(reference)
+        .unwrap_or_else(|| format!("git show {}", sanitize(reference, 200)));
     format!("a commit displaced changes of yours, which are kept: `{command}` brings them again")
 }
 
@@ -23,6 +28,10 @@ pub fn displaced_line(reference: &str) -> String {
 pub(crate) fn left_alone(plan: &Plan, paths: &[String]) -> Option<String> {
     let named = list_some(paths.iter().map(String::as_str), NAMED_PATHS);
     let word = plan.dialect.unit_word();
-    (!paths.is_empty())
-        .then(|| format!("left alone: {}: changed meanwhile, not by this {word}'s files", sanitize(&named, 400)))
+    (!paths.is_empty()).then(|| {
+        format!(
+            "left alone: {}: changed meanwhile, not by this {word}'s files",
+            sanitize(&named, 400)
+        )
+    })
 }

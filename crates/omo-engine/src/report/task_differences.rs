@@ -26,9 +26,15 @@ pub fn task_differences(
     state: &RunState,
     events: &[RunEvent],
 ) -> Result<BTreeMap<String, String>, GitFailed> {
-    let ends: Vec<(&str, &AttemptEnd)> =
-        state.tasks.iter().filter_map(|(id, known)| Some((id.as_str(), known.last_end.as_ref()?))).collect();
-    let commits = commit_differences(repository, ends.iter().filter_map(|(_, end)| end.commit.as_deref()))?;
+    let ends: Vec<(&str, &AttemptEnd)> = state
+        .tasks
+        .iter()
+        .filter_map(|(id, known)| Some((id.as_str(), known.last_end.as_ref()?)))
+        .collect();
+    let commits = commit_differences(
+        repository,
+        ends.iter().filter_map(|(_, end)| end.commit.as_deref()),
+    )?;
     let began = trees_at_start(events);
     let trees: Vec<(&str, &AttemptEnd, TreeSnapshot, TreeSnapshot)> = ends
         .iter()
@@ -38,13 +44,33 @@ pub fn task_differences(
             Some((*id, *end, from, tree_from_text(end.tree.as_deref()?)?))
         })
         .collect();
-    let pairs: Vec<SnapshotPair<'_>> =
-        trees.iter().map(|(_, end, from, to)| SnapshotPair { from, to, files: &end.files }).collect();
+    let pairs: Vec<SnapshotPair<'_>> = trees
+        .iter()
+        .map(|(_, end, from, to)| SnapshotPair {
+            from,
+            to,
+            files: &end.files,
+        })
+        .collect();
     let worktree = &ProvedWorktree::of_project(Path::new(&state.root));
-    let of_trees = Snapshots { worktree, state_home, run_id, own: &[] }.differences(&pairs).unwrap_or_default();
-    let of_trees = trees.iter().zip(of_trees).map(|((id, ..), difference)| ((*id).to_owned(), difference));
-    let of_commits =
-        ends.iter().filter_map(|(id, end)| Some(((*id).to_owned(), commits.get(end.commit.as_deref()?)?.clone())));
+    let of_trees = Snapshots {
+        worktree,
+        state_home,
+        run_id,
+        own: &[],
+    }
+    .differences(&pairs)
+    .unwrap_or_default();
+    let of_trees = trees
+        .iter()
+        .zip(of_trees)
+        .map(|((id, ..), difference)| ((*id).to_owned(), difference));
+    let of_commits = ends.iter().filter_map(|(id, end)| {
+        Some((
+            (*id).to_owned(),
+            commits.get(end.commit.as_deref()?)?.clone(),
+        ))
+    });
     Ok(of_commits.chain(of_trees).collect())
 }
 
@@ -52,7 +78,13 @@ pub fn task_differences(
 fn trees_at_start(events: &[RunEvent]) -> BTreeMap<(&str, u32), &str> {
     let mut trees = BTreeMap::new();
     for event in events {
-        if let EventKind::TaskStarted { task, attempt, tree: Some(tree), .. } = &event.kind {
+        if let EventKind::TaskStarted {
+            task,
+            attempt,
+            tree: Some(tree),
+            ..
+        } = &event.kind
+        {
             trees.insert((task.as_str(), *attempt), tree.as_str());
         }
     }

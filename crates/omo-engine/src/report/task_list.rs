@@ -25,5 +25,9 @@ pub const BRIEF_BYTES: usize = 8_192;
 
 /// The brief of a worker of a task, or of the verifier of them all, in Markdown.
 pub fn brief(state: &RunState, task: &Task) -> String {
-    if task.is_verification() { verifier::brief(state, task) } else { brief::brief(state, task) }
+    if task.is_verification() {
+        verifier::brief(state, task)
+    } else {
+        brief::brief(state, task)
+    }
 }

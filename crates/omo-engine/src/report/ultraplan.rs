@@ -24,7 +24,11 @@ pub const COMMAND: &str = "/omo:execute-local";
 
 /// Slash command for a plan of this dialect, in steps or in parallel.
 pub fn command_for(plan: &Plan) -> &'static str {
-    if plan.dialect.kind() == PlanKind::Steps { COMMAND } else { "/omo:execute" }
+    if plan.dialect.kind() == PlanKind::Steps {
+        COMMAND
+    } else {
+        "/omo:execute"
+    }
 }
 
 /// The requested part of a plan: all of it by default.

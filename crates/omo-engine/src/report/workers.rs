@@ -21,9 +21,15 @@ const NAMED_FOLDERS: usize = 3;
 
 /// The section of the sessions; empty for a run without any.
 pub(super) fn workers_section(state: &RunState) -> String {
-    let Some(parallel) = &state.parallel else { return String::new() };
-    let rows: Vec<[String; 6]> =
-        state.plan.groups.iter().map(|group| row(state, group, parallel.groups.get(&group.id))).collect();
+    let Some(parallel) = &state.parallel else {
+        return String::new();
+    };
+    let rows: Vec<[String; 6]> = state
+        .plan
+        .groups
+        .iter()
+        .map(|group| row(state, group, parallel.groups.get(&group.id)))
+        .collect();
     let heads = ["Wave", "Session", "Steps", "Result", "Branch", "Cost"];
     let mut text = format!("### Sessions\n\n{}", table(heads, &rows));
     for line in worker_result_lines(state) {
@@ -34,24 +40,44 @@ pub(super) fn workers_section(state: &RunState) -> String {
 
 /// The place of the user's branch, and remarks on each worker, a line each; empty without workers.
 pub fn worker_result_lines(state: &RunState) -> Vec<String> {
-    let Some(parallel) = &state.parallel else { return Vec::new() };
+    let Some(parallel) = &state.parallel else {
+        return Vec::new();
+    };
     let mut lines = user_branch_lines(parallel);
     lines.extend(cost_text(parallel).map(|cost| format!("Cost: {cost}")));
-    if let Some(check) = parallel.wave_check.as_ref().filter(|check| !check.broken.is_empty()) {
+    if let Some(check) = parallel
+        .wave_check
+        .as_ref()
+        .filter(|check| !check.broken.is_empty())
+    {
         let text = broken_check_text(state, check.wave, &check.broken, &check.groups);
         lines.push(format!("Wave {} broke the whole: {text}", check.wave + 1));
     }
     lines.extend(worker_warnings(state));
     let held = wave_rules::held_back(state, parallel);
     for group in &state.plan.groups {
-        let mut notes: Vec<String> =
-            parallel.groups.get(&group.id).map(|known| worker_notes(&group.id, known)).unwrap_or_default();
-        let causes = held.get(group.id.as_str()).into_iter().flatten().filter(|id| **id != group.id);
+        let mut notes: Vec<String> = parallel
+            .groups
+            .get(&group.id)
+            .map(|known| worker_notes(&group.id, known))
+            .unwrap_or_default();
+        let causes = held
+            .get(group.id.as_str())
+            .into_iter()
+            .flatten()
+            .filter(|id| **id != group.id);
         let causes: Vec<String> = causes.map(|id| worker_name(id)).collect();
         if !causes.is_empty() {
-            notes.push(format!("held back by the conflict of {}, which it needs", sanitize(&causes.join(", "), 200)));
+            notes.push(format!(
+                "held back by the conflict of {}, which it needs",
+                sanitize(&causes.join(", "), 200)
+            ));
         }
-        lines.extend(notes.into_iter().map(|line| format!("{}: {line}", worker_name(&group.id))));
+        lines.extend(
+            notes
+                .into_iter()
+                .map(|line| format!("{}: {line}", worker_name(&group.id))),
+        );
     }
     lines
 }
@@ -62,17 +88,25 @@ pub fn cost_text(parallel: &ParallelState) -> Option<String> {
     let said = format!("{}, as far as the clients said", format_dollars(told));
     match untold {
         0 => (told > 0).then_some(said),
-        most => Some(format!("{said}; at most {} more for killed ones", format_dollars(most))),
+        most => Some(format!(
+            "{said}; at most {} more for killed ones",
+            format_dollars(most)
+        )),
     }
 }
 
 /// Urgent warnings about workers elsewhere: silent peers, and jobs that may still run though they were to end.
 pub fn worker_warnings(state: &RunState) -> Vec<String> {
-    let Some(parallel) = &state.parallel else { return Vec::new() };
-    let lost = parallel.lost_contacts().map(|(peer, lost)| lost_contact_text(peer, &lost.reason));
+    let Some(parallel) = &state.parallel else {
+        return Vec::new();
+    };
+    let lost = parallel
+        .lost_contacts()
+        .map(|(peer, lost)| lost_contact_text(peer, &lost.reason));
     let strays = parallel.groups.iter().flat_map(|(id, known)| {
-        let text =
-            move |(job, why): (&String, &String)| format!("{}: {}", worker_name(id), stray_worker_text(job, why));
+        let text = move |(job, why): (&String, &String)| {
+            format!("{}: {}", worker_name(id), stray_worker_text(job, why))
+        };
         known.stray_workers.iter().map(text)
     });
     lost.chain(strays).collect()
@@ -81,8 +115,14 @@ pub fn worker_warnings(state: &RunState) -> Vec<String> {
 fn row(state: &RunState, group: &TaskGroup, known: Option<&GroupState>) -> [String; 6] {
     let none = || "—".to_owned();
     let title = sanitize(&group.title, 60);
-    let titled = if title.is_empty() { worker_name(&group.id) } else { format!("{}: {title}", worker_name(&group.id)) };
-    let cost = known.map(|known| known.cost_micros).filter(|cost| *cost > 0);
+    let titled = if title.is_empty() {
+        worker_name(&group.id)
+    } else {
+        format!("{}: {title}", worker_name(&group.id))
+    };
+    let cost = known
+        .map(|known| known.cost_micros)
+        .filter(|cost| *cost > 0);
     [
         (group.wave + 1).to_string(),
         cell(&titled, 80),
@@ -95,12 +135,23 @@ fn row(state: &RunState, group: &TaskGroup, known: Option<&GroupState>) -> [Stri
 
 /// A session whose steps were all left out: nothing of it was merged.
 pub(crate) fn is_left_out(state: &RunState, group: &TaskGroup) -> bool {
-    let is_skipped = |id| state.tasks.get(id).is_some_and(|known| known.status == TaskStatus::Skipped);
+    let is_skipped = |id| {
+        state
+            .tasks
+            .get(id)
+            .is_some_and(|known| known.status == TaskStatus::Skipped)
+    };
     group.tasks.iter().all(is_skipped)
 }
 
-pub(crate) fn status_word(state: &RunState, group: &TaskGroup, known: Option<&GroupState>) -> &'static str {
-    let Some(known) = known else { return "not started" };
+pub(crate) fn status_word(
+    state: &RunState,
+    group: &TaskGroup,
+    known: Option<&GroupState>,
+) -> &'static str {
+    let Some(known) = known else {
+        return "not started";
+    };
     match known.status {
         GroupStatus::Ready => "not finished",
         GroupStatus::Running => "running",
@@ -113,31 +164,60 @@ pub(crate) fn status_word(state: &RunState, group: &TaskGroup, known: Option<&Gr
 }
 
 fn user_branch_lines(parallel: &ParallelState) -> Vec<String> {
-    let name = parallel.policy.branch.strip_prefix("refs/heads/").unwrap_or(&parallel.policy.branch);
-    let name =
-        if name.is_empty() { "Your branch".to_owned() } else { format!("Your branch `{}`", inline_code(name, 100)) };
-    let moved =
-        |from: &str, to: &str| format!("{name} moved from {} to {}", short_commit_code(from), short_commit_code(to));
+    let name = parallel
+        .policy
+        .branch
+        .strip_prefix("refs/heads/")
+        .unwrap_or(&parallel.policy.branch);
+    let name = if name.is_empty() {
+        "Your branch".to_owned()
+    } else {
+        format!("Your branch `{}`", inline_code(name, 100))
+    };
+    let moved = |from: &str, to: &str| {
+        format!(
+            "{name} moved from {} to {}",
+            short_commit_code(from),
+            short_commit_code(to)
+        )
+    };
     let mut lines = match (&parallel.landed, &parallel.landed_before) {
         (Some((from, to)), _) if from == to => {
-            return vec![format!("{name} has all of it already, at {}", short_commit_code(to))];
+            return vec![format!(
+                "{name} has all of it already, at {}",
+                short_commit_code(to)
+            )];
         }
         (Some((from, to)), _) => {
-            let notes = unsigned_line(parallel).into_iter().chain(elsewhere_line(parallel));
+            let notes = unsigned_line(parallel)
+                .into_iter()
+                .chain(elsewhere_line(parallel));
             return [moved(from, to)].into_iter().chain(notes).collect();
         }
-        (None, Some((from, to))) => vec![format!("{} before; nothing of what followed is in it", moved(from, to))],
+        (None, Some((from, to))) => vec![format!(
+            "{} before; nothing of what followed is in it",
+            moved(from, to)
+        )],
         (None, None) => vec![format!("{name} was not moved: nothing of this is in it")],
     };
     if let Some(QuestionKind::LandingRefused { reason: why, .. }) = &parallel.landing_question {
         lines.push(format!("It could not move: {}", sanitize(why, 300)));
     }
     if parallel.tip != parallel.base
-        && parallel.groups.values().any(|known| known.status == GroupStatus::Merged)
-        && let Some(run) = parallel.groups.values().find_map(|known| run_of(&known.branch))
+        && parallel
+            .groups
+            .values()
+            .any(|known| known.status == GroupStatus::Merged)
+        && let Some(run) = parallel
+            .groups
+            .values()
+            .find_map(|known| run_of(&known.branch))
     {
         let reference = format!("refs/omo/keep/{run}/{INTEGRATED}");
-        lines.push(format!("What was merged so far is kept: {}", recovery_command(INTEGRATED, &reference)));
+        lines.push(format!(
+            "What was merged so far is kept: {}",
+            recovery_command(INTEGRATED, &reference)
+        ));
     }
     lines
 }
@@ -145,14 +225,22 @@ fn user_branch_lines(parallel: &ParallelState) -> Vec<String> {
 /// A worker on another machine has no key of its user.
 fn unsigned_line(parallel: &ParallelState) -> Option<String> {
     let commits = pluralize(parallel.unsigned, "commit");
-    (parallel.unsigned > 0).then(|| format!("{commits} of that unsigned, though `commit.gpgSign` is set"))
+    (parallel.unsigned > 0)
+        .then(|| format!("{commits} of that unsigned, though `commit.gpgSign` is set"))
 }
 
 fn elsewhere_line(parallel: &ParallelState) -> Option<String> {
-    let folders = list_some(parallel.other_checkouts.iter().map(String::as_str), NAMED_FOLDERS);
+    let folders = list_some(
+        parallel.other_checkouts.iter().map(String::as_str),
+        NAMED_FOLDERS,
+    );
     let text = "has it checked out, too, and shows all of that as staged to be taken back: commit nothing there before";
     let (from, to) = parallel.landed.as_ref()?;
-    let update = format!("git read-tree -m -u {} {}", short_commit(from), short_commit(to));
+    let update = format!(
+        "git read-tree -m -u {} {}",
+        short_commit(from),
+        short_commit(to)
+    );
     (!folders.is_empty()).then(|| format!("{} {text} `{update}`", sanitize(&folders, 300)))
 }
 
@@ -160,22 +248,32 @@ fn worker_notes(id: &str, known: &GroupState) -> Vec<String> {
     let mut lines = Vec::new();
     let why = known.reason.as_deref().map(|why| sanitize(why, 300));
     match (known.status, why) {
-        (GroupStatus::InConflict, Some(files)) => lines.push(format!("conflicts with what was merged before: {files}")),
+        (GroupStatus::InConflict, Some(files)) => {
+            lines.push(format!("conflicts with what was merged before: {files}"))
+        }
         (GroupStatus::Failed, Some(why)) => lines.push(why),
         _ => {}
     }
     if let Some(why) = &known.stuck_reason {
-        lines.push(format!("it could not go on by itself: {}", sanitize(why, 300)));
+        lines.push(format!(
+            "it could not go on by itself: {}",
+            sanitize(why, 300)
+        ));
     }
     if let Some(why) = &known.leftover_reason {
         lines.push(format!("something of it is left: {}", sanitize(why, 300)));
     }
     if let Some(kept) = &known.rescue_ref {
         let what = match known.status {
-            GroupStatus::Merged => "beside what was merged it has left work that is in no branch of yours",
+            GroupStatus::Merged => {
+                "beside what was merged it has left work that is in no branch of yours"
+            }
             _ => "what it did is in no branch of yours",
         };
-        lines.push(format!("{what}; to have it: {}", recovery_command(id, kept)));
+        lines.push(format!(
+            "{what}; to have it: {}",
+            recovery_command(id, kept)
+        ));
     } else if let Some(tree) = known.worktree.as_ref().filter(|_| known.status.is_ended()) {
         lines.push(format!("its work is in {}", sanitize(tree, 200)));
     }
@@ -192,9 +290,18 @@ pub(crate) fn stray_worker_text(job: &str, why: &str) -> String {
 }
 
 /// The words for checks that are red and were green before, with the sessions merged since.
-pub(crate) fn broken_check_text(state: &RunState, wave: usize, broken: &[usize], groups: &[String]) -> String {
+pub(crate) fn broken_check_text(
+    state: &RunState,
+    wave: usize,
+    broken: &[usize],
+    groups: &[String],
+) -> String {
     let command = |place: &usize| {
-        let command = state.plan.final_checks.get(*place).map_or("", |check| check.command.as_str());
+        let command = state
+            .plan
+            .final_checks
+            .get(*place)
+            .map_or("", |check| check.command.as_str());
         format!("`{}`", inline_code(command, 200))
     };
     let commands: Vec<String> = broken.iter().map(command).collect();
@@ -210,14 +317,26 @@ pub(crate) fn broken_check_text(state: &RunState, wave: usize, broken: &[usize],
 
 pub(crate) fn lost_contact_text(peer: WorkerPeer, reason: &str) -> String {
     let next = match peer {
-        WorkerPeer::Remote => "workers go on, and what they have pushed is taken in once it answers",
-        WorkerPeer::Engine => "a worker that it loses is noticed once it answers, or when its time is up",
+        WorkerPeer::Remote => {
+            "workers go on, and what they have pushed is taken in once it answers"
+        }
+        WorkerPeer::Engine => {
+            "a worker that it loses is noticed once it answers, or when its time is up"
+        }
     };
-    format!("For some minutes {} does not answer: {}; {next}", peer.describe(), sanitize(reason, 300))
+    format!(
+        "For some minutes {} does not answer: {}; {next}",
+        peer.describe(),
+        sanitize(reason, 300)
+    )
 }
 
 fn recovery_command(what: &str, reference: &str) -> String {
-    format!("`git branch rescued-{} {}`", inline_code(what, 60), inline_code(reference, 200))
+    format!(
+        "`git branch rescued-{} {}`",
+        inline_code(what, 60),
+        inline_code(reference, 200)
+    )
 }
 
 fn run_of(branch: &str) -> Option<&str> {
@@ -226,8 +345,13 @@ fn run_of(branch: &str) -> Option<&str> {
 
 /// Name of a worker: by the session of the plan that it does, or by its first task.
 pub fn worker_name(id: &str) -> String {
-    let named = |prefix, name: &str| id.strip_prefix(prefix).map(|rest| format!("{name} {}", sanitize(rest, 40)));
-    named(SESSION_PREFIX, "Session").or_else(|| named(WORKER_PREFIX, "Worker")).unwrap_or_else(|| sanitize(id, 40))
+    let named = |prefix, name: &str| {
+        id.strip_prefix(prefix)
+            .map(|rest| format!("{name} {}", sanitize(rest, 40)))
+    };
+    named(SESSION_PREFIX, "Session")
+        .or_else(|| named(WORKER_PREFIX, "Worker"))
+        .unwrap_or_else(|| sanitize(id, 40))
 }
 
 fn short_commit_code(commit: &str) -> String {

@@ -69,7 +69,11 @@ pub struct ArgumentError {
 
 impl ArgumentError {
     pub(super) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: hint.into(), is_missing: false }
+        Self {
+            message: message.into(),
+            hint: hint.into(),
+            is_missing: false,
+        }
     }
 }
 
@@ -88,7 +92,12 @@ pub struct RunRequest {
 
 impl Default for RunRequest {
     fn default() -> Self {
-        Self { is_foreground: false, is_resume: false, is_dry_run: false, selection: PlanSelection::Whole }
+        Self {
+            is_foreground: false,
+            is_resume: false,
+            is_dry_run: false,
+            selection: PlanSelection::Whole,
+        }
     }
 }
 

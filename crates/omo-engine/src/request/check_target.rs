@@ -28,10 +28,16 @@ pub fn check_file(path: &str, found: PathTarget) -> Result<(), ArgumentError> {
     let shown = sanitize(path, 200);
     match found {
         PathTarget::File | PathTarget::Folder => Ok(()),
-        PathTarget::Other => Err(ArgumentError::new(format!("not a file: {shown}"), "name the file of the plan")),
+        PathTarget::Other => Err(ArgumentError::new(
+            format!("not a file: {shown}"),
+            "name the file of the plan",
+        )),
         PathTarget::Nothing => Err(ArgumentError {
             is_missing: true,
-            ..ArgumentError::new(format!("file not found: {shown}"), "a path is taken from the folder that you are in")
+            ..ArgumentError::new(
+                format!("file not found: {shown}"),
+                "a path is taken from the folder that you are in",
+            )
         }),
     }
 }
@@ -44,9 +50,14 @@ pub fn check_file(path: &str, found: PathTarget) -> Result<(), ArgumentError> {
 pub fn check_selection(plan: &Plan, part: PlanSelection) -> Result<(), ArgumentError> {
     let (word, number, known) = match part {
         PlanSelection::Whole => return Ok(()),
-        PlanSelection::Step(number) => ("step", number, sorted_numbers(plan.tasks.iter().map(|task| task.id.as_str()))),
+        PlanSelection::Step(number) => (
+            "step",
+            number,
+            sorted_numbers(plan.tasks.iter().map(|task| task.id.as_str())),
+        ),
         PlanSelection::Session(number) => {
-            let ids = session_groups(plan).filter_map(|group| group.id.strip_prefix(SESSION_PREFIX));
+            let ids =
+                session_groups(plan).filter_map(|group| group.id.strip_prefix(SESSION_PREFIX));
             ("session", number, sorted_numbers(ids))
         }
     };
@@ -60,7 +71,10 @@ pub fn check_selection(plan: &Plan, part: PlanSelection) -> Result<(), ArgumentE
         ));
     }
     let message = format!("no {word} {number} (plan has {})", format_ranges(&known));
-    Err(ArgumentError::new(message, format!("name one of its {word}s")))
+    Err(ArgumentError::new(
+        message,
+        format!("name one of its {word}s"),
+    ))
 }
 
 fn sorted_numbers<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<u64> {
@@ -79,7 +93,12 @@ fn format_ranges(numbers: &[u64]) -> String {
             _ => ranges.push((*number, *number)),
         }
     }
-    let shown =
-        ranges.iter().map(|(first, last)| if first == last { first.to_string() } else { format!("{first}..{last}") });
+    let shown = ranges.iter().map(|(first, last)| {
+        if first == last {
+            first.to_string()
+        } else {
+            format!("{first}..{last}")
+        }
+    });
     shown.collect::<Vec<_>>().join(", ")
 }

@@ -21,14 +21,24 @@ pub struct ClientPolicyRequest {
 impl ClientPolicyRequest {
     /// The request has more options than a model, which every mode takes.
     pub fn has_more_than_model(&self) -> bool {
-        let policy = ClientPolicy { model: None, ..self.policy.clone() };
-        Self { policy, ..self.clone() } != Self::default()
+        let policy = ClientPolicy {
+            model: None,
+            ..self.policy.clone()
+        };
+        Self {
+            policy,
+            ..self.clone()
+        } != Self::default()
     }
 
     /// A resumed run keeps to all these options: cost and time limits can be set anew, and the start of clients stays
     /// as it was.
     pub fn keeps_policy(&self) -> bool {
-        let rest = ClientPolicy { budget_micros: None, time_limit_seconds: 0, ..self.policy.clone() };
+        let rest = ClientPolicy {
+            budget_micros: None,
+            time_limit_seconds: 0,
+            ..self.policy.clone()
+        };
         rest == ClientPolicy::default()
     }
 
@@ -43,7 +53,11 @@ impl ClientPolicyRequest {
             model,
             ..
         } = &self.policy;
-        let ClientPolicy { launcher, launcher_remote, .. } = &self.policy;
+        let ClientPolicy {
+            launcher,
+            launcher_remote,
+            ..
+        } = &self.policy;
         let number = |value: &u32| (*value > 0).then(|| value.to_string());
         let quoted = |value: &String| quote_shell_word(value);
         let mut given: Vec<(&str, Option<String>)> = vec![
@@ -55,9 +69,17 @@ impl ClientPolicyRequest {
             ("--launcher-remote", launcher_remote.as_ref().map(quoted)),
         ];
         given.extend(allow.iter().map(|rule| ("--allow", Some(quoted(rule)))));
-        let with_value = given.into_iter().filter_map(|(name, value)| Some(format!(" {name} {}", value?)));
-        let alone = [("--yolo", *skips_permissions), ("--accept-api-billing", self.accepts_billing)];
-        let alone = alone.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| format!(" {name}"));
+        let with_value = given
+            .into_iter()
+            .filter_map(|(name, value)| Some(format!(" {name} {}", value?)));
+        let alone = [
+            ("--yolo", *skips_permissions),
+            ("--accept-api-billing", self.accepts_billing),
+        ];
+        let alone = alone
+            .into_iter()
+            .filter(|(_, is_set)| *is_set)
+            .map(|(name, _)| format!(" {name}"));
         with_value.chain(alone).collect()
     }
 }
@@ -74,9 +96,17 @@ pub fn parse_budget(value: &str) -> Result<u64, String> {
     if !is_number(whole) || !is_number(part) || part.len() > DECIMALS {
         return Err(wrong());
     }
-    let whole = whole.parse::<u64>().ok().filter(|dollars| *dollars <= MAX_BUDGET).ok_or_else(wrong)?;
-    let part = format!("{part:0<DECIMALS$}").parse::<u64>().map_err(|_| wrong())?;
-    Some(whole * 1_000_000 + part).filter(|micros| *micros > 0).ok_or_else(wrong)
+    let whole = whole
+        .parse::<u64>()
+        .ok()
+        .filter(|dollars| *dollars <= MAX_BUDGET)
+        .ok_or_else(wrong)?;
+    let part = format!("{part:0<DECIMALS$}")
+        .parse::<u64>()
+        .map_err(|_| wrong())?;
+    Some(whole * 1_000_000 + part)
+        .filter(|micros| *micros > 0)
+        .ok_or_else(wrong)
 }
 
 #[cfg(test)]
@@ -85,9 +115,18 @@ mod tests {
 
     #[test]
     fn a_budget_is_counted_in_millionths() {
-        for (value, expected) in [("5", 5_000_000), ("0.5", 500_000), ("12.345678", 12_345_678), ("0.000001", 1)] {
+        for (value, expected) in [
+            ("5", 5_000_000),
+            ("0.5", 500_000),
+            ("12.345678", 12_345_678),
+            ("0.000001", 1),
+        ] {
             assert_eq!(parse_budget(value).unwrap(), expected, "{value}");
-            assert_eq!(parse_budget(&decimal_dollars(expected)).unwrap(), expected, "{value}");
+            assert_eq!(
+                parse_budget(&decimal_dollars(expected)).unwrap(),
+                expected,
+                "{value}"
+            );
         }
         assert!(parse_budget("1000000").is_ok() && parse_budget("1000001").is_err());
     }

@@ -10,9 +10,13 @@ use crate::execution_mode::ExecutionMode;
 /// The strategy of a request: in sessions only by a run of the whole without `--fg`. A resumed run that was begun in
 /// sessions goes on as its ledger has it; this is for one without.
 pub fn requested_strategy(plan: &Plan, request: &RunRequest) -> RunStrategy {
-    let takes_all =
-        matches!(request.mode(), RunMode::Execute | RunMode::DryRun) && request.selection == PlanSelection::Whole;
-    if takes_all && !request.is_foreground { RunStrategy::for_plan(plan) } else { RunStrategy::SingleSession }
+    let takes_all = matches!(request.mode(), RunMode::Execute | RunMode::DryRun)
+        && request.selection == PlanSelection::Whole;
+    if takes_all && !request.is_foreground {
+        RunStrategy::for_plan(plan)
+    } else {
+        RunStrategy::SingleSession
+    }
 }
 
 /// The strategy of an arranged plan: parallel clients only in `ExecutionMode::Parallel`, one for each group.
@@ -20,9 +24,20 @@ pub fn strategy_of_mode(plan: &Plan, mode: ExecutionMode) -> RunStrategy {
     if mode != ExecutionMode::Parallel {
         return RunStrategy::SingleSession;
     }
-    let groups: Vec<&TaskGroup> = plan.groups.iter().filter(|group| !group.tasks.is_empty()).collect();
-    let parallel: usize = sessions_per_wave(&groups).iter().map(|(_, count)| *count).filter(|count| *count > 1).sum();
-    RunStrategy::Sessions { parallel, sequential: groups.len() - parallel }
+    let groups: Vec<&TaskGroup> = plan
+        .groups
+        .iter()
+        .filter(|group| !group.tasks.is_empty())
+        .collect();
+    let parallel: usize = sessions_per_wave(&groups)
+        .iter()
+        .map(|(_, count)| *count)
+        .filter(|count| *count > 1)
+        .sum();
+    RunStrategy::Sessions {
+        parallel,
+        sequential: groups.len() - parallel,
+    }
 }
 
 /// The groups that hold a part of a plan, in the order of the plan.
@@ -40,11 +55,16 @@ pub fn selected_tasks(plan: &Plan, part: PlanSelection) -> Vec<&Task> {
     let is_meant = |task: &&Task| match part {
         PlanSelection::Whole => true,
         PlanSelection::Step(number) => task.id.parse() == Ok(number),
-        PlanSelection::Session(number) => plan.group_of(&task.id).is_some_and(|(_, group)| is_session(group, number)),
+        PlanSelection::Session(number) => plan
+            .group_of(&task.id)
+            .is_some_and(|(_, group)| is_session(group, number)),
     };
     plan.tasks.iter().filter(is_meant).collect()
 }
 
 fn is_session(group: &TaskGroup, number: u64) -> bool {
-    group.id.strip_prefix(SESSION_PREFIX).is_some_and(|id| id.parse() == Ok(number))
+    group
+        .id
+        .strip_prefix(SESSION_PREFIX)
+        .is_some_and(|id| id.parse() == Ok(number))
 }

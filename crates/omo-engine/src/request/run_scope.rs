@@ -23,15 +23,28 @@ pub struct RunScope {
 
 impl From<&RunRequest> for RunScope {
     fn from(request: &RunRequest) -> Self {
-        let RunRequest { selection: part, is_foreground, .. } = *request;
-        Self { mode: request.mode(), selection: part, is_foreground, total_tasks: None }
+        let RunRequest {
+            selection: part,
+            is_foreground,
+            ..
+        } = *request;
+        Self {
+            mode: request.mode(),
+            selection: part,
+            is_foreground,
+            total_tasks: None,
+        }
     }
 }
 
 impl RunScope {
     /// The mode, with its number.
     pub fn describe(self) -> String {
-        let number = self.selection.session_or_task_number().map(|number| format!(" {number}")).unwrap_or_default();
+        let number = self
+            .selection
+            .session_or_task_number()
+            .map(|number| format!(" {number}"))
+            .unwrap_or_default();
         match self.mode {
             RunMode::Step | RunMode::Session => format!("{}{number}", self.mode.word()),
             mode => mode.word().to_owned(),
@@ -42,15 +55,19 @@ impl RunScope {
     /// checks of the whole where it is not the whole. Other readings of the plan's file are compared after they were
     /// narrowed the same way.
     pub fn narrow_plan(self, plan: Plan) -> Plan {
-        let meant: Vec<String> =
-            part::selected_tasks(&plan, self.selection).into_iter().map(|task| task.id.clone()).collect();
+        let meant: Vec<String> = part::selected_tasks(&plan, self.selection)
+            .into_iter()
+            .map(|task| task.id.clone())
+            .collect();
         let is_meant = |id: &String| meant.contains(id);
         let is_whole = self.selection == PlanSelection::Whole;
-        let in_one_tree =
-            !is_whole || !omo_plan::strategy::RunStrategy::for_plan(&plan).starts_clients() || self.is_foreground;
+        let in_one_tree = !is_whole
+            || !omo_plan::strategy::RunStrategy::for_plan(&plan).starts_clients()
+            || self.is_foreground;
         let mut plan = plan;
         plan.tasks.retain(|task| is_meant(&task.id));
-        plan.refused_checks.retain(|refused| refused.task.as_ref().is_none_or(is_meant));
+        plan.refused_checks
+            .retain(|refused| refused.task.as_ref().is_none_or(is_meant));
         for task in &mut plan.tasks {
             task.deps.retain(is_meant);
         }
@@ -59,10 +76,17 @@ impl RunScope {
         }
         plan.groups.retain(|group| !group.tasks.is_empty());
         if in_one_tree {
-            let alone =
-                |group: TaskGroup| TaskGroup { wave: 0, deps: Vec::new(), isolation: GroupIsolation::Shared, ..group };
+            let alone = |group: TaskGroup| TaskGroup {
+                wave: 0,
+                deps: Vec::new(),
+                isolation: GroupIsolation::Shared,
+                ..group
+            };
             plan.groups = plan.groups.into_iter().map(alone).collect();
-            plan.policy = RunPolicy { parallel: Parallelism::None, ..plan.policy };
+            plan.policy = RunPolicy {
+                parallel: Parallelism::None,
+                ..plan.policy
+            };
         }
         if !is_whole {
             plan.final_checks.clear();

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use omo_core::session::id::SessionId;
 use omo_plan::task_list::rules::sort_tasks;
-use omo_plan::task_list::{ContextFile, TaskFile, TaskList, TaskListFile, read_session, read_task, task_file_name};
+use omo_plan::task_list::{
+    ContextFile, TaskFile, TaskList, TaskListFile, read_session, read_task, task_file_name,
+};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::StateLock;
 use serde::Serialize;
@@ -73,18 +75,23 @@ impl TaskListFolder {
 
     /// Bytes of `session.json`.
     pub fn session_bytes(&self) -> Result<Vec<u8>, TaskListError> {
-        self.folder.read(SESSION_FILE, MAX_BYTES)?.ok_or_else(|| self.not_found())
+        self.folder
+            .read(SESSION_FILE, MAX_BYTES)?
+            .ok_or_else(|| self.not_found())
     }
 
     /// The session.
     pub fn session(&self) -> Result<TaskListFile, TaskListError> {
         let bytes = self.session_bytes()?;
-        read_session(self.id.as_str(), &bytes).map_err(|problem| file_error(&self.folder, SESSION_FILE, &problem))
+        read_session(self.id.as_str(), &bytes)
+            .map_err(|problem| file_error(&self.folder, SESSION_FILE, &problem))
     }
 
     /// Findings of its explorers; `None` without any.
     pub fn context(&self) -> Result<Option<ContextFile>, TaskListError> {
-        let Some(bytes) = self.folder.read(CONTEXT, MAX_BYTES)? else { return Ok(None) };
+        let Some(bytes) = self.folder.read(CONTEXT, MAX_BYTES)? else {
+            return Ok(None);
+        };
         let context = serde_json::from_slice(&bytes).map(Some);
         context.map_err(|error| file_error(&self.folder, CONTEXT, &error))
     }
@@ -97,19 +104,35 @@ impl TaskListFolder {
     /// The session with its tasks. An unreadable task is an error, and not left out.
     pub fn load(&self) -> Result<TaskList, TaskListError> {
         let file = self.session()?;
-        let LoadedTasks { tasks, unreadable, .. } = self.tasks()?.unwrap_or_default();
+        let LoadedTasks {
+            tasks, unreadable, ..
+        } = self.tasks()?.unwrap_or_default();
         let (id, folder) = (self.id.to_string(), self.path().display().to_string());
-        unreadable.into_iter().next().map_or(Ok(TaskList { id, folder, file, tasks }), Err)
+        unreadable.into_iter().next().map_or(
+            Ok(TaskList {
+                id,
+                folder,
+                file,
+                tasks,
+            }),
+            Err,
+        )
     }
 
     /// The tasks; `None` where none was ever made.
     pub fn tasks(&self) -> Result<Option<LoadedTasks>, TaskListError> {
-        let Some(folder) = self.folder.open_inner(TASKS_FOLDER)? else { return Ok(None) };
+        let Some(folder) = self.folder.open_inner(TASKS_FOLDER)? else {
+            return Ok(None);
+        };
         let mut found = LoadedTasks::default();
         for name in folder.file_names("")? {
-            let Some(id) = name.strip_suffix(".json") else { continue };
+            let Some(id) = name.strip_suffix(".json") else {
+                continue;
+            };
             if task_file_name(id).is_none() {
-                found.unreadable.push(file_error(&folder, &name, &INVALID_NAME));
+                found
+                    .unreadable
+                    .push(file_error(&folder, &name, &INVALID_NAME));
                 continue;
             }
             match read_task_in(&folder, id, &name) {
@@ -136,21 +159,34 @@ impl TaskListFolder {
 
     /// Number of pieces of evidence that other programs have written beside the tasks: lines that are objects.
     pub fn count_logged_evidence(&self) -> Result<usize, TaskListError> {
-        let Some(folder) = self.folder.open_inner(EVIDENCE)? else { return Ok(0) };
+        let Some(folder) = self.folder.open_inner(EVIDENCE)? else {
+            return Ok(0);
+        };
         let bytes = folder.read(EVIDENCE_LOG, MAX_BYTES)?.unwrap_or_default();
-        let is_object =
-            |line: &&[u8]| serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(line).is_ok();
+        let is_object = |line: &&[u8]| {
+            serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(line).is_ok()
+        };
         Ok(bytes.split(|byte| *byte == b'\n').filter(is_object).count())
     }
 
     /// Locks the session against other processes until the guard is dropped.
     pub fn lock(self) -> Result<LockedTaskList, TaskListError> {
-        let guard = ExclusiveGuard::new(StateLock::take_named(&self.folder, LOCK_FILE, LOCK_TIMEOUT)?);
-        Ok(LockedTaskList { session: self, _guard: guard })
+        let guard = ExclusiveGuard::new(StateLock::take_named(
+            &self.folder,
+            LOCK_FILE,
+            LOCK_TIMEOUT,
+        )?);
+        Ok(LockedTaskList {
+            session: self,
+            _guard: guard,
+        })
     }
 
     fn not_found(&self) -> TaskListError {
-        TaskListError::NotFound { session: self.id.clone(), file: self.path().join(SESSION_FILE) }
+        TaskListError::NotFound {
+            session: self.id.clone(),
+            file: self.path().join(SESSION_FILE),
+        }
     }
 }
 
@@ -183,7 +219,8 @@ impl LockedTaskList {
     /// Writes a task.
     pub fn write_task(&self, task: &TaskFile) -> Result<(), TaskListError> {
         let tasks = self.session.folder.create_folder(TASKS_FOLDER)?;
-        let name = task_file_name(&task.id).ok_or_else(|| file_error(&tasks, &task.id, &INVALID_NAME))?;
+        let name =
+            task_file_name(&task.id).ok_or_else(|| file_error(&tasks, &task.id, &INVALID_NAME))?;
         write(&tasks, &name, task)
     }
 
@@ -211,14 +248,29 @@ impl LockedTaskList {
     pub fn set_earlier_files_aside(&self) -> Result<(), TaskListError> {
         let folder = &self.session.folder;
         let names = folder.file_names("")?;
-        let kept = [SESSION_FILE, CONTEXT, DESIGN, TASKS_FOLDER, EXPLORATION, EVIDENCE];
+        let kept = [
+            SESSION_FILE,
+            CONTEXT,
+            DESIGN,
+            TASKS_FOLDER,
+            EXPLORATION,
+            EVIDENCE,
+        ];
         let aside = |name: &str, number: usize| format!("{name}.before-{number}");
-        let is_free = |number: &usize| kept.iter().all(|name| !names.contains(&aside(name, *number)));
-        let Some(number) = (1..=names.len() + 1).find(is_free) else { return Ok(()) };
+        let is_free = |number: &usize| {
+            kept.iter()
+                .all(|name| !names.contains(&aside(name, *number)))
+        };
+        let Some(number) = (1..=names.len() + 1).find(is_free) else {
+            return Ok(());
+        };
         if let Some(bytes) = folder.read(SESSION_FILE, MAX_BYTES)? {
             folder.replace(&aside(SESSION_FILE, number), &bytes)?;
         }
-        for name in kept.into_iter().filter(|name| *name != SESSION_FILE && folder.contains(name)) {
+        for name in kept
+            .into_iter()
+            .filter(|name| *name != SESSION_FILE && folder.contains(name))
+        {
             folder.rename(name, &aside(name, number))?;
         }
         folder.create_folder(TASKS_FOLDER)?;
@@ -227,16 +279,28 @@ impl LockedTaskList {
     }
 }
 
-fn read_task_in(folder: &GuardedFolder, id: &str, name: &str) -> Result<Option<TaskFile>, TaskListError> {
-    let Some(bytes) = folder.read(name, MAX_BYTES)? else { return Ok(None) };
-    read_task(id, &bytes).map(Some).map_err(|problem| file_error(folder, name, &problem))
+fn read_task_in(
+    folder: &GuardedFolder,
+    id: &str,
+    name: &str,
+) -> Result<Option<TaskFile>, TaskListError> {
+    let Some(bytes) = folder.read(name, MAX_BYTES)? else {
+        return Ok(None);
+    };
+    read_task(id, &bytes)
+        .map(Some)
+        .map_err(|problem| file_error(folder, name, &problem))
 }
 
 fn write(folder: &GuardedFolder, name: &str, value: &impl Serialize) -> Result<(), TaskListError> {
-    let text = serde_json::to_vec_pretty(value).map_err(|error| file_error(folder, name, &error))?;
+    let text =
+        serde_json::to_vec_pretty(value).map_err(|error| file_error(folder, name, &error))?;
     Ok(folder.replace(name, &text)?)
 }
 
 fn file_error(folder: &GuardedFolder, name: &str, problem: &impl ToString) -> TaskListError {
-    TaskListError::File { path: folder.path().join(name), problem: problem.to_string() }
+    TaskListError::File {
+        path: folder.path().join(name),
+        problem: problem.to_string(),
+    }
 }

@@ -47,12 +47,20 @@ pub struct AttemptStart {
 pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefusal> {
     let task = find_task(state, id)?;
     let precondition = |message: String| {
-        VerbRefusal::new(VerbRefusalKind::Precondition, message, "`omo agent next` says what comes next")
+        VerbRefusal::new(
+            VerbRefusalKind::Precondition,
+            message,
+            "`omo agent next` says what comes next",
+        )
     };
     match state.standing(id) {
         Some(TaskStanding::Is(TaskStatus::Running)) => {
-            let message = format!("a worker is at {} {id} already", state.plan.dialect.unit_word());
-            let hint = format!("let it finish; if that worker is gone: `omo agent fail --lost {id}`");
+            let message = format!(
+                "a worker is at {} {id} already",
+                state.plan.dialect.unit_word()
+            );
+            let hint =
+                format!("let it finish; if that worker is gone: `omo agent fail --lost {id}`");
             return Err(VerbRefusal::new(VerbRefusalKind::Contention, message, hint));
         }
         Some(standing) if standing.is_ended() => {
@@ -78,8 +86,13 @@ fn is_next_in_group(state: &RunState, task: &Task) -> bool {
     if state.is_over() {
         return false;
     }
-    let group = state.parallel.as_ref().and_then(|known| parallel_schedule::running_group_of(state, known, &task.id));
-    group.and_then(|group| parallel_schedule::next_task_of(state, group)).is_some_and(|next| next.id == task.id)
+    let group = state
+        .parallel
+        .as_ref()
+        .and_then(|known| parallel_schedule::running_group_of(state, known, &task.id));
+    group
+        .and_then(|group| parallel_schedule::next_task_of(state, group))
+        .is_some_and(|next| next.id == task.id)
 }
 
 /// The event of a worker that begins.
@@ -87,10 +100,21 @@ fn is_next_in_group(state: &RunState, task: &Task) -> bool {
 /// # Errors
 ///
 /// As [`may_start`].
-pub fn start_attempt(state: &RunState, id: &str, start: AttemptStart) -> Result<EventKind, VerbRefusal> {
+pub fn start_attempt(
+    state: &RunState,
+    id: &str,
+    start: AttemptStart,
+) -> Result<EventKind, VerbRefusal> {
     may_start(state, id)?;
     let attempt = state.tasks.get(id).map_or(0, |task| task.attempts) + 1;
-    let AttemptStart { ticket, tree, protected_files, already_green, snapshot, head } = start;
+    let AttemptStart {
+        ticket,
+        tree,
+        protected_files,
+        already_green,
+        snapshot,
+        head,
+    } = start;
     Ok(EventKind::TaskStarted {
         task: id.to_owned(),
         attempt,
@@ -109,9 +133,13 @@ pub fn start_attempt(state: &RunState, id: &str, start: AttemptStart) -> Result<
 ///
 /// A used ticket, one of an earlier attempt, or one of another run.
 pub fn task_of_ticket<'a>(state: &'a RunState, ticket: &str) -> Result<&'a Task, VerbRefusal> {
-    let id = state.running_attempts().find(|(_, running)| running.ticket == ticket).map(|(id, _)| id);
+    let id = state
+        .running_attempts()
+        .find(|(_, running)| running.ticket == ticket)
+        .map(|(id, _)| id);
     id.and_then(|id| state.plan.task(id)).ok_or_else(|| {
-        let message = "that ticket is not valid: it was used, its attempt has ended, or it is of another run";
+        let message =
+            "that ticket is not valid: it was used, its attempt has ended, or it is of another run";
         VerbRefusal::new(
             VerbRefusalKind::Precondition,
             message,
@@ -232,32 +260,50 @@ pub fn judge_attempt(
         .iter()
         .filter_map(|ran| Some((wanted.iter().position(|check| **check == ran.0)?, ran)))
         .collect();
-    let ran = outcomes.iter().map(|(place, (check, outcome))| EventKind::CheckRan {
-        task: id.clone(),
-        attempt,
-        position: *place,
-        command: check.command.clone(),
-        outcome: outcome.clone(),
-    });
+    let ran = outcomes
+        .iter()
+        .map(|(place, (check, outcome))| EventKind::CheckRan {
+            task: id.clone(),
+            attempt,
+            position: *place,
+            command: check.command.clone(),
+            outcome: outcome.clone(),
+        });
     let mut events: Vec<EventKind> = ran.collect();
-    let missing = outcomes.iter().find_map(|(_, (_, outcome))| missing_program(outcome));
+    let missing = outcomes
+        .iter()
+        .find_map(|(_, (_, outcome))| missing_program(outcome));
     // Every one of its checks, each green each time that it ran: as many green results of one prove nothing.
-    let is_green = wanted.iter().all(|check| outcomes.iter().any(|(_, (ran, _))| ran == *check))
+    let is_green = wanted
+        .iter()
+        .all(|check| outcomes.iter().any(|(_, (ran, _))| ran == *check))
         && outcomes.iter().all(|(_, (_, outcome))| outcome.is_green());
     // In a shared checkout the author of a commit is unknown, and commits of others are theirs.
-    let (foreign, stray_commits): (Vec<_>, Vec<_>) =
-        measured.stray_commits.into_iter().partition(|_| state.parallel.is_none());
+    let (foreign, stray_commits): (Vec<_>, Vec<_>) = measured
+        .stray_commits
+        .into_iter()
+        .partition(|_| state.parallel.is_none());
     let (commit, branch, hooks) = match &measured.commit {
-        Some(CommitOutcome::Made { id, branch, hooks }) => (Some(id.clone()), branch.clone(), hooks.clone()),
+        Some(CommitOutcome::Made { id, branch, hooks }) => {
+            (Some(id.clone()), branch.clone(), hooks.clone())
+        }
         _ => (None, None, None),
     };
     let hook_changes = all_hook_changes(state, &id, hooks.as_ref());
-    let is_by_hooks = |file: &String| hook_changes.as_ref().is_some_and(|changes| changes.files.contains(file));
+    let is_by_hooks = |file: &String| {
+        hook_changes
+            .as_ref()
+            .is_some_and(|changes| changes.files.contains(file))
+    };
     let end = AttemptEnd {
         attempt,
         evidence: summarize_outcomes(&outcomes),
         files: measured.files,
-        out_of_scope: measured.out_of_scope.into_iter().filter(|file| !is_by_hooks(file)).collect(),
+        out_of_scope: measured
+            .out_of_scope
+            .into_iter()
+            .filter(|file| !is_by_hooks(file))
+            .collect(),
         missing: measured.missing,
         changed_check_files: measured.changed_check_files,
         note: measured.note,
@@ -277,10 +323,16 @@ pub fn judge_attempt(
     };
     let committed = stray_commits.iter().flat_map(|stray| &stray.files);
     if let Some(evidence) = scope_violation(state, task, end.files.iter().chain(committed)) {
-        events.push(EventKind::TaskFailed { task: id, is_final: true, end: AttemptEnd { evidence, ..end } });
+        events.push(EventKind::TaskFailed {
+            task: id,
+            is_final: true,
+            end: AttemptEnd { evidence, ..end },
+        });
     } else if !measured.tampered.is_empty() {
-        let evidence =
-            format!("changed what it must not change: {}", sanitize(&measured.tampered.join(", "), MAX_REASON_CHARS));
+        let evidence = format!(
+            "changed what it must not change: {}",
+            sanitize(&measured.tampered.join(", "), MAX_REASON_CHARS)
+        );
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
     } else if let Some(evidence) = stray_commit_reason(task, &stray_commits, state) {
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
@@ -298,7 +350,9 @@ pub fn judge_attempt(
             (None, left_out) => incomplete_commit_reason(left_out, word, &end.evidence),
         };
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
-    } else if let Some(evidence) = task_counterfactual::unproved_implementation(&state.plan, task, &end.without_work) {
+    } else if let Some(evidence) =
+        task_counterfactual::unproved_implementation(&state.plan, task, &end.without_work)
+    {
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
     } else if let Some(CommitOutcome::Refused { refusal, kept }) = measured.commit {
         events.extend(refused_commit_events(state, task, refusal, kept, end));
@@ -306,11 +360,21 @@ pub fn judge_attempt(
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
     } else if wanted.is_empty() && !needs_verdict(state, task) {
         let evidence = evidence_rules::unproved_reason(&state.plan, task);
-        events.push(EventKind::TaskUnverified { task: id, end: AttemptEnd { evidence, ..end } });
+        events.push(EventKind::TaskUnverified {
+            task: id,
+            end: AttemptEnd { evidence, ..end },
+        });
     } else if needs_verdict(state, task) {
-        events.push(claim_event(state, task, measured.evidence_ids, &outcomes, end)?);
+        events.push(claim_event(
+            state,
+            task,
+            measured.evidence_ids,
+            &outcomes,
+            end,
+        )?);
     } else {
-        let words = task_counterfactual::describe(&end.without_work).map(|words| format!("; {words}"));
+        let words =
+            task_counterfactual::describe(&end.without_work).map(|words| format!("; {words}"));
         let evidence = format!("{}{}", end.evidence, words.unwrap_or_default());
         let end = AttemptEnd { evidence, ..end };
         events.push(EventKind::TaskPassed { task: id, end });
@@ -319,41 +383,87 @@ pub fn judge_attempt(
 }
 
 /// The question about a check that cannot be run here; the attempt does not count.
-fn not_runnable_events(state: &RunState, task: String, attempt: u32, missing: String) -> [EventKind; 2] {
+fn not_runnable_events(
+    state: &RunState,
+    task: String,
+    attempt: u32,
+    missing: String,
+) -> [EventKind; 2] {
     let reason = format!("its check could not be run: {missing}");
-    let held = EventKind::TaskHeld { task: task.clone(), attempt, reason, is_pause: false };
+    let held = EventKind::TaskHeld {
+        task: task.clone(),
+        attempt,
+        reason,
+        is_pause: false,
+    };
     let question = build_question(state, QuestionKind::CheckNotRunnable { task, missing });
     [held, EventKind::QuestionOpened { question }]
 }
 
 fn missing_program(outcome: &TaskCheckOutcome) -> Option<String> {
     match &outcome.verdict {
-        TaskCheckVerdict::Environment { command } => Some(command.clone().unwrap_or_else(|| outcome.detail.clone())),
+        TaskCheckVerdict::Environment { command } => {
+            Some(command.clone().unwrap_or_else(|| outcome.detail.clone()))
+        }
         _ => None,
     }
 }
 
 /// The reason of a check that is red on the content of the commit; folders among the paths end with `/`.
 fn incomplete_commit_reason(left_out: &[String], unit_word: &str, evidence: &str) -> String {
-    let (folders, files): (Vec<String>, Vec<String>) = left_out.iter().cloned().partition(|path| path.ends_with('/'));
-    let unlisted = format!("{}, which the {unit_word} does not list", name_files(&files));
-    let empty = format!("{}, an empty folder, which git does not keep", name_files(&folders));
-    let lacks = [(files, unlisted), (folders, empty)].into_iter().filter(|(paths, _)| !paths.is_empty());
+    let (folders, files): (Vec<String>, Vec<String>) = left_out
+        .iter()
+        .cloned()
+        .partition(|path| path.ends_with('/'));
+    let unlisted = format!(
+        "{}, which the {unit_word} does not list",
+        name_files(&files)
+    );
+    let empty = format!(
+        "{}, an empty folder, which git does not keep",
+        name_files(&folders)
+    );
+    let lacks = [(files, unlisted), (folders, empty)]
+        .into_iter()
+        .filter(|(paths, _)| !paths.is_empty());
     let lacks: Vec<String> = lacks.map(|(_, words)| words).collect();
-    format!("its commit would lack {}, and without that {evidence}", lacks.join(", and "))
+    format!(
+        "its commit would lack {}, and without that {evidence}",
+        lacks.join(", and ")
+    )
 }
 
 /// Changes of hooks in the commits of a task: those of earlier attempts stay.
-fn all_hook_changes(state: &RunState, task: &str, now: Option<&HookChanges>) -> Option<HookChanges> {
-    let earlier = state.tasks.get(task).and_then(|known| known.last_end.as_ref()?.hook_changes.as_ref());
-    let files: BTreeSet<String> = now.into_iter().chain(earlier).flat_map(|known| known.files.clone()).collect();
+fn all_hook_changes(
+    state: &RunState,
+    task: &str,
+    now: Option<&HookChanges>,
+) -> Option<HookChanges> {
+    let earlier = state
+        .tasks
+        .get(task)
+        .and_then(|known| known.last_end.as_ref()?.hook_changes.as_ref());
+    let files: BTreeSet<String> = now
+        .into_iter()
+        .chain(earlier)
+        .flat_map(|known| known.files.clone())
+        .collect();
     let unjudged = now.and_then(|now| now.unjudged.clone());
-    (!files.is_empty()).then(|| HookChanges { files: files.into_iter().collect(), unjudged })
+    (!files.is_empty()).then(|| HookChanges {
+        files: files.into_iter().collect(),
+        unjudged,
+    })
 }
 
 fn changed_commit_reason(hooks: &HookChanges, end: &AttemptEnd) -> String {
-    let (files, commit) = (name_files(&hooks.files), short_commit(end.commit.as_deref().unwrap_or_default()));
-    format!("hooks of the repository changed {files} in its commit {commit}, which stays, and on that {}", end.evidence)
+    let (files, commit) = (
+        name_files(&hooks.files),
+        short_commit(end.commit.as_deref().unwrap_or_default()),
+    );
+    format!(
+        "hooks of the repository changed {files} in its commit {commit}, which stays, and on that {}",
+        end.evidence
+    )
 }
 
 /// The events end a task as done: it has passed, the rest is judged with the whole, or its plan lets it be unproved.
@@ -368,12 +478,23 @@ pub(crate) fn has_done_task(state: &RunState, events: &[EventKind]) -> bool {
 /// The events end a task of this state for good, and have its changes taken back.
 pub fn reverts_changes(state: &RunState, events: &[EventKind]) -> bool {
     let is_kept = |id: &str| {
-        let ground = state.tasks.get(id).and_then(|known| known.baseline.as_ref());
+        let ground = state
+            .tasks
+            .get(id)
+            .and_then(|known| known.baseline.as_ref());
         ground.is_some_and(|ground| ground.snapshot.is_some())
     };
     events.iter().any(|event| match event {
-        EventKind::TaskFailed { task, is_final: true, .. } => {
-            is_kept(task) && state.plan.task(task).is_some_and(|task| task.on_failure.reverts_changes())
+        EventKind::TaskFailed {
+            task,
+            is_final: true,
+            ..
+        } => {
+            is_kept(task)
+                && state
+                    .plan
+                    .task(task)
+                    .is_some_and(|task| task.on_failure.reverts_changes())
         }
         _ => false,
     })
@@ -382,9 +503,18 @@ pub fn reverts_changes(state: &RunState, events: &[EventKind]) -> bool {
 /// The same events, with the snapshot `left` in the one that ends a task for good.
 pub fn with_snapshot(events: Vec<EventKind>, left: Option<&String>) -> Vec<EventKind> {
     let with = |event| match event {
-        EventKind::TaskFailed { task, is_final: true, end } => {
-            EventKind::TaskFailed { task, is_final: true, end: AttemptEnd { snapshot: left.cloned(), ..end } }
-        }
+        EventKind::TaskFailed {
+            task,
+            is_final: true,
+            end,
+        } => EventKind::TaskFailed {
+            task,
+            is_final: true,
+            end: AttemptEnd {
+                snapshot: left.cloned(),
+                ..end
+            },
+        },
         other => other,
     };
     events.into_iter().map(with).collect()
@@ -408,35 +538,69 @@ fn claim_event(
         let hint = "`omo agent evidence run --ticket … -- COMMAND` runs one and prints its id, `omo agent done --ticket … --evidence e1` names it";
         VerbRefusal::new(VerbRefusalKind::Precondition, message, hint)
     })?;
-    let named = state.evidence.iter().filter(|known| evidence_ids.contains(&known.id));
-    let named = named.map(|known| format!("{} `{}`", known.id, sanitize(&known.command, 120).replace('`', "'")));
+    let named = state
+        .evidence
+        .iter()
+        .filter(|known| evidence_ids.contains(&known.id));
+    let named = named.map(|known| {
+        format!(
+            "{} `{}`",
+            known.id,
+            sanitize(&known.command, 120).replace('`', "'")
+        )
+    });
     let checked = (!outcomes.is_empty()).then(|| summarize_outcomes(outcomes));
     let said: Vec<String> = checked.into_iter().chain(named).collect();
-    let end = AttemptEnd { evidence: said.join("; "), ..end };
-    Ok(EventKind::TaskClaimed { task: task.id.clone(), evidence_ids, end })
+    let end = AttemptEnd {
+        evidence: said.join("; "),
+        ..end
+    };
+    Ok(EventKind::TaskClaimed {
+        task: task.id.clone(),
+        evidence_ids,
+        end,
+    })
 }
 
 fn summarize_outcomes(outcomes: &[(usize, &(TaskCheck, TaskCheckOutcome))]) -> String {
     let of = |(_, (check, outcome)): &(usize, &(TaskCheck, TaskCheckOutcome))| {
         let reason = outcome.printed.reason().filter(|_| !outcome.is_green());
-        let reason = reason.map(|reason| format!(": {}", sanitize(reason, 160))).unwrap_or_default();
+        let reason = reason
+            .map(|reason| format!(": {}", sanitize(reason, 160)))
+            .unwrap_or_default();
         let command = sanitize(&check.command, 120).replace('`', "'");
         format!("`{command}` {}{reason}", sanitize(outcome.describe(), 160))
     };
     if outcomes.is_empty() {
         return "its checks were not run".to_owned();
     }
-    let red = outcomes.iter().find(|(_, (_, outcome))| !outcome.is_green());
-    red.map_or_else(|| outcomes.iter().map(of).collect::<Vec<_>>().join("; "), of)
+    let red = outcomes
+        .iter()
+        .find(|(_, (_, outcome))| !outcome.is_green());
+    red.map_or_else(
+        || outcomes.iter().map(of).collect::<Vec<_>>().join("; "),
+        of,
+    )
 }
 
 /// The fault of an attempt that changed files against the fence of its step or its session. No further attempt is made
 /// and nothing is left out because of it: a worker that has crossed a fence once is not sent back alone.
-fn scope_violation<'f>(state: &RunState, task: &Task, mut files: impl Iterator<Item = &'f String>) -> Option<String> {
-    let of_group = state.plan.group_of(&task.id).map(|(_, group)| group.never_touch.as_slice()).unwrap_or_default();
+fn scope_violation<'f>(
+    state: &RunState,
+    task: &Task,
+    mut files: impl Iterator<Item = &'f String>,
+) -> Option<String> {
+    let of_group = state
+        .plan
+        .group_of(&task.id)
+        .map(|(_, group)| group.never_touch.as_slice())
+        .unwrap_or_default();
     let never = PlannedPaths::new(task.never_touch.iter().chain(of_group).map(String::as_str));
     let file = sanitize(files.find(|file| never.covers(file))?, 200);
-    Some(format!("SCOPE VIOLATION: Step {} changed {file} which is in the never-touch list.", task.id))
+    Some(format!(
+        "SCOPE VIOLATION: Step {} changed {file} which is in the never-touch list.",
+        task.id
+    ))
 }
 
 /// The fault of an attempt whose worker committed files that its task does not list: the user's branch would get them
@@ -445,7 +609,11 @@ fn stray_commit_reason(task: &Task, stray: &[StrayCommit], state: &RunState) -> 
     let StrayCommit { commit, files, .. } = stray.first()?;
     let (commit, word) = (short_commit(commit), state.plan.dialect.unit_word());
     let more = stray.len() - 1;
-    let more = if more == 0 { String::new() } else { format!(", and {more} more such commits") };
+    let more = if more == 0 {
+        String::new()
+    } else {
+        format!(", and {more} more such commits")
+    };
     Some(format!(
         "commit {commit} holds {}, which {word} {} does not list{more}; take it out of the branch, not with another commit \
          but with `git reset --soft {commit}~1`",
@@ -455,9 +623,17 @@ fn stray_commit_reason(task: &Task, stray: &[StrayCommit], state: &RunState) -> 
 }
 
 fn name_files(files: &[String]) -> String {
-    let shown: Vec<String> = files.iter().take(MAX_NAMED_FILES).map(|file| sanitize(file, 100)).collect();
+    let shown: Vec<String> = files
+        .iter()
+        .take(MAX_NAMED_FILES)
+        .map(|file| sanitize(file, 100))
+        .collect();
     let more = files.len() - shown.len();
-    let more = if more == 0 { String::new() } else { format!(" and {more} more files") };
+    let more = if more == 0 {
+        String::new()
+    } else {
+        format!(" and {more} more files")
+    };
     format!("{}{more}", shown.join(", "))
 }
 
@@ -469,16 +645,24 @@ fn missing_commit(commit: Option<&CommitOutcome>, end: &AttemptEnd) -> Option<St
         CommitOutcome::Made { .. } | CommitOutcome::Refused { .. } => None,
         CommitOutcome::HoldsUnlisted { files } => {
             let files = sanitize(&files.join(", "), MAX_REASON_CHARS);
-            Some(format!("its commit was refused: it holds what the step does not name: {files}"))
+            Some(format!(
+                "its commit was refused: it holds what the step does not name: {files}"
+            ))
         }
-        CommitOutcome::Unchecked { why } => {
-            Some(format!("its commit could not be checked: {}", sanitize(why, MAX_REASON_CHARS)))
-        }
+        CommitOutcome::Unchecked { why } => Some(format!(
+            "its commit could not be checked: {}",
+            sanitize(why, MAX_REASON_CHARS)
+        )),
         CommitOutcome::Nothing => {
-            let own: Vec<&str> =
-                end.files.iter().filter(|file| !end.out_of_scope.contains(file)).map(String::as_str).collect();
+            let own: Vec<&str> = end
+                .files
+                .iter()
+                .filter(|file| !end.out_of_scope.contains(file))
+                .map(String::as_str)
+                .collect();
             let shown = sanitize(&own.join(", "), MAX_REASON_CHARS);
-            (!own.is_empty()).then(|| format!("there was nothing to commit, and it has changed {shown}"))
+            (!own.is_empty())
+                .then(|| format!("there was nothing to commit, and it has changed {shown}"))
         }
     }
 }
@@ -492,37 +676,76 @@ fn refused_commit_events(
     kept: Option<String>,
     end: AttemptEnd,
 ) -> Vec<EventKind> {
-    let is_repeated = state.tasks.get(&task.id).is_some_and(|known| known.is_refused_as(&refusal));
+    let is_repeated = state
+        .tasks
+        .get(&task.id)
+        .is_some_and(|known| known.is_refused_as(&refusal));
     let is_of_the_work = refusal.is_of_the_work(&end.files) && !is_repeated;
-    let evidence = format!("its commit was refused: {}", sanitize(&refusal.to_string(), MAX_REASON_CHARS));
-    let end = AttemptEnd { evidence, refusal: Some(refusal), ..end };
+    let evidence = format!(
+        "its commit was refused: {}",
+        sanitize(&refusal.to_string(), MAX_REASON_CHARS)
+    );
+    let end = AttemptEnd {
+        evidence,
+        refusal: Some(refusal),
+        ..end
+    };
     let failed = failure_events(task, end.clone(), state);
-    if is_of_the_work && matches!(failed.as_slice(), [EventKind::TaskFailed { is_final: false, .. }]) {
+    if is_of_the_work
+        && matches!(
+            failed.as_slice(),
+            [EventKind::TaskFailed {
+                is_final: false,
+                ..
+            }]
+        )
+    {
         return failed;
     }
-    vec![EventKind::TaskCommitRefused { task: task.id.clone(), kept, end }]
+    vec![EventKind::TaskCommitRefused {
+        task: task.id.clone(),
+        kept,
+        end,
+    }]
 }
 
 pub(crate) fn asks_about_commit(events: &[EventKind]) -> bool {
-    events.iter().any(|event| matches!(event, EventKind::TaskCommitRefused { .. }))
+    events
+        .iter()
+        .any(|event| matches!(event, EventKind::TaskCommitRefused { .. }))
 }
 
 fn failure_events(task: &Task, end: AttemptEnd, state: &RunState) -> Vec<EventKind> {
     let id = task.id.clone();
-    let before = state.tasks.get(&task.id).map_or(0, |known| known.attempts_before);
+    let before = state
+        .tasks
+        .get(&task.id)
+        .map_or(0, |known| known.attempts_before);
     let is_last = end.attempt.saturating_sub(before) >= task.max_attempts;
     match task.on_failure {
         OnFailure::Skip => {
             let reason = end.evidence.clone();
             vec![
-                EventKind::TaskFailed { task: id.clone(), is_final: true, end },
+                EventKind::TaskFailed {
+                    task: id.clone(),
+                    is_final: true,
+                    end,
+                },
                 EventKind::TaskSkipped { task: id, reason },
             ]
         }
         // The question about it follows by itself.
-        OnFailure::Escalate => vec![EventKind::TaskFailed { task: id, is_final: true, end }],
+        OnFailure::Escalate => vec![EventKind::TaskFailed {
+            task: id,
+            is_final: true,
+            end,
+        }],
         OnFailure::Hold | OnFailure::Revert | OnFailure::Retry => {
-            vec![EventKind::TaskFailed { task: id, is_final: is_last, end }]
+            vec![EventKind::TaskFailed {
+                task: id,
+                is_final: is_last,
+                end,
+            }]
         }
     }
 }
@@ -538,7 +761,12 @@ pub fn give_up_attempt(
     why: &str,
     files: Vec<String>,
 ) -> Result<Vec<EventKind>, VerbRefusal> {
-    end_unjudged_attempt(state, ticket, &format!("given up: {}", sanitize(why, MAX_REASON_CHARS)), files)
+    end_unjudged_attempt(
+        state,
+        ticket,
+        &format!("given up: {}", sanitize(why, MAX_REASON_CHARS)),
+        files,
+    )
 }
 
 /// Ends an attempt without a judgement, for the reason `why`.
@@ -551,11 +779,29 @@ pub(super) fn end_unjudged_attempt(
     let task = task_of_ticket(state, ticket)?;
     let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
     if let Some(evidence) = scope_violation(state, task, files.iter()) {
-        let end = AttemptEnd { attempt, evidence, files, ..AttemptEnd::default() };
-        return Ok(vec![EventKind::TaskFailed { task: task.id.clone(), is_final: true, end }]);
+        let end = AttemptEnd {
+            attempt,
+            evidence,
+            files,
+            ..AttemptEnd::default()
+        };
+        return Ok(vec![EventKind::TaskFailed {
+            task: task.id.clone(),
+            is_final: true,
+            end,
+        }]);
     }
     let evidence = sanitize(why, 320);
-    Ok(failure_events(task, AttemptEnd { attempt, evidence, files, ..AttemptEnd::default() }, state))
+    Ok(failure_events(
+        task,
+        AttemptEnd {
+            attempt,
+            evidence,
+            files,
+            ..AttemptEnd::default()
+        },
+        state,
+    ))
 }
 
 /// Gives a task with a lost worker back.
@@ -565,21 +811,32 @@ pub(super) fn end_unjudged_attempt(
 /// A task without a worker.
 pub fn report_lost_worker(state: &RunState, id: &str) -> Result<EventKind, VerbRefusal> {
     let task = find_task(state, id)?;
-    if state.tasks.get(&task.id).is_some_and(|task| task.running.is_some()) {
+    if state
+        .tasks
+        .get(&task.id)
+        .is_some_and(|task| task.running.is_some())
+    {
         return Ok(lost_worker_event(state, id, "its worker was reported lost"));
     }
     let message = format!("no worker is at {} {id}", state.plan.dialect.unit_word());
-    Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, "`omo agent next` says what comes next"))
+    Err(VerbRefusal::new(
+        VerbRefusalKind::Precondition,
+        message,
+        "`omo agent next` says what comes next",
+    ))
 }
 
 /// Outcomes of the final checks, in the order of the plan, up to the first red one or further.
 pub fn final_check_events(measured: Vec<(TaskCheck, TaskCheckOutcome)>) -> Vec<EventKind> {
-    let ran = measured.into_iter().enumerate().map(|(place, (check, outcome))| EventKind::CheckRan {
-        task: FINAL_CHECKS_ID.to_owned(),
-        attempt: 0,
-        position: place,
-        command: check.command,
-        outcome,
-    });
+    let ran = measured
+        .into_iter()
+        .enumerate()
+        .map(|(place, (check, outcome))| EventKind::CheckRan {
+            task: FINAL_CHECKS_ID.to_owned(),
+            attempt: 0,
+            position: place,
+            command: check.command,
+            outcome,
+        });
     ran.collect()
 }

@@ -21,7 +21,10 @@ pub(crate) fn is_unrecorded_client(state: &RunState, caller: &VerbCaller) -> boo
 }
 
 /// The task of a session that a worker is at.
-pub fn running_task_in<'a>(state: &'a RunState, group: &'a TaskGroup) -> Option<(&'a str, &'a RunningAttempt)> {
+pub fn running_task_in<'a>(
+    state: &'a RunState,
+    group: &'a TaskGroup,
+) -> Option<(&'a str, &'a RunningAttempt)> {
     group.tasks.iter().find_map(|id| {
         let running = state.tasks.get(id)?.running.as_ref()?;
         Some((id.as_str(), running))
@@ -32,7 +35,12 @@ pub fn running_task_in<'a>(state: &'a RunState, group: &'a TaskGroup) -> Option<
 pub fn pause_event(state: &RunState, group: &TaskGroup, why: &str) -> Option<EventKind> {
     let (id, _) = running_task_in(state, group)?;
     let attempt = state.tasks.get(id).map_or(1, |task| task.attempts);
-    Some(EventKind::TaskHeld { task: id.to_owned(), attempt, reason: sanitize(why, MAX_REASON_CHARS), is_pause: true })
+    Some(EventKind::TaskHeld {
+        task: id.to_owned(),
+        attempt,
+        reason: sanitize(why, MAX_REASON_CHARS),
+        is_pause: true,
+    })
 }
 
 /// The events after the end of a client, apart from a new start. `files` are those that its running task has changed;
@@ -44,7 +52,10 @@ pub fn client_end_events(
     files: Vec<String>,
     detail: &str,
 ) -> Vec<EventKind> {
-    let stuck = |why: String| EventKind::GroupStuck { group: group.id.clone(), reason: why };
+    let stuck = |why: String| EventKind::GroupStuck {
+        group: group.id.clone(),
+        reason: why,
+    };
     let in_words = |why: &str| match sanitize(detail, 200) {
         detail if detail.is_empty() => why.to_owned(),
         detail => format!("{why}: {detail}"),
@@ -52,22 +63,42 @@ pub fn client_end_events(
     let events: Vec<Option<EventKind>> = match follow_up {
         FollowUp::Settled | FollowUp::Resume { .. } => Vec::new(),
         FollowUp::FailAttempt(why) => return failed_attempt_events(state, group, why, files),
-        FollowUp::Hold(why) => vec![running_task_in(state, group).map(|(id, _)| lost_worker_event(state, id, why))],
+        FollowUp::Hold(why) => {
+            vec![running_task_in(state, group).map(|(id, _)| lost_worker_event(state, id, why))]
+        }
         FollowUp::HoldOrAsk(why) => {
-            let is_last = |id: &str| state.tasks.get(id).is_some_and(|task| task.lost_workers + 1 >= MAX_LOST_WORKERS);
+            let is_last = |id: &str| {
+                state
+                    .tasks
+                    .get(id)
+                    .is_some_and(|task| task.lost_workers + 1 >= MAX_LOST_WORKERS)
+            };
             match running_task_in(state, group) {
-                Some((id, _)) if is_last(id) => vec![pause_event(state, group, why), Some(stuck(in_words(why)))],
+                Some((id, _)) if is_last(id) => {
+                    vec![pause_event(state, group, why), Some(stuck(in_words(why)))]
+                }
                 Some((id, _)) => vec![Some(lost_worker_event(state, id, why))],
                 None => Vec::new(),
             }
         }
         FollowUp::WaitUntil(Some(until)) => {
-            let limit = EventKind::LimitReached { group: group.id.clone(), until: *until };
-            vec![pause_event(state, group, "a limit of use was met"), Some(limit)]
+            let limit = EventKind::LimitReached {
+                group: group.id.clone(),
+                until: *until,
+            };
+            vec![
+                pause_event(state, group, "a limit of use was met"),
+                Some(limit),
+            ]
         }
         FollowUp::WaitUntil(None) => {
             let why = "a limit of use was met";
-            vec![pause_event(state, group, why), Some(stuck(format!("{why}, and it was not told when it is reset")))]
+            vec![
+                pause_event(state, group, why),
+                Some(stuck(format!(
+                    "{why}, and it was not told when it is reset"
+                ))),
+            ]
         }
         FollowUp::Ask(why) => vec![pause_event(state, group, why), Some(stuck(in_words(why)))],
     };
@@ -77,7 +108,9 @@ pub fn client_end_events(
 /// The events for a lost worktree, and with it the work of its running task: there is nothing to judge and nothing to
 /// take back.
 pub fn lost_worktree_events(state: &RunState, group: &TaskGroup, why: &str) -> Vec<EventKind> {
-    let Some((id, _)) = running_task_in(state, group) else { return Vec::new() };
+    let Some((id, _)) = running_task_in(state, group) else {
+        return Vec::new();
+    };
     let restored = EventKind::TaskRestored {
         task: id.to_owned(),
         not_restored: vec![sanitize(why, MAX_REASON_CHARS)],
@@ -86,11 +119,21 @@ pub fn lost_worktree_events(state: &RunState, group: &TaskGroup, why: &str) -> V
     };
     let ended = failed_attempt_events(state, group, why, Vec::new());
     let reverts = super::reverts_changes(state, &ended);
-    ended.into_iter().chain(reverts.then_some(restored)).collect()
+    ended
+        .into_iter()
+        .chain(reverts.then_some(restored))
+        .collect()
 }
 
-fn failed_attempt_events(state: &RunState, group: &TaskGroup, why: &str, files: Vec<String>) -> Vec<EventKind> {
-    let Some((_, running)) = running_task_in(state, group) else { return Vec::new() };
+fn failed_attempt_events(
+    state: &RunState,
+    group: &TaskGroup,
+    why: &str,
+    files: Vec<String>,
+) -> Vec<EventKind> {
+    let Some((_, running)) = running_task_in(state, group) else {
+        return Vec::new();
+    };
     attempts::end_unjudged_attempt(state, &running.ticket, why, files).unwrap_or_default()
 }
 

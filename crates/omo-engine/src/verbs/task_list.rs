@@ -18,11 +18,22 @@ const NEXT_HINT: &str = "`omo agent next` says what comes next";
 /// # Errors
 ///
 /// As [`super::task_of_ticket`].
-pub fn record_evidence(state: &RunState, ticket: &str, evidence: Evidence) -> Result<EventKind, VerbRefusal> {
+pub fn record_evidence(
+    state: &RunState,
+    ticket: &str,
+    evidence: Evidence,
+) -> Result<EventKind, VerbRefusal> {
     let task = task_of_ticket(state, ticket)?;
     let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
     let id = format!("e{}", state.evidence.len() + 1);
-    Ok(EventKind::EvidenceRan { evidence: Evidence { id, task: task.id.clone(), attempt, ..evidence } })
+    Ok(EventKind::EvidenceRan {
+        evidence: Evidence {
+            id,
+            task: task.id.clone(),
+            attempt,
+            ..evidence
+        },
+    })
 }
 
 /// Leaves a note of the worker with this ticket for the workers of later tasks.
@@ -35,16 +46,32 @@ pub fn leave_note(state: &RunState, ticket: &str, text: &str) -> Result<EventKin
     // A mark follows where the text is cut.
     let text = sanitize(text, TaskNote::MAX_CHARS - 1);
     if text.trim().is_empty() {
-        let hint = "say it in one line: `omo agent note --ticket … \"the parser is in src/parse.rs\"`";
-        return Err(VerbRefusal::new(VerbRefusalKind::Usage, "the note is empty", hint));
+        let hint =
+            "say it in one line: `omo agent note --ticket … \"the parser is in src/parse.rs\"`";
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::Usage,
+            "the note is empty",
+            hint,
+        ));
     }
     if state.notes.len() >= TaskNote::MAX_COUNT {
-        let message = format!("the run has {} notes, and takes no more", TaskNote::MAX_COUNT);
+        let message = format!(
+            "the run has {} notes, and takes no more",
+            TaskNote::MAX_COUNT
+        );
         let hint = "`--note` of `omo agent done` still takes one line about this task";
-        return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, hint));
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::Precondition,
+            message,
+            hint,
+        ));
     }
     let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
-    Ok(EventKind::NoteLeft(TaskNote { task: task.id.clone(), attempt, text }))
+    Ok(EventKind::NoteLeft(TaskNote {
+        task: task.id.clone(),
+        attempt,
+        text,
+    }))
 }
 
 /// Objection to a passing verdict by its verifier: a task is not done, or evidence is missing, was red, or was not run
@@ -53,7 +80,11 @@ pub fn leave_note(state: &RunState, ticket: &str, text: &str) -> Result<EventKin
 /// [`give_verdict`] to say.
 pub fn verdict_objection(state: &RunState, ticket: &str, verdict: &PlanVerdict) -> Option<String> {
     let is_verifier = task_of_ticket(state, ticket).is_ok_and(Task::is_verification);
-    if is_verifier && verdict.passed { evidence_rules::check_tasks_and_evidence(state, verdict).err() } else { None }
+    if is_verifier && verdict.passed {
+        evidence_rules::check_tasks_and_evidence(state, verdict).err()
+    } else {
+        None
+    }
 }
 
 /// The verdict of the verifier on the whole.
@@ -62,19 +93,39 @@ pub fn verdict_objection(state: &RunState, ticket: &str, verdict: &PlanVerdict) 
 ///
 /// Another ticket than the verifier's; a passing verdict against a [`verdict_objection`], or with a check of the tasks
 /// that was not green since the verification began; a refusing one that names no task to do again.
-pub fn give_verdict(state: &RunState, ticket: &str, verdict: PlanVerdict) -> Result<Vec<EventKind>, VerbRefusal> {
+pub fn give_verdict(
+    state: &RunState,
+    ticket: &str,
+    verdict: PlanVerdict,
+) -> Result<Vec<EventKind>, VerbRefusal> {
     let task = task_of_ticket(state, ticket)?;
     if !task.is_verification() {
-        let message = format!("that ticket is of {} {}, and not of the verification", task_word(state), task.id);
-        return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, "a worker ends with `omo agent done`"));
+        let message = format!(
+            "that ticket is of {} {}, and not of the verification",
+            task_word(state),
+            task.id
+        );
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::Precondition,
+            message,
+            "a worker ends with `omo agent done`",
+        ));
     }
     if verdict.passed {
-        let refused =
-            |why| VerbRefusal::new(VerbRefusalKind::NotGreen, format!("PASS does not count: {why}"), PASS_HINT);
+        let refused = |why| {
+            VerbRefusal::new(
+                VerbRefusalKind::NotGreen,
+                format!("PASS does not count: {why}"),
+                PASS_HINT,
+            )
+        };
         evidence_rules::check_passing_verdict(state, &verdict).map_err(refused)?;
         // A task that is done again is none that a passing verdict could name.
         return Ok(vec![EventKind::VerdictGiven {
-            verdict: PlanVerdict { reopen: Vec::new(), ..sanitize_verdict(verdict) },
+            verdict: PlanVerdict {
+                reopen: Vec::new(),
+                ..sanitize_verdict(verdict)
+            },
         }]);
     }
     for (id, _) in &verdict.reopen {
@@ -83,7 +134,11 @@ pub fn give_verdict(state: &RunState, ticket: &str, verdict: PlanVerdict) -> Res
             return Err(VerbRefusal::new(VerbRefusalKind::Usage, message, FAIL_HINT));
         }
     }
-    if let Some(id) = verdict.evidence_ids.iter().find(|id| state.evidence.iter().all(|known| known.id != **id)) {
+    if let Some(id) = verdict
+        .evidence_ids
+        .iter()
+        .find(|id| state.evidence.iter().all(|known| known.id != **id))
+    {
         let message = format!("there is no evidence `{}`", sanitize(id, 20));
         return Err(VerbRefusal::new(
             VerbRefusalKind::NotFound,
@@ -97,20 +152,39 @@ pub fn give_verdict(state: &RunState, ticket: &str, verdict: PlanVerdict) -> Res
         known.is_some_and(|known| matches!(known.status, TaskStatus::Pending | TaskStatus::Held))
     };
     if verdict.reopen.is_empty() && !state.plan.tasks.iter().any(is_new) {
-        return Err(VerbRefusal::new(VerbRefusalKind::Usage, "FAIL names nothing that is to be done again", FAIL_HINT));
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::Usage,
+            "FAIL names nothing that is to be done again",
+            FAIL_HINT,
+        ));
     }
-    Ok(vec![EventKind::VerdictGiven { verdict: sanitize_verdict(verdict) }])
+    Ok(vec![EventKind::VerdictGiven {
+        verdict: sanitize_verdict(verdict),
+    }])
 }
 
 const PASS_HINT: &str = "put it right, or `omo agent verdict FAIL --ticket … --reopen \"ID: why\"` has it done again; the ticket stays valid";
-const FAIL_HINT: &str = "`--reopen \"2: what is wrong\"` for each task, or `omo agent task create` for what is missing";
+const FAIL_HINT: &str =
+    "`--reopen \"2: what is wrong\"` for each task, or `omo agent task create` for what is missing";
 
 fn sanitize_verdict(verdict: PlanVerdict) -> PlanVerdict {
-    let reopen = verdict.reopen.into_iter().map(|(id, why)| (id, sanitize(&why, MAX_REASON_CHARS))).collect();
-    let later =
-        verdict.later.iter().map(|text| sanitize(text, MAX_REASON_CHARS)).filter(|text| !text.trim().is_empty());
+    let reopen = verdict
+        .reopen
+        .into_iter()
+        .map(|(id, why)| (id, sanitize(&why, MAX_REASON_CHARS)))
+        .collect();
+    let later = verdict
+        .later
+        .iter()
+        .map(|text| sanitize(text, MAX_REASON_CHARS))
+        .filter(|text| !text.trim().is_empty());
     let later = later.take(PlanVerdict::MAX_LATER).collect();
-    PlanVerdict { reopen, later, note: sanitize(&verdict.note, MAX_REASON_CHARS), ..verdict }
+    PlanVerdict {
+        reopen,
+        later,
+        note: sanitize(&verdict.note, MAX_REASON_CHARS),
+        ..verdict
+    }
 }
 
 /// Closes a deferred finding that a person has dealt with.
@@ -121,7 +195,11 @@ fn sanitize_verdict(verdict: PlanVerdict) -> PlanVerdict {
 pub fn close_finding(state: &RunState, number: usize) -> Result<EventKind, VerbRefusal> {
     if state.open_findings().all(|(known, _)| known != number) {
         let message = format!("the run has no open finding {number}");
-        return Err(VerbRefusal::new(VerbRefusalKind::NotFound, message, "`omo run later` lists those that are open"));
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::NotFound,
+            message,
+            "`omo run later` lists those that are open",
+        ));
     }
     Ok(EventKind::FindingClosed(ClosedFinding { number }))
 }
@@ -134,9 +212,18 @@ pub fn close_finding(state: &RunState, number: usize) -> Result<EventKind, VerbR
 /// # Errors
 ///
 /// A run that has ended or is of a plan file, a taken id, or an unknown dependency.
-pub fn add_task(state: &RunState, _caller: &VerbCaller, task: Task) -> Result<EventKind, VerbRefusal> {
-    let refused =
-        |message: String, hint: &str| Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, hint.to_owned()));
+pub fn add_task(
+    state: &RunState,
+    _caller: &VerbCaller,
+    task: Task,
+) -> Result<EventKind, VerbRefusal> {
+    let refused = |message: String, hint: &str| {
+        Err(VerbRefusal::new(
+            VerbRefusalKind::Precondition,
+            message,
+            hint.to_owned(),
+        ))
+    };
     if !state.is_task_list() {
         return refused(
             "the tasks of this run are those of its plan".to_owned(),
@@ -147,21 +234,37 @@ pub fn add_task(state: &RunState, _caller: &VerbCaller, task: Task) -> Result<Ev
         return Err(ended_refusal("`omo run resume` goes on with it"));
     }
     if let Err(invalid) = id::parse_id(&task.id) {
-        return Err(VerbRefusal::new(VerbRefusalKind::Usage, invalid.to_string(), "a task is called by its number"));
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::Usage,
+            invalid.to_string(),
+            "a task is called by its number",
+        ));
     }
     if task.is_verification() || task.id == omo_plan::task_list::VERIFY_TASK_ID {
-        return refused("the verification is no task that is added".to_owned(), NEXT_HINT);
+        return refused(
+            "the verification is no task that is added".to_owned(),
+            NEXT_HINT,
+        );
     }
     if state.plan.task(&task.id).is_some() {
-        return refused(format!("there is a {} {} already", task_word(state), task.id), "take another number");
+        return refused(
+            format!("there is a {} {} already", task_word(state), task.id),
+            "take another number",
+        );
     }
     if state.plan.tasks.len() >= MAX_PLAN_TASKS {
-        return refused(format!("a run has at most {MAX_PLAN_TASKS} tasks"), NEXT_HINT);
+        return refused(
+            format!("a run has at most {MAX_PLAN_TASKS} tasks"),
+            NEXT_HINT,
+        );
     }
     for id in &task.deps {
         if find_task(state, id)?.is_verification() {
             return refused(
-                format!("{} would wait for the verification, which comes after all tasks", task.id),
+                format!(
+                    "{} would wait for the verification, which comes after all tasks",
+                    task.id
+                ),
                 NEXT_HINT,
             );
         }
@@ -169,7 +272,9 @@ pub fn add_task(state: &RunState, _caller: &VerbCaller, task: Task) -> Result<Ev
     let mut added = task;
     let commands = std::mem::take(&mut added.checks);
     added.criteria.extend(commands.iter().map(criterion_text));
-    Ok(EventKind::TaskAdded { task: Box::new(added) })
+    Ok(EventKind::TaskAdded {
+        task: Box::new(added),
+    })
 }
 
 fn task_word(state: &RunState) -> &'static str {

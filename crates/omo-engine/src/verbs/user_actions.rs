@@ -15,7 +15,8 @@ use crate::question_text::build_question;
 use crate::rounds;
 use crate::standing::lacks_contract;
 use crate::state::{
-    ANSWER_CONTINUE, MAX_REASON_CHARS, QuestionState, RunPhase, RunState, TaskStanding, TaskState, TaskStatus,
+    ANSWER_CONTINUE, MAX_REASON_CHARS, QuestionState, RunPhase, RunState, TaskStanding, TaskState,
+    TaskStatus,
 };
 
 /// Leaves a task out, by the word of a person.
@@ -23,15 +24,25 @@ use crate::state::{
 /// # Errors
 ///
 /// A task that was done or left out, or has a worker; an ended run; or no person said so.
-pub fn skip_task(state: &RunState, caller: &VerbCaller, id: &str, why: &str) -> Result<EventKind, VerbRefusal> {
+pub fn skip_task(
+    state: &RunState,
+    caller: &VerbCaller,
+    id: &str,
+    why: &str,
+) -> Result<EventKind, VerbRefusal> {
     let task = find_task(state, id)?;
     if state.phase != RunPhase::Executing {
-        return Err(ended_refusal("`omo run retry TASK` has it done again, `omo run resume` goes on with the run"));
+        return Err(ended_refusal(
+            "`omo run retry TASK` has it done again, `omo run resume` goes on with the run",
+        ));
     }
     match state.standing(id) {
         Some(
             standing @ TaskStanding::Is(
-                TaskStatus::Running | TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Skipped,
+                TaskStatus::Running
+                | TaskStatus::Passed
+                | TaskStatus::Claimed
+                | TaskStatus::Skipped,
             ),
         ) => {
             let message = format!("{id} is {}", standing.word());
@@ -43,7 +54,10 @@ pub fn skip_task(state: &RunState, caller: &VerbCaller, id: &str, why: &str) -> 
         }
         _ => require_user(state, caller, id, "skip")?,
     }
-    Ok(EventKind::TaskSkipped { task: task.id.clone(), reason: sanitize(why, MAX_REASON_CHARS) })
+    Ok(EventKind::TaskSkipped {
+        task: task.id.clone(),
+        reason: sanitize(why, MAX_REASON_CHARS),
+    })
 }
 
 /// Has a task done again that failed, was left out, or could not be proved.
@@ -51,21 +65,33 @@ pub fn skip_task(state: &RunState, caller: &VerbCaller, id: &str, why: &str) -> 
 /// # Errors
 ///
 /// Another status, or no person said so.
-pub fn retry_task(state: &RunState, caller: &VerbCaller, id: &str) -> Result<Vec<EventKind>, VerbRefusal> {
+pub fn retry_task(
+    state: &RunState,
+    caller: &VerbCaller,
+    id: &str,
+) -> Result<Vec<EventKind>, VerbRefusal> {
     let task = find_task(state, id)?;
     let standing = state.standing(id);
     let may = matches!(
         standing,
-        Some(TaskStanding::Is(TaskStatus::Failed | TaskStatus::Skipped | TaskStatus::Unverified | TaskStatus::Claimed))
+        Some(TaskStanding::Is(
+            TaskStatus::Failed | TaskStatus::Skipped | TaskStatus::Unverified | TaskStatus::Claimed
+        ))
     );
     if let (false, Some(standing)) = (may, &standing) {
         let hint = match standing {
             TaskStanding::Blocked { by } => format!("it waits for {by}: `omo run retry {by}`"),
             TaskStanding::Is(TaskStatus::Passed) => passed_retry_hint(state, id),
-            TaskStanding::Is(_) => "only what failed, was left out or could not be proved is done again".to_owned(),
+            TaskStanding::Is(_) => {
+                "only what failed, was left out or could not be proved is done again".to_owned()
+            }
         };
         let message = format!("{id} is {}", standing.word());
-        return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, hint));
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::Precondition,
+            message,
+            hint,
+        ));
     }
     if lacks_contract(&state.plan, task) {
         let message = format!("{id} still has no Task Contract");
@@ -83,23 +109,37 @@ pub fn retry_task(state: &RunState, caller: &VerbCaller, id: &str) -> Result<Vec
 /// # Errors
 ///
 /// Another status, a dependent with a worker, or no person said so.
-pub fn reopen_passed_task(state: &RunState, caller: &VerbCaller, id: &str) -> Result<Vec<EventKind>, VerbRefusal> {
+pub fn reopen_passed_task(
+    state: &RunState,
+    caller: &VerbCaller,
+    id: &str,
+) -> Result<Vec<EventKind>, VerbRefusal> {
     let task = find_task(state, id)?;
     if state.standing(id) != Some(TaskStanding::Is(TaskStatus::Passed)) {
         return retry_task(state, caller, id);
     }
     let dependents = ended_dependents(state, id);
-    let mut at_work = dependents.iter().filter(|id| state.tasks.get(**id).is_some_and(|task| task.running.is_some()));
+    let mut at_work = dependents.iter().filter(|id| {
+        state
+            .tasks
+            .get(**id)
+            .is_some_and(|task| task.running.is_some())
+    });
     if let Some(other) = at_work.next() {
         let message = format!("a worker is at {other}, which depends on {id}");
-        let hint = format!("let it finish, or `omo agent fail --lost {other}` if it is gone, and then again");
+        let hint = format!(
+            "let it finish, or `omo agent fail --lost {other}` if it is gone, and then again"
+        );
         return Err(VerbRefusal::new(VerbRefusalKind::Contention, message, hint));
     }
     let mut events = reopen(state, caller, task)?;
     for other in dependents {
         if !is_done_again(&events, other) {
             let reason = format!("it depends on {id}, which is done again");
-            events.push(EventKind::TaskReopened { task: other.to_owned(), reason });
+            events.push(EventKind::TaskReopened {
+                task: other.to_owned(),
+                reason,
+            });
         }
     }
     Ok(events)
@@ -118,7 +158,10 @@ fn passed_retry_hint(state: &RunState, id: &str) -> String {
     let dependents = ended_dependents(state, id);
     let with = match dependents.as_slice() {
         [] => "nothing that was done depends on it".to_owned(),
-        dependents => format!("with it what depends on it is done again: {}", dependents.join(", ")),
+        dependents => format!(
+            "with it what depends on it is done again: {}",
+            dependents.join(", ")
+        ),
     };
     format!("{with}; `omo run retry {id} --passed` has it done all the same")
 }
@@ -127,17 +170,31 @@ fn passed_retry_hint(state: &RunState, id: &str) -> String {
 /// verification of the whole last. Skipped tasks stay so.
 fn ended_dependents<'a>(state: &'a RunState, id: &str) -> Vec<&'a str> {
     let mut found: BTreeSet<&str> = BTreeSet::from([id]);
-    let has_one = |group: &&TaskGroup, found: &BTreeSet<&str>| group.tasks.iter().any(|id| found.contains(id.as_str()));
+    let has_one = |group: &&TaskGroup, found: &BTreeSet<&str>| {
+        group.tasks.iter().any(|id| found.contains(id.as_str()))
+    };
     loop {
         let before = found.len();
-        let groups: BTreeSet<&str> =
-            state.plan.groups.iter().filter(|group| has_one(group, &found)).map(|group| group.id.as_str()).collect();
+        let groups: BTreeSet<&str> = state
+            .plan
+            .groups
+            .iter()
+            .filter(|group| has_one(group, &found))
+            .map(|group| group.id.as_str())
+            .collect();
         let depends = |task: &&Task| {
             let group = state.plan.group_of(&task.id).map(|(_, group)| group);
             task.deps.iter().any(|dep| found.contains(dep.as_str()))
-                || group.is_some_and(|group| group.deps.iter().any(|dep| groups.contains(dep.as_str())))
+                || group
+                    .is_some_and(|group| group.deps.iter().any(|dep| groups.contains(dep.as_str())))
         };
-        let more: Vec<&str> = state.plan.tasks.iter().filter(depends).map(|task| task.id.as_str()).collect();
+        let more: Vec<&str> = state
+            .plan
+            .tasks
+            .iter()
+            .filter(depends)
+            .map(|task| task.id.as_str())
+            .collect();
         found.extend(more);
         if found.len() == before {
             break;
@@ -145,14 +202,30 @@ fn ended_dependents<'a>(state: &'a RunState, id: &str) -> Vec<&'a str> {
     }
     let is_begun = |id: &str| {
         let status = state.tasks.get(id).map(|task| task.status);
-        status.is_some_and(|status| !matches!(status, TaskStatus::Pending | TaskStatus::Held | TaskStatus::Skipped))
+        status.is_some_and(|status| {
+            !matches!(
+                status,
+                TaskStatus::Pending | TaskStatus::Held | TaskStatus::Skipped
+            )
+        })
     };
     let is_meant = |task: &&Task| task.id != id && is_begun(&task.id);
     let is_dependent = |task: &&Task| found.contains(task.id.as_str()) || task.is_verification();
-    state.plan.tasks.iter().filter(is_meant).filter(is_dependent).map(|task| task.id.as_str()).collect()
+    state
+        .plan
+        .tasks
+        .iter()
+        .filter(is_meant)
+        .filter(is_dependent)
+        .map(|task| task.id.as_str())
+        .collect()
 }
 
-fn reopen(state: &RunState, caller: &VerbCaller, task: &Task) -> Result<Vec<EventKind>, VerbRefusal> {
+fn reopen(
+    state: &RunState,
+    caller: &VerbCaller,
+    task: &Task,
+) -> Result<Vec<EventKind>, VerbRefusal> {
     let id = task.id.as_str();
     require_user(state, caller, id, "retry")?;
     let mut events = Vec::new();
@@ -162,29 +235,51 @@ fn reopen(state: &RunState, caller: &VerbCaller, task: &Task) -> Result<Vec<Even
     } else if state.phase != RunPhase::Executing {
         events.extend(rounds::resume_events(state, Some(id)));
     }
-    events.push(EventKind::TaskReopened { task: task.id.clone(), reason: "asked for by its user".to_owned() });
+    events.push(EventKind::TaskReopened {
+        task: task.id.clone(),
+        reason: "asked for by its user".to_owned(),
+    });
     Ok(events)
 }
 
 /// Refuses a review of tasks that ended without being done. Tasks that the review itself has refused are as they were
 /// before.
 fn require_judgeable(state: &RunState, review: &Task) -> Result<(), VerbRefusal> {
-    let is_undone =
-        |id: &&String| state.status_of(id).is_ended() && !state.unblocks_dependents(id) && !state.is_refused(id);
-    let Some(other) = review.deps.iter().find(is_undone) else { return Ok(()) };
-    let word = state.standing(other).map_or("open", |standing| standing.word());
+    let is_undone = |id: &&String| {
+        state.status_of(id).is_ended() && !state.unblocks_dependents(id) && !state.is_refused(id)
+    };
+    let Some(other) = review.deps.iter().find(is_undone) else {
+        return Ok(());
+    };
+    let word = state
+        .standing(other)
+        .map_or("open", |standing| standing.word());
     let message = format!("{} judges {other}, which is {word}", review.id);
     let hint = format!("`omo run retry {other}` has it done, and judged behind that");
-    Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, hint))
+    Err(VerbRefusal::new(
+        VerbRefusalKind::Precondition,
+        message,
+        hint,
+    ))
 }
 
-fn require_user(state: &RunState, caller: &VerbCaller, id: &str, verb: &str) -> Result<(), VerbRefusal> {
-    let since = state.tasks.get(id).and_then(|task| task.updated_at).unwrap_or(state.opened_at);
+fn require_user(
+    state: &RunState,
+    caller: &VerbCaller,
+    id: &str,
+    verb: &str,
+) -> Result<(), VerbRefusal> {
+    let since = state
+        .tasks
+        .get(id)
+        .and_then(|task| task.updated_at)
+        .unwrap_or(state.opened_at);
     if caller.has_user_spoken_since(since) {
         return Ok(());
     }
-    let message =
-        format!("a person decides about `omo run {verb} {id}`, and none has typed anything since {id} came to this");
+    let message = format!(
+        "a person decides about `omo run {verb} {id}`, and none has typed anything since {id} came to this"
+    );
     Err(VerbRefusal::new(
         VerbRefusalKind::Human,
         message,
@@ -205,46 +300,83 @@ pub fn answer_question(
     option: &str,
     plan_sha256: Option<String>,
 ) -> Result<EventKind, VerbRefusal> {
-    let known = state.questions.iter().find(|known| known.question.id == question).ok_or_else(|| {
-        let message = format!("the run has no question `{}`", sanitize(question, 60));
-        VerbRefusal::new(VerbRefusalKind::NotFound, message, "`omo agent next` shows the one that waits")
-    })?;
+    let known = state
+        .questions
+        .iter()
+        .find(|known| known.question.id == question)
+        .ok_or_else(|| {
+            let message = format!("the run has no question `{}`", sanitize(question, 60));
+            VerbRefusal::new(
+                VerbRefusalKind::NotFound,
+                message,
+                "`omo agent next` shows the one that waits",
+            )
+        })?;
     if let Some(answer) = &known.answer {
         let message = format!("question {question} was answered: {}", answer.option);
-        return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, "`omo agent next` says what comes next"));
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::Precondition,
+            message,
+            "`omo agent next` says what comes next",
+        ));
     }
     if state.phase != RunPhase::Executing {
-        return Err(ended_refusal("`omo run resume` goes on with it, and asks again what is still open"));
+        return Err(ended_refusal(
+            "`omo run resume` goes on with it, and asks again what is still open",
+        ));
     }
     let options = known.question.option_ids();
     if !options.contains(&option) {
-        let message = format!("question {question} has no option `{}`", sanitize(option, 60));
-        return Err(VerbRefusal::new(VerbRefusalKind::NotFound, message, format!("it has {}", options.join(", "))));
+        let message = format!(
+            "question {question} has no option `{}`",
+            sanitize(option, 60)
+        );
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::NotFound,
+            message,
+            format!("it has {}", options.join(", ")),
+        ));
     }
     if !caller.has_user_spoken_since(known.opened_at) {
         require_recorded_answer(caller, known, option)?;
     }
-    Ok(EventKind::QuestionAnswered { question: question.to_owned(), option: option.to_owned(), plan_sha256 })
+    Ok(EventKind::QuestionAnswered {
+        question: question.to_owned(),
+        option: option.to_owned(),
+        plan_sha256,
+    })
 }
 
 /// Refuses an answer that no person gave. A decision may be put to them within the turn: then the client's dialog has
 /// recorded their choice. Everything else ends the turn.
-fn require_recorded_answer(caller: &VerbCaller, known: &QuestionState, option: &str) -> Result<(), VerbRefusal> {
+fn require_recorded_answer(
+    caller: &VerbCaller,
+    known: &QuestionState,
+    option: &str,
+) -> Result<(), VerbRefusal> {
     let question = &known.question;
     let id = &question.id;
     let QuestionKind::Decisions { decisions } = &question.kind else {
-        let message = format!("question {id} waits for a person, and none has typed anything since it was opened");
-        return Err(VerbRefusal::new(VerbRefusalKind::Human, message, "show them the question and end the turn"));
+        let message = format!(
+            "question {id} waits for a person, and none has typed anything since it was opened"
+        );
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::Human,
+            message,
+            "show them the question and end the turn",
+        ));
     };
     let only_decision = match &**decisions {
         [decision] => Some(decision),
         _ => None,
     };
     let is_it = |answer: &&RecordedAnswer| {
-        answer.at > known.opened_at && (answer.names(id) || only_decision.is_some_and(|one| answer.names(&one.id)))
+        answer.at > known.opened_at
+            && (answer.names(id) || only_decision.is_some_and(|one| answer.names(&one.id)))
     };
     let Some(answer) = caller.recorded_answers.iter().rfind(is_it) else {
-        let message = format!("question {id} waits for a person, and no answer of theirs is recorded");
+        let message =
+            format!("question {id} waits for a person, and no answer of theirs is recorded");
         let hint = format!(
             "ask with AskUserQuestion, header {id}, the choices as labels; where that does not work, show them the \
              question and end the turn: their next prompt lets the answer pass"
@@ -252,14 +384,25 @@ fn require_recorded_answer(caller: &VerbCaller, known: &QuestionState, option: &
         return Err(VerbRefusal::new(VerbRefusalKind::Human, message, hint));
     };
     let is_chosen = question.options.iter().any(|known| {
-        let others = question.options.iter().filter(|other| other.id != known.id).map(|other| other.text.as_str());
+        let others = question
+            .options
+            .iter()
+            .filter(|other| other.id != known.id)
+            .map(|other| other.text.as_str());
         known.id == option && answer.chooses(option, &known.text, others)
     });
     if is_chosen || answer.is_own_words() {
         return Ok(());
     }
-    let message = format!("the person answered question {id} with `{}`, not {option}", sanitize(&answer.answer, 60));
-    Err(VerbRefusal::new(VerbRefusalKind::Human, message, "answer with what they chose, or end the turn and ask again"))
+    let message = format!(
+        "the person answered question {id} with `{}`, not {option}",
+        sanitize(&answer.answer, 60)
+    );
+    Err(VerbRefusal::new(
+        VerbRefusalKind::Human,
+        message,
+        "answer with what they chose, or end the turn and ask again",
+    ))
 }
 
 /// Accepts a payer for the clients before the question was asked.
@@ -267,12 +410,25 @@ fn require_recorded_answer(caller: &VerbCaller, known: &QuestionState, option: &
 /// # Errors
 ///
 /// No person has spoken since the run was opened.
-pub fn accept_billing(state: &RunState, caller: &VerbCaller, payer: &str) -> Result<Vec<EventKind>, VerbRefusal> {
+pub fn accept_billing(
+    state: &RunState,
+    caller: &VerbCaller,
+    payer: &str,
+) -> Result<Vec<EventKind>, VerbRefusal> {
     if !caller.has_user_spoken_since(state.opened_at) {
         let message = "a person decides who pays for the clients, and none has typed anything since the run was opened";
-        return Err(VerbRefusal::new(VerbRefusalKind::Human, message.to_owned(), "end the turn and ask them"));
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::Human,
+            message.to_owned(),
+            "end the turn and ask them",
+        ));
     }
-    let question = build_question(state, QuestionKind::Billing { payer: payer.to_owned() });
+    let question = build_question(
+        state,
+        QuestionKind::Billing {
+            payer: payer.to_owned(),
+        },
+    );
     let answered = EventKind::QuestionAnswered {
         question: question.id.clone(),
         option: ANSWER_CONTINUE.to_owned(),
@@ -286,13 +442,28 @@ pub fn accept_billing(state: &RunState, caller: &VerbCaller, payer: &str) -> Res
 /// # Errors
 ///
 /// A higher budget, and no person has spoken since the open question was asked, or since the run was opened.
-pub fn set_budget(state: &RunState, caller: &VerbCaller, micros: u64) -> Result<Option<EventKind>, VerbRefusal> {
-    let Some(parallel) = state.parallel.as_ref().filter(|parallel| parallel.policy.budget_micros != Some(micros))
+pub fn set_budget(
+    state: &RunState,
+    caller: &VerbCaller,
+    micros: u64,
+) -> Result<Option<EventKind>, VerbRefusal> {
+    let Some(parallel) = state
+        .parallel
+        .as_ref()
+        .filter(|parallel| parallel.policy.budget_micros != Some(micros))
     else {
         return Ok(None);
     };
-    if parallel.policy.budget_micros.is_some_and(|before| micros > before) {
-        require_person(state, caller, "a person decides what the clients may cost, and none has typed anything since")?;
+    if parallel
+        .policy
+        .budget_micros
+        .is_some_and(|before| micros > before)
+    {
+        require_person(
+            state,
+            caller,
+            "a person decides what the clients may cost, and none has typed anything since",
+        )?;
     }
     Ok(Some(EventKind::BudgetSet { micros }))
 }
@@ -302,8 +473,16 @@ pub fn set_budget(state: &RunState, caller: &VerbCaller, micros: u64) -> Result<
 /// # Errors
 ///
 /// A longer limit, and no person has spoken since the open question was asked, or since the run was opened.
-pub fn set_time_limit(state: &RunState, caller: &VerbCaller, seconds: u32) -> Result<Option<EventKind>, VerbRefusal> {
-    let Some(before) = state.parallel.as_ref().map(|parallel| parallel.policy.time_limit_seconds()) else {
+pub fn set_time_limit(
+    state: &RunState,
+    caller: &VerbCaller,
+    seconds: u32,
+) -> Result<Option<EventKind>, VerbRefusal> {
+    let Some(before) = state
+        .parallel
+        .as_ref()
+        .map(|parallel| parallel.policy.time_limit_seconds())
+    else {
         return Ok(None);
     };
     if seconds > before {
@@ -319,11 +498,17 @@ pub fn set_time_limit(state: &RunState, caller: &VerbCaller, seconds: u32) -> Re
 /// Refuses a decision that only a person makes, unless one has spoken since the open question was asked, or since the
 /// run was opened.
 fn require_person(state: &RunState, caller: &VerbCaller, message: &str) -> Result<(), VerbRefusal> {
-    let since = state.open_question().map_or(state.opened_at, |question| question.opened_at);
+    let since = state
+        .open_question()
+        .map_or(state.opened_at, |question| question.opened_at);
     if caller.has_user_spoken_since(since) {
         return Ok(());
     }
-    Err(VerbRefusal::new(VerbRefusalKind::Human, message.to_owned(), "show them the question and end the turn"))
+    Err(VerbRefusal::new(
+        VerbRefusalKind::Human,
+        message.to_owned(),
+        "show them the question and end the turn",
+    ))
 }
 
 /// Ends the run before its end.
@@ -333,9 +518,15 @@ fn require_person(state: &RunState, caller: &VerbCaller, message: &str) -> Resul
 /// An ended run.
 pub fn cancel_run(state: &RunState, why: &str) -> Result<EventKind, VerbRefusal> {
     if state.phase == RunPhase::Executing {
-        return Ok(EventKind::RunCancelled { reason: sanitize(why, MAX_REASON_CHARS) });
+        return Ok(EventKind::RunCancelled {
+            reason: sanitize(why, MAX_REASON_CHARS),
+        });
     }
-    Err(VerbRefusal::new(VerbRefusalKind::Precondition, "the run has ended already", "`omo run show` says how"))
+    Err(VerbRefusal::new(
+        VerbRefusalKind::Precondition,
+        "the run has ended already",
+        "`omo run show` says how",
+    ))
 }
 
 /// Goes on with an edited plan. Tasks that its user has checked off meanwhile count as done.
@@ -343,16 +534,33 @@ pub fn cancel_run(state: &RunState, why: &str) -> Result<EventKind, VerbRefusal>
 /// # Errors
 ///
 /// A plan of another dialect, a changed or removed task with a worker, or a session that loses its work.
-pub fn replace_plan(state: &RunState, plan: Plan, approved: String) -> Result<Vec<EventKind>, VerbRefusal> {
+pub fn replace_plan(
+    state: &RunState,
+    plan: Plan,
+    approved: String,
+) -> Result<Vec<EventKind>, VerbRefusal> {
     if plan.dialect != state.plan.dialect {
         let word = |dialect: Dialect| dialect.word();
-        let message = format!("the plan was {} and is {} now", word(state.plan.dialect), word(plan.dialect));
-        return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, "open a run of its own for it"));
+        let message = format!(
+            "the plan was {} and is {} now",
+            word(state.plan.dialect),
+            word(plan.dialect)
+        );
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::Precondition,
+            message,
+            "open a run of its own for it",
+        ));
     }
     let differences = state.compare_plan(&plan);
     let mut at_work = state.running_attempts().map(|(id, _)| id);
-    if let Some(id) = at_work.find(|id| differences.changed.iter().chain(&differences.removed).any(|other| other == id))
-    {
+    if let Some(id) = at_work.find(|id| {
+        differences
+            .changed
+            .iter()
+            .chain(&differences.removed)
+            .any(|other| other == id)
+    }) {
         let message = format!("a worker is at {id}, which the plan says otherwise now");
         return Err(VerbRefusal::new(
             VerbRefusalKind::Contention,
@@ -363,10 +571,23 @@ pub fn replace_plan(state: &RunState, plan: Plan, approved: String) -> Result<Ve
     if let Some(parallel) = &state.parallel {
         require_kept_sessions(state, parallel, &plan)?;
     }
-    let is_new = |task: &&Task| task.state != PlannedState::Open && differences.added.contains(&task.id);
+    let is_new =
+        |task: &&Task| task.state != PlannedState::Open && differences.added.contains(&task.id);
     let is_ticked = |task: &&Task| is_new(task) || differences.ticked.contains(&task.id);
-    let done: Vec<EventKind> = plan.tasks.iter().filter(is_ticked).filter_map(known_by_plan_event).collect();
-    Ok([vec![EventKind::PlanChanged { plan: Box::new(plan), approved }], done].concat())
+    let done: Vec<EventKind> = plan
+        .tasks
+        .iter()
+        .filter(is_ticked)
+        .filter_map(known_by_plan_event)
+        .collect();
+    Ok([
+        vec![EventKind::PlanChanged {
+            plan: Box::new(plan),
+            approved,
+        }],
+        done,
+    ]
+    .concat())
 }
 
 /// Reopens tasks that are checked off in an edited plan without a tick of omo: a worker, or the session that has the
@@ -393,17 +614,33 @@ pub fn distrust_ticks(state: &RunState, plan: &mut Plan) -> Vec<String> {
 /// ticks of tasks that are not done.
 pub fn foreign_ticks_event(tasks: Vec<String>) -> Option<EventKind> {
     let has_one = !tasks.is_empty();
-    has_one.then_some(EventKind::PlanTicked { ticked: tasks, opened: Vec::new(), plan_sha256: None, tip: None })
+    has_one.then_some(EventKind::PlanTicked {
+        ticked: tasks,
+        opened: Vec::new(),
+        plan_sha256: None,
+        tip: None,
+    })
 }
 
 /// Refuses a plan that parts sessions from their work: the client that works on one, or the commits on its branch,
 /// which no other session's branch has.
-fn require_kept_sessions(state: &RunState, parallel: &ParallelState, plan: &Plan) -> Result<(), VerbRefusal> {
+fn require_kept_sessions(
+    state: &RunState,
+    parallel: &ParallelState,
+    plan: &Plan,
+) -> Result<(), VerbRefusal> {
     let name = |id: &str| format!("session {}", id.strip_prefix(SESSION_PREFIX).unwrap_or(id));
     let is_gone = |id: &&String| plan.groups.iter().all(|group| group.id != **id);
-    if let Some(id) = parallel.groups.keys().filter(is_gone).find(|id| parallel.has_status(id, &[GroupStatus::Running]))
+    if let Some(id) = parallel
+        .groups
+        .keys()
+        .filter(is_gone)
+        .find(|id| parallel.has_status(id, &[GroupStatus::Running]))
     {
-        let message = format!("a client works on {}, which the plan does not have any more", name(id));
+        let message = format!(
+            "a client works on {}, which the plan does not have any more",
+            name(id)
+        );
         return Err(VerbRefusal::new(
             VerbRefusalKind::Contention,
             message,
@@ -411,22 +648,39 @@ fn require_kept_sessions(state: &RunState, parallel: &ParallelState, plan: &Plan
         ));
     }
     let has_work = |task: &TaskState| {
-        let has_commit = || task.last_end.as_ref().is_some_and(|end| end.commit.is_some());
-        task.running.is_some() || task.baseline.is_some() || task.status == TaskStatus::Passed && has_commit()
+        let has_commit = || {
+            task.last_end
+                .as_ref()
+                .is_some_and(|end| end.commit.is_some())
+        };
+        task.running.is_some()
+            || task.baseline.is_some()
+            || task.status == TaskStatus::Passed && has_commit()
     };
     // Merged work is the start of every session that has not begun yet.
     let is_merged = |id: &str| parallel.has_status(id, &[GroupStatus::Merged]);
-    let may_move = |from: &str, to: &str| is_merged(from) && (is_merged(to) || !parallel.groups.contains_key(to));
+    let may_move = |from: &str, to: &str| {
+        is_merged(from) && (is_merged(to) || !parallel.groups.contains_key(to))
+    };
     for (id, _) in state.tasks.iter().filter(|(_, task)| has_work(task)) {
-        let (Some((_, from)), Some((_, to))) = (state.plan.group_of(id), plan.group_of(id)) else { continue };
+        let (Some((_, from)), Some((_, to))) = (state.plan.group_of(id), plan.group_of(id)) else {
+            continue;
+        };
         if from.id != to.id && !may_move(&from.id, &to.id) {
             let word = state.plan.dialect.unit_word();
-            let message = format!("{word} {id} was worked on in {}, and no other worker has that", name(&from.id));
+            let message = format!(
+                "{word} {id} was worked on in {}, and no other worker has that",
+                name(&from.id)
+            );
             let hint = format!(
                 "leave it there; a run of its own does all of the plan anew: `omo run start {}`",
                 plan.source.path
             );
-            return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, hint));
+            return Err(VerbRefusal::new(
+                VerbRefusalKind::Precondition,
+                message,
+                hint,
+            ));
         }
     }
     Ok(())

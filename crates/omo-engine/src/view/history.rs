@@ -13,8 +13,16 @@ pub(super) fn attempts_by_task(events: &[RunEvent]) -> BTreeMap<&str, Vec<Attemp
         if let EventKind::TaskStarted { task, .. } = &event.kind {
             let rows = attempts.entry(task).or_default();
             end_last(rows, event.ts, "interrupted", "");
-            rows.push(AttemptView { since: event.ts, until: None, end: None, why: String::new() });
-        } else if matches!(event.kind, EventKind::RunCancelled { .. } | EventKind::RunEnded { .. }) {
+            rows.push(AttemptView {
+                since: event.ts,
+                until: None,
+                end: None,
+                why: String::new(),
+            });
+        } else if matches!(
+            event.kind,
+            EventKind::RunCancelled { .. } | EventKind::RunEnded { .. }
+        ) {
             for rows in attempts.values_mut() {
                 end_last(rows, event.ts, "interrupted", "the run was ended");
             }

@@ -17,29 +17,47 @@ const MAX_LINE_CHARS: usize = 4_000;
 
 /// Lines with the ways out; none where the options of the question say all of it.
 pub fn way_out_lines(question: &QuestionState, state: &RunState) -> Vec<String> {
-    let Some(parallel) = &state.parallel else { return Vec::new() };
+    let Some(parallel) = &state.parallel else {
+        return Vec::new();
+    };
     match &question.question.kind {
-        QuestionKind::LandingRefused { ways_out, .. } => {
-            ways_out.iter().map(|line| sanitize(line, MAX_LINE_CHARS)).collect()
+        QuestionKind::LandingRefused { ways_out, .. } => ways_out
+            .iter()
+            .map(|line| sanitize(line, MAX_LINE_CHARS))
+            .collect(),
+        QuestionKind::Stuck { reason, .. } if reason == BUDGET_SPENT => {
+            vec![budget_line(state, parallel)]
         }
-        QuestionKind::Stuck { reason, .. } if reason == BUDGET_SPENT => vec![budget_line(state, parallel)],
         QuestionKind::Stuck { group, .. } => worker_lines(group, parallel),
-        QuestionKind::Conflict { .. } => vec!["`omo report` shows what each of them did.".to_owned()],
+        QuestionKind::Conflict { .. } => {
+            vec!["`omo report` shows what each of them did.".to_owned()]
+        }
         _ => Vec::new(),
     }
 }
 
 /// Commands to read the output of a session's worker. One on another machine may have given its reason there alone.
 fn worker_lines(group: &str, parallel: &ParallelState) -> Vec<String> {
-    let has_logs = parallel.policy.profile.as_ref().is_some_and(|profile| profile.logs.is_some());
-    let log = has_logs.then(|| format!("`omo run logs {}` shows what its worker has said.", sanitize(group, 60)));
+    let has_logs = parallel
+        .policy
+        .profile
+        .as_ref()
+        .is_some_and(|profile| profile.logs.is_some());
+    let log = has_logs.then(|| {
+        format!(
+            "`omo run logs {}` shows what its worker has said.",
+            sanitize(group, 60)
+        )
+    });
     let known = "`omo run show` and `omo report` show what its worker came to.".to_owned();
     log.into_iter().chain([known]).collect()
 }
 
 /// A budget that leaves as much again as the run was given.
 fn budget_line(state: &RunState, parallel: &ParallelState) -> String {
-    let counted = parallel.cost_micros().saturating_add(parallel.untold_micros());
+    let counted = parallel
+        .cost_micros()
+        .saturating_add(parallel.untold_micros());
     let micros = counted.saturating_add(parallel.policy.budget_micros.unwrap_or_default());
     let amount = decimal_dollars(micros.div_ceil(10_000) * 10_000);
     let path = quote_argument(&state.plan.source.path);

@@ -14,7 +14,10 @@ use crate::state::{RunPhase, RunState};
 
 /// `true` for a run with full success.
 pub fn is_complete(state: &RunState) -> bool {
-    state.phase == RunPhase::Ended { result: RunResult::Complete }
+    state.phase
+        == RunPhase::Ended {
+            result: RunResult::Complete,
+        }
 }
 
 /// Path of the plan, or session of the task list.
@@ -27,14 +30,31 @@ pub fn run_subject(state: &RunState) -> String {
 
 /// Counted tasks, such as `2 of 5 tasks done, 1 failed`.
 pub fn progress_words(state: &RunState) -> String {
-    let TaskCounts { total, passed, claimed, failed, unproved, blocked, .. } = state.task_counts();
+    let TaskCounts {
+        total,
+        passed,
+        claimed,
+        failed,
+        unproved,
+        blocked,
+        ..
+    } = state.task_counts();
     let (done, claimed) = if state.is_task_list() {
         (passed + claimed, (claimed, "of them as judged"))
     } else {
         (passed, (claimed, "done before, unchecked"))
     };
-    let unproved_word = if state.is_reviewed() { "unproved and reviewed" } else { "unproved" };
-    let parts = [claimed, (failed, "failed"), (unproved, unproved_word), (blocked, "blocked")];
+    let unproved_word = if state.is_reviewed() {
+        "unproved and reviewed"
+    } else {
+        "unproved"
+    };
+    let parts = [
+        claimed,
+        (failed, "failed"),
+        (unproved, unproved_word),
+        (blocked, "blocked"),
+    ];
     let mut text = format!("{done} of {total} {}s done", state.plan.dialect.unit_word());
     for (count, word) in parts.into_iter().filter(|(count, _)| *count > 0) {
         let _ = write!(text, ", {count} {word}");
@@ -48,14 +68,23 @@ pub fn how_to_go_on(state: &RunState) -> String {
     match state.mode {
         _ if state.is_task_list() => format!("/omo:ulw-exec --{}", run_subject(state)),
         ExecutionMode::Parallel | ExecutionMode::StepByStep => {
-            format!("{} --resume {}", command_for(&state.plan), quote_argument(path))
+            format!(
+                "{} --resume {}",
+                command_for(&state.plan),
+                quote_argument(path)
+            )
         }
-        ExecutionMode::Batches | ExecutionMode::Waves => format!("/omo:execute {}", quote_argument(path)),
+        ExecutionMode::Batches | ExecutionMode::Waves => {
+            format!("/omo:execute {}", quote_argument(path))
+        }
     }
 }
 
 pub(super) fn worker(state: &RunState, task: &str, session: Option<&str>) -> String {
-    let group = state.parallel.as_ref().and_then(|_| state.plan.group_of(task));
+    let group = state
+        .parallel
+        .as_ref()
+        .and_then(|_| state.plan.group_of(task));
     match (group, session) {
         (Some((_, group)), _) => worker_name(&group.id),
         (None, Some(session)) => format!("session {}", sanitize(session, 8)),

@@ -12,24 +12,48 @@ use crate::wave_rules::group_outcome;
 
 /// The parallel workers of a run, in the order of the plan.
 pub fn worker_views(state: &RunState, now: Timestamp) -> Vec<WorkerView> {
-    let Some(parallel) = &state.parallel else { return Vec::new() };
-    state.plan.groups.iter().map(|group| worker_view(state, parallel, group, now)).collect()
+    let Some(parallel) = &state.parallel else {
+        return Vec::new();
+    };
+    state
+        .plan
+        .groups
+        .iter()
+        .map(|group| worker_view(state, parallel, group, now))
+        .collect()
 }
 
-fn worker_view(state: &RunState, parallel: &ParallelState, group: &TaskGroup, now: Timestamp) -> WorkerView {
+fn worker_view(
+    state: &RunState,
+    parallel: &ParallelState,
+    group: &TaskGroup,
+    now: Timestamp,
+) -> WorkerView {
     let known = parallel.groups.get(&group.id);
-    let tasks = || group.tasks.iter().filter_map(|id| state.tasks.get(id).map(|task| (id, task)));
+    let tasks = || {
+        group
+            .tasks
+            .iter()
+            .filter_map(|id| state.tasks.get(id).map(|task| (id, task)))
+    };
     let running = tasks().find(|(_, task)| task.running.is_some());
-    let last =
-        running.or_else(|| tasks().filter(|(_, task)| task.attempts > 0).max_by_key(|(_, task)| task.updated_at));
+    let last = running.or_else(|| {
+        tasks()
+            .filter(|(_, task)| task.attempts > 0)
+            .max_by_key(|(_, task)| task.updated_at)
+    });
     let over = tasks().filter(|(_, task)| task.status.is_ended()).count();
     let at = match running {
         Some((id, task)) if task.attempts > 1 => format!("step {id}, attempt {}", task.attempts),
         Some((id, _)) => format!("step {id}"),
         None => format!("{over} of {}", group.tasks.len()),
     };
-    let check = last.and_then(|(_, task)| task.checks.last()).map(|(_, outcome)| sanitize(outcome.describe(), 40));
-    let since = running.and_then(|(_, task)| task.running.as_ref()).map(|running| format_age(Some(running.since), now));
+    let check = last
+        .and_then(|(_, task)| task.checks.last())
+        .map(|(_, outcome)| sanitize(outcome.describe(), 40));
+    let since = running
+        .and_then(|(_, task)| task.running.as_ref())
+        .map(|running| format_age(Some(running.since), now));
     WorkerView {
         name: worker_name(&group.id),
         wave: group.wave + 1,
@@ -39,7 +63,10 @@ fn worker_view(state: &RunState, parallel: &ParallelState, group: &TaskGroup, no
         } else {
             ended_word(state, group, known).to_owned()
         },
-        need: known.and_then(|known| known.stuck_reason.as_deref()).map(|why| sanitize(why, 300)).unwrap_or_default(),
+        need: known
+            .and_then(|known| known.stuck_reason.as_deref())
+            .map(|why| sanitize(why, 300))
+            .unwrap_or_default(),
         at,
         check: check.unwrap_or_default(),
         time: since.unwrap_or_default(),
@@ -60,21 +87,37 @@ fn worker_status(
     now: Timestamp,
 ) -> String {
     let is_limited = parallel.limited_until.filter(|until| *until > now);
-    let has_failed =
-        || group.tasks.iter().any(|id| state.tasks.get(id).is_some_and(|task| task.status == TaskStatus::Failed));
+    let has_failed = || {
+        group.tasks.iter().any(|id| {
+            state
+                .tasks
+                .get(id)
+                .is_some_and(|task| task.status == TaskStatus::Failed)
+        })
+    };
     match known {
         None => "waits".to_owned(),
         Some(known) if known.stuck_reason.is_some() => "needs you".to_owned(),
         Some(known) => match (known.status, is_limited) {
             (GroupStatus::Ready, Some(until)) => format!("limit until {until}"),
-            (GroupStatus::Ready, None) if group_outcome(state, group).is_some() || has_failed() => "ends".to_owned(),
+            (GroupStatus::Ready, None) if group_outcome(state, group).is_some() || has_failed() => {
+                "ends".to_owned()
+            }
             (GroupStatus::Ready, None) => "begins".to_owned(),
             (GroupStatus::Running, _) => match &known.job {
                 Some(_) if let Some((peer, lost)) = parallel.lost_contacts().next() => {
-                    format!("{} silent {}", peer.short_name(), format_age(Some(lost.since), now))
+                    format!(
+                        "{} silent {}",
+                        peer.short_name(),
+                        format_age(Some(lost.since), now)
+                    )
                 }
-                Some(job) if job.began_at.is_none() => format!("queued {}", format_age(Some(job.queued_at), now)),
-                Some(job) if !job.host.is_empty() => format!("works on {}", sanitize(&job.host, 24)),
+                Some(job) if job.began_at.is_none() => {
+                    format!("queued {}", format_age(Some(job.queued_at), now))
+                }
+                Some(job) if !job.host.is_empty() => {
+                    format!("works on {}", sanitize(&job.host, 24))
+                }
                 _ => "works".to_owned(),
             },
             (GroupStatus::Done, _) => "done".to_owned(),
@@ -87,7 +130,13 @@ fn worker_status(
 }
 
 fn ended_word(state: &RunState, group: &TaskGroup, known: Option<&GroupState>) -> &'static str {
-    let statuses = || group.tasks.iter().filter_map(|id| state.tasks.get(id)).map(|task| task.status);
+    let statuses = || {
+        group
+            .tasks
+            .iter()
+            .filter_map(|id| state.tasks.get(id))
+            .map(|task| task.status)
+    };
     match status_word(state, group, known) {
         "failed"
             if statuses().all(|status| status != TaskStatus::Failed)

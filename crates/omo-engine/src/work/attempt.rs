@@ -10,7 +10,9 @@ use omo_plan::model::{FileAction, Task, TaskKind};
 use omo_plan::paths;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
-use super::own_files::{allowed_paths, concurrent_paths, files_out_of_scope, is_of_plan, judging_files};
+use super::own_files::{
+    allowed_paths, concurrent_paths, files_out_of_scope, is_of_plan, judging_files,
+};
 use super::start::{tree_from_text, tree_to_text};
 use super::task_proof::first_attempt;
 use super::{CommandWatcher, Engine, EngineError, Play};
@@ -66,8 +68,14 @@ impl WorkerCommit {
     /// The outcome. A commit is taken as a whole or not at all.
     fn to_commit_outcome(&self, out_of_scope: &[String]) -> CommitOutcome {
         match out_of_scope {
-            [] => CommitOutcome::Made { id: self.commit.clone(), branch: None, hooks: None },
-            files => CommitOutcome::HoldsUnlisted { files: files.to_vec() },
+            [] => CommitOutcome::Made {
+                id: self.commit.clone(),
+                branch: None,
+                hooks: None,
+            },
+            files => CommitOutcome::HoldsUnlisted {
+                files: files.to_vec(),
+            },
         }
     }
 }
@@ -91,7 +99,11 @@ pub struct WorkResult {
 
 impl WorkResult {
     pub(super) fn own_files(&self) -> Vec<&str> {
-        self.files.iter().filter(|file| !self.out_of_scope.contains(file)).map(String::as_str).collect()
+        self.files
+            .iter()
+            .filter(|file| !self.out_of_scope.contains(file))
+            .map(String::as_str)
+            .collect()
     }
 }
 
@@ -117,26 +129,53 @@ impl Engine<'_> {
         self.require_approval(&state)?;
         self.judge(&task, put, elsewhere, watcher, || {
             let (_, running, state) = self.attempt_of_ticket(&digest)?;
-            Ok(AttemptToJudge { running, state, before: Vec::new() })
+            Ok(AttemptToJudge {
+                running,
+                state,
+                before: Vec::new(),
+            })
         })
     }
 
     /// Retries a refused commit of a task, and judges it as before. It is no further attempt, and no worker has a part
     /// in it.
-    pub fn commit_again(&self, id: &str, watcher: &mut impl CommandWatcher) -> Result<JudgedAttempt, EngineError> {
+    pub fn commit_again(
+        &self,
+        id: &str,
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<JudgedAttempt, EngineError> {
         let state = self.run.state()?;
         self.require_approval(&state)?;
-        let task = verbs::find_task(&state, id).map_err(EngineError::Refused)?.clone();
+        let task = verbs::find_task(&state, id)
+            .map_err(EngineError::Refused)?
+            .clone();
         self.require_own_tree(&state, id)?;
-        let note = state.tasks.get(id).and_then(|known| known.last_end.as_ref()?.note.clone());
-        let evidence_ids = state.tasks.get(id).map(|known| known.evidence_ids.clone()).unwrap_or_default();
-        let put = CompletionReport { note, evidence_ids, takes_next: false };
+        let note = state
+            .tasks
+            .get(id)
+            .and_then(|known| known.last_end.as_ref()?.note.clone());
+        let evidence_ids = state
+            .tasks
+            .get(id)
+            .map(|known| known.evidence_ids.clone())
+            .unwrap_or_default();
+        let put = CompletionReport {
+            note,
+            evidence_ids,
+            takes_next: false,
+        };
         self.judge(&task, put, None, watcher, || {
-            let before = vec![EventKind::TaskCommitRetried { task: id.to_owned() }];
+            let before = vec![EventKind::TaskCommitRetried {
+                task: id.to_owned(),
+            }];
             let state = self.state_after(self.run.state()?, &before);
             let running = state.tasks.get(id).and_then(|known| known.running.clone());
             let running = running.ok_or_else(|| checked_elsewhere(id))?;
-            Ok(AttemptToJudge { running, state, before })
+            Ok(AttemptToJudge {
+                running,
+                state,
+                before,
+            })
         })
     }
 
@@ -156,32 +195,57 @@ impl Engine<'_> {
         watcher: &mut impl CommandWatcher,
         read: impl FnOnce() -> Result<AttemptToJudge, EngineError>,
     ) -> Result<JudgedAttempt, EngineError> {
-        let _guard = self.run.try_lock_check(&task.id)?.ok_or_else(|| checked_elsewhere(&task.id))?;
-        let AttemptToJudge { running, state, before } = read()?;
+        let _guard = self
+            .run
+            .try_lock_check(&task.id)?
+            .ok_or_else(|| checked_elsewhere(&task.id))?;
+        let AttemptToJudge {
+            running,
+            state,
+            before,
+        } = read()?;
         let digest = running.ticket.clone();
         self.take_back_worker_ticks(&state);
         let mut worked = self.work_result(&state, task, &running);
         if let Some(committed) = elsewhere {
             worked.files.clone_from(&committed.files);
-            worked.out_of_scope = files_out_of_scope(self.unlisted_files, &state, task, &worked.files);
+            worked.out_of_scope =
+                files_out_of_scope(self.unlisted_files, &state, task, &worked.files);
         }
-        let is_committed_here = elsewhere.is_none() && worked.is_known && commit_message(&state, task).is_some();
-        let left_out =
-            if is_committed_here { self.take_left_out_files(&state, task, &mut worked) } else { Ok(Vec::new()) };
+        let is_committed_here =
+            elsewhere.is_none() && worked.is_known && commit_message(&state, task).is_some();
+        let left_out = if is_committed_here {
+            self.take_left_out_files(&state, task, &mut worked)
+        } else {
+            Ok(Vec::new())
+        };
         let stray_commits = self.stray_commits(&state, task);
         let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
-        let ignored = if elsewhere.is_none() { self.ignored_inputs(&state, task, running.since) } else { Vec::new() };
+        let ignored = if elsewhere.is_none() {
+            self.ignored_inputs(&state, task, running.since)
+        } else {
+            Vec::new()
+        };
         let outcomes = self.check_task(task, Some(attempt), watcher)?;
         let ignored = self.unwritten_files(ignored);
-        let tests = if task.kind == TaskKind::Tests { self.test_file_digests(task, &worked) } else { Vec::new() };
-        let unfinished = self.find_unfinished_lines(&state, running.tree.as_deref(), worked.tree.as_deref());
-        let since_first =
-            first_attempt(&state, task, &running).map(|first| self.work_result(&state, task, &first).files);
+        let tests = if task.kind == TaskKind::Tests {
+            self.test_file_digests(task, &worked)
+        } else {
+            Vec::new()
+        };
+        let unfinished =
+            self.find_unfinished_lines(&state, running.tree.as_deref(), worked.tree.as_deref());
+        let since_first = first_attempt(&state, task, &running)
+            .map(|first| self.work_result(&state, task, &first).files);
         let since_first = since_first.unwrap_or_else(|| worked.files.clone());
         let is_compared = self.is_compared(&state, task, &since_first);
         let mut changed_check_files = judging_files(&state, task, since_first);
         changed_check_files.retain(|file| !state.changed_check_files.contains_key(file));
-        let CompletionReport { note, evidence_ids, takes_next } = put;
+        let CompletionReport {
+            note,
+            evidence_ids,
+            takes_next,
+        } = put;
         let mut measured = AttemptMeasurement {
             outcomes,
             files: worked.files.clone(),
@@ -210,21 +274,27 @@ impl Engine<'_> {
         if passes(&measured) && refused.is_none() {
             match left_out {
                 Ok(left_out) if left_out.is_empty() && ignored.is_empty() => {}
-                Ok(left_out) => match self.check_without(&state, task, &left_out, ignored, watcher)? {
-                    // The work tree decides: a private copy may lack files that the checks need.
-                    Ok(checked) if left_out.is_empty() => measured.needed_ignored = checked.needed_ignored,
-                    Ok(checked) => {
-                        (measured.outcomes, measured.needed_ignored) = (checked.outcomes, checked.needed_ignored);
-                        measured.left_out = left_out;
+                Ok(left_out) => {
+                    match self.check_without(&state, task, &left_out, ignored, watcher)? {
+                        // The work tree decides: a private copy may lack files that the checks need.
+                        Ok(checked) if left_out.is_empty() => {
+                            measured.needed_ignored = checked.needed_ignored
+                        }
+                        Ok(checked) => {
+                            (measured.outcomes, measured.needed_ignored) =
+                                (checked.outcomes, checked.needed_ignored);
+                            measured.left_out = left_out;
+                        }
+                        Err(_) if left_out.is_empty() => {}
+                        Err(why) => refused = Some(why),
                     }
-                    Err(_) if left_out.is_empty() => {}
-                    Err(why) => refused = Some(why),
-                },
+                }
                 Err(why) => refused = Some(why),
             }
         }
         if refused.is_none() && passes(&measured) && is_compared {
-            (measured.without_work, measured.judge_notes) = self.prove_task(&state, task, &running, watcher)?;
+            (measured.without_work, measured.judge_notes) =
+                self.prove_task(&state, task, &running, watcher)?;
         }
         // A commit follows only a pass of all else; the commit is then judged with the rest.
         if passes(&measured) {
@@ -232,7 +302,10 @@ impl Engine<'_> {
                 (Some(why), Some(_)) => Some(CommitOutcome::Unchecked { why }),
                 (Some(why), None) => {
                     let words = format!("what it would hold could not be checked: {why}");
-                    Some(CommitOutcome::Refused { refusal: CommitRefusal::Other { words }, kept: None })
+                    Some(CommitOutcome::Refused {
+                        refusal: CommitRefusal::Other { words },
+                        kept: None,
+                    })
                 }
                 (None, Some(committed)) => Some(committed.to_commit_outcome(&worked.out_of_scope)),
                 (None, None) => {
@@ -253,7 +326,11 @@ impl Engine<'_> {
             let state = after.as_ref().unwrap_or(state);
             let mut events = before.clone();
             let judged = verbs::judge_attempt(state, &digest, measured.clone())?;
-            events.extend(takes_next.then(|| self.handover_event(state, &task.id, &judged)).flatten());
+            events.extend(
+                takes_next
+                    .then(|| self.handover_event(state, &task.id, &judged))
+                    .flatten(),
+            );
             events.splice(before.len()..before.len(), judged);
             Ok(events)
         })?;
@@ -262,24 +339,36 @@ impl Engine<'_> {
 
     /// Hands the next task to the worker that ends one, in the same write: a session that waits for work would give it
     /// to another worker otherwise.
-    fn handover_event(&self, state: &RunState, ended: &str, events: &[EventKind]) -> Option<EventKind> {
+    fn handover_event(
+        &self,
+        state: &RunState,
+        ended: &str,
+        events: &[EventKind],
+    ) -> Option<EventKind> {
         let mut play = Play::new(state.clone(), &self.caller.actor, (self.now)());
         play.apply_all(events.to_vec());
         play.advance(|_| Vec::new());
         // With an unreadable ledger, the worker ends and the session goes on.
         let dispatched = dispatched_tasks(&self.run.events().ok()?, (self.now)());
         let next = next_task_of_worker(&play.state, ended, &dispatched)?;
-        Some(EventKind::TasksDispatched { tasks: vec![next.id.clone()], to_agents: true })
+        Some(EventKind::TasksDispatched {
+            tasks: vec![next.id.clone()],
+            to_agents: true,
+        })
     }
 
     /// Gives up on a task, by the word of its worker.
     pub fn give_up(&self, ticket: &str, why: &str) -> Result<JudgedAttempt, EngineError> {
         let digest = sha256_hex(ticket.as_bytes());
         let (task, running, state) = self.attempt_of_ticket(&digest)?;
-        let _guard = self.run.try_lock_check(&task.id)?.ok_or_else(|| checked_elsewhere(&task.id))?;
+        let _guard = self
+            .run
+            .try_lock_check(&task.id)?
+            .ok_or_else(|| checked_elsewhere(&task.id))?;
         let files = self.work_result(&state, &task, &running).files;
-        let (events, state) =
-            self.end_attempt(&state, &task, |state| verbs::give_up_attempt(state, &digest, why, files.clone()))?;
+        let (events, state) = self.end_attempt(&state, &task, |state| {
+            verbs::give_up_attempt(state, &digest, why, files.clone())
+        })?;
         Ok(self.judged_attempt(task, Vec::new(), events, state))
     }
 
@@ -292,11 +381,19 @@ impl Engine<'_> {
     ) -> Result<(Vec<EventKind>, RunState), EngineError> {
         let ticked = self.worker_tick(state, task);
         let takes_back = judge(state).is_ok_and(|events| verbs::reverts_changes(state, &events));
-        let left = if takes_back { Some(self.keep_work_tree(state)?) } else { None };
+        let left = if takes_back {
+            Some(self.keep_work_tree(state)?)
+        } else {
+            None
+        };
         self.transact(|state| {
             let mut events = verbs::with_snapshot(judge(state)?, left.as_ref());
-            let is_passed =
-                |event: &EventKind| matches!(event, EventKind::TaskPassed { .. } | EventKind::TaskClaimed { .. });
+            let is_passed = |event: &EventKind| {
+                matches!(
+                    event,
+                    EventKind::TaskPassed { .. } | EventKind::TaskClaimed { .. }
+                )
+            };
             if !events.iter().any(is_passed) {
                 events.extend(ticked);
             }
@@ -314,7 +411,11 @@ impl Engine<'_> {
         mut state: RunState,
     ) -> JudgedAttempt {
         let mut not_put_back = None;
-        if state.tasks.get(&task.id).is_some_and(|known| known.is_to_restore) {
+        if state
+            .tasks
+            .get(&task.id)
+            .is_some_and(|known| known.is_to_restore)
+        {
             match self.restore_task(&task.id) {
                 Ok((restored, now)) => {
                     events.extend(restored);
@@ -327,12 +428,26 @@ impl Engine<'_> {
             EventKind::TasksDispatched { tasks, .. } => tasks.first().cloned(),
             _ => None,
         });
-        JudgedAttempt { task, outcomes, events, restore_error: not_put_back, next_task, state }
+        JudgedAttempt {
+            task,
+            outcomes,
+            events,
+            restore_error: not_put_back,
+            next_task,
+            state,
+        }
     }
 
-    pub(super) fn attempt_of_ticket(&self, digest: &str) -> Result<(Task, RunningAttempt, RunState), EngineError> {
-        let (task, state) = self.transact(|state| Ok((Vec::new(), verbs::task_of_ticket(state, digest)?.clone())))?;
-        let running = state.tasks.get(&task.id).and_then(|known| known.running.clone());
+    pub(super) fn attempt_of_ticket(
+        &self,
+        digest: &str,
+    ) -> Result<(Task, RunningAttempt, RunState), EngineError> {
+        let (task, state) =
+            self.transact(|state| Ok((Vec::new(), verbs::task_of_ticket(state, digest)?.clone())))?;
+        let running = state
+            .tasks
+            .get(&task.id)
+            .and_then(|known| known.running.clone());
         let running = running.ok_or_else(|| checked_elsewhere(&task.id))?;
         self.require_own_tree(&state, &task.id)?;
         Ok((task, running, state))
@@ -361,10 +476,19 @@ impl Engine<'_> {
         for (place, known) in checks.iter().enumerate() {
             watcher.begins(&known.command, place, checks.len());
             // Without a log the check runs all the same.
-            let log =
-                attempt.and_then(|attempt| self.run.log_file(&format!("{name}-{attempt}-{}.log", place + 1)).ok());
+            let log = attempt.and_then(|attempt| {
+                self.run
+                    .log_file(&format!("{name}-{attempt}-{}.log", place + 1))
+                    .ok()
+            });
             let log = log.map(|(file, path)| CheckLog { path, file });
-            let outcome = task_check::run(known, self.work_tree.root(), self.environment, log, self.is_wanted(watcher));
+            let outcome = task_check::run(
+                known,
+                self.work_tree.root(),
+                self.environment,
+                log,
+                self.is_wanted(watcher),
+            );
             let outcome = outcome.ok_or(EngineError::Cancelled)?;
             let is_green = outcome.is_green();
             outcomes.push(((*known).clone(), outcome));
@@ -376,7 +500,10 @@ impl Engine<'_> {
     }
 
     /// Runs the checks of the whole plan.
-    pub fn run_final_checks(&self, watcher: &mut impl CommandWatcher) -> Result<RunState, EngineError> {
+    pub fn run_final_checks(
+        &self,
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<RunState, EngineError> {
         let state = self.run.state()?;
         self.require_approval(&state)?;
         let checks: Vec<&TaskCheck> = state.plan.final_checks.iter().collect();
@@ -398,47 +525,77 @@ impl Engine<'_> {
         self.require_approval(&state)?;
         let mut found = Vec::new();
         for place in places {
-            let Some(check) = state.plan.final_checks.get(*place) else { continue };
-            let ran =
-                self.run_checks(&format!("{FINAL_CHECKS_ID}-{name}-{}", place + 1), &[check], Some(0), watcher)?;
+            let Some(check) = state.plan.final_checks.get(*place) else {
+                continue;
+            };
+            let ran = self.run_checks(
+                &format!("{FINAL_CHECKS_ID}-{name}-{}", place + 1),
+                &[check],
+                Some(0),
+                watcher,
+            )?;
             found.extend(ran.into_iter().map(|(_, outcome)| (*place, outcome)));
         }
         Ok(found)
     }
 
     /// Files that a worker has changed since it began.
-    pub fn changed_files(&self, state: &RunState, task: &Task, running: &RunningAttempt) -> Vec<String> {
+    pub fn changed_files(
+        &self,
+        state: &RunState,
+        task: &Task,
+        running: &RunningAttempt,
+    ) -> Vec<String> {
         self.work_result(state, task, running).files
     }
 
     /// The changes of a worker since it began, or, of a step, of all its workers so far.
-    pub(super) fn work_result(&self, state: &RunState, task: &Task, running: &RunningAttempt) -> WorkResult {
+    pub(super) fn work_result(
+        &self,
+        state: &RunState,
+        task: &Task,
+        running: &RunningAttempt,
+    ) -> WorkResult {
         let now = self.snapshots().take_tree();
         let before = running.tree.as_deref().and_then(tree_from_text);
         let own = files_written_by_omo(state);
         let own: Vec<&str> = own.iter().map(String::as_str).collect();
         let changed = before.zip(now.as_ref()).and_then(|(before, now)| {
-            let found = Snapshots { own: &own, ..self.snapshots() }.changed_paths(&before, now)?;
+            let found = Snapshots {
+                own: &own,
+                ..self.snapshots()
+            }
+            .changed_paths(&before, now)?;
             Some(self.without_ticked_plan(state, &before, now, found))
         });
         let is_known = changed.is_some();
-        let files = changed.unwrap_or_default().into_iter().map(|change| change.path);
+        let files = changed
+            .unwrap_or_default()
+            .into_iter()
+            .map(|change| change.path);
         let others = concurrent_paths(self.unlisted_files, state, task, Some(running.since));
         let is_of_other = |file: &str| others.iter().any(|named| paths::path_covers(named, file));
         let scope = allowed_paths(self.unlisted_files, state, task);
         let is_own = |file: &str| scope.iter().any(|named| paths::path_covers(named, file));
         // Its user may edit the plan meanwhile, and differences in it are named as an edit: they are no work of a task.
-        let is_plan_here = |file: &str| self.work_tree.root() == self.root && is_of_plan(state, file);
+        let is_plan_here =
+            |file: &str| self.work_tree.root() == self.root && is_of_plan(state, file);
         let files: Vec<String> = files
             .filter(|file| is_own(file) || !is_plan_here(file))
             .filter(|file| !state.is_ultraplan() || !ultraexecute_progress::is_progress_file(file))
             .filter(|file| is_own(file) || !is_of_other(file))
             .collect();
-        let digest = |path: &str| changes::file_digest(self.work_tree.root(), path).unwrap_or_default();
-        let tampered = running.protected_files.iter().filter(|(path, before)| digest(path) != *before);
+        let digest =
+            |path: &str| changes::file_digest(self.work_tree.root(), path).unwrap_or_default();
+        let tampered = running
+            .protected_files
+            .iter()
+            .filter(|(path, before)| digest(path) != *before);
         let makes = |action| matches!(action, FileAction::Create | FileAction::Test);
-        let missing =
-            task.files.iter().filter(|file| makes(file.action) && !self.work_tree.root().join(&file.path).exists());
+        let missing = task
+            .files
+            .iter()
+            .filter(|file| makes(file.action) && !self.work_tree.root().join(&file.path).exists());
         WorkResult {
             out_of_scope: files_out_of_scope(self.unlisted_files, state, task, &files),
             tampered: tampered.map(|(path, _)| path.clone()).collect(),
@@ -457,12 +614,19 @@ impl Engine<'_> {
     ) -> Vec<EventKind> {
         let tree = self.snapshots().take_tree().as_ref().and_then(tree_to_text);
         let searched = self.search_unfinished_of_run(state, tree.as_deref());
-        verbs::final_check_events(outcomes).into_iter().chain(searched).collect()
+        verbs::final_check_events(outcomes)
+            .into_iter()
+            .chain(searched)
+            .collect()
     }
 
     /// Unfinished lines among all that the workers together added, in this work tree. `None` where they could not be
     /// searched for.
-    pub(super) fn search_unfinished_of_run(&self, state: &RunState, tree: Option<&str>) -> Option<EventKind> {
+    pub(super) fn search_unfinished_of_run(
+        &self,
+        state: &RunState,
+        tree: Option<&str>,
+    ) -> Option<EventKind> {
         let unfinished = self.find_unfinished_lines(state, state.first_tree.as_deref(), tree)?;
         Some(EventKind::UnfinishedSearched { unfinished })
     }
@@ -481,17 +645,28 @@ impl Engine<'_> {
             .filter(|_| state.is_task_list() || state.plan.verification_task().is_some())?;
         // Open work in the text of a plan is no unfinished work.
         let plan = (!state.is_task_list()).then_some(state.plan.source.path.as_str());
-        let added = Snapshots { own: plan.as_slice(), ..self.snapshots() }.added_lines(&before, &now)?;
-        Some(find_unfinished_lines(added.iter().map(|line| (line.file, line.line, line.text))))
+        let added = Snapshots {
+            own: plan.as_slice(),
+            ..self.snapshots()
+        }
+        .added_lines(&before, &now)?;
+        Some(find_unfinished_lines(
+            added.iter().map(|line| (line.file, line.line, line.text)),
+        ))
     }
 
     /// Digests of a task's test files: named and changed ones.
     fn test_file_digests(&self, task: &Task, worked: &WorkResult) -> Vec<(String, String)> {
-        let named = task.files.iter().filter_map(|file| paths::normalize_path(&file.path));
+        let named = task
+            .files
+            .iter()
+            .filter_map(|file| paths::normalize_path(&file.path));
         let mut paths: Vec<String> = named.chain(worked.files.iter().cloned()).collect();
         paths.sort();
         paths.dedup();
-        let digest = |path: String| changes::file_digest(self.work_tree.root(), &path).map(|digest| (path, digest));
+        let digest = |path: String| {
+            changes::file_digest(self.work_tree.root(), &path).map(|digest| (path, digest))
+        };
         paths.into_iter().filter_map(digest).collect()
     }
 
@@ -500,7 +675,8 @@ impl Engine<'_> {
         &self,
         decide: impl FnOnce(&RunState) -> Result<Vec<EventKind>, VerbRefusal>,
     ) -> Result<RunState, EngineError> {
-        self.transact(|state| Ok((decide(state)?, ()))).map(|((), state)| state)
+        self.transact(|state| Ok((decide(state)?, ())))
+            .map(|((), state)| state)
     }
 }
 

@@ -32,8 +32,16 @@ pub(super) fn files_written_by_omo(state: &RunState) -> Vec<String> {
 }
 
 impl Engine<'_> {
-    pub(super) fn baseline(&self, state: &RunState, task: &Task) -> Result<WorktreeBaseline, EngineError> {
-        if let Some(known) = state.tasks.get(&task.id).and_then(|known| known.baseline.clone()) {
+    pub(super) fn baseline(
+        &self,
+        state: &RunState,
+        task: &Task,
+    ) -> Result<WorktreeBaseline, EngineError> {
+        if let Some(known) = state
+            .tasks
+            .get(&task.id)
+            .and_then(|known| known.baseline.clone())
+        {
             return Ok(known);
         }
         let tree = self.snapshots().take_tree().as_ref().and_then(tree_to_text);
@@ -41,9 +49,22 @@ impl Engine<'_> {
         let is_kept = state.is_ultraplan()
             && !state.mode.shares_tree()
             && (self.work_tree.has_git() || task.on_failure.reverts_changes());
-        let kept = if is_kept { Some(self.keep_work_tree(state)?) } else { None };
-        let head = if is_kept { head_commit(&self.work_tree) } else { None };
-        Ok(WorktreeBaseline { tree, snapshot: kept, head, since: None })
+        let kept = if is_kept {
+            Some(self.keep_work_tree(state)?)
+        } else {
+            None
+        };
+        let head = if is_kept {
+            head_commit(&self.work_tree)
+        } else {
+            None
+        };
+        Ok(WorktreeBaseline {
+            tree,
+            snapshot: kept,
+            head,
+            since: None,
+        })
     }
 
     pub(super) fn keep_work_tree(&self, state: &RunState) -> Result<String, EngineError> {
@@ -52,7 +73,12 @@ impl Engine<'_> {
     }
 
     pub(super) fn snapshots(&self) -> Snapshots<'_> {
-        Snapshots { worktree: &self.work_tree, state_home: self.state_home, run_id: self.run.id(), own: &[] }
+        Snapshots {
+            worktree: &self.work_tree,
+            state_home: self.state_home,
+            run_id: self.run.id(),
+            own: &[],
+        }
     }
 
     /// Calls a function with the snapshots, without files that omo itself writes.
@@ -63,7 +89,10 @@ impl Engine<'_> {
     ) -> Result<T, EngineError> {
         let own = files_written_by_omo(state);
         let own: Vec<&str> = own.iter().map(String::as_str).collect();
-        Ok(act(Snapshots { own: &own, ..self.snapshots() })?)
+        Ok(act(Snapshots {
+            own: &own,
+            ..self.snapshots()
+        })?)
     }
 
     /// Refuses a task of another work tree: changes and checks here would say nothing about it.
@@ -71,15 +100,29 @@ impl Engine<'_> {
         if self.is_tree_of(state, task) {
             return Ok(());
         }
-        let message = format!("{} {task} is worked on in the work tree of its session", state.plan.dialect.unit_word());
+        let message = format!(
+            "{} {task} is worked on in the work tree of its session",
+            state.plan.dialect.unit_word()
+        );
         let hint = "only the client that omo has started there works on it; `omo agent next` says how far it is";
-        Err(EngineError::Refused(VerbRefusal { kind: VerbRefusalKind::Precondition, message, hint: hint.to_owned() }))
+        Err(EngineError::Refused(VerbRefusal {
+            kind: VerbRefusalKind::Precondition,
+            message,
+            hint: hint.to_owned(),
+        }))
     }
 
     fn is_tree_of(&self, state: &RunState, task: &str) -> bool {
-        let Some(parallel) = &state.parallel else { return self.work_tree.root() == self.root };
-        let group = state.plan.group_of(task).and_then(|(_, group)| parallel.groups.get(&group.id));
-        group.and_then(|group| group.worktree.as_ref()).is_some_and(|tree| Path::new(tree) == self.work_tree.root())
+        let Some(parallel) = &state.parallel else {
+            return self.work_tree.root() == self.root;
+        };
+        let group = state
+            .plan
+            .group_of(task)
+            .and_then(|(_, group)| parallel.groups.get(&group.id));
+        group
+            .and_then(|group| group.worktree.as_ref())
+            .is_some_and(|tree| Path::new(tree) == self.work_tree.root())
     }
 
     /// Takes back due changes of attempts in this work tree: a kill may have come between. Waits for another process
@@ -88,13 +131,26 @@ impl Engine<'_> {
         self.restore_due_tasks_within(state, RESTORE_TIMEOUT)
     }
 
-    fn restore_due_tasks_within(&self, state: RunState, patience: Duration) -> Result<RunState, EngineError> {
-        let is_due = |(id, task): &(&String, &TaskState)| task.is_to_restore && self.is_tree_of(&state, id);
-        let due: Vec<String> = state.tasks.iter().filter(is_due).map(|(id, _)| id.clone()).collect();
+    fn restore_due_tasks_within(
+        &self,
+        state: RunState,
+        patience: Duration,
+    ) -> Result<RunState, EngineError> {
+        let is_due =
+            |(id, task): &(&String, &TaskState)| task.is_to_restore && self.is_tree_of(&state, id);
+        let due: Vec<String> = state
+            .tasks
+            .iter()
+            .filter(is_due)
+            .map(|(id, _)| id.clone())
+            .collect();
         let mut state = state;
         for id in due {
             // A process that judges the task takes it back as well, and holds this lock.
-            let _guard = self.run.lock_check(&id, patience)?.ok_or_else(|| restored_elsewhere(&id))?;
+            let _guard = self
+                .run
+                .lock_check(&id, patience)?
+                .ok_or_else(|| restored_elsewhere(&id))?;
             state = self.restore_task(&id)?.1;
         }
         Ok(state)
@@ -111,7 +167,9 @@ impl Engine<'_> {
             // The process that holds the lock takes it back.
             Err(EngineError::Refused(_)) => Ok(state),
             Err(EngineError::Restore(error)) => {
-                (self.warn)(&format!("what a step has left could not be taken back yet: {error}"));
+                (self.warn)(&format!(
+                    "what a step has left could not be taken back yet: {error}"
+                ));
                 Ok(state)
             }
             mended => mended,
@@ -120,28 +178,45 @@ impl Engine<'_> {
 
     /// Takes back the changes of one task's attempts. The caller has the lock of its checks: no other process takes
     /// them back meanwhile, or begins with anything that follows.
-    pub(super) fn restore_task(&self, id: &str) -> Result<(Option<EventKind>, RunState), EngineError> {
+    pub(super) fn restore_task(
+        &self,
+        id: &str,
+    ) -> Result<(Option<EventKind>, RunState), EngineError> {
         let state = self.run.state()?;
-        let Some(known) = state.tasks.get(id).filter(|known| known.is_to_restore) else { return Ok((None, state)) };
-        let before = known.baseline.as_ref().and_then(|ground| ground.snapshot.as_deref()).and_then(parse_kept);
-        let after = known.last_end.as_ref().and_then(|end| end.snapshot.as_deref()).and_then(parse_kept);
-        let after = after.map_or_else(|| self.with_snapshots(&state, |snapshots| snapshots.take_bytes()), Ok);
+        let Some(known) = state.tasks.get(id).filter(|known| known.is_to_restore) else {
+            return Ok((None, state));
+        };
+        let before = known
+            .baseline
+            .as_ref()
+            .and_then(|ground| ground.snapshot.as_deref())
+            .and_then(parse_kept);
+        let after = known
+            .last_end
+            .as_ref()
+            .and_then(|end| end.snapshot.as_deref())
+            .and_then(parse_kept);
+        let after = after.map_or_else(
+            || self.with_snapshots(&state, |snapshots| snapshots.take_bytes()),
+            Ok,
+        );
         let taken_back = after.and_then(|after| {
-            let before =
-                before.ok_or_else(|| EngineError::Restore(RestoreError::SnapshotGone("what was kept".to_owned())))?;
+            let before = before.ok_or_else(|| {
+                EngineError::Restore(RestoreError::SnapshotGone("what was kept".to_owned()))
+            })?;
             self.take_back(&state, id, known, &before, &after)
         });
         let event = match taken_back {
             Ok(event) => event,
             // The next try would fail alike.
-            Err(EngineError::Restore(error @ (RestoreError::SnapshotGone(_) | RestoreError::NoWorkTree(_)))) => {
-                EventKind::TaskRestored {
-                    task: id.to_owned(),
-                    not_restored: vec![error.to_string()],
-                    left_alone: Vec::new(),
-                    kept: None,
-                }
-            }
+            Err(EngineError::Restore(
+                error @ (RestoreError::SnapshotGone(_) | RestoreError::NoWorkTree(_)),
+            )) => EventKind::TaskRestored {
+                task: id.to_owned(),
+                not_restored: vec![error.to_string()],
+                left_alone: Vec::new(),
+                kept: None,
+            },
             Err(error) => return Err(error),
         };
         let ((), state) = self.transact(|_| Ok((vec![event.clone()], ())))?;
@@ -162,12 +237,20 @@ impl Engine<'_> {
         let since = known.baseline.as_ref().and_then(|ground| ground.since);
         let own = task.map(|task| OwnFiles::new(state, task, since));
         let committed = self.committed_meanwhile(known);
-        let is_own = |path: &str| own.as_ref().is_some_and(|own| own.covers(path)) && !committed.contains(path);
+        let is_own = |path: &str| {
+            own.as_ref().is_some_and(|own| own.covers(path)) && !committed.contains(path)
+        };
         let own = (self.work_tree.root() == self.root).then_some(OwnProjectPaths(&is_own));
         let unnamed = || RestoreError::Unnamed(format!("attempt {} at {id}", known.attempts));
-        let name = self.kept_name(state, id, &format!("-attempt-{}", known.attempts)).ok_or_else(unnamed)?;
-        let kept = self.with_snapshots(state, |snapshots| snapshots.keep_difference(before, after, own, &name))?;
-        let scope = own.map_or(RestoreScope::Until(after), |own| RestoreScope::OwnUntil(after, own));
+        let name = self
+            .kept_name(state, id, &format!("-attempt-{}", known.attempts))
+            .ok_or_else(unnamed)?;
+        let kept = self.with_snapshots(state, |snapshots| {
+            snapshots.keep_difference(before, after, own, &name)
+        })?;
+        let scope = own.map_or(RestoreScope::Until(after), |own| {
+            RestoreScope::OwnUntil(after, own)
+        });
         let restored = self.with_snapshots(state, |snapshots| snapshots.restore(before, scope))?;
         Ok(EventKind::TaskRestored {
             task: id.to_owned(),
@@ -180,21 +263,43 @@ impl Engine<'_> {
     /// Files that differ between the checked-out commit and the one at the start of a task: put back, they would be a
     /// staged reversal of commits made meanwhile.
     fn committed_meanwhile(&self, known: &TaskState) -> BTreeSet<String> {
-        let before = known.baseline.as_ref().and_then(|ground| ground.head.clone());
-        let (Some(before), Some(now)) = (before, head_commit(&self.work_tree)) else { return BTreeSet::new() };
+        let before = known
+            .baseline
+            .as_ref()
+            .and_then(|ground| ground.head.clone());
+        let (Some(before), Some(now)) = (before, head_commit(&self.work_tree)) else {
+            return BTreeSet::new();
+        };
         // With one of the two lost to git, nothing is known of their difference.
         differing_files(&self.work_tree, &before, &now).unwrap_or_default()
     }
 }
 
 fn unrestored_files(restored: RestoreResult) -> Vec<String> {
-    let RestoreResult { left_alone, uncovered, failed, head_moved, .. } = restored;
-    let changed_again = left_alone.into_iter().map(|path| format!("{path}: it was changed again since"));
+    let RestoreResult {
+        left_alone,
+        uncovered,
+        failed,
+        head_moved,
+        ..
+    } = restored;
+    let changed_again = left_alone
+        .into_iter()
+        .map(|path| format!("{path}: it was changed again since"));
     let ignored = "git ignores it, or it belongs to a repository within the work tree";
-    let uncovered = uncovered.into_iter().map(|path| format!("{path}: {ignored}"));
-    let failed = failed.into_iter().map(|(path, why)| format!("{path}: {why}"));
-    let commit = head_moved.then(|| "the commit that was made meanwhile is still checked out".to_owned());
-    changed_again.chain(uncovered).chain(failed).chain(commit).collect()
+    let uncovered = uncovered
+        .into_iter()
+        .map(|path| format!("{path}: {ignored}"));
+    let failed = failed
+        .into_iter()
+        .map(|(path, why)| format!("{path}: {why}"));
+    let commit =
+        head_moved.then(|| "the commit that was made meanwhile is still checked out".to_owned());
+    changed_again
+        .chain(uncovered)
+        .chain(failed)
+        .chain(commit)
+        .collect()
 }
 
 fn parse_kept(kept: &str) -> Option<SnapshotId> {

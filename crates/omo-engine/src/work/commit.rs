@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use omo_git::commit::{CommitEnd, CommitRefusal, CommitRequest, commit_paths};
 use omo_git::git_settings::GitSettings;
-use omo_git::integrate::{CheckoutHead, amended_commits, checkout_head, has_common_history, holds_commit, keep_commit};
+use omo_git::integrate::{
+    CheckoutHead, amended_commits, checkout_head, has_common_history, holds_commit, keep_commit,
+};
 use omo_git::repository::GitRepository;
 use omo_git::restore::BroughtBack;
 use omo_git::worktree::WorkerName;
@@ -42,14 +44,24 @@ impl Engine<'_> {
         settings: Result<GitSettings, CommitRefusal>,
         watcher: &mut impl CommandWatcher,
     ) -> Result<Option<CommitOutcome>, EngineError> {
-        let Some(message) = commit_message(state, task) else { return Ok(None) };
+        let Some(message) = commit_message(state, task) else {
+            return Ok(None);
+        };
         if !worked.is_known {
             let words = "what it has changed cannot be told".to_owned();
-            return Ok(Some(CommitOutcome::Refused { refusal: CommitRefusal::Other { words }, kept: None }));
+            return Ok(Some(CommitOutcome::Refused {
+                refusal: CommitRefusal::Other { words },
+                kept: None,
+            }));
         }
         let settings = match settings {
             Ok(settings) => settings,
-            Err(refusal) => return Ok(Some(CommitOutcome::Refused { refusal, kept: None })),
+            Err(refusal) => {
+                return Ok(Some(CommitOutcome::Refused {
+                    refusal,
+                    kept: None,
+                }));
+            }
         };
         let own = worked.own_files();
         let trailers = [("Omo-Run", self.run.id()), ("Omo-Task", task.id.as_str())];
@@ -65,11 +77,18 @@ impl Engine<'_> {
         };
         let _alone = match &state.parallel {
             Some(_) => None,
-            None => Some(self.run.lock_branch(LIMIT)?.ok_or_else(|| checked_elsewhere(&task.id))?),
+            None => Some(
+                self.run
+                    .lock_branch(LIMIT)?
+                    .ok_or_else(|| checked_elsewhere(&task.id))?,
+            ),
         };
         let ticket = |state: &RunState| {
             let known = state.tasks.get(&task.id)?;
-            let attempt = known.running.as_ref().or(known.uncommitted.as_ref().map(|known| &known.attempt))?;
+            let attempt = known
+                .running
+                .as_ref()
+                .or(known.uncommitted.as_ref().map(|known| &known.attempt))?;
             Some(attempt.ticket.clone())
         };
         let own_ticket = ticket(state);
@@ -79,11 +98,16 @@ impl Engine<'_> {
             return Err(EngineError::Cancelled);
         }
         let kept = if state.parallel.is_none() {
-            self.settle_commit(&now).iter().for_each(|line| (self.warn)(line));
-            self.keep_beside_commit(&now, &task.id, &own, &settings).unwrap_or_else(|error| {
-                (self.warn)(&format!("what its commit may displace could not be kept: {error}"));
-                [None, None]
-            })
+            self.settle_commit(&now)
+                .iter()
+                .for_each(|line| (self.warn)(line));
+            self.keep_beside_commit(&now, &task.id, &own, &settings)
+                .unwrap_or_else(|error| {
+                    (self.warn)(&format!(
+                        "what its commit may displace could not be kept: {error}"
+                    ));
+                    [None, None]
+                })
         } else {
             [None, None]
         };
@@ -96,8 +120,9 @@ impl Engine<'_> {
         // Complete hooks may have formatted uncommitted files.
         let is_strict = is_cut || matches!(end, CommitEnd::Refused(_));
         let is_of_others = |path: &String| !own.contains(&path.as_str());
-        let is_displaced =
-            |now: &BroughtBack| !now.restored.is_empty() || is_strict && now.differing.iter().any(is_of_others);
+        let is_displaced = |now: &BroughtBack| {
+            !now.restored.is_empty() || is_strict && now.differing.iter().any(is_of_others)
+        };
         let is_made = matches!(end, CommitEnd::Made { .. });
         let told = [
             aside.and_then(|kept| self.settle_kept(state, &kept, is_displaced)),
@@ -112,34 +137,63 @@ impl Engine<'_> {
         Ok(Some(match end {
             CommitEnd::Made { sha, by_hooks } => {
                 let files = without_omo_files(state, by_hooks);
-                made(sha, (!files.is_empty()).then_some(HookChanges { files, unjudged: None }))
+                made(
+                    sha,
+                    (!files.is_empty()).then_some(HookChanges {
+                        files,
+                        unjudged: None,
+                    }),
+                )
             }
             CommitEnd::AlreadyCommitted { sha } => made(sha, None),
             CommitEnd::NoChange => CommitOutcome::Nothing,
             CommitEnd::Refused(_) if is_cut => return Err(EngineError::Cancelled),
-            CommitEnd::Refused(refusal) => CommitOutcome::Refused { refusal, kept: None },
+            CommitEnd::Refused(refusal) => CommitOutcome::Refused {
+                refusal,
+                kept: None,
+            },
         }))
     }
 
     /// Judges of commits that the task lists and changed; and the settings that its commit obeys, or a refusal where
     /// any other judge is not as the run and its user know it.
-    pub(super) fn judge_guard(&self, state: &RunState, task: &Task) -> (Judges, Result<GitSettings, CommitRefusal>) {
-        let touch = state.plan.group_of(&task.id).into_iter().flat_map(|(_, group)| group.may_touch.iter());
-        let listed: Vec<&String> = task.files.iter().map(|file| &file.path).chain(touch).collect();
-        let roots = [self.work_tree.root(), self.root].map(|root| root.canonicalize().unwrap_or_else(|_| root.into()));
+    pub(super) fn judge_guard(
+        &self,
+        state: &RunState,
+        task: &Task,
+    ) -> (Judges, Result<GitSettings, CommitRefusal>) {
+        let touch = state
+            .plan
+            .group_of(&task.id)
+            .into_iter()
+            .flat_map(|(_, group)| group.may_touch.iter());
+        let listed: Vec<&String> = task
+            .files
+            .iter()
+            .map(|file| &file.path)
+            .chain(touch)
+            .collect();
+        let roots = [self.work_tree.root(), self.root]
+            .map(|root| root.canonicalize().unwrap_or_else(|_| root.into()));
         let is_listed = |path: &Path| {
             let path = roots.iter().find_map(|root| path.strip_prefix(root).ok());
             let path = path.map(|path| path.to_string_lossy().replace('\\', "/"));
             // A pattern for all files means none of git's own.
             let is_own = |path: &str| path.starts_with(".git/");
             path.is_some_and(|path| {
-                listed.iter().any(|listed| path_covers(listed, &path) && is_own(listed) == is_own(&path))
+                listed
+                    .iter()
+                    .any(|listed| path_covers(listed, &path) && is_own(listed) == is_own(&path))
             })
         };
         let read = self.commit_settings(state).and_then(|settings| {
-            let repository = self.work_tree.repository().map(|found| found.obeying(&settings));
-            let changes =
-                repository.map(|found| guard_changes(state, &found, |name| is_listed(&found.top().join(name))));
+            let repository = self
+                .work_tree
+                .repository()
+                .map(|found| found.obeying(&settings));
+            let changes = repository.map(|found| {
+                guard_changes(state, &found, |name| is_listed(&found.top().join(name)))
+            });
             Ok((changes.transpose()?.unwrap_or_default(), settings))
         });
         match read {
@@ -147,7 +201,12 @@ impl Engine<'_> {
                 let refusal = changes.refusal(self.work_tree.root());
                 (changes.listed, refusal.map_or(Ok(settings), Err))
             }
-            Err(error) => (Judges::new(), Err(CommitRefusal::Other { words: error.to_string() })),
+            Err(error) => (
+                Judges::new(),
+                Err(CommitRefusal::Other {
+                    words: error.to_string(),
+                }),
+            ),
         }
     }
 
@@ -157,7 +216,9 @@ impl Engine<'_> {
         let repository = self.work_tree.repository()?;
         let head = checkout_head(&repository).ok()?;
         let began_on = state.branch.as_deref().filter(|_| state.parallel.is_none());
-        let is_elsewhere = head.reference().is_none_or(|now| began_on.is_some_and(|began_on| began_on != now));
+        let is_elsewhere = head
+            .reference()
+            .is_none_or(|now| began_on.is_some_and(|began_on| began_on != now));
         if let Some(name) = self.kept_name(state, &task.id, "").filter(|_| is_elsewhere) {
             // Without the reference, git's reflog still has it.
             let _ = keep_commit(&repository, &name, commit);
@@ -175,31 +236,48 @@ impl Engine<'_> {
             return Vec::new();
         };
         let now = branch_name(&head);
-        let began_on = state
-            .branch
-            .as_deref()
-            .filter(|branch| *branch != now && repository.commit_of(branch).is_ok_and(|tip| tip.is_some()));
+        let began_on = state.branch.as_deref().filter(|branch| {
+            *branch != now && repository.commit_of(branch).is_ok_and(|tip| tip.is_some())
+        });
         let (mut missing, mut amended) = (Vec::new(), None);
         for (task, known) in &state.tasks {
-            let Some(end) = known.last_end.as_ref().filter(|_| is_done(state, known.status)) else { continue };
-            let Some((made, branch)) = end.commit.as_ref().zip(end.branch.as_deref()) else { continue };
+            let Some(end) = known
+                .last_end
+                .as_ref()
+                .filter(|_| is_done(state, known.status))
+            else {
+                continue;
+            };
+            let Some((made, branch)) = end.commit.as_ref().zip(end.branch.as_deref()) else {
+                continue;
+            };
             let is_of_branch = branch == now && now != DETACHED;
             if is_of_branch && began_on.is_none() {
                 continue;
             }
-            let amended = amended.get_or_insert_with(|| amended_commits(&repository).unwrap_or_default());
-            let commit =
-                amended.iter().fold(made, |commit, (before, after)| if commit == before { after } else { commit });
-            let holds = |branch: &&str| holds_commit(&repository, branch, commit).unwrap_or_default();
+            let amended =
+                amended.get_or_insert_with(|| amended_commits(&repository).unwrap_or_default());
+            let commit = amended.iter().fold(
+                made,
+                |commit, (before, after)| if commit == before { after } else { commit },
+            );
+            let holds =
+                |branch: &&str| holds_commit(&repository, branch, commit).unwrap_or_default();
             let is_here = holds(&DETACHED);
-            let lacking = began_on.filter(|began_on| is_here && *began_on != branch && !holds(began_on));
+            let lacking =
+                began_on.filter(|began_on| is_here && *began_on != branch && !holds(began_on));
             if is_here && lacking.is_none() || !is_here && is_of_branch {
                 continue;
             }
-            let mut holder =
-                [now, branch].into_iter().filter(|branch| *branch != DETACHED).find(holds).map(str::to_owned);
+            let mut holder = [now, branch]
+                .into_iter()
+                .filter(|branch| *branch != DETACHED)
+                .find(holds)
+                .map(str::to_owned);
             if let Some(name) = self.kept_name(state, task, "").filter(|_| holder.is_none()) {
-                holder = keep_commit(&repository, &name, commit).ok().map(|()| name.keep_reference());
+                holder = keep_commit(&repository, &name, commit)
+                    .ok()
+                    .map(|()| name.keep_reference());
             }
             let is_related = has_common_history(&repository, lacking.unwrap_or(DETACHED), commit);
             missing.push(MissingCommit {
@@ -215,9 +293,19 @@ impl Engine<'_> {
 
     /// Name of a task's kept work, such as `step-2` or, with the suffix `-attempt-3`, `step-2-attempt-3`. An id that is
     /// none of a name has its digest in it.
-    pub(super) fn kept_name(&self, state: &RunState, task: &str, suffix: &str) -> Option<WorkerName> {
+    pub(super) fn kept_name(
+        &self,
+        state: &RunState,
+        task: &str,
+        suffix: &str,
+    ) -> Option<WorkerName> {
         let word = state.plan.dialect.unit_word();
-        let digest = || sha256_hex(task.as_bytes()).chars().take(NAME_LETTERS).collect();
+        let digest = || {
+            sha256_hex(task.as_bytes())
+                .chars()
+                .take(NAME_LETTERS)
+                .collect()
+        };
         [task.to_owned(), digest()]
             .iter()
             .find_map(|id| WorkerName::new(self.run.id(), &format!("{word}-{id}{suffix}")).ok())
@@ -225,9 +313,16 @@ impl Engine<'_> {
 
     /// Keeps the files of a task whose commit was refused, and gives the reference. Without one they are still in the
     /// work tree.
-    pub(super) fn keep_uncommitted(&self, state: &RunState, task: &Task, worked: &WorkResult) -> Option<String> {
+    pub(super) fn keep_uncommitted(
+        &self,
+        state: &RunState,
+        task: &Task,
+        worked: &WorkResult,
+    ) -> Option<String> {
         let name = self.kept_name(state, &task.id, "")?;
-        let kept = self.with_snapshots(state, |snapshots| snapshots.keep_paths(&name, &worked.own_files()));
+        let kept = self.with_snapshots(state, |snapshots| {
+            snapshots.keep_paths(&name, &worked.own_files())
+        });
         kept.ok().map(|kept| kept.reference)
     }
 }

@@ -12,7 +12,8 @@ use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_core::timestamp::Timestamp;
 use omo_git::changes::{file_digest, is_omo_path};
 use omo_git::commit_preview::{
-    files_by_commit, head_commit, ignored_among, ignored_paths, uncommitted_folders, uncommitted_paths,
+    files_by_commit, head_commit, ignored_among, ignored_paths, uncommitted_folders,
+    uncommitted_paths,
 };
 use omo_git::file_copier::{CopyError, CopyKind, CopyOptions, FileCopier};
 use omo_git::integrate::later_commit;
@@ -45,7 +46,9 @@ const MAX_COPIED_BYTES: u64 = 256 * 1024 * 1024;
 
 /// The worktree of omo's was made to check a commit: it holds no work.
 pub(crate) fn is_preview_worker(worker: &str) -> bool {
-    worker.strip_prefix(PREVIEW_WORKER).is_some_and(|id| id.len() == PREVIEW_LETTERS)
+    worker
+        .strip_prefix(PREVIEW_WORKER)
+        .is_some_and(|id| id.len() == PREVIEW_LETTERS)
 }
 
 /// Maximum lag of a file system's clock.
@@ -75,30 +78,60 @@ impl Engine<'_> {
         worked: &mut WorkResult,
     ) -> Result<Vec<String>, String> {
         let dirty = self.uncommitted_files(state)?;
-        let own: BTreeSet<&String> = worked.files.iter().filter(|file| !worked.out_of_scope.contains(file)).collect();
-        let ends = state.tasks.values().filter_map(|known| known.last_end.as_ref());
-        let unlisted: BTreeSet<&String> = ends.flat_map(|end| &end.out_of_scope).chain(&worked.out_of_scope).collect();
-        let is_left_out = |file: &&String| !own.contains(file) && (state.parallel.is_some() || unlisted.contains(file));
+        let own: BTreeSet<&String> = worked
+            .files
+            .iter()
+            .filter(|file| !worked.out_of_scope.contains(file))
+            .collect();
+        let ends = state
+            .tasks
+            .values()
+            .filter_map(|known| known.last_end.as_ref());
+        let unlisted: BTreeSet<&String> = ends
+            .flat_map(|end| &end.out_of_scope)
+            .chain(&worked.out_of_scope)
+            .collect();
+        let is_left_out = |file: &&String| {
+            !own.contains(file) && (state.parallel.is_some() || unlisted.contains(file))
+        };
         let left_out: Vec<String> = dirty.iter().filter(is_left_out).cloned().collect();
         let refused: BTreeSet<String> =
-            files_out_of_scope(self.unlisted_files, state, task, &left_out).into_iter().collect();
-        let (mut left_out, taken): (Vec<String>, Vec<String>) =
-            left_out.into_iter().partition(|file| refused.contains(file));
+            files_out_of_scope(self.unlisted_files, state, task, &left_out)
+                .into_iter()
+                .collect();
+        let (mut left_out, taken): (Vec<String>, Vec<String>) = left_out
+            .into_iter()
+            .partition(|file| refused.contains(file));
         worked.files.extend(taken);
         if state.parallel.is_some() {
             left_out.extend(self.own_ignored_files(state)?);
         }
         // Its own commit is refused by such a file, with the reason: no check has to say so.
-        let is_listed = |path: &str| task.files.iter().any(|file| normalize_path(&file.path).as_deref() == Some(path));
-        let listed: Vec<String> = left_out.iter().filter(|path| is_listed(path)).cloned().collect();
+        let is_listed = |path: &str| {
+            task.files
+                .iter()
+                .any(|file| normalize_path(&file.path).as_deref() == Some(path))
+        };
+        let listed: Vec<String> = left_out
+            .iter()
+            .filter(|path| is_listed(path))
+            .cloned()
+            .collect();
         if !listed.is_empty() {
             worked.files.extend(listed);
             return Ok(Vec::new());
         }
-        let empty = uncommitted_folders(&self.work_tree).map_err(|error| error.to_string())?.empty;
-        let is_own =
-            |folder: &String| files_out_of_scope(self.unlisted_files, state, task, slice::from_ref(folder)).is_empty();
-        left_out.extend(empty.into_iter().filter(|folder| state.parallel.is_some() || is_own(folder)));
+        let empty = uncommitted_folders(&self.work_tree)
+            .map_err(|error| error.to_string())?
+            .empty;
+        let is_own = |folder: &String| {
+            files_out_of_scope(self.unlisted_files, state, task, slice::from_ref(folder)).is_empty()
+        };
+        left_out.extend(
+            empty
+                .into_iter()
+                .filter(|folder| state.parallel.is_some() || is_own(folder)),
+        );
         Ok(left_out)
     }
 
@@ -112,42 +145,74 @@ impl Engine<'_> {
             let there = file_digest(self.root, file);
             there.is_some() && there == file_digest(self.work_tree.root(), file)
         };
-        Ok(without_omo_files(state, files).into_iter().filter(|file| !is_copy(file)).collect())
+        Ok(without_omo_files(state, files)
+            .into_iter()
+            .filter(|file| !is_copy(file))
+            .collect())
     }
 
     fn uncommitted_files(&self, state: &RunState) -> Result<Vec<String>, String> {
-        Ok(without_omo_files(state, uncommitted_paths(&self.work_tree).map_err(|error| error.to_string())?))
+        Ok(without_omo_files(
+            state,
+            uncommitted_paths(&self.work_tree).map_err(|error| error.to_string())?,
+        ))
     }
 
     /// Ignored files of the user's checkout that may make the checks of a task green: those that they or their scripts
     /// name, and those that were written since. Built and installed files are left out.
-    pub(super) fn ignored_inputs(&self, state: &RunState, task: &Task, since: Timestamp) -> Vec<IgnoredInput> {
+    pub(super) fn ignored_inputs(
+        &self,
+        state: &RunState,
+        task: &Task,
+        since: Timestamp,
+    ) -> Vec<IgnoredInput> {
         // A worktree of omo's own leaves them out with all else that no commit takes.
         if state.parallel.is_some() || !self.work_tree.has_git() {
             return Vec::new();
         }
         let root = self.work_tree.root();
         let text = |check: &TaskCheck| {
-            let origin = check.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
-            NamingText { text: check.command.clone(), origin }
+            let origin = check
+                .cwd
+                .as_ref()
+                .map_or_else(|| root.to_owned(), |folder| root.join(folder));
+            NamingText {
+                text: check.command.clone(),
+                origin,
+            }
         };
         let texts = task.proving_checks().map(text).collect();
-        let named: Vec<String> = find_named_files(texts, root, &[], &|file| file.path.starts_with(root))
-            .into_keys()
-            .filter(|name| root.join(name).is_file())
+        let named: Vec<String> =
+            find_named_files(texts, root, &[], &|file| file.path.starts_with(root))
+                .into_keys()
+                .filter(|name| root.join(name).is_file())
+                .collect();
+        let mut files: BTreeSet<String> = ignored_among(&self.work_tree, &named)
+            .unwrap_or_default()
+            .into_iter()
             .collect();
-        let mut files: BTreeSet<String> =
-            ignored_among(&self.work_tree, &named).unwrap_or_default().into_iter().collect();
-        let since = UNIX_EPOCH + Duration::from_millis(since.as_millis().unsigned_abs()).saturating_sub(CLOCK_LAG);
-        let is_new = |file: &String| !file.ends_with('/') && self.changed_at(file).is_some_and(|at| at >= since);
-        files.extend(ignored_paths(&self.work_tree).unwrap_or_default().into_iter().filter(is_new));
+        let since = UNIX_EPOCH
+            + Duration::from_millis(since.as_millis().unsigned_abs()).saturating_sub(CLOCK_LAG);
+        let is_new = |file: &String| {
+            !file.ends_with('/') && self.changed_at(file).is_some_and(|at| at >= since)
+        };
+        files.extend(
+            ignored_paths(&self.work_tree)
+                .unwrap_or_default()
+                .into_iter()
+                .filter(is_new),
+        );
         let files = without_omo_files(state, files.into_iter().collect()).into_iter();
         let files = files.filter(|file| !is_made(file) && !file.starts_with("../"));
-        files.map(|file| (file.clone(), self.changed_at(&file))).collect()
+        files
+            .map(|file| (file.clone(), self.changed_at(&file)))
+            .collect()
     }
 
     pub(super) fn unwritten_files(&self, files: Vec<IgnoredInput>) -> Vec<String> {
-        let unwritten = files.into_iter().filter(|(file, at)| self.changed_at(file) == *at);
+        let unwritten = files
+            .into_iter()
+            .filter(|(file, at)| self.changed_at(file) == *at);
         unwritten.map(|(file, _)| file).collect()
     }
 
@@ -164,7 +229,12 @@ impl Engine<'_> {
         measured: &mut AttemptMeasurement,
         watcher: &mut impl CommandWatcher,
     ) -> Result<(), EngineError> {
-        let Some(CommitOutcome::Made { hooks: Some(hooks), .. }) = &mut measured.commit else { return Ok(()) };
+        let Some(CommitOutcome::Made {
+            hooks: Some(hooks), ..
+        }) = &mut measured.commit
+        else {
+            return Ok(());
+        };
         match self.check_committed(state, task, &measured.left_out, &hooks.files, watcher)? {
             Ok(checked) => measured.outcomes = checked,
             Err(why) => hooks.unjudged = Some(why),
@@ -186,7 +256,8 @@ impl Engine<'_> {
             Ok(dirty) => dirty,
             Err(why) => return Ok(Err(why)),
         };
-        let (staged, here): (Vec<String>, Vec<String>) = files.iter().cloned().partition(|file| dirty.contains(file));
+        let (staged, here): (Vec<String>, Vec<String>) =
+            files.iter().cloned().partition(|file| dirty.contains(file));
         let mut outcomes = Vec::new();
         if !here.is_empty() {
             let attempt = state.tasks.get(&task.id).map(|known| known.attempts);
@@ -195,15 +266,25 @@ impl Engine<'_> {
         if is_red(&outcomes) || staged.is_empty() && left_out.is_empty() {
             return Ok(Ok(outcomes));
         }
-        let committed = match self.check_without(state, task, &[left_out, &staged].concat(), Vec::new(), watcher)? {
+        let committed = match self.check_without(
+            state,
+            task,
+            &[left_out, &staged].concat(),
+            Vec::new(),
+            watcher,
+        )? {
             Ok(checked) => checked.outcomes,
             Err(why) => return Ok(Err(why)),
         };
         // A private copy may lack files that they need.
         if is_red(&committed)
-            && self.check_without(state, task, left_out, Vec::new(), watcher)?.is_ok_and(|with| is_red(&with.outcomes))
+            && self
+                .check_without(state, task, left_out, Vec::new(), watcher)?
+                .is_ok_and(|with| is_red(&with.outcomes))
         {
-            return Ok(Err("they are red in a private copy without that as well".to_owned()));
+            return Ok(Err(
+                "they are red in a private copy without that as well".to_owned()
+            ));
         }
         Ok(Ok(committed))
     }
@@ -219,32 +300,47 @@ impl Engine<'_> {
         ignored: Vec<String>,
         watcher: &mut impl CommandWatcher,
     ) -> Result<Result<CheckedWithout, String>, EngineError> {
-        let id: String = sha256_hex(task.id.as_bytes()).chars().take(PREVIEW_LETTERS).collect();
+        let id: String = sha256_hex(task.id.as_bytes())
+            .chars()
+            .take(PREVIEW_LETTERS)
+            .collect();
         let name = match WorkerName::new(self.run.id(), &format!("{PREVIEW_WORKER}{id}")) {
             Ok(name) => name,
             Err(error) => return Ok(Err(error.to_string())),
         };
         let Some(repository) = GitRepository::find(self.root) else {
-            return Ok(Err(format!("{} lies in no repository", self.root.display())));
+            return Ok(Err(format!(
+                "{} lies in no repository",
+                self.root.display()
+            )));
         };
         let folder = match self.make_preview_worktree(state, &repository, &name, left_out) {
             Ok(folder) => folder,
             Err(why) => return Ok(Err(why)),
         };
-        let checked = self.set_up_preview(state, &name, folder.root(), watcher).and_then(|ready| match ready {
-            Ok(()) => {
-                let copy = self.in_tree(folder);
-                let mut outcomes = copy.check_preview(state, task, watcher)?;
-                let mut needed_ignored = Vec::new();
-                if is_red(&outcomes) && !ignored.is_empty() {
-                    self.copy_files(&ignored, copy.work_tree.root());
-                    outcomes = copy.check_preview(state, task, watcher)?;
-                    needed_ignored = if is_red(&outcomes) { Vec::new() } else { ignored };
+        let checked = self
+            .set_up_preview(state, &name, folder.root(), watcher)
+            .and_then(|ready| match ready {
+                Ok(()) => {
+                    let copy = self.in_tree(folder);
+                    let mut outcomes = copy.check_preview(state, task, watcher)?;
+                    let mut needed_ignored = Vec::new();
+                    if is_red(&outcomes) && !ignored.is_empty() {
+                        self.copy_files(&ignored, copy.work_tree.root());
+                        outcomes = copy.check_preview(state, task, watcher)?;
+                        needed_ignored = if is_red(&outcomes) {
+                            Vec::new()
+                        } else {
+                            ignored
+                        };
+                    }
+                    Ok(Ok(CheckedWithout {
+                        outcomes,
+                        needed_ignored,
+                    }))
                 }
-                Ok(Ok(CheckedWithout { outcomes, needed_ignored }))
-            }
-            Err(why) => Ok(Err(why)),
-        });
+                Err(why) => Ok(Err(why)),
+            });
         // A worktree still in use by a process of a check is removed by the next check of this task.
         let _ = worktree::discard_worktree(&repository, &name);
         checked
@@ -258,13 +354,21 @@ impl Engine<'_> {
     ) -> Result<Vec<(TaskCheck, TaskCheckOutcome)>, EngineError> {
         let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
         let checks: Vec<&TaskCheck> = task.proving_checks().collect();
-        let outcomes = self.run_checks(&format!("{}-commit", task.id), &checks, Some(attempt), watcher)?;
+        let outcomes = self.run_checks(
+            &format!("{}-commit", task.id),
+            &checks,
+            Some(attempt),
+            watcher,
+        )?;
         Ok(self.judge_tests_first(task, outcomes))
     }
 
     /// Copies files of the work tree into another one, up to `MAX_COPIED_BYTES`. A missing one shows in a check.
     fn copy_files(&self, files: &[String], to: &Path) {
-        let options = CopyOptions { max_bytes: MAX_COPIED_BYTES, ..CopyOptions::all(CopyKind::Noted) };
+        let options = CopyOptions {
+            max_bytes: MAX_COPIED_BYTES,
+            ..CopyOptions::all(CopyKind::Noted)
+        };
         if let Ok(mut copier) = FileCopier::open(self.work_tree.root(), &[to], options) {
             for file in files {
                 let _ = copier.copy_real(Path::new(file), || true);
@@ -281,14 +385,25 @@ impl Engine<'_> {
     ) -> Result<ProvedWorktree, String> {
         let left_out: BTreeSet<&String> = left_out.iter().collect();
         let dirty = self.uncommitted_files(state)?;
-        let held: Vec<&str> = dirty.iter().filter(|file| !left_out.contains(file)).map(String::as_str).collect();
-        let commit = self.snapshots().preview_commit(&held).map_err(|error| error.to_string())?;
+        let held: Vec<&str> = dirty
+            .iter()
+            .filter(|file| !left_out.contains(file))
+            .map(String::as_str)
+            .collect();
+        let commit = self
+            .snapshots()
+            .preview_commit(&held)
+            .map_err(|error| error.to_string())?;
         // The leftover of a kill is of an earlier attempt.
         let fresh = worktree::discard_worktree(repository, name);
         let created = fresh.and_then(|()| worktree::create_worktree(repository, name, &commit));
         let created = created.map_err(|error| error.to_string())?;
-        let root = self.root.canonicalize().map_err(|error| error.to_string())?;
-        let worktree = ProvedWorktree::of_worker(repository, name, &created.path).map_err(|gone| gone.to_string())?;
+        let root = self
+            .root
+            .canonicalize()
+            .map_err(|error| error.to_string())?;
+        let worktree = ProvedWorktree::of_worker(repository, name, &created.path)
+            .map_err(|gone| gone.to_string())?;
         Ok(worktree.in_folder(root.strip_prefix(repository.top()).unwrap_or(Path::new(""))))
     }
 
@@ -299,18 +414,38 @@ impl Engine<'_> {
         folder: &Path,
         watcher: &mut impl CommandWatcher,
     ) -> Result<Result<(), String>, EngineError> {
-        let Some(command) = state.parallel.as_ref().and_then(|parallel| parallel.policy.setup.as_ref()) else {
+        let Some(command) = state
+            .parallel
+            .as_ref()
+            .and_then(|parallel| parallel.policy.setup.as_ref())
+        else {
             let ignored = ignored_paths(&self.work_tree).unwrap_or_default();
-            let ignored = ignored.iter().map(|path| PathBuf::from(path.trim_end_matches('/'))).collect();
-            return match copy_installed(self.work_tree.root(), folder, ignored, self.is_wanted(watcher)) {
+            let ignored = ignored
+                .iter()
+                .map(|path| PathBuf::from(path.trim_end_matches('/')))
+                .collect();
+            return match copy_installed(
+                self.work_tree.root(),
+                folder,
+                ignored,
+                self.is_wanted(watcher),
+            ) {
                 Err(CopyError::Cancelled) => Err(EngineError::Cancelled),
                 // A missing file shows in a check.
                 _ => Ok(Ok(())),
             };
         };
-        let (file, path) = self.run.log_file(&format!("{}-set-up.log", name.worker()))?;
+        let (file, path) = self
+            .run
+            .log_file(&format!("{}-set-up.log", name.worker()))?;
         let log = CheckLog { path, file };
-        match set_up_worktree(command, folder, self.environment, log, self.is_wanted(watcher)) {
+        match set_up_worktree(
+            command,
+            folder,
+            self.environment,
+            log,
+            self.is_wanted(watcher),
+        ) {
             Ok(()) => Ok(Ok(())),
             Err(SetUpError::Cancelled) => Err(EngineError::Cancelled),
             Err(error) => Ok(Err(error.to_string())),
@@ -323,40 +458,75 @@ impl Engine<'_> {
     /// # Errors
     ///
     /// The reason why they are unknown, in a worker's own worktree.
-    pub(super) fn stray_commits(&self, state: &RunState, task: &Task) -> Result<Vec<StrayCommit>, String> {
-        let at_start = || state.tasks.get(&task.id).and_then(|known| known.baseline.as_ref()?.head.clone());
+    pub(super) fn stray_commits(
+        &self,
+        state: &RunState,
+        task: &Task,
+    ) -> Result<Vec<StrayCommit>, String> {
+        let at_start = || {
+            state
+                .tasks
+                .get(&task.id)
+                .and_then(|known| known.baseline.as_ref()?.head.clone())
+        };
         let known = state.plan.group_of(&task.id).zip(state.parallel.as_ref());
-        let known = known.and_then(|((_, group), parallel)| Some((group, parallel.groups.get(&group.id)?)));
+        let known =
+            known.and_then(|((_, group), parallel)| Some((group, parallel.groups.get(&group.id)?)));
         let base = match known {
             // Commits of a skipped step are none of this one's: its user is asked about that.
             Some((group, _)) if has_unjudged_commits(state, group, task) => at_start(),
-            Some((group, known)) => {
-                Some(self.later_commit_of(&known.base, last_passed_commit(state, group, &known.base))?)
-            }
+            Some((group, known)) => Some(
+                self.later_commit_of(&known.base, last_passed_commit(state, group, &known.base))?,
+            ),
             None => at_start(),
         };
-        let (Some(base), Some(head)) = (base, head_commit(&self.work_tree)) else { return Ok(Vec::new()) };
+        let (Some(base), Some(head)) = (base, head_commit(&self.work_tree)) else {
+            return Ok(Vec::new());
+        };
         if base == head {
             return Ok(Vec::new());
         }
-        let commits = files_by_commit(&self.work_tree, &base, &head).map_err(|error| error.to_string());
-        let commits = if state.parallel.is_some() { commits? } else { commits.unwrap_or_default() };
+        let commits =
+            files_by_commit(&self.work_tree, &base, &head).map_err(|error| error.to_string());
+        let commits = if state.parallel.is_some() {
+            commits?
+        } else {
+            commits.unwrap_or_default()
+        };
         // Another task in the same work tree may have ended meanwhile, and was judged with its own commit.
-        let ends = state.tasks.values().filter_map(|known| known.last_end.as_ref());
+        let ends = state
+            .tasks
+            .values()
+            .filter_map(|known| known.last_end.as_ref());
         let judged: BTreeSet<&String> = ends.filter_map(|end| end.commit.as_ref()).collect();
-        let last_end = state.tasks.get(&task.id).and_then(|known| known.last_end.as_ref());
-        let by_hooks = last_end.and_then(|end| end.hook_changes.as_ref()).map_or(&[][..], |changes| &changes.files);
+        let last_end = state
+            .tasks
+            .get(&task.id)
+            .and_then(|known| known.last_end.as_ref());
+        let by_hooks = last_end
+            .and_then(|end| end.hook_changes.as_ref())
+            .map_or(&[][..], |changes| &changes.files);
         let stray = |(commit, files): (String, Vec<String>)| {
             let mut unlisted = files_out_of_scope(self.unlisted_files, state, task, &files);
-            unlisted.retain(|file| !ultraexecute_progress::is_progress_file(file) && !by_hooks.contains(file));
-            (!unlisted.is_empty()).then_some(StrayCommit { commit, files: unlisted })
+            unlisted.retain(|file| {
+                !ultraexecute_progress::is_progress_file(file) && !by_hooks.contains(file)
+            });
+            (!unlisted.is_empty()).then_some(StrayCommit {
+                commit,
+                files: unlisted,
+            })
         };
-        Ok(commits.into_iter().filter(|(commit, _)| !judged.contains(commit)).filter_map(stray).collect())
+        Ok(commits
+            .into_iter()
+            .filter(|(commit, _)| !judged.contains(commit))
+            .filter_map(stray)
+            .collect())
     }
 
     /// The commit that a session begins from, or the last that was judged in it, where that has the other one.
     fn later_commit_of(&self, base: &str, passed: &str) -> Result<String, String> {
-        let repository = GitRepository::find(self.root).ok_or("the project lies in no repository")?;
+        let repository =
+            GitRepository::find(self.root).ok_or("the project lies in no repository")?;
         later_commit(&repository, base, passed).map_err(|error| error.to_string())
     }
 }
@@ -375,5 +545,8 @@ pub(super) fn without_omo_files(state: &RunState, mut files: Vec<String>) -> Vec
 
 fn has_unjudged_commits(state: &RunState, group: &TaskGroup, task: &Task) -> bool {
     let is_unjudged = |known: &TaskState| known.attempts > 0 && !is_done(state, known.status);
-    group.tasks.iter().any(|id| *id != task.id && state.tasks.get(id).is_some_and(is_unjudged))
+    group
+        .tasks
+        .iter()
+        .any(|id| *id != task.id && state.tasks.get(id).is_some_and(is_unjudged))
 }

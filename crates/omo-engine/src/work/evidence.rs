@@ -69,8 +69,17 @@ impl Engine<'_> {
         let letters = random_id::random_letters(LETTERS).map_err(RunStoreError::from)?;
         let name = format!("{}-{attempt}-evidence-{letters}.log", task.id);
         let (file, path) = self.run.log_file(&name)?;
-        let log = Some(CheckLog { path: path.clone(), file });
-        let outcome = task_check::run(&command, self.work_tree.root(), self.environment, log, self.is_wanted(watcher));
+        let log = Some(CheckLog {
+            path: path.clone(),
+            file,
+        });
+        let outcome = task_check::run(
+            &command,
+            self.work_tree.root(),
+            self.environment,
+            log,
+            self.is_wanted(watcher),
+        );
         let outcome = outcome.ok_or(EngineError::Cancelled)?;
         let tree = self.snapshots().take_tree();
         let evidence = Evidence {
@@ -85,7 +94,11 @@ impl Engine<'_> {
         let (evidence, state) = self.transact(|state| {
             let what = verbs::record_evidence(state, &digest, evidence.clone())?;
             // The id was given under the lock.
-            let known = if let EventKind::EvidenceRan { evidence } = &what { evidence.clone() } else { evidence };
+            let known = if let EventKind::EvidenceRan { evidence } = &what {
+                evidence.clone()
+            } else {
+                evidence
+            };
             Ok((vec![what], known))
         })?;
         Ok(RecordedEvidence { evidence, state })
@@ -94,7 +107,8 @@ impl Engine<'_> {
     /// Keeps a note of the worker with this ticket.
     pub fn leave_note(&self, ticket: &str, text: &str) -> Result<RunState, EngineError> {
         let digest = sha256_hex(ticket.as_bytes());
-        let ((), state) = self.transact(|state| Ok((vec![verbs::leave_note(state, &digest, text)?], ())))?;
+        let ((), state) =
+            self.transact(|state| Ok((vec![verbs::leave_note(state, &digest, text)?], ())))?;
         Ok(state)
     }
 
@@ -110,18 +124,32 @@ impl Engine<'_> {
         let (task, _, state) = self.attempt_of_ticket(&digest)?;
         require_verifier(&task)?;
         if !verdict.passed {
-            let ((), state) = self.transact(|state| Ok((verbs::give_verdict(state, &digest, verdict.clone())?, ())))?;
+            let ((), state) = self.transact(|state| {
+                Ok((verbs::give_verdict(state, &digest, verdict.clone())?, ()))
+            })?;
             return Ok(VerdictOutcome::Accepted(Box::new(state)));
         }
         self.require_approval(&state)?;
-        let _guard = self.run.try_lock_check(&task.id)?.ok_or_else(|| checked_elsewhere(&task.id))?;
-        let refused = |why, outcomes, state| Ok(VerdictOutcome::Refused { why, outcomes, state: Box::new(state) });
+        let _guard = self
+            .run
+            .try_lock_check(&task.id)?
+            .ok_or_else(|| checked_elsewhere(&task.id))?;
+        let refused = |why, outcomes, state| {
+            Ok(VerdictOutcome::Refused {
+                why,
+                outcomes,
+                state: Box::new(state),
+            })
+        };
         // Objections that need no check come first.
         if let Some(why) = verbs::verdict_objection(&state, &digest, verdict) {
             return refused(why, Vec::new(), state);
         }
-        let checks: Vec<&TaskCheck> =
-            if verbs::judges_the_whole(&state) { state.plan.final_checks.iter().collect() } else { Vec::new() };
+        let checks: Vec<&TaskCheck> = if verbs::judges_the_whole(&state) {
+            state.plan.final_checks.iter().collect()
+        } else {
+            Vec::new()
+        };
         let outcomes = self.run_checks(FINAL_CHECKS_ID, &checks, Some(0), watcher)?;
         let found = self.final_check_events(&state, outcomes.clone());
         let (why, state) = self
@@ -136,7 +164,8 @@ impl Engine<'_> {
         if let Some(why) = why {
             return refused(why, outcomes, state);
         }
-        let ((), state) = self.transact(|state| Ok((verbs::give_verdict(state, &digest, verdict.clone())?, ())))?;
+        let ((), state) =
+            self.transact(|state| Ok((verbs::give_verdict(state, &digest, verdict.clone())?, ())))?;
         Ok(VerdictOutcome::Accepted(Box::new(state)))
     }
 
@@ -150,7 +179,10 @@ impl Engine<'_> {
 fn no_evidence_in_plans(task: &Task) -> EngineError {
     EngineError::Refused(VerbRefusal {
         kind: VerbRefusalKind::Precondition,
-        message: format!("{} is a task of a plan, which no evidence proves: nothing was run", task.id),
+        message: format!(
+            "{} is a task of a plan, which no evidence proves: nothing was run",
+            task.id
+        ),
         hint: "end the task with `omo agent done`, which runs its checks".to_owned(),
     })
 }
@@ -161,12 +193,18 @@ fn require_verifier(task: &Task) -> Result<(), EngineError> {
     }
     Err(EngineError::Refused(VerbRefusal {
         kind: VerbRefusalKind::Precondition,
-        message: format!("that ticket is of task {}, and only its verifier judges the whole", task.id),
+        message: format!(
+            "that ticket is of task {}, and only its verifier judges the whole",
+            task.id
+        ),
         hint: "end the task with `omo agent done`".to_owned(),
     }))
 }
 
 fn red(check: &TaskCheck, outcome: &TaskCheckOutcome) -> String {
     let command = omo_core::text::sanitize(&check.command, 120).replace('`', "'");
-    format!("a check of the tasks is not green: `{command}` {}", omo_core::text::sanitize(outcome.describe(), 160))
+    format!(
+        "a check of the tasks is not green: `{command}` {}",
+        omo_core::text::sanitize(outcome.describe(), 160)
+    )
 }

@@ -29,8 +29,13 @@ const MAX_NUMBER: usize = 999;
 impl Engine<'_> {
     /// All kept work of the run; empty where the project lies in no repository.
     pub fn kept_work(&self, state: &RunState) -> Result<Vec<KeptWork>, EngineError> {
-        let Some(repository) = GitRepository::find(self.root) else { return Ok(Vec::new()) };
-        Ok(read_kept_work(&repository, self.run.id(), state.work_branch()).map_err(RestoreError::from)?)
+        let Some(repository) = GitRepository::find(self.root) else {
+            return Ok(Vec::new());
+        };
+        Ok(
+            read_kept_work(&repository, self.run.id(), state.work_branch())
+                .map_err(RestoreError::from)?,
+        )
     }
 
     /// Writes kept work into the work tree. Paths with newer content are left as they are, or, where they are to be
@@ -42,17 +47,31 @@ impl Engine<'_> {
         overwrites_newer: bool,
     ) -> Result<BroughtBack, EngineError> {
         let name = self.free_name(state, OVERWRITTEN, &kept.name)?;
-        self.with_snapshots(state, |snapshots| snapshots.bring_back(kept, overwrites_newer.then_some(&name)))
+        self.with_snapshots(state, |snapshots| {
+            snapshots.bring_back(kept, overwrites_newer.then_some(&name))
+        })
     }
 
     /// A free name for further kept work, with a number behind it where needed.
-    fn free_name(&self, state: &RunState, prefix: &str, name: &str) -> Result<WorkerName, EngineError> {
-        let name: String = prefix.chars().chain(name.chars().take(MAX_NAME_CHARS)).collect();
+    fn free_name(
+        &self,
+        state: &RunState,
+        prefix: &str,
+        name: &str,
+    ) -> Result<WorkerName, EngineError> {
+        let name: String = prefix
+            .chars()
+            .chain(name.chars().take(MAX_NAME_CHARS))
+            .collect();
         let known = self.kept_work(state)?;
         let is_free = |name: &String| known.iter().all(|kept| kept.name != *name);
         let numbered = (2..=MAX_NUMBER).map(|number| format!("{name}-{number}"));
-        let name = std::iter::once(name.clone()).chain(numbered).find(is_free).unwrap_or(name);
-        Ok(WorkerName::new(self.run.id(), &name).map_err(|error| RestoreError::Unnamed(error.to_string()))?)
+        let name = std::iter::once(name.clone())
+            .chain(numbered)
+            .find(is_free)
+            .unwrap_or(name);
+        Ok(WorkerName::new(self.run.id(), &name)
+            .map_err(|error| RestoreError::Unnamed(error.to_string()))?)
     }
 
     /// Keeps files that the commit of a task's `own` files may displace: their staged content, and, where hooks run,
@@ -64,19 +83,43 @@ impl Engine<'_> {
         own: &[&str],
         settings: &GitSettings,
     ) -> Result<[Option<KeptWork>; 2], EngineError> {
-        let name = |prefix| self.free_name(state, prefix, self.kept_name(state, task, "").as_ref()?.worker()).ok();
+        let name = |prefix| {
+            self.free_name(
+                state,
+                prefix,
+                self.kept_name(state, task, "").as_ref()?.worker(),
+            )
+            .ok()
+        };
         let staged = match name(STAGED) {
-            Some(name) => self.with_snapshots(state, |snapshots| snapshots.keep_staged(&name, own))?,
+            Some(name) => {
+                self.with_snapshots(state, |snapshots| snapshots.keep_staged(&name, own))?
+            }
             None => None,
         };
-        let repository = self.work_tree.repository().map(|found| found.obeying(settings));
+        let repository = self
+            .work_tree
+            .repository()
+            .map(|found| found.obeying(settings));
         let has_hooks = repository.is_some_and(|found| has_commit_hooks(&found).unwrap_or(true));
-        let Some(name) = name(ASIDE).filter(|_| has_hooks) else { return Ok([None, staged]) };
-        let mut paths = uncommitted_paths(&self.work_tree).map_err(|error| RestoreError::Unnamed(error.to_string()))?;
-        let size = |path: &String| self.work_tree.root().join(path).symlink_metadata().map_or(0, |file| file.len());
+        let Some(name) = name(ASIDE).filter(|_| has_hooks) else {
+            return Ok([None, staged]);
+        };
+        let mut paths = uncommitted_paths(&self.work_tree)
+            .map_err(|error| RestoreError::Unnamed(error.to_string()))?;
+        let size = |path: &String| {
+            self.work_tree
+                .root()
+                .join(path)
+                .symlink_metadata()
+                .map_or(0, |file| file.len())
+        };
         paths.retain(|path| size(path) <= MAX_ASIDE_BYTES);
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-        Ok([Some(self.with_snapshots(state, |snapshots| snapshots.keep_paths(&name, &paths))?), staged])
+        Ok([
+            Some(self.with_snapshots(state, |snapshots| snapshots.keep_paths(&name, &paths))?),
+            staged,
+        ])
     }
 
     /// Releases work kept beside a commit, or records it, where the commit has displaced it, or nothing can say; gives
@@ -90,11 +133,16 @@ impl Engine<'_> {
         let now = self.with_snapshots(state, |snapshots| snapshots.compare_kept(kept));
         if now.is_ok_and(|now| !is_displaced(&now)) {
             // A leftover is settled with the next commit.
-            let _ = GitRepository::find(self.root).map(|repository| release_kept_work(&repository, kept));
+            let _ = GitRepository::find(self.root)
+                .map(|repository| release_kept_work(&repository, kept));
             return None;
         }
-        let displaced = EventKind::ChangesDisplaced { kept: kept.reference.clone() };
-        let _ = self.run.transact(&self.caller.actor, (self.now)(), |_| Ok((vec![displaced], ())));
+        let displaced = EventKind::ChangesDisplaced {
+            kept: kept.reference.clone(),
+        };
+        let _ = self.run.transact(&self.caller.actor, (self.now)(), |_| {
+            Ok((vec![displaced], ()))
+        });
         Some(displaced_line(&kept.reference))
     }
 
@@ -102,25 +150,35 @@ impl Engine<'_> {
     /// user. The caller holds the lock of the branch.
     pub(super) fn settle_commit(&self, state: &RunState) -> Vec<String> {
         let is_unsettled = |kept: &KeptWork| {
-            let is_beside = [ASIDE, STAGED].iter().any(|prefix| kept.name.starts_with(prefix));
+            let is_beside = [ASIDE, STAGED]
+                .iter()
+                .any(|prefix| kept.name.starts_with(prefix));
             is_beside && !state.displaced.contains(&kept.reference)
         };
-        let Some(repository) = GitRepository::find(self.root).filter(|_| state.parallel.is_none()) else {
+        let Some(repository) = GitRepository::find(self.root).filter(|_| state.parallel.is_none())
+        else {
             return Vec::new();
         };
         let settle = |kept: &KeptWork| {
             let _ = forget_intents(&repository, kept);
-            self.settle_kept(state, kept, |now| !now.restored.is_empty() || !now.differing.is_empty())
+            self.settle_kept(state, kept, |now| {
+                !now.restored.is_empty() || !now.differing.is_empty()
+            })
         };
         // Unreadable work stays kept.
         let kept = self.kept_work(state).unwrap_or_default();
-        kept.iter().filter(|kept| is_unsettled(kept)).filter_map(settle).collect()
+        kept.iter()
+            .filter(|kept| is_unsettled(kept))
+            .filter_map(settle)
+            .collect()
     }
 }
 
 impl RunState {
     /// Full name of the branch that the work of the run is for, or `HEAD`.
     pub fn work_branch(&self) -> &str {
-        self.parallel.as_ref().map_or("HEAD", |parallel| parallel.policy.branch.as_str())
+        self.parallel
+            .as_ref()
+            .map_or("HEAD", |parallel| parallel.policy.branch.as_str())
     }
 }

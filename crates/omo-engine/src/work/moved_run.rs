@@ -24,7 +24,10 @@ pub fn is_gone(state: &RunState) -> bool {
 /// the plan at the same place. Another work tree of the repository is none, and an older ledger does not tell its work
 /// tree. A run with a supervisor at work was not renamed.
 pub fn is_renamed(run: &Run, state: &RunState, root: &Path) -> bool {
-    let is_same = || state.worktree.is_some() && GitWorktree::at(root).map(|tree| tree.identity()) == state.worktree;
+    let is_same = || {
+        state.worktree.is_some()
+            && GitWorktree::at(root).map(|tree| tree.identity()) == state.worktree
+    };
     Path::new(&state.root) != root
         && is_gone(state)
         && root.join(&state.plan.source.path).is_file()
@@ -46,12 +49,28 @@ pub fn follow_renamed_project(
     let commands = planned_commands(&state.plan);
     let approved = pending_approval::commands_digest(root, &commands);
     // The approval was for this repository: a copy of it is asked about anew.
-    let is_same = pending_approval::commands_digest_at(Path::new(&state.root), root, &commands) == state.approved;
-    if let Some(given) = pending_approval::given(Some(state_home), &state.approved).filter(|_| is_same) {
+    let is_same = pending_approval::commands_digest_at(Path::new(&state.root), root, &commands)
+        == state.approved;
+    if let Some(given) =
+        pending_approval::given(Some(state_home), &state.approved).filter(|_| is_same)
+    {
         trust::approve(Some(state_home), root, &approved, given).ok()?;
     }
-    let moved = EventKind::RunMoved { root: root.to_str()?.to_owned(), approved };
-    run.transact(actor, now, |known| Ok((if known.root == state.root { vec![moved] } else { Vec::new() }, ()))).ok()?;
+    let moved = EventKind::RunMoved {
+        root: root.to_str()?.to_owned(),
+        approved,
+    };
+    run.transact(actor, now, |known| {
+        Ok((
+            if known.root == state.root {
+                vec![moved]
+            } else {
+                Vec::new()
+            },
+            (),
+        ))
+    })
+    .ok()?;
     Some(())
 }
 
@@ -70,7 +89,11 @@ mod tests {
     #[test]
     fn a_project_is_renamed_where_its_own_work_tree_has_the_plan_and_its_folder_is_gone() {
         let temp = tempfile::tempdir().unwrap();
-        let (old, new, home) = (temp.path().join("old"), temp.path().join("new"), temp.path().join("home"));
+        let (old, new, home) = (
+            temp.path().join("old"),
+            temp.path().join("new"),
+            temp.path().join("home"),
+        );
         for folder in [&new.join(".git"), &new.join("docs"), &home] {
             fs::create_dir_all(folder).unwrap();
         }
@@ -86,15 +109,33 @@ mod tests {
             guard: None,
         });
         let runs = RunStore::create(&new, Some(&home)).unwrap();
-        let (run, state) = runs.begin(&EventActor::default(), Timestamp::from_millis(0), opened, Vec::new()).unwrap();
+        let (run, state) = runs
+            .begin(
+                &EventActor::default(),
+                Timestamp::from_millis(0),
+                opened,
+                Vec::new(),
+            )
+            .unwrap();
         assert!(!is_renamed(&run, &state, &new), "its plan is not there");
         fs::write(new.join("docs/plan.md"), "").unwrap();
         assert!(is_renamed(&run, &state, &new));
         assert!(!is_renamed(&run, &state, &old));
-        for (worktree, why) in
-            [(None, "an older ledger"), (Some(WorktreeIdentity::Linked("1 2".into())), "another one")]
-        {
-            assert!(!is_renamed(&run, &RunState { worktree, ..state.clone() }, &new), "{why}");
+        for (worktree, why) in [
+            (None, "an older ledger"),
+            (Some(WorktreeIdentity::Linked("1 2".into())), "another one"),
+        ] {
+            assert!(
+                !is_renamed(
+                    &run,
+                    &RunState {
+                        worktree,
+                        ..state.clone()
+                    },
+                    &new
+                ),
+                "{why}"
+            );
         }
         fs::create_dir(&old).unwrap();
         assert!(!is_renamed(&run, &state, &new), "it is a copy");

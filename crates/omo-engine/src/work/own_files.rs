@@ -25,10 +25,24 @@ pub(super) struct OwnFiles<'a> {
 impl<'a> OwnFiles<'a> {
     /// The files of a task whose work began at `since`.
     pub(super) fn new(state: &'a RunState, task: &'a Task, since: Option<Timestamp>) -> Self {
-        let touch = state.plan.group_of(&task.id).into_iter().flat_map(|(_, group)| group.may_touch.iter());
-        let listed: Vec<&str> = task.files.iter().map(|file| &file.path).chain(touch).map(String::as_str).collect();
+        let touch = state
+            .plan
+            .group_of(&task.id)
+            .into_iter()
+            .flat_map(|(_, group)| group.may_touch.iter());
+        let listed: Vec<&str> = task
+            .files
+            .iter()
+            .map(|file| &file.path)
+            .chain(touch)
+            .map(String::as_str)
+            .collect();
         let others = concurrent_paths(UnlistedFiles::Fail, state, task, since);
-        Self { state, listed: (!listed.is_empty()).then(|| paths_within(&listed)), of_others: paths_within(&others) }
+        Self {
+            state,
+            listed: (!listed.is_empty()).then(|| paths_within(&listed)),
+            of_others: paths_within(&others),
+        }
     }
 
     pub(super) fn covers(&self, file: &str) -> bool {
@@ -42,7 +56,12 @@ impl<'a> OwnFiles<'a> {
 
 /// Paths that stay in the project: one that leads out of it would stand for anything.
 fn paths_within(paths: &[&str]) -> PlannedPaths {
-    PlannedPaths::new(paths.iter().copied().filter(|path| normalize_path(path).is_some()))
+    PlannedPaths::new(
+        paths
+            .iter()
+            .copied()
+            .filter(|path| normalize_path(path).is_some()),
+    )
 }
 
 /// The file is the plan's own, or one of those of a folder that is one plan.
@@ -59,15 +78,25 @@ pub(super) fn files_out_of_scope(
 ) -> Vec<String> {
     let scope = allowed_paths(unlisted, state, task);
     let is_named = |file: &&String| scope.iter().any(|named| path_covers(named, file));
-    files.iter().filter(|file| !scope.is_empty() && !is_named(file)).cloned().collect()
+    files
+        .iter()
+        .filter(|file| !scope.is_empty() && !is_named(file))
+        .cloned()
+        .collect()
 }
 
 /// Files that the checks of a plan run or obey, and that a task does not list; manifests are changed by any work.
 pub(super) fn judging_files(state: &RunState, task: &Task, mut files: Vec<String>) -> Vec<String> {
-    let words: BTreeSet<String> =
-        state.plan.labeled_checks().flat_map(|(_, check)| file_words(&check.command)).collect();
+    let words: BTreeSet<String> = state
+        .plan
+        .labeled_checks()
+        .flat_map(|(_, check)| file_words(&check.command))
+        .collect();
     files.retain(|file| {
-        let is_listed = task.files.iter().any(|listed| path_covers(&listed.path, file));
+        let is_listed = task
+            .files
+            .iter()
+            .any(|listed| path_covers(&listed.path, file));
         !is_listed && steers_checks(file, &words)
     });
     files
@@ -80,11 +109,21 @@ pub(super) fn steers_checks(file: &str, words: &BTreeSet<String>) -> bool {
 
 /// The paths that a task may change: its own, and, where it names none or its user lets it, those of its session. An
 /// empty list stands for all.
-pub(super) fn allowed_paths<'a>(unlisted: UnlistedFiles, state: &'a RunState, task: &'a Task) -> Vec<&'a str> {
+pub(super) fn allowed_paths<'a>(
+    unlisted: UnlistedFiles,
+    state: &'a RunState,
+    task: &'a Task,
+) -> Vec<&'a str> {
     let named = task.files.iter().map(|file| file.path.as_str());
     let is_widened = task.files.is_empty() || unlisted == UnlistedFiles::Include;
     let group = state.plan.group_of(&task.id).filter(|_| is_widened);
-    named.chain(group.into_iter().flat_map(|(_, group)| group.may_touch.iter().map(String::as_str))).collect()
+    named
+        .chain(
+            group
+                .into_iter()
+                .flat_map(|(_, group)| group.may_touch.iter().map(String::as_str)),
+        )
+        .collect()
 }
 
 /// The paths of tasks that other workers were at in the same work tree during this attempt. The writer of a file is
@@ -97,12 +136,24 @@ pub(super) fn concurrent_paths<'a>(
 ) -> Vec<&'a str> {
     let has_worktree = state.parallel.is_some();
     let was_at_work = |task: &&Task| {
-        let known = state.tasks.get(&task.id).filter(|_| !has_worktree && task.id != unit.id);
+        let known = state
+            .tasks
+            .get(&task.id)
+            .filter(|_| !has_worktree && task.id != unit.id);
         known.is_some_and(|known| {
-            let ended_since =
-                known.last_end.is_some() && known.updated_at.zip(since).is_some_and(|(at, since)| at > since);
+            let ended_since = known.last_end.is_some()
+                && known
+                    .updated_at
+                    .zip(since)
+                    .is_some_and(|(at, since)| at > since);
             known.running.is_some() || ended_since
         })
     };
-    state.plan.tasks.iter().filter(was_at_work).flat_map(|task| allowed_paths(unlisted, state, task)).collect()
+    state
+        .plan
+        .tasks
+        .iter()
+        .filter(was_at_work)
+        .flat_map(|task| allowed_paths(unlisted, state, task))
+        .collect()
 }

@@ -71,11 +71,19 @@ impl PlanFile {
     /// A missing or unreadable plan, one outside of the project, or a folder that is not one plan.
     pub fn read(root: &Path, current: &Path, given: &Path) -> Result<Self, PlanFileError> {
         let absolute = current.join(given);
-        let real = absolute.canonicalize().map_err(|source| read_error(&absolute, source))?;
-        let top = root.canonicalize().map_err(|source| read_error(root, source))?;
-        let inner = real.strip_prefix(&top).map_err(|_| PlanFileError::Outside(absolute.clone()))?;
-        let parts: Vec<String> =
-            inner.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+        let real = absolute
+            .canonicalize()
+            .map_err(|source| read_error(&absolute, source))?;
+        let top = root
+            .canonicalize()
+            .map_err(|source| read_error(root, source))?;
+        let inner = real
+            .strip_prefix(&top)
+            .map_err(|_| PlanFileError::Outside(absolute.clone()))?;
+        let parts: Vec<String> = inner
+            .components()
+            .map(|part| part.as_os_str().to_string_lossy().into_owned())
+            .collect();
         Self::load(&real, parts.join("/"))
     }
 
@@ -87,7 +95,9 @@ impl PlanFile {
     pub fn read_anywhere(root: &Path, current: &Path, given: &Path) -> Result<Self, PlanFileError> {
         match Self::read(root, current, given) {
             Err(PlanFileError::Outside(path)) => {
-                let real = path.canonicalize().map_err(|source| read_error(&path, source))?;
+                let real = path
+                    .canonicalize()
+                    .map_err(|source| read_error(&path, source))?;
                 Self::load(&real, real.to_string_lossy().into_owned())
             }
             read => read,
@@ -102,23 +112,45 @@ impl PlanFile {
     pub fn load(at: &Path, path: String) -> Result<Self, PlanFileError> {
         if !at.is_dir() {
             let folder = at.parent().unwrap_or(Path::new("")).to_owned();
-            return Ok(Self { path, bytes: read_plan_bytes(at)?, surroundings: PlanSurroundings::Beside(folder) });
+            return Ok(Self {
+                path,
+                bytes: read_plan_bytes(at)?,
+                surroundings: PlanSurroundings::Beside(folder),
+            });
         }
         // Top of the project.
-        let path = if path.is_empty() { ".".to_owned() } else { path };
+        let path = if path.is_empty() {
+            ".".to_owned()
+        } else {
+            path
+        };
         match plan_folder::find(at, &path)? {
-            PlanFolder::File(name) => Self::load(&at.join(&name), format!("{}/{name}", path.trim_end_matches('/'))),
+            PlanFolder::File(name) => Self::load(
+                &at.join(&name),
+                format!("{}/{name}", path.trim_end_matches('/')),
+            ),
             PlanFolder::Joined { plans, others } => {
                 let parts = plan_folder::read_parts(at, &path, &plans, others)?;
-                Ok(Self { path, bytes: Vec::new(), surroundings: PlanSurroundings::Joined(parts) })
+                Ok(Self {
+                    path,
+                    bytes: Vec::new(),
+                    surroundings: PlanSurroundings::Joined(parts),
+                })
             }
-            PlanFolder::Unclear(plans) => Err(PlanFileError::Folder { path, holds: plan_folder::describe(at, &plans) }),
+            PlanFolder::Unclear(plans) => Err(PlanFileError::Folder {
+                path,
+                holds: plan_folder::describe(at, &plans),
+            }),
         }
     }
 
     /// A plan of bytes from elsewhere, such as stdin.
     pub fn from_bytes(path: String, bytes: Vec<u8>) -> Self {
-        Self { path, bytes, surroundings: PlanSurroundings::Nothing }
+        Self {
+            path,
+            bytes,
+            surroundings: PlanSurroundings::Nothing,
+        }
     }
 
     /// The plan that it holds, with its goal by the files beside it.
@@ -153,7 +185,9 @@ impl PlanFile {
     pub fn files(&self) -> Vec<(&str, &[u8])> {
         match &self.surroundings {
             PlanSurroundings::Joined(parts) => parts.files().collect(),
-            PlanSurroundings::Nothing | PlanSurroundings::Beside(_) => vec![(&self.path, &self.bytes)],
+            PlanSurroundings::Nothing | PlanSurroundings::Beside(_) => {
+                vec![(&self.path, &self.bytes)]
+            }
         }
     }
 }
@@ -170,10 +204,16 @@ enum PlanSurroundings {
 }
 
 fn read_error(path: &Path, source: std::io::Error) -> PlanFileError {
-    if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
+    if matches!(
+        source.kind(),
+        ErrorKind::NotFound | ErrorKind::NotADirectory
+    ) {
         return PlanFileError::Missing(path.to_owned());
     }
-    PlanFileError::Read { path: path.to_owned(), source }
+    PlanFileError::Read {
+        path: path.to_owned(),
+        source,
+    }
 }
 
 /// Reads a plan's bytes: one more than a plan may have show that it is too large.
@@ -189,7 +229,9 @@ pub fn read_plan_bytes(path: &Path) -> Result<Vec<u8>, PlanFileError> {
     // As long as its metadata says, and one byte for its end: a buffer that has to grow is copied each time.
     let length = file.metadata().map_err(failed)?.len().min(MAX_PLAN_BYTES) + 1;
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
-    file.take(MAX_PLAN_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+    file.take(MAX_PLAN_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
     Ok(bytes)
 }
 
@@ -266,7 +308,9 @@ pub fn write_choices(
     choices: &[(PlanDecision, String)],
 ) -> Result<Option<String>, PlanFileError> {
     let path = &state.plan.source.path;
-    let Some(file) = ProjectFile::at(root, path) else { return Ok(None) };
+    let Some(file) = ProjectFile::at(root, path) else {
+        return Ok(None);
+    };
     if file.path().is_dir() {
         return Ok(None);
     }
@@ -275,18 +319,37 @@ pub fn write_choices(
         read => read?,
     };
     let now = dialects::read(path, &before, &state.plan);
-    let Ok(mut text) = String::from_utf8(before) else { return Ok(None) };
-    let label = |id: &str| choices.iter().find(|(decision, _)| decision.id == id).map(|(_, label)| label);
-    let known = now.preconditions.iter().filter_map(|precondition| match precondition {
-        Precondition::Decision(decision) => Some((decision, label(&decision.id)?)),
-        _ => None,
-    });
+    let Ok(mut text) = String::from_utf8(before) else {
+        return Ok(None);
+    };
+    let label = |id: &str| {
+        choices
+            .iter()
+            .find(|(decision, _)| decision.id == id)
+            .map(|(_, label)| label)
+    };
+    let known = now
+        .preconditions
+        .iter()
+        .filter_map(|precondition| match precondition {
+            Precondition::Decision(decision) => Some((decision, label(&decision.id)?)),
+            _ => None,
+        });
     let mut known: Vec<(&PlanDecision, &String)> = known.collect();
     // From the end on: earlier text keeps its place.
-    known.sort_by_key(|(decision, _)| std::cmp::Reverse(decision.choice_range.as_ref().map(|range| range.start)));
+    known.sort_by_key(|(decision, _)| {
+        std::cmp::Reverse(decision.choice_range.as_ref().map(|range| range.start))
+    });
     for (decision, label) in known {
-        let change = PlanChange::Choice { decision, option: label };
-        text = now.dialect.rules().write_back(&text, &change).unwrap_or(text);
+        let change = PlanChange::Choice {
+            decision,
+            option: label,
+        };
+        text = now
+            .dialect
+            .rules()
+            .write_back(&text, &change)
+            .unwrap_or(text);
     }
     file.replace(text.as_bytes())?;
     Ok(Some(sha256_hex(text.as_bytes())))

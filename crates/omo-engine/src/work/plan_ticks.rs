@@ -34,20 +34,35 @@ impl<'s> DueTicks<'s> {
         if state.plan.source.sha256_without_state.is_none() || state.tick_refusal.is_some() {
             return Self::default();
         }
-        let has_passed =
-            |task: &Task| state.tasks.get(&task.id).is_some_and(|known| known.status == TaskStatus::Passed);
+        let has_passed = |task: &Task| {
+            state
+                .tasks
+                .get(&task.id)
+                .is_some_and(|known| known.status == TaskStatus::Passed)
+        };
         let is_ticked = |task: &Task| state.ticked.contains(&task.id);
         let tasks = || state.plan.work_tasks();
         Self {
-            done: tasks().filter(|task| has_passed(task) && !is_ticked(task)).collect(),
-            open: tasks().filter(|task| !has_passed(task) && is_ticked(task)).collect(),
+            done: tasks()
+                .filter(|task| has_passed(task) && !is_ticked(task))
+                .collect(),
+            open: tasks()
+                .filter(|task| !has_passed(task) && is_ticked(task))
+                .collect(),
         }
     }
 
     /// Ticks of tasks whose work is in the user's files: that of parallel workers is only once their branch has moved.
     fn of_checkout(state: &'s RunState) -> Self {
-        let is_there = state.parallel.as_ref().is_none_or(|parallel| parallel.landed.is_some());
-        if is_there { Self::of(state) } else { Self::default() }
+        let is_there = state
+            .parallel
+            .as_ref()
+            .is_none_or(|parallel| parallel.landed.is_some());
+        if is_there {
+            Self::of(state)
+        } else {
+            Self::default()
+        }
     }
 
     fn is_empty(&self) -> bool {
@@ -79,7 +94,14 @@ impl TickedPlan {
 
 /// Ticks passed tasks in the text of a plan, once the work of all tasks is merged; `None` where none is to be ticked.
 pub(crate) fn tick_merged(state: &RunState, bytes: &[u8]) -> Option<TickedPlan> {
-    tick_text(state, bytes, &DueTicks { open: Vec::new(), ..DueTicks::of(state) })
+    tick_text(
+        state,
+        bytes,
+        &DueTicks {
+            open: Vec::new(),
+            ..DueTicks::of(state)
+        },
+    )
 }
 
 /// A plan's text with the due ticks. A task with another text than the run's is left as it is, and so is a missing one.
@@ -90,7 +112,10 @@ fn tick_text(state: &RunState, bytes: &[u8], due: &DueTicks<'_>) -> Option<Ticke
         return None;
     }
     let rules = now.dialect.rules();
-    let is_same = |task: &&&Task| now.task(&task.id).is_some_and(|now| now.body_sha256 == task.body_sha256);
+    let is_same = |task: &&&Task| {
+        now.task(&task.id)
+            .is_some_and(|now| now.body_sha256 == task.body_sha256)
+    };
     let mut write = |tasks: &[&Task], change: fn(&str) -> PlanChange<'_>| -> Vec<String> {
         let mut written = Vec::new();
         for task in tasks.iter().filter(is_same) {
@@ -104,7 +129,12 @@ fn tick_text(state: &RunState, bytes: &[u8], due: &DueTicks<'_>) -> Option<Ticke
     let ticked = write(&due.done, |task| PlanChange::Done { task });
     let opened = write(&due.open, |task| PlanChange::Open { task });
     let is_known = is_known(state, now);
-    (!ticked.is_empty() || !opened.is_empty()).then_some(TickedPlan { text, ticked, opened, is_known })
+    (!ticked.is_empty() || !opened.is_empty()).then_some(TickedPlan {
+        text,
+        ticked,
+        opened,
+        is_known,
+    })
 }
 
 fn is_known(state: &RunState, now: Plan) -> bool {
@@ -116,23 +146,41 @@ fn is_known(state: &RunState, now: Plan) -> bool {
 /// # Errors
 ///
 /// The reason why the file has to be left as it is.
-fn tick_file(engine: &Engine<'_>, state: &RunState, due: &DueTicks<'_>) -> Result<Option<EventKind>, String> {
+fn tick_file(
+    engine: &Engine<'_>,
+    state: &RunState,
+    due: &DueTicks<'_>,
+) -> Result<Option<EventKind>, String> {
     let outside = || "it lies outside of the project".to_owned();
     let file = ProjectFile::at(engine.root, &state.plan.source.path).ok_or_else(outside)?;
     for _ in 0..ATTEMPTS {
-        let Some(before) = file.read(MAX_PLAN_BYTES).map_err(|error| error.to_string())? else { return Ok(None) };
-        let Some(ticked) = tick_text(state, &before, due) else { return Ok(None) };
+        let Some(before) = file
+            .read(MAX_PLAN_BYTES)
+            .map_err(|error| error.to_string())?
+        else {
+            return Ok(None);
+        };
+        let Some(ticked) = tick_text(state, &before, due) else {
+            return Ok(None);
+        };
         let is_written = ticked.text.as_bytes() == before;
-        if !is_written && fs::metadata(file.path()).is_ok_and(|found| found.permissions().readonly()) {
+        if !is_written
+            && fs::metadata(file.path()).is_ok_and(|found| found.permissions().readonly())
+        {
             return Err("its user has made it read-only".to_owned());
         }
-        let replaced = || file.replace_unchanged(&before, ticked.text.as_bytes()).map_err(|error| error.to_string());
+        let replaced = || {
+            file.replace_unchanged(&before, ticked.text.as_bytes())
+                .map_err(|error| error.to_string())
+        };
         if is_written || replaced()? {
             return Ok(Some(ticked.to_event(None)));
         }
     }
     let path = &state.plan.source.path;
-    (engine.warn)(&format!("{path} is being written by another program; the next command ticks what has passed"));
+    (engine.warn)(&format!(
+        "{path} is being written by another program; the next command ticks what has passed"
+    ));
     Ok(None)
 }
 
@@ -153,11 +201,15 @@ impl Engine<'_> {
             Ok(Some(event)) => event,
             Err(reason) => {
                 let path = &state.plan.source.path;
-                (self.warn)(&format!("what has passed is not ticked in {path}, which is left as it is: {reason}"));
+                (self.warn)(&format!(
+                    "what has passed is not ticked in {path}, which is left as it is: {reason}"
+                ));
                 EventKind::PlanNotTicked { reason }
             }
         };
-        let ((), state) = self.run.transact(&self.caller.actor, (self.now)(), |_| Ok((vec![event], ())))?;
+        let ((), state) = self
+            .run
+            .transact(&self.caller.actor, (self.now)(), |_| Ok((vec![event], ())))?;
         Ok(state)
     }
 
@@ -171,10 +223,22 @@ impl Engine<'_> {
             .as_ref()
             .filter(|_| self.work_tree.root() == self.root && task.state != PlannedState::Done)?;
         let path = &state.plan.source.path;
-        let bytes = ProjectFile::at(self.root, path)?.read(MAX_PLAN_BYTES).ok()??;
+        let bytes = ProjectFile::at(self.root, path)?
+            .read(MAX_PLAN_BYTES)
+            .ok()??;
         let now = dialects::read(path, &bytes, &state.plan);
-        let ticked = vec![now.task(&task.id).filter(|now| now.state == PlannedState::Done)?.id.clone()];
-        Some(EventKind::PlanTicked { ticked, opened: Vec::new(), plan_sha256: None, tip: None })
+        let ticked = vec![
+            now.task(&task.id)
+                .filter(|now| now.state == PlannedState::Done)?
+                .id
+                .clone(),
+        ];
+        Some(EventKind::PlanTicked {
+            ticked,
+            opened: Vec::new(),
+            plan_sha256: None,
+            tip: None,
+        })
     }
 
     /// Takes back ticks of a parallel worker in its own worktree: omo ticks passed tasks once all is merged, and ticks
@@ -192,14 +256,19 @@ impl Engine<'_> {
         let now = file.read(MAX_PLAN_BYTES).ok()??;
         let repository = self.work_tree.repository()?;
         let name = path_in_repository(&repository, self.work_tree.root(), path)?;
-        let committed = committed_file(&repository, &head_commit(&self.work_tree)?, &name).ok()??;
+        let committed =
+            committed_file(&repository, &head_commit(&self.work_tree)?, &name).ok()??;
         if open_text(state, now.clone())? != open_text(state, committed.bytes.clone())? {
             return None;
         }
         // git may have checked it out with other line ends.
         let text = String::from_utf8(committed.bytes).ok()?;
         let has_returns = now.windows(2).any(|pair| pair == b"\r\n") && !text.contains('\r');
-        let text = if has_returns { text.replace('\n', "\r\n") } else { text };
+        let text = if has_returns {
+            text.replace('\n', "\r\n")
+        } else {
+            text
+        };
         file.replace_unchanged(&now, text.as_bytes()).ok().map(drop)
     }
 
@@ -218,14 +287,25 @@ impl Engine<'_> {
         found
     }
 
-    fn is_plan_only_ticked(&self, state: &RunState, from: &TreeSnapshot, to: &TreeSnapshot) -> bool {
-        let open = |tree: &TreeSnapshot| open_text(state, self.snapshots().file(tree, &state.plan.source.path)?);
+    fn is_plan_only_ticked(
+        &self,
+        state: &RunState,
+        from: &TreeSnapshot,
+        to: &TreeSnapshot,
+    ) -> bool {
+        let open = |tree: &TreeSnapshot| {
+            open_text(state, self.snapshots().file(tree, &state.plan.source.path)?)
+        };
         open(from).is_some_and(|before| open(to) == Some(before))
     }
 }
 
 /// Path of a project's file from the top of the repository; `None` outside of it.
-pub(crate) fn path_in_repository(repository: &GitRepository, root: &Path, path: &str) -> Option<String> {
+pub(crate) fn path_in_repository(
+    repository: &GitRepository,
+    root: &Path,
+    path: &str,
+) -> Option<String> {
     let root = root.canonicalize().ok()?;
     let inner = root.strip_prefix(repository.top()).ok()?.join(path);
     Some(inner.to_str()?.replace('\\', "/")).filter(|path| !path.starts_with('/'))
@@ -234,5 +314,12 @@ pub(crate) fn path_in_repository(repository: &GitRepository, root: &Path, path: 
 /// A plan's text with every task open, whatever its lines end with; `None` where its dialect keeps no state in it.
 fn open_text(state: &RunState, bytes: Vec<u8>) -> Option<String> {
     let text = String::from_utf8(bytes).ok()?;
-    Some(state.plan.dialect.rules().without_state(&text)?.replace("\r\n", "\n"))
+    Some(
+        state
+            .plan
+            .dialect
+            .rules()
+            .without_state(&text)?
+            .replace("\r\n", "\n"),
+    )
 }

@@ -34,11 +34,21 @@ struct RunLookout<'a, N> {
 
 impl<'a, N: Fn(&RunState) -> bool> RunLookout<'a, N> {
     fn new(run: &'a Run, is_needed: N) -> Self {
-        Self { run, is_needed, every: LOOK_EVERY, looked: None, is_over: false }
+        Self {
+            run,
+            is_needed,
+            every: LOOK_EVERY,
+            looked: None,
+            is_over: false,
+        }
     }
 
     fn goes_on(&mut self) -> bool {
-        if !self.is_over && self.looked.is_none_or(|looked| looked.elapsed() >= self.every) {
+        if !self.is_over
+            && self
+                .looked
+                .is_none_or(|looked| looked.elapsed() >= self.every)
+        {
             self.looked = Some(Instant::now());
             self.is_over = match self.run.state() {
                 Ok(state) => !(self.is_needed)(&state),
@@ -74,18 +84,28 @@ impl Engine<'_> {
 
 impl Engine<'_> {
     /// Ends the run before its end, as [`Engine::end_commits`].
-    pub fn cancel(&self, reason: &str, patience: Duration) -> Result<(String, RunState), EngineError> {
+    pub fn cancel(
+        &self,
+        reason: &str,
+        patience: Duration,
+    ) -> Result<(String, RunState), EngineError> {
         self.end_commits(true, patience, |state| verbs::cancel_run(state, reason))
     }
 
     /// Reports that the worker of a task is gone, as [`Engine::end_commits`].
-    pub fn lose_worker(&self, task: &str, patience: Duration) -> Result<(String, RunState), EngineError> {
+    pub fn lose_worker(
+        &self,
+        task: &str,
+        patience: Duration,
+    ) -> Result<(String, RunState), EngineError> {
         let is_judged = match self.run.try_lock_check(task) {
             // Refused below as an unknown task.
             Err(RunStoreError::Id(_)) => false,
             lock => lock?.is_none(),
         };
-        self.end_commits(is_judged, patience, |state| verbs::report_lost_worker(state, task))
+        self.end_commits(is_judged, patience, |state| {
+            verbs::report_lost_worker(state, task)
+        })
     }
 
     /// Ends the run or an attempt, and gives the lines about its commit or landing under way. After that nothing moves
@@ -102,10 +122,18 @@ impl Engine<'_> {
         let before = checked_out().unwrap_or_default();
         let mut at_work = Vec::new();
         let state = self.decide(|state| {
-            at_work = state.running_attempts().map(|(id, _)| id.to_owned()).collect();
+            at_work = state
+                .running_attempts()
+                .map(|(id, _)| id.to_owned())
+                .collect();
             Ok(vec![decide(state)?])
         })?;
-        at_work.retain(|id| state.tasks.get(id).is_some_and(|known| known.running.is_none()));
+        at_work.retain(|id| {
+            state
+                .tasks
+                .get(id)
+                .is_some_and(|known| known.running.is_none())
+        });
         let mut alone = self.run.lock_branch(Duration::ZERO)?;
         let was_free = alone.is_some();
         if alone.is_none() && !may_commit {
@@ -139,9 +167,12 @@ impl Engine<'_> {
         let commit = short_commit(&now);
         let mut words = match settled {
             _ if !is_free => {
-                " What it is committing has not ended yet, and may still come: see `git log -1`.".to_owned()
+                " What it is committing has not ended yet, and may still come: see `git log -1`."
+                    .to_owned()
             }
-            Err(error) => format!(" Its move of your branch was cut short: {error}; `omo run resume` ends that."),
+            Err(error) => format!(
+                " Its move of your branch was cut short: {error}; `omo run resume` ends that."
+            ),
             Ok(()) if is_moved => format!(" Your branch moved before it ended, to {commit}."),
             Ok(()) if was_free => String::new(),
             Ok(()) => format!(" What it was committing was ended; your branch is at {commit}."),
@@ -153,37 +184,78 @@ impl Engine<'_> {
         Ok((words, state))
     }
 
-    fn unrecorded_commit<'a>(&self, state: &RunState, ended: &'a [String], commit: &str) -> Option<&'a String> {
-        let is_recorded =
-            |known: &TaskState| known.last_end.as_ref().is_some_and(|end| end.commit.as_deref() == Some(commit));
-        let repository = GitRepository::find(self.root).filter(|_| !state.tasks.values().any(is_recorded))?;
+    fn unrecorded_commit<'a>(
+        &self,
+        state: &RunState,
+        ended: &'a [String],
+        commit: &str,
+    ) -> Option<&'a String> {
+        let is_recorded = |known: &TaskState| {
+            known
+                .last_end
+                .as_ref()
+                .is_some_and(|end| end.commit.as_deref() == Some(commit))
+        };
+        let repository =
+            GitRepository::find(self.root).filter(|_| !state.tasks.values().any(is_recorded))?;
         let last = commit_messages(&repository, &format!("{commit}^"), commit).ok()?;
-        ended.iter().find(|task| find_task_commit(&last, self.run.id(), task) == Some(commit))
+        ended
+            .iter()
+            .find(|task| find_task_commit(&last, self.run.id(), task) == Some(commit))
     }
 
     fn note_commit(&self, state: &RunState, task: &str, commit: &str) -> Result<(), EngineError> {
-        let Some(known) = state.tasks.get(task) else { return Ok(()) };
+        let Some(known) = state.tasks.get(task) else {
+            return Ok(());
+        };
         let reason = known.reason.as_deref().unwrap_or_default();
-        let reason = format!("{reason}; its commit {} was made before that", short_commit(commit));
-        let held = EventKind::TaskHeld { task: task.to_owned(), attempt: known.attempts + 1, reason, is_pause: true };
+        let reason = format!(
+            "{reason}; its commit {} was made before that",
+            short_commit(commit)
+        );
+        let held = EventKind::TaskHeld {
+            task: task.to_owned(),
+            attempt: known.attempts + 1,
+            reason,
+            is_pause: true,
+        };
         self.transact(|_| Ok((vec![held], ()))).map(drop)
     }
 
     /// Records a landing whose process ended before it could, unless it was recorded meanwhile.
     fn record_landing(&self, from: String, to: String) -> Result<(), EngineError> {
-        let unsigned = GitRepository::find(self.root).and_then(|found| unsigned_commits(&found, &from, &to).ok());
-        let landed =
-            EventKind::Landed { from, to, unsigned: unsigned.unwrap_or_default(), other_checkouts: Vec::new() };
-        let is_new = |state: &RunState| state.parallel.as_ref().is_some_and(|parallel| parallel.landed.is_none());
-        self.transact(|state| Ok((is_new(state).then_some(landed).into_iter().collect(), ()))).map(drop)
+        let unsigned = GitRepository::find(self.root)
+            .and_then(|found| unsigned_commits(&found, &from, &to).ok());
+        let landed = EventKind::Landed {
+            from,
+            to,
+            unsigned: unsigned.unwrap_or_default(),
+            other_checkouts: Vec::new(),
+        };
+        let is_new = |state: &RunState| {
+            state
+                .parallel
+                .as_ref()
+                .is_some_and(|parallel| parallel.landed.is_none())
+        };
+        self.transact(|state| Ok((is_new(state).then_some(landed).into_iter().collect(), ())))
+            .map(drop)
     }
 }
 
 /// The unrecorded move of the user's branch: its old tip, and the checked-out commit.
 fn unrecorded_landing(state: &RunState, commit: &str) -> Option<[String; 2]> {
-    let parallel = state.parallel.as_ref().filter(|parallel| parallel.landed.is_none())?;
-    let from = user_branch_base(state, parallel).filter(|from| *from != commit && parallel.tip == commit)?;
-    let is_whole = state.plan.groups.iter().all(|group| parallel.has_status(&group.id, &[GroupStatus::Merged]));
+    let parallel = state
+        .parallel
+        .as_ref()
+        .filter(|parallel| parallel.landed.is_none())?;
+    let from = user_branch_base(state, parallel)
+        .filter(|from| *from != commit && parallel.tip == commit)?;
+    let is_whole = state
+        .plan
+        .groups
+        .iter()
+        .all(|group| parallel.has_status(&group.id, &[GroupStatus::Merged]));
     is_whole.then(|| [from.to_owned(), commit.to_owned()])
 }
 
@@ -221,7 +293,10 @@ mod tests {
             let (actor, now) = (EventActor::default(), Timestamp::from_millis(0));
             let runs = RunStore::create(&root, Some(&home)).unwrap();
             let (run, _) = runs.begin(&actor, now, opened, Vec::new()).unwrap();
-            let lookout = |every| RunLookout { every, ..RunLookout::new(&run, |state: &RunState| !state.is_over()) };
+            let lookout = |every| RunLookout {
+                every,
+                ..RunLookout::new(&run, |state: &RunState| !state.is_over())
+            };
             let (mut always, mut once) = (lookout(Duration::ZERO), lookout(Duration::MAX));
             assert!(always.goes_on() && once.goes_on());
             let ledger = fs::read(run.ledger_path()).unwrap();
@@ -231,8 +306,11 @@ mod tests {
             if is_removed {
                 fs::remove_dir_all(run.folder()).unwrap();
             } else {
-                let cancelled = EventKind::RunCancelled { reason: String::new() };
-                run.transact(&actor, now, |_| Ok((vec![cancelled], ()))).unwrap();
+                let cancelled = EventKind::RunCancelled {
+                    reason: String::new(),
+                };
+                run.transact(&actor, now, |_| Ok((vec![cancelled], ())))
+                    .unwrap();
             }
             assert!(!always.goes_on() && !always.goes_on());
             assert!(once.goes_on(), "it is not due");

@@ -69,19 +69,47 @@ pub struct RunOpening {
 
 impl From<RunOpening> for EventKind {
     fn from(opening: RunOpening) -> Self {
-        let RunOpening { plan, commands_digest: approved, root, worktree, head, scope, mode, guard } = opening;
-        let base = head.as_ref().and_then(CheckoutHead::commit).map(str::to_owned);
-        let branch = head.as_ref().and_then(CheckoutHead::reference).map(str::to_owned);
-        Self::RunOpened { plan: Box::new(plan), approved, root, worktree, base, branch, scope, mode: Some(mode), guard }
+        let RunOpening {
+            plan,
+            commands_digest: approved,
+            root,
+            worktree,
+            head,
+            scope,
+            mode,
+            guard,
+        } = opening;
+        let base = head
+            .as_ref()
+            .and_then(CheckoutHead::commit)
+            .map(str::to_owned);
+        let branch = head
+            .as_ref()
+            .and_then(CheckoutHead::reference)
+            .map(str::to_owned);
+        Self::RunOpened {
+            plan: Box::new(plan),
+            approved,
+            root,
+            worktree,
+            base,
+            branch,
+            scope,
+            mode: Some(mode),
+            guard,
+        }
     }
 }
 
 /// The commands of a plan as its user is asked about them. One that is run for a task, and at the end once more, is
 /// asked about once.
 pub fn planned_commands(plan: &Plan) -> Vec<PlannedCommand> {
-    let is_same = |one: &TaskCheck, other: &TaskCheck| one.command == other.command && one.cwd == other.cwd;
-    let is_of_a_task =
-        |check| plan.labeled_checks().any(|(task, known)| task != FINAL_CHECKS_ID && is_same(known, check));
+    let is_same =
+        |one: &TaskCheck, other: &TaskCheck| one.command == other.command && one.cwd == other.cwd;
+    let is_of_a_task = |check| {
+        plan.labeled_checks()
+            .any(|(task, known)| task != FINAL_CHECKS_ID && is_same(known, check))
+    };
     let command = |(task, check): (&str, &TaskCheck)| PlannedCommand {
         task: task.to_owned(),
         command: check.command.clone(),
@@ -98,18 +126,29 @@ impl Engine<'_> {
     pub fn require_approval(&self, state: &RunState) -> Result<(), EngineError> {
         let commands = planned_commands(&state.plan);
         let is_same = pending_approval::commands_digest(self.root, &commands) == state.approved;
-        if commands.is_empty() || (is_same && pending_approval::is_approved(Some(self.state_home), &state.approved)) {
+        if commands.is_empty()
+            || (is_same && pending_approval::is_approved(Some(self.state_home), &state.approved))
+        {
             return Ok(());
         }
         Err(EngineError::Refused(VerbRefusal {
             kind: VerbRefusalKind::Human,
-            message: "the commands of this plan are not, or no longer, approved: nothing of them runs".to_owned(),
-            hint: format!("`{}` shows them and how they are approved", open_command(state)),
+            message:
+                "the commands of this plan are not, or no longer, approved: nothing of them runs"
+                    .to_owned(),
+            hint: format!(
+                "`{}` shows them and how they are approved",
+                open_command(state)
+            ),
         }))
     }
 
     /// Begins with a task: remembers the work tree, and gives the worker's brief.
-    pub fn start(&self, id: &str, watcher: &mut impl CommandWatcher) -> Result<StartedTask, EngineError> {
+    pub fn start(
+        &self,
+        id: &str,
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<StartedTask, EngineError> {
         let state = self.wait_until_noted(self.run.state()?)?;
         // A client of the run itself works by the ledger, whatever becomes of the file meanwhile.
         if self.caller.group.is_none() {
@@ -117,14 +156,22 @@ impl Engine<'_> {
         }
         self.require_approval(&state)?;
         // Refused before anything costs time; decided again under the lock.
-        let (task, state) = self.transact(|state| Ok((Vec::new(), verbs::may_start(state, id)?.clone())))?;
+        let (task, state) =
+            self.transact(|state| Ok((Vec::new(), verbs::may_start(state, id)?.clone())))?;
         self.require_own_tree(&state, id)?;
         let mut state = self.restore_due_tasks(state)?;
         let vacuous = known_green_checks(&state, &task);
-        let WorktreeBaseline { tree, snapshot: kept, head, .. } = self.baseline(&state, &task)?;
+        let WorktreeBaseline {
+            tree,
+            snapshot: kept,
+            head,
+            ..
+        } = self.baseline(&state, &task)?;
         let vacuous = vacuous.map_or_else(|| self.find_green_checks(&state, &task, watcher), Ok)?;
         let is_verification = task.is_verification();
-        let searched = is_verification.then(|| self.search_unfinished_of_run(&state, tree.as_deref())).flatten();
+        let searched = is_verification
+            .then(|| self.search_unfinished_of_run(&state, tree.as_deref()))
+            .flatten();
         if let Some(EventKind::UnfinishedSearched { unfinished }) = &searched {
             state.unfinished = Some(unfinished.clone());
         }
@@ -142,11 +189,19 @@ impl Engine<'_> {
             snapshot: kept,
             head,
         };
-        let begun =
-            |state: &RunState| Ok(std::iter::once(verbs::start_attempt(state, id, start)?).chain(searched).collect());
+        let begun = |state: &RunState| {
+            Ok(std::iter::once(verbs::start_attempt(state, id, start)?)
+                .chain(searched)
+                .collect())
+        };
         let ((), state) = self.transact(|state| Ok((begun(state)?, ())))?;
         let attempt = state.tasks.get(id).map_or(1, |task| task.attempts);
-        Ok(StartedTask { brief, task, attempt, ticket: made.text })
+        Ok(StartedTask {
+            brief,
+            task,
+            attempt,
+            ticket: made.text,
+        })
     }
 
     /// The run once it has the record of the calling client, which may be faster than the supervisor that writes it.
@@ -179,14 +234,27 @@ impl Engine<'_> {
             return Ok(Vec::new());
         }
         let first = task.red_check.iter().count();
-        let is_of_this_work = |check: &TaskCheck| !evidence_rules::judges_earlier_work(state, task, check);
+        let is_of_this_work =
+            |check: &TaskCheck| !evidence_rules::judges_earlier_work(state, task, check);
         let mut green = Vec::new();
-        for (place, known) in task.all_checks().enumerate().skip(first).filter(|(_, check)| is_of_this_work(check)) {
-            let short =
-                TaskCheck { timeout_seconds: known.effective_timeout().min(BASELINE_CHECK_SECONDS), ..known.clone() };
+        for (place, known) in task
+            .all_checks()
+            .enumerate()
+            .skip(first)
+            .filter(|(_, check)| is_of_this_work(check))
+        {
+            let short = TaskCheck {
+                timeout_seconds: known.effective_timeout().min(BASELINE_CHECK_SECONDS),
+                ..known.clone()
+            };
             watcher.begins(&known.command, place, task.all_checks().count());
-            let outcome =
-                task_check::run(&short, self.work_tree.root(), self.environment, None, self.is_wanted(watcher));
+            let outcome = task_check::run(
+                &short,
+                self.work_tree.root(),
+                self.environment,
+                None,
+                self.is_wanted(watcher),
+            );
             let outcome = outcome.ok_or(EngineError::Cancelled)?;
             if outcome.is_green() {
                 green.push(place);
@@ -198,7 +266,10 @@ impl Engine<'_> {
 
 /// The checks of a step that were green before its first attempt: one that is green now may be by its own work.
 fn known_green_checks(state: &RunState, task: &Task) -> Option<Vec<usize>> {
-    let known = state.tasks.get(&task.id).filter(|known| state.is_ultraplan() && known.baseline.is_some())?;
+    let known = state
+        .tasks
+        .get(&task.id)
+        .filter(|known| state.is_ultraplan() && known.baseline.is_some())?;
     Some(known.already_green.clone())
 }
 
@@ -218,16 +289,27 @@ pub(crate) fn tree_from_text(tree: &str) -> Option<TreeSnapshot> {
 }
 
 fn guarded_test_files(state: &RunState, task: &Task) -> Vec<(String, String)> {
-    let tests = task.pair.as_ref().filter(|_| task.kind != TaskKind::Tests).and_then(|pair| state.tasks.get(pair));
+    let tests = task
+        .pair
+        .as_ref()
+        .filter(|_| task.kind != TaskKind::Tests)
+        .and_then(|pair| state.tasks.get(pair));
     let passed = tests.filter(|tests| tests.status == TaskStatus::Passed);
-    passed.and_then(|tests| tests.last_end.as_ref()).map(|end| end.test_digests.clone()).unwrap_or_default()
+    passed
+        .and_then(|tests| tests.last_end.as_ref())
+        .map(|end| end.test_digests.clone())
+        .unwrap_or_default()
 }
 
 /// The brief of a worker about its task, in Markdown.
 pub fn task_brief(state: &RunState, task: &Task) -> String {
     let brief = brief_of_kind(state, task);
     // A verifier judges by its own look.
-    if task.is_verification() { brief } else { brief + &worker_notes(state, &task.id) }
+    if task.is_verification() {
+        brief
+    } else {
+        brief + &worker_notes(state, &task.id)
+    }
 }
 
 fn brief_of_kind(state: &RunState, task: &Task) -> String {
@@ -262,7 +344,11 @@ fn brief_of_kind(state: &RunState, task: &Task) -> String {
     let guarded = guarded_test_files(state, task);
     if !guarded.is_empty() {
         let names: Vec<&str> = guarded.iter().map(|(path, _)| path.as_str()).collect();
-        let _ = writeln!(text, "- Stay exactly as they are: {}. A change of them fails the {word}.", names.join(", "));
+        let _ = writeln!(
+            text,
+            "- Stay exactly as they are: {}. A change of them fails the {word}.",
+            names.join(", ")
+        );
     }
     describe_earlier_work(&mut text, state, task);
     text
@@ -279,29 +365,59 @@ fn describe_files(text: &mut String, task: &Task) {
         FileAction::Test => "test",
         FileAction::Delete => "delete",
     };
-    let names: Vec<String> = task.files.iter().map(|file| format!("{} `{}`", verb(file.action), file.path)).collect();
-    let _ = writeln!(text, "- Files: {}. Any other file that changes is reported.", names.join(", "));
+    let names: Vec<String> = task
+        .files
+        .iter()
+        .map(|file| format!("{} `{}`", verb(file.action), file.path))
+        .collect();
+    let _ = writeln!(
+        text,
+        "- Files: {}. Any other file that changes is reported.",
+        names.join(", ")
+    );
 }
 
 fn describe_checks(text: &mut String, task: &Task) {
     if task.checks.is_empty() && task.red_check.is_none() {
-        let _ = writeln!(text, "- The plan names no check: this can end as unproved at best.");
+        let _ = writeln!(
+            text,
+            "- The plan names no check: this can end as unproved at best."
+        );
     }
-    let is_first = |check: &TaskCheck| task.kind != TaskKind::Tests && task.red_check.as_ref() == Some(check);
+    let is_first =
+        |check: &TaskCheck| task.kind != TaskKind::Tests && task.red_check.as_ref() == Some(check);
     for check in task.all_checks() {
         let expected = match check.expect.exit {
             ExpectedExit::Zero => "has to end with status 0".to_owned(),
-            ExpectedExit::NonZero if is_first(check) => "has to fail without the work, and to pass with it".to_owned(),
-            ExpectedExit::NonZero => "has to fail, because what it tests is not there yet".to_owned(),
+            ExpectedExit::NonZero if is_first(check) => {
+                "has to fail without the work, and to pass with it".to_owned()
+            }
+            ExpectedExit::NonZero => {
+                "has to fail, because what it tests is not there yet".to_owned()
+            }
             ExpectedExit::Exactly(status) => format!("has to end with status {status}"),
         };
-        let says = check.expect.stdout_has.as_ref().map(|has| format!(" and to print `{has}`")).unwrap_or_default();
-        let _ = writeln!(text, "- omo runs `{}`, which {expected}{says}.", check.command);
+        let says = check
+            .expect
+            .stdout_has
+            .as_ref()
+            .map(|has| format!(" and to print `{has}`"))
+            .unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "- omo runs `{}`, which {expected}{says}.",
+            check.command
+        );
     }
 }
 
 fn describe_earlier_work(text: &mut String, state: &RunState, task: &Task) {
-    let end = |id: &str| state.tasks.get(id).and_then(|known| known.last_end.as_ref());
+    let end = |id: &str| {
+        state
+            .tasks
+            .get(id)
+            .and_then(|known| known.last_end.as_ref())
+    };
     for id in &task.deps {
         if let Some(note) = end(id).and_then(|end| end.note.as_ref()) {
             let _ = writeln!(text, "- From {id}: {note}");
@@ -309,9 +425,12 @@ fn describe_earlier_work(text: &mut String, state: &RunState, task: &Task) {
     }
     let known = state.tasks.get(&task.id);
     if known.is_some_and(|known| known.is_stale) {
-        let _ = writeln!(text, "- It was done before the plan was edited; what is there may be of the old text.");
-    } else if let Some(end) =
-        end(&task.id).filter(|_| state.standing(&task.id) != Some(TaskStanding::Is(TaskStatus::Passed)))
+        let _ = writeln!(
+            text,
+            "- It was done before the plan was edited; what is there may be of the old text."
+        );
+    } else if let Some(end) = end(&task.id)
+        .filter(|_| state.standing(&task.id) != Some(TaskStanding::Is(TaskStatus::Passed)))
     {
         let _ = writeln!(text, "- The last attempt: {}", end.evidence);
         if let Some(other) = &task.alternative {
@@ -319,6 +438,9 @@ fn describe_earlier_work(text: &mut String, state: &RunState, task: &Task) {
         }
     }
     if let Some(why) = known.and_then(|known| known.reason.as_ref()) {
-        let _ = writeln!(text, "- Begun again: {why}. Work of the attempt before may be in the files.");
+        let _ = writeln!(
+            text,
+            "- Begun again: {why}. Work of the attempt before may be in the files."
+        );
     }
 }

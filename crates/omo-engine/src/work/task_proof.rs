@@ -41,10 +41,15 @@ impl Engine<'_> {
     /// `true` for a task whose checks run in private copies as well: without its work, or as they were judged before
     /// it.
     pub(super) fn is_compared(&self, state: &RunState, task: &Task, files: &[String]) -> bool {
-        let words: BTreeSet<String> = task.proving_checks().flat_map(|check| file_words(&check.command)).collect();
+        let words: BTreeSet<String> = task
+            .proving_checks()
+            .flat_map(|check| file_words(&check.command))
+            .collect();
         let steers = |file: &String| steers_checks(file, &words);
         task_counterfactual::is_asked(&state.plan, task)
-            || task.proving_checks().next().is_some() && self.work_tree.has_git() && files.iter().any(steers)
+            || task.proving_checks().next().is_some()
+                && self.work_tree.has_git()
+                && files.iter().any(steers)
     }
 
     /// Outcomes of a task's checks without its work, where that is asked, and with their steering files as before. An
@@ -58,9 +63,18 @@ impl Engine<'_> {
     ) -> Result<(Vec<CheckCounterfactual>, Vec<String>), EngineError> {
         let is_asked = task_counterfactual::is_asked(&state.plan, task);
         let proving = || task.proving_checks().cloned().collect();
-        let checks = if is_asked { task_counterfactual::checks_to_prove(&state.plan, task) } else { proving() };
+        let checks = if is_asked {
+            task_counterfactual::checks_to_prove(&state.plan, task)
+        } else {
+            proving()
+        };
         let (deadline, is_needed) = (Instant::now() + PROOF_LIMIT, self.is_needed());
-        let mut watcher = TaskProofWatcher { inner: watcher, is_needed, deadline, is_cancelled: false };
+        let mut watcher = TaskProofWatcher {
+            inner: watcher,
+            is_needed,
+            deadline,
+            is_cancelled: false,
+        };
         match self.run_proof(state, task, running, &checks, &mut watcher) {
             Ok(found) => Ok(found),
             Err(_) if watcher.is_cancelled => Err(EngineError::Cancelled),
@@ -72,9 +86,12 @@ impl Engine<'_> {
                 };
                 Ok((checks.iter().map(answer).collect(), Vec::new()))
             }
-            Err(why) => {
-                Ok((Vec::new(), vec![format!("what may steer its checks was changed, and not compared: {why}")]))
-            }
+            Err(why) => Ok((
+                Vec::new(),
+                vec![format!(
+                    "what may steer its checks was changed, and not compared: {why}"
+                )],
+            )),
         }
     }
 
@@ -88,48 +105,81 @@ impl Engine<'_> {
     ) -> Result<(Vec<CheckCounterfactual>, Vec<String>), String> {
         // Leftovers of an earlier attempt are work of the task as well.
         let began = first_attempt(state, task, running).unwrap_or_else(|| running.clone());
-        let snapshot: TreeSnapshot = began
-            .tree
-            .as_deref()
-            .and_then(tree_from_text)
-            .ok_or("the files that it began with were not recorded, which takes a work tree of git")?;
+        let snapshot: TreeSnapshot = began.tree.as_deref().and_then(tree_from_text).ok_or(
+            "the files that it began with were not recorded, which takes a work tree of git",
+        )?;
         let worked = self.work_result(state, task, &began);
         if !worked.is_known {
             return Err("what it changed cannot be told".to_owned());
         }
         let files: BTreeSet<String> = worked.files.into_iter().collect();
-        let asked: Vec<Check> = checks.iter().enumerate().map(|(place, check)| check_of_task(place, check)).collect();
-        let expected: Vec<ExpectedResult> = checks.iter().map(|check| check.expect.clone()).collect();
-        let repository = RepositoryConfig::read(self.root)
-            .filter(|repository| matches!(repository.approval(Some(self.state_home)), ApprovalState::Yes(_)));
-        let mut tests = repository.as_ref().map(|repository| repository.tests.clone()).unwrap_or_default();
+        let asked: Vec<Check> = checks
+            .iter()
+            .enumerate()
+            .map(|(place, check)| check_of_task(place, check))
+            .collect();
+        let expected: Vec<ExpectedResult> =
+            checks.iter().map(|check| check.expect.clone()).collect();
+        let repository = RepositoryConfig::read(self.root).filter(|repository| {
+            matches!(
+                repository.approval(Some(self.state_home)),
+                ApprovalState::Yes(_)
+            )
+        });
+        let mut tests = repository
+            .as_ref()
+            .map(|repository| repository.tests.clone())
+            .unwrap_or_default();
         tests.extend(planned_test_files(task));
         let now = (self.now)().as_millis().unsigned_abs();
         let runs_without = task_counterfactual::is_asked(&state.plan, task);
         let request = ProofRequest {
             root: self.work_tree.root(),
             state_home: self.state_home,
-            base: BaseChoice::Attempt { worktree: &self.work_tree, run_id: self.run.id(), snapshot: &snapshot },
+            base: BaseChoice::Attempt {
+                worktree: &self.work_tree,
+                run_id: self.run.id(),
+                snapshot: &snapshot,
+            },
             checks: &asked,
             hollow: HollowChecks::None,
-            task: Some(TaskScope { expected: &expected, files: &files, runs_without }),
+            task: Some(TaskScope {
+                expected: &expected,
+                files: &files,
+                runs_without,
+            }),
             tests: &TestFiles::new(tests),
             environment: self.environment,
             time: UNIX_EPOCH + Duration::from_millis(now),
-            setup: repository.as_ref().and_then(|repository| repository.setup.as_deref()),
+            setup: repository
+                .as_ref()
+                .and_then(|repository| repository.setup.as_deref()),
         };
         let proof = prove(&request, watcher).map_err(|error| match error {
             ProofError::Cancelled => format!("it was not done within {} s", PROOF_LIMIT.as_secs()),
             error => error.to_string(),
         })?;
-        let answers = checks.iter().zip(&proof.checks).map(|(check, proof)| proof.summarize(&check.command)).collect();
-        let notes = checks.iter().zip(&proof.comparisons).flat_map(|(check, found)| {
-            let judged = (!found.judged_by.is_empty()).then(|| {
-                format!("green only with the changed {}", list_names(&found.judged_by, found.judged_by.len()))
+        let answers = checks
+            .iter()
+            .zip(&proof.checks)
+            .map(|(check, proof)| proof.summarize(&check.command))
+            .collect();
+        let notes = checks
+            .iter()
+            .zip(&proof.comparisons)
+            .flat_map(|(check, found)| {
+                let judged = (!found.judged_by.is_empty()).then(|| {
+                    format!(
+                        "green only with the changed {}",
+                        list_names(&found.judged_by, found.judged_by.len())
+                    )
+                });
+                let command = sanitize(&check.command, 120).replace('`', "'");
+                judged
+                    .into_iter()
+                    .chain(found.notes.clone())
+                    .map(move |note| format!("`{command}`: {note}"))
             });
-            let command = sanitize(&check.command, 120).replace('`', "'");
-            judged.into_iter().chain(found.notes.clone()).map(move |note| format!("`{command}`: {note}"))
-        });
         Ok((answers, notes.collect()))
     }
 
@@ -144,7 +194,9 @@ impl Engine<'_> {
             return outcomes;
         }
         let is_red_check = |check: &TaskCheck| task.red_check.as_ref() == Some(check);
-        for (check, outcome) in outcomes.iter_mut().filter(|(check, outcome)| is_red_check(check) && outcome.is_green())
+        for (check, outcome) in outcomes
+            .iter_mut()
+            .filter(|(check, outcome)| is_red_check(check) && outcome.is_green())
         {
             let is_runner = runs_tests(check, self.work_tree.root());
             match judge_tests_first(check, is_runner, outcome, &printed_output(outcome)) {
@@ -158,19 +210,33 @@ impl Engine<'_> {
 }
 
 /// An attempt with the start of the first one at its task; `None` where that is the same one.
-pub(super) fn first_attempt(state: &RunState, task: &Task, running: &RunningAttempt) -> Option<RunningAttempt> {
+pub(super) fn first_attempt(
+    state: &RunState,
+    task: &Task,
+    running: &RunningAttempt,
+) -> Option<RunningAttempt> {
     let base = state.tasks.get(&task.id)?.work_base.clone()?;
     let is_other = (&base.tree, base.since) != (&running.tree, running.since);
-    is_other.then(|| RunningAttempt { tree: base.tree, since: base.since, ..running.clone() })
+    is_other.then(|| RunningAttempt {
+        tree: base.tree,
+        since: base.since,
+        ..running.clone()
+    })
 }
 
 /// The check runs tests with a runner whose count is known, by itself or by a script of `package.json`.
 fn runs_tests(check: &TaskCheck, root: &Path) -> bool {
-    let folder = check.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
+    let folder = check
+        .cwd
+        .as_ref()
+        .map_or_else(|| root.to_owned(), |folder| root.join(folder));
     let mut scripts = scripts_of(&folder.join(PACKAGE));
     let mut lines = vec![check.command.clone()];
     while let Some(line) = lines.pop() {
-        if split_commands(&line).iter().any(|words| names_test_runner(words)) {
+        if split_commands(&line)
+            .iter()
+            .any(|words| names_test_runner(words))
+        {
             return true;
         }
         let words = file_words(&line);
@@ -183,15 +249,25 @@ fn runs_tests(check: &TaskCheck, root: &Path) -> bool {
 fn printed_output(outcome: &TaskCheckOutcome) -> Vec<u8> {
     let mut output = Vec::new();
     let log = outcome.log.as_ref().and_then(|log| File::open(log).ok());
-    if log.and_then(|log| log.take(MAX_LOG_BYTES).read_to_end(&mut output).ok()).is_none() {
-        return outcome.printed.excerpt(QUOTED_LINES).join("\n").into_bytes();
+    if log
+        .and_then(|log| log.take(MAX_LOG_BYTES).read_to_end(&mut output).ok())
+        .is_none()
+    {
+        return outcome
+            .printed
+            .excerpt(QUOTED_LINES)
+            .join("\n")
+            .into_bytes();
     }
     output
 }
 
 /// The files that a plan calls tests, whatever their names say.
 fn planned_test_files(task: &Task) -> impl Iterator<Item = String> {
-    let tests = task.files.iter().filter(|file| file.action == FileAction::Test);
+    let tests = task
+        .files
+        .iter()
+        .filter(|file| file.action == FileAction::Test);
     tests.filter_map(|file| paths::normalize_path(&file.path))
 }
 

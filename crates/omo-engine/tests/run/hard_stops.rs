@@ -13,14 +13,21 @@ use crate::run::kit::{Run, in_batches, needs, plan, task};
 /// Seven tasks in batches of two, with stops after the named batches.
 fn seven(stops: &[usize]) -> Plan {
     let tasks = (1..=7).map(|number| task(&number.to_string())).collect();
-    in_batches(plan(tasks), &[&["1", "2"], &["3", "4"], &["5", "6"], &["7"]], stops)
+    in_batches(
+        plan(tasks),
+        &[&["1", "2"], &["3", "4"], &["5", "6"], &["7"]],
+        stops,
+    )
 }
 
 #[test]
 fn a_person_is_asked_behind_a_batch_and_nothing_behind_it_is_begun_before() {
     let mut run = Run::open(seven(&[0, 2]));
     run.pass("1");
-    assert_eq!(run.start("3").unwrap_err().message, "it is not the turn of 3");
+    assert_eq!(
+        run.start("3").unwrap_err().message,
+        "it is not the turn of 3"
+    );
     run.fail("2");
     assert_eq!(run.asked(), Some(("q1".to_owned(), "hard_stop".to_owned())));
     let refusal = run.start("3").unwrap_err();
@@ -49,14 +56,26 @@ fn a_task_without_proof_is_unproved_at_a_stop_and_not_failed() {
     run.pass("1");
     run.pass("2");
     let refusal = run.start("3").unwrap_err();
-    assert!(refusal.message.contains(": 2 of 7 tasks have ended, 1 passed, 1 unproved. Continue?"), "{refusal:?}");
+    assert!(
+        refusal
+            .message
+            .contains(": 2 of 7 tasks have ended, 1 passed, 1 unproved. Continue?"),
+        "{refusal:?}"
+    );
 }
 
 #[test]
 fn no_question_is_asked_where_nothing_is_left() {
-    let mut run = Run::open(in_batches(plan(vec![task("1"), needs("2", &["1"])]), &[&["1"], &["2"]], &[0, 1]));
+    let mut run = Run::open(in_batches(
+        plan(vec![task("1"), needs("2", &["1"])]),
+        &[&["1"], &["2"]],
+        &[0, 1],
+    ));
     run.fail("1");
-    assert_eq!((run.asked(), run.result()), (None, Some(RunResult::CompletedWithFailures)));
+    assert_eq!(
+        (run.asked(), run.result()),
+        (None, Some(RunResult::CompletedWithFailures))
+    );
     let mut run = Run::open(in_batches(plan(vec![task("1")]), &[&["1"]], &[0]));
     run.pass("1");
     assert_eq!(run.result(), Some(RunResult::Complete));
@@ -85,7 +104,10 @@ fn waves_go_before_the_order_in_the_plan() {
     assert_eq!(next_batches(&run.state), [["2"]]);
     run.pass("2");
     run.answer("q1", ANSWER_CONTINUE).unwrap();
-    assert!(run.state.is_stop_passed(1) && !run.state.is_stop_passed(0), "only what was shown is passed");
+    assert!(
+        run.state.is_stop_passed(1) && !run.state.is_stop_passed(0),
+        "only what was shown is passed"
+    );
     run.pass("1");
     assert_eq!(run.result(), Some(RunResult::Complete));
 }
@@ -104,16 +126,28 @@ fn a_stop_stays_passed_when_something_before_it_is_done_again() {
 
 #[test]
 fn an_empty_batch_with_a_stop_asks_nothing() {
-    let mut run = Run::open(in_batches(plan(vec![task("1"), task("2")]), &[&["1"], &[], &["2"]], &[1]));
+    let mut run = Run::open(in_batches(
+        plan(vec![task("1"), task("2")]),
+        &[&["1"], &[], &["2"]],
+        &[1],
+    ));
     run.pass("1");
     run.pass("2");
-    assert_eq!((run.asked(), run.result()), (None, Some(RunResult::Complete)));
+    assert_eq!(
+        (run.asked(), run.result()),
+        (None, Some(RunResult::Complete))
+    );
 }
 
 /// Records the end of a task before the run, as an imported checkpoint does.
 fn record(run: &mut Run, id: &str, status: ImportedStatus) {
     let task = id.to_owned();
-    run.write([EventKind::TaskImported { task, status, evidence: String::new(), files: Vec::new() }]);
+    run.write([EventKind::TaskImported {
+        task,
+        status,
+        evidence: String::new(),
+        files: Vec::new(),
+    }]);
 }
 
 #[test]
@@ -121,10 +155,30 @@ fn a_batch_is_what_is_left_up_to_the_next_stop() {
     let done = ImportedStatus::Done;
     for (stops, ended, passed, expected) in [
         (vec![0], vec![], 0, vec![vec!["1", "2"]]),
-        (vec![0], vec!["1", "2"], 1, vec![vec!["3", "4"], vec!["5", "6"], vec!["7"]]),
-        (vec![0, 2], vec!["1", "2"], 1, vec![vec!["3", "4"], vec!["5", "6"]]),
-        (vec![0, 2], vec!["1", "2", "3", "4", "5", "6"], 2, vec![vec!["7"]]),
-        (vec![0, 2], vec!["1", "2", "3"], 1, vec![vec!["4"], vec!["5", "6"]]),
+        (
+            vec![0],
+            vec!["1", "2"],
+            1,
+            vec![vec!["3", "4"], vec!["5", "6"], vec!["7"]],
+        ),
+        (
+            vec![0, 2],
+            vec!["1", "2"],
+            1,
+            vec![vec!["3", "4"], vec!["5", "6"]],
+        ),
+        (
+            vec![0, 2],
+            vec!["1", "2", "3", "4", "5", "6"],
+            2,
+            vec![vec!["7"]],
+        ),
+        (
+            vec![0, 2],
+            vec!["1", "2", "3"],
+            1,
+            vec![vec!["4"], vec!["5", "6"]],
+        ),
         (vec![0], vec!["1"], 0, vec![vec!["2"]]),
         (vec![0], vec!["1", "2"], 0, vec![]),
         (vec![], vec!["1", "2", "3", "4", "5", "6", "7"], 0, vec![]),
@@ -135,21 +189,39 @@ fn a_batch_is_what_is_left_up_to_the_next_stop() {
         }
         for question in 1..=passed {
             run.advance();
-            run.answer(&format!("q{question}"), ANSWER_CONTINUE).unwrap();
+            run.answer(&format!("q{question}"), ANSWER_CONTINUE)
+                .unwrap();
         }
-        assert_eq!(next_batches(&run.state), expected, "{stops:?} {ended:?} {passed}");
+        assert_eq!(
+            next_batches(&run.state),
+            expected,
+            "{stops:?} {ended:?} {passed}"
+        );
     }
 }
 
 #[test]
 fn what_failed_and_what_it_blocks_is_in_no_batch() {
-    let mut tasks: Vec<Task> = vec![task("1"), task("2"), needs("3", &["1"]), needs("4", &["3"]), task("5")];
+    let mut tasks: Vec<Task> = vec![
+        task("1"),
+        task("2"),
+        needs("3", &["1"]),
+        needs("4", &["3"]),
+        task("5"),
+    ];
     tasks[0].on_failure = OnFailure::Hold;
-    let mut run = Run::open(in_batches(plan(tasks), &[&["1", "2"], &["3", "4"], &["5"]], &[0]));
+    let mut run = Run::open(in_batches(
+        plan(tasks),
+        &[&["1", "2"], &["3", "4"], &["5"]],
+        &[0],
+    ));
     record(&mut run, "1", ImportedStatus::Failed);
     record(&mut run, "2", ImportedStatus::Done);
     run.advance();
-    assert!(next_batches(&run.state).is_empty(), "the stop waits to be passed");
+    assert!(
+        next_batches(&run.state).is_empty(),
+        "the stop waits to be passed"
+    );
     run.answer("q1", ANSWER_CONTINUE).unwrap();
     assert_eq!(next_batches(&run.state), [["5"]]);
 }
@@ -172,7 +244,10 @@ fn dispatched(plan: Plan, failing: &[&str]) -> (Vec<String>, BTreeMap<String, St
         }
         order.push(id);
     }
-    let ends = ids.into_iter().map(|id| (id.clone(), run.standing(&id).to_owned())).collect();
+    let ends = ids
+        .into_iter()
+        .map(|id| (id.clone(), run.standing(&id).to_owned()))
+        .collect();
     (order, ends)
 }
 
@@ -180,16 +255,36 @@ fn dispatched(plan: Plan, failing: &[&str]) -> (Vec<String>, BTreeMap<String, St
 fn what_a_failure_blocks_is_not_dispatched_and_all_else_is() {
     let tasks = || vec![task("1"), needs("2", &["1"]), needs("3", &["2"]), task("4")];
     for (failing, order, ends) in [
-        (vec![], vec!["1", "2", "3", "4"], ["passed", "passed", "passed", "passed"]),
-        (vec!["2"], vec!["1", "2", "4"], ["passed", "failed", "blocked", "passed"]),
-        (vec!["1"], vec!["1", "4"], ["failed", "blocked", "blocked", "passed"]),
-        (vec!["4"], vec!["1", "2", "3", "4"], ["passed", "passed", "passed", "failed"]),
+        (
+            vec![],
+            vec!["1", "2", "3", "4"],
+            ["passed", "passed", "passed", "passed"],
+        ),
+        (
+            vec!["2"],
+            vec!["1", "2", "4"],
+            ["passed", "failed", "blocked", "passed"],
+        ),
+        (
+            vec!["1"],
+            vec!["1", "4"],
+            ["failed", "blocked", "blocked", "passed"],
+        ),
+        (
+            vec!["4"],
+            vec!["1", "2", "3", "4"],
+            ["passed", "passed", "passed", "failed"],
+        ),
     ] {
         let stopped = in_batches(plan(tasks()), &[&["1", "2"], &["3"], &["4"]], &[0, 1]);
         for plan in [plan(tasks()), stopped] {
             let (was, how) = dispatched(plan, &failing);
             assert_eq!(was, order, "{failing:?}");
-            assert_eq!(how.values().map(String::as_str).collect::<Vec<_>>(), ends, "{failing:?}");
+            assert_eq!(
+                how.values().map(String::as_str).collect::<Vec<_>>(),
+                ends,
+                "{failing:?}"
+            );
         }
     }
 }

@@ -8,8 +8,8 @@ use omo_engine::schedule::{NextAction, next_action};
 use omo_engine::state::{RunPhase, RunState};
 use omo_engine::verbs::{self, AttemptMeasurement, AttemptStart, VerbCaller};
 use omo_plan::model::{
-    DecisionOption, Dialect, FileAction, FileUse, GroupIsolation, Plan, PlanDecision, PlanSource, RunPolicy, Task,
-    TaskGroup,
+    DecisionOption, Dialect, FileAction, FileUse, GroupIsolation, Plan, PlanDecision, PlanSource,
+    RunPolicy, Task, TaskGroup,
 };
 use omo_plan::refusal::VerbRefusal;
 
@@ -24,7 +24,10 @@ pub(crate) fn task(id: &str) -> Task {
 }
 
 pub(crate) fn needs(id: &str, deps: &[&str]) -> Task {
-    Task { deps: deps.iter().map(|dep| (*dep).to_owned()).collect(), ..task(id) }
+    Task {
+        deps: deps.iter().map(|dep| (*dep).to_owned()).collect(),
+        ..task(id)
+    }
 }
 
 pub(crate) fn file(path: &str) -> FileUse {
@@ -37,8 +40,16 @@ pub(crate) fn plan(tasks: Vec<Task>) -> Plan {
     Plan {
         title: "A plan".to_owned(),
         tasks,
-        groups: vec![TaskGroup { tasks: all, ..group(0) }],
-        policy: RunPolicy { max_workers: 0, batch_size: 5, hub_dependents: 3, ..RunPolicy::default() },
+        groups: vec![TaskGroup {
+            tasks: all,
+            ..group(0)
+        }],
+        policy: RunPolicy {
+            max_workers: 0,
+            batch_size: 5,
+            hub_dependents: 3,
+            ..RunPolicy::default()
+        },
         ..Plan::new(Dialect::DevWorkflow, source)
     }
 }
@@ -65,12 +76,18 @@ pub(crate) fn in_batches(plan: Plan, batches: &[&[&str]], stops: &[usize]) -> Pl
         hard_stop: stops.contains(&place),
         ..group(place)
     });
-    Plan { groups: groups.collect(), ..plan }
+    Plan {
+        groups: groups.collect(),
+        ..plan
+    }
 }
 
 /// An open decision between A and B; A is recommended.
 pub(crate) fn decision(id: &str, blocking: bool) -> PlanDecision {
-    let option = |label: &str| DecisionOption { label: label.to_owned(), text: format!("take {label}") };
+    let option = |label: &str| DecisionOption {
+        label: label.to_owned(),
+        text: format!("take {label}"),
+    };
     PlanDecision {
         id: id.to_owned(),
         title: format!("What about {id}"),
@@ -99,17 +116,28 @@ pub(crate) fn outcome(verdict: TaskCheckVerdict) -> TaskCheckOutcome {
 
 /// The verdict on a check whose program, `tool`, is missing.
 pub(crate) fn no_tool() -> TaskCheckVerdict {
-    TaskCheckVerdict::Environment { command: Some("tool".to_owned()) }
+    TaskCheckVerdict::Environment {
+        command: Some("tool".to_owned()),
+    }
 }
 
 /// All checks of a task, each with this result.
 pub(crate) fn all(task: &Task, verdict: &TaskCheckVerdict) -> AttemptMeasurement {
-    let outcomes = task.proving_checks().map(|check| (check.clone(), outcome(verdict.clone()))).collect();
-    AttemptMeasurement { outcomes, ..AttemptMeasurement::default() }
+    let outcomes = task
+        .proving_checks()
+        .map(|check| (check.clone(), outcome(verdict.clone())))
+        .collect();
+    AttemptMeasurement {
+        outcomes,
+        ..AttemptMeasurement::default()
+    }
 }
 
 pub(crate) fn session(id: &str, pid: u32) -> EventActor {
-    EventActor { session: Some(id.to_owned()), process: Some(RecordedProcess { pid, mark: None }) }
+    EventActor {
+        session: Some(id.to_owned()),
+        process: Some(RecordedProcess { pid, mark: None }),
+    }
 }
 
 /// A run in play.
@@ -140,10 +168,23 @@ impl Run {
             mode: None,
             guard: None,
         };
-        let opened = RunEvent { seq: 1, ts: Timestamp::from_millis(1_000), actor: actor.clone(), kind: what };
+        let opened = RunEvent {
+            seq: 1,
+            ts: Timestamp::from_millis(1_000),
+            actor: actor.clone(),
+            kind: what,
+        };
         let state = RunState::from_first_event(&opened).unwrap();
-        let caller = VerbCaller { actor, ..VerbCaller::default() };
-        let mut run = Self { state, events: vec![opened], caller, now: 1_000 };
+        let caller = VerbCaller {
+            actor,
+            ..VerbCaller::default()
+        };
+        let mut run = Self {
+            state,
+            events: vec![opened],
+            caller,
+            now: 1_000,
+        };
         run.write(more);
         run.advance();
         run
@@ -153,7 +194,12 @@ impl Run {
         for what in events {
             self.now += 1_000;
             let ts = Timestamp::from_millis(self.now);
-            let event = RunEvent { seq: self.state.seq + 1, ts, actor: self.caller.actor.clone(), kind: what };
+            let event = RunEvent {
+                seq: self.state.seq + 1,
+                ts,
+                actor: self.caller.actor.clone(),
+                kind: what,
+            };
             self.state.apply(&event).unwrap();
             self.events.push(event);
         }
@@ -161,14 +207,22 @@ impl Run {
 
     pub(crate) fn advance(&mut self) {
         for _ in 0..1_000 {
-            let Some(what) = verbs::automatic_event(&self.state) else { return };
+            let Some(what) = verbs::automatic_event(&self.state) else {
+                return;
+            };
             self.write([what]);
         }
-        panic!("what follows by itself never ends: {:?}", self.events.last());
+        panic!(
+            "what follows by itself never ends: {:?}",
+            self.events.last()
+        );
     }
 
     /// Writes the events of a verb and those that follow; a refusal writes nothing.
-    pub(crate) fn take(&mut self, said: Result<Vec<EventKind>, VerbRefusal>) -> Result<(), VerbRefusal> {
+    pub(crate) fn take(
+        &mut self,
+        said: Result<Vec<EventKind>, VerbRefusal>,
+    ) -> Result<(), VerbRefusal> {
         self.write(said?);
         self.advance();
         Ok(())
@@ -182,12 +236,19 @@ impl Run {
     /// Begins an attempt; its ticket is of the task and the number of the event.
     pub(crate) fn start(&mut self, id: &str) -> Result<String, VerbRefusal> {
         let ticket = format!("{id}#{}", self.state.seq);
-        let start = AttemptStart { ticket: ticket.clone(), ..AttemptStart::default() };
+        let start = AttemptStart {
+            ticket: ticket.clone(),
+            ..AttemptStart::default()
+        };
         self.take(verbs::start_attempt(&self.state, id, start).map(|what| vec![what]))?;
         Ok(ticket)
     }
 
-    pub(crate) fn done(&mut self, ticket: &str, measured: AttemptMeasurement) -> Result<(), VerbRefusal> {
+    pub(crate) fn done(
+        &mut self,
+        ticket: &str,
+        measured: AttemptMeasurement,
+    ) -> Result<(), VerbRefusal> {
         self.take(verbs::judge_attempt(&self.state, ticket, measured))
     }
 
@@ -208,7 +269,10 @@ impl Run {
 
     pub(crate) fn answer(&mut self, question: &str, option: &str) -> Result<(), VerbRefusal> {
         self.types();
-        self.take(verbs::answer_question(&self.state, &self.caller, question, option, None).map(|what| vec![what]))
+        self.take(
+            verbs::answer_question(&self.state, &self.caller, question, option, None)
+                .map(|what| vec![what]),
+        )
     }
 
     pub(crate) fn retry(&mut self, id: &str) -> Result<(), VerbRefusal> {
@@ -218,15 +282,23 @@ impl Run {
 
     pub(crate) fn skip(&mut self, id: &str) -> Result<(), VerbRefusal> {
         self.types();
-        self.take(verbs::skip_task(&self.state, &self.caller, id, "not wanted").map(|what| vec![what]))
+        self.take(
+            verbs::skip_task(&self.state, &self.caller, id, "not wanted").map(|what| vec![what]),
+        )
     }
 
     pub(crate) fn replan(&mut self, plan: Plan) -> Result<(), VerbRefusal> {
-        self.take(verbs::replace_plan(&self.state, plan, "approved again".to_owned()))
+        self.take(verbs::replace_plan(
+            &self.state,
+            plan,
+            "approved again".to_owned(),
+        ))
     }
 
     pub(crate) fn standing(&self, id: &str) -> &'static str {
-        self.state.standing(id).map_or("missing", |standing| standing.word())
+        self.state
+            .standing(id)
+            .map_or("missing", |standing| standing.word())
     }
 
     pub(crate) fn ready(&self) -> Vec<&str> {
@@ -240,7 +312,10 @@ impl Run {
     pub(crate) fn asked(&self) -> Option<(String, String)> {
         let known = self.state.open_question()?;
         let about = serde_json::to_value(&known.question.kind).unwrap();
-        Some((known.question.id.clone(), about["about"].as_str().unwrap().to_owned()))
+        Some((
+            known.question.id.clone(),
+            about["about"].as_str().unwrap().to_owned(),
+        ))
     }
 
     pub(crate) fn result(&self) -> Option<RunResult> {

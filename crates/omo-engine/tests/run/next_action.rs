@@ -16,7 +16,10 @@ fn at_once(parallel: Parallelism, max_workers: u32, tasks: Vec<Task>) -> Plan {
 }
 
 fn touching(id: &str, paths: &[&str]) -> Task {
-    Task { files: paths.iter().map(|path| file(path)).collect(), ..task(id) }
+    Task {
+        files: paths.iter().map(|path| file(path)).collect(),
+        ..task(id)
+    }
 }
 
 #[test]
@@ -25,7 +28,10 @@ fn one_after_the_other_is_one() {
     assert_eq!(run.ready(), ["1"]);
     run.start("1").unwrap();
     assert_eq!(next_action(&run.state), NextAction::Wait(vec!["1"]));
-    assert_eq!(run.start("2").unwrap_err().message, "it is not the turn of 2");
+    assert_eq!(
+        run.start("2").unwrap_err().message,
+        "it is not the turn of 2"
+    );
 }
 
 #[test]
@@ -52,7 +58,11 @@ fn what_may_touch_the_same_path_is_not_done_at_the_same_time() {
 
 #[test]
 fn there_are_only_so_many_workers() {
-    let mut run = Run::open(at_once(Parallelism::Tasks, 2, vec![task("1"), task("2"), task("3")]));
+    let mut run = Run::open(at_once(
+        Parallelism::Tasks,
+        2,
+        vec![task("1"), task("2"), task("3")],
+    ));
     assert_eq!(run.ready(), ["1", "2"]);
     run.start("1").unwrap();
     assert_eq!(run.ready(), ["2"]);
@@ -64,15 +74,33 @@ fn there_are_only_so_many_workers() {
 fn without_a_bound_there_are_still_only_so_many() {
     for (bound, begun) in [(0, 64), (63, 63), (1_000, 64)] {
         let tasks = (0..100).map(|number| task(&number.to_string())).collect();
-        assert_eq!(Run::open(at_once(Parallelism::Tasks, bound, tasks)).ready().len(), begun);
+        assert_eq!(
+            Run::open(at_once(Parallelism::Tasks, bound, tasks))
+                .ready()
+                .len(),
+            begun
+        );
     }
 }
 
 #[test]
 fn sessions_in_work_trees_of_their_own_may_touch_the_same_and_do_one_thing_after_the_other() {
-    let tasks = || vec![touching("1", &["a"]), touching("2", &["b"]), touching("3", &["a"])];
-    for (isolation, ready) in [(GroupIsolation::Worktree, vec!["1", "3"]), (GroupIsolation::Shared, vec!["1"])] {
-        let mut plan = in_batches(at_once(Parallelism::Groups, 0, tasks()), &[&["1", "2"], &["3"]], &[]);
+    let tasks = || {
+        vec![
+            touching("1", &["a"]),
+            touching("2", &["b"]),
+            touching("3", &["a"]),
+        ]
+    };
+    for (isolation, ready) in [
+        (GroupIsolation::Worktree, vec!["1", "3"]),
+        (GroupIsolation::Shared, vec!["1"]),
+    ] {
+        let mut plan = in_batches(
+            at_once(Parallelism::Groups, 0, tasks()),
+            &[&["1", "2"], &["3"]],
+            &[],
+        );
         for group in &mut plan.groups {
             (group.wave, group.isolation) = (0, isolation);
         }
@@ -92,14 +120,22 @@ fn a_wave_and_a_group_wait_for_what_is_before_them() {
     let mut run = Run::open(plan);
     assert_eq!(run.ready(), ["1"]);
     run.fail("1");
-    assert_eq!(run.ready(), ["2"], "they wait until it has ended, however it does");
+    assert_eq!(
+        run.ready(),
+        ["2"],
+        "they wait until it has ended, however it does"
+    );
     run.pass("2");
     assert_eq!(run.ready(), ["3"]);
 }
 
 #[test]
 fn a_policy_that_stops_begins_nothing_more_and_lets_who_is_at_work_finish() {
-    let mut plan = at_once(Parallelism::Tasks, 0, vec![task("1"), task("2"), task("3"), task("4")]);
+    let mut plan = at_once(
+        Parallelism::Tasks,
+        0,
+        vec![task("1"), task("2"), task("3"), task("4")],
+    );
     plan.policy.on_task_fail = OnTaskFail::Stop;
     let mut plan = in_batches(plan, &[&["1", "2"], &["3", "4"]], &[0]);
     plan.policy.max_workers = 2;
@@ -108,7 +144,11 @@ fn a_policy_that_stops_begins_nothing_more_and_lets_who_is_at_work_finish() {
     run.done(&first, all(&task("1"), &Red)).unwrap();
     assert_eq!(next_action(&run.state), NextAction::Wait(vec!["2"]));
     run.done(&second, all(&task("2"), &Green)).unwrap();
-    assert_eq!((run.asked(), run.result()), (None, Some(RunResult::Failed)), "no question whether to go on");
+    assert_eq!(
+        (run.asked(), run.result()),
+        (None, Some(RunResult::Failed)),
+        "no question whether to go on"
+    );
     run.retry("1").unwrap();
     run.pass("1");
     assert_eq!(run.asked().unwrap().1, "hard_stop");
@@ -121,20 +161,38 @@ fn what_can_never_be_begun_ends_the_run_and_is_no_success() {
     let circle = plan(vec![needs("1", &["2"]), needs("2", &["1"])]);
     let unknown = plan(vec![needs("1", &["9"])]);
     for plan in [groups, circle, unknown] {
-        assert_eq!(Run::open(plan).result(), Some(RunResult::CompletedWithFailures));
+        assert_eq!(
+            Run::open(plan).result(),
+            Some(RunResult::CompletedWithFailures)
+        );
     }
 }
 
 #[test]
 fn a_plan_without_tasks_is_complete_at_once() {
-    assert_eq!(Run::open(plan(Vec::new())).result(), Some(RunResult::Complete));
+    assert_eq!(
+        Run::open(plan(Vec::new())).result(),
+        Some(RunResult::Complete)
+    );
 }
 
 fn at_its_finals() -> (Run, Vec<TaskCheck>) {
-    let checks = vec![TaskCheck::new("make"), TaskCheck { cwd: Some("sub".to_owned()), ..TaskCheck::new("make") }];
-    let mut run = Run::open(Plan { final_checks: checks.clone(), ..plan(vec![task("1")]) });
+    let checks = vec![
+        TaskCheck::new("make"),
+        TaskCheck {
+            cwd: Some("sub".to_owned()),
+            ..TaskCheck::new("make")
+        },
+    ];
+    let mut run = Run::open(Plan {
+        final_checks: checks.clone(),
+        ..plan(vec![task("1")])
+    });
     run.pass("1");
-    assert_eq!((next_action(&run.state), run.result()), (NextAction::FinalChecks, None));
+    assert_eq!(
+        (next_action(&run.state), run.result()),
+        (NextAction::FinalChecks, None)
+    );
     (run, checks)
 }
 
@@ -149,7 +207,10 @@ fn a_run_is_complete_when_every_final_check_is_green() {
         (vec![], None),
     ] {
         let (mut run, checks) = at_its_finals();
-        let ran = checks.into_iter().zip(verdicts.iter().map(|verdict| outcome(verdict.clone()))).collect();
+        let ran = checks
+            .into_iter()
+            .zip(verdicts.iter().map(|verdict| outcome(verdict.clone())))
+            .collect();
         run.take(Ok(verbs::final_check_events(ran))).unwrap();
         assert_eq!(run.result(), result, "{verdicts:?}");
     }
@@ -159,11 +220,15 @@ fn a_run_is_complete_when_every_final_check_is_green() {
 fn final_checks_run_again_after_anything_was_done() {
     let (run, checks) = at_its_finals();
     let ran = |verdict: &omo_core::check::task_check::TaskCheckVerdict| -> Vec<_> {
-        checks.iter().map(|check| (check.clone(), outcome(verdict.clone()))).collect()
+        checks
+            .iter()
+            .map(|check| (check.clone(), outcome(verdict.clone())))
+            .collect()
     };
     let ended = |verdict| {
         let mut run = run.clone();
-        run.take(Ok(verbs::final_check_events(ran(verdict)))).unwrap();
+        run.take(Ok(verbs::final_check_events(ran(verdict))))
+            .unwrap();
         run
     };
     let mut resumed = ended(&Red);
@@ -177,5 +242,8 @@ fn final_checks_run_again_after_anything_was_done() {
     let events = verbs::take_over_run(&edited.state, &edited.caller);
     edited.take(Ok(events)).unwrap();
     edited.pass("1");
-    assert_eq!((next_action(&edited.state), edited.result()), (NextAction::FinalChecks, None));
+    assert_eq!(
+        (next_action(&edited.state), edited.result()),
+        (NextAction::FinalChecks, None)
+    );
 }

@@ -3,11 +3,15 @@
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::{self, Green};
 use omo_engine::client_policy::{ClientCost, ClientPolicy};
-use omo_engine::event::{EventActor, EventKind, QuestionKind, RecordedProcess, RunEvent, RunResult};
+use omo_engine::event::{
+    EventActor, EventKind, QuestionKind, RecordedProcess, RunEvent, RunResult,
+};
 use omo_engine::parallel_schedule::{ParallelAction, accepts_billing, landed_with_more_work};
 use omo_engine::parallel_state::{BudgetGrant, GroupState, GroupStatus, ParallelState};
 use omo_engine::schedule::{NextAction, next_action};
-use omo_engine::state::{ANSWER_CONTINUE, ANSWER_FOREGROUND, ANSWER_REDO, ANSWER_STOP, MAX_LOST_WORKERS};
+use omo_engine::state::{
+    ANSWER_CONTINUE, ANSWER_FOREGROUND, ANSWER_REDO, ANSWER_STOP, MAX_LOST_WORKERS,
+};
 use omo_engine::verbs::{self, VerbCaller};
 use omo_engine::wave_rules::group_outcome;
 use omo_plan::model::{OnFailure, OnTaskFail, Parallelism, Plan, RunPolicy, TaskGroup};
@@ -22,21 +26,46 @@ pub(crate) fn waves() -> Plan {
         ..group(wave)
     };
     let all = plan(["1", "2", "3", "4"].map(task).to_vec());
-    let policy = RunPolicy { on_task_fail: OnTaskFail::Stop, parallel: Parallelism::Groups, ..all.policy.clone() };
+    let policy = RunPolicy {
+        on_task_fail: OnTaskFail::Stop,
+        parallel: Parallelism::Groups,
+        ..all.policy.clone()
+    };
     let final_checks = vec![TaskCheck::new("all of it")];
-    Plan { groups: vec![of("a", &["1", "2"], 0), of("b", &["3"], 0), of("c", &["4"], 1)], policy, final_checks, ..all }
+    Plan {
+        groups: vec![
+            of("a", &["1", "2"], 0),
+            of("b", &["3"], 0),
+            of("c", &["4"], 1),
+        ],
+        policy,
+        final_checks,
+        ..all
+    }
 }
 
 pub(crate) fn parallel_run(max_at_once: u32) -> Run {
     let mut run = Run::open(waves());
-    let terms = ClientPolicy { max_workers: max_at_once, ..ClientPolicy::default() };
-    run.write([EventKind::ParallelStarted { base: "base".to_owned(), policy: terms }]);
+    let terms = ClientPolicy {
+        max_workers: max_at_once,
+        ..ClientPolicy::default()
+    };
+    run.write([EventKind::ParallelStarted {
+        base: "base".to_owned(),
+        policy: terms,
+    }]);
     run
 }
 
 /// The next step, in a word with its sessions.
 pub(crate) fn step(run: &Run) -> String {
-    let named = |groups: &[&TaskGroup]| groups.iter().map(|group| group.id.as_str()).collect::<Vec<_>>().join(" ");
+    let named = |groups: &[&TaskGroup]| {
+        groups
+            .iter()
+            .map(|group| group.id.as_str())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
     match next_action(&run.state) {
         NextAction::Parallel(ParallelAction::Start(groups)) => format!("start {}", named(&groups)),
         NextAction::Parallel(ParallelAction::Wait(ids)) => format!("wait {}", ids.join(" ")),
@@ -52,12 +81,29 @@ pub(crate) fn step(run: &Run) -> String {
 }
 
 pub(crate) fn begin(run: &mut Run, id: &str) {
-    let (group, base) = (id.to_owned(), run.state.parallel.as_ref().unwrap().base_commit_of(id).to_owned());
+    let (group, base) = (
+        id.to_owned(),
+        run.state
+            .parallel
+            .as_ref()
+            .unwrap()
+            .base_commit_of(id)
+            .to_owned(),
+    );
     let (worktree, branch) = (format!("/trees/{id}"), format!("omo/{id}"));
     let process = RecordedProcess { pid: 7, mark: None };
     run.write([
-        EventKind::GroupPrepared { group: group.clone(), worktree, branch, base },
-        EventKind::WorkerStarted { group, process, budget_micros: None },
+        EventKind::GroupPrepared {
+            group: group.clone(),
+            worktree,
+            branch,
+            base,
+        },
+        EventKind::WorkerStarted {
+            group,
+            process,
+            budget_micros: None,
+        },
     ]);
 }
 
@@ -69,12 +115,19 @@ pub(crate) fn end(run: &mut Run, id: &str, failed: Option<&str>) {
             how: "it said that it was done".to_owned(),
             cost: ClientCost::default(),
         },
-        EventKind::GroupEnded { group, tip: format!("tip of {id}"), failed: failed.map(str::to_owned) },
+        EventKind::GroupEnded {
+            group,
+            tip: format!("tip of {id}"),
+            failed: failed.map(str::to_owned),
+        },
     ]);
 }
 
 pub(crate) fn merge(run: &mut Run, id: &str) {
-    run.write([EventKind::GroupMerged { group: id.to_owned(), tip: format!("with {id}") }]);
+    run.write([EventKind::GroupMerged {
+        group: id.to_owned(),
+        tip: format!("with {id}"),
+    }]);
 }
 
 pub(crate) fn remove(run: &mut Run, ids: &[&str]) {
@@ -91,7 +144,14 @@ pub(crate) fn check_wave(run: &mut Run, verdict: TaskCheckVerdict, broken: &[usi
     let tip = run.state.parallel.as_ref().unwrap().tip.clone();
     let (tree, outcomes) = (format!("tree of {tip}"), vec![outcome(verdict)]);
     let groups = run.state.parallel.as_ref().unwrap().merged.clone();
-    run.write([EventKind::WaveChecked { wave: 0, tip, tree, outcomes, broken: broken.to_vec(), groups }]);
+    run.write([EventKind::WaveChecked {
+        wave: 0,
+        tip,
+        tree,
+        outcomes,
+        broken: broken.to_vec(),
+        groups,
+    }]);
 }
 
 #[test]
@@ -106,7 +166,11 @@ fn waves_are_done_merged_checked_and_landed_in_this_order() {
     assert!(run.start("4").is_err(), "its wave has not begun");
     run.pass("3");
     end(&mut run, "b", None);
-    assert_eq!(step(&run), "merge b", "it waits for one that it does not need");
+    assert_eq!(
+        step(&run),
+        "merge b",
+        "it waits for one that it does not need"
+    );
     merge(&mut run, "b");
     assert_eq!(step(&run), "wait a");
     run.pass("1");
@@ -121,13 +185,20 @@ fn waves_are_done_merged_checked_and_landed_in_this_order() {
     check_wave(&mut run, Green, &[]);
     assert_eq!(step(&run), "start c");
     begin(&mut run, "c");
-    assert_eq!(run.state.parallel.as_ref().unwrap().groups["c"].base, "with a", "the next wave has the last one in it");
+    assert_eq!(
+        run.state.parallel.as_ref().unwrap().groups["c"].base,
+        "with a",
+        "the next wave has the last one in it"
+    );
     run.pass("4");
     end(&mut run, "c", None);
     merge(&mut run, "c");
     assert_eq!(step(&run), "final checks");
     let green = outcome(Green);
-    run.write(omo_engine::verbs::final_check_events(vec![(TaskCheck::new("all of it"), green)]));
+    run.write(omo_engine::verbs::final_check_events(vec![(
+        TaskCheck::new("all of it"),
+        green,
+    )]));
     assert_eq!(step(&run), "land");
     run.write([EventKind::Landed {
         from: "base".to_owned(),
@@ -144,18 +215,31 @@ fn waves_are_done_merged_checked_and_landed_in_this_order() {
     // Work that is done again after that begins from the tip of the user's branch by then, and merged sessions stay so.
     run.write([
         EventKind::RunResumed,
-        EventKind::TaskReopened { task: "3".to_owned(), reason: "asked for by its user".to_owned() },
+        EventKind::TaskReopened {
+            task: "3".to_owned(),
+            reason: "asked for by its user".to_owned(),
+        },
     ]);
     assert!(landed_with_more_work(&run.state).is_some());
-    run.write([EventKind::ParallelStarted { base: "theirs".to_owned(), policy: ClientPolicy::default() }]);
+    run.write([EventKind::ParallelStarted {
+        base: "theirs".to_owned(),
+        policy: ClientPolicy::default(),
+    }]);
     assert!(landed_with_more_work(&run.state).is_none());
     assert_eq!(step(&run), "start b");
     begin(&mut run, "b");
-    assert_eq!(run.state.parallel.as_ref().unwrap().groups["b"].base, "theirs");
+    assert_eq!(
+        run.state.parallel.as_ref().unwrap().groups["b"].base,
+        "theirs"
+    );
     run.pass("3");
     end(&mut run, "b", None);
     merge(&mut run, "b");
-    assert_eq!(step(&run), "final checks", "what was checked before was less");
+    assert_eq!(
+        step(&run),
+        "final checks",
+        "what was checked before was less"
+    );
 }
 
 #[test]
@@ -187,7 +271,14 @@ fn no_more_sessions_are_at_work_than_there_may_be() {
     assert_eq!(step(&run), "wait a");
     // Its client died: it is begun again, from its earlier state.
     let how = "it was killed".to_owned();
-    run.write([EventKind::WorkerEnded { group: "a".to_owned(), how, cost: ClientCost { told: Some(5), untold: 0 } }]);
+    run.write([EventKind::WorkerEnded {
+        group: "a".to_owned(),
+        how,
+        cost: ClientCost {
+            told: Some(5),
+            untold: 0,
+        },
+    }]);
     assert_eq!(step(&run), "start a");
 }
 
@@ -202,13 +293,27 @@ fn the_question_about_clients_that_begin_nothing_says_how_the_last_one_ended() {
     for place in 0..MAX_LOST_WORKERS {
         if place > 0 {
             let process = RecordedProcess { pid: 7, mark: None };
-            run.write([EventKind::WorkerStarted { group: "a".to_owned(), process, budget_micros: None }]);
+            run.write([EventKind::WorkerStarted {
+                group: "a".to_owned(),
+                process,
+                budget_micros: None,
+            }]);
         }
         let how = "the API failed: Not logged in".to_owned();
-        run.write([EventKind::WorkerEnded { group: "a".to_owned(), how, cost: ClientCost::default() }]);
+        run.write([EventKind::WorkerEnded {
+            group: "a".to_owned(),
+            how,
+            cost: ClientCost::default(),
+        }]);
     }
     let why = "its clients end without beginning with a step; the last one: the API failed: Not logged in".to_owned();
-    assert_eq!(next_action(&run.state), NextAction::AskNew(QuestionKind::Stuck { group: "a".to_owned(), reason: why }));
+    assert_eq!(
+        next_action(&run.state),
+        NextAction::AskNew(QuestionKind::Stuck {
+            group: "a".to_owned(),
+            reason: why
+        })
+    );
 }
 
 #[test]
@@ -223,28 +328,55 @@ fn a_conflict_waits_for_a_person() {
     end(&mut run, "a", None);
     end(&mut run, "b", None);
     merge(&mut run, "a");
-    run.write([EventKind::GroupRefused { group: "b".to_owned(), files: vec!["src/lib.rs".to_owned()] }]);
+    run.write([EventKind::GroupRefused {
+        group: "b".to_owned(),
+        files: vec!["src/lib.rs".to_owned()],
+    }]);
     assert_eq!(step(&run), "conflict b");
     let known = &run.state.parallel.as_ref().unwrap().groups["b"];
-    assert_eq!((known.status, known.reason.as_deref()), (GroupStatus::InConflict, Some("src/lib.rs")));
+    assert_eq!(
+        (known.status, known.reason.as_deref()),
+        (GroupStatus::InConflict, Some("src/lib.rs"))
+    );
 }
 
 #[test]
 fn a_ledger_that_says_what_cannot_be_is_refused() {
     let refused = |run: &Run, what: EventKind| {
         let mut state = run.state.clone();
-        let event =
-            RunEvent { seq: state.seq + 1, ts: state.updated_at, actor: run.caller.actor.clone(), kind: what.clone() };
+        let event = RunEvent {
+            seq: state.seq + 1,
+            ts: state.updated_at,
+            actor: run.caller.actor.clone(),
+            kind: what.clone(),
+        };
         assert!(state.apply(&event).is_err(), "{what:?}");
         assert!(state == run.state, "it was half done: {what:?}");
     };
     let group = || "a".to_owned();
     let mut run = parallel_run(0);
-    refused(&run, EventKind::ParallelStarted { base: "other".to_owned(), policy: ClientPolicy::default() });
-    refused(&run, EventKind::GroupMerged { group: group(), tip: "t".to_owned() });
     refused(
         &run,
-        EventKind::Landed { from: "base".to_owned(), to: "base".to_owned(), unsigned: 0, other_checkouts: Vec::new() },
+        EventKind::ParallelStarted {
+            base: "other".to_owned(),
+            policy: ClientPolicy::default(),
+        },
+    );
+    refused(
+        &run,
+        EventKind::GroupMerged {
+            group: group(),
+            tip: "t".to_owned(),
+        },
+    );
+    refused(
+        &run,
+        EventKind::Landed {
+            from: "base".to_owned(),
+            to: "base".to_owned(),
+            unsigned: 0,
+            other_checkouts: Vec::new(),
+        },
     );
     let elsewhere = |base: &str, group: &str| EventKind::GroupPrepared {
         group: group.to_owned(),
@@ -256,9 +388,20 @@ fn a_ledger_that_says_what_cannot_be_is_refused() {
     refused(&run, elsewhere("base", "none"));
     begin(&mut run, "a");
     run.pass("1");
-    run.write([EventKind::WorkerEnded { group: group(), how: String::new(), cost: ClientCost::default() }]);
+    run.write([EventKind::WorkerEnded {
+        group: group(),
+        how: String::new(),
+        cost: ClientCost::default(),
+    }]);
     // Whatever its client says: one of its steps is not done.
-    refused(&run, EventKind::GroupEnded { group: group(), tip: "t".to_owned(), failed: None });
+    refused(
+        &run,
+        EventKind::GroupEnded {
+            group: group(),
+            tip: "t".to_owned(),
+            failed: None,
+        },
+    );
     let plain = Run::open(waves());
     refused(&plain, elsewhere("base", "a"));
 }
@@ -288,15 +431,34 @@ fn a_run_that_goes_on_begins_only_what_has_failed_and_where_that_was_left() {
     let mut run = failed_wave();
     run.write([
         EventKind::RunResumed,
-        EventKind::TaskReopened { task: "3".to_owned(), reason: "the run goes on".to_owned() },
+        EventKind::TaskReopened {
+            task: "3".to_owned(),
+            reason: "the run goes on".to_owned(),
+        },
     ]);
     assert_eq!(step(&run), "start b", "what was done is begun again");
-    assert_eq!(run.state.parallel.as_ref().unwrap().base_commit_of("b"), "tip of b");
-    let (worktree, branch, base) = ("/trees/b".to_owned(), "omo/b".to_owned(), "tip of b".to_owned());
+    assert_eq!(
+        run.state.parallel.as_ref().unwrap().base_commit_of("b"),
+        "tip of b"
+    );
+    let (worktree, branch, base) = (
+        "/trees/b".to_owned(),
+        "omo/b".to_owned(),
+        "tip of b".to_owned(),
+    );
     let process = RecordedProcess { pid: 8, mark: None };
     run.write([
-        EventKind::GroupPrepared { group: "b".to_owned(), worktree, branch, base },
-        EventKind::WorkerStarted { group: "b".to_owned(), process, budget_micros: None },
+        EventKind::GroupPrepared {
+            group: "b".to_owned(),
+            worktree,
+            branch,
+            base,
+        },
+        EventKind::WorkerStarted {
+            group: "b".to_owned(),
+            process,
+            budget_micros: None,
+        },
     ]);
     run.pass("3");
     end(&mut run, "b", None);
@@ -320,10 +482,17 @@ pub(crate) fn both_done() -> Run {
 fn after_a_conflict_a_session_is_done_again_on_top_of_what_the_run_has_come_to() {
     let mut run = both_done();
     merge(&mut run, "a");
-    run.write([EventKind::GroupRefused { group: "b".to_owned(), files: vec!["x".to_owned()] }]);
+    run.write([EventKind::GroupRefused {
+        group: "b".to_owned(),
+        files: vec!["x".to_owned()],
+    }]);
     run.advance();
     let question = run.state.open_question().unwrap().question.id.clone();
-    run.write([EventKind::QuestionAnswered { question, option: ANSWER_REDO.to_owned(), plan_sha256: None }]);
+    run.write([EventKind::QuestionAnswered {
+        question,
+        option: ANSWER_REDO.to_owned(),
+        plan_sha256: None,
+    }]);
     assert_eq!(step(&run), "clean b", "it begins in what it has left");
     let tip = Some("tip of b".to_owned());
     run.write([EventKind::GroupRemoved {
@@ -333,20 +502,35 @@ fn after_a_conflict_a_session_is_done_again_on_top_of_what_the_run_has_come_to()
         tip,
     }]);
     assert_eq!(step(&run), "start b");
-    assert_eq!(run.state.parallel.as_ref().unwrap().base_commit_of("b"), "with a", "it begins where it was");
+    assert_eq!(
+        run.state.parallel.as_ref().unwrap().base_commit_of("b"),
+        "with a",
+        "it begins where it was"
+    );
     begin(&mut run, "b");
-    assert_eq!(known(&run, "b").rescue_ref.as_deref(), Some("refs/kept"), "what it had is forgotten");
+    assert_eq!(
+        known(&run, "b").rescue_ref.as_deref(),
+        Some("refs/kept"),
+        "what it had is forgotten"
+    );
 }
 
 #[test]
 fn what_to_do_about_a_conflict_is_not_asked_where_a_session_at_its_side_has_failed() {
     let mut run = both_done();
     for group in ["a", "b"] {
-        run.write([EventKind::GroupRefused { group: group.to_owned(), files: vec!["x".to_owned()] }]);
+        run.write([EventKind::GroupRefused {
+            group: group.to_owned(),
+            files: vec!["x".to_owned()],
+        }]);
     }
     run.advance();
     let question = run.state.open_question().unwrap().question.id.clone();
-    run.write([EventKind::QuestionAnswered { question, option: ANSWER_REDO.to_owned(), plan_sha256: None }]);
+    run.write([EventKind::QuestionAnswered {
+        question,
+        option: ANSWER_REDO.to_owned(),
+        plan_sha256: None,
+    }]);
     remove(&mut run, &["a"]);
     begin(&mut run, "a");
     run.fail("1");
@@ -358,7 +542,10 @@ fn what_to_do_about_a_conflict_is_not_asked_where_a_session_at_its_side_has_fail
     run.advance();
     run.write([
         EventKind::RunResumed,
-        EventKind::TaskReopened { task: "1".to_owned(), reason: "the run goes on".to_owned() },
+        EventKind::TaskReopened {
+            task: "1".to_owned(),
+            reason: "the run goes on".to_owned(),
+        },
     ]);
     assert_eq!(step(&run), "start a");
     begin(&mut run, "a");
@@ -375,8 +562,14 @@ fn no_client_is_started_for_a_worker_whose_next_task_a_person_skipped() {
     begin(&mut run, "a");
     begin(&mut run, "b");
     run.pass("1");
-    run.write([EventKind::TaskSkipped { task: "2".to_owned(), reason: "not now".to_owned() }]);
-    assert_eq!(group_outcome(&run.state, &run.state.plan.groups[0]), Some(GroupStatus::Failed));
+    run.write([EventKind::TaskSkipped {
+        task: "2".to_owned(),
+        reason: "not now".to_owned(),
+    }]);
+    assert_eq!(
+        group_outcome(&run.state, &run.state.plan.groups[0]),
+        Some(GroupStatus::Failed)
+    );
     end(&mut run, "a", Some("not all of it was done"));
     run.pass("3");
     end(&mut run, "b", None);
@@ -386,25 +579,46 @@ fn no_client_is_started_for_a_worker_whose_next_task_a_person_skipped() {
     let mut plan = waves();
     plan.tasks[1].on_failure = OnFailure::Skip;
     let mut run = Run::open(plan);
-    run.write([EventKind::ParallelStarted { base: "base".to_owned(), policy: ClientPolicy::default() }]);
+    run.write([EventKind::ParallelStarted {
+        base: "base".to_owned(),
+        policy: ClientPolicy::default(),
+    }]);
     begin(&mut run, "a");
     run.pass("1");
-    run.write([EventKind::TaskSkipped { task: "2".to_owned(), reason: "not now".to_owned() }]);
-    assert_eq!(group_outcome(&run.state, &run.state.plan.groups[0]), Some(GroupStatus::Done));
+    run.write([EventKind::TaskSkipped {
+        task: "2".to_owned(),
+        reason: "not now".to_owned(),
+    }]);
+    assert_eq!(
+        group_outcome(&run.state, &run.state.plan.groups[0]),
+        Some(GroupStatus::Done)
+    );
 }
 
 #[test]
 fn who_pays_is_answered_before_any_session_is_begun() {
-    let terms = ClientPolicy { payer: Some("ANTHROPIC_API_KEY".to_owned()), ..ClientPolicy::default() };
-    for (option, expected) in
-        [(ANSWER_CONTINUE, "start a b"), (ANSWER_STOP, "end Failed"), (ANSWER_FOREGROUND, "Start")]
-    {
+    let terms = ClientPolicy {
+        payer: Some("ANTHROPIC_API_KEY".to_owned()),
+        ..ClientPolicy::default()
+    };
+    for (option, expected) in [
+        (ANSWER_CONTINUE, "start a b"),
+        (ANSWER_STOP, "end Failed"),
+        (ANSWER_FOREGROUND, "Start"),
+    ] {
         let mut run = Run::open(waves());
-        run.write([EventKind::ParallelStarted { base: "base".to_owned(), policy: terms.clone() }]);
+        run.write([EventKind::ParallelStarted {
+            base: "base".to_owned(),
+            policy: terms.clone(),
+        }]);
         run.advance();
         let question = run.state.open_question().unwrap().question.id.clone();
         assert!(run.start("1").is_err(), "a worker began before the answer");
-        run.write([EventKind::QuestionAnswered { question, option: option.to_owned(), plan_sha256: None }]);
+        run.write([EventKind::QuestionAnswered {
+            question,
+            option: option.to_owned(),
+            plan_sha256: None,
+        }]);
         assert!(step(&run).starts_with(expected), "{option}: {}", step(&run));
     }
 }
@@ -416,8 +630,15 @@ fn a_session_that_is_stuck_holds_up_no_other_and_is_asked_about_last() {
     begin(&mut run, "b");
     let group = || "a".to_owned();
     run.write([
-        EventKind::WorkerEnded { group: group(), how: String::new(), cost: ClientCost::default() },
-        EventKind::GroupStuck { group: group(), reason: "no room".to_owned() },
+        EventKind::WorkerEnded {
+            group: group(),
+            how: String::new(),
+            cost: ClientCost::default(),
+        },
+        EventKind::GroupStuck {
+            group: group(),
+            reason: "no room".to_owned(),
+        },
     ]);
     assert_eq!(step(&run), "wait b");
     run.pass("3");
@@ -442,7 +663,9 @@ fn a_session_that_is_stuck_holds_up_no_other_and_is_asked_about_last() {
 fn only_a_person_accepts_who_pays() {
     let mut run = parallel_run(0);
     assert_eq!(
-        verbs::accept_billing(&run.state, &run.caller, "KEY").unwrap_err().kind,
+        verbs::accept_billing(&run.state, &run.caller, "KEY")
+            .unwrap_err()
+            .kind,
         omo_plan::refusal::VerbRefusalKind::Human
     );
     run.types();
@@ -455,7 +678,11 @@ fn only_a_person_accepts_who_pays() {
 fn clients_that_begin_with_nothing_end_in_a_question() {
     let mut run = parallel_run(1);
     begin(&mut run, "a");
-    let ended = || EventKind::WorkerEnded { group: "a".to_owned(), how: String::new(), cost: ClientCost::default() };
+    let ended = || EventKind::WorkerEnded {
+        group: "a".to_owned(),
+        how: String::new(),
+        cost: ClientCost::default(),
+    };
     let again = || EventKind::WorkerStarted {
         group: "a".to_owned(),
         process: RecordedProcess { pid: 9, mark: None },
@@ -465,7 +692,14 @@ fn clients_that_begin_with_nothing_end_in_a_question() {
     assert_eq!(step(&run), "start a");
     // A limit of use is no fault of theirs.
     let until = run.state.updated_at;
-    run.write([again(), ended(), EventKind::LimitReached { group: "a".to_owned(), until }]);
+    run.write([
+        again(),
+        ended(),
+        EventKind::LimitReached {
+            group: "a".to_owned(),
+            until,
+        },
+    ]);
     assert_eq!(step(&run), "start a");
     run.write([again(), ended()]);
     assert_eq!(step(&run), "start b", "it holds up the others");
@@ -473,11 +707,28 @@ fn clients_that_begin_with_nothing_end_in_a_question() {
 
 #[test]
 fn a_branch_that_could_not_move_is_asked_about_and_tried_again() {
-    let one = TaskGroup { tasks: vec!["1".to_owned()], ..group(0) };
+    let one = TaskGroup {
+        tasks: vec!["1".to_owned()],
+        ..group(0)
+    };
     let all = plan(vec![task("1")]);
-    let policy = RunPolicy { on_task_fail: OnTaskFail::Stop, parallel: Parallelism::Groups, ..all.policy.clone() };
-    let mut run = Run::open(Plan { groups: vec![TaskGroup { id: "a".to_owned(), ..one }], policy, ..all });
-    run.write([EventKind::ParallelStarted { base: "base".to_owned(), policy: ClientPolicy::default() }]);
+    let policy = RunPolicy {
+        on_task_fail: OnTaskFail::Stop,
+        parallel: Parallelism::Groups,
+        ..all.policy.clone()
+    };
+    let mut run = Run::open(Plan {
+        groups: vec![TaskGroup {
+            id: "a".to_owned(),
+            ..one
+        }],
+        policy,
+        ..all
+    });
+    run.write([EventKind::ParallelStarted {
+        base: "base".to_owned(),
+        policy: ClientPolicy::default(),
+    }]);
     begin(&mut run, "a");
     run.pass("1");
     end(&mut run, "a", None);
@@ -491,14 +742,21 @@ fn a_branch_that_could_not_move_is_asked_about_and_tried_again() {
     }]);
     run.advance();
     let question = run.state.open_question().unwrap().question.clone();
-    assert!(question.text.contains("edits are in the way: x"), "{}", question.text);
+    assert!(
+        question.text.contains("edits are in the way: x"),
+        "{}",
+        question.text
+    );
     run.write([EventKind::QuestionAnswered {
         question: question.id,
         option: ANSWER_CONTINUE.to_owned(),
         plan_sha256: None,
     }]);
     assert_eq!(step(&run), "land");
-    run.write([EventKind::UserCommitsMerged { with: "theirs".to_owned(), tip: "both".to_owned() }]);
+    run.write([EventKind::UserCommitsMerged {
+        with: "theirs".to_owned(),
+        tip: "both".to_owned(),
+    }]);
     assert_eq!(run.state.parallel.as_ref().unwrap().tip, "both");
     run.write([EventKind::Landed {
         from: "theirs".to_owned(),
@@ -516,8 +774,12 @@ fn going_on_with_a_run_that_is_worked_on_takes_nothing_from_its_clients() {
     run.caller.actor = session("the client", 300);
     let ticket = run.start("3").unwrap();
     for actor in [EventActor::default(), session("s2", 200)] {
-        let caller = VerbCaller { actor, ..VerbCaller::default() };
-        run.take(Ok(verbs::take_over_run(&run.state, &caller))).unwrap();
+        let caller = VerbCaller {
+            actor,
+            ..VerbCaller::default()
+        };
+        run.take(Ok(verbs::take_over_run(&run.state, &caller)))
+            .unwrap();
     }
     // Three of these would have failed its step.
     run.done(&ticket, all(&task("3"), &Green)).unwrap();
@@ -529,11 +791,17 @@ fn a_worker_whose_tasks_were_all_left_out_begins_anew_after_a_conflict_too() {
     let mut plan = waves();
     plan.tasks[2].on_failure = OnFailure::Skip;
     let mut run = Run::open(plan);
-    run.write([EventKind::ParallelStarted { base: "base".to_owned(), policy: ClientPolicy::default() }]);
+    run.write([EventKind::ParallelStarted {
+        base: "base".to_owned(),
+        policy: ClientPolicy::default(),
+    }]);
     begin(&mut run, "b");
     run.skip("3").unwrap();
     end(&mut run, "b", None);
-    run.write([EventKind::GroupRefused { group: "b".to_owned(), files: vec!["x".to_owned()] }]);
+    run.write([EventKind::GroupRefused {
+        group: "b".to_owned(),
+        files: vec!["x".to_owned()],
+    }]);
     begin(&mut run, "a");
     run.pass("1");
     run.pass("2");
@@ -541,7 +809,11 @@ fn a_worker_whose_tasks_were_all_left_out_begins_anew_after_a_conflict_too() {
     merge(&mut run, "a");
     run.advance();
     let question = run.state.open_question().unwrap().question.id.clone();
-    run.write([EventKind::QuestionAnswered { question, option: ANSWER_REDO.to_owned(), plan_sha256: None }]);
+    run.write([EventKind::QuestionAnswered {
+        question,
+        option: ANSWER_REDO.to_owned(),
+        plan_sha256: None,
+    }]);
     // The same was asked again.
     assert_eq!(step(&run), "clean b");
     remove(&mut run, &["b"]);
@@ -551,9 +823,19 @@ fn a_worker_whose_tasks_were_all_left_out_begins_anew_after_a_conflict_too() {
 #[test]
 fn whatever_clients_spend_the_run_stays_within_its_budget() {
     let parallel_run = |budget_micros, spent| {
-        let terms = ClientPolicy { budget_micros, ..ClientPolicy::default() };
-        let group = GroupState { cost_micros: spent, ..GroupState::default() };
-        ParallelState { policy: terms, groups: [("a".to_owned(), group)].into(), ..ParallelState::default() }
+        let terms = ClientPolicy {
+            budget_micros,
+            ..ClientPolicy::default()
+        };
+        let group = GroupState {
+            cost_micros: spent,
+            ..GroupState::default()
+        };
+        ParallelState {
+            policy: terms,
+            groups: [("a".to_owned(), group)].into(),
+            ..ParallelState::default()
+        }
     };
     for (budget, spent, granted, clients, expected) in [
         (None, 9, 9, 2, BudgetGrant::Unbounded),
@@ -567,6 +849,9 @@ fn whatever_clients_spend_the_run_stays_within_its_budget() {
         (Some(2), 0, 0, 3, BudgetGrant::Nothing),
     ] {
         let found = parallel_run(budget, spent).grant_budget(granted, clients);
-        assert_eq!(found, expected, "{budget:?}, {spent} spent, {granted} granted, {clients} clients");
+        assert_eq!(
+            found, expected,
+            "{budget:?}, {spent} spent, {granted} granted, {clients} clients"
+        );
     }
 }

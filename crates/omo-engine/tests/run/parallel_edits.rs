@@ -26,9 +26,15 @@ pub(crate) enum Edit {
 pub(crate) fn in_order(mut plan: Plan) -> Plan {
     plan.groups.retain(|group| !group.tasks.is_empty());
     // No plan is run in which a session needs one of its own wave or a later one.
-    let waves: BTreeMap<String, usize> = plan.groups.iter().map(|group| (group.id.clone(), group.wave)).collect();
+    let waves: BTreeMap<String, usize> = plan
+        .groups
+        .iter()
+        .map(|group| (group.id.clone(), group.wave))
+        .collect();
     for group in &mut plan.groups {
-        group.deps.retain(|id| waves.get(id).is_some_and(|wave| *wave < group.wave));
+        group
+            .deps
+            .retain(|id| waves.get(id).is_some_and(|wave| *wave < group.wave));
     }
     for group in &plan.groups {
         let mut before: Option<&String> = None;
@@ -45,8 +51,17 @@ pub(crate) fn edited(plan: &Plan, edit: Edit) -> Plan {
     let mut plan = plan.clone();
     let tasks = plan.tasks.len();
     let groups = plan.groups.len();
-    let fresh = plan.tasks.iter().filter_map(|task| task.id.parse::<usize>().ok()).max().unwrap_or(0) + 1;
-    let new = || Task { max_attempts: 2, ..task(&fresh.to_string()) };
+    let fresh = plan
+        .tasks
+        .iter()
+        .filter_map(|task| task.id.parse::<usize>().ok())
+        .max()
+        .unwrap_or(0)
+        + 1;
+    let new = || Task {
+        max_attempts: 2,
+        ..task(&fresh.to_string())
+    };
     match edit {
         Edit::Text(number) => plan.tasks[number % tasks].body_sha256.push('!'),
         Edit::Remove(number) => {
@@ -70,8 +85,15 @@ pub(crate) fn edited(plan: &Plan, edit: Edit) -> Plan {
         }
         Edit::Session(wave) => {
             let id = (1..).map(|number| format!("session-{number}"));
-            let id = id.into_iter().find(|id| plan.groups.iter().all(|group| group.id != *id)).unwrap();
-            plan.groups.push(TaskGroup { id, tasks: vec![fresh.to_string()], ..group(wave % 3) });
+            let id = id
+                .into_iter()
+                .find(|id| plan.groups.iter().all(|group| group.id != *id))
+                .unwrap();
+            plan.groups.push(TaskGroup {
+                id,
+                tasks: vec![fresh.to_string()],
+                ..group(wave % 3)
+            });
             plan.tasks.push(new());
         }
         Edit::Wave(place, wave) => plan.groups[place % groups].wave = wave % 3,
@@ -88,12 +110,24 @@ pub(crate) fn edited(plan: &Plan, edit: Edit) -> Plan {
             }
         }
         Edit::Together => {
-            let tasks = plan.groups.iter().flat_map(|group| group.tasks.clone()).collect();
-            plan.groups = vec![TaskGroup { id: "plan".to_owned(), tasks, ..group(0) }];
+            let tasks = plan
+                .groups
+                .iter()
+                .flat_map(|group| group.tasks.clone())
+                .collect();
+            plan.groups = vec![TaskGroup {
+                id: "plan".to_owned(),
+                tasks,
+                ..group(0)
+            }];
         }
         Edit::Whole => {
             let command = format!("final after {fresh}");
-            plan.final_checks = if plan.final_checks.is_empty() { vec![TaskCheck::new(&command)] } else { Vec::new() };
+            plan.final_checks = if plan.final_checks.is_empty() {
+                vec![TaskCheck::new(&command)]
+            } else {
+                Vec::new()
+            };
         }
     }
     in_order(plan)

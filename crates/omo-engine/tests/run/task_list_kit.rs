@@ -12,26 +12,45 @@ use crate::run::kit::{Run, all, needs, outcome, plan};
 
 /// A task that a command proves.
 pub(crate) fn checked_task(id: &str, deps: &[&str]) -> Task {
-    Task { files: Vec::new(), contract: None, ..needs(id, deps) }
+    Task {
+        files: Vec::new(),
+        contract: None,
+        ..needs(id, deps)
+    }
 }
 
 /// A task with a criterion that no command decides.
 pub(crate) fn criteria_task(id: &str, deps: &[&str]) -> Task {
-    Task { checks: Vec::new(), criteria: vec!["it reads well".to_owned()], ..checked_task(id, deps) }
+    Task {
+        checks: Vec::new(),
+        criteria: vec!["it reads well".to_owned()],
+        ..checked_task(id, deps)
+    }
 }
 
 /// A session that goes over its tasks three times at most, with a verification behind them.
 pub(crate) fn session_plan(mut tasks: Vec<Task>) -> Plan {
     let deps = tasks.iter().map(|task| task.id.clone()).collect();
-    tasks.push(Task { kind: TaskKind::Verify, deps, ..criteria_task(VERIFY_TASK_ID, &[]) });
+    tasks.push(Task {
+        kind: TaskKind::Verify,
+        deps,
+        ..criteria_task(VERIFY_TASK_ID, &[])
+    });
     without_verification(tasks)
 }
 
 /// The same without a verification.
 pub(crate) fn without_verification(tasks: Vec<Task>) -> Plan {
-    let final_checks = tasks.iter().flat_map(|task| task.checks.iter().cloned()).collect();
+    let final_checks = tasks
+        .iter()
+        .flat_map(|task| task.checks.iter().cloned())
+        .collect();
     let skips_verification = tasks.iter().all(|task| !task.is_verification());
-    let mut plan = Plan { dialect: Dialect::TasksJson, final_checks, ..plan(tasks) };
+    let mut plan = Plan {
+        dialect: Dialect::TasksJson,
+        final_checks,
+        ..plan(tasks)
+    };
     plan.policy.on_task_fail = OnTaskFail::NextRound;
     plan.policy.parallel = Parallelism::Tasks;
     plan.policy.max_rounds = 3;
@@ -62,13 +81,23 @@ pub(crate) fn pass_by(ids: &[&str]) -> PlanVerdict {
 
 /// A verdict that these are to be done again.
 pub(crate) fn fail_for(ids: &[&str]) -> PlanVerdict {
-    let reopen = ids.iter().map(|id| ((*id).to_owned(), "not good enough".to_owned())).collect();
-    PlanVerdict { reopen, ..PlanVerdict::default() }
+    let reopen = ids
+        .iter()
+        .map(|id| ((*id).to_owned(), "not good enough".to_owned()))
+        .collect();
+    PlanVerdict {
+        reopen,
+        ..PlanVerdict::default()
+    }
 }
 
 impl Run {
     /// The owner of a ticket runs a command; gives its id.
-    pub(crate) fn shows(&mut self, ticket: &str, verdict: &TaskCheckVerdict) -> Result<String, VerbRefusal> {
+    pub(crate) fn shows(
+        &mut self,
+        ticket: &str,
+        verdict: &TaskCheckVerdict,
+    ) -> Result<String, VerbRefusal> {
         let said = verbs::record_evidence(&self.state, ticket, ran("look at it", verdict));
         self.take(said.map(|what| vec![what]))?;
         Ok(self.state.evidence.last().unwrap().id.clone())
@@ -76,7 +105,10 @@ impl Run {
 
     pub(crate) fn finals(&mut self, verdict: &TaskCheckVerdict) {
         let checks: Vec<TaskCheck> = self.state.plan.final_checks.clone();
-        let outcomes = checks.into_iter().map(|check| (check, outcome(verdict.clone()))).collect();
+        let outcomes = checks
+            .into_iter()
+            .map(|check| (check, outcome(verdict.clone())))
+            .collect();
         self.take(Ok(verbs::final_check_events(outcomes))).unwrap();
     }
 
@@ -89,7 +121,14 @@ impl Run {
         let ticket = self.start(id).unwrap();
         let evidence = self.shows(&ticket, &Green).unwrap();
         let measured = all(self.state.plan.task(id).unwrap(), &Green);
-        self.done(&ticket, AttemptMeasurement { evidence_ids: vec![evidence], ..measured }).unwrap();
+        self.done(
+            &ticket,
+            AttemptMeasurement {
+                evidence_ids: vec![evidence],
+                ..measured
+            },
+        )
+        .unwrap();
     }
 
     pub(crate) fn verify(&mut self) {
@@ -115,6 +154,9 @@ impl Run {
 
     pub(crate) fn all_standings(&self) -> Vec<(&str, &'static str)> {
         let standings = self.state.standings();
-        standings.into_iter().map(|(task, standing)| (task.id.as_str(), standing.word())).collect()
+        standings
+            .into_iter()
+            .map(|(task, standing)| (task.id.as_str(), standing.word()))
+            .collect()
     }
 }

@@ -12,7 +12,9 @@ use omo_plan::model::{OnTaskFail, Parallelism, Plan, Task};
 use omo_plan::task_list::VERIFY_TASK_ID;
 use proptest::prelude::*;
 
-use crate::run::task_list_kit::{checked_task, criteria_task, ran, session_plan, without_verification};
+use crate::run::task_list_kit::{
+    checked_task, criteria_task, ran, session_plan, without_verification,
+};
 use crate::run::walk::{Move, VERDICTS, Walk, any_move, any_task, descend, verdict};
 
 /// One move in a session. Numbers are taken modulo the candidates.
@@ -32,15 +34,23 @@ impl Walk {
     /// Makes a move of a session; `false` without an effect.
     pub(crate) fn make_session(&mut self, step: &Session) -> bool {
         match step {
-            Session::Show { ticket, verdict: of } => {
+            Session::Show {
+                ticket,
+                verdict: of,
+            } => {
                 let ticket = self.ticket(*ticket);
                 self.run.shows(&ticket, &verdict(*of)).is_ok()
             }
             Session::Pass { ticket, cites } => {
                 let ticket = self.ticket(*ticket);
                 let evidence_ids = self.cited(&ticket, *cites);
-                let verdict = PlanVerdict { passed: true, evidence_ids, ..PlanVerdict::default() };
-                let is_refused = verbs::verdict_objection(&self.run.state, &ticket, &verdict).is_some();
+                let verdict = PlanVerdict {
+                    passed: true,
+                    evidence_ids,
+                    ..PlanVerdict::default()
+                };
+                let is_refused =
+                    verbs::verdict_objection(&self.run.state, &ticket, &verdict).is_some();
                 let is_done = self.run.judges(&ticket, verdict).is_ok();
                 assert!(!(is_refused && is_done), "what was refused counts");
                 is_done
@@ -48,8 +58,13 @@ impl Walk {
             Session::Fail { ticket, names } => {
                 let ticket = self.ticket(*ticket);
                 let tasks = &self.run.state.plan.tasks;
-                let reopen = names.iter().map(|number| (tasks[number % tasks.len()].id.clone(), "why".to_owned()));
-                let verdict = PlanVerdict { reopen: reopen.collect(), ..PlanVerdict::default() };
+                let reopen = names
+                    .iter()
+                    .map(|number| (tasks[number % tasks.len()].id.clone(), "why".to_owned()));
+                let verdict = PlanVerdict {
+                    reopen: reopen.collect(),
+                    ..PlanVerdict::default()
+                };
                 self.run.judges(&ticket, verdict).is_ok()
             }
             Session::Add { dep, id } => {
@@ -59,14 +74,21 @@ impl Walk {
                     return false;
                 }
                 let dep = tasks[dep % tasks.len()].id.clone();
-                self.run.adds(checked_task(&(20 + id).to_string(), &[&dep])).is_ok()
+                self.run
+                    .adds(checked_task(&(20 + id).to_string(), &[&dep]))
+                    .is_ok()
             }
         }
     }
 
     /// Ids of evidence that is cited with a ticket: its worker's own, or with a fault.
     pub(crate) fn cited(&self, ticket: &str, amiss: usize) -> Vec<String> {
-        let all = self.run.state.evidence.iter().map(|evidence| evidence.id.clone());
+        let all = self
+            .run
+            .state
+            .evidence
+            .iter()
+            .map(|evidence| evidence.id.clone());
         let own = verbs::task_of_ticket(&self.run.state, ticket)
             .map(|task| self.run.state.tasks[&task.id].evidence_ids.clone());
         match amiss % 5 {
@@ -87,10 +109,17 @@ impl Walk {
     pub(crate) fn follow_verification(&mut self, ticket: &str, of: usize) {
         let evidence_ids = self.show(ticket);
         self.run.finals(&verdict(of));
-        let passed = PlanVerdict { passed: true, evidence_ids, ..PlanVerdict::default() };
+        let passed = PlanVerdict {
+            passed: true,
+            evidence_ids,
+            ..PlanVerdict::default()
+        };
         if self.run.judges(ticket, passed).is_err() {
             let first = self.run.state.plan.tasks[0].id.clone();
-            let failed = PlanVerdict { reopen: vec![(first, "why".to_owned())], ..PlanVerdict::default() };
+            let failed = PlanVerdict {
+                reopen: vec![(first, "why".to_owned())],
+                ..PlanVerdict::default()
+            };
             self.run.judges(ticket, failed).unwrap();
         }
     }
@@ -116,17 +145,27 @@ fn any_session_move() -> impl Strategy<Value = Move> {
 fn any_session() -> impl Strategy<Value = Plan> {
     let tasks = (1..6_usize).prop_flat_map(|count| (0..count).map(any_task).collect::<Vec<_>>());
     let judged = prop::collection::vec(any::<bool>(), 6);
-    (tasks, judged, any::<bool>(), 1..4_u32, 0..4_u32).prop_map(|(tasks, judged, verifies, times, most)| {
-        let tasks = tasks.into_iter().zip(judged).map(|(task, is_judged)| Task {
-            criteria: if is_judged { vec!["judge it".to_owned()] } else { Vec::new() },
-            on_failure: omo_plan::model::OnFailure::Hold,
-            max_attempts: 1,
-            ..task
-        });
-        let mut plan = if verifies { session_plan(tasks.collect()) } else { without_verification(tasks.collect()) };
-        (plan.policy.max_rounds, plan.policy.max_workers) = (times, most);
-        plan
-    })
+    (tasks, judged, any::<bool>(), 1..4_u32, 0..4_u32).prop_map(
+        |(tasks, judged, verifies, times, most)| {
+            let tasks = tasks.into_iter().zip(judged).map(|(task, is_judged)| Task {
+                criteria: if is_judged {
+                    vec!["judge it".to_owned()]
+                } else {
+                    Vec::new()
+                },
+                on_failure: omo_plan::model::OnFailure::Hold,
+                max_attempts: 1,
+                ..task
+            });
+            let mut plan = if verifies {
+                session_plan(tasks.collect())
+            } else {
+                without_verification(tasks.collect())
+            };
+            (plan.policy.max_rounds, plan.policy.max_workers) = (times, most);
+            plan
+        },
+    )
 }
 
 /// Asserts rules that hold in any session.
@@ -137,12 +176,22 @@ fn holds(state: &RunState) {
     let most = usize::try_from(state.plan.policy.max_workers).unwrap();
     assert!(most == 0 || running <= most);
     if let Some(verification) = state.plan.verification_task() {
-        let is_done = |task: &Task| matches!(status(&task.id), TaskStatus::Passed | TaskStatus::Claimed);
+        let is_done =
+            |task: &Task| matches!(status(&task.id), TaskStatus::Passed | TaskStatus::Claimed);
         if status(&verification.id) == TaskStatus::Passed {
-            let mut others = state.plan.tasks.iter().filter(|task| task.id != verification.id);
-            assert!(others.all(is_done) && state.verdicts.last().is_some_and(|verdict| verdict.passed));
+            let mut others = state
+                .plan
+                .tasks
+                .iter()
+                .filter(|task| task.id != verification.id);
+            assert!(
+                others.all(is_done) && state.verdicts.last().is_some_and(|verdict| verdict.passed)
+            );
         }
-        assert!(status(&verification.id) != TaskStatus::Running || running == 1, "a worker runs under a verifier");
+        assert!(
+            status(&verification.id) != TaskStatus::Running || running == 1,
+            "a worker runs under a verifier"
+        );
     }
 }
 
@@ -179,32 +228,72 @@ proptest! {
 
 /// A task with a check and a sentence, one with a check after it, and a verification; two rounds at most.
 fn small() -> Plan {
-    let first = Task { checks: vec![TaskCheck::new("a")], ..criteria_task("1", &[]) };
+    let first = Task {
+        checks: vec![TaskCheck::new("a")],
+        ..criteria_task("1", &[])
+    };
     let mut plan = session_plan(vec![first, checked_task("2", &["1"])]);
     plan.policy.max_rounds = 2;
-    assert_eq!((plan.policy.on_task_fail, plan.policy.parallel), (OnTaskFail::NextRound, Parallelism::Tasks));
+    assert_eq!(
+        (plan.policy.on_task_fail, plan.policy.parallel),
+        (OnTaskFail::NextRound, Parallelism::Tasks)
+    );
     plan
 }
 
 #[test]
 fn every_sequence_of_five_verbs_of_a_session_holds_the_rules() {
-    let mut moves = vec![Move::Types, Move::Cancel, Move::TakeOver(1), Move::TakeOver(2)];
+    let mut moves = vec![
+        Move::Types,
+        Move::Cancel,
+        Move::TakeOver(1),
+        Move::TakeOver(2),
+    ];
     for number in 0..3 {
-        moves.extend([Move::Start(number), Move::Lost(number), Move::Skip(number), Move::Retry(number)]);
+        moves.extend([
+            Move::Start(number),
+            Move::Lost(number),
+            Move::Skip(number),
+            Move::Retry(number),
+        ]);
     }
     for of in [0, 2, 4] {
-        moves.extend([Move::Finals(of), Move::Session(Session::Show { ticket: 0, verdict: of })]);
-        moves.push(Move::Done { ticket: 0, verdict: of, checks: 0 });
+        moves.extend([
+            Move::Finals(of),
+            Move::Session(Session::Show {
+                ticket: 0,
+                verdict: of,
+            }),
+        ]);
+        moves.push(Move::Done {
+            ticket: 0,
+            verdict: of,
+            checks: 0,
+        });
     }
     for amiss in 1..5 {
-        moves.push(Move::Done { ticket: 0, verdict: 0, checks: amiss });
-        moves.push(Move::Session(Session::Pass { ticket: 0, cites: amiss }));
+        moves.push(Move::Done {
+            ticket: 0,
+            verdict: 0,
+            checks: amiss,
+        });
+        moves.push(Move::Session(Session::Pass {
+            ticket: 0,
+            cites: amiss,
+        }));
     }
-    moves.push(Move::Session(Session::Pass { ticket: 0, cites: 0 }));
+    moves.push(Move::Session(Session::Pass {
+        ticket: 0,
+        cites: 0,
+    }));
     for names in [vec![], vec![0], vec![1, 2], vec![2]] {
         moves.push(Move::Session(Session::Fail { ticket: 0, names }));
     }
-    moves.extend([Move::GiveUp(0), Move::Tamper(0), Move::Session(Session::Add { dep: 0, id: 0 })]);
+    moves.extend([
+        Move::GiveUp(0),
+        Move::Tamper(0),
+        Move::Session(Session::Add { dep: 0, id: 0 }),
+    ]);
     let (mut ends, mut count) = (BTreeSet::new(), 0);
     // From its beginning, from a verification that begins, and from the last iteration: no five verbs lead from
     // one to the end of the next.
@@ -220,7 +309,16 @@ fn every_sequence_of_five_verbs_of_a_session_holds_the_rules() {
     }
     assert!(count > 10_000, "{count}");
     let words: Vec<&str> = ends.iter().map(String::as_str).collect();
-    assert_eq!(words, ["cancelled", "complete", "completed_with_failures", "executing", "failed"]);
+    assert_eq!(
+        words,
+        [
+            "cancelled",
+            "complete",
+            "completed_with_failures",
+            "executing",
+            "failed"
+        ]
+    );
 }
 
 #[test]
@@ -229,14 +327,24 @@ fn evidence_is_numbered_over_the_whole_run() {
     for number in 1..=3 {
         let ticket = walk.run.start("1").unwrap();
         for of in 0..2 {
-            let said = verbs::record_evidence(&walk.run.state, &ticket, ran("true", &Green)).unwrap();
-            let EventKind::EvidenceRan { evidence } = &said else { panic!("{said:?}") };
-            assert_eq!((evidence.id.clone(), evidence.task.as_str()), (format!("e{}", 2 * number - 1 + of), "1"));
+            let said =
+                verbs::record_evidence(&walk.run.state, &ticket, ran("true", &Green)).unwrap();
+            let EventKind::EvidenceRan { evidence } = &said else {
+                panic!("{said:?}")
+            };
+            assert_eq!(
+                (evidence.id.clone(), evidence.task.as_str()),
+                (format!("e{}", 2 * number - 1 + of), "1")
+            );
             walk.run.take(Ok(vec![said])).unwrap();
         }
         walk.run(&Move::Lost(0));
         if number == 3 {
-            assert_eq!(walk.run.standing("1"), "pending", "lost for good, and done again in the next iteration");
+            assert_eq!(
+                walk.run.standing("1"),
+                "pending",
+                "lost for good, and done again in the next iteration"
+            );
         }
     }
 }

@@ -14,7 +14,9 @@ use omo_plan::refusal::VerbRefusal;
 use proptest::prelude::*;
 
 use crate::run::invariants::Witness;
-use crate::run::kit::{Run, all, decision, in_batches, needs, no_tool, outcome, plan, session, task};
+use crate::run::kit::{
+    Run, all, decision, in_batches, needs, no_tool, outcome, plan, session, task,
+};
 use crate::run::task_list_walk::Session;
 
 /// One move. Numbers are taken modulo the candidates.
@@ -76,20 +78,34 @@ pub(crate) struct Walk {
 impl Walk {
     pub(crate) fn open(plan: Plan) -> Self {
         let run = Run::open(plan);
-        let mut walk = Self { run, tickets: Vec::new(), witness: Witness::default(), seen: 0 };
+        let mut walk = Self {
+            run,
+            tickets: Vec::new(),
+            witness: Witness::default(),
+            seen: 0,
+        };
         walk.look();
         walk
     }
 
     /// Shows the witness new events, and holds the state to it.
     fn look(&mut self) {
-        let prompted = self.run.caller.prompted_at.map(omo_core::timestamp::Timestamp::as_millis);
+        let prompted = self
+            .run
+            .caller
+            .prompted_at
+            .map(omo_core::timestamp::Timestamp::as_millis);
         for event in &self.run.events[self.seen..] {
             self.witness.see(event, prompted);
         }
         self.seen = self.run.events.len();
         let counts = self.run.state.task_counts();
-        let sum = counts.passed + counts.claimed + counts.failed + counts.unproved + counts.blocked + counts.pending;
+        let sum = counts.passed
+            + counts.claimed
+            + counts.failed
+            + counts.unproved
+            + counts.blocked
+            + counts.pending;
         assert_eq!(counts.total, sum);
         assert!(
             !matches!(
@@ -118,7 +134,11 @@ impl Walk {
         let before = (self.run.state.seq, self.run.events.len());
         let is_done = self.make(step);
         if !is_done {
-            assert_eq!((self.run.state.seq, self.run.events.len()), before, "{step:?} was refused");
+            assert_eq!(
+                (self.run.state.seq, self.run.events.len()),
+                before,
+                "{step:?} was refused"
+            );
         }
         self.look();
         is_done
@@ -133,12 +153,23 @@ impl Walk {
                 self.tickets.extend(ticket.iter().cloned());
                 ticket.is_ok()
             }
-            Move::Done { ticket, verdict: of, checks } => {
+            Move::Done {
+                ticket,
+                verdict: of,
+                checks,
+            } => {
                 let ticket = self.ticket(*ticket);
                 let outcomes = self.outcomes(&ticket, &verdict(*of), *checks);
                 let evidence_ids = self.cited(&ticket, *checks);
                 self.run
-                    .done(&ticket, AttemptMeasurement { outcomes, evidence_ids, ..AttemptMeasurement::default() })
+                    .done(
+                        &ticket,
+                        AttemptMeasurement {
+                            outcomes,
+                            evidence_ids,
+                            ..AttemptMeasurement::default()
+                        },
+                    )
                     .is_ok()
             }
             Move::GiveUp(ticket) => {
@@ -151,7 +182,14 @@ impl Walk {
                 let outcomes = self.outcomes(&ticket, &Green, 0);
                 let tampered = vec!["tests".to_owned()];
                 self.run
-                    .done(&ticket, AttemptMeasurement { outcomes, tampered, ..AttemptMeasurement::default() })
+                    .done(
+                        &ticket,
+                        AttemptMeasurement {
+                            outcomes,
+                            tampered,
+                            ..AttemptMeasurement::default()
+                        },
+                    )
                     .is_ok()
             }
             Move::Lost(number) => {
@@ -161,7 +199,8 @@ impl Walk {
             }
             Move::Skip(number) => {
                 let id = self.id(*number);
-                let said = verbs::skip_task(&self.run.state, &self.run.caller, &id, "why").map(|what| vec![what]);
+                let said = verbs::skip_task(&self.run.state, &self.run.caller, &id, "why")
+                    .map(|what| vec![what]);
                 self.run.take(said).is_ok()
             }
             Move::Retry(number) => {
@@ -170,36 +209,58 @@ impl Walk {
                 self.run.take(said).is_ok()
             }
             Move::Answer { question, option } => {
-                let Some(known) = run.state.questions.iter().rev().nth(*question) else { return false };
+                let Some(known) = run.state.questions.iter().rev().nth(*question) else {
+                    return false;
+                };
                 let option = &known.question.options[*option % known.question.options.len()].id;
-                let said = verbs::answer_question(&run.state, &run.caller, &known.question.id, option, None);
+                let said = verbs::answer_question(
+                    &run.state,
+                    &run.caller,
+                    &known.question.id,
+                    option,
+                    None,
+                );
                 run.take(said.map(|what| vec![what])).is_ok()
             }
             Move::Types => {
                 run.types();
                 true
             }
-            Move::Cancel => run.take(verbs::cancel_run(&run.state, "why").map(|what| vec![what])).is_ok(),
+            Move::Cancel => run
+                .take(verbs::cancel_run(&run.state, "why").map(|what| vec![what]))
+                .is_ok(),
             Move::TakeOver(who) => {
-                let caller = VerbCaller { actor: session(&format!("s{who}"), 100 * who), ..VerbCaller::default() };
+                let caller = VerbCaller {
+                    actor: session(&format!("s{who}"), 100 * who),
+                    ..VerbCaller::default()
+                };
                 let events = verbs::take_over_run(&run.state, &caller);
                 self.goes_on_as(caller, Ok(events))
             }
             Move::Take { who, lives } => {
-                let caller = VerbCaller { actor: session(&format!("s{who}"), 100 * who), ..VerbCaller::default() };
+                let caller = VerbCaller {
+                    actor: session(&format!("s{who}"), 100 * who),
+                    ..VerbCaller::default()
+                };
                 let is_alive = |_: &RecordedProcess| Some(*lives);
                 let said = verbs::join_run(&run.state, &caller, &is_alive);
                 self.goes_on_as(caller, said)
             }
             Move::Finals(of) => {
                 // They are run once all is done, or when a verifier says so.
-                let verifier =
-                    run.state.plan.verification_task().and_then(|task| run.state.tasks[&task.id].running.as_ref());
+                let verifier = run
+                    .state
+                    .plan
+                    .verification_task()
+                    .and_then(|task| run.state.tasks[&task.id].running.as_ref());
                 if next_action(&run.state) != NextAction::FinalChecks && verifier.is_none() {
                     return false;
                 }
                 let checks = run.state.plan.final_checks.clone();
-                let ran = checks.into_iter().map(|check| (check, outcome(verdict(*of)))).collect();
+                let ran = checks
+                    .into_iter()
+                    .map(|check| (check, outcome(verdict(*of))))
+                    .collect();
                 run.take(Ok(verbs::final_check_events(ran))).is_ok()
             }
             Move::Edit { task, how } => {
@@ -212,7 +273,11 @@ impl Walk {
     }
 
     /// Another caller takes part from now on, where that changes anything.
-    fn goes_on_as(&mut self, caller: VerbCaller, said: Result<Vec<EventKind>, VerbRefusal>) -> bool {
+    fn goes_on_as(
+        &mut self,
+        caller: VerbCaller,
+        said: Result<Vec<EventKind>, VerbRefusal>,
+    ) -> bool {
         let Ok(events) = said else { return false };
         if events.is_empty() {
             return false;
@@ -222,14 +287,28 @@ impl Walk {
     }
 
     /// Outcomes of a ticket's checks: all of them, or with a fault.
-    fn outcomes(&self, ticket: &str, verdict: &TaskCheckVerdict, amiss: usize) -> Vec<(TaskCheck, TaskCheckOutcome)> {
-        let Ok(task) = verbs::task_of_ticket(&self.run.state, ticket) else { return Vec::new() };
+    fn outcomes(
+        &self,
+        ticket: &str,
+        verdict: &TaskCheckVerdict,
+        amiss: usize,
+    ) -> Vec<(TaskCheck, TaskCheckOutcome)> {
+        let Ok(task) = verbs::task_of_ticket(&self.run.state, ticket) else {
+            return Vec::new();
+        };
         let mut outcomes = all(task, verdict).outcomes;
         match amiss % 5 {
             1 => outcomes.clear(),
             2 => outcomes.truncate(1),
-            3 => outcomes = outcomes.first().map(|first| vec![first.clone(); task.checks.len()]).unwrap_or_default(),
-            4 => outcomes.iter_mut().for_each(|(check, _)| check.command.push_str(" || true")),
+            3 => {
+                outcomes = outcomes
+                    .first()
+                    .map(|first| vec![first.clone(); task.checks.len()])
+                    .unwrap_or_default()
+            }
+            4 => outcomes
+                .iter_mut()
+                .for_each(|(check, _)| check.command.push_str(" || true")),
             _ => {}
         }
         outcomes
@@ -239,7 +318,9 @@ impl Walk {
     fn follow(&mut self, of: usize) -> bool {
         match next_action(&self.run.state) {
             NextAction::Ask(known) => {
-                let option = known.question.options[of % known.question.options.len()].id.clone();
+                let option = known.question.options[of % known.question.options.len()]
+                    .id
+                    .clone();
                 let question = known.question.id.clone();
                 self.run.answer(&question, &option).unwrap();
             }
@@ -252,14 +333,36 @@ impl Walk {
                 }
             }
             NextAction::Wait(running) => {
-                let task = self.run.state.plan.task(running[of % running.len()]).unwrap();
-                let ticket = self.run.state.tasks[&task.id].running.as_ref().unwrap().ticket.clone();
+                let task = self
+                    .run
+                    .state
+                    .plan
+                    .task(running[of % running.len()])
+                    .unwrap();
+                let ticket = self.run.state.tasks[&task.id]
+                    .running
+                    .as_ref()
+                    .unwrap()
+                    .ticket
+                    .clone();
                 if task.is_verification() {
                     self.follow_verification(&ticket, of);
                 } else {
                     let measured = all(task, &verdict(of));
-                    let evidence_ids = if task.criteria.is_empty() { Vec::new() } else { self.show(&ticket) };
-                    self.run.done(&ticket, AttemptMeasurement { evidence_ids, ..measured }).unwrap();
+                    let evidence_ids = if task.criteria.is_empty() {
+                        Vec::new()
+                    } else {
+                        self.show(&ticket)
+                    };
+                    self.run
+                        .done(
+                            &ticket,
+                            AttemptMeasurement {
+                                evidence_ids,
+                                ..measured
+                            },
+                        )
+                        .unwrap();
                 }
             }
             NextAction::FinalChecks => {
@@ -279,10 +382,16 @@ impl Walk {
     /// comes from one of those, from a decision or from a batch.
     pub(crate) fn finish(mut self, of: usize) {
         let plan = &self.run.state.plan;
-        let attempts: usize = plan.tasks.iter().map(|task| usize::try_from(task.max_attempts).unwrap()).sum();
+        let attempts: usize = plan
+            .tasks
+            .iter()
+            .map(|task| usize::try_from(task.max_attempts).unwrap())
+            .sum();
         let times = usize::try_from(plan.policy.max_rounds).unwrap();
-        let most =
-            times * (4 * attempts + 2 * plan.tasks.len() + 2) + plan.groups.len() + plan.preconditions.len() + 10;
+        let most = times * (4 * attempts + 2 * plan.tasks.len() + 2)
+            + plan.groups.len()
+            + plan.preconditions.len()
+            + 10;
         for step in 0..most {
             // Tools that are missing again and again are a person's to bring: not here.
             let of = (of + step * step) % (VERDICTS - 1);
@@ -298,8 +407,14 @@ impl Walk {
 
     /// Asserts that the ledger, written and read again, has the same state.
     pub(crate) fn replay(&self) {
-        let lines = self.run.events.iter().map(|event| serde_json::to_string(event).unwrap());
-        let events: Vec<RunEvent> = lines.map(|line| serde_json::from_str(&line).unwrap()).collect();
+        let lines = self
+            .run
+            .events
+            .iter()
+            .map(|event| serde_json::to_string(event).unwrap());
+        let events: Vec<RunEvent> = lines
+            .map(|line| serde_json::from_str(&line).unwrap())
+            .collect();
         assert_eq!(events, self.run.events);
         let mut state = RunState::from_first_event(&events[0]).unwrap();
         for event in &events[1..] {
@@ -362,7 +477,13 @@ pub(crate) fn any_move() -> impl Strategy<Value = Move> {
 }
 
 pub(crate) fn any_task(number: usize) -> impl Strategy<Value = Task> {
-    let paths = prop_oneof![Just("a"), Just("b"), Just("src"), Just("src/x.rs"), Just("src/*.rs")];
+    let paths = prop_oneof![
+        Just("a"),
+        Just("b"),
+        Just("src"),
+        Just("src/x.rs"),
+        Just("src/*.rs")
+    ];
     let failure = prop_oneof![
         Just(OnFailure::Hold),
         Just(OnFailure::Revert),
@@ -371,53 +492,112 @@ pub(crate) fn any_task(number: usize) -> impl Strategy<Value = Task> {
         Just(OnFailure::Escalate)
     ];
     let deps = prop::collection::btree_set(0..number.max(1), 0..3);
-    (deps, prop::collection::vec(paths, 0..3), 0..3_usize, failure, 1..4_u32, 0..6_u8).prop_map(
-        move |(deps, paths, checks, on_failure, attempts_max, contract)| Task {
-            deps: deps.into_iter().filter(|dep| *dep < number).map(|dep| dep.to_string()).collect(),
-            files: paths.into_iter().map(crate::run::kit::file).collect(),
-            checks: (0..checks).map(|check| TaskCheck::new(&format!("prove {number} {check}"))).collect(),
-            on_failure,
-            max_attempts: attempts_max,
-            contract: (contract > 0).then(|| "contract".to_owned()),
-            ..task(&number.to_string())
-        },
+    (
+        deps,
+        prop::collection::vec(paths, 0..3),
+        0..3_usize,
+        failure,
+        1..4_u32,
+        0..6_u8,
     )
+        .prop_map(
+            move |(deps, paths, checks, on_failure, attempts_max, contract)| Task {
+                deps: deps
+                    .into_iter()
+                    .filter(|dep| *dep < number)
+                    .map(|dep| dep.to_string())
+                    .collect(),
+                files: paths.into_iter().map(crate::run::kit::file).collect(),
+                checks: (0..checks)
+                    .map(|check| TaskCheck::new(&format!("prove {number} {check}")))
+                    .collect(),
+                on_failure,
+                max_attempts: attempts_max,
+                contract: (contract > 0).then(|| "contract".to_owned()),
+                ..task(&number.to_string())
+            },
+        )
 }
 
 fn any_plan() -> impl Strategy<Value = Plan> {
     use omo_plan::model::{GroupIsolation, OnTaskFail, Parallelism};
     let tasks = (1..7_usize).prop_flat_map(|count| (0..count).map(any_task).collect::<Vec<_>>());
-    let fail = prop_oneof![Just(OnTaskFail::Continue), Just(OnTaskFail::Stop), Just(OnTaskFail::NextRound)];
-    let parallel = prop_oneof![Just(Parallelism::None), Just(Parallelism::Groups), Just(Parallelism::Tasks)];
-    let batches = (1..4_usize, prop::collection::vec(any::<bool>(), 6), any::<bool>(), any::<bool>());
-    let asked = (prop::collection::vec((any::<bool>(), any::<bool>()), 0..4), any::<bool>());
-    (tasks, fail, (parallel, 0..3_u32), batches, asked, 0..3_usize, any::<bool>()).prop_map(
-        |(tasks, fail, (parallel, most), (size, stops, staged, own), (decisions, verified), finals, wants)| {
-            let mut plan = plan(tasks);
-            let ids: Vec<String> = plan.tasks.iter().map(|task| task.id.clone()).collect();
-            let batches: Vec<Vec<&str>> =
-                ids.chunks(size).map(|batch| batch.iter().map(String::as_str).collect()).collect();
-            let batches: Vec<&[&str]> = batches.iter().map(Vec::as_slice).collect();
-            let stops: Vec<usize> = (0..batches.len()).filter(|place| stops[*place]).collect();
-            plan = in_batches(plan, &batches, &stops);
-            for group in &mut plan.groups {
-                group.wave = if staged { group.wave } else { 0 };
-                group.isolation = if own { GroupIsolation::Worktree } else { GroupIsolation::Shared };
-            }
-            let policy = &mut plan.policy;
-            (policy.on_task_fail, policy.parallel, policy.max_workers) = (fail, parallel, most);
-            policy.requires_contracts = wants;
-            plan.final_checks = (0..finals).map(|number| TaskCheck::new(&format!("final {number}"))).collect();
-            plan.preconditions = vec![Precondition::Verification { approved: verified }];
-            let decisions = decisions.into_iter().enumerate().map(|(number, (blocking, recommended))| {
-                let mut open = decision(&format!("D{number}"), blocking);
-                open.recommended = open.recommended.filter(|_| recommended);
-                Precondition::Decision(open)
-            });
-            plan.preconditions.extend(decisions);
-            plan
-        },
+    let fail = prop_oneof![
+        Just(OnTaskFail::Continue),
+        Just(OnTaskFail::Stop),
+        Just(OnTaskFail::NextRound)
+    ];
+    let parallel = prop_oneof![
+        Just(Parallelism::None),
+        Just(Parallelism::Groups),
+        Just(Parallelism::Tasks)
+    ];
+    let batches = (
+        1..4_usize,
+        prop::collection::vec(any::<bool>(), 6),
+        any::<bool>(),
+        any::<bool>(),
+    );
+    let asked = (
+        prop::collection::vec((any::<bool>(), any::<bool>()), 0..4),
+        any::<bool>(),
+    );
+    (
+        tasks,
+        fail,
+        (parallel, 0..3_u32),
+        batches,
+        asked,
+        0..3_usize,
+        any::<bool>(),
     )
+        .prop_map(
+            |(
+                tasks,
+                fail,
+                (parallel, most),
+                (size, stops, staged, own),
+                (decisions, verified),
+                finals,
+                wants,
+            )| {
+                let mut plan = plan(tasks);
+                let ids: Vec<String> = plan.tasks.iter().map(|task| task.id.clone()).collect();
+                let batches: Vec<Vec<&str>> = ids
+                    .chunks(size)
+                    .map(|batch| batch.iter().map(String::as_str).collect())
+                    .collect();
+                let batches: Vec<&[&str]> = batches.iter().map(Vec::as_slice).collect();
+                let stops: Vec<usize> = (0..batches.len()).filter(|place| stops[*place]).collect();
+                plan = in_batches(plan, &batches, &stops);
+                for group in &mut plan.groups {
+                    group.wave = if staged { group.wave } else { 0 };
+                    group.isolation = if own {
+                        GroupIsolation::Worktree
+                    } else {
+                        GroupIsolation::Shared
+                    };
+                }
+                let policy = &mut plan.policy;
+                (policy.on_task_fail, policy.parallel, policy.max_workers) = (fail, parallel, most);
+                policy.requires_contracts = wants;
+                plan.final_checks = (0..finals)
+                    .map(|number| TaskCheck::new(&format!("final {number}")))
+                    .collect();
+                plan.preconditions = vec![Precondition::Verification { approved: verified }];
+                let decisions =
+                    decisions
+                        .into_iter()
+                        .enumerate()
+                        .map(|(number, (blocking, recommended))| {
+                            let mut open = decision(&format!("D{number}"), blocking);
+                            open.recommended = open.recommended.filter(|_| recommended);
+                            Precondition::Decision(open)
+                        });
+                plan.preconditions.extend(decisions);
+                plan
+            },
+        )
 }
 
 proptest! {
@@ -455,25 +635,61 @@ proptest! {
 /// Three tasks: the second has two checks and needs the first, the third asks for judgment when it fails
 /// twice; a stop behind the first.
 fn small() -> Plan {
-    let second = Task { checks: vec![TaskCheck::new("a"), TaskCheck::new("b")], ..needs("2", &["1"]) };
-    let third = Task { on_failure: OnFailure::Escalate, max_attempts: 2, ..task("3") };
-    in_batches(plan(vec![task("1"), second, third]), &[&["1"], &["2", "3"]], &[0])
+    let second = Task {
+        checks: vec![TaskCheck::new("a"), TaskCheck::new("b")],
+        ..needs("2", &["1"])
+    };
+    let third = Task {
+        on_failure: OnFailure::Escalate,
+        max_attempts: 2,
+        ..task("3")
+    };
+    in_batches(
+        plan(vec![task("1"), second, third]),
+        &[&["1"], &["2", "3"]],
+        &[0],
+    )
 }
 
 #[test]
 fn every_sequence_of_five_verbs_holds_the_rules() {
-    let mut moves = vec![Move::Types, Move::Cancel, Move::TakeOver(1), Move::TakeOver(2), Move::Finals(0)];
-    moves.push(Move::Take { who: 2, lives: false });
+    let mut moves = vec![
+        Move::Types,
+        Move::Cancel,
+        Move::TakeOver(1),
+        Move::TakeOver(2),
+        Move::Finals(0),
+    ];
+    moves.push(Move::Take {
+        who: 2,
+        lives: false,
+    });
     moves.push(Move::Edit { task: 0, how: 0 });
-    moves.extend((0..2).map(|option| Move::Answer { question: 0, option }));
+    moves.extend((0..2).map(|option| Move::Answer {
+        question: 0,
+        option,
+    }));
     for number in 0..3 {
-        moves.extend([Move::Start(number), Move::Lost(number), Move::Skip(number), Move::Retry(number)]);
+        moves.extend([
+            Move::Start(number),
+            Move::Lost(number),
+            Move::Skip(number),
+            Move::Retry(number),
+        ]);
     }
     for ticket in 0..2 {
         moves.extend([Move::GiveUp(ticket), Move::Tamper(ticket)]);
         // Green, red, and a tool that is missing; all checks, none, one only, one for all, and others.
-        moves.extend([2, 4].map(|verdict| Move::Done { ticket, verdict, checks: 0 }));
-        moves.extend((0..5).map(|checks| Move::Done { ticket, verdict: 0, checks }));
+        moves.extend([2, 4].map(|verdict| Move::Done {
+            ticket,
+            verdict,
+            checks: 0,
+        }));
+        moves.extend((0..5).map(|checks| Move::Done {
+            ticket,
+            verdict: 0,
+            checks,
+        }));
     }
     let mut ends = BTreeSet::new();
     let mut count = 0;
@@ -489,12 +705,27 @@ fn every_sequence_of_five_verbs_holds_the_rules() {
     assert!(count > 10_000, "{count}");
 
     let words: Vec<&str> = ends.iter().map(String::as_str).collect();
-    assert_eq!(words, ["cancelled", "complete", "completed_with_failures", "executing", "failed"]);
+    assert_eq!(
+        words,
+        [
+            "cancelled",
+            "complete",
+            "completed_with_failures",
+            "executing",
+            "failed"
+        ]
+    );
 }
 
 /// Makes every move that is not refused, and from there again. A refused one changes nothing: later moves are the same
 /// without it.
-pub(crate) fn descend(from: &Walk, moves: &[Move], depth: u32, ends: &mut BTreeSet<String>, count: &mut u32) {
+pub(crate) fn descend(
+    from: &Walk,
+    moves: &[Move],
+    depth: u32,
+    ends: &mut BTreeSet<String>,
+    count: &mut u32,
+) {
     ends.insert(match &from.run.state.phase {
         RunPhase::Executing => "executing".to_owned(),
         RunPhase::Cancelled { .. } => "cancelled".to_owned(),
@@ -518,8 +749,18 @@ fn a_run_at_a_terminal_ends_too() {
     let mut walk = Walk::open(small());
     walk.run.caller = VerbCaller::default();
     walk.run(&Move::Start(0));
-    walk.run(&Move::Done { ticket: 0, verdict: 0, checks: 0 });
-    let said = verbs::answer_question(&walk.run.state, &walk.run.caller, "q1", ANSWER_CONTINUE, None);
+    walk.run(&Move::Done {
+        ticket: 0,
+        verdict: 0,
+        checks: 0,
+    });
+    let said = verbs::answer_question(
+        &walk.run.state,
+        &walk.run.caller,
+        "q1",
+        ANSWER_CONTINUE,
+        None,
+    );
     walk.run.take(said.map(|what| vec![what])).unwrap();
     walk.finish(0);
 }

@@ -14,7 +14,11 @@ type Edit = fn(&mut Vec<String>, &[String]);
 type Make = fn(&Run);
 
 fn lines(run: &Run) -> Vec<String> {
-    fs::read_to_string(ledger(run)).unwrap().split_inclusive('\n').map(str::to_owned).collect()
+    fs::read_to_string(ledger(run))
+        .unwrap()
+        .split_inclusive('\n')
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
@@ -28,12 +32,36 @@ fn a_line_that_omo_did_not_write_there_is_named() {
             |lines, _| lines[2] = lines[2].replace("\"file\":\"1\"", "\"file\":\"9\""),
             "line 3: was not written",
         ),
-        ("no seal", |lines, _| lines[2] = "{\"seq\":3,\"kind\":\"resumed\"}\n".to_owned(), "line 3: was not written"),
-        ("no JSON", |lines, _| lines[4] = "passed\n".to_owned(), "line 5: was not written"),
-        ("empty", |lines, _| lines[1] = "\n".to_owned(), "line 2: was not written"),
-        ("CRLF", |lines, _| lines[1] = lines[1].replace('\n', "\r\n"), "line 2: was not written"),
-        ("a hole", |lines, _| lines[4] = "\0".repeat(lines[4].len() - 1) + "\n", "line 5: was not written"),
-        ("deep", |lines, _| lines[3] = "[".repeat(100_000) + "\n", "line 4: was not written"),
+        (
+            "no seal",
+            |lines, _| lines[2] = "{\"seq\":3,\"kind\":\"resumed\"}\n".to_owned(),
+            "line 3: was not written",
+        ),
+        (
+            "no JSON",
+            |lines, _| lines[4] = "passed\n".to_owned(),
+            "line 5: was not written",
+        ),
+        (
+            "empty",
+            |lines, _| lines[1] = "\n".to_owned(),
+            "line 2: was not written",
+        ),
+        (
+            "CRLF",
+            |lines, _| lines[1] = lines[1].replace('\n', "\r\n"),
+            "line 2: was not written",
+        ),
+        (
+            "a hole",
+            |lines, _| lines[4] = "\0".repeat(lines[4].len() - 1) + "\n",
+            "line 5: was not written",
+        ),
+        (
+            "deep",
+            |lines, _| lines[3] = "[".repeat(100_000) + "\n",
+            "line 4: was not written",
+        ),
         (
             "no UTF-8 in the seal",
             |lines, _| {
@@ -42,10 +70,26 @@ fn a_line_that_omo_did_not_write_there_is_named() {
             },
             "line 2: was not written",
         ),
-        ("swapped", |lines, _| lines.swap(2, 3), "line 3: does not belong behind"),
-        ("left out", |lines, _| _ = lines.remove(2), "line 3: does not belong behind"),
-        ("twice", |lines, _| lines.insert(2, lines[2].clone()), "line 4: does not belong behind"),
-        ("another run's", |lines, other| lines[0] = other[0].clone(), "line 1: was written for another run"),
+        (
+            "swapped",
+            |lines, _| lines.swap(2, 3),
+            "line 3: does not belong behind",
+        ),
+        (
+            "left out",
+            |lines, _| _ = lines.remove(2),
+            "line 3: does not belong behind",
+        ),
+        (
+            "twice",
+            |lines, _| lines.insert(2, lines[2].clone()),
+            "line 4: does not belong behind",
+        ),
+        (
+            "another run's",
+            |lines, other| lines[0] = other[0].clone(),
+            "line 1: was written for another run",
+        ),
     ];
     for (what, edit, wanted) in cases {
         let mut edited = good.clone();
@@ -68,8 +112,15 @@ fn an_edit_behind_the_back_of_a_process_gets_into_no_snapshot() {
     edited[2] = edited[2].replace("\"file\":\"1\"", "\"file\":\"9\"");
     fs::write(ledger(&run), edited.concat()).unwrap();
     // It reads only new lines, and adds to them, until the next snapshot would cover the edit.
-    let refused = (0..100).find_map(|number| add_events(&run, &[&number.to_string()]).err()).expect("it is not found");
-    assert!(refused.to_string().contains("line 3: was not written by omo"), "{refused}");
+    let refused = (0..100)
+        .find_map(|number| add_events(&run, &[&number.to_string()]).err())
+        .expect("it is not found");
+    assert!(
+        refused
+            .to_string()
+            .contains("line 3: was not written by omo"),
+        "{refused}"
+    );
     assert!(!snapshot.exists(), "the edit is sealed over");
 }
 
@@ -87,7 +138,10 @@ fn without_the_key_nothing_is_believed_and_no_new_key_is_made() {
     scene.run();
     fs::remove_file(scene.home().join("omo/key")).unwrap();
     let error = omo_engine::RunStore::find(&scene.project(), Some(&scene.home())).unwrap_err();
-    assert!(error.to_string().contains("key that is not there any more"), "{error}");
+    assert!(
+        error.to_string().contains("key that is not there any more"),
+        "{error}"
+    );
     assert!(!scene.home().join("omo/key").exists());
 }
 
@@ -95,7 +149,12 @@ fn without_the_key_nothing_is_believed_and_no_new_key_is_made() {
 fn a_file_of_a_gigabyte_is_not_read() {
     let scene = RunLab::new();
     let run = scene.run();
-    fs::File::options().write(true).open(ledger(&run)).unwrap().set_len(1 << 30).unwrap();
+    fs::File::options()
+        .write(true)
+        .open(ledger(&run))
+        .unwrap()
+        .set_len(1 << 30)
+        .unwrap();
     assert!(ledger_problem(&run).contains("too large"));
 }
 
@@ -105,16 +164,23 @@ fn what_is_no_file_of_omos_is_not_opened() {
     let scene = RunLab::new();
     let kinds: [(&str, Make); 4] = [
         ("no regular file", |run| {
-            let made = std::process::Command::new("mkfifo").arg(ledger(run)).status().unwrap();
+            let made = std::process::Command::new("mkfifo")
+                .arg(ledger(run))
+                .status()
+                .unwrap();
             assert!(made.success());
         }),
-        ("a symbolic link", |run| std::os::unix::fs::symlink("/dev/zero", ledger(run)).unwrap()),
+        ("a symbolic link", |run| {
+            std::os::unix::fs::symlink("/dev/zero", ledger(run)).unwrap()
+        }),
         ("a hard link", |run| {
             let elsewhere = run.folder().join("elsewhere");
             fs::write(&elsewhere, "").unwrap();
             fs::hard_link(elsewhere, ledger(run)).unwrap();
         }),
-        ("no regular file", |run| fs::create_dir(ledger(run)).unwrap()),
+        ("no regular file", |run| {
+            fs::create_dir(ledger(run)).unwrap()
+        }),
     ];
     for (what, make) in kinds {
         let run = scene.run();

@@ -26,7 +26,10 @@ fn file(fixture: &RunLab, path: &str) -> PathBuf {
 }
 
 fn kept(path: &str, number: u32) -> FileDrift {
-    FileDrift { file: path.to_owned(), kept: Some(format!("{path}.edited-{number}")) }
+    FileDrift {
+        file: path.to_owned(),
+        kept: Some(format!("{path}.edited-{number}")),
+    }
 }
 
 fn later(run: &Run, name: &str) -> Result<RunState, TransactError> {
@@ -39,16 +42,34 @@ fn later(run: &Run, name: &str) -> Result<RunState, TransactError> {
 fn what_something_else_wrote_is_kept_once_whatever_its_bytes() {
     let fixture = RunLab::new();
     let run = fixture.run();
-    assert_eq!(write(&fixture, &run, &later(&run, "a").unwrap()).unwrap(), []);
+    assert_eq!(
+        write(&fixture, &run, &later(&run, "a").unwrap()).unwrap(),
+        []
+    );
     fs::write(file(&fixture, CHECKPOINT_PATH), b"\xff mine").unwrap();
-    assert_eq!(write(&fixture, &run, &later(&run, "b").unwrap()).unwrap(), [kept(CHECKPOINT_PATH, 1)]);
-    assert_eq!(fs::read(file(&fixture, &format!("{CHECKPOINT_PATH}.edited-1"))).unwrap(), b"\xff mine");
+    assert_eq!(
+        write(&fixture, &run, &later(&run, "b").unwrap()).unwrap(),
+        [kept(CHECKPOINT_PATH, 1)]
+    );
+    assert_eq!(
+        fs::read(file(&fixture, &format!("{CHECKPOINT_PATH}.edited-1"))).unwrap(),
+        b"\xff mine"
+    );
     // The same once more is there already; something else gets another name.
     fs::write(file(&fixture, CHECKPOINT_PATH), b"\xff mine").unwrap();
-    assert_eq!(write(&fixture, &run, &later(&run, "c").unwrap()).unwrap(), [kept(CHECKPOINT_PATH, 1)]);
+    assert_eq!(
+        write(&fixture, &run, &later(&run, "c").unwrap()).unwrap(),
+        [kept(CHECKPOINT_PATH, 1)]
+    );
     fs::write(file(&fixture, CHECKPOINT_PATH), "other").unwrap();
-    assert_eq!(write(&fixture, &run, &later(&run, "d").unwrap()).unwrap(), [kept(CHECKPOINT_PATH, 2)]);
-    assert_eq!(write(&fixture, &run, &later(&run, "e").unwrap()).unwrap(), []);
+    assert_eq!(
+        write(&fixture, &run, &later(&run, "d").unwrap()).unwrap(),
+        [kept(CHECKPOINT_PATH, 2)]
+    );
+    assert_eq!(
+        write(&fixture, &run, &later(&run, "e").unwrap()).unwrap(),
+        []
+    );
 }
 
 #[test]
@@ -68,7 +89,10 @@ fn the_next_run_takes_over_what_the_one_before_wrote_and_that_one_knows() {
     let (first, second) = (fixture.run(), fixture.run());
     write(&fixture, &first, &later(&first, "a").unwrap()).unwrap();
     assert!(is_last(&fixture, &first).unwrap() && !is_last(&fixture, &second).unwrap());
-    assert_eq!(write(&fixture, &second, &later(&second, "b").unwrap()).unwrap(), []);
+    assert_eq!(
+        write(&fixture, &second, &later(&second, "b").unwrap()).unwrap(),
+        []
+    );
     assert!(is_last(&fixture, &second).unwrap() && !is_last(&fixture, &first).unwrap());
 }
 
@@ -95,11 +119,17 @@ fn a_memory_that_cannot_be_read_is_said_and_nothing_is_written() {
     let fixture = RunLab::new();
     let run = fixture.run();
     write(&fixture, &run, &later(&run, "a").unwrap()).unwrap();
-    let (before, memory) =
-        (fs::read(file(&fixture, CHECKPOINT_PATH)).unwrap(), memory_path(&fixture.runs().path(), &fixture.project()));
+    let (before, memory) = (
+        fs::read(file(&fixture, CHECKPOINT_PATH)).unwrap(),
+        memory_path(&fixture.runs().path(), &fixture.project()),
+    );
     fs::remove_file(&memory).unwrap();
     fs::create_dir(&memory).unwrap();
-    assert!(Projection::new(&fixture.project(), &memory, run.id()).write(&later(&run, "b").unwrap()).is_err());
+    assert!(
+        Projection::new(&fixture.project(), &memory, run.id())
+            .write(&later(&run, "b").unwrap())
+            .is_err()
+    );
     assert_eq!(fs::read(file(&fixture, CHECKPOINT_PATH)).unwrap(), before);
     assert!(!file(&fixture, &format!("{CHECKPOINT_PATH}.edited-1")).exists());
 }
@@ -113,9 +143,14 @@ fn the_section_of_another_plan_stays_and_the_checkpoint_goes_with_the_end() {
     fs::write(file(&fixture, REPORT_PATH), mine).unwrap();
     write(&fixture, &run, &later(&run, "a").unwrap()).unwrap();
     let mut ended = later(&run, "b").unwrap();
-    ended.phase = RunPhase::Ended { result: RunResult::Complete };
+    ended.phase = RunPhase::Ended {
+        result: RunResult::Complete,
+    };
     assert_eq!(write(&fixture, &run, &ended).unwrap(), []);
     let report = fs::read(file(&fixture, REPORT_PATH)).unwrap();
-    assert!(report.starts_with(mine) && String::from_utf8_lossy(&report).contains("**Status:** complete"));
+    assert!(
+        report.starts_with(mine)
+            && String::from_utf8_lossy(&report).contains("**Status:** complete")
+    );
     assert!(!file(&fixture, CHECKPOINT_PATH).exists());
 }

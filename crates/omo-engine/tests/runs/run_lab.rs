@@ -15,7 +15,9 @@ pub(crate) struct RunLab {
 
 impl RunLab {
     pub(crate) fn new() -> Self {
-        let scene = Self { temp: tempfile::tempdir().unwrap() };
+        let scene = Self {
+            temp: tempfile::tempdir().unwrap(),
+        };
         fs::create_dir_all(scene.git()).unwrap();
         fs::write(scene.git().join("HEAD"), "ref: refs/heads/main\n").unwrap();
         fs::create_dir(scene.home()).unwrap();
@@ -40,7 +42,15 @@ impl RunLab {
 
     pub(crate) fn run(&self) -> Run {
         let plan = plans::plan(&[("1", &[]), ("2", &["1"])]);
-        self.runs().begin(&actor(), plans::time(0), plans::run_opened(plan), Vec::new()).unwrap().0
+        self.runs()
+            .begin(
+                &actor(),
+                plans::time(0),
+                plans::run_opened(plan),
+                Vec::new(),
+            )
+            .unwrap()
+            .0
     }
 
     pub(crate) fn run_with(&self, count: usize) -> Run {
@@ -53,16 +63,24 @@ impl RunLab {
 }
 
 pub(crate) fn actor() -> EventActor {
-    EventActor { session: Some("a-session".to_owned()), process: None }
+    EventActor {
+        session: Some("a-session".to_owned()),
+        process: None,
+    }
 }
 
 pub(crate) fn add_events(run: &Run, names: &[&str]) -> Result<RunState, TransactError> {
     let events: Vec<EventKind> = names.iter().map(|name| plans::marker_event(name)).collect();
-    run.transact(&actor(), plans::time(1), |_| Ok((events, ()))).map(|((), state)| state)
+    run.transact(&actor(), plans::time(1), |_| Ok((events, ())))
+        .map(|((), state)| state)
 }
 
 pub(crate) fn added_events(state: &RunState) -> Vec<&str> {
-    state.changed_files.iter().map(|(name, _)| name.as_str()).collect()
+    state
+        .changed_files
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect()
 }
 
 pub(crate) fn ledger(run: &Run) -> PathBuf {
@@ -75,7 +93,10 @@ pub(crate) fn ledger_problem(run: &Run) -> String {
     let error = run.state().unwrap_err();
     assert!(run.events().is_err());
     let refused = add_events(run, &["more"]).unwrap_err();
-    assert!(matches!(&refused, TransactError::RunStore(same) if same.to_string() == error.to_string()), "{refused}");
+    assert!(
+        matches!(&refused, TransactError::RunStore(same) if same.to_string() == error.to_string()),
+        "{refused}"
+    );
     assert_eq!(text(run), before, "something was written all the same");
     assert!(!matches!(error, RunStoreError::NotFound(_)), "{error}");
     error.to_string()

@@ -26,7 +26,11 @@ fn with_a_snapshot_a_run_stands_where_it_stands_without_one() {
         fs::write(&snapshot, kept).unwrap();
     }
     assert_eq!(added_events(&run.state().unwrap()), names(150));
-    assert_ne!(fs::read(&snapshot).unwrap(), first, "the next one was never written");
+    assert_ne!(
+        fs::read(&snapshot).unwrap(),
+        first,
+        "the next one was never written"
+    );
     // An old one serves as well.
     fs::write(&snapshot, first).unwrap();
     assert_eq!(added_events(&run.state().unwrap()), names(150));
@@ -38,7 +42,11 @@ fn a_snapshot_is_really_used() {
     let run = scene.run_with(70);
     // Covered lines are not read again: a change there is not noticed.
     let text = fs::read_to_string(ledger(&run)).unwrap();
-    fs::write(ledger(&run), text.replacen("\"file\":\"3\"", "\"file\":\"4\"", 1)).unwrap();
+    fs::write(
+        ledger(&run),
+        text.replacen("\"file\":\"3\"", "\"file\":\"4\"", 1),
+    )
+    .unwrap();
     assert_eq!(added_events(&run.state().unwrap()), names(70));
     assert!(run.events().is_err(), "a reader of all of it notices");
 }
@@ -50,11 +58,19 @@ fn a_snapshot_that_omo_did_not_write_for_this_ledger_is_not_used() {
     let other = scene.run_with(70);
     let snapshot = run.folder().join("snapshot.json");
     let good = fs::read(&snapshot).unwrap();
-    let forged =
-        String::from_utf8(good.clone()).unwrap().replace("\"file\"", "\"elif\"").replace("[\"3\",", "[\"evil\",");
+    let forged = String::from_utf8(good.clone())
+        .unwrap()
+        .replace("\"file\"", "\"elif\"")
+        .replace("[\"3\",", "[\"evil\",");
     assert!(forged.contains("evil"));
     let strangers = fs::read(other.folder().join("snapshot.json")).unwrap();
-    for bad in [forged.into_bytes(), strangers, Vec::new(), good[..good.len() - 1].to_vec(), vec![b'['; 100_000]] {
+    for bad in [
+        forged.into_bytes(),
+        strangers,
+        Vec::new(),
+        good[..good.len() - 1].to_vec(),
+        vec![b'['; 100_000],
+    ] {
         fs::write(&snapshot, bad).unwrap();
         assert_eq!(added_events(&run.state().unwrap()), names(70));
     }
@@ -65,13 +81,18 @@ fn a_snapshot_that_omo_did_not_write_for_this_ledger_is_not_used() {
     fs::write(ledger(&run), lines[..41].concat()).unwrap();
     assert_eq!(added_events(&run.state().unwrap()), names(40));
     // And not ahead any more, when other things have happened since: its place is in the middle of a line.
-    let long: Vec<String> = (0..20).map(|number| format!("{}{number}", "x".repeat(500))).collect();
+    let long: Vec<String> = (0..20)
+        .map(|number| format!("{}{number}", "x".repeat(500)))
+        .collect();
     for name in &long {
         add_events(&run, &[name]).unwrap();
     }
     assert_eq!(fs::read(&snapshot).unwrap(), good);
     assert!(fs::metadata(ledger(&run)).unwrap().len() > text.len() as u64);
-    assert_eq!(added_events(&run.state().unwrap()), [names(40), long].concat());
+    assert_eq!(
+        added_events(&run.state().unwrap()),
+        [names(40), long].concat()
+    );
 }
 
 #[test]

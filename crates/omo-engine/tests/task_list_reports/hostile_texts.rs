@@ -38,10 +38,19 @@ fn all_say(text: &str) -> RunState {
     for id in ["1", "2", "3", "verify"] {
         let task = task_mut(&mut state, id);
         text.clone_into(&mut task.body);
-        task.checks = if id == "verify" { Vec::new() } else { vec![TaskCheck::new(&format!("{text} {id}"))] };
+        task.checks = if id == "verify" {
+            Vec::new()
+        } else {
+            vec![TaskCheck::new(&format!("{text} {id}"))]
+        };
     }
     task_mut(&mut state, "2").criteria = vec![text.to_owned()];
-    state.plan.final_checks = state.plan.tasks.iter().flat_map(|task| task.checks.clone()).collect();
+    state.plan.final_checks = state
+        .plan
+        .tasks
+        .iter()
+        .flat_map(|task| task.checks.clone())
+        .collect();
     pass(&mut state, "1");
     claim(&mut state, "2", &[text]);
     fail(&mut state, "3");
@@ -50,11 +59,17 @@ fn all_say(text: &str) -> RunState {
         let said = Some(text.to_owned());
         (known.reason, known.updated_at) = (said.clone(), Some(time(9)));
         let mut end = end(text);
-        (end.note, end.out_of_scope, end.files) = (said, vec![text.to_owned()], vec![text.to_owned()]);
-        end.unfinished = Some(vec![UnfinishedLine { file: text.to_owned(), line: 1, word: "TODO".to_owned() }]);
+        (end.note, end.out_of_scope, end.files) =
+            (said, vec![text.to_owned()], vec![text.to_owned()]);
+        end.unfinished = Some(vec![UnfinishedLine {
+            file: text.to_owned(),
+            line: 1,
+            word: "TODO".to_owned(),
+        }]);
         known.last_end = Some(end);
         for (_, outcome) in &mut known.checks {
-            (outcome.printed.last_lines, outcome.detail) = (vec![text.to_owned(); 30], text.to_owned());
+            (outcome.printed.last_lines, outcome.detail) =
+                (vec![text.to_owned(); 30], text.to_owned());
             outcome.log = Some(text.into());
         }
     }
@@ -68,11 +83,24 @@ fn screens(text: &str) -> Vec<String> {
     let state = all_say(text);
     let complete = ended(state.clone(), RunResult::Complete);
     let mut failed = ended(state.clone(), RunResult::Failed);
-    let before = [progress_screen(&state), final_report(&complete), final_report_block(&complete)];
+    let before = [
+        progress_screen(&state),
+        final_report(&complete),
+        final_report_block(&complete),
+    ];
     failed.final_checks.insert(0, outcome(1));
     judge(&mut failed, &[], &[("2", text)], text);
-    let cancelled = RunState { phase: RunPhase::Cancelled { why: text.to_owned() }, ..state };
-    let after = [final_report(&failed), final_report_block(&failed), final_report_block(&cancelled)];
+    let cancelled = RunState {
+        phase: RunPhase::Cancelled {
+            why: text.to_owned(),
+        },
+        ..state
+    };
+    let after = [
+        final_report(&failed),
+        final_report_block(&failed),
+        final_report_block(&cancelled),
+    ];
     before.into_iter().chain(after).collect()
 }
 
@@ -83,11 +111,17 @@ fn no_text_becomes_anything_else_than_text() {
         for (screen, plain) in screens(hostile).iter().zip(&plain) {
             let is_shown = |char: char| char == '\n' || !char.is_control();
             assert!(screen.chars().all(is_shown), "{screen:?}");
-            assert!(!screen.contains(['<', '>', '\u{202e}', '\u{2066}', '\u{200b}']), "{screen:?}");
+            assert!(
+                !screen.contains(['<', '>', '\u{202e}', '\u{2066}', '\u{200b}']),
+                "{screen:?}"
+            );
             let (found, expected) = (Outline::of(screen), Outline::of(plain));
             assert_eq!(found.headings, expected.headings, "{screen}");
             assert_eq!(found.sizes(), expected.sizes(), "{screen}");
-            for (row, plain) in found.rows().zip(expected.rows()).filter(|(_, plain)| plain.last().unwrap() != "plain")
+            for (row, plain) in found
+                .rows()
+                .zip(expected.rows())
+                .filter(|(_, plain)| plain.last().unwrap() != "plain")
             {
                 assert_eq!(row.last(), plain.last(), "{screen}");
             }
@@ -110,17 +144,33 @@ fn a_brief_keeps_its_parts_whatever_is_in_them() {
         }
         let reported = brief(&state, state.plan.task("verify").unwrap());
         assert!(!reported.contains(['<', '>']), "{reported}");
-        assert_eq!(reported.lines().filter(|line| line.starts_with('#')).count(), 3, "{reported}");
+        assert_eq!(
+            reported
+                .lines()
+                .filter(|line| line.starts_with('#'))
+                .count(),
+            3,
+            "{reported}"
+        );
     }
 }
 
 /// A session of `count` tasks, each after the one before it: half of them done, the other half failed.
 fn long(count: usize, text: &str) -> RunState {
     let ids: Vec<String> = (1..=count).map(|number| number.to_string()).collect();
-    let deps: Vec<Vec<&str>> =
-        (0..count).map(|place| ids[place.saturating_sub(1)..place].iter().map(String::as_str).collect()).collect();
-    let tasks: Vec<(&str, &str, &[&str])> =
-        ids.iter().zip(&deps).map(|(id, deps)| (id.as_str(), text, deps.as_slice())).collect();
+    let deps: Vec<Vec<&str>> = (0..count)
+        .map(|place| {
+            ids[place.saturating_sub(1)..place]
+                .iter()
+                .map(String::as_str)
+                .collect()
+        })
+        .collect();
+    let tasks: Vec<(&str, &str, &[&str])> = ids
+        .iter()
+        .zip(&deps)
+        .map(|(id, deps)| (id.as_str(), text, deps.as_slice()))
+        .collect();
     let mut state = run(&tasks);
     text.clone_into(&mut state.plan.goal);
     for (place, task) in state.plan.tasks.iter_mut().enumerate().take(count) {
@@ -130,7 +180,12 @@ fn long(count: usize, text: &str) -> RunState {
             task.criteria = vec![text.to_owned(); 3];
         }
     }
-    state.plan.final_checks = state.plan.tasks.iter().flat_map(|task| task.checks.clone()).collect();
+    state.plan.final_checks = state
+        .plan
+        .tasks
+        .iter()
+        .flat_map(|task| task.checks.clone())
+        .collect();
     for (place, id) in ids.iter().enumerate() {
         match place % 4 {
             0 => claim(&mut state, id, &[text]),
@@ -139,7 +194,11 @@ fn long(count: usize, text: &str) -> RunState {
         }
         let end = task_state_mut(&mut state, id).last_end.as_mut().unwrap();
         end.note = Some(text.to_owned());
-        end.unfinished = Some(vec![UnfinishedLine { file: format!("{id} {text}"), line: 1, word: "TODO".to_owned() }]);
+        end.unfinished = Some(vec![UnfinishedLine {
+            file: format!("{id} {text}"),
+            line: 1,
+            word: "TODO".to_owned(),
+        }]);
     }
     state
 }
@@ -147,7 +206,12 @@ fn long(count: usize, text: &str) -> RunState {
 #[test]
 fn screens_and_briefs_have_a_size_that_no_session_exceeds() {
     let long_text = "한국어 long | text ".repeat(100);
-    for (count, text) in [(1_000, "short"), (1_000, long_text.as_str()), (1, long_text.as_str()), (40, "short")] {
+    for (count, text) in [
+        (1_000, "short"),
+        (1_000, long_text.as_str()),
+        (1, long_text.as_str()),
+        (40, "short"),
+    ] {
         let state = long(count, text);
         let reopen: Vec<String> = (1..=count).map(|number| number.to_string()).collect();
         let reopen: Vec<(&str, &str)> = reopen.iter().map(|id| (id.as_str(), text)).collect();
@@ -156,10 +220,17 @@ fn screens_and_briefs_have_a_size_that_no_session_exceeds() {
         judge(&mut complete, &[&id], &[], text);
         let mut failed = ended(state.clone(), RunResult::Failed);
         judge(&mut failed, &[], &reopen, text);
-        for block in [progress_screen(&state), final_report_block(&complete), final_report_block(&failed)] {
+        for block in [
+            progress_screen(&state),
+            final_report_block(&complete),
+            final_report_block(&failed),
+        ] {
             assert!(block.len() <= SCREEN_BYTES, "{}: {block}", block.len());
         }
-        for task in [state.plan.tasks.last().unwrap(), state.plan.task("1").unwrap()] {
+        for task in [
+            state.plan.tasks.last().unwrap(),
+            state.plan.task("1").unwrap(),
+        ] {
             let text = brief(&failed, task);
             assert!(text.len() <= BRIEF_BYTES, "{}: {text}", text.len());
         }
@@ -174,19 +245,34 @@ fn what_is_longer_than_a_screen_without_any_row_is_cut_at_a_line() {
     state.plan.source.path = format!("/{}", "😀".repeat(1_000));
     judge(&mut state, &[], &[("1", "😀")], "");
     let text = final_report_block(&ended(state, RunResult::Failed));
-    assert!(text.len() <= SCREEN_BYTES && text.len() > SCREEN_BYTES / 2, "{}", text.len());
-    assert!(text.starts_with("## Execution Failed\n\n**Goal:** 😀") && text.ends_with("\n…\n"), "{text}");
+    assert!(
+        text.len() <= SCREEN_BYTES && text.len() > SCREEN_BYTES / 2,
+        "{}",
+        text.len()
+    );
+    assert!(
+        text.starts_with("## Execution Failed\n\n**Goal:** 😀") && text.ends_with("\n…\n"),
+        "{text}"
+    );
 }
 
 #[test]
 fn what_is_left_out_is_counted() {
     let state = long(1_000, "Task");
     let text = progress_screen(&state);
-    assert!(text.contains("250 resolved, 250 claimed, ") && text.contains("500 failed in all\n"), "{text}");
+    assert!(
+        text.contains("250 resolved, 250 claimed, ") && text.contains("500 failed in all\n"),
+        "{text}"
+    );
 
     let mut failed = ended(state.clone(), RunResult::Failed);
-    let shown = Outline::of(&final_report_block(&failed)).table(&["ID", "Task", "Reason"]).len();
-    assert!(shown > 0 && final_report_block(&failed).contains(&format!("… and {} more\n", 500 - shown)), "{shown}");
+    let shown = Outline::of(&final_report_block(&failed))
+        .table(&["ID", "Task", "Reason"])
+        .len();
+    assert!(
+        shown > 0 && final_report_block(&failed).contains(&format!("… and {} more\n", 500 - shown)),
+        "{shown}"
+    );
     let whole = Outline::of(&final_report(&failed));
     assert_eq!(whole.table(&["ID", "Task", "Reason"]).len(), 500);
     assert_eq!(whole.table(&["Task", "Command", "Exit"]).len(), 750);
@@ -199,7 +285,11 @@ fn what_is_left_out_is_counted() {
     }
     failed.phase = RunPhase::Executing;
     let table = Outline::of(&progress_screen(&failed));
-    let ids: Vec<&str> = table.table(&["Task", "Status", "Model"]).iter().map(|row| row[0].as_str()).collect();
+    let ids: Vec<&str> = table
+        .table(&["Task", "Status", "Model"])
+        .iter()
+        .map(|row| row[0].as_str())
+        .collect();
     for id in ["991", "992", "995", "996", "999", "1000", "verify"] {
         assert_eq!(ids.contains(&id), !matches!(id, "997" | "993"), "{ids:?}");
     }
@@ -232,7 +322,11 @@ fn what_is_ordinary_fits_the_lines_of_a_terminal() {
     judge(&mut failed, &[], &[("7", title), ("12", title)], title);
     let mut complete = ended(state.clone(), RunResult::Complete);
     judge(&mut complete, &["e1", "e2"], &[], title);
-    let blocks = [progress_screen(&state), final_report_block(&failed), final_report_block(&complete)];
+    let blocks = [
+        progress_screen(&state),
+        final_report_block(&failed),
+        final_report_block(&complete),
+    ];
     for block in blocks {
         for line in block.lines() {
             let columns = unicode_width::UnicodeWidthStr::width(line.trim_end());

@@ -22,7 +22,9 @@ impl Outline {
             match event {
                 Event::Start(Tag::Heading { .. } | Tag::TableCell) => said.clear(),
                 Event::Start(Tag::Table(_)) => outline.tables.push(Vec::new()),
-                Event::Start(Tag::TableHead | Tag::TableRow) => outline.tables.last_mut().unwrap().push(Vec::new()),
+                Event::Start(Tag::TableHead | Tag::TableRow) => {
+                    outline.tables.last_mut().unwrap().push(Vec::new())
+                }
                 Event::End(TagEnd::Heading(_)) => outline.headings.push(said.clone()),
                 Event::End(TagEnd::TableCell) => outline.last_row().push(said.clone()),
                 Event::Text(text) | Event::Code(text) => said.push_str(&text),
@@ -39,7 +41,12 @@ impl Outline {
 
     pub(crate) fn table(&self, heads: &[&str]) -> &[Vec<String>] {
         let is_it = |table: &&Vec<Vec<String>>| table.first().unwrap() == heads;
-        self.tables.iter().find(is_it).unwrap_or_else(|| panic!("{heads:?} in {self:?}")).get(1..).unwrap()
+        self.tables
+            .iter()
+            .find(is_it)
+            .unwrap_or_else(|| panic!("{heads:?} in {self:?}"))
+            .get(1..)
+            .unwrap()
     }
 
     pub(crate) fn rows(&self) -> impl Iterator<Item = &Vec<String>> {
@@ -48,6 +55,9 @@ impl Outline {
 
     /// Numbers of rows and columns of each table.
     pub(crate) fn sizes(&self) -> Vec<(usize, usize)> {
-        self.tables.iter().map(|table| (table.len(), table.first().unwrap().len())).collect()
+        self.tables
+            .iter()
+            .map(|table| (table.len(), table.first().unwrap().len()))
+            .collect()
     }
 }

@@ -5,7 +5,8 @@ use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict}
 use omo_engine::event::{AttemptEnd, EventActor, Evidence, PlanVerdict, RunEvent, RunResult};
 use omo_engine::state::{RunPhase, RunState, RunningAttempt, TaskState, TaskStatus};
 use omo_plan::model::{
-    Dialect, FileAction, FileUse, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskComplexity, TaskKind,
+    Dialect, FileAction, FileUse, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskComplexity,
+    TaskKind,
 };
 use omo_testkit::plans::{plan, run_opened, time};
 
@@ -34,26 +35,48 @@ pub(crate) fn run(tasks: &[(&str, &str, &[&str])]) -> RunState {
     plan.dialect = Dialect::TasksJson;
     FOLDER.clone_into(&mut plan.source.path);
     "Add login".clone_into(&mut plan.goal);
-    plan.final_checks = plan.tasks.iter().flat_map(|task| task.checks.clone()).collect();
-    plan.policy =
-        RunPolicy { on_task_fail: OnTaskFail::NextRound, parallel: Parallelism::Tasks, max_rounds: 5, ..plan.policy };
+    plan.final_checks = plan
+        .tasks
+        .iter()
+        .flat_map(|task| task.checks.clone())
+        .collect();
+    plan.policy = RunPolicy {
+        on_task_fail: OnTaskFail::NextRound,
+        parallel: Parallelism::Tasks,
+        max_rounds: 5,
+        ..plan.policy
+    };
     opened_as(plan)
 }
 
 pub(crate) fn opened_as(plan: Plan) -> RunState {
-    RunState::from_first_event(&RunEvent { seq: 1, ts: time(0), actor: EventActor::default(), kind: run_opened(plan) })
-        .unwrap()
+    RunState::from_first_event(&RunEvent {
+        seq: 1,
+        ts: time(0),
+        actor: EventActor::default(),
+        kind: run_opened(plan),
+    })
+    .unwrap()
 }
 
 /// The task list of the published examples: a schema, and its dependent.
 pub(crate) fn small() -> RunState {
-    let mut state = run(&[("1", "Setup schema", &[]), ("2", "Build API", &["1"]), ("3", "Add pages", &["2"])]);
+    let mut state = run(&[
+        ("1", "Setup schema", &[]),
+        ("2", "Build API", &["1"]),
+        ("3", "Add pages", &["2"]),
+    ]);
     task_mut(&mut state, "2").complexity = TaskComplexity::Complex;
     state
 }
 
 pub(crate) fn task_mut<'a>(state: &'a mut RunState, id: &str) -> &'a mut Task {
-    state.plan.tasks.iter_mut().find(|task| task.id == id).unwrap()
+    state
+        .plan
+        .tasks
+        .iter_mut()
+        .find(|task| task.id == id)
+        .unwrap()
 }
 
 pub(crate) fn task_state_mut<'a>(state: &'a mut RunState, id: &str) -> &'a mut TaskState {
@@ -62,7 +85,11 @@ pub(crate) fn task_state_mut<'a>(state: &'a mut RunState, id: &str) -> &'a mut T
 
 pub(crate) fn outcome(exit: i32) -> TaskCheckOutcome {
     TaskCheckOutcome {
-        verdict: if exit == 0 { TaskCheckVerdict::Green } else { TaskCheckVerdict::Red },
+        verdict: if exit == 0 {
+            TaskCheckVerdict::Green
+        } else {
+            TaskCheckVerdict::Red
+        },
         detail: format!("exit {exit}"),
         exit: Some(exit),
         took_millis: 5,
@@ -76,20 +103,37 @@ pub(crate) fn outcome(exit: i32) -> TaskCheckOutcome {
 
 /// The end of an attempt whose changes were searched.
 pub(crate) fn end(evidence: &str) -> AttemptEnd {
-    AttemptEnd { attempt: 1, evidence: evidence.to_owned(), unfinished: Some(Vec::new()), ..AttemptEnd::default() }
+    AttemptEnd {
+        attempt: 1,
+        evidence: evidence.to_owned(),
+        unfinished: Some(Vec::new()),
+        ..AttemptEnd::default()
+    }
 }
 
 /// A task is proved by its commands, which are run once more at the end.
 pub(crate) fn pass(state: &mut RunState, id: &str) {
-    let checks: Vec<String> = task_mut(state, id).checks.iter().map(|check| check.command.clone()).collect();
+    let checks: Vec<String> = task_mut(state, id)
+        .checks
+        .iter()
+        .map(|check| check.command.clone())
+        .collect();
     for command in &checks {
-        let place = state.plan.final_checks.iter().position(|check| check.command == *command).unwrap();
+        let place = state
+            .plan
+            .final_checks
+            .iter()
+            .position(|check| check.command == *command)
+            .unwrap();
         state.final_checks.insert(place, outcome(0));
     }
     let known = task_state_mut(state, id);
     known.status = TaskStatus::Passed;
     known.attempts += 1;
-    known.checks = checks.into_iter().map(|command| (command, outcome(0))).collect();
+    known.checks = checks
+        .into_iter()
+        .map(|command| (command, outcome(0)))
+        .collect();
     known.last_end = Some(end("exit 0"));
 }
 
@@ -103,7 +147,10 @@ pub(crate) fn fail(state: &mut RunState, id: &str) {
 }
 
 pub(crate) fn claim(state: &mut RunState, id: &str, commands: &[&str]) {
-    let ids: Vec<String> = commands.iter().map(|command| evidence(state, id, command)).collect();
+    let ids: Vec<String> = commands
+        .iter()
+        .map(|command| evidence(state, id, command))
+        .collect();
     let known = task_state_mut(state, id);
     known.status = TaskStatus::Claimed;
     known.attempts += 1;
@@ -131,18 +178,28 @@ pub(crate) fn judge(state: &mut RunState, shown_by: &[&str], reopen: &[(&str, &s
     let verdict = PlanVerdict {
         passed: reopen.is_empty(),
         evidence_ids: shown_by.iter().map(|id| (*id).to_owned()).collect(),
-        reopen: reopen.iter().map(|(id, why)| ((*id).to_owned(), (*why).to_owned())).collect(),
+        reopen: reopen
+            .iter()
+            .map(|(id, why)| ((*id).to_owned(), (*why).to_owned()))
+            .collect(),
         note: note.to_owned(),
         ..PlanVerdict::default()
     };
     let known = task_state_mut(state, "verify");
-    known.status = if verdict.passed { TaskStatus::Passed } else { TaskStatus::Failed };
+    known.status = if verdict.passed {
+        TaskStatus::Passed
+    } else {
+        TaskStatus::Failed
+    };
     known.last_end = Some(end(&verdict.summary_line()));
     state.verdicts.push(verdict);
 }
 
 pub(crate) fn ended(state: RunState, result: RunResult) -> RunState {
-    RunState { phase: RunPhase::Ended { result }, ..state }
+    RunState {
+        phase: RunPhase::Ended { result },
+        ..state
+    }
 }
 
 pub(crate) fn file(path: &str) -> FileUse {
@@ -165,5 +222,7 @@ pub(crate) fn begin(state: &mut RunState, id: &str) {
 
 /// A screen as it is typed in a test: without blanks at the ends of lines.
 pub(crate) fn shown(text: &str) -> String {
-    text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
+    text.lines()
+        .flat_map(|line| [line.trim_end(), "\n"])
+        .collect()
 }

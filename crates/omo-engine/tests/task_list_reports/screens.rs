@@ -4,7 +4,9 @@ use omo_engine::program_files::task_folder::phase_of_run;
 use omo_engine::report::task_list::progress_screen;
 use omo_plan::task_list::TaskListPhase;
 
-use crate::task_list_reports::sample_runs::{begin, claim, fail, pass, shown, small, task_state_mut};
+use crate::task_list_reports::sample_runs::{
+    begin, claim, fail, pass, shown, small, task_state_mut,
+};
 
 #[test]
 fn progress_separates_what_is_checked_from_what_is_claimed() {
@@ -32,7 +34,10 @@ Active workers: 1
     task_state_mut(&mut state, "2").running = None;
     fail(&mut state, "3");
     let text = progress_screen(&state);
-    assert!(text.contains("| 2      | ○ claimed  | opus   |\n| 3      | ✗ failed   | sonnet |"), "{text}");
+    assert!(
+        text.contains("| 2      | ○ claimed  | opus   |\n| 3      | ✗ failed   | sonnet |"),
+        "{text}"
+    );
     assert!(text.ends_with("\nActive workers: 0\n"), "{text}");
 }
 

@@ -12,7 +12,10 @@ use crate::ultraplan_reports::sample_runs::{begins, fails, open, plan, spec, ste
 
 fn existing(paths: &[&str]) -> DryRunFacts {
     let existing: BTreeSet<String> = paths.iter().map(|path| (*path).to_owned()).collect();
-    DryRunFacts { existing, ..DryRunFacts::default() }
+    DryRunFacts {
+        existing,
+        ..DryRunFacts::default()
+    }
 }
 
 fn sessions() -> String {
@@ -33,7 +36,12 @@ fn sessions() -> String {
 #[test]
 fn a_plan_that_is_ready_is_shown_in_full() {
     let two = step(2, "Two", "skip").replace("`src/2.rs`", "`src/2.rs` (new)");
-    let plan = plan(&[step(1, "One", "revert"), two, step(3, "Three", "escalate"), sessions()]);
+    let plan = plan(&[
+        step(1, "One", "revert"),
+        two,
+        step(3, "Three", "escalate"),
+        sessions(),
+    ]);
     let expected = "\
 ## Dry Run Report: demo.md
 
@@ -69,15 +77,31 @@ Billing: ANTHROPIC_API_KEY is NOT SET — sessions will use subscription
 
 READY
 ";
-    assert_eq!(dry_run_report(&plan, PlanSelection::Whole, &existing(&["src/1.rs", "src/3.rs"])).text, expected);
+    assert_eq!(
+        dry_run_report(
+            &plan,
+            PlanSelection::Whole,
+            &existing(&["src/1.rs", "src/3.rs"])
+        )
+        .text,
+        expected
+    );
     let reported = dry_run_report(&plan, PlanSelection::Session(2), &existing(&[])).text;
-    assert!(reported.contains("**Steps:** 1\n") && !reported.contains("Part 1"), "{reported}");
+    assert!(
+        reported.contains("**Steps:** 1\n") && !reported.contains("Part 1"),
+        "{reported}"
+    );
 }
 
 #[test]
 fn everything_that_needs_attention_is_counted() {
-    let bare = "### Step 2: Two | 2\n\n- **Files:** `src/2.rs`\n- **Changes:** Do it.\n\n".to_owned();
-    let plan = plan(&[step(1, "One", "revert"), bare, sessions().replace("Wave:** 2", "Wave:** 1")]);
+    let bare =
+        "### Step 2: Two | 2\n\n- **Files:** `src/2.rs`\n- **Changes:** Do it.\n\n".to_owned();
+    let plan = plan(&[
+        step(1, "One", "revert"),
+        bare,
+        sessions().replace("Wave:** 2", "Wave:** 1"),
+    ]);
     let finding = |weight, text: &str| PreflightFinding {
         rule: PreflightRule::Dirty,
         severity: weight,
@@ -85,8 +109,14 @@ fn everything_that_needs_attention_is_counted() {
         hint: "do that".to_owned(),
     };
     let facts = DryRunFacts {
-        findings: vec![finding(PreflightSeverity::Stop, "stops it"), finding(PreflightSeverity::Note, "is only told")],
-        billing: BillingFacts { has_api_key: true, ..BillingFacts::default() },
+        findings: vec![
+            finding(PreflightSeverity::Stop, "stops it"),
+            finding(PreflightSeverity::Note, "is only told"),
+        ],
+        billing: BillingFacts {
+            has_api_key: true,
+            ..BillingFacts::default()
+        },
         ..existing(&["src/1.rs"])
     };
     let reported = dry_run_report(&plan, PlanSelection::Whole, &facts).text;
@@ -106,12 +136,18 @@ fn everything_that_needs_attention_is_counted() {
     };
     let all = counted(&facts);
     assert_eq!(
-        counted(&DryRunFacts { findings: Vec::new(), ..facts.clone() }),
+        counted(&DryRunFacts {
+            findings: Vec::new(),
+            ..facts.clone()
+        }),
         all - 1,
         "what is only told is no issue"
     );
     assert_eq!(
-        counted(&DryRunFacts { existing: BTreeSet::new(), ..facts }),
+        counted(&DryRunFacts {
+            existing: BTreeSet::new(),
+            ..facts
+        }),
         all + 1,
         "a file that is not there is one"
     );
@@ -119,19 +155,31 @@ fn everything_that_needs_attention_is_counted() {
 
 #[test]
 fn a_session_spec_says_what_it_would_check() {
-    let reported =
-        dry_run_report(&spec(&[step(1, "One", "revert")]), PlanSelection::Whole, &existing(&["src/1.rs"])).text;
+    let reported = dry_run_report(
+        &spec(&[step(1, "One", "revert")]),
+        PlanSelection::Whole,
+        &existing(&["src/1.rs"]),
+    )
+    .text;
     let part = "### Entry / Exit Conditions\n\n- Entry: `git diff --quiet` is clean\n";
     assert!(reported.contains(part), "{reported}");
-    assert!(reported.contains("- Exit: would run `make all`\n"), "{reported}");
+    assert!(
+        reported.contains("- Exit: would run `make all`\n"),
+        "{reported}"
+    );
     assert!(!reported.contains("Execution Preview"), "{reported}");
 }
 
 #[test]
 fn a_second_attempt_gets_the_other_way_of_the_plan() {
-    let mut state = open(plan(&[step(1, "One", "retry — use the sync client"), step(2, "Two", "revert — by hand")]));
+    let mut state = open(plan(&[
+        step(1, "One", "retry — use the sync client"),
+        step(2, "Two", "revert — by hand"),
+    ]));
     let way = "- The plan says how to try it now: use the sync client";
-    let reported = |state: &omo_engine::state::RunState, id: &str| task_brief(state, state.plan.task(id).unwrap());
+    let reported = |state: &omo_engine::state::RunState, id: &str| {
+        task_brief(state, state.plan.task(id).unwrap())
+    };
     assert!(!reported(&state, "1").contains(way));
     fails(&mut state, "1", false);
     assert!(reported(&state, "1").contains(way));

@@ -13,8 +13,12 @@ use omo_testkit::plans::{run_opened, time};
 
 pub(crate) const PATH: &str = ".claude/plans/demo.md";
 
-pub(crate) const ALL: RunScope =
-    RunScope { mode: RunMode::Execute, selection: PlanSelection::Whole, is_foreground: false, total_tasks: None };
+pub(crate) const ALL: RunScope = RunScope {
+    mode: RunMode::Execute,
+    selection: PlanSelection::Whole,
+    is_foreground: false,
+    total_tasks: None,
+};
 
 /// A step with this `On failure` clause.
 pub(crate) fn step(number: u64, title: &str, on_failure: &str) -> String {
@@ -41,8 +45,13 @@ pub(crate) fn spec(parts: &[String]) -> Plan {
 }
 
 pub(crate) fn open(plan: Plan) -> RunState {
-    RunState::from_first_event(&RunEvent { seq: 1, ts: time(0), actor: EventActor::default(), kind: run_opened(plan) })
-        .unwrap()
+    RunState::from_first_event(&RunEvent {
+        seq: 1,
+        ts: time(0),
+        actor: EventActor::default(),
+        kind: run_opened(plan),
+    })
+    .unwrap()
 }
 
 /// Time of the event that is so many after the first.
@@ -52,7 +61,12 @@ pub(crate) fn at(events: u64) -> Timestamp {
 
 /// Applies an event, a second after the last one.
 pub(crate) fn happens(state: &mut RunState, what: EventKind) {
-    let event = RunEvent { seq: state.seq + 1, ts: time(state.seq), actor: EventActor::default(), kind: what };
+    let event = RunEvent {
+        seq: state.seq + 1,
+        ts: time(state.seq),
+        actor: EventActor::default(),
+        kind: what,
+    };
     state.apply(&event).unwrap();
 }
 
@@ -75,33 +89,75 @@ pub(crate) fn begins(state: &mut RunState, id: &str) {
 }
 
 pub(crate) fn end(state: &RunState, id: &str, evidence: &str) -> AttemptEnd {
-    AttemptEnd { attempt: state.tasks[id].attempts, evidence: evidence.to_owned(), ..AttemptEnd::default() }
+    AttemptEnd {
+        attempt: state.tasks[id].attempts,
+        evidence: evidence.to_owned(),
+        ..AttemptEnd::default()
+    }
 }
 
 pub(crate) fn passes(state: &mut RunState, id: &str, commit: &str) {
     begins(state, id);
-    ran(state, id, TaskCheckOutcome { verdict: TaskCheckVerdict::Green, ..red(&[]) });
-    let end = AttemptEnd { commit: Some(commit.to_owned()), ..end(state, id, "`make check` exit 0") };
-    happens(state, EventKind::TaskPassed { task: id.to_owned(), end });
+    ran(
+        state,
+        id,
+        TaskCheckOutcome {
+            verdict: TaskCheckVerdict::Green,
+            ..red(&[])
+        },
+    );
+    let end = AttemptEnd {
+        commit: Some(commit.to_owned()),
+        ..end(state, id, "`make check` exit 0")
+    };
+    happens(
+        state,
+        EventKind::TaskPassed {
+            task: id.to_owned(),
+            end,
+        },
+    );
 }
 
 pub(crate) fn fails(state: &mut RunState, id: &str, is_final: bool) {
     begins(state, id);
     ran(state, id, red(&["error: no such function", "`done`"]));
     let end = end(state, id, "`make check` exit 2");
-    happens(state, EventKind::TaskFailed { task: id.to_owned(), is_final, end });
+    happens(
+        state,
+        EventKind::TaskFailed {
+            task: id.to_owned(),
+            is_final,
+            end,
+        },
+    );
 }
 
 /// Applies the outcome of a step's check.
 fn ran(state: &mut RunState, id: &str, outcome: TaskCheckOutcome) {
     let attempt = state.tasks[id].attempts;
     let (task, command) = (id.to_owned(), "make check".to_owned());
-    happens(state, EventKind::CheckRan { task, attempt, position: 0, command, outcome });
+    happens(
+        state,
+        EventKind::CheckRan {
+            task,
+            attempt,
+            position: 0,
+            command,
+            outcome,
+        },
+    );
 }
 
 pub(crate) fn is_left_out(state: &mut RunState, id: &str) {
     fails(state, id, true);
-    happens(state, EventKind::TaskSkipped { task: id.to_owned(), reason: "`make check` exit 2".to_owned() });
+    happens(
+        state,
+        EventKind::TaskSkipped {
+            task: id.to_owned(),
+            reason: "`make check` exit 2".to_owned(),
+        },
+    );
 }
 
 pub(crate) fn red(lines: &[&str]) -> TaskCheckOutcome {

@@ -14,12 +14,18 @@ use crate::Named;
 use crate::ultraplan_lab::{UltraplanLab, git, plan_text, step, usual_step};
 
 pub(crate) const ALL: &[Named] = &[
-    ("files_of_a_wave_count_for_the_task_that_names_them", files_of_a_wave_count_for_the_task_that_names_them),
+    (
+        "files_of_a_wave_count_for_the_task_that_names_them",
+        files_of_a_wave_count_for_the_task_that_names_them,
+    ),
     (
         "sessions_at_the_same_time_keep_commit_and_take_back_their_own",
         sessions_at_the_same_time_keep_commit_and_take_back_their_own,
     ),
-    ("a_task_of_a_worker_is_done_in_its_worktree_alone", a_task_of_a_worker_is_done_in_its_worktree_alone),
+    (
+        "a_task_of_a_worker_is_done_in_its_worktree_alone",
+        a_task_of_a_worker_is_done_in_its_worktree_alone,
+    ),
     (
         "a_new_worktree_begins_without_the_files_of_the_last_one",
         a_new_worktree_begins_without_the_files_of_the_last_one,
@@ -29,22 +35,50 @@ pub(crate) const ALL: &[Named] = &[
 /// Four sessions of one wave, of one step each. The second and the fourth fail, and have no checkpoint.
 fn four() -> UltraplanLab {
     let plain = |number: u32| {
-        let (files, verify) = (format!("**Files:** `src/{number}.rs`"), format!("**Verify:** `sh verify.sh {number}`"));
+        let (files, verify) = (
+            format!("**Files:** `src/{number}.rs`"),
+            format!("**Verify:** `sh verify.sh {number}`"),
+        );
         step(number, &[&files, &verify, "**On failure:** skip"])
     };
-    let session =
-        |number: u32| format!("### Session {number}: Part {number}\n\n- **Steps:** {number}\n- **Wave:** 1\n\n");
+    let session = |number: u32| {
+        format!("### Session {number}: Part {number}\n\n- **Steps:** {number}\n- **Wave:** 1\n\n")
+    };
     let sessions = (1..=4).map(session).collect::<Vec<_>>().concat();
     let steps = [usual_step(1, "revert"), plain(2), plain(3), plain(4)];
-    let fixture = UltraplanLab::new(&plan_text(&steps, &format!("## Execution Strategy\n\n{sessions}")));
+    let fixture = UltraplanLab::new(&plan_text(
+        &steps,
+        &format!("## Execution Strategy\n\n{sessions}"),
+    ));
     let base = fixture.git(&["rev-parse", "HEAD"]).trim().to_owned();
-    tell(&fixture, EventKind::ParallelStarted { base: base.clone(), policy: ClientPolicy::default() });
+    tell(
+        &fixture,
+        EventKind::ParallelStarted {
+            base: base.clone(),
+            policy: ClientPolicy::default(),
+        },
+    );
     for group in fixture.state().plan.groups.clone() {
         let tree = tree(&fixture, &group.id);
         let branch = format!("omo/run/{}", group.id);
-        fixture.git(&["worktree", "add", "-q", "-b", &branch, &tree.to_string_lossy()]);
+        fixture.git(&[
+            "worktree",
+            "add",
+            "-q",
+            "-b",
+            &branch,
+            &tree.to_string_lossy(),
+        ]);
         let (worktree, base) = (tree.display().to_string(), base.clone());
-        tell(&fixture, EventKind::GroupPrepared { group: group.id.clone(), worktree, branch, base });
+        tell(
+            &fixture,
+            EventKind::GroupPrepared {
+                group: group.id.clone(),
+                worktree,
+                branch,
+                base,
+            },
+        );
         tell(
             &fixture,
             EventKind::WorkerStarted {
@@ -65,7 +99,11 @@ fn files_of_a_wave_count_for_the_task_that_names_them() {
              `src/{own}.rs`\n  - Never touch: `src/{other}.rs`\n\n"
         )
     };
-    let strategy = format!("## Execution Strategy\n\n{}{}", session(1, 2), session(2, 1));
+    let strategy = format!(
+        "## Execution Strategy\n\n{}{}",
+        session(1, 2),
+        session(2, 1)
+    );
     let text = plan_text(&[usual_step(1, ""), usual_step(2, "")], &strategy);
     let waves = |plan| arranged(plan, ExecutionMode::Waves, &ModeOptions::default());
     let fixture = UltraplanLab::with(&text, waves, None);
@@ -82,25 +120,48 @@ fn files_of_a_wave_count_for_the_task_that_names_them() {
         })
     };
     let said = |files: &[&str], stray: &[&str]| {
-        let owned = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>();
+        let owned = |paths: &[&str]| {
+            paths
+                .iter()
+                .map(|path| (*path).to_owned())
+                .collect::<Vec<_>>()
+        };
         Some((owned(files), owned(stray)))
     };
-    assert_eq!(files(fixture.done(&first.ticket)), said(&["src/1.rs", "stray.txt"], &["stray.txt"]));
+    assert_eq!(
+        files(fixture.done(&first.ticket)),
+        said(&["src/1.rs", "stray.txt"], &["stray.txt"])
+    );
     // The first has ended, and was at work while the second was.
-    assert_eq!(files(fixture.done(&second.ticket)), said(&["src/2.rs", "stray.txt"], &["stray.txt"]));
+    assert_eq!(
+        files(fixture.done(&second.ticket)),
+        said(&["src/2.rs", "stray.txt"], &["stray.txt"])
+    );
 }
 
 fn tree(fixture: &UltraplanLab, group: &str) -> PathBuf {
-    fixture.root().parent().unwrap().join(format!("tree-{group}"))
+    fixture
+        .root()
+        .parent()
+        .unwrap()
+        .join(format!("tree-{group}"))
 }
 
 fn tell(fixture: &UltraplanLab, what: EventKind) {
-    fixture.run.transact(&EventActor::default(), env::now(), |_| Ok((vec![what], ()))).unwrap();
+    fixture
+        .run
+        .transact(&EventActor::default(), env::now(), |_| Ok((vec![what], ())))
+        .unwrap();
 }
 
 fn groups(fixture: &UltraplanLab) -> Vec<(String, String)> {
     let state = fixture.state();
-    state.plan.groups.iter().map(|group| (group.id.clone(), group.tasks[0].clone())).collect()
+    state
+        .plan
+        .groups
+        .iter()
+        .map(|group| (group.id.clone(), group.tasks[0].clone()))
+        .collect()
 }
 
 fn sessions_at_the_same_time_keep_commit_and_take_back_their_own() {
@@ -116,7 +177,14 @@ fn sessions_at_the_same_time_keep_commit_and_take_back_their_own() {
                         let started = engine.start(task, &mut SilentWatcher).unwrap();
                         fs::write(tree.join(format!("src/{task}.rs")), written).unwrap();
                         fs::write(tree.join("scratch.txt"), task).unwrap();
-                        engine.done(&started.ticket, CompletionReport::default(), None, &mut SilentWatcher).unwrap();
+                        engine
+                            .done(
+                                &started.ticket,
+                                CompletionReport::default(),
+                                None,
+                                &mut SilentWatcher,
+                            )
+                            .unwrap();
                     });
                 };
                 let is_green = task == "1" || task == "3";
@@ -126,19 +194,34 @@ fn sessions_at_the_same_time_keep_commit_and_take_back_their_own() {
     });
     for (group, task) in &groups {
         let tree = tree(&fixture, group);
-        let (log, status) = (git(&tree, &["log", "--format=%s"]), git(&tree, &["status", "--porcelain"]));
+        let (log, status) = (
+            git(&tree, &["log", "--format=%s"]),
+            git(&tree, &["status", "--porcelain"]),
+        );
         match task.as_str() {
-            "1" => assert_eq!((log.as_str(), status.as_str()), ("part 1\nstart\n", "?? scratch.txt\n")),
+            "1" => assert_eq!(
+                (log.as_str(), status.as_str()),
+                ("part 1\nstart\n", "?? scratch.txt\n")
+            ),
             // Nothing asks for a commit, and without one it would go with its work tree.
             "3" => assert_eq!(
                 (log.as_str(), status.as_str()),
-                ("omo: step 3 of demo.md: Part 3\nstart\n", "?? scratch.txt\n")
+                (
+                    "omo: step 3 of demo.md: Part 3\nstart\n",
+                    "?? scratch.txt\n"
+                )
             ),
             _ => assert_eq!((log.as_str(), status.as_str()), ("start\n", ""), "{task}"),
         }
     }
-    assert_eq!((fixture.git(&["status", "--porcelain"]), fixture.log()), (String::new(), vec!["start".to_owned()]));
-    let standings: Vec<&str> = ["1", "2", "3", "4"].into_iter().map(|id| fixture.standing(id)).collect();
+    assert_eq!(
+        (fixture.git(&["status", "--porcelain"]), fixture.log()),
+        (String::new(), vec!["start".to_owned()])
+    );
+    let standings: Vec<&str> = ["1", "2", "3", "4"]
+        .into_iter()
+        .map(|id| fixture.standing(id))
+        .collect();
     assert_eq!(standings, ["passed", "skipped", "passed", "skipped"]);
 }
 
@@ -150,18 +233,36 @@ fn a_task_of_a_worker_is_done_in_its_worktree_alone() {
     let is_refused = |tree: &Path, ticket: Option<&str>| {
         fixture.engine_in(tree, Some(&group), |engine| {
             let error = match ticket {
-                Some(ticket) => {
-                    engine.done(ticket, CompletionReport::default(), None, &mut SilentWatcher).map(drop).unwrap_err()
-                }
-                None => engine.start(&task, &mut SilentWatcher).map(drop).unwrap_err(),
+                Some(ticket) => engine
+                    .done(
+                        ticket,
+                        CompletionReport::default(),
+                        None,
+                        &mut SilentWatcher,
+                    )
+                    .map(drop)
+                    .unwrap_err(),
+                None => engine
+                    .start(&task, &mut SilentWatcher)
+                    .map(drop)
+                    .unwrap_err(),
             };
             assert!(matches!(&error, EngineError::Refused(_)), "{error}");
-            assert!(error.to_string().contains("is worked on in the work tree of its session"), "{error}");
+            assert!(
+                error
+                    .to_string()
+                    .contains("is worked on in the work tree of its session"),
+                "{error}"
+            );
         });
     };
     is_refused(&fixture.root(), None);
     is_refused(&other, None);
-    let started = fixture.engine_in(&own, Some(&group), |engine| engine.start(&task, &mut SilentWatcher)).unwrap();
+    let started = fixture
+        .engine_in(&own, Some(&group), |engine| {
+            engine.start(&task, &mut SilentWatcher)
+        })
+        .unwrap();
     // In the user's own work tree the check would say that all is well.
     fixture.write("src/1.rs", "0\ndone\n");
     is_refused(&fixture.root(), Some(&started.ticket));
@@ -175,13 +276,32 @@ fn a_new_worktree_begins_without_the_files_of_the_last_one() {
     fixture.engine_in(&own, Some(&group), |engine| {
         let started = engine.start(&task, &mut SilentWatcher).unwrap();
         fs::write(own.join("src/1.rs"), "1\nhalf\n").unwrap();
-        engine.done(&started.ticket, CompletionReport::default(), None, &mut SilentWatcher).unwrap();
+        engine
+            .done(
+                &started.ticket,
+                CompletionReport::default(),
+                None,
+                &mut SilentWatcher,
+            )
+            .unwrap();
     });
     assert!(fixture.state().tasks[&task].baseline.is_some());
     tell(
         &fixture,
-        EventKind::WorkerEnded { group: group.clone(), how: "it ended".to_owned(), cost: ClientCost::default() },
+        EventKind::WorkerEnded {
+            group: group.clone(),
+            how: "it ended".to_owned(),
+            cost: ClientCost::default(),
+        },
     );
-    tell(&fixture, EventKind::GroupRemoved { group, rescue_ref: None, copied: None, tip: None });
+    tell(
+        &fixture,
+        EventKind::GroupRemoved {
+            group,
+            rescue_ref: None,
+            copied: None,
+            tip: None,
+        },
+    );
     assert_eq!(fixture.state().tasks[&task].baseline, None);
 }

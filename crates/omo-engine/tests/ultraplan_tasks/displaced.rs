@@ -16,12 +16,30 @@ use crate::kills::commit_unrecorded;
 use crate::ultraplan_lab::{UltraplanLab, WARNINGS, plan_text, usual_step};
 
 pub(crate) const ALL: &[Named] = &[
-    ("what_a_hook_that_is_cut_has_put_aside_is_named", what_a_hook_that_is_cut_has_put_aside_is_named),
-    ("what_a_hook_puts_back_is_kept_no_longer", what_a_hook_puts_back_is_kept_no_longer),
-    ("what_a_killed_commit_has_put_aside_is_named_once", what_a_killed_commit_has_put_aside_is_named_once),
-    ("what_was_staged_of_a_committed_file_is_kept", what_was_staged_of_a_committed_file_is_kept),
-    ("a_commit_ends_with_its_attempt", a_commit_ends_with_its_attempt),
-    ("a_commit_whose_process_is_gone_is_told_with_the_cancel", a_commit_whose_process_is_gone_is_told_with_the_cancel),
+    (
+        "what_a_hook_that_is_cut_has_put_aside_is_named",
+        what_a_hook_that_is_cut_has_put_aside_is_named,
+    ),
+    (
+        "what_a_hook_puts_back_is_kept_no_longer",
+        what_a_hook_puts_back_is_kept_no_longer,
+    ),
+    (
+        "what_a_killed_commit_has_put_aside_is_named_once",
+        what_a_killed_commit_has_put_aside_is_named_once,
+    ),
+    (
+        "what_was_staged_of_a_committed_file_is_kept",
+        what_was_staged_of_a_committed_file_is_kept,
+    ),
+    (
+        "a_commit_ends_with_its_attempt",
+        a_commit_ends_with_its_attempt,
+    ),
+    (
+        "a_commit_whose_process_is_gone_is_told_with_the_cancel",
+        a_commit_whose_process_is_gone_is_told_with_the_cancel,
+    ),
 ];
 
 const GREEN: &str = "0\ndone\n";
@@ -30,7 +48,10 @@ const MAX_LOOKS: u32 = 100;
 const STASH: &str = "rm \"$GIT_INDEX_FILE\"; git read-tree HEAD; git stash -q";
 
 fn one() -> UltraplanLab {
-    UltraplanLab::new(&plan_text(&[usual_step(1, "revert"), usual_step(2, "revert")], ""))
+    UltraplanLab::new(&plan_text(
+        &[usual_step(1, "revert"), usual_step(2, "revert")],
+        "",
+    ))
 }
 
 /// Acts once a file is there, and ends its command or not.
@@ -46,13 +67,23 @@ impl<F: FnMut() -> bool> CommandWatcher for Watcher<F> {
 }
 
 /// Ends a step, and calls `act` as long as its hook hangs.
-fn done_while(lab: &UltraplanLab, ticket: &str, act: impl FnMut() -> bool) -> Result<JudgedAttempt, EngineError> {
-    let mut watcher = Watcher { asked: lab.home().join("asked"), act };
+fn done_while(
+    lab: &UltraplanLab,
+    ticket: &str,
+    act: impl FnMut() -> bool,
+) -> Result<JudgedAttempt, EngineError> {
+    let mut watcher = Watcher {
+        asked: lab.home().join("asked"),
+        act,
+    };
     lab.engine(|engine| engine.done(ticket, CompletionReport::default(), None, &mut watcher))
 }
 
 fn hang(lab: &UltraplanLab) -> String {
-    format!(": > '{}'; exec sleep 1000", lab.home().join("asked").display())
+    format!(
+        ": > '{}'; exec sleep 1000",
+        lab.home().join("asked").display()
+    )
 }
 
 fn kept(lab: &UltraplanLab) -> String {
@@ -66,7 +97,12 @@ fn findings(lab: &UltraplanLab) -> String {
 fn bring_back(lab: &UltraplanLab, name: &str) -> BroughtBack {
     let state = lab.state();
     lab.engine(|engine| {
-        let kept = engine.kept_work(&state).unwrap().into_iter().find(|kept| kept.name == name).unwrap();
+        let kept = engine
+            .kept_work(&state)
+            .unwrap()
+            .into_iter()
+            .find(|kept| kept.name == name)
+            .unwrap();
         engine.bring_back(&state, &kept, false).unwrap()
     })
 }
@@ -77,32 +113,70 @@ fn what_a_hook_that_is_cut_has_put_aside_is_named() {
     lab.write("src/1.rs", GREEN);
     lab.write("user.txt", "an hour\n");
     lab.write("notes.txt", "notes\n");
-    lab.hook("pre-commit", &format!("{STASH} --include-untracked; {}", hang(&lab)));
+    lab.hook(
+        "pre-commit",
+        &format!("{STASH} --include-untracked; {}", hang(&lab)),
+    );
     let end = done_while(&lab, &started.ticket, || false);
     assert!(matches!(end, Err(EngineError::Cancelled)), "{end:?}");
-    assert_eq!((lab.file("user.txt").as_deref(), lab.file("notes.txt")), (Some("one\n"), None));
+    assert_eq!(
+        (lab.file("user.txt").as_deref(), lab.file("notes.txt")),
+        (Some("one\n"), None)
+    );
     let command = format!("`omo run restore aside-step-1 --run {}`", lab.run.id());
     assert!(findings(&lab).contains(&command), "{}", findings(&lab));
-    assert!(WARNINGS.lock().unwrap().iter().any(|line| line.contains(&command)));
-    assert_eq!(bring_back(&lab, "aside-step-1").restored, ["notes.txt", "src/1.rs", "user.txt"]);
-    assert_eq!((lab.file("user.txt").unwrap(), lab.file("notes.txt").unwrap()), ("an hour\n".into(), "notes\n".into()));
+    assert!(
+        WARNINGS
+            .lock()
+            .unwrap()
+            .iter()
+            .any(|line| line.contains(&command))
+    );
+    assert_eq!(
+        bring_back(&lab, "aside-step-1").restored,
+        ["notes.txt", "src/1.rs", "user.txt"]
+    );
+    assert_eq!(
+        (
+            lab.file("user.txt").unwrap(),
+            lab.file("notes.txt").unwrap()
+        ),
+        ("an hour\n".into(), "notes\n".into())
+    );
     // Kept work is not moved to another state.
     fs::remove_file(lab.home().join("asked")).unwrap();
     lab.write("user.txt", "another hour\n");
     done_while(&lab, &started.ticket, || false).unwrap_err();
     assert_eq!(kept(&lab).lines().count(), 2, "{}", kept(&lab));
-    assert_eq!(lab.git(&["show", &format!("refs/omo/keep/{}/aside-step-1:user.txt", lab.run.id())]), "an hour\n");
+    assert_eq!(
+        lab.git(&[
+            "show",
+            &format!("refs/omo/keep/{}/aside-step-1:user.txt", lab.run.id())
+        ]),
+        "an hour\n"
+    );
 }
 
 fn what_a_hook_puts_back_is_kept_no_longer() {
-    for (hook, status) in [("mv user.txt x; mv x user.txt", "passed"), ("echo 1 >> src/1.rs; exit 1", "pending")] {
+    for (hook, status) in [
+        ("mv user.txt x; mv x user.txt", "passed"),
+        ("echo 1 >> src/1.rs; exit 1", "pending"),
+    ] {
         let lab = one();
         lab.write("user.txt", "an hour\n");
         let started = lab.start("1").unwrap();
         lab.write("src/1.rs", GREEN);
         lab.hook("pre-commit", hook);
         lab.done(&started.ticket);
-        assert_eq!((lab.standing("1"), kept(&lab).as_str(), findings(&lab).as_str()), (status, "", ""), "{hook}");
+        assert_eq!(
+            (
+                lab.standing("1"),
+                kept(&lab).as_str(),
+                findings(&lab).as_str()
+            ),
+            (status, "", ""),
+            "{hook}"
+        );
     }
     let lab = one();
     let started = lab.start("1").unwrap();
@@ -122,24 +196,43 @@ fn what_a_killed_commit_has_put_aside_is_named_once() {
         lab.write("user.txt", "an hour\n");
         let (root, state_home) = (lab.root(), lab.home());
         let worktree = ProvedWorktree::of_project(&root);
-        let place = Snapshots { worktree: &worktree, state_home: &state_home, run_id: lab.run.id(), own: &[] };
+        let place = Snapshots {
+            worktree: &worktree,
+            state_home: &state_home,
+            run_id: lab.run.id(),
+            own: &[],
+        };
         let name = WorkerName::new(lab.run.id(), "aside-step-1").unwrap();
         place.keep_paths(&name, &["new.txt", "user.txt"]).unwrap();
         // Of a failed attempt, and none of a commit.
-        place.keep_paths(&WorkerName::new(lab.run.id(), "step-1").unwrap(), &["new.txt"]).unwrap();
+        place
+            .keep_paths(
+                &WorkerName::new(lab.run.id(), "step-1").unwrap(),
+                &["new.txt"],
+            )
+            .unwrap();
         lab.git(&["add", "--intent-to-add", "new.txt"]);
         // The process was ended here.
         if is_lost {
             lab.git(&["checkout", "-q", "user.txt"]);
             fs::remove_file(lab.root().join("new.txt")).unwrap();
         }
-        let (words, _) = lab.engine(|engine| engine.cancel("", Duration::ZERO)).unwrap();
+        let (words, _) = lab
+            .engine(|engine| engine.cancel("", Duration::ZERO))
+            .unwrap();
         let command = format!("`omo run restore aside-step-1 --run {}`", lab.run.id());
         assert_eq!(words.contains(&command), is_lost, "{words}");
         assert_eq!(lab.state().displaced.len(), usize::from(is_lost));
         assert_eq!(kept(&lab).lines().count(), 1 + usize::from(is_lost));
         let status = lab.git(&["status", "--porcelain"]);
-        assert_eq!(status, if is_lost { "" } else { " M user.txt\n?? new.txt\n" });
+        assert_eq!(
+            status,
+            if is_lost {
+                ""
+            } else {
+                " M user.txt\n?? new.txt\n"
+            }
+        );
     }
 }
 
@@ -154,11 +247,21 @@ fn what_was_staged_of_a_committed_file_is_kept() {
         lab.done(&started.ticket);
         if is_made {
             assert_eq!(lab.standing("1"), "passed");
-            assert!(findings(&lab).contains("omo run restore staged-step-1 "), "{}", findings(&lab));
+            assert!(
+                findings(&lab).contains("omo run restore staged-step-1 "),
+                "{}",
+                findings(&lab)
+            );
             assert_eq!(bring_back(&lab, "staged-step-1").restored, ["src/1.rs"]);
             assert_eq!(lab.file("src/1.rs").unwrap(), "of its user\n");
         } else {
-            assert_eq!((kept(&lab).as_str(), lab.git(&["show", ":src/1.rs"]).as_str()), ("", "of its user\n"));
+            assert_eq!(
+                (
+                    kept(&lab).as_str(),
+                    lab.git(&["show", ":src/1.rs"]).as_str()
+                ),
+                ("", "of its user\n")
+            );
         }
     }
 }
@@ -170,25 +273,51 @@ fn a_commit_ends_with_its_attempt() {
     lab.hook("pre-commit", &hang(&lab));
     let (mut lost, mut looks) = (None, 0);
     let end = done_while(&lab, &started.ticket, || {
-        lost.get_or_insert_with(|| lab.engine(|engine| engine.lose_worker("1", Duration::ZERO)).unwrap());
+        lost.get_or_insert_with(|| {
+            lab.engine(|engine| engine.lose_worker("1", Duration::ZERO))
+                .unwrap()
+        });
         looks += 1;
         looks < MAX_LOOKS
     });
-    assert!(matches!(end, Err(EngineError::Cancelled)) && looks < MAX_LOOKS, "{end:?}");
-    assert_eq!(lost.unwrap().0, " What it is committing has not ended yet, and may still come: see `git log -1`.");
-    assert_eq!((lab.log(), lab.standing("1")), (vec!["start".to_owned()], "held"));
+    assert!(
+        matches!(end, Err(EngineError::Cancelled)) && looks < MAX_LOOKS,
+        "{end:?}"
+    );
+    assert_eq!(
+        lost.unwrap().0,
+        " What it is committing has not ended yet, and may still come: see `git log -1`."
+    );
+    assert_eq!(
+        (lab.log(), lab.standing("1")),
+        (vec!["start".to_owned()], "held")
+    );
 }
 
 fn a_commit_whose_process_is_gone_is_told_with_the_cancel() {
     let lab = one();
     lab.start("1").unwrap();
     let commit = commit_unrecorded(&lab);
-    let (words, _) = lab.engine(|engine| engine.cancel("", Duration::ZERO)).unwrap();
+    let (words, _) = lab
+        .engine(|engine| engine.cancel("", Duration::ZERO))
+        .unwrap();
     let short = &commit[..7];
-    assert_eq!(words, format!(" Your branch moved before it ended, to {short}."));
+    assert_eq!(
+        words,
+        format!(" Your branch moved before it ended, to {short}.")
+    );
     let reason = lab.state().tasks["1"].reason.clone().unwrap();
-    assert_eq!(reason, format!("the run was cancelled; its commit {short} was made before that"));
+    assert_eq!(
+        reason,
+        format!("the run was cancelled; its commit {short} was made before that")
+    );
     let other = one();
     other.start("1").unwrap();
-    assert_eq!(other.engine(|engine| engine.cancel("", Duration::ZERO)).unwrap().0, "");
+    assert_eq!(
+        other
+            .engine(|engine| engine.cancel("", Duration::ZERO))
+            .unwrap()
+            .0,
+        ""
+    );
 }

@@ -10,10 +10,22 @@ use crate::Named;
 use crate::ultraplan_lab::UltraplanLab;
 
 pub(crate) const ALL: &[Named] = &[
-    ("a_judge_is_not_said_to_prove_little", a_judge_is_not_said_to_prove_little),
-    ("a_checkpoint_says_nothing_of_its_own_task", a_checkpoint_says_nothing_of_its_own_task),
-    ("a_script_that_checks_run_is_named_once_it_is_changed", a_script_that_checks_run_is_named_once_it_is_changed),
-    ("a_check_of_its_own_is_tried_before_the_work", a_check_of_its_own_is_tried_before_the_work),
+    (
+        "a_judge_is_not_said_to_prove_little",
+        a_judge_is_not_said_to_prove_little,
+    ),
+    (
+        "a_checkpoint_says_nothing_of_its_own_task",
+        a_checkpoint_says_nothing_of_its_own_task,
+    ),
+    (
+        "a_script_that_checks_run_is_named_once_it_is_changed",
+        a_script_that_checks_run_is_named_once_it_is_changed,
+    ),
+    (
+        "a_check_of_its_own_is_tried_before_the_work",
+        a_check_of_its_own_is_tried_before_the_work,
+    ),
 ];
 
 const GREEN: &str = "0\ndone\n";
@@ -21,7 +33,19 @@ const GREEN: &str = "0\ndone\n";
 /// A run of a plan that is read as the format of this path.
 fn lab(path: &str, text: &str) -> UltraplanLab {
     let read = dialects::read(path, text.as_bytes(), BatchOptions::default());
-    UltraplanLab::with(text, |plan| find_proofs(omo_plan::model::Plan { source: plan.source, ..read }, &[]), None)
+    UltraplanLab::with(
+        text,
+        |plan| {
+            find_proofs(
+                omo_plan::model::Plan {
+                    source: plan.source,
+                    ..read
+                },
+                &[],
+            )
+        },
+        None,
+    )
 }
 
 fn already_green(lab: &UltraplanLab, id: &str) -> Vec<usize> {
@@ -38,8 +62,15 @@ fn a_judge_is_not_said_to_prove_little() {
     lab.done(&started.ticket);
     let started = lab.start("1.2").unwrap();
     lab.done(&started.ticket);
-    assert_eq!((lab.standing("1.1"), lab.standing("1.2")), ("passed", "passed"));
-    assert_eq!(already_green(&lab, "1.2"), [0; 0], "what was done before it has made it green");
+    assert_eq!(
+        (lab.standing("1.1"), lab.standing("1.2")),
+        ("passed", "passed")
+    );
+    assert_eq!(
+        already_green(&lab, "1.2"),
+        [0; 0],
+        "what was done before it has made it green"
+    );
 }
 
 fn a_checkpoint_says_nothing_of_its_own_task() {
@@ -55,7 +86,8 @@ fn a_checkpoint_says_nothing_of_its_own_task() {
 }
 
 fn a_check_of_its_own_is_tried_before_the_work() {
-    let text = "# Implementation Plan\n\n- [ ] 1. Write `src/1.rs`\n  - Run `grep -q yet src/1.rs`\n";
+    let text =
+        "# Implementation Plan\n\n- [ ] 1. Write `src/1.rs`\n  - Run `grep -q yet src/1.rs`\n";
     let lab = lab(".kiro/specs/a/tasks.md", text);
     lab.start("1").unwrap();
     assert_eq!(already_green(&lab, "1"), [0]);
@@ -67,16 +99,34 @@ fn a_script_that_checks_run_is_named_once_it_is_changed() {
     let lab = lab(".kiro/specs/a/tasks.md", text);
     let findings = || finding_lines(&lab.state(), &lab.state().plan.tasks).join("\n");
     lab.attempt("1", GREEN);
-    assert!(lab.state().changed_check_files.is_empty() && findings().is_empty(), "{}", findings());
+    assert!(
+        lab.state().changed_check_files.is_empty() && findings().is_empty(),
+        "{}",
+        findings()
+    );
     // A worker that is lost has changed it all the same.
     lab.start("2").unwrap();
     lab.write("verify.sh", "exit 0\n");
-    lab.engine(|engine| engine.decide(|state| Ok(vec![verbs::report_lost_worker(state, "2")?]))).unwrap();
+    lab.engine(|engine| engine.decide(|state| Ok(vec![verbs::report_lost_worker(state, "2")?])))
+        .unwrap();
     let judged = lab.attempt("2", "1\nhalf\n");
-    assert_eq!(judged.state.tasks["2"].last_end.as_ref().unwrap().changed_check_files, ["verify.sh"]);
+    assert_eq!(
+        judged.state.tasks["2"]
+            .last_end
+            .as_ref()
+            .unwrap()
+            .changed_check_files,
+        ["verify.sh"]
+    );
     lab.attempt("3", GREEN);
     assert_eq!((lab.standing("2"), lab.standing("3")), ("passed", "passed"));
-    assert_eq!(lab.state().changed_check_files.into_iter().collect::<Vec<_>>(), [("verify.sh".into(), "2".into())]);
+    assert_eq!(
+        lab.state()
+            .changed_check_files
+            .into_iter()
+            .collect::<Vec<_>>(),
+        [("verify.sh".into(), "2".into())]
+    );
     let named = "verify.sh is run by checks, and was changed while task 2 was worked on";
     assert!(findings().contains(named), "{}", findings());
 }

@@ -1,6 +1,10 @@
 //! Steps of ultraplans through the engine: their files, their commits and their run, by the `On failure` clause of each
 //! step.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers fail as a test does")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test's helpers fail as a test does"
+)]
 
 mod checked_commits;
 mod concurrent_workers;

@@ -8,11 +8,26 @@ use crate::Named;
 use crate::ultraplan_lab::{PLAN, UltraplanLab, plan_text, step, usual_step};
 
 pub(crate) const ALL: &[Named] = &[
-    ("what_others_change_meanwhile_stays_and_is_named", what_others_change_meanwhile_stays_and_is_named),
-    ("what_was_taken_back_is_kept_and_had_again", what_was_taken_back_is_kept_and_had_again),
-    ("the_list_of_a_session_counts_for_its_steps", the_list_of_a_session_counts_for_its_steps),
-    ("a_commit_on_no_branch_is_kept", a_commit_on_no_branch_is_kept),
-    ("a_step_that_lists_nothing_leaves_the_plan_alone", a_step_that_lists_nothing_leaves_the_plan_alone),
+    (
+        "what_others_change_meanwhile_stays_and_is_named",
+        what_others_change_meanwhile_stays_and_is_named,
+    ),
+    (
+        "what_was_taken_back_is_kept_and_had_again",
+        what_was_taken_back_is_kept_and_had_again,
+    ),
+    (
+        "the_list_of_a_session_counts_for_its_steps",
+        the_list_of_a_session_counts_for_its_steps,
+    ),
+    (
+        "a_commit_on_no_branch_is_kept",
+        a_commit_on_no_branch_is_kept,
+    ),
+    (
+        "a_step_that_lists_nothing_leaves_the_plan_alone",
+        a_step_that_lists_nothing_leaves_the_plan_alone,
+    ),
 ];
 
 const RED: &str = "1\nhalf\n";
@@ -20,14 +35,19 @@ const RED: &str = "1\nhalf\n";
 /// Paths left alone, and the reference of kept changes.
 fn restored(judged: &JudgedAttempt) -> (Vec<String>, Option<String>) {
     let restored = judged.events.iter().find_map(|event| match event {
-        EventKind::TaskRestored { left_alone, kept, .. } => Some((left_alone.clone(), kept.clone())),
+        EventKind::TaskRestored {
+            left_alone, kept, ..
+        } => Some((left_alone.clone(), kept.clone())),
         _ => None,
     });
     restored.unwrap()
 }
 
 fn two() -> UltraplanLab {
-    UltraplanLab::new(&plan_text(&[usual_step(1, "skip"), usual_step(2, "revert")], ""))
+    UltraplanLab::new(&plan_text(
+        &[usual_step(1, "skip"), usual_step(2, "revert")],
+        "",
+    ))
 }
 
 fn a_commit_on_no_branch_is_kept() {
@@ -40,11 +60,20 @@ fn a_commit_on_no_branch_is_kept() {
     assert_eq!(lab.standing("1"), "passed");
     let commit = lab.git(&["rev-parse", "HEAD"]);
     lab.git(&["checkout", "-q", branch.trim()]);
-    assert_eq!(lab.git(&["rev-parse", &format!("refs/omo/keep/{}/step-1", lab.run.id())]), commit);
+    assert_eq!(
+        lab.git(&[
+            "rev-parse",
+            &format!("refs/omo/keep/{}/step-1", lab.run.id())
+        ]),
+        commit
+    );
     // A commit on the branch needs no other reference.
     lab.attempt("2", "0\nall done\n");
     assert_eq!(lab.standing("2"), "passed");
-    assert_eq!(lab.git(&["for-each-ref", "refs/omo/keep"]).lines().count(), 1);
+    assert_eq!(
+        lab.git(&["for-each-ref", "refs/omo/keep"]).lines().count(),
+        1
+    );
 }
 
 fn what_others_change_meanwhile_stays_and_is_named() {
@@ -63,7 +92,10 @@ fn what_others_change_meanwhile_stays_and_is_named() {
         " M src/2.rs\n D src/3.rs\nM  src/4.rs\n M user.txt\n?? notes.txt\n"
     );
     assert_eq!(lab.file("src/1.rs").unwrap(), "1\nnot yet\n");
-    assert_eq!(restored(&judged).0, ["notes.txt", "src/3.rs", "src/4.rs", "user.txt"]);
+    assert_eq!(
+        restored(&judged).0,
+        ["notes.txt", "src/3.rs", "src/4.rs", "user.txt"]
+    );
     assert_eq!(lab.standing("1"), "skipped");
 }
 
@@ -77,7 +109,9 @@ fn what_was_taken_back_is_kept_and_had_again() {
         lab.engine(|engine| {
             let kept = engine.kept_work(state).unwrap();
             assert!(!kept[0].is_in_branch, "{kept:?}");
-            engine.bring_back(state, &kept[0], overwrites_newer).unwrap()
+            engine
+                .bring_back(state, &kept[0], overwrites_newer)
+                .unwrap()
         })
     };
     assert_eq!(bring_back(&judged.state, false).restored, ["src/1.rs"]);
@@ -89,7 +123,10 @@ fn what_was_taken_back_is_kept_and_had_again() {
     let end = lab.engine(|engine| engine.bring_back(&judged.state, &kept[0], true).unwrap());
     let overwritten = end.overwritten.unwrap().reference;
     assert_eq!(
-        (end.restored, lab.git(&["show", &format!("{overwritten}:src/1.rs")])),
+        (
+            end.restored,
+            lab.git(&["show", &format!("{overwritten}:src/1.rs")])
+        ),
         (vec!["src/1.rs".to_owned()], "newer\n".to_owned())
     );
 }
@@ -97,14 +134,20 @@ fn what_was_taken_back_is_kept_and_had_again() {
 fn the_list_of_a_session_counts_for_its_steps() {
     let session = "## Execution Strategy\n\n### Session 1: All\n\n- **Steps:** 1, 2\n- **Wave:** 1\n\
                    - **Scope fence:**\n  - Touch: `src/1.rs`, `src/2.rs`, `lib/`\n  - Never touch: `never.txt`\n";
-    let lab = UltraplanLab::new(&plan_text(&[usual_step(1, "skip"), usual_step(2, "revert")], session));
+    let lab = UltraplanLab::new(&plan_text(
+        &[usual_step(1, "skip"), usual_step(2, "revert")],
+        session,
+    ));
     let started = lab.start("1").unwrap();
     lab.write("src/1.rs", RED);
     lab.write("lib/new.rs", "half\n");
     lab.write("library.txt", "the user's\n");
     let judged = lab.done(&started.ticket);
     assert_eq!(
-        (lab.git(&["status", "--porcelain"]).as_str(), restored(&judged).0),
+        (
+            lab.git(&["status", "--porcelain"]).as_str(),
+            restored(&judged).0
+        ),
         ("?? library.txt\n", vec!["library.txt".to_owned()])
     );
 }

@@ -13,7 +13,8 @@ use omo_engine::schedule::{self, NextAction};
 use omo_engine::state::RunState;
 use omo_engine::verbs::VerbCaller;
 use omo_engine::work::{
-    CompletionReport, Engine, EngineError, JudgedAttempt, RunOpening, SilentWatcher, StartedTask, planned_commands,
+    CompletionReport, Engine, EngineError, JudgedAttempt, RunOpening, SilentWatcher, StartedTask,
+    planned_commands,
 };
 use omo_engine::{Run, RunStore};
 use omo_git::proved_worktree::ProvedWorktree;
@@ -41,17 +42,33 @@ pub(crate) fn step(number: u32, lines: &[&str]) -> String {
 
 /// A step that changes `src/N.rs`, is checked by it, has this `On failure` clause, and is committed.
 pub(crate) fn usual_step(number: u32, on_failure: &str) -> String {
-    let (files, verify) = (format!("**Files:** `src/{number}.rs`"), format!("**Verify:** `sh verify.sh {number}`"));
-    let clause = if on_failure.is_empty() { String::new() } else { format!("**On failure:** {on_failure}") };
+    let (files, verify) = (
+        format!("**Files:** `src/{number}.rs`"),
+        format!("**Verify:** `sh verify.sh {number}`"),
+    );
+    let clause = if on_failure.is_empty() {
+        String::new()
+    } else {
+        format!("**On failure:** {on_failure}")
+    };
     let checkpoint = format!("**Checkpoint:** `git commit -m \"part {number}\"`");
-    let lines = [files.as_str(), "**Changes:** Do it.", &verify, &clause, &checkpoint];
+    let lines = [
+        files.as_str(),
+        "**Changes:** Do it.",
+        &verify,
+        &clause,
+        &checkpoint,
+    ];
     let lines: Vec<&str> = lines.into_iter().filter(|line| !line.is_empty()).collect();
     step(number, &lines)
 }
 
 /// A plan of these steps, with `more` after them.
 pub(crate) fn plan_text(steps: &[String], more: &str) -> String {
-    format!("# Demo\n\n## Implementation Plan\n\n{}{more}", steps.concat())
+    format!(
+        "# Demo\n\n## Implementation Plan\n\n{}{more}",
+        steps.concat()
+    )
 }
 
 pub(crate) fn read_plan(text: &str) -> Plan {
@@ -70,7 +87,11 @@ impl UltraplanLab {
     }
 
     /// A run of a plan of this text, after a change, with the requested scope.
-    pub(crate) fn with(text: &str, change: impl FnOnce(Plan) -> Plan, asked: Option<RunScope>) -> Self {
+    pub(crate) fn with(
+        text: &str,
+        change: impl FnOnce(Plan) -> Plan,
+        asked: Option<RunScope>,
+    ) -> Self {
         let temp = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(temp.path()).unwrap().join("project");
         let home = temp.path().join("state");
@@ -88,11 +109,19 @@ impl UltraplanLab {
         git(&root, &["config", "user.email", "person@localhost"]);
         git(&root, &["add", "."]);
         git(&root, &["commit", "-qm", "start"]);
-        let plan = change(asked.map_or_else(|| read_plan(text), |asked| asked.narrow_plan(read_plan(text))));
+        let plan = change(asked.map_or_else(
+            || read_plan(text),
+            |asked| asked.narrow_plan(read_plan(text)),
+        ));
         assert!(plan.can_run(), "{:?}", plan.diagnostics);
-        let approved = pending_approval::write(Some(&home), &root, PLAN, &planned_commands(&plan), None).unwrap();
+        let approved =
+            pending_approval::write(Some(&home), &root, PLAN, &planned_commands(&plan), None)
+                .unwrap();
         for one in pending_approval::read_all(Some(&home), &root).unwrap() {
-            let given = GivenApproval { by: ChangedBy::Typed, at: env::now() };
+            let given = GivenApproval {
+                by: ChangedBy::Typed,
+                at: env::now(),
+            };
             pending_approval::approve(Some(&home), &root, &one, given).unwrap();
         }
         let mode = match plan.dialect {
@@ -110,10 +139,26 @@ impl UltraplanLab {
             guard: None,
         };
         let runs = RunStore::create(&root, Some(&home)).unwrap();
-        let run = runs.begin(&EventActor::default(), env::now(), EventKind::from(opening), Vec::new()).unwrap().0;
-        let variables = env::variables().into_iter().filter(|(name, _)| name == "PATH");
-        let variables = variables.chain([("HOME".into(), temp.path().into())]).collect();
-        Self { environment: CheckEnvironment::from_variables(variables, &root), temp, run }
+        let run = runs
+            .begin(
+                &EventActor::default(),
+                env::now(),
+                EventKind::from(opening),
+                Vec::new(),
+            )
+            .unwrap()
+            .0;
+        let variables = env::variables()
+            .into_iter()
+            .filter(|(name, _)| name == "PATH");
+        let variables = variables
+            .chain([("HOME".into(), temp.path().into())])
+            .collect();
+        Self {
+            environment: CheckEnvironment::from_variables(variables, &root),
+            temp,
+            run,
+        }
     }
 
     pub(crate) fn root(&self) -> PathBuf {
@@ -137,9 +182,17 @@ impl UltraplanLab {
     }
 
     /// Acts in a work tree, as the client of a worker or as the owner of the run.
-    pub(crate) fn engine_in<T>(&self, tree: &Path, group: Option<&str>, act: impl FnOnce(&Engine<'_>) -> T) -> T {
+    pub(crate) fn engine_in<T>(
+        &self,
+        tree: &Path,
+        group: Option<&str>,
+        act: impl FnOnce(&Engine<'_>) -> T,
+    ) -> T {
         let (root, home) = (self.root(), self.home());
-        let caller = VerbCaller { group: group.map(str::to_owned), ..VerbCaller::default() };
+        let caller = VerbCaller {
+            group: group.map(str::to_owned),
+            ..VerbCaller::default()
+        };
         act(&Engine {
             run: &self.run,
             root: &root,
@@ -164,7 +217,15 @@ impl UltraplanLab {
     }
 
     pub(crate) fn done(&self, ticket: &str) -> JudgedAttempt {
-        self.engine(|engine| engine.done(ticket, CompletionReport::default(), None, &mut SilentWatcher)).unwrap()
+        self.engine(|engine| {
+            engine.done(
+                ticket,
+                CompletionReport::default(),
+                None,
+                &mut SilentWatcher,
+            )
+        })
+        .unwrap()
     }
 
     pub(crate) fn attempt(&self, id: &str, written: &str) -> JudgedAttempt {
@@ -188,7 +249,10 @@ impl UltraplanLab {
     }
 
     pub(crate) fn log(&self) -> Vec<String> {
-        self.git(&["log", "--format=%s"]).lines().map(str::to_owned).collect()
+        self.git(&["log", "--format=%s"])
+            .lines()
+            .map(str::to_owned)
+            .collect()
     }
 
     pub(crate) fn committed(&self) -> Vec<String> {
@@ -199,7 +263,14 @@ impl UltraplanLab {
     pub(crate) fn hook(&self, name: &str, script: &str) {
         let path = format!(".git/hooks/{name}");
         self.write(&path, &format!("#!/bin/sh\n{script}\n"));
-        assert!(Command::new("chmod").arg("+x").arg(self.root().join(path)).status().unwrap().success());
+        assert!(
+            Command::new("chmod")
+                .arg("+x")
+                .arg(self.root().join(path))
+                .status()
+                .unwrap()
+                .success()
+        );
     }
 
     pub(crate) fn standing(&self, id: &str) -> &'static str {
@@ -209,7 +280,13 @@ impl UltraplanLab {
     pub(crate) fn next(&self) -> String {
         match schedule::next_action(&self.state()) {
             NextAction::Start(tasks) => {
-                format!("start {}", tasks.iter().map(|task| task.id.as_str()).collect::<String>())
+                format!(
+                    "start {}",
+                    tasks
+                        .iter()
+                        .map(|task| task.id.as_str())
+                        .collect::<String>()
+                )
             }
             NextAction::Ask(question) => {
                 let about = serde_json::to_value(&question.question.kind).unwrap();
@@ -223,8 +300,16 @@ impl UltraplanLab {
 
 pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
-    command.args(arguments).current_dir(folder).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1");
     let output = command.output().unwrap();
-    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "git {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8(output.stdout).unwrap()
 }

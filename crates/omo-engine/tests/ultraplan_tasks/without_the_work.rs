@@ -9,14 +9,38 @@ use crate::Named;
 use crate::ultraplan_lab::{UltraplanLab, plan_text, step};
 
 pub(crate) const ALL: &[Named] = &[
-    ("a_test_that_fails_without_the_work_proves_it", a_test_that_fails_without_the_work_proves_it),
-    ("a_test_that_shows_nothing_is_named", a_test_that_shows_nothing_is_named),
-    ("work_of_an_earlier_attempt_is_work", work_of_an_earlier_attempt_is_work),
-    ("an_implementation_is_proved_by_its_tests", an_implementation_is_proved_by_its_tests),
-    ("an_implementation_that_changes_nothing_fails", an_implementation_that_changes_nothing_fails),
-    ("tests_that_fail_for_another_reason_prove_nothing", tests_that_fail_for_another_reason_prove_nothing),
-    ("a_changed_judge_of_a_task_is_named", a_changed_judge_of_a_task_is_named),
-    ("a_plan_without_such_a_task_is_compared_with_nothing", a_plan_without_such_a_task_is_compared_with_nothing),
+    (
+        "a_test_that_fails_without_the_work_proves_it",
+        a_test_that_fails_without_the_work_proves_it,
+    ),
+    (
+        "a_test_that_shows_nothing_is_named",
+        a_test_that_shows_nothing_is_named,
+    ),
+    (
+        "work_of_an_earlier_attempt_is_work",
+        work_of_an_earlier_attempt_is_work,
+    ),
+    (
+        "an_implementation_is_proved_by_its_tests",
+        an_implementation_is_proved_by_its_tests,
+    ),
+    (
+        "an_implementation_that_changes_nothing_fails",
+        an_implementation_that_changes_nothing_fails,
+    ),
+    (
+        "tests_that_fail_for_another_reason_prove_nothing",
+        tests_that_fail_for_another_reason_prove_nothing,
+    ),
+    (
+        "a_changed_judge_of_a_task_is_named",
+        a_changed_judge_of_a_task_is_named,
+    ),
+    (
+        "a_plan_without_such_a_task_is_compared_with_nothing",
+        a_plan_without_such_a_task_is_compared_with_nothing,
+    ),
 ];
 
 const WORK: &str = "really done\n";
@@ -37,7 +61,10 @@ fn first(test: &str, on_failure: &str) -> UltraplanLab {
 /// Results of each command without the work of a task.
 fn answers(lab: &UltraplanLab, id: &str) -> Vec<(String, WithoutChange)> {
     let end = lab.state().tasks[id].last_end.clone().unwrap();
-    end.without_work.into_iter().map(|answer| (answer.name, answer.without)).collect()
+    end.without_work
+        .into_iter()
+        .map(|answer| (answer.name, answer.without))
+        .collect()
 }
 
 fn evidence(lab: &UltraplanLab, id: &str) -> String {
@@ -45,7 +72,10 @@ fn evidence(lab: &UltraplanLab, id: &str) -> String {
 }
 
 fn copies_left(lab: &UltraplanLab) -> usize {
-    let folders = std::fs::read_dir(lab.home().join("omo/proofs")).into_iter().flatten().flatten();
+    let folders = std::fs::read_dir(lab.home().join("omo/proofs"))
+        .into_iter()
+        .flatten()
+        .flatten();
     folders.filter(|entry| entry.path().is_dir()).count()
 }
 
@@ -54,25 +84,47 @@ fn findings(lab: &UltraplanLab) -> String {
 }
 
 fn a_test_that_fails_without_the_work_proves_it() {
-    let lab = first("**Test first:** `sh tests/1.sh` (new)", "**On failure:** skip");
+    let lab = first(
+        "**Test first:** `sh tests/1.sh` (new)",
+        "**On failure:** skip",
+    );
     let started = lab.start("1").unwrap();
     lab.write("tests/1.sh", TEST);
     lab.write("user.txt", WORK);
     lab.done(&started.ticket);
     let red = |command: &str| (command.to_owned(), WithoutChange::Red);
     assert_eq!(lab.standing("1"), "passed");
-    assert_eq!(answers(&lab, "1"), [red("grep -q done user.txt"), red("sh tests/1.sh")]);
-    assert!(evidence(&lab, "1").ends_with("; red without the change"), "{}", evidence(&lab, "1"));
+    assert_eq!(
+        answers(&lab, "1"),
+        [red("grep -q done user.txt"), red("sh tests/1.sh")]
+    );
+    assert!(
+        evidence(&lab, "1").ends_with("; red without the change"),
+        "{}",
+        evidence(&lab, "1")
+    );
     assert_eq!((findings(&lab), copies_left(&lab)), (String::new(), 0));
     assert_eq!(lab.git(&["status", "--porcelain"]), "");
-    assert_eq!(lab.state().tasks["1"].already_green, [0; 0], "nothing of it ran before the work");
+    assert_eq!(
+        lab.state().tasks["1"].already_green,
+        [0; 0],
+        "nothing of it ran before the work"
+    );
 }
 
 fn a_changed_judge_of_a_task_is_named() {
     for (written, text, said) in [
-        ("judge.sh", "exit 0\n", "step 1: `sh judge.sh && cat .passes`: green only with the changed judge.sh"),
+        (
+            "judge.sh",
+            "exit 0\n",
+            "step 1: `sh judge.sh && cat .passes`: green only with the changed judge.sh",
+        ),
         ("judge.sh", "grep -q done user.txt || exit 1\n", ""),
-        (".passes", "", "step 1: `sh judge.sh && cat .passes`: green only with the changed .passes"),
+        (
+            ".passes",
+            "",
+            "step 1: `sh judge.sh && cat .passes`: green only with the changed .passes",
+        ),
         ("notes.txt", "x", ""),
     ] {
         let lines = [
@@ -90,11 +142,21 @@ fn a_changed_judge_of_a_task_is_named() {
         lab.git(&["add", "."]);
         lab.git(&["commit", "-qm", "judge"]);
         let started = lab.start("1").unwrap();
-        lab.write("user.txt", if written == "judge.sh" && text.starts_with("exit") { "other\n" } else { WORK });
+        lab.write(
+            "user.txt",
+            if written == "judge.sh" && text.starts_with("exit") {
+                "other\n"
+            } else {
+                WORK
+            },
+        );
         lab.write(written, text);
         lab.done(&started.ticket);
         assert_eq!(
-            (lab.standing("1"), judged_with_lines(&lab.state()).join("\n").as_str()),
+            (
+                lab.standing("1"),
+                judged_with_lines(&lab.state()).join("\n").as_str()
+            ),
             ("passed", said),
             "{text}"
         );
@@ -104,22 +166,44 @@ fn a_changed_judge_of_a_task_is_named() {
 
 fn a_test_that_shows_nothing_is_named() {
     for (test, written, said) in [
-        ("sh tests/1.sh", "true\n", "is green without the work, too: it shows nothing about it"),
-        ("sh tests/1.sh", "exit 127\n", "could not be told: it could not be run with the change"),
-        ("sh tests/1.sh", "false\n", "could not be told: it is not green with the change"),
+        (
+            "sh tests/1.sh",
+            "true\n",
+            "is green without the work, too: it shows nothing about it",
+        ),
+        (
+            "sh tests/1.sh",
+            "exit 127\n",
+            "could not be told: it could not be run with the change",
+        ),
+        (
+            "sh tests/1.sh",
+            "false\n",
+            "could not be told: it is not green with the change",
+        ),
     ] {
-        let lab = first(&format!("**Test first:** `{test}` (new)"), "**On failure:** skip");
+        let lab = first(
+            &format!("**Test first:** `{test}` (new)"),
+            "**On failure:** skip",
+        );
         let started = lab.start("1").unwrap();
         lab.write("tests/1.sh", written);
         lab.write("user.txt", WORK);
         lab.done(&started.ticket);
         assert_eq!(lab.standing("1"), "passed", "{written}");
-        assert!(findings(&lab).contains(said), "{written}: {}", findings(&lab));
+        assert!(
+            findings(&lab).contains(said),
+            "{written}: {}",
+            findings(&lab)
+        );
     }
 }
 
 fn work_of_an_earlier_attempt_is_work() {
-    let lab = first("**Test first:** `sh tests/1.sh` (new)", "**On failure:** retry: look again");
+    let lab = first(
+        "**Test first:** `sh tests/1.sh` (new)",
+        "**On failure:** retry: look again",
+    );
     let started = lab.start("1").unwrap();
     lab.write("tests/1.sh", TEST);
     lab.write("user.txt", "really\n");
@@ -130,7 +214,13 @@ fn work_of_an_earlier_attempt_is_work() {
     lab.write("user.txt", WORK);
     lab.done(&started.ticket);
     assert_eq!(lab.standing("1"), "passed");
-    assert!(answers(&lab, "1").iter().all(|(_, without)| *without == WithoutChange::Red), "{:?}", answers(&lab, "1"));
+    assert!(
+        answers(&lab, "1")
+            .iter()
+            .all(|(_, without)| *without == WithoutChange::Red),
+        "{:?}",
+        answers(&lab, "1")
+    );
 }
 
 fn pair(tests_verify: &str, verify: &str) -> UltraplanLab {
@@ -140,9 +230,20 @@ fn pair(tests_verify: &str, verify: &str) -> UltraplanLab {
          ### Task 1-impl: The search\n\n**Files:**\n- Modify: `user.txt`\n\n**Depends on:** Task 1-tests\n\n\
          **Task Contract:** it finds.\n\n**Verify:**\nRun: `{verify}`\n\n## Verification\n\n- **Verdict:** Approved\n"
     );
-    let read = dialects::read("docs/plans/search.md", text.as_bytes(), BatchOptions::default());
+    let read = dialects::read(
+        "docs/plans/search.md",
+        text.as_bytes(),
+        BatchOptions::default(),
+    );
     assert_eq!(read.tasks.len(), 2, "{:?}", read.diagnostics);
-    let lab = UltraplanLab::with(&text, |plan| omo_plan::model::Plan { source: plan.source, ..read }, None);
+    let lab = UltraplanLab::with(
+        &text,
+        |plan| omo_plan::model::Plan {
+            source: plan.source,
+            ..read
+        },
+        None,
+    );
     assert_eq!(lab.next(), "start 1-tests");
     lab
 }
@@ -158,13 +259,31 @@ fn an_implementation_is_proved_by_its_tests() {
     for verify in ["sh tests/1.sh", "true"] {
         let lab = pair("sh tests/1.sh", verify);
         write_tests(&lab, TEST);
-        assert_eq!(lab.standing("1-tests"), "passed", "{}", evidence(&lab, "1-tests"));
+        assert_eq!(
+            lab.standing("1-tests"),
+            "passed",
+            "{}",
+            evidence(&lab, "1-tests")
+        );
         let started = lab.start("1-impl").unwrap();
-        assert!(started.brief.contains("without the work of this task as well"), "{}", started.brief);
+        assert!(
+            started
+                .brief
+                .contains("without the work of this task as well"),
+            "{}",
+            started.brief
+        );
         lab.write("user.txt", WORK);
         lab.done(&started.ticket);
-        assert_eq!(lab.standing("1-impl"), "passed", "{}", evidence(&lab, "1-impl"));
-        assert!(answers(&lab, "1-impl").contains(&("sh tests/1.sh".to_owned(), WithoutChange::Red)));
+        assert_eq!(
+            lab.standing("1-impl"),
+            "passed",
+            "{}",
+            evidence(&lab, "1-impl")
+        );
+        assert!(
+            answers(&lab, "1-impl").contains(&("sh tests/1.sh".to_owned(), WithoutChange::Red))
+        );
     }
 }
 
@@ -177,15 +296,26 @@ fn an_implementation_that_changes_nothing_fails() {
             lab.write("user.txt", text);
         }
         lab.done(&started.ticket);
-        assert_eq!(lab.standing("1-impl"), "failed", "{}", evidence(&lab, "1-impl"));
+        assert_eq!(
+            lab.standing("1-impl"),
+            "failed",
+            "{}",
+            evidence(&lab, "1-impl")
+        );
         let said = evidence(&lab, "1-impl");
-        assert!(said.contains("green without the change, too, so nothing about it is shown: `true`"), "{said}");
+        assert!(
+            said.contains("green without the change, too, so nothing about it is shown: `true`"),
+            "{said}"
+        );
     }
 }
 
 fn tests_that_fail_for_another_reason_prove_nothing() {
     for (written, said) in [
-        ("echo 'error: could not compile `search`'; exit 101\n", "names nothing that is missing"),
+        (
+            "echo 'error: could not compile `search`'; exit 101\n",
+            "names nothing that is missing",
+        ),
         ("echo '2 failed'; kill -9 $$\n", "ended by signal 9"),
         ("exit 127\n", "exit status 127"),
         ("exit 0\n", "the tests pass before the implementation"),
@@ -193,7 +323,11 @@ fn tests_that_fail_for_another_reason_prove_nothing() {
         let lab = pair("sh tests/1.sh", "sh tests/1.sh");
         write_tests(&lab, written);
         assert_eq!(lab.standing("1-tests"), "failed", "{written}");
-        assert!(evidence(&lab, "1-tests").contains(said), "{written}: {}", evidence(&lab, "1-tests"));
+        assert!(
+            evidence(&lab, "1-tests").contains(said),
+            "{written}: {}",
+            evidence(&lab, "1-tests")
+        );
     }
     for written in [
         "echo 'error[E0425]: cannot find function `find` in this scope'; echo 'error: could not compile `a`'; exit 101\n",
@@ -202,15 +336,27 @@ fn tests_that_fail_for_another_reason_prove_nothing() {
     ] {
         let lab = pair("sh tests/1.sh", "sh tests/1.sh");
         write_tests(&lab, written);
-        assert_eq!(lab.standing("1-tests"), "passed", "{written}: {}", evidence(&lab, "1-tests"));
+        assert_eq!(
+            lab.standing("1-tests"),
+            "passed",
+            "{written}: {}",
+            evidence(&lab, "1-tests")
+        );
     }
 }
 
 fn a_plan_without_such_a_task_is_compared_with_nothing() {
-    let lines = ["**Files:** `src/1.rs`", "**Verify:** `sh verify.sh 1`", "**On failure:** skip"];
+    let lines = [
+        "**Files:** `src/1.rs`",
+        "**Verify:** `sh verify.sh 1`",
+        "**On failure:** skip",
+    ];
     let lab = UltraplanLab::new(&plan_text(&[step(1, &lines)], ""));
     lab.attempt("1", "0\ndone\n");
-    assert_eq!((lab.standing("1"), answers(&lab, "1")), ("passed", Vec::new()));
+    assert_eq!(
+        (lab.standing("1"), answers(&lab, "1")),
+        ("passed", Vec::new())
+    );
     assert!(!lab.home().join("omo/proofs").exists());
     assert_eq!(lab.file("src/1.rs").unwrap(), "0\ndone\n");
     let lab = UltraplanLab::new(&plan_text(&[step(1, &lines)], ""));

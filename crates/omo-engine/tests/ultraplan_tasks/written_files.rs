@@ -14,11 +14,23 @@ pub(crate) const ALL: &[Named] = &[
         "the_progress_file_follows_each_event_and_shows_in_no_status",
         the_progress_file_follows_each_event_and_shows_in_no_status,
     ),
-    ("a_session_that_runs_by_itself_has_a_file_of_its_own", a_session_that_runs_by_itself_has_a_file_of_its_own),
+    (
+        "a_session_that_runs_by_itself_has_a_file_of_its_own",
+        a_session_that_runs_by_itself_has_a_file_of_its_own,
+    ),
     ("an_edited_file_is_kept", an_edited_file_is_kept),
-    ("a_run_goes_on_without_its_progress_file", a_run_goes_on_without_its_progress_file),
-    ("a_progress_file_in_a_commit_is_no_work_of_a_task", a_progress_file_in_a_commit_is_no_work_of_a_task),
-    ("the_end_of_a_run_is_counted_once", the_end_of_a_run_is_counted_once),
+    (
+        "a_run_goes_on_without_its_progress_file",
+        a_run_goes_on_without_its_progress_file,
+    ),
+    (
+        "a_progress_file_in_a_commit_is_no_work_of_a_task",
+        a_progress_file_in_a_commit_is_no_work_of_a_task,
+    ),
+    (
+        "the_end_of_a_run_is_counted_once",
+        the_end_of_a_run_is_counted_once,
+    ),
 ];
 
 const PROGRESS: &str = "plans/.ultraexecute-progress-demo.json";
@@ -35,23 +47,39 @@ fn progress(fixture: &UltraplanLab, path: &str) -> Value {
 fn the_progress_file_follows_each_event_and_shows_in_no_status() {
     let fixture = UltraplanLab::new(&two());
     let started = fixture.start("1").unwrap();
-    assert_eq!(progress(&fixture, PROGRESS)["steps"]["1"]["status"], "running");
+    assert_eq!(
+        progress(&fixture, PROGRESS)["steps"]["1"]["status"],
+        "running"
+    );
     fixture.write("src/1.rs", GREEN);
     fixture.done(&started.ticket);
     let said = progress(&fixture, PROGRESS);
     assert_eq!(
-        (&said["steps"]["1"]["status"], &said["current_step"], &said["status"]),
+        (
+            &said["steps"]["1"]["status"],
+            &said["current_step"],
+            &said["status"]
+        ),
         (&"passed".into(), &1.into(), &"in-progress".into())
     );
-    assert_eq!(said["steps"]["1"]["commit"], fixture.git(&["rev-parse", "HEAD"]).trim());
+    assert_eq!(
+        said["steps"]["1"]["commit"],
+        fixture.git(&["rev-parse", "HEAD"]).trim()
+    );
     assert_eq!(
         (fixture.committed(), fixture.git(&["status", "--porcelain"])),
         (vec!["src/1.rs".to_owned()], String::new())
     );
-    assert!(!fixture.root().join(".claude").exists(), "no file of another dialect");
+    assert!(
+        !fixture.root().join(".claude").exists(),
+        "no file of another dialect"
+    );
     fixture.attempt("2", GREEN);
     let said = progress(&fixture, PROGRESS);
-    assert_eq!((&said["status"], &said["summary"]), (&"completed".into(), &"COMPLETED".into()));
+    assert_eq!(
+        (&said["status"], &said["summary"]),
+        (&"completed".into(), &"COMPLETED".into())
+    );
 }
 
 fn a_session_that_runs_by_itself_has_a_file_of_its_own() {
@@ -70,7 +98,10 @@ fn a_session_that_runs_by_itself_has_a_file_of_its_own() {
     );
     fixture.attempt("2", GREEN);
     let said = progress(&fixture, "plans/.ultraexecute-progress-demo-session-2.json");
-    assert_eq!((&said["status"], &said["total_steps"]), (&"completed".into(), &1.into()));
+    assert_eq!(
+        (&said["status"], &said["total_steps"]),
+        (&"completed".into(), &1.into())
+    );
     assert_eq!(fixture.file(PROGRESS), None);
 }
 
@@ -80,9 +111,21 @@ fn an_edited_file_is_kept() {
     fixture.write(PROGRESS, "mine");
     fixture.write("src/1.rs", GREEN);
     fixture.done(&started.ticket);
-    assert_eq!(fixture.file(&format!("{PROGRESS}.edited-1")).unwrap(), "mine");
-    assert_eq!(progress(&fixture, PROGRESS)["steps"]["1"]["status"], "passed");
-    assert_eq!((fixture.state().changed_files.len(), fixture.git(&["status", "--porcelain"])), (1, String::new()));
+    assert_eq!(
+        fixture.file(&format!("{PROGRESS}.edited-1")).unwrap(),
+        "mine"
+    );
+    assert_eq!(
+        progress(&fixture, PROGRESS)["steps"]["1"]["status"],
+        "passed"
+    );
+    assert_eq!(
+        (
+            fixture.state().changed_files.len(),
+            fixture.git(&["status", "--porcelain"])
+        ),
+        (1, String::new())
+    );
     assert_eq!(fixture.committed(), ["src/1.rs"]);
 }
 
@@ -94,7 +137,8 @@ fn a_run_goes_on_without_its_progress_file() {
     let reported = WARNINGS.lock().unwrap().join("\n");
     let path = fixture.root().join(PROGRESS);
     assert!(
-        reported.contains("the progress file was not written") && reported.contains(&*path.to_string_lossy()),
+        reported.contains("the progress file was not written")
+            && reported.contains(&*path.to_string_lossy()),
         "{reported}"
     );
 }
@@ -115,12 +159,18 @@ fn a_progress_file_in_a_commit_is_no_work_of_a_task() {
     let end = judged.state.tasks["1"].last_end.as_ref().unwrap();
     assert_eq!(
         (end.files.as_slice(), fixture.committed()),
-        (["src/1.rs".to_owned()].as_slice(), vec!["src/1.rs".to_owned()])
+        (
+            ["src/1.rs".to_owned()].as_slice(),
+            vec!["src/1.rs".to_owned()]
+        )
     );
     // Nor is it taken back with one.
     fixture.attempt("2", "1\nhalf\n");
     assert_eq!(
-        (fixture.standing("2"), progress(&fixture, PROGRESS)["steps"]["2"]["status"].clone()),
+        (
+            fixture.standing("2"),
+            progress(&fixture, PROGRESS)["steps"]["2"]["status"].clone()
+        ),
         ("skipped", "skipped".into())
     );
 }
@@ -132,8 +182,12 @@ fn the_end_of_a_run_is_counted_once() {
     assert!(!path.exists());
     fixture.attempt("2", "1\nhalf\n");
     for _ in 0..2 {
-        fixture.engine(|engine| engine.write_projections_if_last(fixture.state())).unwrap();
-        fixture.engine(|engine| engine.settle(fixture.state())).unwrap();
+        fixture
+            .engine(|engine| engine.write_projections_if_last(fixture.state()))
+            .unwrap();
+        fixture
+            .engine(|engine| engine.settle(fixture.state()))
+            .unwrap();
     }
     let said = fs::read_to_string(&path).unwrap();
     assert_eq!(said.lines().count(), 1, "{said}");
@@ -145,6 +199,9 @@ fn the_end_of_a_run_is_counted_once() {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
     }
 }

@@ -33,15 +33,28 @@ pub(super) struct RepositoryView<'a> {
 
 impl RepositoryView<'_> {
     pub(super) fn git(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, GitFailed> {
-        self.scratch.git_with_objects(arguments, input).ok_or_else(|| self.failure_of(arguments))
+        self.scratch
+            .git_with_objects(arguments, input)
+            .ok_or_else(|| self.failure_of(arguments))
     }
 
-    pub(super) fn contents<'o>(&self, objects: impl Iterator<Item = &'o str>) -> Result<Vec<Vec<u8>>, GitFailed> {
-        self.scratch.contents(objects).ok_or_else(|| self.failure_of(&["cat-file", "--batch"]))
+    pub(super) fn contents<'o>(
+        &self,
+        objects: impl Iterator<Item = &'o str>,
+    ) -> Result<Vec<Vec<u8>>, GitFailed> {
+        self.scratch
+            .contents(objects)
+            .ok_or_else(|| self.failure_of(&["cat-file", "--batch"]))
     }
 
-    pub(super) fn answer(&self, arguments: &[&str], input: &[u8]) -> Result<(i32, Vec<u8>), GitFailed> {
-        self.scratch.answer(None, arguments, input).ok_or_else(|| self.failure_of(arguments))
+    pub(super) fn answer(
+        &self,
+        arguments: &[&str],
+        input: &[u8],
+    ) -> Result<(i32, Vec<u8>), GitFailed> {
+        self.scratch
+            .answer(None, arguments, input)
+            .ok_or_else(|| self.failure_of(arguments))
     }
 
     pub(super) fn failure_of(&self, arguments: &[&str]) -> GitFailed {
@@ -94,20 +107,32 @@ impl<'a> ProjectFiles<'a> {
         let failed = |step: &str| GitFailed::new(step, &tree.top);
         let scratch = base.open_scratch(tree, folder.state_home, calls, folder.parts);
         let mut scratch = scratch.ok_or_else(|| failed("config"))?;
-        scratch.record_index().ok_or_else(|| failed("update-index"))?;
+        scratch
+            .record_index()
+            .ok_or_else(|| failed("update-index"))?;
         scratch.add_object_folders(base.objects());
-        let repository = RepositoryView { scratch, top: tree.top.clone() };
+        let repository = RepositoryView {
+            scratch,
+            top: tree.top.clone(),
+        };
         if let RepositoryBase::Commit(commit) = base
             && depth > 0
-            && repository.git(&["cat-file", "-e", &format!("{commit}^{{commit}}")], &[]).is_err()
+            && repository
+                .git(&["cat-file", "-e", &format!("{commit}^{{commit}}")], &[])
+                .is_err()
         {
-            return Err(BaseError::Submodule { path: at.to_owned(), commit: (*commit).to_owned() });
+            return Err(BaseError::Submodule {
+                path: at.to_owned(),
+                commit: (*commit).to_owned(),
+            });
         }
         let inner = self.list(&repository, at, base)?;
         self.repositories.push(repository);
         for (path, commit) in inner.now.iter().filter(|_| depth < MAX_DEPTH) {
             // One that is not checked out has no files on either side.
-            let Some(within) = GitWorktree::at(&tree.top.join(path)) else { continue };
+            let Some(within) = GitWorktree::at(&tree.top.join(path)) else {
+                continue;
+            };
             // An unchanged place is as it was.
             let was = inner.changed.get(path).unwrap_or(commit).as_deref();
             let base = base.of_inner(path, was).ok_or(BaseError::NotRecorded)?;
@@ -123,26 +148,47 @@ impl<'a> ProjectFiles<'a> {
         base: &RepositoryBase,
     ) -> Result<InnerRepositories, BaseError> {
         let mut inner = InnerRepositories::default();
-        let compare = ["diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", base.name()];
+        let compare = [
+            "diff-index",
+            "--cached",
+            "--raw",
+            "-z",
+            "--no-renames",
+            "--no-abbrev",
+            base.name(),
+        ];
         // git takes its time for each of them where there are many files.
         let (listed, new, differing) = thread::scope(|scope| {
-            let new = scope.spawn(|| repository.git(&["ls-files", "-z", "--others", "--exclude-standard"], &[]));
+            let new = scope.spawn(|| {
+                repository.git(&["ls-files", "-z", "--others", "--exclude-standard"], &[])
+            });
             let is_compared = !matches!(base, RepositoryBase::Nothing);
             let differing = is_compared.then(|| scope.spawn(|| repository.git(&compare, &[])));
             let listed = repository.git(&["ls-files", "-z", "--stage"], &[]);
             let listed = listed.map(|listed| self.add_present(&listed, at, &mut inner));
             let result = |thread: ScopedJoinHandle<_>, command: &str| {
-                thread.join().unwrap_or_else(|_| Err(repository.failure_of(&[command])))
+                thread
+                    .join()
+                    .unwrap_or_else(|_| Err(repository.failure_of(&[command])))
             };
-            (listed, result(new, "ls-files"), differing.map(|thread| result(thread, "diff-index")))
+            (
+                listed,
+                result(new, "ls-files"),
+                differing.map(|thread| result(thread, "diff-index")),
+            )
         });
         listed?;
         // All that is new is in the index but for repositories without a commit, which are listed as folders.
         let new = new?;
         let new = folders(&new);
-        inner.now.extend(new.map(path_of).filter(|path| is_plain(path)).map(|path| (path, None)));
+        inner.now.extend(
+            new.map(path_of)
+                .filter(|path| is_plain(path))
+                .map(|path| (path, None)),
+        );
         if let Some(differing) = differing {
-            self.add_changed(&differing?, at, &mut inner).ok_or_else(|| repository.failure_of(&compare))?;
+            self.add_changed(&differing?, at, &mut inner)
+                .ok_or_else(|| repository.failure_of(&compare))?;
         } else {
             let all = self.present.iter().filter(|path| path.starts_with(at));
             self.changed.extend(all.map(|path| (path.clone(), None)));
@@ -168,7 +214,12 @@ impl<'a> ProjectFiles<'a> {
         self.present.append(&mut BTreeSet::from_iter(present));
     }
 
-    fn add_changed(&mut self, differing: &[u8], at: &Path, inner: &mut InnerRepositories) -> Option<()> {
+    fn add_changed(
+        &mut self,
+        differing: &[u8],
+        at: &Path,
+        inner: &mut InnerRepositories,
+    ) -> Option<()> {
         for changed in parse_changes(differing)? {
             let path = path_of(&changed.path.0);
             if !is_plain(&path) {
@@ -176,13 +227,21 @@ impl<'a> ProjectFiles<'a> {
             }
             let is_submodule = |entry: &GitEntry| entry.mode == SUBMODULE;
             let (was_inner, was) = changed.before.map_or((None, None), |was| {
-                if is_submodule(&was) { (Some(was.object), None) } else { (None, Some(was)) }
+                if is_submodule(&was) {
+                    (Some(was.object), None)
+                } else {
+                    (None, Some(was))
+                }
             });
             if was_inner.is_some() || changed.after.as_ref().is_some_and(is_submodule) {
                 inner.changed.insert(path.clone(), was_inner);
             }
             let repository = self.repositories.len();
-            let base = was.map(|GitEntry { mode, object }| BaseFile { mode, object, repository });
+            let base = was.map(|GitEntry { mode, object }| BaseFile {
+                mode,
+                object,
+                repository,
+            });
             if base.is_some() || changed.after.is_some_and(|now| !is_submodule(&now)) {
                 self.changed.insert(at.join(path), base);
             }

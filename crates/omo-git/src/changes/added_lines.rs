@@ -62,7 +62,11 @@ impl Snapshots<'_> {
         ];
         let (_, project) = self.worktree.project()?;
         let patch = self.diff(&PATCH, [before, now])?;
-        Some(AddedLines { patch, project, own: self.own.iter().map(|path| (*path).to_owned()).collect() })
+        Some(AddedLines {
+            patch,
+            project,
+            own: self.own.iter().map(|path| (*path).to_owned()).collect(),
+        })
     }
 }
 
@@ -75,7 +79,9 @@ struct PatchReader {
 
 fn parse_patch(patch: &[u8]) -> impl Iterator<Item = AddedLine> {
     let mut reader = PatchReader::default();
-    patch.split(|byte| *byte == b'\n').filter_map(move |line| reader.read(line))
+    patch
+        .split(|byte| *byte == b'\n')
+        .filter_map(move |line| reader.read(line))
 }
 
 impl PatchReader {
@@ -88,8 +94,14 @@ impl PatchReader {
                 self.left.1 = added - 1;
                 self.next += 1;
                 let text = text.get(..MAX_LINE_BYTES).unwrap_or(text);
-                let text = String::from_utf8_lossy(text).trim_end_matches('\r').to_owned();
-                return Some(AddedLine { file: self.file.clone(), line: self.next - 1, text });
+                let text = String::from_utf8_lossy(text)
+                    .trim_end_matches('\r')
+                    .to_owned();
+                return Some(AddedLine {
+                    file: self.file.clone(),
+                    line: self.next - 1,
+                    text,
+                });
             }
             _ => self.read_head(line),
         }
@@ -101,8 +113,13 @@ impl PatchReader {
             let name = String::from_utf8_lossy(name);
             // A name with a blank has a tab behind it; one with odd characters is quoted.
             let name = name.trim_end_matches('\t');
-            let name = name.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or(name);
-            name.strip_prefix("b/").unwrap_or(name).clone_into(&mut self.file);
+            let name = name
+                .strip_prefix('"')
+                .and_then(|name| name.strip_suffix('"'))
+                .unwrap_or(name);
+            name.strip_prefix("b/")
+                .unwrap_or(name)
+                .clone_into(&mut self.file);
         } else if let Some((removed, (from, added))) = parse_hunk_header(line) {
             (self.next, self.left) = (from, (removed, added));
         }
@@ -111,7 +128,12 @@ impl PatchReader {
 
 /// Numbers of `@@ -5,2 +6,3 @@`: the count of removed lines, and the range of the added ones.
 fn parse_hunk_header(line: &[u8]) -> Option<(usize, (usize, usize))> {
-    let line = std::str::from_utf8(line.strip_prefix(b"@@ -")?.split(|byte| *byte == b'@').next()?).ok()?;
+    let line = std::str::from_utf8(
+        line.strip_prefix(b"@@ -")?
+            .split(|byte| *byte == b'@')
+            .next()?,
+    )
+    .ok()?;
     let (removed, added) = line.trim_end().split_once(" +")?;
     Some((parse_range(removed)?.1, parse_range(added)?))
 }
@@ -133,8 +155,9 @@ mod tests {
             diff --git a/gone b/gone\n--- a/gone\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n\
             diff --git \"a/n\\n\" \"b/n\\n\"\n--- /dev/null\n+++ \"b/n\\n\"\n@@ -0,0 +1 @@\n+\xff\n\
             Binary files a/y and b/y differ\n--- a/z z\t\n+++ b/z z\t\n@@ -1 +1 @@\n-1\n+2";
-        let found: Vec<(String, usize, String)> =
-            parse_patch(patch).map(|found| (found.file, found.line, found.text)).collect();
+        let found: Vec<(String, usize, String)> = parse_patch(patch)
+            .map(|found| (found.file, found.line, found.text))
+            .collect();
         let expected = [
             ("a.rs", 2, "++ b/x"),
             ("a.rs", 3, "@@ -9 +9 @@"),
@@ -142,16 +165,22 @@ mod tests {
             ("n\\n", 1, "\u{fffd}"),
             ("z z", 1, "2"),
         ];
-        let found: Vec<(&str, usize, &str)> =
-            found.iter().map(|(file, line, text)| (file.as_str(), *line, text.as_str())).collect();
+        let found: Vec<(&str, usize, &str)> = found
+            .iter()
+            .map(|(file, line, text)| (file.as_str(), *line, text.as_str()))
+            .collect();
         assert_eq!(found, expected);
     }
 
     #[test]
     fn what_is_no_patch_has_no_lines() {
-        for text in
-            ["", "+a\n-b\n+++ b/x\n+y", "@@ -1 +1 @@", "@@ -x +y @@\n+a", "@@ -1,99999999999999999999 +1 @@\n+a"]
-        {
+        for text in [
+            "",
+            "+a\n-b\n+++ b/x\n+y",
+            "@@ -1 +1 @@",
+            "@@ -x +y @@\n+a",
+            "@@ -1,99999999999999999999 +1 @@\n+a",
+        ] {
             assert_eq!(parse_patch(text.as_bytes()).count(), 0, "{text}");
         }
     }

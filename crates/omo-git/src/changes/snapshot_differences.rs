@@ -31,17 +31,29 @@ impl Snapshots<'_> {
     /// example. A file whose name git has to quote is left out.
     pub fn differences(&self, pairs: &[SnapshotPair<'_>]) -> Option<Vec<String>> {
         let (work_tree, project) = self.worktree.project()?;
-        let is_header =
-            |line: &str| line.split_once(' ').is_some_and(|(one, other)| is_object_name(one) && is_object_name(other));
-        let asked: String =
-            pairs.iter().map(SnapshotPair::header).filter(|pair| is_header(pair)).map(|pair| pair + "\n").collect();
+        let is_header = |line: &str| {
+            line.split_once(' ')
+                .is_some_and(|(one, other)| is_object_name(one) && is_object_name(other))
+        };
+        let asked: String = pairs
+            .iter()
+            .map(SnapshotPair::header)
+            .filter(|pair| is_header(pair))
+            .map(|pair| pair + "\n")
+            .collect();
         let calls = GitCalls::default();
-        let said = scratch(work_tree, self.state_home, &calls, self.run_id)?.git(&PATCH_ARGUMENTS, asked.as_bytes())?;
-        let known: BTreeMap<String, String> = split_by_header(&String::from_utf8_lossy(&said), is_header);
+        let said = scratch(work_tree, self.state_home, &calls, self.run_id)?
+            .git(&PATCH_ARGUMENTS, asked.as_bytes())?;
+        let known: BTreeMap<String, String> =
+            split_by_header(&String::from_utf8_lossy(&said), is_header);
         let shown = |pair: &SnapshotPair<'_>| {
-            let whole = known.get(&pair.header()).map(String::as_str).unwrap_or_default();
+            let whole = known
+                .get(&pair.header())
+                .map(String::as_str)
+                .unwrap_or_default();
             let is_shown = |part: &&str| {
-                path_of_patch(part).is_some_and(|path| pair.files.contains(&relative_path(&project, path)))
+                path_of_patch(part)
+                    .is_some_and(|path| pair.files.contains(&relative_path(&project, path)))
             };
             split_patches(whole.as_bytes())
                 .into_iter()

@@ -11,21 +11,38 @@ const LONGEST_VALUE: usize = 200;
 
 pub(super) fn message_with(message: &str, trailers: &[(&str, &str)]) -> String {
     let body = message.trim_end();
-    let lines = trailers.iter().map(|(name, value)| format!("{name}: {}\n", sanitize(value, LONGEST_VALUE)));
+    let lines = trailers
+        .iter()
+        .map(|(name, value)| format!("{name}: {}\n", sanitize(value, LONGEST_VALUE)));
     let lines: String = lines.collect();
     let last = body.rsplit_once("\n\n").map(|(_, last)| last);
-    let gap = if last.is_some_and(|last| last.lines().all(is_trailer)) { "\n" } else { "\n\n" };
-    if lines.is_empty() { format!("{body}\n") } else { format!("{body}{gap}{lines}") }
+    let gap = if last.is_some_and(|last| last.lines().all(is_trailer)) {
+        "\n"
+    } else {
+        "\n\n"
+    };
+    if lines.is_empty() {
+        format!("{body}\n")
+    } else {
+        format!("{body}{gap}{lines}")
+    }
 }
 
 fn is_trailer(line: &str) -> bool {
-    let is_word = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    line.split_once(": ").is_some_and(|(name, value)| !name.is_empty() && is_word(name) && !value.trim().is_empty())
+    let is_word = |name: &str| {
+        name.bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    line.split_once(": ")
+        .is_some_and(|(name, value)| !name.is_empty() && is_word(name) && !value.trim().is_empty())
 }
 
 /// A list of paths from the top, as git reads it from a file: each means itself, whatever letters it has.
 pub(super) fn pathspec_list(names: &[TreePath]) -> Vec<u8> {
-    names.iter().flat_map(|name| [b":(top,literal)".as_slice(), &name.0, b"\0"].concat()).collect()
+    names
+        .iter()
+        .flat_map(|name| [b":(top,literal)".as_slice(), &name.0, b"\0"].concat())
+        .collect()
 }
 
 #[derive(Debug, Deserialize)]
@@ -63,12 +80,16 @@ pub(super) fn failed_child(trace: &[u8]) -> Option<FailedChild> {
             ("child_start", Some(hook), _) if !hook.starts_with("post-") => {
                 children.insert(event.child_id, Some(hook));
             }
-            ("child_start", None, _) if is_signing(&event.argv) => drop(children.insert(event.child_id, None)),
-            ("child_exit", _, Some(status)) if status != 0 => match children.remove(&event.child_id) {
-                Some(Some(hook)) => return Some(FailedChild::Hook { hook, status }),
-                Some(None) => return Some(FailedChild::Signing),
-                None => {}
-            },
+            ("child_start", None, _) if is_signing(&event.argv) => {
+                drop(children.insert(event.child_id, None))
+            }
+            ("child_exit", _, Some(status)) if status != 0 => {
+                match children.remove(&event.child_id) {
+                    Some(Some(hook)) => return Some(FailedChild::Hook { hook, status }),
+                    Some(None) => return Some(FailedChild::Signing),
+                    None => {}
+                }
+            }
             _ => {}
         }
     }
@@ -87,7 +108,9 @@ pub(super) fn has_run_hook(trace: &[u8]) -> bool {
 }
 
 fn events(trace: &[u8]) -> impl Iterator<Item = TraceEvent> {
-    let events = trace.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<TraceEvent>(line).ok());
+    let events = trace
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice::<TraceEvent>(line).ok());
     events.filter(|event| !event.sid.contains('/'))
 }
 
@@ -101,37 +124,76 @@ mod tests {
         for (message, expected) in [
             ("fix: a", "fix: a\n\nOmo-Run: r1\n"),
             ("fix: a\n\n", "fix: a\n\nOmo-Run: r1\n"),
-            ("fix: a\n\nText: of\nmany lines", "fix: a\n\nText: of\nmany lines\n\nOmo-Run: r1\n"),
+            (
+                "fix: a\n\nText: of\nmany lines",
+                "fix: a\n\nText: of\nmany lines\n\nOmo-Run: r1\n",
+            ),
             ("fix: a\n\nRefs: #1", "fix: a\n\nRefs: #1\nOmo-Run: r1\n"),
         ] {
             assert_eq!(message_with(message, &run[..1]), expected, "{message:?}");
         }
         assert_eq!(message_with("fix: a", &[]), "fix: a\n");
-        assert_eq!(message_with("a", &run).lines().count(), 4, "one line each, whatever the value is");
+        assert_eq!(
+            message_with("a", &run).lines().count(),
+            4,
+            "one line each, whatever the value is"
+        );
     }
 
     #[test]
     fn a_refusal_is_that_of_a_program_of_this_very_commit() {
         let start = |sid: &str, hook: &str| {
-            format!(r#"{{"event":"child_start","sid":"{sid}","child_id":0,"child_class":"hook","hook_name":"{hook}"}}"#)
+            format!(
+                r#"{{"event":"child_start","sid":"{sid}","child_id":0,"child_class":"hook","hook_name":"{hook}"}}"#
+            )
         };
-        let sign = |argv: &str| format!(r#"{{"event":"child_start","sid":"1","child_id":0,"argv":[{argv}]}}"#);
-        let hook = |name: &str, status| Some(FailedChild::Hook { hook: name.to_owned(), status });
-        let exit =
-            |sid: &str, code: i32| format!(r#"{{"event":"child_exit","sid":"{sid}","child_id":0,"code":{code}}}"#);
+        let sign = |argv: &str| {
+            format!(r#"{{"event":"child_start","sid":"1","child_id":0,"argv":[{argv}]}}"#)
+        };
+        let hook = |name: &str, status| {
+            Some(FailedChild::Hook {
+                hook: name.to_owned(),
+                status,
+            })
+        };
+        let exit = |sid: &str, code: i32| {
+            format!(r#"{{"event":"child_exit","sid":"{sid}","child_id":0,"code":{code}}}"#)
+        };
         for (lines, expected) in [
-            ([start("1", "pre-commit"), exit("1", 1)], hook("pre-commit", 1)),
-            ([start("1", "pre-commit"), exit("1", 127)], hook("pre-commit", 127)),
-            ([start("1", "reference-transaction"), exit("1", 1)], hook("reference-transaction", 1)),
-            ([sign(r#""ssh-keygen","-Y","sign","-n","git""#), exit("1", 255)], Some(FailedChild::Signing)),
-            ([sign(r#""gpg","--status-fd=2","-bsau","ABC""#), exit("1", 2)], Some(FailedChild::Signing)),
+            (
+                [start("1", "pre-commit"), exit("1", 1)],
+                hook("pre-commit", 1),
+            ),
+            (
+                [start("1", "pre-commit"), exit("1", 127)],
+                hook("pre-commit", 127),
+            ),
+            (
+                [start("1", "reference-transaction"), exit("1", 1)],
+                hook("reference-transaction", 1),
+            ),
+            (
+                [
+                    sign(r#""ssh-keygen","-Y","sign","-n","git""#),
+                    exit("1", 255),
+                ],
+                Some(FailedChild::Signing),
+            ),
+            (
+                [sign(r#""gpg","--status-fd=2","-bsau","ABC""#), exit("1", 2)],
+                Some(FailedChild::Signing),
+            ),
             ([sign(r#""git","gc""#), exit("1", 2)], None),
             ([start("1", "pre-commit"), exit("1", 0)], None),
             ([start("1/2", "pre-commit"), exit("1/2", 1)], None),
             ([start("1", "post-commit"), exit("1", 1)], None),
             (["no event".to_owned(), exit("1", 1)], None),
         ] {
-            assert_eq!(failed_child(lines.join("\n").as_bytes()), expected, "{lines:?}");
+            assert_eq!(
+                failed_child(lines.join("\n").as_bytes()),
+                expected,
+                "{lines:?}"
+            );
         }
     }
 }

@@ -75,13 +75,25 @@ impl CommitRefusal {
     pub(super) fn of_hook(hook: String, status: i64, output: String) -> Self {
         let is_missing_program = status < 0
             || MISSING_PROGRAM.contains(&status)
-            || output.lines().any(|line| SHELL_WORDS.iter().any(|words| line.trim_end().ends_with(words)));
-        Self::Hook { hook, output, is_missing_program }
+            || output.lines().any(|line| {
+                SHELL_WORDS
+                    .iter()
+                    .any(|words| line.trim_end().ends_with(words))
+            });
+        Self::Hook {
+            hook,
+            output,
+            is_missing_program,
+        }
     }
 
     /// A refusal without a cause of its own; `output` may be empty.
     pub(super) fn other(step: &str, output: &str) -> Self {
-        let words = if output.trim().is_empty() { step.to_owned() } else { format!("{step}: {}", output.trim()) };
+        let words = if output.trim().is_empty() {
+            step.to_owned()
+        } else {
+            format!("{step}: {}", output.trim())
+        };
         Self::Other { words }
     }
 
@@ -89,9 +101,11 @@ impl CommitRefusal {
     /// settings are its user's. `own_files` are those that the worker wrote.
     pub fn is_of_the_work(&self, own_files: &[String]) -> bool {
         match self {
-            Self::Hook { hook, output, is_missing_program } => {
-                hook == "pre-commit" && !is_missing_program && !is_about_branch(output)
-            }
+            Self::Hook {
+                hook,
+                output,
+                is_missing_program,
+            } => hook == "pre-commit" && !is_missing_program && !is_about_branch(output),
             Self::Ignored { source, .. } => own_files.contains(source),
             Self::NestedRepository { .. } => true,
             Self::Signing { .. }
@@ -108,7 +122,8 @@ impl CommitRefusal {
         if let Self::GuardChanged { files, .. } = self {
             return matches!(other, Self::GuardChanged { files: others, .. } if files == others);
         }
-        let without_numbers = |words: &str| words.replace(|letter: char| letter.is_ascii_digit(), "");
+        let without_numbers =
+            |words: &str| words.replace(|letter: char| letter.is_ascii_digit(), "");
         without_numbers(&self.to_string()) == without_numbers(&other.to_string())
     }
 
@@ -144,22 +159,50 @@ impl fmt::Display for CommitRefusal {
             words => write!(f, "{what}: {words}"),
         };
         match self {
-            Self::Hook { hook, output, is_missing_program: false } => with(f, &format!("hook {hook}"), output),
-            Self::Hook { hook, output, is_missing_program: true } => {
-                with(f, &format!("hook {hook}, which does not find a program"), output)
-            }
+            Self::Hook {
+                hook,
+                output,
+                is_missing_program: false,
+            } => with(f, &format!("hook {hook}"), output),
+            Self::Hook {
+                hook,
+                output,
+                is_missing_program: true,
+            } => with(
+                f,
+                &format!("hook {hook}, which does not find a program"),
+                output,
+            ),
             Self::Signing { words } => with(f, "it cannot be signed", words),
-            Self::Ignored { path, source, pattern } => write!(f, "git ignores {path}, by `{pattern}` in {source}"),
-            Self::NestedRepository { path } => write!(f, "{path} is a repository of its own ({path}/.git)"),
+            Self::Ignored {
+                path,
+                source,
+                pattern,
+            } => write!(f, "git ignores {path}, by `{pattern}` in {source}"),
+            Self::NestedRepository { path } => {
+                write!(f, "{path} is a repository of its own ({path}/.git)")
+            }
             Self::CaseRename { path, committed } => {
-                write!(f, "git takes {path} for {committed} (core.ignoreCase), which is gone")
+                write!(
+                    f,
+                    "git takes {path} for {committed} (core.ignoreCase), which is gone"
+                )
             }
             Self::LineEnds { words } => with(f, "its line ends are refused (core.safecrlf)", words),
             Self::GuardChanged { folder, files } => {
                 let verb = if files.len() == 1 { "judges" } else { "judge" };
                 let more = files.len().saturating_sub(MAX_NAMED);
-                let files = files.iter().take(MAX_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-                let files = if more == 0 { files } else { format!("{files} and {more} more") };
+                let files = files
+                    .iter()
+                    .take(MAX_NAMED)
+                    .map(String::as_str)
+                    .collect::<Vec<_>>()
+                    .join(", ");
+                let files = if more == 0 {
+                    files
+                } else {
+                    format!("{files} and {more} more")
+                };
                 write!(
                     f,
                     "{files} in {folder} {verb} commits, and changed since the run began in no step that lists it"
@@ -197,18 +240,42 @@ mod tests {
             (hook("pre-commit", 1, "a.txt:1: unused variable"), true),
             (hook("pre-commit", 127, ""), false),
             (hook("pre-commit", -1, ""), false),
-            (hook("pre-commit", 1, ".husky/pre-commit: 2: lint-staged: not found"), false),
-            (hook("pre-commit", 1, "Module not found: 'x' in a.txt"), true),
-            (hook("pre-commit", 1, "Branch name must match feature/*"), false),
+            (
+                hook(
+                    "pre-commit",
+                    1,
+                    ".husky/pre-commit: 2: lint-staged: not found",
+                ),
+                false,
+            ),
+            (
+                hook("pre-commit", 1, "Module not found: 'x' in a.txt"),
+                true,
+            ),
+            (
+                hook("pre-commit", 1, "Branch name must match feature/*"),
+                false,
+            ),
             (hook("pre-commit", 1, "omo/r1/a is no name of ours"), false),
             (hook("commit-msg", 1, "no ticket in the subject"), false),
             (hook("reference-transaction", 1, ""), false),
             (ignored(".gitignore"), false),
             (ignored("src/.gitignore"), true),
-            (CommitRefusal::NestedRepository { path: "in".to_owned() }, true),
+            (
+                CommitRefusal::NestedRepository {
+                    path: "in".to_owned(),
+                },
+                true,
+            ),
             (CommitRefusal::Signing { words: words() }, false),
             (CommitRefusal::LineEnds { words: words() }, false),
-            (CommitRefusal::GuardChanged { folder: words(), files: own.to_vec() }, false),
+            (
+                CommitRefusal::GuardChanged {
+                    folder: words(),
+                    files: own.to_vec(),
+                },
+                false,
+            ),
             (CommitRefusal::Other { words: words() }, false),
         ] {
             assert_eq!(refusal.is_of_the_work(&own), expected, "{refusal:?}");
@@ -218,14 +285,32 @@ mod tests {
     #[test]
     fn a_complaint_is_the_same_whatever_its_numbers() {
         let first = hook("pre-commit", 1, "12 files in 1.3s: no tests for a.txt");
-        assert!(first.is_repeated_by(&hook("pre-commit", 1, "13 files in 0.9s: no tests for a.txt")));
-        assert!(!first.is_repeated_by(&hook("pre-commit", 1, "13 files in 0.9s: no tests for b.txt")));
-        assert!(!first.is_repeated_by(&hook("commit-msg", 1, "12 files in 1.3s: no tests for a.txt")));
+        assert!(first.is_repeated_by(&hook(
+            "pre-commit",
+            1,
+            "13 files in 0.9s: no tests for a.txt"
+        )));
+        assert!(!first.is_repeated_by(&hook(
+            "pre-commit",
+            1,
+            "13 files in 0.9s: no tests for b.txt"
+        )));
+        assert!(!first.is_repeated_by(&hook(
+            "commit-msg",
+            1,
+            "12 files in 1.3s: no tests for a.txt"
+        )));
         let guard = |folder: &str, state: &str| CommitRefusal::GuardChanged {
             folder: folder.to_owned(),
             files: vec![format!("hooks/pre-commit (now {state})")],
         };
-        assert!(guard("/p", "1").is_repeated_by(&guard("/p/w", "1")), "it is asked once for all work trees");
-        assert!(!guard("/p", "1").is_repeated_by(&guard("/p", "2")), "each state is asked about");
+        assert!(
+            guard("/p", "1").is_repeated_by(&guard("/p/w", "1")),
+            "it is asked once for all work trees"
+        );
+        assert!(
+            !guard("/p", "1").is_repeated_by(&guard("/p", "2")),
+            "each state is asked about"
+        );
     }
 }

@@ -28,7 +28,10 @@ impl<'a> FileVersions<'a> {
     pub fn create(parent: &'a GuardedFolder, name: String) -> Self {
         // A folder that cannot be removed cannot be made anew either: then nothing is written.
         let _ = parent.remove_folder(&name);
-        Self { place: Some((parent, name)), ..Self::default() }
+        Self {
+            place: Some((parent, name)),
+            ..Self::default()
+        }
     }
 
     /// Nowhere: it is only said of which files not all is shown.
@@ -37,13 +40,20 @@ impl<'a> FileVersions<'a> {
     }
 
     /// Writes both versions of a file, or what is new, and gives what is said of that; `None` where it is too large.
-    pub(super) fn write_versions(&mut self, scratch: &ScratchTree, entry: &DiffEntry) -> Option<String> {
+    pub(super) fn write_versions(
+        &mut self,
+        scratch: &ScratchTree,
+        entry: &DiffEntry,
+    ) -> Option<String> {
         self.bytes += entry.before.bytes + entry.now.bytes;
         self.files += 1;
         let is_large = entry.before.bytes.max(entry.now.bytes) > MAX_FILE_BYTES;
         if self.place.is_none() {
             let path = entry.shown_path();
-            return Some(format!("\n[omo] {} has changed in more than is shown here.\n", path.escape_debug()));
+            return Some(format!(
+                "\n[omo] {} has changed in more than is shown here.\n",
+                path.escape_debug()
+            ));
         }
         if is_large || self.bytes > MAX_BYTES || self.files > MAX_FILES {
             return None;
@@ -52,7 +62,9 @@ impl<'a> FileVersions<'a> {
         let shown = path.escape_debug();
         if entry.is_new() {
             let now = self.write_version(scratch, &entry.now, &path)?;
-            return Some(format!("\n[omo] All of {shown} is in {now}: its rest is to be read there.\n"));
+            return Some(format!(
+                "\n[omo] All of {shown} is in {now}: its rest is to be read there.\n"
+            ));
         }
         let before = self.write_version(scratch, &entry.before, &path)?;
         let mut said = format!(
@@ -60,13 +72,24 @@ impl<'a> FileVersions<'a> {
         );
         if entry.status != b'D' {
             let now = self.write_version(scratch, &entry.now, &path)?;
-            let _ = writeln!(said, "[omo] All of it as it is now: {now}\n[omo] Both are to be read and compared.");
+            let _ = writeln!(
+                said,
+                "[omo] All of it as it is now: {now}\n[omo] Both are to be read and compared."
+            );
         }
         Some(said)
     }
 
-    fn write_version(&mut self, scratch: &ScratchTree, blob: &DiffSide, path: &str) -> Option<String> {
-        self.write_copy(&scratch.git_with_objects(&["cat-file", "blob", &blob.name], &[])?, path)
+    fn write_version(
+        &mut self,
+        scratch: &ScratchTree,
+        blob: &DiffSide,
+        path: &str,
+    ) -> Option<String> {
+        self.write_copy(
+            &scratch.git_with_objects(&["cat-file", "blob", &blob.name], &[])?,
+            path,
+        )
     }
 
     /// Writes a copy of the content of a file, and gives where it is; `None` where it cannot be written.
@@ -77,9 +100,13 @@ impl<'a> FileVersions<'a> {
         }
         let digest = hex_digest(content);
         let file = path.rsplit('/').next().unwrap_or_default();
-        let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_');
+        let is_plain =
+            |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_');
         let file: String = file.chars().filter(is_plain).take(NAME_CHARS).collect();
-        let (folder, name) = (self.folder.as_ref()?, format!("{}-{file}", digest.get(..DIGEST_CHARS)?));
+        let (folder, name) = (
+            self.folder.as_ref()?,
+            format!("{}-{file}", digest.get(..DIGEST_CHARS)?),
+        );
         folder.replace(&name, content).ok()?;
         Some(folder.path().join(name).display().to_string())
     }

@@ -52,7 +52,10 @@ impl ForeignRepository {
     pub fn find(folder: &Path) -> Option<Self> {
         let tree = GitWorktree::find(folder)?;
         let places = [tree.top.clone(), tree.top.join(".git"), tree.git];
-        places.iter().any(|place| is_of_other_user(place)).then_some(Self(tree.top))
+        places
+            .iter()
+            .any(|place| is_of_other_user(place))
+            .then_some(Self(tree.top))
     }
 
     /// Refuses it where git does, which is asked for this time at most.
@@ -91,14 +94,23 @@ pub(crate) fn may_name_git_folder(folder: &Path, git: &Path) -> bool {
 
 fn ask_git(limit: Duration, folder: &Path) -> Result<(), DubiousOwnership> {
     let own = user_variables(None);
-    let answer = run(limit, folder, &["rev-parse", "--git-dir"], &borrowed(&own), &[], OutputMode::Captured);
+    let answer = run(
+        limit,
+        folder,
+        &["rev-parse", "--git-dir"],
+        &borrowed(&own),
+        &[],
+        OutputMode::Captured,
+    );
     read_answer(answer, folder)
 }
 
 fn read_answer(answer: Option<GitOutcome>, folder: &Path) -> Result<(), DubiousOwnership> {
     match answer {
         Some(GitOutcome::Ended { status: 0, .. }) => Ok(()),
-        Some(GitOutcome::Ended { complaint, .. }) if String::from_utf8_lossy(&complaint).contains(SETTING) => {
+        Some(GitOutcome::Ended { complaint, .. })
+            if String::from_utf8_lossy(&complaint).contains(SETTING) =>
+        {
             Err(DubiousOwnership::Refused(folder.to_owned()))
         }
         Some(GitOutcome::Ended { .. } | GitOutcome::TimedOut) | None => {
@@ -115,7 +127,14 @@ mod tests {
     fn only_the_complaint_about_an_owner_is_a_refusal() {
         let folder = Path::new("/srv/project");
         let ended = |status, complaint: &str| {
-            read_answer(Some(GitOutcome::Ended { status, said: Vec::new(), complaint: complaint.into() }), folder)
+            read_answer(
+                Some(GitOutcome::Ended {
+                    status,
+                    said: Vec::new(),
+                    complaint: complaint.into(),
+                }),
+                folder,
+            )
         };
         assert_eq!(ended(0, "warning: safe.directory"), Ok(()));
         for complaint in [
@@ -124,12 +143,18 @@ mod tests {
             "fatal: unsafe repository ('/srv/project' is owned by someone else)\n\
              To add an exception for this directory, call:\n\n\tgit config --global --add safe.directory /srv/project\n",
         ] {
-            assert_eq!(ended(128, complaint), Err(DubiousOwnership::Refused(folder.to_owned())));
+            assert_eq!(
+                ended(128, complaint),
+                Err(DubiousOwnership::Refused(folder.to_owned()))
+            );
         }
         let unanswered = DubiousOwnership::Unanswered(folder.to_owned());
         assert!(!unanswered.to_string().contains("refuses"));
         let unanswered = Err(unanswered);
-        assert_eq!(ended(128, "fatal: bad config line 1 in file /root/.gitconfig\n"), unanswered);
+        assert_eq!(
+            ended(128, "fatal: bad config line 1 in file /root/.gitconfig\n"),
+            unanswered
+        );
         assert_eq!(ended(0x7f, ""), unanswered);
         assert_eq!(read_answer(Some(GitOutcome::TimedOut), folder), unanswered);
         assert_eq!(read_answer(None, folder), unanswered);

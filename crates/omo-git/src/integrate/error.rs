@@ -44,7 +44,10 @@ pub enum LandError {
         new: String,
     },
     /// Another git is at work, or was ended in the middle of it.
-    #[error("another git is at work in this checkout; if none is, remove {}", shown(paths))]
+    #[error(
+        "another git is at work in this checkout; if none is, remove {}",
+        shown(paths)
+    )]
     Locked {
         /// git's lock files.
         paths: Vec<PathBuf>,
@@ -67,6 +70,9 @@ pub enum LandError {
 }
 
 fn shown(paths: &[PathBuf]) -> String {
-    let shown: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    let shown: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
     shown.join(" and ")
 }

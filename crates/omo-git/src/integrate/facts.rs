@@ -84,7 +84,9 @@ impl UnfinishedOperation {
     pub fn ending_commands(self) -> Vec<String> {
         match self {
             Self::Bisect => vec!["git bisect reset".to_owned()],
-            _ => ["--continue", "--abort"].map(|option| format!("{} {option}", self.command())).to_vec(),
+            _ => ["--continue", "--abort"]
+                .map(|option| format!("{} {option}", self.command()))
+                .to_vec(),
         }
     }
 }
@@ -115,7 +117,12 @@ pub struct CheckoutFacts {
 pub fn read_checkout_facts(repository: &GitRepository) -> Result<CheckoutFacts, GitFailed> {
     let dirty = uncommitted_paths(repository)?;
     let entries = repository.git(&["ls-files", "-s", "-z"])?;
-    let inside = git_command::answer(repository.top(), &["rev-parse", "--is-inside-work-tree"], &[], &[]);
+    let inside = git_command::answer(
+        repository.top(),
+        &["rev-parse", "--is-inside-work-tree"],
+        &[],
+        &[],
+    );
     Ok(CheckoutFacts {
         git: repository.git_line(&["version"]).ok(),
         head: checkout_head(repository)?,
@@ -143,12 +150,20 @@ pub fn uncommitted_paths(repository: &GitRepository) -> Result<Vec<String>, GitF
 ///
 /// # Errors
 /// There is no such commit, or git cannot tell.
-pub fn count_commits_since(repository: &GitRepository, base: &str, most: usize) -> Result<usize, GitFailed> {
+pub fn count_commits_since(
+    repository: &GitRepository,
+    base: &str,
+    most: usize,
+) -> Result<usize, GitFailed> {
     if !is_object_name(base) {
         return Err(repository.failure_of(&["rev-list"]));
     }
     let (most, list) = (format!("--max-count={most}"), format!("HEAD\n^{base}\n"));
-    let said = repository.git_with(&["rev-list", "--count", &most, "--stdin"], &[], list.as_bytes())?;
+    let said = repository.git_with(
+        &["rev-list", "--count", &most, "--stdin"],
+        &[],
+        list.as_bytes(),
+    )?;
     Ok(trimmed_line(&said).parse().unwrap_or_default())
 }
 
@@ -175,9 +190,21 @@ pub struct EditFacts {
 ///
 /// # Errors
 /// git cannot tell.
-pub fn read_edit_facts(repository: &GitRepository, in_way: &[String]) -> Result<EditFacts, GitFailed> {
-    let listed = |arguments: &[&str]| Ok::<_, GitFailed>(sorted(parts(&repository.git(arguments)?)));
-    let with_letter = |letter: &str| listed(&["diff-files", "-z", "--name-only", "--ignore-submodules=all", letter]);
+pub fn read_edit_facts(
+    repository: &GitRepository,
+    in_way: &[String],
+) -> Result<EditFacts, GitFailed> {
+    let listed =
+        |arguments: &[&str]| Ok::<_, GitFailed>(sorted(parts(&repository.git(arguments)?)));
+    let with_letter = |letter: &str| {
+        listed(&[
+            "diff-files",
+            "-z",
+            "--name-only",
+            "--ignore-submodules=all",
+            letter,
+        ])
+    };
     let index = repository.git(&["ls-files", "-v", "-z"])?;
     // A letter and a space stand before each path.
     let with_tag = |is_meant: fn(u8) -> bool| {
@@ -187,7 +214,11 @@ pub fn read_edit_facts(repository: &GitRepository, in_way: &[String]) -> Result<
         }))
     };
     let in_way_and = |listed: &[String]| -> Vec<String> {
-        in_way.iter().filter(|path| listed.binary_search(path).is_ok()).cloned().collect()
+        in_way
+            .iter()
+            .filter(|path| listed.binary_search(path).is_ok())
+            .cloned()
+            .collect()
     };
     let known = in_way_and(&with_tag(|_| true));
     let (mut unknown, mut repositories) = (Vec::new(), Vec::new());
@@ -211,14 +242,33 @@ pub fn read_edit_facts(repository: &GitRepository, in_way: &[String]) -> Result<
 
 /// The repository that a path is or lies in; where one lies below it, the path itself.
 fn find_repository(repository: &GitRepository, path: &str) -> Result<Option<String>, GitFailed> {
-    let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
-    let is_repository = |folder: &&str| repository.top().join(folder).join(".git").symlink_metadata().is_ok();
+    let ends = path
+        .match_indices('/')
+        .map(|(end, _)| end)
+        .chain([path.len()]);
+    let is_repository = |folder: &&str| {
+        repository
+            .top()
+            .join(folder)
+            .join(".git")
+            .symlink_metadata()
+            .is_ok()
+    };
     if let Some(folder) = ends.filter_map(|end| path.get(..end)).find(is_repository) {
         return Ok(Some(folder.to_owned()));
     }
-    let below = ["--literal-pathspecs", "ls-files", "-z", "--others", "--", path];
+    let below = [
+        "--literal-pathspecs",
+        "ls-files",
+        "-z",
+        "--others",
+        "--",
+        path,
+    ];
     let below = repository.git(&below)?;
-    Ok(parts(&below).any(|entry| entry.ends_with(b"/")).then(|| path.to_owned()))
+    Ok(parts(&below)
+        .any(|entry| entry.ends_with(b"/"))
+        .then(|| path.to_owned()))
 }
 
 /// Result of `find_absent_branch`.
@@ -244,19 +294,35 @@ pub enum AbsentBranch {
 ///
 /// # Errors
 /// git cannot tell.
-pub fn find_absent_branch(repository: &GitRepository, reference: &str) -> Result<AbsentBranch, GitFailed> {
+pub fn find_absent_branch(
+    repository: &GitRepository,
+    reference: &str,
+) -> Result<AbsentBranch, GitFailed> {
     let listed = repository.git(&["for-each-ref", "--format=%(worktreepath)", reference])?;
     if !listed.is_empty() {
         let folder = trimmed_line(&listed);
-        return Ok(if folder.is_empty() { AbsentBranch::Free } else { AbsentBranch::Elsewhere { folder } });
+        return Ok(if folder.is_empty() {
+            AbsentBranch::Free
+        } else {
+            AbsentBranch::Elsewhere { folder }
+        });
     }
-    let CheckoutHead::Branch { reference: present, .. } = checkout_head(repository)? else {
+    let CheckoutHead::Branch {
+        reference: present, ..
+    } = checkout_head(repository)?
+    else {
         return Ok(AbsentBranch::Gone);
     };
     let log = repository.git(&["log", "--walk-reflogs", "--format=%gs", &present, "--"])?;
     let renamed = format!("Branch: renamed {reference} to ");
-    let is_renamed = String::from_utf8_lossy(&log).lines().any(|line| line.starts_with(&renamed));
-    Ok(if is_renamed { AbsentBranch::Renamed { to: present } } else { AbsentBranch::Gone })
+    let is_renamed = String::from_utf8_lossy(&log)
+        .lines()
+        .any(|line| line.starts_with(&renamed));
+    Ok(if is_renamed {
+        AbsentBranch::Renamed { to: present }
+    } else {
+        AbsentBranch::Gone
+    })
 }
 
 fn filtered_paths(repository: &GitRepository, entries: &[u8]) -> Result<Vec<String>, GitFailed> {
@@ -280,14 +346,19 @@ fn filtered_paths(repository: &GitRepository, entries: &[u8]) -> Result<Vec<Stri
 
 /// Ignored paths among these, from the top. A path that git cannot be asked about, in a submodule
 /// say, is left out.
-pub fn ignored_paths(repository: &GitRepository, paths: &[String]) -> Result<Vec<String>, GitFailed> {
+pub fn ignored_paths(
+    repository: &GitRepository,
+    paths: &[String],
+) -> Result<Vec<String>, GitFailed> {
     let asked = list(paths);
     // 1 says that it ignores none of them.
     match repository.answer(&["check-ignore", "-z", "--stdin"], &[], &asked)? {
         (0 | 1, said) => Ok(sorted(parts(&said))),
         // One of them alone may be what it cannot be asked about.
         (_, _) if paths.len() > 1 => {
-            let each = paths.iter().map(|path| ignored_paths(repository, std::slice::from_ref(path)));
+            let each = paths
+                .iter()
+                .map(|path| ignored_paths(repository, std::slice::from_ref(path)));
             Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
         }
         _ => Ok(Vec::new()),
@@ -300,7 +371,11 @@ pub fn checkout_bytes(repository: &GitRepository) -> Result<u64, GitFailed> {
     // `<mode> <kind> <object> <size>`, a tab, and the path.
     let size = |entry: &[u8]| -> Option<u64> {
         let about = entry.split(|byte| *byte == b'\t').next()?;
-        String::from_utf8_lossy(about).split_whitespace().nth(3)?.parse().ok()
+        String::from_utf8_lossy(about)
+            .split_whitespace()
+            .nth(3)?
+            .parse()
+            .ok()
     };
     Ok(parts(&listed).filter_map(size).fold(0, u64::saturating_add))
 }
@@ -339,13 +414,22 @@ pub(super) fn unfinished_operation(git_folder: &Path) -> Option<UnfinishedOperat
         ("REVERT_HEAD", UnfinishedOperation::Revert),
         ("BISECT_LOG", UnfinishedOperation::Bisect),
     ];
-    let found = signs.into_iter().find(|(name, _)| git_folder.join(name).symlink_metadata().is_ok());
-    found.map(|(_, operation)| operation).or_else(|| unfinished_sequence(git_folder))
+    let found = signs
+        .into_iter()
+        .find(|(name, _)| git_folder.join(name).symlink_metadata().is_ok());
+    found
+        .map(|(_, operation)| operation)
+        .or_else(|| unfinished_sequence(git_folder))
 }
 
 /// Several commits that are picked or reverted: between two of them only git's list of the rest says so.
 fn unfinished_sequence(git_folder: &Path) -> Option<UnfinishedOperation> {
-    let list = regular_file::read(&git_folder.join("sequencer/todo"), MAX_LIST_BYTES, Links::Refused).ok()??;
+    let list = regular_file::read(
+        &git_folder.join("sequencer/todo"),
+        MAX_LIST_BYTES,
+        Links::Refused,
+    )
+    .ok()??;
     match String::from_utf8_lossy(&list).split_whitespace().next()? {
         "pick" | "p" => Some(UnfinishedOperation::CherryPick),
         "revert" => Some(UnfinishedOperation::Revert),

@@ -25,7 +25,9 @@ pub(super) struct LandingFiles {
 
 impl LandingFiles {
     pub(super) fn new(git_folder: &Path) -> Self {
-        Self { folder: git_folder.to_owned() }
+        Self {
+            folder: git_folder.to_owned(),
+        }
     }
 
     pub(super) fn index(&self) -> PathBuf {
@@ -53,7 +55,11 @@ impl LandingFiles {
     /// Waits for the git that an omo which was killed may have left at work in a checkout, and takes away the locks
     /// of one that was killed with it. They are of our own indexes, which no other program writes. `is_moving` says that
     /// it may still move the branch.
-    pub(super) fn wait_for_last_git(&self, top: &Path, is_moving: impl Fn() -> bool) -> std::io::Result<()> {
+    pub(super) fn wait_for_last_git(
+        &self,
+        top: &Path,
+        is_moving: impl Fn() -> bool,
+    ) -> std::io::Result<()> {
         let locks = [INDEX, COMPARED].map(|index| self.folder.join(format!("{index}.lock")));
         let last = Instant::now() + LAST_GIT;
         let is_at_work = || is_moving() || locks.iter().any(|lock| lock.exists());
@@ -72,8 +78,13 @@ impl LandingFiles {
     }
 
     pub(super) fn forget_move(&self) -> std::io::Result<()> {
-        let indexes = [INDEX, COMPARED].into_iter().flat_map(|index| [index.to_owned(), format!("{index}.lock")]);
-        indexes.map(|name| self.folder.join(name)).chain([self.journal()]).try_for_each(|file| remove_file(&file))
+        let indexes = [INDEX, COMPARED]
+            .into_iter()
+            .flat_map(|index| [index.to_owned(), format!("{index}.lock")]);
+        indexes
+            .map(|name| self.folder.join(name))
+            .chain([self.journal()])
+            .try_for_each(|file| remove_file(&file))
     }
 
     /// Takes git's lock of the index; `None` where another process keeps it.

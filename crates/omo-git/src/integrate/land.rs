@@ -87,10 +87,14 @@ fn lock_settled(repository: &GitRepository, places: &LandingFiles) -> Result<Ind
     let reference_locks = || reference_locks(repository, reference.as_deref());
     let Some(lock) = places.take_lock()? else {
         let index_lock = lock_file(repository.git_folder());
-        return Err(LandError::Locked { paths: [vec![index_lock], reference_locks()].concat() });
+        return Err(LandError::Locked {
+            paths: [vec![index_lock], reference_locks()].concat(),
+        });
     };
     let begun = places.begun_move();
-    places.wait_for_last_git(repository.top(), || begun.is_some() && !reference_locks().is_empty())?;
+    places.wait_for_last_git(repository.top(), || {
+        begun.is_some() && !reference_locks().is_empty()
+    })?;
     if let Some([from, to]) = begun {
         finish_interrupted_move(repository, places, &from, &to)?;
     }
@@ -107,9 +111,16 @@ fn move_reference(
 ) -> Result<(), LandError> {
     if present_hooks(&hooks_folder(repository)?, &[REFERENCE_HOOK]).is_empty() {
         let arguments = ["update-ref", "-m", "omo: land", reference, new, old];
-        return repository.git(&arguments).map(drop).map_err(LandError::from);
+        return repository
+            .git(&arguments)
+            .map(drop)
+            .map_err(LandError::from);
     }
-    let own = [("OMO_REFERENCE", reference), ("OMO_NEW", new), ("OMO_OLD", old)];
+    let own = [
+        ("OMO_REFERENCE", reference),
+        ("OMO_NEW", new),
+        ("OMO_OLD", old),
+    ];
     let [reference, new, old] = own.map(|(name, _)| shell_variable(name));
     let words = format!("update-ref -m \"omo: land\" {reference} {new} {old}");
     let variables = own.map(|(name, value)| (name, value.into())).to_vec();
@@ -118,22 +129,42 @@ fn move_reference(
         is_cancelled |= !is_wanted();
         !is_cancelled
     });
-    moved.map_err(|words| if is_cancelled { LandError::Cancelled } else { LandError::RefusedByHook { words } })
+    moved.map_err(|words| {
+        if is_cancelled {
+            LandError::Cancelled
+        } else {
+            LandError::RefusedByHook { words }
+        }
+    })
 }
 
 fn reference_locks(repository: &GitRepository, reference: Option<&str>) -> Vec<PathBuf> {
     let branch = reference.map(|reference| repository.common().join(format!("{reference}.lock")));
     let locks = [Some(repository.git_folder().join("HEAD.lock")), branch];
-    locks.into_iter().flatten().filter(|path| path.exists()).collect()
+    locks
+        .into_iter()
+        .flatten()
+        .filter(|path| path.exists())
+        .collect()
 }
 
 /// Reason of a failed `git update-ref`: another commit by now, or a lock of another process.
-fn update_failure(repository: &GitRepository, reference: &str, old: &str, now: String, failed: LandError) -> LandError {
+fn update_failure(
+    repository: &GitRepository,
+    reference: &str,
+    old: &str,
+    now: String,
+    failed: LandError,
+) -> LandError {
     if now != old {
         return LandError::Moved { to: now };
     }
     let paths = reference_locks(repository, Some(reference));
-    if paths.is_empty() { failed } else { LandError::Locked { paths } }
+    if paths.is_empty() {
+        failed
+    } else {
+        LandError::Locked { paths }
+    }
 }
 
 /// Ends a move that was cut short: where the branch moved, the index follows; where it did not, the
@@ -145,7 +176,10 @@ fn finish_interrupted_move(
     to: &str,
 ) -> Result<(), LandError> {
     let now = repository.commit_of("HEAD")?;
-    if is_object_name(from) && is_object_name(to) && [Some(from), Some(to)].contains(&now.as_deref()) {
+    if is_object_name(from)
+        && is_object_name(to)
+        && [Some(from), Some(to)].contains(&now.as_deref())
+    {
         let step = CheckoutMove::new(repository, places, from, to)?;
         if now.as_deref() == Some(from) {
             return step.undo_move();
@@ -158,9 +192,19 @@ fn finish_interrupted_move(
 }
 
 /// The branch to move, where nothing but its files can forbid it; `None` where it is there already.
-fn branch_to_move(repository: &GitRepository, old: &str, new: &str) -> Result<Option<String>, LandError> {
-    let not_following = || LandError::NotFollowing { old: old.to_owned(), new: new.to_owned() };
-    if !is_object_name(old) || !is_object_name(new) || !repository.contains(new, &[old.to_owned()])? {
+fn branch_to_move(
+    repository: &GitRepository,
+    old: &str,
+    new: &str,
+) -> Result<Option<String>, LandError> {
+    let not_following = || LandError::NotFollowing {
+        old: old.to_owned(),
+        new: new.to_owned(),
+    };
+    if !is_object_name(old)
+        || !is_object_name(new)
+        || !repository.contains(new, &[old.to_owned()])?
+    {
         return Err(not_following());
     }
     if let Some(what) = unfinished_operation(repository.git_folder()) {

@@ -14,16 +14,28 @@ const MAX_READ: usize = 200;
 /// # Errors
 ///
 /// git cannot compare the two.
-pub fn links_leading_out(repository: &GitRepository, from: &str, to: &str) -> Result<Vec<(String, String)>, GitFailed> {
+pub fn links_leading_out(
+    repository: &GitRepository,
+    from: &str,
+    to: &str,
+) -> Result<Vec<(String, String)>, GitFailed> {
     let mut found = Vec::new();
     let changed = changed_entries(repository, from, to)?.into_iter();
-    let links =
-        changed.filter_map(|changed| Some((changed.path.0, changed.after.filter(|it| it.mode == LINK)?.object)));
+    let links = changed.filter_map(|changed| {
+        Some((
+            changed.path.0,
+            changed.after.filter(|it| it.mode == LINK)?.object,
+        ))
+    });
     for (number, (path, object)) in links.enumerate() {
         let read = || repository.blob(&object).ok();
         let target = (number < MAX_READ).then(read).flatten();
-        if target.as_ref().is_none_or(|target| leads_out(&path, target)) {
-            let [path, target] = [path, target.unwrap_or_else(|| b"?".to_vec())].map(|text| lossy_text(&text));
+        if target
+            .as_ref()
+            .is_none_or(|target| leads_out(&path, target))
+        {
+            let [path, target] =
+                [path, target.unwrap_or_else(|| b"?".to_vec())].map(|text| lossy_text(&text));
             found.push((path, target));
         }
     }
@@ -34,11 +46,15 @@ pub fn links_leading_out(repository: &GitRepository, from: &str, to: &str) -> Re
 /// the repository.
 fn leads_out(link: &[u8], target: &[u8]) -> bool {
     let is_separator = |byte: &u8| matches!(byte, b'/' | b'\\');
-    let parts = || target.split(is_separator).filter(|part| !matches!(*part, b"" | b"."));
+    let parts = || {
+        target
+            .split(is_separator)
+            .filter(|part| !matches!(*part, b"" | b"."))
+    };
     let folders = link.split(|byte| *byte == b'/').count().saturating_sub(1);
     let ups = parts().take_while(|part| *part == b"..").count();
-    let is_whole =
-        target.first().is_some_and(is_separator) || matches!(target, [drive, b':', ..] if drive.is_ascii_alphabetic());
+    let is_whole = target.first().is_some_and(is_separator)
+        || matches!(target, [drive, b':', ..] if drive.is_ascii_alphabetic());
     is_whole
         || ups > folders
         || parts().skip(ups).any(|part| part == b"..")
@@ -74,7 +90,11 @@ mod tests {
             ("a", "...", false),
             ("a", "", false),
         ] {
-            assert_eq!(leads_out(link.as_bytes(), target.as_bytes()), expected, "{link} -> {target}");
+            assert_eq!(
+                leads_out(link.as_bytes(), target.as_bytes()),
+                expected,
+                "{link} -> {target}"
+            );
         }
     }
 }

@@ -61,9 +61,19 @@ pub fn preview_merge(
     commit: &str,
 ) -> Result<MergePreview, MergeError> {
     if let Some(bad) = [tip, commit].into_iter().find(|name| !is_object_name(name)) {
-        return Err(MergeError::NoCommit { commit: bad.to_owned() });
+        return Err(MergeError::NoCommit {
+            commit: bad.to_owned(),
+        });
     }
-    let arguments = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", tip, commit];
+    let arguments = [
+        "merge-tree",
+        "--write-tree",
+        "-z",
+        "--name-only",
+        "--no-messages",
+        tip,
+        commit,
+    ];
     let (status, said) = repository.status_and_output(&arguments)?;
     let mut parts = parts(&said);
     match (status, parts.next()) {
@@ -75,7 +85,11 @@ pub fn preview_merge(
                 None => tree == repository.tree_of(tip)?,
             };
             let has_nothing = is_same && repository.contains(tip, &[commit.to_owned()])?;
-            Ok(if has_nothing { MergePreview::UpToDate } else { MergePreview::Clean { tree } })
+            Ok(if has_nothing {
+                MergePreview::UpToDate
+            } else {
+                MergePreview::Clean { tree }
+            })
         }
         (1, Some(_)) => {
             let mut files: Vec<String> = parts.map(lossy_text).collect();
@@ -84,7 +98,11 @@ pub fn preview_merge(
             Ok(MergePreview::Conflict { files })
         }
         (UNKNOWN_OPTION, _) => Err(MergeError::OldGit),
-        _ => require_commits(repository, &[tip, commit], Err(repository.failure_of(&arguments))),
+        _ => require_commits(
+            repository,
+            &[tip, commit],
+            Err(repository.failure_of(&arguments)),
+        ),
     }
 }
 
@@ -95,11 +113,17 @@ pub(super) fn require_commits<T>(
     commits: &[&str],
     step: Result<T, GitFailed>,
 ) -> Result<T, MergeError> {
-    let is_commit =
-        |name: &&&str| is_object_name(name) && repository.commit_of(name).is_ok_and(|it| it.as_deref() == Some(name));
+    let is_commit = |name: &&&str| {
+        is_object_name(name)
+            && repository
+                .commit_of(name)
+                .is_ok_and(|it| it.as_deref() == Some(name))
+    };
     let is_asked = step.is_err() || !commits.iter().all(|name| is_object_name(name));
     match commits.iter().find(|name| is_asked && !is_commit(name)) {
-        Some(commit) => Err(MergeError::NoCommit { commit: (*commit).to_owned() }),
+        Some(commit) => Err(MergeError::NoCommit {
+            commit: (*commit).to_owned(),
+        }),
         None => Ok(step?),
     }
 }

@@ -35,12 +35,20 @@ pub fn committed_file(
     // `<mode> <kind> <object>`, a tab, and the path.
     let entry = parts(&listed).find_map(|entry| {
         let (about, name) = std::str::from_utf8(entry).ok()?.split_once('\t')?;
-        let [mode, "blob", object] = about.split(' ').collect::<Vec<_>>()[..] else { return None };
+        let [mode, "blob", object] = about.split(' ').collect::<Vec<_>>()[..] else {
+            return None;
+        };
         (name == path && mode.starts_with("100")).then(|| (mode.to_owned(), object.to_owned()))
     });
-    let Some((mode, object)) = entry else { return Ok(None) };
+    let Some((mode, object)) = entry else {
+        return Ok(None);
+    };
     let bytes = repository.blob(&object)?;
-    Ok(Some(CommittedFile { path: path.to_owned(), bytes, mode }))
+    Ok(Some(CommittedFile {
+        path: path.to_owned(),
+        bytes,
+        mode,
+    }))
 }
 
 /// Makes the tree of a commit in which one of its files holds something else. `index` is a file of the caller's that git
@@ -56,10 +64,16 @@ pub fn tree_with_file(
     index: &Path,
 ) -> Result<String, MergeError> {
     if !is_object_name(tip) {
-        return Err(MergeError::NoCommit { commit: tip.to_owned() });
+        return Err(MergeError::NoCommit {
+            commit: tip.to_owned(),
+        });
     }
     let object = repository.write_blob(&file.bytes)?;
     let entry = format!("{} {object}\t{}\0", file.mode, file.path);
-    let made = PrivateIndex::new(repository, index.to_owned()).tree_with(tip, &["--index-info"], entry.as_bytes());
+    let made = PrivateIndex::new(repository, index.to_owned()).tree_with(
+        tip,
+        &["--index-info"],
+        entry.as_bytes(),
+    );
     require_commits(repository, &[tip], made)
 }

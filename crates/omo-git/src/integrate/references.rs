@@ -16,22 +16,43 @@ const MAX_COMMITS_SINCE: &str = "--max-count=100";
 /// # Errors
 ///
 /// One of the two is not there, or git has failed.
-pub fn holds_commit(repository: &GitRepository, tip: &str, commit: &str) -> Result<bool, GitFailed> {
+pub fn holds_commit(
+    repository: &GitRepository,
+    tip: &str,
+    commit: &str,
+) -> Result<bool, GitFailed> {
     if repository.contains(tip, &[commit.to_owned()])? {
         return Ok(true);
     }
-    let parent = repository.commit_of(&format!("{commit}^"))?.map_or_else(|| repository.empty_tree(), Ok)?;
+    let parent = repository
+        .commit_of(&format!("{commit}^"))?
+        .map_or_else(|| repository.empty_tree(), Ok)?;
     let paths = |from: &str, to: &str| -> Result<BTreeSet<TreePath>, GitFailed> {
-        Ok(changed_entries(repository, from, to)?.into_iter().map(|changed| changed.path).collect())
+        Ok(changed_entries(repository, from, to)?
+            .into_iter()
+            .map(|changed| changed.path)
+            .collect())
     };
     let changed = paths(&parent, commit)?;
     if changed.is_disjoint(&paths(commit, tip)?) {
         return Ok(true);
     }
     // The first of the files stands for all of them: so few commits are looked at.
-    let Some(first) = changed.first().and_then(|path| str::from_utf8(&path.0).ok()) else { return Ok(false) };
+    let Some(first) = changed
+        .first()
+        .and_then(|path| str::from_utf8(&path.0).ok())
+    else {
+        return Ok(false);
+    };
     let range = format!("{commit}..{tip}");
-    let since = ["--literal-pathspecs", "rev-list", MAX_COMMITS_SINCE, &range, "--", first];
+    let since = [
+        "--literal-pathspecs",
+        "rev-list",
+        MAX_COMMITS_SINCE,
+        &range,
+        "--",
+        first,
+    ];
     let since = repository.git(&since)?;
     for other in String::from_utf8_lossy(&since).lines() {
         if changed.is_disjoint(&paths(commit, other)?) {
@@ -50,7 +71,11 @@ pub fn holds_commit(repository: &GitRepository, tip: &str, commit: &str) -> Resu
 pub fn amended_commits(repository: &GitRepository) -> Result<Vec<(String, String)>, GitFailed> {
     let log = repository.git(&["log", "--walk-reflogs", "--format=%H %gs", "HEAD", "--"])?;
     let log = String::from_utf8_lossy(&log);
-    let entries: Vec<(&str, &str)> = log.lines().rev().filter_map(|line| line.split_once(' ')).collect();
+    let entries: Vec<(&str, &str)> = log
+        .lines()
+        .rev()
+        .filter_map(|line| line.split_once(' '))
+        .collect();
     let amended = |pair: &[(&str, &str)]| match pair {
         [(before, _), (after, words)] if words.starts_with("commit (amend)") => {
             Some(((*before).to_owned(), (*after).to_owned()))
@@ -65,7 +90,11 @@ pub fn amended_commits(repository: &GitRepository) -> Result<Vec<(String, String
 /// # Errors
 ///
 /// One of them is not there.
-pub fn later_commit(repository: &GitRepository, one: &str, other: &str) -> Result<String, GitFailed> {
+pub fn later_commit(
+    repository: &GitRepository,
+    one: &str,
+    other: &str,
+) -> Result<String, GitFailed> {
     let is_later = one == other || repository.contains(one, &[other.to_owned()])?;
     Ok(if is_later { one } else { other }.to_owned())
 }
@@ -75,7 +104,11 @@ pub fn later_commit(repository: &GitRepository, one: &str, other: &str) -> Resul
 /// # Errors
 ///
 /// git cannot tell.
-pub fn has_common_history(repository: &GitRepository, one: &str, other: &str) -> Result<bool, GitFailed> {
+pub fn has_common_history(
+    repository: &GitRepository,
+    one: &str,
+    other: &str,
+) -> Result<bool, GitFailed> {
     match repository.status_and_output(&["merge-base", one, other])? {
         (status @ (0 | 1), _) => Ok(status == 0),
         _ => Err(repository.failure_of(&["merge-base", one, other])),
@@ -83,11 +116,19 @@ pub fn has_common_history(repository: &GitRepository, one: &str, other: &str) ->
 }
 
 /// Keeps a commit that no branch names yet, under the name of a group that has none.
-pub fn keep_commit(repository: &GitRepository, name: &WorkerName, commit: &str) -> Result<(), GitFailed> {
-    repository.git_line(&["update-ref", "--no-deref", &name.keep_reference(), commit]).map(drop)
+pub fn keep_commit(
+    repository: &GitRepository,
+    name: &WorkerName,
+    commit: &str,
+) -> Result<(), GitFailed> {
+    repository
+        .git_line(&["update-ref", "--no-deref", &name.keep_reference(), commit])
+        .map(drop)
 }
 
 /// Gives up what was kept under a name: other references hold everything in it, or it holds no work.
 pub fn release_kept(repository: &GitRepository, name: &WorkerName) -> Result<(), GitFailed> {
-    repository.git_line(&["update-ref", "--no-deref", "-d", &name.keep_reference()]).map(drop)
+    repository
+        .git_line(&["update-ref", "--no-deref", "-d", &name.keep_reference()])
+        .map(drop)
 }

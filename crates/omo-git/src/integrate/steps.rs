@@ -10,8 +10,21 @@ use crate::platform::path_of;
 use crate::private_index::PrivateIndex;
 use crate::repository::{GitFailed, GitRepository};
 
-fn touched_paths(repository: &GitRepository, old: &str, new: &str) -> Result<BTreeSet<Vec<u8>>, GitFailed> {
-    let differing = ["diff-tree", "-r", "-z", "--no-renames", "--name-only", "--ignore-submodules=none", old, new];
+fn touched_paths(
+    repository: &GitRepository,
+    old: &str,
+    new: &str,
+) -> Result<BTreeSet<Vec<u8>>, GitFailed> {
+    let differing = [
+        "diff-tree",
+        "-r",
+        "-z",
+        "--no-renames",
+        "--name-only",
+        "--ignore-submodules=none",
+        old,
+        new,
+    ];
     Ok(split(&repository.git(&differing)?).collect())
 }
 
@@ -34,7 +47,13 @@ impl<'a> CheckoutMove<'a> {
         old: &'a str,
         new: &'a str,
     ) -> Result<Self, GitFailed> {
-        Ok(Self { repository, places, old, new, touched: touched_paths(repository, old, new)? })
+        Ok(Self {
+            repository,
+            places,
+            old,
+            new,
+            touched: touched_paths(repository, old, new)?,
+        })
     }
 
     fn new_index(&self) -> PrivateIndex<'_> {
@@ -46,7 +65,8 @@ impl<'a> CheckoutMove<'a> {
     }
 
     pub(super) fn read_tree(&self, arguments: &[&str]) -> Result<(), GitFailed> {
-        self.git(&[["read-tree", "-m"].as_slice(), arguments].concat(), &[]).map(drop)
+        self.git(&[["read-tree", "-m"].as_slice(), arguments].concat(), &[])
+            .map(drop)
     }
 
     pub(super) fn copy_index(&self) -> Result<(), LandError> {
@@ -57,7 +77,9 @@ impl<'a> CheckoutMove<'a> {
 
     fn refresh(&self) -> Result<(), GitFailed> {
         // 1 says that some are changes.
-        self.new_index().answer(&["update-index", "-q", "--really-refresh"], &[]).map(drop)
+        self.new_index()
+            .answer(&["update-index", "-q", "--really-refresh"], &[])
+            .map(drop)
     }
 
     pub(super) fn update_entries(&self, but: &BTreeSet<Vec<u8>>) -> Result<(), GitFailed> {
@@ -71,12 +93,21 @@ impl<'a> CheckoutMove<'a> {
         index.git(&["read-tree", commit], &[])?;
         // 1 says that some are changes.
         index.answer(&["update-index", "-q", "--refresh"], &[])?;
-        let changed = index.git(&["diff-files", "-z", "--name-only", "--ignore-submodules=all"], &[])?;
+        let changed = index.git(
+            &["diff-files", "-z", "--name-only", "--ignore-submodules=all"],
+            &[],
+        )?;
         let mut differing: BTreeSet<Vec<u8>> = split(&changed).collect();
         // A path in no index is no difference to git: a file that should be gone.
         let listed: BTreeSet<Vec<u8>> = split(&index.git(&["ls-files", "-z"], &[])?).collect();
         index.remove()?;
-        let there = |path: &&Vec<u8>| self.repository.top().join(path_of(path)).symlink_metadata().is_ok();
+        let there = |path: &&Vec<u8>| {
+            self.repository
+                .top()
+                .join(path_of(path))
+                .symlink_metadata()
+                .is_ok()
+        };
         differing.extend(self.touched.difference(&listed).filter(there).cloned());
         differing.retain(|path| self.touched.contains(path));
         Ok(differing)
@@ -85,22 +116,35 @@ impl<'a> CheckoutMove<'a> {
     fn entries(&self, commit: &str, but: &BTreeSet<Vec<u8>>) -> Result<Vec<u8>, GitFailed> {
         let listed = self.repository.git(&["ls-tree", "-r", "-z", commit])?;
         let mut gone: BTreeSet<&Vec<u8>> = self.touched.difference(but).collect();
-        let is_meant = |entry: &&[u8]| split_entry(entry).is_some_and(|(_, path)| gone.remove(&path.to_vec()));
+        let is_meant =
+            |entry: &&[u8]| split_entry(entry).is_some_and(|(_, path)| gone.remove(&path.to_vec()));
         let entries = list(parts(&listed).filter(is_meant));
         // Of mode 0 is what an index no longer has. First, since a folder may have had a file's name.
         let none = "0".repeat(commit.len());
-        let removed = gone.into_iter().flat_map(|path| [b"0 ", none.as_bytes(), b"\t", path, b"\0"].concat());
+        let removed = gone
+            .into_iter()
+            .flat_map(|path| [b"0 ", none.as_bytes(), b"\t", path, b"\0"].concat());
         Ok(removed.chain(entries).collect())
     }
 
     /// Refusal of anything of the user's that is in the way, tried without touching anything.
     pub(super) fn refuse_dirty(&self) -> Result<(), LandError> {
         let obstacles = self.obstacles()?;
-        if obstacles.is_empty() && self.read_tree(&["-u", "--dry-run", self.old, self.new]).is_ok() {
+        if obstacles.is_empty()
+            && self
+                .read_tree(&["-u", "--dry-run", self.old, self.new])
+                .is_ok()
+        {
             return Ok(());
         }
         // Flagged paths stop git although it does not list them. The index is a copy that is given up.
-        let is_here = |path: &Vec<u8>| self.repository.top().join(path_of(path)).symlink_metadata().is_ok();
+        let is_here = |path: &Vec<u8>| {
+            self.repository
+                .top()
+                .join(path_of(path))
+                .symlink_metadata()
+                .is_ok()
+        };
         let listed = self.git(&["ls-files", "-z"], &[])?;
         let known = split(&listed).filter(|path| self.touched.contains(path) && is_here(path));
         let known = list(known);
@@ -108,14 +152,39 @@ impl<'a> CheckoutMove<'a> {
             self.git(&["update-index", flag, "-z", "--stdin"], &known)?;
         }
         // Changes within a submodule are not touched, and looking would run what its settings name.
-        let edited = self.git(&["diff-files", "-z", "--name-only", "--ignore-submodules=dirty"], &[])?;
-        let staged = self.git(&["diff-index", "-z", "--cached", "--name-only", "--no-renames", self.old], &[])?;
+        let edited = self.git(
+            &[
+                "diff-files",
+                "-z",
+                "--name-only",
+                "--ignore-submodules=dirty",
+            ],
+            &[],
+        )?;
+        let staged = self.git(
+            &[
+                "diff-index",
+                "-z",
+                "--cached",
+                "--name-only",
+                "--no-renames",
+                self.old,
+            ],
+            &[],
+        )?;
         let changed = split(&edited).chain(split(&staged));
-        let in_way =
-            changed.filter(|path| self.touched.iter().any(|touched| do_paths_overlap(path, touched))).chain(obstacles);
+        let in_way = changed
+            .filter(|path| {
+                self.touched
+                    .iter()
+                    .any(|touched| do_paths_overlap(path, touched))
+            })
+            .chain(obstacles);
         let paths: BTreeSet<String> = in_way.map(|path| lossy_text(&path)).collect();
         self.places.forget_move()?;
-        Err(LandError::Dirty { paths: paths.into_iter().collect() })
+        Err(LandError::Dirty {
+            paths: paths.into_iter().collect(),
+        })
     }
 
     /// Untracked paths that git would overwrite, as it does with ignored files.
@@ -123,11 +192,16 @@ impl<'a> CheckoutMove<'a> {
         let known: BTreeSet<Vec<u8>> = split(&self.git(&["ls-files", "-z"], &[])?).collect();
         let mut found = BTreeSet::new();
         for path in self.touched.difference(&known) {
-            let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+            let ends = path
+                .iter()
+                .enumerate()
+                .filter(|(_, byte)| **byte == b'/')
+                .map(|(at, _)| at);
             for end in ends.chain([path.len()]) {
                 let part = path.get(..end).unwrap_or_default();
                 let kind = self.repository.top().join(path_of(part)).symlink_metadata();
-                let is_file = kind.as_ref().is_ok_and(|kind| !kind.is_dir()) && !known.contains(part);
+                let is_file =
+                    kind.as_ref().is_ok_and(|kind| !kind.is_dir()) && !known.contains(part);
                 let is_folder_in_place = end == path.len() && kind.is_ok_and(|kind| kind.is_dir());
                 if is_file || (is_folder_in_place && self.has_others(part)?) {
                     found.insert(part.to_vec());
@@ -138,9 +212,13 @@ impl<'a> CheckoutMove<'a> {
     }
 
     fn has_others(&self, folder: &[u8]) -> Result<bool, GitFailed> {
-        let Ok(folder) = std::str::from_utf8(folder) else { return Ok(true) };
+        let Ok(folder) = std::str::from_utf8(folder) else {
+            return Ok(true);
+        };
         let only = format!(":(literal,top){folder}");
-        Ok(!self.git(&["ls-files", "-z", "--others", "--", &only], &[])?.is_empty())
+        Ok(!self
+            .git(&["ls-files", "-z", "--others", "--", &only], &[])?
+            .is_empty())
     }
 
     /// Puts the files back that the move has changed; what its user changed since stays.
@@ -156,7 +234,10 @@ impl<'a> CheckoutMove<'a> {
         self.update_entries(&differing)?;
         self.read_tree(&["-u", &now, self.old])?;
         // A file that was gone for a moment, to be written anew. One that is there is not written.
-        self.new_index().answer(&["checkout-index", "--quiet", "-z", "--stdin"], &list(&self.touched))?;
+        self.new_index().answer(
+            &["checkout-index", "--quiet", "-z", "--stdin"],
+            &list(&self.touched),
+        )?;
         Ok(self.places.forget_move()?)
     }
 
@@ -165,14 +246,19 @@ impl<'a> CheckoutMove<'a> {
     fn remove_begun_files(&self) -> Result<(), LandError> {
         let differing = self.differing_from(self.new)?;
         for path in differing.intersection(&self.differing_from(self.old)?) {
-            let (file, Ok(name)) = (self.repository.top().join(path_of(path)), std::str::from_utf8(path)) else {
+            let (file, Ok(name)) = (
+                self.repository.top().join(path_of(path)),
+                std::str::from_utf8(path),
+            ) else {
                 continue;
             };
             if !file.symlink_metadata().is_ok_and(|found| found.is_file()) {
                 continue;
             }
             let object = format!("{}:{name}", self.new);
-            let (status, whole) = self.repository.status_and_output(&["cat-file", "--filters", &object])?;
+            let (status, whole) =
+                self.repository
+                    .status_and_output(&["cat-file", "--filters", &object])?;
             if status == 0 && whole.starts_with(&fs::read(&file)?) {
                 fs::remove_file(&file)?;
             }
@@ -183,7 +269,8 @@ impl<'a> CheckoutMove<'a> {
 
 fn do_paths_overlap(one: &[u8], other: &[u8]) -> bool {
     let below = |path: &[u8], folder: &[u8]| {
-        path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+        path.strip_prefix(folder)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
     };
     below(one, other) || below(other, one)
 }

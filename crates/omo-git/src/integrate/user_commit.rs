@@ -49,7 +49,14 @@ impl CommitHooks {
     /// git cannot tell.
     pub fn find(repository: &GitRepository, draft: &CommitDraft<'_>) -> Result<Self, GitFailed> {
         let folder = hooks_folder(repository)?;
-        let names = present_hooks(&folder, if draft.merged.is_some() { &MERGE_HOOKS } else { &COMMIT_HOOKS });
+        let names = present_hooks(
+            &folder,
+            if draft.merged.is_some() {
+                &MERGE_HOOKS
+            } else {
+                &COMMIT_HOOKS
+            },
+        );
         Ok(Self { folder, names })
     }
 
@@ -110,9 +117,16 @@ impl CommitHooks {
                 return Ok(Err(format!("its hook `{name}` refused that: {why}")));
             }
         }
-        let text = regular_file::read(&message, MAX_MESSAGE_BYTES, Links::Refused).ok().flatten().unwrap_or_default();
+        let text = regular_file::read(&message, MAX_MESSAGE_BYTES, Links::Refused)
+            .ok()
+            .flatten()
+            .unwrap_or_default();
         let text = trimmed_line(&inside.git_with(&["stripspace"], &[], &text)?);
-        Ok(if text.is_empty() { Err("its hooks leave no message".to_owned()) } else { Ok(text) })
+        Ok(if text.is_empty() {
+            Err("its hooks leave no message".to_owned())
+        } else {
+            Ok(text)
+        })
     }
 }
 
@@ -129,8 +143,14 @@ pub fn make_commit(
     mut is_wanted: impl FnMut() -> bool,
 ) -> Result<String, MergeError> {
     let parents: Vec<&str> = [draft.tip].into_iter().chain(draft.merged).collect();
-    if let Some(bad) = parents.iter().chain([&draft.tree]).find(|name| !is_object_name(name)) {
-        return Err(MergeError::NoCommit { commit: (*bad).to_owned() });
+    if let Some(bad) = parents
+        .iter()
+        .chain([&draft.tree])
+        .find(|name| !is_object_name(name))
+    {
+        return Err(MergeError::NoCommit {
+            commit: (*bad).to_owned(),
+        });
     }
     let signs = signs_commits(repository)?;
     let mut arguments = vec!["commit-tree", draft.tree];
@@ -139,7 +159,9 @@ pub fn make_commit(
     arguments.extend(["-m", message]);
     let failed = || repository.failure_of(arguments.get(..2).unwrap_or_default());
     match repository.call_user_while(LIMIT, &arguments, &mut is_wanted) {
-        Some(GitOutcome::Ended { status: 0, said, .. }) => {
+        Some(GitOutcome::Ended {
+            status: 0, said, ..
+        }) => {
             return require_commits(repository, &parents, Ok(trimmed_line(&said)));
         }
         Some(GitOutcome::Ended { complaint, .. }) => {
@@ -148,11 +170,15 @@ pub fn make_commit(
             }
             require_commits(repository, &parents, Ok(()))?;
             if signs {
-                return Err(MergeError::Unsigned { words: one_line(&String::from_utf8_lossy(&complaint)) });
+                return Err(MergeError::Unsigned {
+                    words: one_line(&String::from_utf8_lossy(&complaint)),
+                });
             }
         }
         Some(GitOutcome::TimedOut) if signs => {
-            return Err(MergeError::Unsigned { words: format!("it took longer than {} s", LIMIT.as_secs()) });
+            return Err(MergeError::Unsigned {
+                words: format!("it took longer than {} s", LIMIT.as_secs()),
+            });
         }
         Some(GitOutcome::TimedOut) | None => {}
     }
@@ -164,13 +190,19 @@ pub fn make_commit(
 /// # Errors
 ///
 /// git cannot tell.
-pub fn unsigned_commits(repository: &GitRepository, from: &str, to: &str) -> Result<usize, GitFailed> {
+pub fn unsigned_commits(
+    repository: &GitRepository,
+    from: &str,
+    to: &str,
+) -> Result<usize, GitFailed> {
     if !signs_commits(repository)? || !is_object_name(from) || !is_object_name(to) {
         return Ok(0);
     }
     let listed = repository.git(&["rev-list", "--header", to, &format!("^{from}")])?;
     let is_unsigned = |commit: &&[u8]| {
-        let mut head = commit.split(|byte| *byte == b'\n').take_while(|line| !line.is_empty());
+        let mut head = commit
+            .split(|byte| *byte == b'\n')
+            .take_while(|line| !line.is_empty());
         !head.any(|line| line.starts_with(b"gpgsig"))
     };
     Ok(parts(&listed).filter(is_unsigned).count())

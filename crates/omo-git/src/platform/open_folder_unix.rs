@@ -10,15 +10,20 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, fstat, linkat, mkdirat, openat, readlinkat, renameat, statat, symlinkat,
-    unlinkat,
+    AtFlags, Dir, FileType, Mode, OFlags, fstat, linkat, mkdirat, openat, readlinkat, renameat,
+    statat, symlinkat, unlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
 
 use super::{FolderEntry, OpenedEntry};
 
-const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
-const FILE: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::NOFOLLOW);
+const FOLDER: OFlags = OFlags::DIRECTORY
+    .union(OFlags::CLOEXEC)
+    .union(OFlags::RDONLY);
+const FILE: OFlags = OFlags::CLOEXEC
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::NOFOLLOW);
 const RIGHTS: u32 = 0o7777;
 
 pub(crate) struct OpenFolder(OwnedFd);
@@ -26,7 +31,9 @@ pub(crate) struct OpenFolder(OwnedFd);
 impl OpenFolder {
     /// The top of the work tree. Links on the way to it are its user's affair.
     pub(crate) fn top(path: &Path) -> io::Result<Self> {
-        Ok(Self(retry_on_intr(|| rustix::fs::open(path, FOLDER, Mode::empty()))?))
+        Ok(Self(retry_on_intr(|| {
+            rustix::fs::open(path, FOLDER, Mode::empty())
+        })?))
     }
 
     /// A folder in it; `None` where something else has that name, a link to one say, or nothing has.
@@ -60,11 +67,15 @@ impl OpenFolder {
     }
 
     pub(crate) fn read(&self, name: &OsStr) -> io::Result<File> {
-        Ok(File::from(retry_on_intr(|| openat(&self.0, name, FILE | OFlags::RDONLY, Mode::empty()))?))
+        Ok(File::from(retry_on_intr(|| {
+            openat(&self.0, name, FILE | OFlags::RDONLY, Mode::empty())
+        })?))
     }
 
     pub(crate) fn open_entry(&self, name: &OsStr) -> io::Result<OpenedEntry> {
-        let file = match retry_on_intr(|| openat(&self.0, name, FILE | OFlags::RDONLY, Mode::empty())) {
+        let file = match retry_on_intr(|| {
+            openat(&self.0, name, FILE | OFlags::RDONLY, Mode::empty())
+        }) {
             Ok(file) => file,
             Err(Errno::LOOP) => {
                 let target = readlinkat(&self.0, name, Vec::new())?;
@@ -79,20 +90,28 @@ impl OpenFolder {
             return Ok(OpenedEntry::Other);
         }
         let is_executable = stat.st_mode & 0o111 != 0;
-        Ok(OpenedEntry::File { file: file.into(), is_executable, size: u64::try_from(stat.st_size).unwrap_or(0) })
+        Ok(OpenedEntry::File {
+            file: file.into(),
+            is_executable,
+            size: u64::try_from(stat.st_size).unwrap_or(0),
+        })
     }
 
     /// Makes a file in it with the rights that a checkout gives it.
     pub(crate) fn check_out(&self, name: &OsStr, is_executable: bool) -> io::Result<File> {
         let flags = FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         let mode = Mode::from_raw_mode(if is_executable { 0o777 } else { 0o666 });
-        Ok(File::from(retry_on_intr(|| openat(&self.0, name, flags, mode))?))
+        Ok(File::from(retry_on_intr(|| {
+            openat(&self.0, name, flags, mode)
+        })?))
     }
 
     /// Makes a file in it, to write it; for its owner alone until [`OpenFolder::set_mode`].
     pub(crate) fn create(&self, name: &OsStr) -> io::Result<File> {
         let flags = FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-        Ok(File::from(retry_on_intr(|| openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR))?))
+        Ok(File::from(retry_on_intr(|| {
+            openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR)
+        })?))
     }
 
     pub(crate) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
@@ -104,11 +123,21 @@ impl OpenFolder {
     }
 
     pub(crate) fn add_name(&self, name: &OsStr, folder: &Self, new_name: &OsStr) -> io::Result<()> {
-        Ok(linkat(&self.0, name, &folder.0, new_name, AtFlags::empty())?)
+        Ok(linkat(
+            &self.0,
+            name,
+            &folder.0,
+            new_name,
+            AtFlags::empty(),
+        )?)
     }
 
     pub(crate) fn make(&self, name: &OsStr) -> io::Result<()> {
-        Ok(mkdirat(&self.0, name, Mode::RWXU | Mode::RWXG | Mode::RWXO)?)
+        Ok(mkdirat(
+            &self.0,
+            name,
+            Mode::RWXU | Mode::RWXG | Mode::RWXO,
+        )?)
     }
 
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {

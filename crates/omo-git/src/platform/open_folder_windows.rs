@@ -28,7 +28,9 @@ impl OpenFolder {
         let path = self.0.join(name);
         let meta = match path.symlink_metadata() {
             Ok(meta) => meta,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(FolderEntry::Nothing),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(FolderEntry::Nothing);
+            }
             Err(error) => return Err(error),
         };
         if meta.is_symlink() {
@@ -44,7 +46,10 @@ impl OpenFolder {
     }
 
     pub(crate) fn read(&self, name: &OsStr) -> io::Result<File> {
-        OpenOptions::new().read(true).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).open(self.0.join(name))
+        OpenOptions::new()
+            .read(true)
+            .custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
+            .open(self.0.join(name))
     }
 
     pub(crate) fn open_entry(&self, name: &OsStr) -> io::Result<OpenedEntry> {
@@ -53,7 +58,11 @@ impl OpenFolder {
             FolderEntry::File { .. } => {
                 let file = self.read(name)?;
                 let size = file.metadata()?.len();
-                OpenedEntry::File { file, is_executable: false, size }
+                OpenedEntry::File {
+                    file,
+                    is_executable: false,
+                    size,
+                }
             }
             FolderEntry::Nothing | FolderEntry::Folder | FolderEntry::Other => OpenedEntry::Other,
         })
@@ -64,7 +73,10 @@ impl OpenFolder {
     }
 
     pub(crate) fn create(&self, name: &OsStr) -> io::Result<File> {
-        OpenOptions::new().write(true).create_new(true).open(self.0.join(name))
+        OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(self.0.join(name))
     }
 
     /// Here a file has no such rights.
@@ -98,6 +110,8 @@ impl OpenFolder {
     }
 
     pub(crate) fn names(&self) -> io::Result<Vec<OsString>> {
-        fs::read_dir(&self.0)?.map(|entry| Ok(entry?.file_name())).collect()
+        fs::read_dir(&self.0)?
+            .map(|entry| Ok(entry?.file_name()))
+            .collect()
     }
 }

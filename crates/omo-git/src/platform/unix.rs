@@ -13,7 +13,9 @@ use rustix::io::Errno;
 
 use super::FileStamp;
 
-const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
+const FOLDER: OFlags = OFlags::DIRECTORY
+    .union(OFlags::CLOEXEC)
+    .union(OFlags::RDONLY);
 
 pub(crate) fn has_execute_bit(meta: &std::fs::Metadata) -> bool {
     meta.mode() & 0o111 != 0
@@ -22,7 +24,8 @@ pub(crate) fn has_execute_bit(meta: &std::fs::Metadata) -> bool {
 pub(crate) use has_execute_bit as may_be_run;
 
 pub(crate) fn is_of_other_user(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|found| found.uid() != rustix::process::geteuid().as_raw())
+    path.symlink_metadata()
+        .is_ok_and(|found| found.uid() != rustix::process::geteuid().as_raw())
 }
 
 /// `path` in `folder`.
@@ -37,7 +40,12 @@ pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
 pub(crate) fn identity(file: &File) -> io::Result<String> {
     let meta = file.metadata()?;
     let (device, inode) = (meta.dev(), meta.ino());
-    let time = (meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec());
+    let time = (
+        meta.mtime(),
+        meta.mtime_nsec(),
+        meta.ctime(),
+        meta.ctime_nsec(),
+    );
     Ok(format!("{device}:{inode}:{}:{time:?}", meta.len()))
 }
 
@@ -50,7 +58,10 @@ impl TreeTop {
     }
 
     /// State of a path; `Some(None)` where there is nothing.
-    #[expect(clippy::option_option, reason = "that nothing is there says something else than that it cannot be told")]
+    #[expect(
+        clippy::option_option,
+        reason = "that nothing is there says something else than that it cannot be told"
+    )]
     pub(crate) fn look(&self, path: &[u8]) -> Option<Option<FileStamp>> {
         let stat = match statat(&self.0, path, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
@@ -59,19 +70,33 @@ impl TreeTop {
         };
         let written = (stat.st_mtime, u32::try_from(stat.st_mtime_nsec).ok()?);
         let changed = (stat.st_ctime, u32::try_from(stat.st_ctime_nsec).ok()?);
-        let numbers = [stat.st_ino, u64::try_from(stat.st_size).ok()?, stat.st_mode.into()];
-        Some(Some(FileStamp { times: [written, changed], numbers }))
+        let numbers = [
+            stat.st_ino,
+            u64::try_from(stat.st_size).ok()?,
+            stat.st_mode.into(),
+        ];
+        Some(Some(FileStamp {
+            times: [written, changed],
+            numbers,
+        }))
     }
 
     pub(crate) fn folders(&self, folder: &[u8]) -> Option<Vec<Vec<u8>>> {
-        let handle = openat(&self.0, OsStr::from_bytes(folder), FOLDER | OFlags::NOFOLLOW, Mode::empty()).ok()?;
+        let handle = openat(
+            &self.0,
+            OsStr::from_bytes(folder),
+            FOLDER | OFlags::NOFOLLOW,
+            Mode::empty(),
+        )
+        .ok()?;
         let mut names = Vec::new();
         for entry in Dir::read_from(&handle).ok()? {
             let entry = entry.ok()?;
             let is_folder = match entry.file_type() {
                 FileType::Directory => true,
                 FileType::Unknown => {
-                    let stat = statat(&handle, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
+                    let stat =
+                        statat(&handle, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
                     FileType::from_raw_mode(stat.st_mode) == FileType::Directory
                 }
                 _ => false,

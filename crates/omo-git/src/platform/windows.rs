@@ -35,7 +35,11 @@ pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
 pub(crate) fn identity(file: &File) -> io::Result<String> {
     let known = winapi_util::file::information(file)?;
     let (volume, index) = (known.volume_serial_number(), known.file_index());
-    Ok(format!("{volume}:{index}:{}:{:?}", known.file_size(), known.last_write_time()))
+    Ok(format!(
+        "{volume}:{index}:{}:{:?}",
+        known.file_size(),
+        known.last_write_time()
+    ))
 }
 
 /// The top of a work tree, which is never opened here: the time at which a file was last changed in any

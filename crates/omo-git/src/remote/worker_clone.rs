@@ -14,7 +14,8 @@ use omo_state::git_worktree::GitWorktree;
 use omo_state::seal::hex_digest;
 
 use super::{
-    COMPLAINT_CHARS, FETCH, FailedCall, PUSH, RemoteError, call, complaint_reason, parse_branches, program_setting,
+    COMPLAINT_CHARS, FETCH, FailedCall, PUSH, RemoteError, call, complaint_reason, parse_branches,
+    program_setting,
 };
 use crate::commit::has_identity;
 use crate::git_command::git;
@@ -28,7 +29,11 @@ const PUSH_LIMIT: Duration = Duration::from_secs(120);
 const PEEK_LIMIT: Duration = Duration::from_secs(30);
 /// Maximum time of any of them once the worker was asked to end.
 const HURRIED_LIMIT: Duration = Duration::from_secs(15);
-const WAITS: [Duration; 3] = [Duration::from_secs(2), Duration::from_secs(5), Duration::from_secs(15)];
+const WAITS: [Duration; 3] = [
+    Duration::from_secs(2),
+    Duration::from_secs(5),
+    Duration::from_secs(15),
+];
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const REMOTE: &str = "origin";
 const MAX_IGNORED: usize = 10_000;
@@ -104,7 +109,9 @@ pub struct WorkerClone<'g> {
 
 impl std::fmt::Debug for WorkerClone<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WorkerClone").field("repository", &self.repository).finish_non_exhaustive()
+        f.debug_struct("WorkerClone")
+            .field("repository", &self.repository)
+            .finish_non_exhaustive()
     }
 }
 
@@ -123,10 +130,25 @@ impl<'g> WorkerClone<'g> {
     /// # Errors
     ///
     /// git cannot make it.
-    pub fn create(folder: &Path, url: &str, like: &str, goes_on: &'g dyn Fn() -> bool) -> Result<Self, RemoteError> {
-        let format = if like.len() == 64 { "--object-format=sha256" } else { "--object-format=sha1" };
+    pub fn create(
+        folder: &Path,
+        url: &str,
+        like: &str,
+        goes_on: &'g dyn Fn() -> bool,
+    ) -> Result<Self, RemoteError> {
+        let format = if like.len() == 64 {
+            "--object-format=sha256"
+        } else {
+            "--object-format=sha1"
+        };
         let failed = |arguments: &str| GitFailed::new(arguments, folder);
-        git(folder, &["init", "--quiet", "--template=", format], &[], &[]).ok_or_else(|| failed("init"))?;
+        git(
+            folder,
+            &["init", "--quiet", "--template=", format],
+            &[],
+            &[],
+        )
+        .ok_or_else(|| failed("init"))?;
         let repository = GitRepository::find(folder).ok_or_else(|| failed("init"))?;
         // Not by its words, which hold the address.
         let (status, _) = repository.answer(&["remote", "add", "--", REMOTE, url], &[], &[])?;
@@ -134,7 +156,12 @@ impl<'g> WorkerClone<'g> {
             return Err(failed("remote add").into());
         }
         let push_url = repository.git_line(&["remote", "get-url", "--push", REMOTE])?;
-        Ok(Self { repository, push_url, goes_on, is_hurried: Cell::new(false) })
+        Ok(Self {
+            repository,
+            push_url,
+            goes_on,
+            is_hurried: Cell::new(false),
+        })
     }
 
     /// From now on it goes on whatever its caller is asked, and takes little time: it is about to end.
@@ -154,12 +181,17 @@ impl<'g> WorkerClone<'g> {
     ///
     /// The remote does not answer.
     pub fn list_branches(&self, branches: &[&str]) -> Result<Vec<(String, String)>, RemoteError> {
-        let references: Vec<String> = branches.iter().map(|branch| format!("refs/heads/{branch}")).collect();
+        let references: Vec<String> = branches
+            .iter()
+            .map(|branch| format!("refs/heads/{branch}"))
+            .collect();
         let mut arguments = vec!["ls-remote", "--quiet", "--refs", REMOTE];
         arguments.extend(references.iter().map(String::as_str));
         let said = self.ask_again("ls-remote", PUSH_LIMIT, &arguments)?;
         let mut listed = parse_branches(&String::from_utf8_lossy(&said), "");
-        listed.retain(|(branch, commit)| branches.contains(&branch.as_str()) && is_object_name(commit));
+        listed.retain(|(branch, commit)| {
+            branches.contains(&branch.as_str()) && is_object_name(commit)
+        });
         Ok(listed)
     }
 
@@ -170,8 +202,10 @@ impl<'g> WorkerClone<'g> {
     /// One of them is not there, or the remote does not answer.
     pub fn fetch(&self, branches: &[(&str, &str)], depth: u32) -> Result<(), RemoteError> {
         let depth = format!("--depth={depth}");
-        let specs: Vec<String> =
-            branches.iter().map(|(branch, reference)| format!("+refs/heads/{branch}:{reference}")).collect();
+        let specs: Vec<String> = branches
+            .iter()
+            .map(|(branch, reference)| format!("+refs/heads/{branch}:{reference}"))
+            .collect();
         let mut arguments = FETCH.to_vec();
         arguments.extend([depth.as_str(), REMOTE]);
         arguments.extend(specs.iter().map(String::as_str));
@@ -185,8 +219,15 @@ impl<'g> WorkerClone<'g> {
         if !self.is_as_made() {
             return BranchPeek::Silent;
         }
-        let ask = |command, arguments: &[&str]| self.call(command, PEEK_LIMIT, arguments).ok().and_then(Result::ok);
-        let Some(said) = ask("ls-remote", &["ls-remote", "--quiet", "--refs", REMOTE, &full]) else {
+        let ask = |command, arguments: &[&str]| {
+            self.call(command, PEEK_LIMIT, arguments)
+                .ok()
+                .and_then(Result::ok)
+        };
+        let Some(said) = ask(
+            "ls-remote",
+            &["ls-remote", "--quiet", "--refs", REMOTE, &full],
+        ) else {
             return BranchPeek::Silent;
         };
         let listed = parse_branches(&String::from_utf8_lossy(&said), "");
@@ -198,7 +239,8 @@ impl<'g> WorkerClone<'g> {
         let spec = format!("+{full}:{reference}");
         let mut arguments = FETCH.to_vec();
         arguments.extend(["--depth=1", REMOTE, &spec]);
-        let fetched = ask("fetch", &arguments).and_then(|_| self.commit_of(reference).ok().flatten());
+        let fetched =
+            ask("fetch", &arguments).and_then(|_| self.commit_of(reference).ok().flatten());
         fetched.map_or(BranchPeek::Silent, BranchPeek::Moved)
     }
 
@@ -220,7 +262,21 @@ impl<'g> WorkerClone<'g> {
     ///
     /// git cannot.
     pub fn check_out(&self, branch: &str, commit: &str) -> Result<(), GitFailed> {
-        self.repository.git_with(&["checkout", "--quiet", "--no-track", "-B", branch, commit, "--"], &[], &[]).map(drop)
+        self.repository
+            .git_with(
+                &[
+                    "checkout",
+                    "--quiet",
+                    "--no-track",
+                    "-B",
+                    branch,
+                    commit,
+                    "--",
+                ],
+                &[],
+                &[],
+            )
+            .map(drop)
     }
 
     /// Commit of `HEAD`.
@@ -236,12 +292,26 @@ impl<'g> WorkerClone<'g> {
     ///
     /// git cannot look.
     pub fn file_state(&self) -> Result<Option<String>, GitFailed> {
-        let status = ["status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty"];
+        let status = [
+            "status",
+            "--porcelain",
+            "-z",
+            "--untracked-files=normal",
+            "--ignore-submodules=dirty",
+        ];
         let mut state = self.repository.git_with(&status, &[], &[])?;
         if state.is_empty() {
             return Ok(None);
         }
-        let difference = ["diff", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD", "--"];
+        let difference = [
+            "diff",
+            "--full-index",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+            "HEAD",
+            "--",
+        ];
         state.extend(self.repository.git_with(&difference, &[], &[])?);
         Ok(Some(hex_digest(&state)))
     }
@@ -252,17 +322,30 @@ impl<'g> WorkerClone<'g> {
     ///
     /// git cannot look, or its list cannot be written.
     pub fn ignore_new_files(&self) -> Result<(), String> {
-        let arguments = ["ls-files", "-z", "--others", "--exclude-standard", "--directory"];
-        let said = self.repository.git_with(&arguments, &[], &[]).map_err(|error| error.to_string())?;
+        let arguments = [
+            "ls-files",
+            "-z",
+            "--others",
+            "--exclude-standard",
+            "--directory",
+        ];
+        let said = self
+            .repository
+            .git_with(&arguments, &[], &[])
+            .map_err(|error| error.to_string())?;
         let names = parts(&said);
         // A name with a line end cannot stand in the list.
-        let lines = names.filter(|name| !name.contains(&b'\n')).take(MAX_IGNORED).map(ignore_line);
+        let lines = names
+            .filter(|name| !name.contains(&b'\n'))
+            .take(MAX_IGNORED)
+            .map(ignore_line);
         let text = lines.collect::<Vec<_>>().concat();
         if text.is_empty() {
             return Ok(());
         }
         let folder = self.repository.common().join("info");
-        let written = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(folder.join("exclude"), text));
+        let written = std::fs::create_dir_all(&folder)
+            .and_then(|()| std::fs::write(folder.join("exclude"), text));
         written.map_err(|error| format!("{}: {error}", folder.display()))
     }
 
@@ -285,13 +368,27 @@ impl<'g> WorkerClone<'g> {
     /// # Errors
     ///
     /// git cannot.
-    pub fn commit_all(&self, message: &str, identity: &[(&'static str, OsString)]) -> Result<String, GitFailed> {
+    pub fn commit_all(
+        &self,
+        message: &str,
+        identity: &[(&'static str, OsString)],
+    ) -> Result<String, GitFailed> {
         let own = as_variables(identity);
-        self.repository.git_with(&["add", "--all", "--", ":/"], &own, &[])?;
-        let arguments =
-            ["commit", "--quiet", "--no-verify", "--no-gpg-sign", "--allow-empty", "--cleanup=whitespace", "--file=-"];
-        self.repository.git_with(&arguments, &own, message.as_bytes())?;
-        self.repository.git_line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
+        self.repository
+            .git_with(&["add", "--all", "--", ":/"], &own, &[])?;
+        let arguments = [
+            "commit",
+            "--quiet",
+            "--no-verify",
+            "--no-gpg-sign",
+            "--allow-empty",
+            "--cleanup=whitespace",
+            "--file=-",
+        ];
+        self.repository
+            .git_with(&arguments, &own, message.as_bytes())?;
+        self.repository
+            .git_line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
     }
 
     /// Pushes work and report, both or none of them where the remote can do that.
@@ -302,23 +399,46 @@ impl<'g> WorkerClone<'g> {
     pub fn push(&self, request: &WorkerPushRequest<'_>) -> Result<(), PushStop> {
         self.check_settings()?;
         let report = format!("refs/heads/{}", request.report_branch);
-        let lease = format!("--force-with-lease={report}:{}", request.seen_report.unwrap_or_default());
-        let work = request.work.map(|(branch, commit)| (format!("refs/heads/{branch}"), commit));
-        let mut specs: Vec<String> = work.iter().map(|(reference, commit)| format!("{commit}:{reference}")).collect();
+        let lease = format!(
+            "--force-with-lease={report}:{}",
+            request.seen_report.unwrap_or_default()
+        );
+        let work = request
+            .work
+            .map(|(branch, commit)| (format!("refs/heads/{branch}"), commit));
+        let mut specs: Vec<String> = work
+            .iter()
+            .map(|(reference, commit)| format!("{commit}:{reference}"))
+            .collect();
         specs.push(format!("{}:{report}", request.report));
         let mut is_atomic = work.is_some();
         let mut tries = WAITS.iter();
         loop {
-            let mut arguments: Vec<&str> = PUSH.iter().copied().filter(|word| !is_said_here(word)).collect();
+            let mut arguments: Vec<&str> = PUSH
+                .iter()
+                .copied()
+                .filter(|word| !is_said_here(word))
+                .collect();
             arguments.push(if is_atomic { "--atomic" } else { "--no-atomic" });
             arguments.extend(["--porcelain", "--no-progress", &lease, REMOTE]);
             arguments.extend(specs.iter().map(String::as_str));
-            let Err(failed) = self.call("push", PUSH_LIMIT, &arguments)? else { return Ok(()) };
-            if is_atomic && failed.complaint.as_ref().is_some_and(|why| why.contains("does not support --atomic")) {
+            let Err(failed) = self.call("push", PUSH_LIMIT, &arguments)? else {
+                return Ok(());
+            };
+            if is_atomic
+                && failed
+                    .complaint
+                    .as_ref()
+                    .is_some_and(|why| why.contains("does not support --atomic"))
+            {
                 is_atomic = false;
                 continue;
             }
-            let why = match parse_push(&failed.said, work.as_ref().map(|(name, _)| &**name), &report) {
+            let why = match parse_push(
+                &failed.said,
+                work.as_ref().map(|(name, _)| &**name),
+                &report,
+            ) {
                 Some(PushStop::Superseded) => return self.confirm_superseded(request),
                 Some(PushStop::Failed(why)) => why,
                 Some(stop) => return Err(stop),
@@ -331,8 +451,14 @@ impl<'g> WorkerClone<'g> {
     /// A push whose answer got lost may have been taken: the report there is this one then.
     fn confirm_superseded(&self, request: &WorkerPushRequest<'_>) -> Result<(), PushStop> {
         let there = self.list_branches(&[request.report_branch])?;
-        let is_own = there.first().is_some_and(|(_, commit)| commit == request.report);
-        if is_own { Ok(()) } else { Err(PushStop::Superseded) }
+        let is_own = there
+            .first()
+            .is_some_and(|(_, commit)| commit == request.report);
+        if is_own {
+            Ok(())
+        } else {
+            Err(PushStop::Superseded)
+        }
     }
 
     /// The settings of the clone lead to the remote that it was made for, and run nothing on the way: its client may
@@ -341,14 +467,24 @@ impl<'g> WorkerClone<'g> {
         if let Some(setting) = program_setting(&self.repository)? {
             return Err(RemoteError::ProgramSetting { setting });
         }
-        let (status, said) = self.repository.answer(&["remote", "get-url", "--push", REMOTE], &[], &[])?;
+        let (status, said) =
+            self.repository
+                .answer(&["remote", "get-url", "--push", REMOTE], &[], &[])?;
         if status != 0 || trimmed_line(&said) != self.push_url {
-            return Err(failed("push", "the clone's settings name another remote by now".to_owned()));
+            return Err(failed(
+                "push",
+                "the clone's settings name another remote by now".to_owned(),
+            ));
         }
         Ok(())
     }
 
-    fn ask_again(&self, command: &'static str, limit: Duration, arguments: &[&str]) -> Result<Vec<u8>, RemoteError> {
+    fn ask_again(
+        &self,
+        command: &'static str,
+        limit: Duration,
+        arguments: &[&str],
+    ) -> Result<Vec<u8>, RemoteError> {
         self.check_settings()?;
         let mut tries = WAITS.iter();
         loop {
@@ -365,13 +501,22 @@ impl<'g> WorkerClone<'g> {
         limit: Duration,
         arguments: &[&str],
     ) -> Result<Result<Vec<u8>, FailedCall>, RemoteError> {
-        let limit = if self.is_hurried.get() { limit.min(HURRIED_LIMIT) } else { limit };
+        let limit = if self.is_hurried.get() {
+            limit.min(HURRIED_LIMIT)
+        } else {
+            limit
+        };
         let mut goes_on = || self.is_hurried.get() || (self.goes_on)();
         call(&self.repository, command, limit, arguments, &mut goes_on)
     }
 
     /// Waits before a further try. Where there is none, that is why the command failed.
-    fn wait(&self, command: &'static str, why: String, pause: Option<&Duration>) -> Result<(), RemoteError> {
+    fn wait(
+        &self,
+        command: &'static str,
+        why: String,
+        pause: Option<&Duration>,
+    ) -> Result<(), RemoteError> {
         let is_lasting = LASTING_FAILURES.iter().any(|known| why.contains(known));
         let Some(pause) = pause.filter(|_| !is_lasting && !self.is_hurried.get()) else {
             return Err(failed(command, why));
@@ -388,7 +533,10 @@ impl<'g> WorkerClone<'g> {
 }
 
 fn as_variables<'v>(identity: &'v [(&'static str, OsString)]) -> Vec<(&'v str, &'v OsStr)> {
-    identity.iter().map(|(name, value)| (*name, value.as_os_str())).collect()
+    identity
+        .iter()
+        .map(|(name, value)| (*name, value.as_os_str()))
+        .collect()
 }
 
 fn failed(command: &'static str, why: String) -> RemoteError {
@@ -402,13 +550,18 @@ fn is_said_here(word: &str) -> bool {
 
 /// Complaint of git without addresses.
 fn safe_reason(complaint: Option<String>) -> String {
-    complaint.map_or_else(|| "no answer in time".to_owned(), |why| without_credentials(&complaint_reason(&why)))
+    complaint.map_or_else(
+        || "no answer in time".to_owned(),
+        |why| without_credentials(&complaint_reason(&why)),
+    )
 }
 
 /// A text whose addresses name no user and hold no password.
 pub fn without_credentials(text: &str) -> String {
     const MARK: &str = "://";
-    let ends = |letter: char| letter.is_whitespace() || matches!(letter, '/' | '\'' | '"' | '`' | '<' | '>');
+    let ends = |letter: char| {
+        letter.is_whitespace() || matches!(letter, '/' | '\'' | '"' | '`' | '<' | '>')
+    };
     let (mut cleaned, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find(MARK) {
         let (before, from) = rest.split_at(at + MARK.len());
@@ -446,14 +599,25 @@ fn parse_push(said: &str, work: Option<&str>, report: &str) -> Option<PushStop> 
     let mut answer = None;
     for line in said.lines() {
         let mut fields = line.split('\t');
-        let (Some("!"), Some(names), Some(summary)) = (fields.next(), fields.next(), fields.next()) else { continue };
-        let Some((_, reference)) = names.rsplit_once(':') else { continue };
+        let (Some("!"), Some(names), Some(summary)) = (fields.next(), fields.next(), fields.next())
+        else {
+            continue;
+        };
+        let Some((_, reference)) = names.rsplit_once(':') else {
+            continue;
+        };
         let says = |words: &[&str]| words.iter().any(|word| summary.contains(word));
         let why = || without_credentials(&sanitize(summary, COMPLAINT_CHARS));
         if reference == report && says(&["stale info"]) {
             return Some(PushStop::Superseded);
         }
-        if says(&["atomic", "cannot lock ref", "failed to update ref", "failed to lock", "incorrect old value"]) {
+        if says(&[
+            "atomic",
+            "cannot lock ref",
+            "failed to update ref",
+            "failed to lock",
+            "incorrect old value",
+        ]) {
             // The other one says why, or another push came in between, and the next try tells.
             continue;
         }
@@ -462,7 +626,11 @@ fn parse_push(said: &str, work: Option<&str>, report: &str) -> Option<PushStop> 
         } else if matches!(answer, None | Some(PushStop::Failed(_))) {
             let summary = summary.to_ascii_lowercase();
             let is_fault = SERVER_FAULTS.iter().any(|fault| summary.contains(fault));
-            answer = Some(if is_fault { PushStop::Failed(why()) } else { PushStop::Declined(why()) });
+            answer = Some(if is_fault {
+                PushStop::Failed(why())
+            } else {
+                PushStop::Declined(why())
+            });
         }
     }
     answer
@@ -479,7 +647,10 @@ mod tests {
                 "fatal: unable to access 'https://me:s3cr3t@host/x.git/': no",
                 "fatal: unable to access 'https://host/x.git/': no",
             ),
-            ("ssh://git@host/x and https://a@b:c@host", "ssh://host/x and https://host"),
+            (
+                "ssh://git@host/x and https://a@b:c@host",
+                "ssh://host/x and https://host",
+            ),
             ("https://host/a@b", "https://host/a@b"),
             ("git@host:x.git", "git@host:x.git"),
             ("://", "://"),
@@ -499,17 +670,31 @@ mod tests {
         let (work, report) = ("refs/heads/b", "refs/heads/b.report");
         let line = |reference: &str, why: &str| format!("!\tabc:{reference}\t[rejected] ({why})\n");
         let parse = |said: String| parse_push(&format!("To /x\n{said}Done\n"), Some(work), report);
-        assert!(matches!(parse(line(work, "fetch first")), Some(PushStop::WorkRefused(_))));
+        assert!(matches!(
+            parse(line(work, "fetch first")),
+            Some(PushStop::WorkRefused(_))
+        ));
         assert!(matches!(
             parse(line(work, "non-fast-forward") + &line(report, "atomic push failed")),
             Some(PushStop::WorkRefused(_))
         ));
-        assert_eq!(parse(line(work, "non-fast-forward") + &line(report, "stale info")), Some(PushStop::Superseded));
+        assert_eq!(
+            parse(line(work, "non-fast-forward") + &line(report, "stale info")),
+            Some(PushStop::Superseded)
+        );
         assert_eq!(parse(line(report, "cannot lock ref")), None);
-        assert!(matches!(parse(line(work, "hook declined")), Some(PushStop::Declined(_))));
+        assert!(matches!(
+            parse(line(work, "hook declined")),
+            Some(PushStop::Declined(_))
+        ));
         let fault = line(work, "Internal Server Error");
-        assert!(matches!(parse(fault.clone()), Some(PushStop::Failed(why)) if why.contains("Internal Server Error")));
-        assert!(matches!(parse(fault + &line(report, "hook declined")), Some(PushStop::Declined(_))));
+        assert!(
+            matches!(parse(fault.clone()), Some(PushStop::Failed(why)) if why.contains("Internal Server Error"))
+        );
+        assert!(matches!(
+            parse(fault + &line(report, "hook declined")),
+            Some(PushStop::Declined(_))
+        ));
         assert_eq!(parse(String::new()), None);
     }
 }

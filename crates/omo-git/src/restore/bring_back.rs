@@ -51,7 +51,15 @@ impl Snapshots<'_> {
         let repository = it.repository()?;
         let message = message_of(&repository, &kept.commit)?;
         let mut end = BroughtBack::default();
-        for (ChangedEntry { path, before, after }, now) in it.kept_and_now(&repository, kept, &message)? {
+        for (
+            ChangedEntry {
+                path,
+                before,
+                after,
+            },
+            now,
+        ) in it.kept_and_now(&repository, kept, &message)?
+        {
             let list = match now {
                 EntryNow::Entry(now) if now == after => &mut end.unchanged,
                 EntryNow::Entry(now) if now == before => &mut end.restored,
@@ -68,18 +76,31 @@ impl Snapshots<'_> {
     /// # Errors
     ///
     /// A file cannot be read, or what is to be overwritten cannot be kept; nothing was written then.
-    pub fn bring_back(&self, kept: &KeptWork, overwritten: Option<&WorkerName>) -> Result<BroughtBack, RestoreError> {
+    pub fn bring_back(
+        &self,
+        kept: &KeptWork,
+        overwritten: Option<&WorkerName>,
+    ) -> Result<BroughtBack, RestoreError> {
         let it = Snapshotter::open(self)?;
         let repository = it.repository()?;
         let message = message_of(&repository, &kept.commit)?;
         let mut end = BroughtBack::default();
         let (mut to_write, mut newer) = (KeptEntries::new(), BTreeSet::new());
-        for (ChangedEntry { path: name, before, after }, now) in it.kept_and_now(&repository, kept, &message)? {
+        for (
+            ChangedEntry {
+                path: name,
+                before,
+                after,
+            },
+            now,
+        ) in it.kept_and_now(&repository, kept, &message)?
+        {
             match now {
                 EntryNow::Entry(now) if now == after => end.unchanged.push(it.project_path(&name)),
                 EntryNow::Entry(now) if now == before => drop(to_write.insert(name, after)),
                 EntryNow::Other if overwritten.is_some() => {
-                    end.failed.insert(it.project_path(&name), UNKEEPABLE.to_owned());
+                    end.failed
+                        .insert(it.project_path(&name), UNKEEPABLE.to_owned());
                 }
                 EntryNow::Entry(_) if overwritten.is_some() => {
                     newer.insert(name.clone());
@@ -91,7 +112,11 @@ impl Snapshots<'_> {
         let in_the_way = it.find_obstacles(&to_write)?;
         let mut keepable = BTreeSet::new();
         if overwritten.is_some() && !in_the_way.is_empty() {
-            keepable.extend(it.list(&["--cached", "--others"])?.into_iter().filter(|name| it.is_covered(name)));
+            keepable.extend(
+                it.list(&["--cached", "--others"])?
+                    .into_iter()
+                    .filter(|name| it.is_covered(name)),
+            );
         }
         let mut removed_first = BTreeSet::new();
         for (name, obstacles) in in_the_way {
@@ -105,7 +130,10 @@ impl Snapshots<'_> {
                 if stays {
                     newer.remove(path);
                     match overwritten {
-                        Some(_) => drop(end.failed.insert(it.project_path(path), UNKEEPABLE.to_owned())),
+                        Some(_) => drop(
+                            end.failed
+                                .insert(it.project_path(path), UNKEEPABLE.to_owned()),
+                        ),
                         None => end.differing.push(it.project_path(path)),
                     }
                 }
@@ -123,7 +151,8 @@ impl Snapshots<'_> {
         }
         let modes = kept_modes(&message);
         // Removals first, to make room: a folder may stand where a file was.
-        let (to_remove, to_write): (Vec<_>, Vec<_>) = to_write.iter().partition(|(_, kept)| kept.is_none());
+        let (to_remove, to_write): (Vec<_>, Vec<_>) =
+            to_write.iter().partition(|(_, kept)| kept.is_none());
         for (name, kept) in to_remove.into_iter().chain(to_write) {
             let shown = it.project_path(name);
             let mode = modes.get(name).copied();
@@ -143,24 +172,42 @@ impl Snapshots<'_> {
 /// # Errors
 ///
 /// git cannot be run, or cannot read the repository.
-pub fn kept_changes(repository: &GitRepository, kept: &KeptWork) -> Result<Vec<PathChange>, GitFailed> {
+pub fn kept_changes(
+    repository: &GitRepository,
+    kept: &KeptWork,
+) -> Result<Vec<PathChange>, GitFailed> {
     let message = message_of(repository, &kept.commit)?;
-    Ok(kept_entries(repository, kept, &message)?.into_iter().map(PathChange::from).collect())
+    Ok(kept_entries(repository, kept, &message)?
+        .into_iter()
+        .map(PathChange::from)
+        .collect())
 }
 
 fn message_of(repository: &GitRepository, commit: &str) -> Result<String, GitFailed> {
     let said = lossy_text(&repository.git(&["cat-file", "commit", commit])?);
-    Ok(said.split_once("\n\n").map(|(_, message)| message.to_owned()).unwrap_or_default())
+    Ok(said
+        .split_once("\n\n")
+        .map(|(_, message)| message.to_owned())
+        .unwrap_or_default())
 }
 
 fn kept_modes(message: &str) -> BTreeMap<TreePath, u32> {
-    let modes = message.lines().filter(|_| message.starts_with(KEPT_SUBJECT)).find_map(|line| line.strip_prefix(MODES));
-    modes.and_then(|modes| serde_json::from_str(modes).ok()).unwrap_or_default()
+    let modes = message
+        .lines()
+        .filter(|_| message.starts_with(KEPT_SUBJECT))
+        .find_map(|line| line.strip_prefix(MODES));
+    modes
+        .and_then(|modes| serde_json::from_str(modes).ok())
+        .unwrap_or_default()
 }
 
 /// The change that a commit keeps. The work of a worker is all that it did since it left the branch that is checked
 /// out.
-fn kept_entries(repository: &GitRepository, kept: &KeptWork, message: &str) -> Result<Vec<ChangedEntry>, GitFailed> {
+fn kept_entries(
+    repository: &GitRepository,
+    kept: &KeptWork,
+    message: &str,
+) -> Result<Vec<ChangedEntry>, GitFailed> {
     let commit = kept.commit.as_str();
     let parent = format!("{commit}^1");
     let base = if message.starts_with(KEPT_SUBJECT) {
@@ -203,25 +250,58 @@ impl Snapshotter<'_> {
         let sizes = object_sizes(repository, &changed)?;
         let (mut found, mut alike, mut paths) = (Vec::new(), Vec::new(), Vec::new());
         for changed in changed {
-            let ChangedEntry { path: name, before, after } = &changed;
+            let ChangedEntry {
+                path: name,
+                before,
+                after,
+            } = &changed;
             let failed = self.read_error(name);
-            let entry = |mode: &str, object| EntryNow::Entry(Some(GitEntry { mode: mode.to_owned(), object }));
+            let entry = |mode: &str, object| {
+                EntryNow::Entry(Some(GitEntry {
+                    mode: mode.to_owned(),
+                    object,
+                }))
+            };
             let now = match self.ground.look(name).map_err(&failed)? {
-                FolderEntry::Folder if self.ground.is_repository(name).map_err(&failed)? => EntryNow::Other,
+                FolderEntry::Folder if self.ground.is_repository(name).map_err(&failed)? => {
+                    EntryNow::Other
+                }
                 FolderEntry::Nothing | FolderEntry::Folder => EntryNow::Entry(None),
                 FolderEntry::Other => EntryNow::Other,
                 FolderEntry::Link(target) => {
                     let target = target.as_encoded_bytes();
-                    entry(LINK, trimmed_line(&repository.git_with(&["hash-object", "--stdin"], &[], target)?))
+                    entry(
+                        LINK,
+                        trimmed_line(&repository.git_with(
+                            &["hash-object", "--stdin"],
+                            &[],
+                            target,
+                        )?),
+                    )
                 }
                 FolderEntry::File { mode } => {
-                    let size = self.ground.read(name).and_then(|file| Ok(file.metadata()?.len())).map_err(&failed)?;
+                    let size = self
+                        .ground
+                        .read(name)
+                        .and_then(|file| Ok(file.metadata()?.len()))
+                        .map_err(&failed)?;
                     // One of another size has an object that is neither of the two: it is not read.
-                    if before.iter().chain(after).any(|entry| sizes.get(&entry.object) == Some(&size)) {
+                    if before
+                        .iter()
+                        .chain(after)
+                        .any(|entry| sizes.get(&entry.object) == Some(&size))
+                    {
                         alike.push(found.len());
                         paths.push(self.tree.top.join(path_of(&name.0)));
                     }
-                    entry(if mode & 0o111 == 0 { REGULAR } else { EXECUTABLE }, String::new())
+                    entry(
+                        if mode & 0o111 == 0 {
+                            REGULAR
+                        } else {
+                            EXECUTABLE
+                        },
+                        String::new(),
+                    )
                 }
             };
             found.push((changed, now));
@@ -236,12 +316,21 @@ impl Snapshotter<'_> {
 
     /// The files and links that stand where others are to be written, and are not to be removed: in the place of a folder
     /// on the way there, or in a folder with that name.
-    fn find_obstacles(&self, to_write: &KeptEntries) -> Result<Vec<(TreePath, BTreeSet<TreePath>)>, RestoreError> {
+    fn find_obstacles(
+        &self,
+        to_write: &KeptEntries,
+    ) -> Result<Vec<(TreePath, BTreeSet<TreePath>)>, RestoreError> {
         let mut found = Vec::new();
-        for name in to_write.iter().filter(|(_, after)| after.is_some()).map(|(name, _)| name) {
+        for name in to_write
+            .iter()
+            .filter(|(_, after)| after.is_some())
+            .map(|(name, _)| name)
+        {
             let obstacles = self.ground.obstacles(name).map_err(self.read_error(name))?;
-            let obstacles: BTreeSet<TreePath> =
-                obstacles.into_iter().filter(|path| !matches!(to_write.get(path), Some(None))).collect();
+            let obstacles: BTreeSet<TreePath> = obstacles
+                .into_iter()
+                .filter(|path| !matches!(to_write.get(path), Some(None)))
+                .collect();
             found.extend((!obstacles.is_empty()).then(|| (name.clone(), obstacles)));
         }
         Ok(found)
@@ -254,7 +343,9 @@ impl Snapshotter<'_> {
         kept: Option<&GitEntry>,
         private_mode: Option<u32>,
     ) -> io::Result<()> {
-        let Some(GitEntry { mode, object }) = kept else { return self.ground.remove(name) };
+        let Some(GitEntry { mode, object }) = kept else {
+            return self.ground.remove(name);
+        };
         if mode == SUBMODULE {
             return Err(io::Error::other("it is a submodule"));
         }
@@ -270,8 +361,14 @@ impl Snapshotter<'_> {
             _ => private_mode.map_or(0o644, |mode| mode & 0o777),
         };
         let readers = rights & 0o444;
-        let rights = if mode == EXECUTABLE { rights | readers >> 2 } else { rights & !0o111 };
-        self.ground.write_file(name, rights, |file| copy(&mut content, Some(file)).map(drop))
+        let rights = if mode == EXECUTABLE {
+            rights | readers >> 2
+        } else {
+            rights & !0o111
+        };
+        self.ground.write_file(name, rights, |file| {
+            copy(&mut content, Some(file)).map(drop)
+        })
     }
 }
 
@@ -289,8 +386,13 @@ impl KeptFiles {
     ) -> Result<Self, RestoreError> {
         let list = object_list(entries.values().flatten());
         repository.git_into(written, &["cat-file", "--batch", "--buffer"], &list)?;
-        let mut files = Self { printed: BufReader::new(printed), places: BTreeMap::new() };
-        files.find_places().map_err(RestoreError::io("read", repository.top()))?;
+        let mut files = Self {
+            printed: BufReader::new(printed),
+            places: BTreeMap::new(),
+        };
+        files
+            .find_places()
+            .map_err(RestoreError::io("read", repository.top()))?;
         Ok(files)
     }
 
@@ -299,8 +401,10 @@ impl KeptFiles {
         let mut head = String::new();
         while self.printed.read_line(&mut head)? > 0 {
             start += head.len() as u64;
-            let place =
-                head.trim_end().split_once(" blob ").and_then(|(object, size)| Some((object, size.parse().ok()?)));
+            let place = head
+                .trim_end()
+                .split_once(" blob ")
+                .and_then(|(object, size)| Some((object, size.parse().ok()?)));
             if let Some((object, size)) = place {
                 self.places.insert(object.to_owned(), (start, size));
                 start = self.printed.seek(SeekFrom::Start(start + size + 1))?;
@@ -317,12 +421,19 @@ impl KeptFiles {
     }
 }
 
-fn object_sizes(repository: &GitRepository, changed: &[ChangedEntry]) -> Result<BTreeMap<String, u64>, RestoreError> {
-    let entries = changed.iter().flat_map(|changed| changed.before.iter().chain(&changed.after));
+fn object_sizes(
+    repository: &GitRepository,
+    changed: &[ChangedEntry],
+) -> Result<BTreeMap<String, u64>, RestoreError> {
+    let entries = changed
+        .iter()
+        .flat_map(|changed| changed.before.iter().chain(&changed.after));
     let check = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
     let said = lossy_text(&repository.git_with(&check, &[], &object_list(entries))?);
     let sizes = said.lines().filter_map(|line| line.split_once(' '));
-    Ok(sizes.filter_map(|(object, size)| Some((object.to_owned(), size.parse().ok()?))).collect())
+    Ok(sizes
+        .filter_map(|(object, size)| Some((object.to_owned(), size.parse().ok()?)))
+        .collect())
 }
 
 /// Objects as `git cat-file` reads them; that of a submodule is in no repository here.

@@ -34,10 +34,13 @@ pub(super) fn open_index(tree: &GitWorktree) -> Result<Option<File>, RestoreErro
 /// Takes git's lock on the index. The caller holds the store, so one that an older omo has made is one that was left.
 pub(super) fn lock_index(tree: &GitWorktree) -> Result<IndexLock, RestoreError> {
     let path = lock_file(&tree.git);
-    if regular_file::read(&path, 64, Links::Refused).is_ok_and(|text| text.as_deref() == Some(OLDER)) {
+    if regular_file::read(&path, 64, Links::Refused)
+        .is_ok_and(|text| text.as_deref() == Some(OLDER))
+    {
         let _ = fs::remove_file(&path);
     }
-    let lock = IndexLock::take(&tree.git, Duration::ZERO).map_err(RestoreError::io("create", &path))?;
+    let lock =
+        IndexLock::take(&tree.git, Duration::ZERO).map_err(RestoreError::io("create", &path))?;
     lock.ok_or(RestoreError::IndexLocked(path))
 }
 
@@ -61,29 +64,54 @@ pub(super) fn restore_index(
 }
 
 /// Entries of an index file; empty for `None`.
-pub(crate) fn read_index(tree: &GitWorktree, file: Option<&Path>) -> Result<IndexEntries, RestoreError> {
-    let Some(file) = file else { return Ok(IndexEntries::new()) };
+pub(crate) fn read_index(
+    tree: &GitWorktree,
+    file: Option<&Path>,
+) -> Result<IndexEntries, RestoreError> {
+    let Some(file) = file else {
+        return Ok(IndexEntries::new());
+    };
     let [git_dir, top] = tree_variables(tree);
     let variables = [git_dir, top, ("GIT_INDEX_FILE", file.as_os_str())];
-    let listed = git(&tree.top, &["ls-files", "-s", "-z"], &variables, &[]).ok_or(RestoreError::Git("ls-files"))?;
+    let listed = git(&tree.top, &["ls-files", "-s", "-z"], &variables, &[])
+        .ok_or(RestoreError::Git("ls-files"))?;
     Ok(parse_entries(parts(&listed)))
 }
 
-pub(crate) fn read_index_and_untracked(tree: &GitWorktree) -> Result<(IndexEntries, BTreeSet<TreePath>), RestoreError> {
-    let all = ["ls-files", "-t", "-s", "-z", "--cached", "--others", "--exclude-standard"];
+pub(crate) fn read_index_and_untracked(
+    tree: &GitWorktree,
+) -> Result<(IndexEntries, BTreeSet<TreePath>), RestoreError> {
+    let all = [
+        "ls-files",
+        "-t",
+        "-s",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    ];
     let listed = git_in(tree, &all, &[]).ok_or(RestoreError::Git("ls-files"))?;
     // Each has a letter before it, and those are `?`.
     let tagged = parts(&listed).filter_map(|entry| entry.split_at_checked(2));
     let (others, known): (Vec<_>, Vec<_>) = tagged.partition(|(tag, _)| *tag == b"? ");
-    let others = others.into_iter().map(|(_, name)| TreePath(name.to_vec())).collect();
-    Ok((parse_entries(known.into_iter().map(|(_, entry)| entry)), others))
+    let others = others
+        .into_iter()
+        .map(|(_, name)| TreePath(name.to_vec()))
+        .collect();
+    Ok((
+        parse_entries(known.into_iter().map(|(_, entry)| entry)),
+        others,
+    ))
 }
 
 fn parse_entries<'e>(entries: impl Iterator<Item = &'e [u8]>) -> IndexEntries {
     let mut found = IndexEntries::new();
     for (said, name) in entries.filter_map(split_entry) {
         // One path has up to three entries while a conflict is open.
-        found.entry(TreePath(name.to_vec())).or_default().extend([said, b"\t", name, b"\0"].concat());
+        found
+            .entry(TreePath(name.to_vec()))
+            .or_default()
+            .extend([said, b"\t", name, b"\0"].concat());
     }
     found
 }
@@ -100,11 +128,16 @@ pub(crate) fn differing_paths(
                 && after.get(name) == now.get(name)
                 && own.is_none_or(|is_own| is_own(name))
         }
-        (RestoreSelection::Paths(paths), _) => paths.iter().any(|path| name.is_at_or_below(&path.0)),
+        (RestoreSelection::Paths(paths), _) => {
+            paths.iter().any(|path| name.is_at_or_below(&path.0))
+        }
         _ => true,
     };
     let names = before.keys().chain(now.keys());
-    names.filter(|name| before.get(*name) != now.get(*name) && is_ours(name)).cloned().collect()
+    names
+        .filter(|name| before.get(*name) != now.get(*name) && is_ours(name))
+        .cloned()
+        .collect()
 }
 
 /// Puts some paths of the index back, and leaves all others. All of them in one step: half of it could not be
@@ -131,5 +164,10 @@ pub(crate) fn restore_index_paths(
 }
 
 fn zero_object(said: &[u8]) -> Vec<u8> {
-    vec![b'0'; said.split(|byte| *byte == b' ').nth(1).map_or(0, <[u8]>::len)]
+    vec![
+        b'0';
+        said.split(|byte| *byte == b' ')
+            .nth(1)
+            .map_or(0, <[u8]>::len)
+    ]
 }

@@ -29,7 +29,9 @@ pub(super) const KEPT_SUBJECT: &str = "Kept by omo: ";
 pub(super) const MODES: &str = "Modes: ";
 
 fn private_mode(entry: &ManifestEntry) -> Option<u32> {
-    let ManifestEntry::File { mode, .. } = entry else { return None };
+    let ManifestEntry::File { mode, .. } = entry else {
+        return None;
+    };
     (mode & 0o044 != 0o044).then_some(mode & 0o777)
 }
 
@@ -53,10 +55,19 @@ impl Snapshots<'_> {
     /// # Errors
     ///
     /// As [`Self::keep_paths`].
-    pub fn keep_staged(&self, name: &WorkerName, paths: &[&str]) -> Result<Option<KeptWork>, RestoreError> {
+    pub fn keep_staged(
+        &self,
+        name: &WorkerName,
+        paths: &[&str],
+    ) -> Result<Option<KeptWork>, RestoreError> {
         let it = Snapshotter::open(self)?;
-        let is_otherwise = |entry: &StatusEntry| matches!(entry.letters, [b'M' | b'A' | b'T', b'M' | b'D' | b'T']);
-        let status = it.repository()?.status(&[])?.into_iter().filter(is_otherwise);
+        let is_otherwise =
+            |entry: &StatusEntry| matches!(entry.letters, [b'M' | b'A' | b'T', b'M' | b'D' | b'T']);
+        let status = it
+            .repository()?
+            .status(&[])?
+            .into_iter()
+            .filter(is_otherwise);
         let paths: BTreeSet<TreePath> = it.tree_paths_of(paths)?;
         let mut names: BTreeSet<TreePath> = status.map(|entry| TreePath(entry.path)).collect();
         names.retain(|name| paths.contains(name) && it.is_covered(name));
@@ -64,19 +75,37 @@ impl Snapshots<'_> {
             return Ok(None);
         }
         let index = read_index(&it.tree, Some(&it.tree.git.join("index")))?;
-        let staged: Vec<u8> = names.iter().filter_map(|name| index.get(name)).flatten().copied().collect();
-        it.keep(name, &it.read_files(&names)?.entries_at(&names), &PathEntries::new(), &staged).map(Some)
+        let staged: Vec<u8> = names
+            .iter()
+            .filter_map(|name| index.get(name))
+            .flatten()
+            .copied()
+            .collect();
+        it.keep(
+            name,
+            &it.read_files(&names)?.entries_at(&names),
+            &PathEntries::new(),
+            &staged,
+        )
+        .map(Some)
     }
 }
 
 impl Snapshotter<'_> {
-    pub(super) fn keep_files(&self, name: &WorkerName, paths: &BTreeSet<TreePath>) -> Result<KeptWork, RestoreError> {
+    pub(super) fn keep_files(
+        &self,
+        name: &WorkerName,
+        paths: &BTreeSet<TreePath>,
+    ) -> Result<KeptWork, RestoreError> {
         // The tag `S` stands before files outside of the sparse set: not there, and not deleted.
         let (sparse, listed): (Vec<_>, Vec<_>) = self
             .list(&["-t", "--cached", "--others"])?
             .into_iter()
             .filter_map(|tagged| {
-                tagged.0.split_at_checked(2).map(|(tag, name)| (tag == b"S ", TreePath(name.to_vec())))
+                tagged
+                    .0
+                    .split_at_checked(2)
+                    .map(|(tag, name)| (tag == b"S ", TreePath(name.to_vec())))
             })
             .partition(|(is_sparse, _)| *is_sparse);
         let sparse: BTreeSet<TreePath> = sparse.into_iter().map(|(_, name)| name).collect();
@@ -86,7 +115,12 @@ impl Snapshotter<'_> {
             .chain(paths.iter().cloned())
             .collect();
         names.retain(|name| self.is_covered(name) && !sparse.contains(name));
-        self.keep(name, &PathEntries::new(), &self.read_files(&names)?.entries_at(&names), &[])
+        self.keep(
+            name,
+            &PathEntries::new(),
+            &self.read_files(&names)?.entries_at(&names),
+            &[],
+        )
     }
 
     fn read_files(&self, names: &BTreeSet<TreePath>) -> Result<SnapshotManifest, RestoreError> {
@@ -108,26 +142,49 @@ impl Snapshotter<'_> {
         let repository = self.repository()?;
         let index = PrivateIndex::new(&repository, self.store.fresh_index()?);
         let head = repository.commit_of("HEAD")?;
-        let head_tree = head.as_deref().map_or_else(|| repository.empty_tree(), |head| repository.tree_of(head))?;
-        let tree_with = |tree: &str, input: &[u8]| index.tree_with(tree, &["--replace", "--index-info"], input);
+        let head_tree = head
+            .as_deref()
+            .map_or_else(|| repository.empty_tree(), |head| repository.tree_of(head))?;
+        let tree_with =
+            |tree: &str, input: &[u8]| index.tree_with(tree, &["--replace", "--index-info"], input);
         let tree_before = tree_with(&head_tree, &self.index_input(&repository, before)?)?;
         let tree = tree_with(&tree_before, &self.index_input(&repository, kept)?)?;
         let staged = tree_with(&tree, staged)?;
         self.store.fresh_index()?;
-        let private: BTreeMap<&TreePath, u32> =
-            kept.iter().filter_map(|(name, entry)| Some((*name, private_mode((*entry)?)?))).collect();
-        let modes = serde_json::to_string(&private).ok().filter(|_| !private.is_empty());
-        let modes = modes.map(|modes| format!("\n\n{MODES}{modes}")).unwrap_or_default();
+        let private: BTreeMap<&TreePath, u32> = kept
+            .iter()
+            .filter_map(|(name, entry)| Some((*name, private_mode((*entry)?)?)))
+            .collect();
+        let modes = serde_json::to_string(&private)
+            .ok()
+            .filter(|_| !private.is_empty());
+        let modes = modes
+            .map(|modes| format!("\n\n{MODES}{modes}"))
+            .unwrap_or_default();
         let message = format!("{KEPT_SUBJECT}{}{modes}", name.worker());
         let staged = Some(staged.as_str()).filter(|staged| *staged != tree);
-        let work = WorkToKeep { name, tree: &tree, staged, message: &message };
-        let has_parents = |known: &str| Ok(repository.tree_of(&format!("{known}^")).is_ok_and(|it| it == tree_before));
+        let work = WorkToKeep {
+            name,
+            tree: &tree,
+            staged,
+            message: &message,
+        };
+        let has_parents = |known: &str| {
+            Ok(repository
+                .tree_of(&format!("{known}^"))
+                .is_ok_and(|it| it == tree_before))
+        };
         let parents = || {
             let head: Vec<String> = head.clone().into_iter().collect();
             if tree_before == head_tree && !head.is_empty() {
                 return Ok(head);
             }
-            Ok(vec![make_commit(&repository, &tree_before, &head, "Before the change that is kept")?])
+            Ok(vec![make_commit(
+                &repository,
+                &tree_before,
+                &head,
+                "Before the change that is kept",
+            )?])
         };
         Ok(KeptWork {
             commit: work.keep(&repository, has_parents, parents)?,
@@ -138,11 +195,17 @@ impl Snapshotter<'_> {
     }
 
     /// Entries as `git update-index --index-info` takes them, after their content is in the repository.
-    fn index_input(&self, repository: &GitRepository, entries: &PathEntries<'_>) -> Result<Vec<u8>, RestoreError> {
+    fn index_input(
+        &self,
+        repository: &GitRepository,
+        entries: &PathEntries<'_>,
+    ) -> Result<Vec<u8>, RestoreError> {
         let zeros = "0".repeat(repository.empty_tree()?.len());
         // First all go: a folder may stand where a file was.
-        let mut input: Vec<u8> =
-            entries.keys().flat_map(|name| [b"0 ", zeros.as_bytes(), b"\t", &name.0, b"\0"].concat()).collect();
+        let mut input: Vec<u8> = entries
+            .keys()
+            .flat_map(|name| [b"0 ", zeros.as_bytes(), b"\t", &name.0, b"\0"].concat())
+            .collect();
         let mut files = Vec::new();
         for (name, entry) in entries {
             match entry {
@@ -162,8 +225,15 @@ impl Snapshotter<'_> {
             }
             paths.push(self.store.path(content));
         }
-        for ((name, mode, _), object) in files.into_iter().zip(repository.hash_files(&["-w"], &paths)?) {
-            let mode = if mode & 0o111 == 0 { REGULAR } else { EXECUTABLE };
+        for ((name, mode, _), object) in files
+            .into_iter()
+            .zip(repository.hash_files(&["-w"], &paths)?)
+        {
+            let mode = if mode & 0o111 == 0 {
+                REGULAR
+            } else {
+                EXECUTABLE
+            };
             input.extend([format!("{mode} {object}\t").as_bytes(), &name.0, b"\0"].concat());
         }
         Ok(input)

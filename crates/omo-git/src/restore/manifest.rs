@@ -39,7 +39,10 @@ pub(crate) type PathEntries<'a> = BTreeMap<&'a TreePath, Option<&'a ManifestEntr
 impl SnapshotManifest {
     /// Entries at these paths.
     pub(crate) fn entries_at<'a>(&'a self, names: &'a BTreeSet<TreePath>) -> PathEntries<'a> {
-        names.iter().map(|name| (name, self.entries.get(name))).collect()
+        names
+            .iter()
+            .map(|name| (name, self.entries.get(name)))
+            .collect()
     }
 }
 
@@ -93,13 +96,19 @@ pub(crate) fn restore_steps(
             (DifferenceOwner::Ours, Some(ManifestEntry::Other)) => &mut steps.uncovered,
             (DifferenceOwner::Ours, Some(_)) => &mut steps.put,
             // A path that was there, and ignored: a changed `.gitignore` shows it now.
-            (DifferenceOwner::Ours, None) if is_within(name, &before.ignored) => &mut steps.uncovered,
-            (DifferenceOwner::Ours, None) if is_within(name, &before.nested) => &mut steps.uncovered,
+            (DifferenceOwner::Ours, None) if is_within(name, &before.ignored) => {
+                &mut steps.uncovered
+            }
+            (DifferenceOwner::Ours, None) if is_within(name, &before.nested) => {
+                &mut steps.uncovered
+            }
             (DifferenceOwner::Ours, None) => &mut steps.remove,
         };
         goes_into.insert(name.clone());
     }
-    steps.uncovered.extend(now.nested.difference(&before.nested).cloned());
+    steps
+        .uncovered
+        .extend(now.nested.difference(&before.nested).cloned());
     steps
 }
 
@@ -148,13 +157,26 @@ mod tests {
     fn holding(files: &str) -> SnapshotManifest {
         let entry = |file: &str| {
             let (path, content) = file.split_once('=').unwrap();
-            (name(path), ManifestEntry::File { mode: 0o644, content: content.to_owned() })
+            (
+                name(path),
+                ManifestEntry::File {
+                    mode: 0o644,
+                    content: content.to_owned(),
+                },
+            )
         };
-        SnapshotManifest { entries: files.split_whitespace().map(entry).collect(), ..SnapshotManifest::default() }
+        SnapshotManifest {
+            entries: files.split_whitespace().map(entry).collect(),
+            ..SnapshotManifest::default()
+        }
     }
 
     fn shown(names: &BTreeSet<TreePath>) -> String {
-        names.iter().map(|name| String::from(name.clone())).collect::<Vec<_>>().join(" ")
+        names
+            .iter()
+            .map(|name| String::from(name.clone()))
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     #[test]
@@ -166,21 +188,46 @@ mod tests {
         let is_own = |name: &TreePath| matches!(name.0.as_slice(), b"a" | b"b" | b"c");
         let own: Option<OwnPaths> = Some(&is_own);
         for (scope, expected) in [
-            (RestoreSelection::All, ["later new other", "a b c d", "", ""]),
-            (RestoreSelection::Until(&after, None), ["new", "a", "b later", ""]),
-            (RestoreSelection::Until(&after, own), ["", "a", "b", "later new"]),
+            (
+                RestoreSelection::All,
+                ["later new other", "a b c d", "", ""],
+            ),
+            (
+                RestoreSelection::Until(&after, None),
+                ["new", "a", "b later", ""],
+            ),
+            (
+                RestoreSelection::Until(&after, own),
+                ["", "a", "b", "later new"],
+            ),
             (RestoreSelection::Paths(&paths), ["new", "c", "", ""]),
         ] {
             let steps = restore_steps(&before, &now, scope);
-            let found = [&steps.remove, &steps.put, &steps.left_alone, &steps.of_others].map(shown);
+            let found = [
+                &steps.remove,
+                &steps.put,
+                &steps.left_alone,
+                &steps.of_others,
+            ]
+            .map(shown);
             assert_eq!(found, expected);
         }
     }
 
     #[test]
     fn what_was_ignored_is_not_removed_when_it_shows() {
-        let before = SnapshotManifest { ignored: [name("target/"), name(".env")].into(), ..holding("a=1") };
-        let steps = restore_steps(&before, &holding("a=1 .env=1 target/x=1 .env2=1"), RestoreSelection::All);
-        assert_eq!((shown(&steps.remove), shown(&steps.uncovered)), (".env2".to_owned(), ".env target/x".to_owned()));
+        let before = SnapshotManifest {
+            ignored: [name("target/"), name(".env")].into(),
+            ..holding("a=1")
+        };
+        let steps = restore_steps(
+            &before,
+            &holding("a=1 .env=1 target/x=1 .env2=1"),
+            RestoreSelection::All,
+        );
+        assert_eq!(
+            (shown(&steps.remove), shown(&steps.uncovered)),
+            (".env2".to_owned(), ".env target/x".to_owned())
+        );
     }
 }

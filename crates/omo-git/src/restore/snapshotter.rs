@@ -8,7 +8,9 @@ use std::io;
 use omo_state::git_worktree::GitWorktree;
 
 use super::index::{self, IndexEntries};
-use super::manifest::{ManifestEntry, RestoreSelection, RestoreSteps, SnapshotManifest, restore_steps};
+use super::manifest::{
+    ManifestEntry, RestoreSelection, RestoreSteps, SnapshotManifest, restore_steps,
+};
 use super::store::{SnapshotStore, digest_of};
 use super::{OwnProjectPaths, RestoreError, RestoreResult, RestoreScope};
 use crate::changes::is_omo_path;
@@ -38,7 +40,13 @@ impl<'a> Snapshotter<'a> {
         let tree = tree.clone();
         let ground = WorktreeFiles::open(&tree.top).map_err(RestoreError::io("open", &tree.top))?;
         let store = SnapshotStore::open(&tree.top, place.state_home, place.run_id)?;
-        let it = Self { place, tree, project, ground, store };
+        let it = Self {
+            place,
+            tree,
+            project,
+            ground,
+            store,
+        };
         if !it.project.is_empty() && it.is_ignored()? {
             return Err(none());
         }
@@ -51,9 +59,15 @@ impl<'a> Snapshotter<'a> {
 
     fn is_ignored(&self) -> Result<bool, RestoreError> {
         let path = format!("{}/\0", self.project);
-        let asked =
-            answer(&self.tree.top, &["check-ignore", "-z", "--stdin"], &tree_variables(&self.tree), path.as_bytes());
-        asked.map(|(status, _)| status == 0).ok_or(RestoreError::Git("check-ignore"))
+        let asked = answer(
+            &self.tree.top,
+            &["check-ignore", "-z", "--stdin"],
+            &tree_variables(&self.tree),
+            path.as_bytes(),
+        );
+        asked
+            .map(|(status, _)| status == 0)
+            .ok_or(RestoreError::Git("check-ignore"))
     }
 
     pub(super) fn list(&self, options: &[&str]) -> Result<Vec<TreePath>, RestoreError> {
@@ -68,9 +82,14 @@ impl<'a> Snapshotter<'a> {
         &self,
         content: impl Fn(File) -> Result<String, RestoreError>,
     ) -> Result<(SnapshotManifest, Vec<TreePath>), RestoreError> {
-        let mut manifest = SnapshotManifest { head: self.tree.head(), ..SnapshotManifest::default() };
+        let mut manifest = SnapshotManifest {
+            head: self.tree.head(),
+            ..SnapshotManifest::default()
+        };
         let mut left = Vec::new();
-        manifest.ignored.extend(self.list(&["--others", "--ignored", "--directory"])?);
+        manifest
+            .ignored
+            .extend(self.list(&["--others", "--ignored", "--directory"])?);
         for name in self.list(&["--cached", "--others"])? {
             if let Some(folder) = name.0.strip_suffix(b"/") {
                 manifest.nested.insert(TreePath(folder.to_vec()));
@@ -98,9 +117,14 @@ impl<'a> Snapshotter<'a> {
             FolderEntry::File { mode } => match self.ground.read(&name) {
                 // Another process works here, and has just removed it.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-                file => ManifestEntry::File { mode, content: content(file.map_err(&failed)?)? },
+                file => ManifestEntry::File {
+                    mode,
+                    content: content(file.map_err(&failed)?)?,
+                },
             },
-            FolderEntry::Link(target) => ManifestEntry::Link { target: TreePath(target.as_encoded_bytes().to_vec()) },
+            FolderEntry::Link(target) => ManifestEntry::Link {
+                target: TreePath(target.as_encoded_bytes().to_vec()),
+            },
             FolderEntry::Folder if self.ground.is_repository(&name).map_err(&failed)? => {
                 manifest.nested.insert(name);
                 return Ok(());
@@ -123,12 +147,20 @@ impl<'a> Snapshotter<'a> {
     ) -> Result<T, RestoreError> {
         match what {
             RestoreScope::All => act(RestoreSelection::All),
-            RestoreScope::Until(after) => act(RestoreSelection::Until(&self.store.load_manifest(&after.id)?, None)),
+            RestoreScope::Until(after) => act(RestoreSelection::Until(
+                &self.store.load_manifest(&after.id)?,
+                None,
+            )),
             RestoreScope::OwnUntil(after, OwnProjectPaths(is_own)) => {
                 let is_own = |name: &TreePath| is_own(&self.project_path(name));
-                act(RestoreSelection::Until(&self.store.load_manifest(&after.id)?, Some(&is_own)))
+                act(RestoreSelection::Until(
+                    &self.store.load_manifest(&after.id)?,
+                    Some(&is_own),
+                ))
             }
-            RestoreScope::Paths(paths) => act(RestoreSelection::Paths(&self.tree_paths_of::<Vec<_>>(paths)?)),
+            RestoreScope::Paths(paths) => act(RestoreSelection::Paths(
+                &self.tree_paths_of::<Vec<_>>(paths)?,
+            )),
         }
     }
 
@@ -147,9 +179,14 @@ impl<'a> Snapshotter<'a> {
         // Before anything is touched: while another git is at work nothing is put back.
         let lock = match scope {
             RestoreSelection::Paths(_) => None,
-            RestoreSelection::All | RestoreSelection::Until(..) => Some(index::lock_index(&self.tree)?),
+            RestoreSelection::All | RestoreSelection::Until(..) => {
+                Some(index::lock_index(&self.tree)?)
+            }
         };
-        let mut end = RestoreResult { head_moved: before.head != self.tree.head(), ..RestoreResult::default() };
+        let mut end = RestoreResult {
+            head_moved: before.head != self.tree.head(),
+            ..RestoreResult::default()
+        };
         self.restore_files(before, scope, &mut end)?;
         match lock {
             Some(_) if as_a_whole && now != before.index => {
@@ -182,8 +219,9 @@ impl<'a> Snapshotter<'a> {
             }
             let mut steps = restore_steps(before, &now, scope);
             self.require_contents(before, &steps)?;
-            [end.left_alone, end.of_others, end.uncovered] = [&steps.left_alone, &steps.of_others, &steps.uncovered]
-                .map(|names| names.iter().map(|name| self.project_path(name)).collect());
+            [end.left_alone, end.of_others, end.uncovered] =
+                [&steps.left_alone, &steps.of_others, &steps.uncovered]
+                    .map(|names| names.iter().map(|name| self.project_path(name)).collect());
             steps.remove.retain(|name| !done.contains(name));
             steps.put.retain(|name| !done.contains(name));
             if steps.remove.is_empty() && steps.put.is_empty() {
@@ -191,10 +229,18 @@ impl<'a> Snapshotter<'a> {
             }
             // Removals first, to make room: a folder may stand where a file was.
             for name in &steps.remove {
-                self.record_result(name, self.ground.remove(name), &mut end.removed, &mut end.failed);
+                self.record_result(
+                    name,
+                    self.ground.remove(name),
+                    &mut end.removed,
+                    &mut end.failed,
+                );
             }
             for name in &steps.put {
-                let put = before.entries.get(name).map_or(Ok(()), |entry| self.write_entry(name, entry));
+                let put = before
+                    .entries
+                    .get(name)
+                    .map_or(Ok(()), |entry| self.write_entry(name, entry));
                 self.record_result(name, put, &mut end.put_back, &mut end.failed);
             }
             done.extend(steps.remove);
@@ -218,15 +264,21 @@ impl<'a> Snapshotter<'a> {
 
     fn write_entry(&self, name: &TreePath, entry: &ManifestEntry) -> io::Result<()> {
         match entry {
-            ManifestEntry::File { mode, content } => {
-                self.ground.write_file(name, *mode, |file| self.store.write_file(content, file))
+            ManifestEntry::File { mode, content } => self
+                .ground
+                .write_file(name, *mode, |file| self.store.write_file(content, file)),
+            ManifestEntry::Link { target } => {
+                self.ground.write_link(name, path_of(&target.0).as_os_str())
             }
-            ManifestEntry::Link { target } => self.ground.write_link(name, path_of(&target.0).as_os_str()),
             ManifestEntry::Other => Ok(()),
         }
     }
 
-    fn require_contents(&self, before: &SnapshotManifest, steps: &RestoreSteps) -> Result<(), RestoreError> {
+    fn require_contents(
+        &self,
+        before: &SnapshotManifest,
+        steps: &RestoreSteps,
+    ) -> Result<(), RestoreError> {
         for name in &steps.put {
             if let Some(ManifestEntry::File { content, .. }) = before.entries.get(name)
                 && !self.store.contains(content)
@@ -235,7 +287,9 @@ impl<'a> Snapshotter<'a> {
             }
         }
         match &before.index {
-            Some(content) if !self.store.contains(content) => Err(RestoreError::SnapshotGone("the index".to_owned())),
+            Some(content) if !self.store.contains(content) => {
+                Err(RestoreError::SnapshotGone("the index".to_owned()))
+            }
             _ => Ok(()),
         }
     }
@@ -267,12 +321,25 @@ impl<'a> Snapshotter<'a> {
     ) -> Result<Vec<u8>, RestoreError> {
         let (was, then) = (self.kept_index(before)?, self.kept_index(after)?);
         let names = index::differing_paths(&was, Some(&then), &then, scope);
-        let is_whole = |entry: &&Vec<u8>| entry.split_last().is_some_and(|(_, rest)| !rest.contains(&0));
-        Ok(names.iter().filter_map(|name| then.get(name)).filter(is_whole).flatten().copied().collect())
+        let is_whole = |entry: &&Vec<u8>| {
+            entry
+                .split_last()
+                .is_some_and(|(_, rest)| !rest.contains(&0))
+        };
+        Ok(names
+            .iter()
+            .filter_map(|name| then.get(name))
+            .filter(is_whole)
+            .flatten()
+            .copied()
+            .collect())
     }
 
     fn kept_index(&self, manifest: &SnapshotManifest) -> Result<IndexEntries, RestoreError> {
-        let file = manifest.index.as_ref().map(|content| self.store.path(content));
+        let file = manifest
+            .index
+            .as_ref()
+            .map(|content| self.store.path(content));
         index::read_index(&self.tree, file.as_deref())
     }
 
@@ -280,9 +347,13 @@ impl<'a> Snapshotter<'a> {
         relative_path(&self.project, &String::from_utf8_lossy(&name.0))
     }
 
-    pub(super) fn tree_paths_of<C: FromIterator<TreePath>>(&self, paths: &[&str]) -> Result<C, RestoreError> {
-        let name =
-            |path: &&str| tree_path(&self.project, path).ok_or_else(|| RestoreError::Outside((*path).to_owned()));
+    pub(super) fn tree_paths_of<C: FromIterator<TreePath>>(
+        &self,
+        paths: &[&str],
+    ) -> Result<C, RestoreError> {
+        let name = |path: &&str| {
+            tree_path(&self.project, path).ok_or_else(|| RestoreError::Outside((*path).to_owned()))
+        };
         paths.iter().map(name).collect()
     }
 }

@@ -29,14 +29,22 @@ impl SnapshotStore {
     pub(crate) fn open(top: &Path, state_home: &Path, run_id: &str) -> Result<Self, RestoreError> {
         let (run, of_tree) = (run_name(run_id), tree_name(top));
         let lock = format!("{of_tree}.lock");
-        let private = PrivateFolder::open_shared(state_home, &[OMO, RESTORE, &run], &lock, PATIENCE)?;
-        Ok(Self { private, new: format!("{of_tree}.new"), index: format!("{of_tree}.index") })
+        let private =
+            PrivateFolder::open_shared(state_home, &[OMO, RESTORE, &run], &lock, PATIENCE)?;
+        Ok(Self {
+            private,
+            new: format!("{of_tree}.new"),
+            index: format!("{of_tree}.index"),
+        })
     }
 
     /// Keeps the bytes of a file, and tells their digest. What is there already is read and not written.
     pub(super) fn save_file(&self, mut bytes: File) -> Result<String, RestoreError> {
-        let failed =
-            |source| RestoreError::Io { action: "keep", path: self.private.folder.path().join(&self.new), source };
+        let failed = |source| RestoreError::Io {
+            action: "keep",
+            path: self.private.folder.path().join(&self.new),
+            source,
+        };
         let size = bytes.metadata().map_err(&failed)?.len();
         // Reading a large file takes long: one that is new by its size alone is read once.
         if size < LARGE || self.has_size(size) {
@@ -47,14 +55,22 @@ impl SnapshotStore {
             bytes.rewind().map_err(&failed)?;
         }
         // Another process may write to the file meanwhile: what counts is what was copied.
-        let content = copy(&mut bytes, Some(&mut self.private.folder.create_file(&self.new)?)).map_err(&failed)?;
+        let content = copy(
+            &mut bytes,
+            Some(&mut self.private.folder.create_file(&self.new)?),
+        )
+        .map_err(&failed)?;
         self.private.folder.rename(&self.new, &content)?;
         Ok(content)
     }
 
     fn has_size(&self, size: u64) -> bool {
-        let kept = fs::read_dir(self.private.folder.path()).into_iter().flatten().flatten();
-        kept.filter_map(|entry| entry.metadata().ok()).any(|kept| kept.len() == size)
+        let kept = fs::read_dir(self.private.folder.path())
+            .into_iter()
+            .flatten()
+            .flatten();
+        kept.filter_map(|entry| entry.metadata().ok())
+            .any(|kept| kept.len() == size)
     }
 
     pub(super) fn contains(&self, content: &str) -> bool {
@@ -65,7 +81,8 @@ impl SnapshotStore {
     pub(super) fn nameless_file(&self) -> Result<[File; 2], RestoreError> {
         let written = self.private.folder.create_file(&self.new)?;
         let path = self.path(&self.new);
-        let opened = regular_file::open(&path).and_then(|read| read.ok_or_else(|| io::ErrorKind::NotFound.into()));
+        let opened = regular_file::open(&path)
+            .and_then(|read| read.ok_or_else(|| io::ErrorKind::NotFound.into()));
         let read = opened.map_err(RestoreError::io("read", &path))?;
         self.private.folder.remove(&self.new)?;
         Ok([written, read])
@@ -78,7 +95,9 @@ impl SnapshotStore {
     /// The path of a private index of git; what an earlier process left there is gone.
     pub(crate) fn fresh_index(&self) -> Result<PathBuf, RestoreError> {
         self.private.folder.remove(&self.index)?;
-        self.private.folder.remove(&format!("{}.lock", self.index))?;
+        self.private
+            .folder
+            .remove(&format!("{}.lock", self.index))?;
         Ok(self.path(&self.index))
     }
 
@@ -91,9 +110,12 @@ impl SnapshotStore {
         Err(io::Error::other("what was kept of it has changed"))
     }
 
-    pub(super) fn save_manifest(&self, manifest: &SnapshotManifest) -> Result<String, RestoreError> {
-        let bytes =
-            serde_json::to_vec(manifest).map_err(|_| RestoreError::SnapshotGone("the list of files".to_owned()))?;
+    pub(super) fn save_manifest(
+        &self,
+        manifest: &SnapshotManifest,
+    ) -> Result<String, RestoreError> {
+        let bytes = serde_json::to_vec(manifest)
+            .map_err(|_| RestoreError::SnapshotGone("the list of files".to_owned()))?;
         let id = hex_digest(&bytes);
         self.private.folder.replace(&name_of(&id), &bytes)?;
         Ok(id)
@@ -104,7 +126,11 @@ impl SnapshotStore {
         if !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(gone());
         }
-        let bytes = self.private.folder.read(&name_of(id), MAX_MANIFEST_BYTES)?.filter(|bytes| hex_digest(bytes) == id);
+        let bytes = self
+            .private
+            .folder
+            .read(&name_of(id), MAX_MANIFEST_BYTES)?
+            .filter(|bytes| hex_digest(bytes) == id);
         serde_json::from_slice(&bytes.ok_or_else(gone)?).map_err(|_| gone())
     }
 }

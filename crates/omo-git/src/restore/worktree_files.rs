@@ -36,7 +36,9 @@ impl WorktreeFiles {
     }
 
     pub(super) fn look(&self, name: &TreePath) -> io::Result<FolderEntry> {
-        Ok(self.at(&path_of(&name.0), false, OpenFolder::look)?.unwrap_or(FolderEntry::Nothing))
+        Ok(self
+            .at(&path_of(&name.0), false, OpenFolder::look)?
+            .unwrap_or(FolderEntry::Nothing))
     }
 
     pub(super) fn is_repository(&self, name: &TreePath) -> io::Result<bool> {
@@ -47,12 +49,19 @@ impl WorktreeFiles {
     /// Obstacles to a file: something else than a folder on the way there, or all that a folder
     /// with that name holds, folders left out.
     pub(super) fn obstacles(&self, name: &TreePath) -> io::Result<Vec<TreePath>> {
-        let ends = name.0.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| end);
+        let ends = name
+            .0
+            .iter()
+            .enumerate()
+            .filter(|(_, byte)| **byte == b'/')
+            .map(|(end, _)| end);
         for parent in ends.filter_map(|end| Some(TreePath(name.0.get(..end)?.to_vec()))) {
             match self.look(&parent)? {
                 FolderEntry::Folder => {}
                 FolderEntry::Nothing => return Ok(Vec::new()),
-                FolderEntry::File { .. } | FolderEntry::Link(_) | FolderEntry::Other => return Ok(vec![parent]),
+                FolderEntry::File { .. } | FolderEntry::Link(_) | FolderEntry::Other => {
+                    return Ok(vec![parent]);
+                }
             }
         }
         let mut found = Vec::new();
@@ -63,7 +72,8 @@ impl WorktreeFiles {
     }
 
     pub(super) fn read(&self, name: &TreePath) -> io::Result<File> {
-        self.at(&path_of(&name.0), false, OpenFolder::read)?.ok_or_else(|| ErrorKind::NotFound.into())
+        self.at(&path_of(&name.0), false, OpenFolder::read)?
+            .ok_or_else(|| ErrorKind::NotFound.into())
     }
 
     pub(super) fn remove(&self, name: &TreePath) -> io::Result<()> {
@@ -73,8 +83,16 @@ impl WorktreeFiles {
             _ => {}
         }
         // One in which something else is stays.
-        let is_removed = |folder: &&Path| matches!(self.at(folder, false, OpenFolder::remove_folder), Ok(Some(())));
-        path.ancestors().skip(1).take_while(is_removed).for_each(drop);
+        let is_removed = |folder: &&Path| {
+            matches!(
+                self.at(folder, false, OpenFolder::remove_folder),
+                Ok(Some(()))
+            )
+        };
+        path.ancestors()
+            .skip(1)
+            .take_while(is_removed)
+            .for_each(drop);
         Ok(())
     }
 
@@ -116,9 +134,15 @@ impl WorktreeFiles {
         if placed.is_some() {
             return Ok(());
         }
-        let in_the_way = self.obstacles(name)?.first().map(|path| path_of(&path.0)).unwrap_or_default();
+        let in_the_way = self
+            .obstacles(name)?
+            .first()
+            .map(|path| path_of(&path.0))
+            .unwrap_or_default();
         let shown = Path::new(in_the_way.file_name().unwrap_or_default()).display();
-        Err(io::Error::other(format!("{shown} is in the way, and no folder")))
+        Err(io::Error::other(format!(
+            "{shown} is in the way, and no folder"
+        )))
     }
 }
 
@@ -135,7 +159,9 @@ fn list_files(folder: &OpenFolder, prefix: &[u8], found: &mut Vec<TreePath>) -> 
 }
 
 fn remove_empty(around: &OpenFolder, name: &OsStr) -> io::Result<()> {
-    let Some(folder) = around.inner(name)? else { return Ok(()) };
+    let Some(folder) = around.inner(name)? else {
+        return Ok(());
+    };
     for inner in folder.names()? {
         if folder.look(&inner)? != FolderEntry::Folder {
             return Err(io::Error::other("a folder with other files is in the way"));

@@ -52,7 +52,10 @@ pub(super) struct FilesCache {
 impl FilesCache {
     pub(super) fn open(root: &Path, state_home: &Path) -> Option<Self> {
         let private = PrivateFolder::open(state_home, &FOLDER, &tree_name(root), PATIENCE).ok()?;
-        Some(Self { private, key: SealKey::load(Some(state_home)).ok()? })
+        Some(Self {
+            private,
+            key: SealKey::load(Some(state_home)).ok()?,
+        })
     }
 
     pub(super) fn read(&self) -> Option<CachedFiles> {
@@ -60,7 +63,9 @@ impl FilesCache {
         let mut remembered: CachedFiles = serde_json::from_slice(&bytes).ok()?;
         remembered.paths = self.private.folder.read(PATHS, MAX_BYTES).ok()??;
         let seal = std::mem::take(&mut remembered.seal);
-        self.key.is_mac(&remembered.sealed_bytes()?, &seal).then_some(remembered)
+        self.key
+            .is_mac(&remembered.sealed_bytes()?, &seal)
+            .then_some(remembered)
     }
 
     pub(super) fn read_entries(&self, remembered: &CachedFiles) -> Option<Vec<u8>> {
@@ -73,7 +78,10 @@ impl FilesCache {
         self.private.folder.replace(ENTRIES, entries).ok()?;
         remembered.entries = hex_digest(entries);
         remembered.seal = self.key.mac(&remembered.sealed_bytes()?);
-        self.private.folder.replace(REMEMBERED, &serde_json::to_vec(&remembered).ok()?).ok()?;
+        self.private
+            .folder
+            .replace(REMEMBERED, &serde_json::to_vec(&remembered).ok()?)
+            .ok()?;
         Some(remembered)
     }
 }
@@ -117,6 +125,8 @@ fn has_stamps<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]>, digest: &st
 /// Marks of what decides about the files that count, beside what lies among them.
 pub(super) fn source_marks(tree: Option<&GitWorktree>) -> String {
     tree.map_or_else(String::new, |tree| {
-        [tree.git.join("index"), tree.common.join("info/exclude")].map(|path| file_mark(&path)).join(" ")
+        [tree.git.join("index"), tree.common.join("info/exclude")]
+            .map(|path| file_mark(&path))
+            .join(" ")
     })
 }

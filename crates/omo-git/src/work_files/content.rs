@@ -47,7 +47,16 @@ pub(super) fn read_files<P: AsRef<[u8]> + Sync>(
 ) -> Option<Vec<FileEntry>> {
     let seen_from = TreeTop::open(top);
     let real_top = top.canonicalize().ok()?;
-    ContentReader { top, real_top, files, seen_from: seen_from.as_ref(), known, deadline, unread }.all(files)
+    ContentReader {
+        top,
+        real_top,
+        files,
+        seen_from: seen_from.as_ref(),
+        known,
+        deadline,
+        unread,
+    }
+    .all(files)
 }
 
 /// The id of what stands in files now, whatever their times say, with the content of each in `manifest`. `None` as with
@@ -60,7 +69,15 @@ pub(super) fn exact_id<P: AsRef<[u8]> + Sync>(
     manifest: &mut FileManifest,
 ) -> Option<String> {
     let (known, real_top) = (KnownDigests::new(), top.canonicalize().ok()?);
-    let reader = ContentReader { top, real_top, files, seen_from: None, known: &known, deadline, unread };
+    let reader = ContentReader {
+        top,
+        real_top,
+        files,
+        seen_from: None,
+        known: &known,
+        deadline,
+        unread,
+    };
     let mut hash = blake3::Hasher::new();
     for part in files.chunks(AT_ONCE) {
         let entries = reader.all(part)?;
@@ -71,7 +88,9 @@ pub(super) fn exact_id<P: AsRef<[u8]> + Sync>(
 }
 
 pub(super) fn digests(entries: &[FileEntry]) -> impl Iterator<Item = (&[u8], &ContentDigest)> {
-    entries.iter().filter_map(|entry| Some((&*entry.path, entry.digest.as_ref()?)))
+    entries
+        .iter()
+        .filter_map(|entry| Some((&*entry.path, entry.digest.as_ref()?)))
 }
 
 pub(super) fn id_of(entries: &[FileEntry]) -> String {
@@ -99,15 +118,24 @@ struct ContentReader<'a, P> {
 
 impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
     fn all(&self, files: &[P]) -> Option<Vec<FileEntry>> {
-        let read = |part: &[P]| part.iter().map(|path| self.entry(path.as_ref())).collect::<Option<Vec<FileEntry>>>();
+        let read = |part: &[P]| {
+            part.iter()
+                .map(|path| self.entry(path.as_ref()))
+                .collect::<Option<Vec<FileEntry>>>()
+        };
         if files.len() <= FOR_A_THREAD {
             return read(files);
         }
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+        let threads = std::thread::available_parallelism()
+            .map_or(1, usize::from)
+            .min(MAX_THREADS);
         let share = files.len().div_ceil(threads).max(FOR_A_THREAD);
         std::thread::scope(|scope| {
             let read = &read;
-            let parts: Vec<_> = files.chunks(share).map(|part| scope.spawn(move || read(part))).collect();
+            let parts: Vec<_> = files
+                .chunks(share)
+                .map(|part| scope.spawn(move || read(part)))
+                .collect();
             let mut entries = Vec::with_capacity(files.len());
             for part in parts {
                 entries.append(&mut part.join().ok()??);
@@ -129,7 +157,12 @@ impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
     }
 
     fn read_entry(&self, path: &[u8]) -> Option<FileEntry> {
-        let entry = |stamp, digest| FileEntry { path: path.to_vec(), stamp, digest, leads_outside: false };
+        let entry = |stamp, digest| FileEntry {
+            path: path.to_vec(),
+            stamp,
+            digest,
+            leads_outside: false,
+        };
         let stamp = match self.seen_from.map(|top| top.look(path)) {
             Some(Some(None)) => return Some(entry(None, None)),
             Some(Some(stamp)) => stamp,
@@ -146,10 +179,15 @@ impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
         if let Ok(Some(file)) = regular_file::open_unlinked(&at) {
             return Some(entry(stamp, Some(self.regular(file)?)));
         }
-        let Ok(meta) = at.symlink_metadata() else { return Some(entry(stamp, None)) };
+        let Ok(meta) = at.symlink_metadata() else {
+            return Some(entry(stamp, None));
+        };
         if meta.is_symlink() {
             let (digest, leads_outside) = self.link(&at)?;
-            return Some(FileEntry { leads_outside, ..entry(stamp, Some(digest)) });
+            return Some(FileEntry {
+                leads_outside,
+                ..entry(stamp, Some(digest))
+            });
         }
         Some(entry(stamp, Some(self.plain(&at, &meta)?)))
     }
@@ -197,13 +235,27 @@ impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
     fn link(&self, at: &Path) -> Option<(ContentDigest, bool)> {
         let mut hash = blake3::Hasher::new();
         hash.update(b"l");
-        hash.update(fs::read_link(at).unwrap_or_default().as_os_str().as_encoded_bytes());
+        hash.update(
+            fs::read_link(at)
+                .unwrap_or_default()
+                .as_os_str()
+                .as_encoded_bytes(),
+        );
         hash.update(b"\0");
-        let Ok(target) = at.canonicalize() else { return Some((*hash.finalize().as_bytes(), true)) };
-        let inside = target.strip_prefix(&self.real_top).ok().filter(|path| !path.iter().any(|part| part == ".git"));
+        let Ok(target) = at.canonicalize() else {
+            return Some((*hash.finalize().as_bytes(), true));
+        };
+        let inside = target
+            .strip_prefix(&self.real_top)
+            .ok()
+            .filter(|path| !path.iter().any(|part| part == ".git"));
         let counts_itself = inside.is_some_and(|path| {
             let path = path.as_os_str().as_encoded_bytes();
-            target.is_dir() || self.files.binary_search_by(|file| file.as_ref().cmp(path)).is_ok()
+            target.is_dir()
+                || self
+                    .files
+                    .binary_search_by(|file| file.as_ref().cmp(path))
+                    .is_ok()
         });
         if !counts_itself {
             let mut left = MAX_OUTSIDE;
@@ -213,13 +265,24 @@ impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
     }
 
     fn all_of(&self, path: &Path, left: &mut usize, hash: &mut blake3::Hasher) -> Option<()> {
-        let Ok(meta) = path.symlink_metadata() else { return Some(()) };
+        let Ok(meta) = path.symlink_metadata() else {
+            return Some(());
+        };
         *left = left.checked_sub(1)?;
         if meta.is_symlink() {
-            hash.update(fs::read_link(path).unwrap_or_default().as_os_str().as_encoded_bytes());
+            hash.update(
+                fs::read_link(path)
+                    .unwrap_or_default()
+                    .as_os_str()
+                    .as_encoded_bytes(),
+            );
         } else if meta.is_dir() {
-            let mut names: Vec<_> =
-                fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.file_name()).collect();
+            let mut names: Vec<_> = fs::read_dir(path)
+                .into_iter()
+                .flatten()
+                .flatten()
+                .map(|entry| entry.file_name())
+                .collect();
             names.sort();
             for name in names {
                 hash.update(name.as_encoded_bytes()).update(b"\0");
@@ -247,14 +310,21 @@ mod tests {
     #[test]
     fn what_cannot_be_read_in_time_is_named() {
         let (temp, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let huge = |path: &Path| File::create(path).unwrap().set_len(MAX_FILE_BYTES + 1).unwrap();
+        let huge = |path: &Path| {
+            File::create(path)
+                .unwrap()
+                .set_len(MAX_FILE_BYTES + 1)
+                .unwrap()
+        };
         fs::write(temp.path().join("a"), "small").unwrap();
         huge(&temp.path().join("model.ckpt"));
         huge(&outside.path().join("train.bin"));
         symlink(outside.path(), temp.path().join("data")).unwrap();
-        for (files, expected) in
-            [(vec!["a"], None), (vec!["a", "model.ckpt"], Some("model.ckpt")), (vec!["a", "data"], Some("data"))]
-        {
+        for (files, expected) in [
+            (vec!["a"], None),
+            (vec!["a", "model.ckpt"], Some("model.ckpt")),
+            (vec!["a", "data"], Some("data")),
+        ] {
             let unread = OnceLock::new();
             let read = exact_id(
                 temp.path(),
@@ -264,7 +334,11 @@ mod tests {
                 &mut FileManifest::default(),
             );
             assert_eq!(read.is_none(), expected.is_some(), "{files:?}");
-            assert_eq!(unread.get().map(Vec::as_slice), expected.map(str::as_bytes), "{files:?}");
+            assert_eq!(
+                unread.get().map(Vec::as_slice),
+                expected.map(str::as_bytes),
+                "{files:?}"
+            );
         }
     }
 }

@@ -46,11 +46,27 @@ impl<'a> FileLister<'a> {
         let git = own_git_dir::make(&memory.private.folder, tree.as_ref(), &settings.for_names())?;
         let own_index = tree.as_ref().map(|tree| tree.git.join("index"));
         let is_one = |index: &PathBuf| {
-            regular_file::open(index).ok().flatten().is_some_and(|file| is_index(&file) == Some(true))
+            regular_file::open(index)
+                .ok()
+                .flatten()
+                .is_some_and(|file| is_index(&file) == Some(true))
         };
-        let index = own_index.filter(is_one).unwrap_or_else(|| git.join("index"));
-        let objects = tree.as_ref().map(|tree| quote_path(&tree.common.join("objects"))).unwrap_or_default();
-        Some(Self { tree, top, settings, calls, git, index, objects })
+        let index = own_index
+            .filter(is_one)
+            .unwrap_or_else(|| git.join("index"));
+        let objects = tree
+            .as_ref()
+            .map(|tree| quote_path(&tree.common.join("objects")))
+            .unwrap_or_default();
+        Some(Self {
+            tree,
+            top,
+            settings,
+            calls,
+            git,
+            index,
+            objects,
+        })
     }
 
     fn answer(&self, arguments: &[&str], index: &Path, input: &[u8]) -> Option<(i32, Vec<u8>)> {
@@ -59,7 +75,10 @@ impl<'a> FileLister<'a> {
             // An index that stands for whole folders in one entry needs them. Nothing is written.
             ("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.objects.as_os_str()),
         ];
-        let variables: Vec<_> = own_git_dir::variables(&self.git, &self.top).into_iter().chain(own).collect();
+        let variables: Vec<_> = own_git_dir::variables(&self.git, &self.top)
+            .into_iter()
+            .chain(own)
+            .collect();
         self.calls.answer(&self.top, arguments, &variables, input)
     }
 
@@ -69,19 +88,30 @@ impl<'a> FileLister<'a> {
     }
 
     pub(super) fn ignored_folders(&self, folders: &[u8]) -> Option<Vec<u8>> {
-        let (status, said) = self.answer(&["check-ignore", "-z", "--stdin"], &self.index, folders)?;
+        let (status, said) =
+            self.answer(&["check-ignore", "-z", "--stdin"], &self.index, folders)?;
         // 1 says that none of them is.
         matches!(status, 0 | 1).then_some(said)
     }
 
     /// All files that count. Where git cannot say, or says that there are none, every file does.
     pub(super) fn list(&self) -> Option<ListedFiles> {
-        const ARGUMENTS: [&str; 7] = ["ls-files", "-z", "-s", "-v", "-c", "-o", "--exclude-standard"];
+        const ARGUMENTS: [&str; 7] = [
+            "ls-files",
+            "-z",
+            "-s",
+            "-v",
+            "-c",
+            "-o",
+            "--exclude-standard",
+        ];
         // An index that git cannot read keeps nothing from counting.
-        let said = [&self.index, &self.git.join("index")].into_iter().find_map(|index| {
-            let (status, said) = self.answer(&ARGUMENTS, index, &[])?;
-            (status == 0).then_some(said)
-        });
+        let said = [&self.index, &self.git.join("index")]
+            .into_iter()
+            .find_map(|index| {
+                let (status, said) = self.answer(&ARGUMENTS, index, &[])?;
+                (status == 0).then_some(said)
+            });
         let listed = said.map(|said| parse(&said)).unwrap_or_default();
         if listed.files.is_empty() && listed.inner.is_empty() {
             return self.walk();
@@ -111,7 +141,10 @@ impl<'a> FileLister<'a> {
                 return None;
             }
         }
-        Some(ListedFiles { files, ..ListedFiles::default() })
+        Some(ListedFiles {
+            files,
+            ..ListedFiles::default()
+        })
     }
 }
 
@@ -126,13 +159,21 @@ fn parse(said: &[u8]) -> ListedFiles {
             };
             continue;
         }
-        let Some((about, path)) = split_entry(entry) else { continue };
+        let Some((about, path)) = split_entry(entry) else {
+            continue;
+        };
         let path = path.to_vec();
-        if about.get(2..).is_some_and(|about| about.starts_with(b"160000 ")) {
+        if about
+            .get(2..)
+            .is_some_and(|about| about.starts_with(b"160000 "))
+        {
             listed.inner.insert(path);
             continue;
         }
-        if about.first().is_some_and(|letter| letter.eq_ignore_ascii_case(&b'S')) {
+        if about
+            .first()
+            .is_some_and(|letter| letter.eq_ignore_ascii_case(&b'S'))
+        {
             listed.unwatched.insert(path.clone());
         }
         listed.tracked.insert(path.clone());

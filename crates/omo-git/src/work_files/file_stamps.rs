@@ -50,16 +50,30 @@ pub(crate) fn is_stamp_settled(stamp: &FileStamp, since: Timestamp) -> bool {
 
 fn is_before(millis: i64, since: Timestamp) -> bool {
     let step = i64::try_from(STEP.as_millis()).unwrap_or(i64::MAX);
-    since.as_millis().checked_sub(step).is_some_and(|latest| millis < latest)
+    since
+        .as_millis()
+        .checked_sub(step)
+        .is_some_and(|latest| millis < latest)
 }
 
 fn newest_time(stamp: &FileStamp) -> i64 {
-    let millis =
-        |(seconds, nanos): (i64, u32)| seconds.saturating_mul(1_000).saturating_add(i64::from(nanos / 1_000_000));
-    stamp.times.map(millis).into_iter().max().unwrap_or_default()
+    let millis = |(seconds, nanos): (i64, u32)| {
+        seconds
+            .saturating_mul(1_000)
+            .saturating_add(i64::from(nanos / 1_000_000))
+    };
+    stamp
+        .times
+        .map(millis)
+        .into_iter()
+        .max()
+        .unwrap_or_default()
 }
 
-pub(crate) fn digest_stamps<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]>) -> Option<StampDigest> {
+pub(crate) fn digest_stamps<'a>(
+    top: &Path,
+    paths: impl Iterator<Item = &'a [u8]>,
+) -> Option<StampDigest> {
     let folder = TreeTop::open(top)?;
     let mut seen = Vec::with_capacity(64 * 1024);
     let mut hash = blake3::Hasher::new();
@@ -80,7 +94,10 @@ pub(crate) fn digest_stamps<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]
         }
     }
     hash.update(&seen);
-    Some(StampDigest { digest: hash.finalize().to_hex().to_string(), newest: latest })
+    Some(StampDigest {
+        digest: hash.finalize().to_hex().to_string(),
+        newest: latest,
+    })
 }
 
 /// Every folder that git would look into for new files, from the top, level by level: all but those that it
@@ -139,10 +156,16 @@ fn drop_ignored(
     known: &HashSet<&[u8]>,
     ignored: &impl Fn(&[u8]) -> Option<Vec<u8>>,
 ) -> Option<()> {
-    let unknown = folders.iter().filter(|path| !known.contains(path.as_slice()));
+    let unknown = folders
+        .iter()
+        .filter(|path| !known.contains(path.as_slice()));
     // Without a `/` at the end: with one, git also goes by the rules that stand in the folder itself.
     let asked = list(unknown);
-    let left_out = if asked.is_empty() { Vec::new() } else { ignored(&asked)? };
+    let left_out = if asked.is_empty() {
+        Vec::new()
+    } else {
+        ignored(&asked)?
+    };
     let left_out: HashSet<&[u8]> = parts(&left_out).collect();
     folders.retain(|path| !left_out.contains(path.as_slice()));
     Some(())
@@ -151,8 +174,16 @@ fn drop_ignored(
 fn children(base: &TreeTop, folders: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
     let mut children = Vec::new();
     for folder in folders {
-        for name in base.folders(folder)?.into_iter().filter(|name| name != b".git") {
-            children.push(if folder == b"." { name } else { [folder, b"/".as_slice(), &name].concat() });
+        for name in base
+            .folders(folder)?
+            .into_iter()
+            .filter(|name| name != b".git")
+        {
+            children.push(if folder == b"." {
+                name
+            } else {
+                [folder, b"/".as_slice(), &name].concat()
+            });
         }
         if children.len() > MAX_FOLDERS {
             return None;

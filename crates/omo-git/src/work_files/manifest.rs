@@ -26,7 +26,8 @@ impl FileManifest {
     }
 
     fn push(&mut self, path: &[u8], digest: &ContentDigest) {
-        self.bytes.extend_from_slice(&[path, b"\0", digest].concat());
+        self.bytes
+            .extend_from_slice(&[path, b"\0", digest].concat());
     }
 
     /// The bytes to keep; `None` where they are too many.
@@ -41,9 +42,13 @@ impl FileManifest {
 
     /// Paths that came, went or have other content than in `earlier`; true for those that `earlier` has.
     pub fn changed_since<'a>(&'a self, earlier: &'a Self) -> BTreeMap<&'a [u8], bool> {
-        let (now, then): (BTreeSet<_>, BTreeSet<_>) = (parse(&self.bytes).collect(), parse(&earlier.bytes).collect());
+        let (now, then): (BTreeSet<_>, BTreeSet<_>) = (
+            parse(&self.bytes).collect(),
+            parse(&earlier.bytes).collect(),
+        );
         let new = now.difference(&then).map(|(path, _)| (*path, false));
-        new.chain(then.difference(&now).map(|(path, _)| (*path, true))).collect()
+        new.chain(then.difference(&now).map(|(path, _)| (*path, true)))
+            .collect()
     }
 }
 
@@ -75,7 +80,8 @@ mod tests {
         now.add_inner(b"sub", &manifest(&[("x", 1)]));
         let kept = FileManifest::from_kept(then.bytes_to_keep().unwrap().to_vec());
         assert_eq!(then.changed_since(&kept), BTreeMap::new());
-        let changed: [(&[u8], bool); 4] = [(b"b", true), (b"d", true), (b"e", false), (b"sub/x", false)];
+        let changed: [(&[u8], bool); 4] =
+            [(b"b", true), (b"d", true), (b"e", false), (b"sub/x", false)];
         assert_eq!(now.changed_since(&kept), BTreeMap::from(changed));
     }
 }

@@ -25,7 +25,13 @@ impl WorkFiles<'_> {
         let entries = memory.read_entries(&found)?;
         let files: Vec<&[u8]> = found.file_paths().collect();
         let deadline = Instant::now() + LONGEST_READ;
-        let read = content::read_files(&found.top(), &files, &parse_known(&entries), deadline, &self.unread)?;
+        let read = content::read_files(
+            &found.top(),
+            &files,
+            &parse_known(&entries),
+            deadline,
+            &self.unread,
+        )?;
         let mut manifest = FileManifest::default();
         manifest.add(content::digests(&read));
         Some(manifest)

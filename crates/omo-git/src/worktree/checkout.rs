@@ -10,14 +10,28 @@ use crate::repository::{GitRepository, is_object_name};
 /// # Errors
 ///
 /// There is no such commit, or no worktree of the group.
-pub fn checkout_at(repository: &GitRepository, name: &WorkerName, commit: &str) -> Result<(), WorktreeError> {
+pub fn checkout_at(
+    repository: &GitRepository,
+    name: &WorkerName,
+    commit: &str,
+) -> Result<(), WorktreeError> {
     if !is_object_name(commit) {
-        return Err(WorktreeError::UnknownBase { commit: commit.to_owned() });
+        return Err(WorktreeError::UnknownBase {
+            commit: commit.to_owned(),
+        });
     }
-    let taken = || WorktreeError::Taken { path: name.path(repository) };
-    let inside =
-        open_worktree(repository, name)?.filter(|inside| belongs_to(inside.git_folder(), name)).ok_or_else(taken)?;
+    let taken = || WorktreeError::Taken {
+        path: name.path(repository),
+    };
+    let inside = open_worktree(repository, name)?
+        .filter(|inside| belongs_to(inside.git_folder(), name))
+        .ok_or_else(taken)?;
     let branch = name.branch();
-    let arguments = ["checkout", "--quiet", "--force", "-B", &branch, commit, "--"];
-    inside.git(&arguments).map(drop).map_err(WorktreeError::from)
+    let arguments = [
+        "checkout", "--quiet", "--force", "-B", &branch, commit, "--",
+    ];
+    inside
+        .git(&arguments)
+        .map(drop)
+        .map_err(WorktreeError::from)
 }

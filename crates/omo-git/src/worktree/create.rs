@@ -5,8 +5,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::{
-    DotGit, FOLDER, READY, REMOVING, USER_FOLDER, WorkerName, WorktreeError, belongs_to, clear_locks, copy_options,
-    delete_worktree, dot_git, file_error, git_folder_of, refuse_checked_out, worktree_folder,
+    DotGit, FOLDER, READY, REMOVING, USER_FOLDER, WorkerName, WorktreeError, belongs_to,
+    clear_locks, copy_options, delete_worktree, dot_git, file_error, git_folder_of,
+    refuse_checked_out, worktree_folder,
 };
 use crate::exclude::{add_exclude_line, exclude_file};
 use crate::file_copier::{CopyKind, FileCopier};
@@ -57,13 +58,19 @@ fn create(
     base: &str,
     is_continued: bool,
 ) -> Result<CreatedWorktree, WorktreeError> {
-    let no_base = || WorktreeError::UnknownBase { commit: base.to_owned() };
+    let no_base = || WorktreeError::UnknownBase {
+        commit: base.to_owned(),
+    };
     if !is_object_name(base) {
         return Err(no_base());
     }
     let path = name.path(repository);
-    let created =
-        |was_there, not_copied| CreatedWorktree { path: path.clone(), branch: name.branch(), was_there, not_copied };
+    let created = |was_there, not_copied| CreatedWorktree {
+        path: path.clone(),
+        branch: name.branch(),
+        was_there,
+        not_copied,
+    };
     if let Some(folder) = git_folder_of(repository, &path) {
         let dot = dot_git(&path, &folder);
         if !belongs_to(&folder, name) || dot == DotGit::Foreign {
@@ -91,7 +98,10 @@ fn create(
     if let Err(error) = repository.git(&["update-ref", &name.branch_reference(), base, &none]) {
         match repository.commit_of(&name.branch_reference())? {
             Some(commit) if commit != base && !is_continued => {
-                return Err(WorktreeError::BranchExists { branch: name.branch(), commit });
+                return Err(WorktreeError::BranchExists {
+                    branch: name.branch(),
+                    commit,
+                });
             }
             Some(_) => {}
             None if repository.commit_of(base)?.as_deref() != Some(base) => return Err(no_base()),
@@ -99,7 +109,9 @@ fn create(
         }
     }
     let shown = path.to_string_lossy().into_owned();
-    if let Err(error) = repository.git_on_worktrees(&["add", "--quiet", "--no-checkout", &shown, &name.branch()]) {
+    if let Err(error) =
+        repository.git_on_worktrees(&["add", "--quiet", "--no-checkout", &shown, &name.branch()])
+    {
         refuse_checked_out(repository, name)?;
         return Err(error.into());
     }
@@ -107,7 +119,9 @@ fn create(
         .ok_or_else(|| repository.failure_of(&["worktree", "add", &shown, &name.branch()]))?;
     // As git does it, but on its own: this takes long, and may go on in several worktrees at the same time.
     let checkout = ["reset", "--quiet", "--hard", "--no-recurse-submodules"];
-    repository.seen_from_worktree(&path, &folder).git(&checkout)?;
+    repository
+        .seen_from_worktree(&path, &folder)
+        .git(&checkout)?;
     remember_index(repository, &folder)?;
     let not_copied = copy_included(repository, &path)?;
     let ready = folder.join(READY);
@@ -121,9 +135,12 @@ fn create(
 /// Hides the worktrees from `git status` where they lie in the checkout.
 fn hide_worktrees(repository: &GitRepository) -> Result<(), WorktreeError> {
     let folder = worktree_folder(repository);
-    let Ok(below) = folder.strip_prefix(repository.top()) else { return Ok(()) };
+    let Ok(below) = folder.strip_prefix(repository.top()) else {
+        return Ok(());
+    };
     let tree = repository.work_tree();
-    add_exclude_line(tree, &format!("/{}/omo-*/", below.display())).map_err(file_error(&exclude_file(tree)))
+    add_exclude_line(tree, &format!("/{}/omo-*/", below.display()))
+        .map_err(file_error(&exclude_file(tree)))
 }
 
 /// Makes the folder of a whole worktree again after it was removed: its files are written as they were staged, and its
@@ -138,7 +155,9 @@ fn remake(repository: &GitRepository, path: &Path, folder: &Path) -> Result<(), 
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(file_error(&part)(error)),
         _ => fs::create_dir_all(&part).map_err(file_error(&part))?,
     }
-    repository.seen_from_worktree(&part, folder).git(&["checkout-index", "--all", "--quiet"])?;
+    repository
+        .seen_from_worktree(&part, folder)
+        .git(&["checkout-index", "--all", "--quiet"])?;
     write_dot_git(&part, folder)?;
     fs::rename(&part, path).map_err(file_error(path))
 }
@@ -153,11 +172,18 @@ fn refuse_taken(repository: &GitRepository, path: &Path) -> Result<(), WorktreeE
     if git_folder_of(repository, path).is_some() {
         // A worktree without its files, whose git folder is there: what only git's folder holds has
         // to be kept first.
-        return Err(WorktreeError::Taken { path: path.to_owned() });
+        return Err(WorktreeError::Taken {
+            path: path.to_owned(),
+        });
     }
     let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
-    if path.symlink_metadata().is_ok_and(|found| !found.is_dir() || !is_empty()) {
-        return Err(WorktreeError::Taken { path: path.to_owned() });
+    if path
+        .symlink_metadata()
+        .is_ok_and(|found| !found.is_dir() || !is_empty())
+    {
+        return Err(WorktreeError::Taken {
+            path: path.to_owned(),
+        });
     }
     refuse_links(repository, path)
 }
@@ -167,7 +193,9 @@ fn refuse_taken(repository: &GitRepository, path: &Path) -> Result<(), WorktreeE
 /// `.claude`, is followed.
 fn refuse_links(repository: &GitRepository, path: &Path) -> Result<(), WorktreeError> {
     if path.is_symlink() {
-        return Err(WorktreeError::Taken { path: path.to_owned() });
+        return Err(WorktreeError::Taken {
+            path: path.to_owned(),
+        });
     }
     if USER_FOLDER.get().is_some() {
         // A place of the user's choice, in no repository.
@@ -189,9 +217,15 @@ fn refuse_links(repository: &GitRepository, path: &Path) -> Result<(), WorktreeE
 }
 
 fn is_tracked(repository: &GitRepository, path: &Path) -> Result<bool, GitFailed> {
-    let path = path.strip_prefix(repository.top()).unwrap_or(path).to_string_lossy().into_owned();
+    let path = path
+        .strip_prefix(repository.top())
+        .unwrap_or(path)
+        .to_string_lossy()
+        .into_owned();
     let pathspec = format!(":(top,literal){path}");
-    Ok(!repository.git(&["ls-files", "-z", "--", &pathspec])?.is_empty())
+    Ok(!repository
+        .git(&["ls-files", "-z", "--", &pathspec])?
+        .is_empty())
 }
 
 /// Makes the folder that worktrees lie in: a run that cannot have any is not opened.
@@ -231,7 +265,13 @@ pub(crate) fn included_paths(
     if !list.symlink_metadata().is_ok_and(|found| found.is_file()) {
         return Ok(Vec::new());
     }
-    let arguments = ["ls-files", "-z", "--others", "--ignored", &format!("--exclude-from={}", list.display())];
+    let arguments = [
+        "ls-files",
+        "-z",
+        "--others",
+        "--ignored",
+        &format!("--exclude-from={}", list.display()),
+    ];
     let (status, named) = git(&arguments, &[])?;
     if status != 0 {
         return Err(GitFailed::new(arguments.join(" "), top));

@@ -16,7 +16,9 @@ use crate::repository::GitRepository;
 pub fn follow_renamed_folder(repository: &GitRepository, old: &Path) -> Result<(), WorktreeError> {
     for folder in git_folders(repository) {
         let noted = noted_place(&folder);
-        let Some(before) = noted.parent() else { continue };
+        let Some(before) = noted.parent() else {
+            continue;
+        };
         let (now, is_lost) = match before.strip_prefix(old) {
             Ok(below) => (repository.top().join(below), !before.exists()),
             Err(_) => (before.to_owned(), leads_below(before, old)),
@@ -34,5 +36,6 @@ pub fn follow_renamed_folder(repository: &GitRepository, old: &Path) -> Result<(
 
 fn leads_below(path: &Path, folder: &Path) -> bool {
     let text = fs::read_to_string(path.join(".git")).unwrap_or_default();
-    text.strip_prefix("gitdir: ").is_some_and(|leads_to| Path::new(leads_to.trim_end()).starts_with(folder))
+    text.strip_prefix("gitdir: ")
+        .is_some_and(|leads_to| Path::new(leads_to.trim_end()).starts_with(folder))
 }

@@ -43,7 +43,9 @@ pub(super) fn open_worktree(
 ) -> Result<Option<GitRepository>, WorktreeError> {
     let path = name.path(repository);
     match git_folder_of(repository, &path) {
-        Some(folder) if dot_git(&path, &folder) == DotGit::Foreign => Err(WorktreeError::Taken { path }),
+        Some(folder) if dot_git(&path, &folder) == DotGit::Foreign => {
+            Err(WorktreeError::Taken { path })
+        }
         folder => Ok(folder.map(|folder| repository.seen_from_worktree(&path, &folder))),
     }
 }
@@ -57,14 +59,27 @@ pub(super) struct WorktreeHeads {
 impl WorktreeHeads {
     pub(super) fn read(inside: &GitRepository, name: &WorkerName) -> Result<Self, WorktreeError> {
         let branch = name.branch_reference();
-        if let Some([branch, commit, tree]) =
-            inside.resolve_all([&format!("{branch}^{{commit}}"), "HEAD^{commit}", "HEAD^{tree}"])?
-        {
-            return Ok(Self { branch: Some(branch), commit: Some(commit), tree: Some(tree) });
+        if let Some([branch, commit, tree]) = inside.resolve_all([
+            &format!("{branch}^{{commit}}"),
+            "HEAD^{commit}",
+            "HEAD^{tree}",
+        ])? {
+            return Ok(Self {
+                branch: Some(branch),
+                commit: Some(commit),
+                tree: Some(tree),
+            });
         }
         let commit = inside.commit_of("HEAD")?;
-        let tree = commit.as_deref().map(|commit| inside.tree_of(commit)).transpose()?;
-        Ok(Self { branch: inside.commit_of(&branch)?, commit, tree })
+        let tree = commit
+            .as_deref()
+            .map(|commit| inside.tree_of(commit))
+            .transpose()?;
+        Ok(Self {
+            branch: inside.commit_of(&branch)?,
+            commit,
+            tree,
+        })
     }
 }
 
@@ -82,26 +97,45 @@ pub(super) fn keep_work(
     let commit = keep_objects(repository, name, &raw.held, heads, integrated)?;
     let (mut paths, mut left_behind) = (Vec::new(), Vec::new());
     if inside.top().is_dir() {
-        let list = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
+        let list = [
+            "ls-files",
+            "-z",
+            "--others",
+            "--ignored",
+            "--exclude-standard",
+            "--directory",
+        ];
         let ignored = inside.git(&list)?;
         let ignored = parts(&ignored).map(path_of);
-        paths.extend(ignored.filter(|path| !is_built(path)).map(|path| (path, is_built as fn(&Path) -> bool)));
+        paths.extend(
+            ignored
+                .filter(|path| !is_built(path))
+                .map(|path| (path, is_built as fn(&Path) -> bool)),
+        );
     }
     for path in &raw.submodules {
         let folder = inside.top().join(path);
         // An own folder in place of a file: its whole history lies there.
-        if !folder.join(".git").is_dir() && keep_submodule(repository, name, inside, &folder).is_none() {
+        if !folder.join(".git").is_dir()
+            && keep_submodule(repository, name, inside, &folder).is_none()
+        {
             left_behind.push(path.to_string_lossy().into_owned());
         }
     }
     // A repository is kept as it is, builds and all.
     let is_whole = |path: &&PathBuf| inside.top().join(path).join(".git").is_dir();
-    let whole = raw.nested.iter().chain(raw.submodules.iter().filter(is_whole));
+    let whole = raw
+        .nested
+        .iter()
+        .chain(raw.submodules.iter().filter(is_whole));
     paths.extend(whole.map(|path| (path.clone(), (|_| false) as fn(&Path) -> bool)));
     let mut saved = Vec::new();
     if !paths.is_empty() {
         fs::create_dir_all(files).map_err(file_error(files))?;
-        let options = CopyOptions { known: Some(repository.top()), ..copy_options(CopyKind::Moved) };
+        let options = CopyOptions {
+            known: Some(repository.top()),
+            ..copy_options(CopyKind::Moved)
+        };
         let mut copier = FileCopier::open(inside.top(), &[files], options)?;
         for (path, leaves_out) in paths {
             copier.options.leaves_out = leaves_out;
@@ -109,12 +143,18 @@ pub(super) fn keep_work(
         }
         (saved, left_behind) = (copier.copied, [copier.not_copied, left_behind].concat());
     }
-    Ok(RescuedWork { reference: name.keep_reference(), commit, copied: saved, not_copied: left_behind })
+    Ok(RescuedWork {
+        reference: name.keep_reference(),
+        commit,
+        copied: saved,
+        not_copied: left_behind,
+    })
 }
 
 fn is_built(path: &Path) -> bool {
     let is_folder = |name: &str| name == "target" || is_left_out(name) && !BUILT.contains(&name);
-    path.components().any(|part| part.as_os_str().to_str().is_some_and(is_folder))
+    path.components()
+        .any(|part| part.as_os_str().to_str().is_some_and(is_folder))
 }
 
 fn keep_objects(
@@ -147,15 +187,29 @@ pub(super) fn keep_branch(
     integrated: Option<&str>,
 ) -> Result<RescuedWork, WorktreeError> {
     let parents = vec![branch_at.to_owned()];
-    let is_integrated = integrated.map(|within| repository.contains(within, &parents)).transpose()?.unwrap_or_default();
+    let is_integrated = integrated
+        .map(|within| repository.contains(within, &parents))
+        .transpose()?
+        .unwrap_or_default();
     // Work kept with the worktree holds more than the branch.
     let before = repository.commit_of(&name.keep_reference())?;
     let commit = match before {
         _ if is_integrated => None,
         Some(before) if repository.contains(&before, &parents)? => Some(before),
-        _ => Some(make_keep_commit(repository, name, &parents, &repository.tree_of(branch_at)?, None)?),
+        _ => Some(make_keep_commit(
+            repository,
+            name,
+            &parents,
+            &repository.tree_of(branch_at)?,
+            None,
+        )?),
     };
-    Ok(RescuedWork { reference: name.keep_reference(), commit, copied: Vec::new(), not_copied: Vec::new() })
+    Ok(RescuedWork {
+        reference: name.keep_reference(),
+        commit,
+        copied: Vec::new(),
+        not_copied: Vec::new(),
+    })
 }
 
 fn make_keep_commit(
@@ -166,14 +220,24 @@ fn make_keep_commit(
     staged: Option<&str>,
 ) -> Result<String, WorktreeError> {
     let message = format!("What the worktree of {} held", name.branch());
-    let work = WorkToKeep { name, tree, staged, message: &message };
+    let work = WorkToKeep {
+        name,
+        tree,
+        staged,
+        message: &message,
+    };
     let has_parents = |known: &str| repository.contains(known, parents);
     Ok(work.keep(repository, has_parents, || Ok(parents.to_vec()))?)
 }
 
 /// Brings the commits of a submodule, and of those within it, which lie in git's folder of the worktree, into the
 /// repository that the main checkout has for it; `None` where there is none, or something is not committed.
-fn keep_submodule(repository: &GitRepository, name: &WorkerName, inside: &GitRepository, folder: &Path) -> Option<()> {
+fn keep_submodule(
+    repository: &GitRepository,
+    name: &WorkerName,
+    inside: &GitRepository,
+    folder: &Path,
+) -> Option<()> {
     let tree = GitWorktree::at(folder)?;
     let git_folder: PathBuf = tree.git.canonicalize().ok()?;
     let own = git_folder.strip_prefix(inside.git_folder()).ok()?;
@@ -183,18 +247,46 @@ fn keep_submodule(repository: &GitRepository, name: &WorkerName, inside: &GitRep
         keep_submodule(repository, name, inside, &folder.join(inner))?;
     }
     // Submodules were looked at on their own, each without the programs that its settings name.
-    let status = ["status", "--porcelain", "--untracked-files=all", "--ignored", "--ignore-submodules=dirty"];
+    let status = [
+        "status",
+        "--porcelain",
+        "--untracked-files=all",
+        "--ignored",
+        "--ignore-submodules=dirty",
+    ];
     if !submodule.git(&status).ok()?.is_empty() {
         return None;
     }
     let main = GitRepository::open_alone(&main_folder, &main_folder)?;
     let kept = name.keep_reference();
-    let (heads, head) = (format!("+refs/*:{kept}/refs/*"), format!("+HEAD:{kept}/HEAD"));
+    let (heads, head) = (
+        format!("+refs/*:{kept}/refs/*"),
+        format!("+HEAD:{kept}/HEAD"),
+    );
     let from = git_folder.to_str()?;
     // The settings could lead the fetch elsewhere, through a program.
     let ways = [("GIT_ALLOW_PROTOCOL", OsStr::new("file"))];
-    main.git_with(&["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", from, &heads, &head], &ways, &[])
-        .ok()?;
-    let forgotten = ["rev-list", "--max-count=1", "--reflog", "--not", "--all", "HEAD"];
+    main.git_with(
+        &[
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--no-recurse-submodules",
+            from,
+            &heads,
+            &head,
+        ],
+        &ways,
+        &[],
+    )
+    .ok()?;
+    let forgotten = [
+        "rev-list",
+        "--max-count=1",
+        "--reflog",
+        "--not",
+        "--all",
+        "HEAD",
+    ];
     submodule.git(&forgotten).ok()?.is_empty().then_some(())
 }

@@ -23,8 +23,14 @@ const MAX_FILE: u64 = 16 * 1024 * 1024;
 const INDEXES: [&str; 3] = ["index", INDEX, FIRST_INDEX];
 /// Has git take files as their bytes are.
 const AS_BYTES: [&str; 4] = ["-c", "core.autocrlf=false", "-c", "core.safecrlf=false"];
-const STATUS: [&str; 6] =
-    ["status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=all"];
+const STATUS: [&str; 6] = [
+    "status",
+    "--porcelain",
+    "-z",
+    "--untracked-files=normal",
+    "--no-renames",
+    "--ignore-submodules=all",
+];
 /// Folders of references that each worktree has for itself.
 const OWN_REFERENCES: [&str; 3] = ["refs/worktree", "refs/bisect", "refs/rewritten"];
 /// git's folder of references that are no files.
@@ -80,7 +86,10 @@ impl GitDirFingerprint {
     fn read(inside: &GitRepository) -> Result<Self, WorktreeError> {
         let mut names = BTreeSet::new();
         collect_names(inside.git_folder(), 0, &mut names)?;
-        Ok(Self { index: file_mark(&inside.git_folder().join("index")), names })
+        Ok(Self {
+            index: file_mark(&inside.git_folder().join("index")),
+            names,
+        })
     }
 }
 
@@ -91,23 +100,44 @@ fn is_unchanged(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<boo
     if is_reftable(inside) || !has_files || GitDirFingerprint::read(inside)? != *signs {
         return Ok(false);
     }
-    let changed = ["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"];
-    Ok(index.git(&[AS_BYTES.as_slice(), &changed].concat(), &[])?.is_empty())
+    let changed = [
+        "ls-files",
+        "-z",
+        "--modified",
+        "--deleted",
+        "--others",
+        "--exclude-standard",
+    ];
+    Ok(index
+        .git(&[AS_BYTES.as_slice(), &changed].concat(), &[])?
+        .is_empty())
 }
 
 /// Looks at a worktree, which is `inside`; nothing in it is changed.
 /// `tree_of_head` is the tree of the commit that is checked out.
-pub(super) fn read_state(inside: &GitRepository, tree_of_head: Option<&str>) -> Result<WorktreeState, WorktreeError> {
+pub(super) fn read_state(
+    inside: &GitRepository,
+    tree_of_head: Option<&str>,
+) -> Result<WorktreeState, WorktreeError> {
     let index = PrivateIndex::without_attributes(inside, inside.git_folder().join(INDEX))?;
     let fresh = || index.remove().map_err(file_error(&index.path));
-    let begin_with = |name: &str| index.copy(&inside.git_folder().join(name)).map_err(file_error(&index.path));
+    let begin_with = |name: &str| {
+        index
+            .copy(&inside.git_folder().join(name))
+            .map_err(file_error(&index.path))
+    };
     let add_entries = |entries: &[u8]| index.git(&["update-index", "-z", "--index-info"], entries);
     fresh()?;
     let signs = GitDirFingerprint::read(inside)?;
     let state = |tree, staged| {
         let (commits, signs) = (named_commits(inside, &signs)?, signs.clone());
         Ok(WorktreeState {
-            held: HeldWork { tree, staged, commits, signs },
+            held: HeldWork {
+                tree,
+                staged,
+                commits,
+                signs,
+            },
             submodules: Vec::new(),
             nested: Vec::new(),
         })
@@ -117,13 +147,19 @@ pub(super) fn read_state(inside: &GitRepository, tree_of_head: Option<&str>) -> 
         && is_plain(&tagged)
         && inside.top().is_dir()
         && begin_with("index")?
-        && index.git(&[AS_BYTES.as_slice(), &STATUS].concat(), &[])?.is_empty()
+        && index
+            .git(&[AS_BYTES.as_slice(), &STATUS].concat(), &[])?
+            .is_empty()
     {
         return state(tree.to_owned(), tree.to_owned());
     }
     fresh()?;
     let entries = list(without_tags(&tagged).map(|(_, entry)| entry));
-    let staged = if begin_with("index")? { index.tree().ok() } else { None };
+    let staged = if begin_with("index")? {
+        index.tree().ok()
+    } else {
+        None
+    };
     let staged = if let Some(tree) = staged {
         tree
     } else {
@@ -144,7 +180,10 @@ pub(super) fn read_state(inside: &GitRepository, tree_of_head: Option<&str>) -> 
     if is_sparse {
         // A file that was never checked out was not deleted either.
         let listed = inside.git(&["ls-files", "-t", "-z"])?;
-        index.git(&["update-index", "-z", "--skip-worktree", "--stdin"], &not_checked_out(&listed))?;
+        index.git(
+            &["update-index", "-z", "--skip-worktree", "--stdin"],
+            &not_checked_out(&listed),
+        )?;
     }
     // git lists a repository within the worktree as a folder.
     let others = index.git(&["ls-files", "-z", "--others", "--exclude-standard"], &[])?;
@@ -154,15 +193,30 @@ pub(super) fn read_state(inside: &GitRepository, tree_of_head: Option<&str>) -> 
     if !modules.is_empty() {
         add_entries(&submodule_heads(inside.top(), &modules))?;
     }
-    let left_out = nested.iter().chain(&modules).map(|path| format!(":(exclude,literal){}", path.display()));
+    let left_out = nested
+        .iter()
+        .chain(&modules)
+        .map(|path| format!(":(exclude,literal){}", path.display()));
     let left_out: Vec<String> = left_out.collect();
     let add = ["add", "--all", "--sparse", "--", "."];
-    let arguments: Vec<&str> = AS_BYTES.into_iter().chain(add).chain(left_out.iter().map(String::as_str)).collect();
+    let arguments: Vec<&str> = AS_BYTES
+        .into_iter()
+        .chain(add)
+        .chain(left_out.iter().map(String::as_str))
+        .collect();
     index.git(&arguments, &[])?;
     let tree = index.tree()?;
-    let taken = if tree == staged { entries } else { index.git(&["ls-files", "-s", "-z"], &[])? };
+    let taken = if tree == staged {
+        entries
+    } else {
+        index.git(&["ls-files", "-s", "-z"], &[])?
+    };
     let submodules = populated_submodules(inside.top(), &taken);
-    Ok(WorktreeState { submodules, nested, ..state(tree, staged)? })
+    Ok(WorktreeState {
+        submodules,
+        nested,
+        ..state(tree, staged)?
+    })
 }
 
 /// The entries of an index, each with the letter that `git ls-files -v` puts before it.
@@ -173,19 +227,28 @@ fn without_tags(tagged: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
 /// An index of which git looks at each file by itself: none is said to be unchanged or absent, or
 /// in conflict, and none is a submodule.
 fn is_plain(tagged: &[u8]) -> bool {
-    without_tags(tagged).all(|(tag, entry)| tag == b"H " && !entry.starts_with(SUBMODULE.as_bytes()))
+    without_tags(tagged)
+        .all(|(tag, entry)| tag == b"H " && !entry.starts_with(SUBMODULE.as_bytes()))
 }
 
 /// Remembers the index of a worktree before a worker begins there.
-pub(super) fn remember_index(repository: &GitRepository, folder: &Path) -> Result<(), WorktreeError> {
+pub(super) fn remember_index(
+    repository: &GitRepository,
+    folder: &Path,
+) -> Result<(), WorktreeError> {
     let first = PrivateIndex::new(repository, folder.join(FIRST_INDEX));
-    first.copy(&folder.join("index")).map(drop).map_err(file_error(&first.path))
+    first
+        .copy(&folder.join("index"))
+        .map(drop)
+        .map_err(file_error(&first.path))
 }
 
 /// Entries of an index that are submodules and are checked out, or look like that.
 pub(super) fn populated_submodules(top: &Path, entries: &[u8]) -> Vec<PathBuf> {
     let modules = submodules(entries).map(path_of);
-    modules.filter(|path| top.join(path).join(".git").symlink_metadata().is_ok()).collect()
+    modules
+        .filter(|path| top.join(path).join(".git").symlink_metadata().is_ok())
+        .collect()
 }
 
 /// The commits that are checked out in submodules, as an index takes them.
@@ -204,7 +267,9 @@ fn submodule_heads(top: &Path, modules: &[PathBuf]) -> Vec<u8> {
 fn every_stage(entries: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(entries.len());
     for (about, path) in git_output::entries(entries) {
-        let Some((stage, about)) = about.split_last() else { continue };
+        let Some((stage, about)) = about.split_last() else {
+            continue;
+        };
         out.extend([about, b"0\t", path].concat());
         if *stage != b'0' {
             out.extend_from_slice(b".omo-stage-");
@@ -223,7 +288,10 @@ fn not_checked_out(listed: &[u8]) -> Vec<u8> {
 
 /// Every commit that git's folder of a worktree names: HEAD and its history, what is merged, picked or
 /// rebased at the moment, and references that no other worktree sees.
-fn named_commits(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<Vec<String>, WorktreeError> {
+fn named_commits(
+    inside: &GitRepository,
+    signs: &GitDirFingerprint,
+) -> Result<Vec<String>, WorktreeError> {
     let mut names = signs.names.clone();
     if is_reftable(inside) {
         // References kept in one file for all are no text.
@@ -234,15 +302,21 @@ fn named_commits(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<Ve
             names.extend(names_in(&said));
         }
     }
-    let asked: String = names.iter().flat_map(|name| [name, "^{commit}\n"]).collect();
+    let asked: String = names
+        .iter()
+        .flat_map(|name| [name, "^{commit}\n"])
+        .collect();
     if asked.is_empty() {
         return Ok(Vec::new());
     }
     let check = ["cat-file", "--batch-check=%(objecttype) %(objectname)"];
     let said = inside.git_with(&check, &[], asked.as_bytes())?;
     let said = lossy_text(&said);
-    let commits: BTreeSet<String> =
-        said.lines().filter_map(|line| line.strip_prefix("commit ")).map(str::to_owned).collect();
+    let commits: BTreeSet<String> = said
+        .lines()
+        .filter_map(|line| line.strip_prefix("commit "))
+        .map(str::to_owned)
+        .collect();
     Ok(commits.into_iter().collect())
 }
 
@@ -250,17 +324,25 @@ pub(super) fn is_reftable(inside: &GitRepository) -> bool {
     inside.common().join(REFTABLE).is_dir()
 }
 
-fn collect_names(folder: &Path, depth: usize, names: &mut BTreeSet<String>) -> Result<(), WorktreeError> {
+fn collect_names(
+    folder: &Path,
+    depth: usize,
+    names: &mut BTreeSet<String>,
+) -> Result<(), WorktreeError> {
     for entry in fs::read_dir(folder).map_err(file_error(folder))?.flatten() {
         let (path, name) = (entry.path(), entry.file_name());
-        let Ok(kind) = entry.file_type() else { continue };
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
         // Submodules are looked at on their own; an index names no commit.
         if kind.is_dir() && name != "modules" && depth < MAX_DEPTH {
             collect_names(&path, depth + 1, names)?;
         } else if kind.is_file() && !INDEXES.iter().any(|index| name == *index) {
             let mut bytes = Vec::new();
             if let Some(file) = regular_file::open(&path).map_err(file_error(&path))? {
-                file.take(MAX_FILE).read_to_end(&mut bytes).map_err(file_error(&path))?;
+                file.take(MAX_FILE)
+                    .read_to_end(&mut bytes)
+                    .map_err(file_error(&path))?;
             }
             names.extend(names_in(&bytes));
         }
@@ -270,8 +352,12 @@ fn collect_names(folder: &Path, depth: usize, names: &mut BTreeSet<String>) -> R
 
 /// Every word of a text that could be the name of an object; that of nothing at all is none.
 fn names_in(text: &[u8]) -> impl Iterator<Item = String> {
-    let words = text.split(|byte| !byte.is_ascii_hexdigit()).filter_map(|word| std::str::from_utf8(word).ok());
-    words.filter(|word| is_object_name(word) && word.bytes().any(|byte| byte != b'0')).map(str::to_owned)
+    let words = text
+        .split(|byte| !byte.is_ascii_hexdigit())
+        .filter_map(|word| std::str::from_utf8(word).ok());
+    words
+        .filter(|word| is_object_name(word) && word.bytes().any(|byte| byte != b'0'))
+        .map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -281,7 +367,8 @@ mod tests {
     #[test]
     fn each_side_of_a_conflict_keeps_a_name() {
         let entries = b"100644 aa 0\tplain\x00100755 bb 1\ta\x00120000 cc 3\ta\x00";
-        let expected = b"100644 aa 0\tplain\x00100755 bb 0\ta.omo-stage-1\x00120000 cc 0\ta.omo-stage-3\x00";
+        let expected =
+            b"100644 aa 0\tplain\x00100755 bb 0\ta.omo-stage-1\x00120000 cc 0\ta.omo-stage-3\x00";
         assert_eq!(every_stage(entries), expected);
     }
 
@@ -295,14 +382,22 @@ mod tests {
             (b"M 100644 aa 1\ta\0", false),
             (b"H 160000 aa 0\tsub\0", false),
         ] {
-            assert_eq!(is_plain(tagged), expected, "{}", String::from_utf8_lossy(tagged));
+            assert_eq!(
+                is_plain(tagged),
+                expected,
+                "{}",
+                String::from_utf8_lossy(tagged)
+            );
         }
     }
 
     #[test]
     fn only_full_names_are_asked_for() {
         let (one, none) = ("ab".repeat(20), "0".repeat(40));
-        let text = format!("{none} {one} me <a@b> 1\tcommit: abc\npick {one} x\n{}", "c".repeat(41));
+        let text = format!(
+            "{none} {one} me <a@b> 1\tcommit: abc\npick {one} x\n{}",
+            "c".repeat(41)
+        );
         let found: Vec<String> = names_in(text.as_bytes()).collect();
         assert_eq!(found, [one.clone(), one]);
     }

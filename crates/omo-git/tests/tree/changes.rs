@@ -16,7 +16,14 @@ const RUN: &str = "../run/1";
 
 impl Repository {
     fn snapshot(&self) -> TreeSnapshot {
-        of(&ProvedWorktree::of_project(&self.top), &self.state_home(), RUN, &[]).take_tree().unwrap()
+        of(
+            &ProvedWorktree::of_project(&self.top),
+            &self.state_home(),
+            RUN,
+            &[],
+        )
+        .take_tree()
+        .unwrap()
     }
 
     /// What differs, each path with a letter before it.
@@ -29,18 +36,43 @@ impl Repository {
     }
 }
 
-fn of<'a>(worktree: &'a ProvedWorktree, state_home: &'a Path, run_id: &'a str, own: &'a [&'a str]) -> Snapshots<'a> {
-    Snapshots { worktree, state_home, run_id, own }
+fn of<'a>(
+    worktree: &'a ProvedWorktree,
+    state_home: &'a Path,
+    run_id: &'a str,
+    own: &'a [&'a str],
+) -> Snapshots<'a> {
+    Snapshots {
+        worktree,
+        state_home,
+        run_id,
+        own,
+    }
 }
 
-fn differs_in(root: &Path, state_home: &Path, from: &TreeSnapshot, to: &TreeSnapshot) -> Vec<String> {
-    let found = of(&ProvedWorktree::of_project(root), state_home, RUN, &["report.md"]).changed_paths(from, to).unwrap();
+fn differs_in(
+    root: &Path,
+    state_home: &Path,
+    from: &TreeSnapshot,
+    to: &TreeSnapshot,
+) -> Vec<String> {
+    let found = of(
+        &ProvedWorktree::of_project(root),
+        state_home,
+        RUN,
+        &["report.md"],
+    )
+    .changed_paths(from, to)
+    .unwrap();
     let letter = |kind| match kind {
         PathChangeKind::Added => 'A',
         PathChangeKind::Modified => 'M',
         PathChangeKind::Deleted => 'D',
     };
-    found.iter().map(|change| format!("{} {}", letter(change.kind), change.path)).collect()
+    found
+        .iter()
+        .map(|change| format!("{} {}", letter(change.kind), change.path))
+        .collect()
 }
 
 #[test]
@@ -48,12 +80,25 @@ fn changes_are_known_whatever_the_stages_of_an_open_conflict() {
     let it = Repository::new();
     let before = it.snapshot();
     let blob = it.git(&["rev-parse", "HEAD:a.txt"]);
-    let stages = [1, 2, 3].map(|stage| format!("100644 {} {stage}\ta.txt\n", blob.trim())).concat();
-    fs::write(it.top.join("stages"), format!("0 {} 0\ta.txt\n{stages}", "0".repeat(blob.trim().len()))).unwrap();
+    let stages = [1, 2, 3]
+        .map(|stage| format!("100644 {} {stage}\ta.txt\n", blob.trim()))
+        .concat();
+    fs::write(
+        it.top.join("stages"),
+        format!("0 {} 0\ta.txt\n{stages}", "0".repeat(blob.trim().len())),
+    )
+    .unwrap();
     let stages = fs::File::open(it.top.join("stages")).unwrap();
     fs::remove_file(it.top.join("stages")).unwrap();
     let mut git = std::process::Command::new("git");
-    assert!(git.args(["update-index", "--index-info"]).current_dir(&it.top).stdin(stages).status().unwrap().success());
+    assert!(
+        git.args(["update-index", "--index-info"])
+            .current_dir(&it.top)
+            .stdin(stages)
+            .status()
+            .unwrap()
+            .success()
+    );
     assert_eq!(it.differs(&before, &it.snapshot()), [""; 0]);
     it.write("src/b.txt", "other\n");
     assert_eq!(it.differs(&before, &it.snapshot()), ["M src/b.txt"]);
@@ -109,7 +154,10 @@ fn a_difference_is_found_when_the_repository_has_forgotten_everything() {
     let as_text = serde_json::to_string(&before).unwrap();
     fs::remove_dir_all(it.top.join(".git/objects")).unwrap();
     fs::create_dir(it.top.join(".git/objects")).unwrap();
-    assert_eq!(it.differs(&serde_json::from_str(&as_text).unwrap(), &after), ["M src/c.txt"]);
+    assert_eq!(
+        it.differs(&serde_json::from_str(&as_text).unwrap(), &after),
+        ["M src/c.txt"]
+    );
 }
 
 #[test]
@@ -140,10 +188,19 @@ fn a_setting_or_a_reference_of_the_repository_hides_nothing() {
     it.write("ä.txt", "one\n");
     fs::remove_file(it.top.join("a.txt")).unwrap();
     let after = it.snapshot();
-    let name = |tree: &TreeSnapshot| serde_json::to_value(tree).unwrap()["tree"].as_str().unwrap().to_owned();
+    let name = |tree: &TreeSnapshot| {
+        serde_json::to_value(tree).unwrap()["tree"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
     // As a work tree's own git would show the one in the place of the other.
     fs::create_dir_all(it.top.join(".git/refs/replace")).unwrap();
-    fs::write(it.top.join(".git/refs/replace").join(name(&after)), format!("{}\n", name(&before))).unwrap();
+    fs::write(
+        it.top.join(".git/refs/replace").join(name(&after)),
+        format!("{}\n", name(&before)),
+    )
+    .unwrap();
     assert_eq!(it.differs(&before, &after), ["D a.txt", "A ä.txt"]);
 }
 
@@ -161,9 +218,21 @@ fn line_ends_that_git_would_refuse_are_reported() {
 fn a_change_in_a_submodule_is_one_of_the_submodule() {
     let inner = Repository::called("inner");
     let it = Repository::new();
-    it.git(&["submodule", "--quiet", "add", inner.top.to_str().unwrap(), "libs/inner"]);
+    it.git(&[
+        "submodule",
+        "--quiet",
+        "add",
+        inner.top.to_str().unwrap(),
+        "libs/inner",
+    ]);
     it.git(&["config", "diff.ignoreSubmodules", "all"]);
-    it.git(&["config", "-f", ".gitmodules", "submodule.libs/inner.ignore", "all"]);
+    it.git(&[
+        "config",
+        "-f",
+        ".gitmodules",
+        "submodule.libs/inner.ignore",
+        "all",
+    ]);
     let before = it.snapshot();
     it.write("libs/inner/a.txt", "changed\n");
     let changed = it.snapshot();
@@ -181,18 +250,31 @@ fn a_project_below_the_top_sees_its_own_paths() {
     let it = Repository::new();
     it.write("web/app/a.txt", "x");
     let (root, home) = (it.top.join("web/app"), it.state_home());
-    let before = of(&ProvedWorktree::of_project(&root), &home, RUN, &[]).take_tree().unwrap();
+    let before = of(&ProvedWorktree::of_project(&root), &home, RUN, &[])
+        .take_tree()
+        .unwrap();
     it.write("web/app/a.txt", "y");
     it.write("web/lib/b.txt", "y");
     it.write("report.md", "another one's");
     it.write("web/app/report.md", "omo's own");
-    let after = of(&ProvedWorktree::of_project(&root), &home, RUN, &[]).take_tree().unwrap();
-    assert_eq!(differs_in(&root, &home, &before, &after), ["A ../../report.md", "A ../lib/b.txt", "M a.txt"]);
+    let after = of(&ProvedWorktree::of_project(&root), &home, RUN, &[])
+        .take_tree()
+        .unwrap();
+    assert_eq!(
+        differs_in(&root, &home, &before, &after),
+        ["A ../../report.md", "A ../lib/b.txt", "M a.txt"]
+    );
     let it = Repository::new();
     it.write(".gitignore", "/web/\n");
     it.write("web/a.txt", "x");
     assert_eq!(
-        of(&ProvedWorktree::of_project(&it.top.join("web")), &it.state_home(), RUN, &[]).take_tree(),
+        of(
+            &ProvedWorktree::of_project(&it.top.join("web")),
+            &it.state_home(),
+            RUN,
+            &[]
+        )
+        .take_tree(),
         None,
         "what is ignored is not seen"
     );
@@ -203,27 +285,55 @@ fn of_two_snapshots_the_files_that_are_asked_for_are_shown() {
     let it = Repository::new();
     it.write("web/other.txt", "x\n");
     let (root, home) = (it.top.join("web"), it.state_home());
-    let snapshot = || of(&ProvedWorktree::of_project(&root), &home, RUN, &[]).take_tree().unwrap();
+    let snapshot = || {
+        of(&ProvedWorktree::of_project(&root), &home, RUN, &[])
+            .take_tree()
+            .unwrap()
+    };
     let before = snapshot();
     it.write("web/a b b", "one\ndiff --git a/x b/x\n");
     it.write("web/other.txt", "of another task\n");
     let after = snapshot();
     let files = ["a b b".to_owned()];
     let all = ["a b b".to_owned(), "other.txt".to_owned()];
-    let pairs =
-        [(&before, &after, &files[..]), (&after, &after, &files), (&after, &before, &files), (&before, &after, &all)];
+    let pairs = [
+        (&before, &after, &files[..]),
+        (&after, &after, &files),
+        (&after, &before, &files),
+        (&before, &after, &all),
+    ];
     let pairs = pairs.map(|(from, to, files)| SnapshotPair { from, to, files });
-    let told = of(&ProvedWorktree::of_project(&root), &home, RUN, &[]).differences(&pairs).unwrap();
-    assert!(told[0].ends_with("+one\n+diff --git a/x b/x\n") && !told[0].contains("another"), "{}", told[0]);
+    let told = of(&ProvedWorktree::of_project(&root), &home, RUN, &[])
+        .differences(&pairs)
+        .unwrap();
+    assert!(
+        told[0].ends_with("+one\n+diff --git a/x b/x\n") && !told[0].contains("another"),
+        "{}",
+        told[0]
+    );
     assert_eq!(told[1], "");
-    assert!(told[2].ends_with("-one\n-diff --git a/x b/x\n"), "{}", told[2]);
+    assert!(
+        told[2].ends_with("-one\n-diff --git a/x b/x\n"),
+        "{}",
+        told[2]
+    );
     assert!(told[3].contains("+of another task\n"), "{}", told[3]);
 }
 
 /// The lines that were added, each as `file:line text`.
 fn added_in(root: &Path, state_home: &Path, from: &TreeSnapshot, to: &TreeSnapshot) -> Vec<String> {
-    let found = of(&ProvedWorktree::of_project(root), state_home, RUN, &["report.md"]).added_lines(from, to).unwrap();
-    found.iter().map(|added| format!("{}:{} {}", added.file, added.line, added.text)).collect()
+    let found = of(
+        &ProvedWorktree::of_project(root),
+        state_home,
+        RUN,
+        &["report.md"],
+    )
+    .added_lines(from, to)
+    .unwrap();
+    found
+        .iter()
+        .map(|added| format!("{}:{} {}", added.file, added.line, added.text))
+        .collect()
 }
 
 #[test]
@@ -257,13 +367,26 @@ fn every_line_that_a_task_adds_is_reported() {
     ];
     assert_eq!(added_in(&it.top, &home, &before, &after), expected);
     assert_eq!(added_in(&it.top, &home, &after, &after), [""; 0]);
-    let again: TreeSnapshot = serde_json::from_str(&serde_json::to_string(&after).unwrap()).unwrap();
-    assert_eq!(added_in(&it.top, &home, &before, &again), expected, "as the ledger keeps it");
+    let again: TreeSnapshot =
+        serde_json::from_str(&serde_json::to_string(&after).unwrap()).unwrap();
+    assert_eq!(
+        added_in(&it.top, &home, &before, &again),
+        expected,
+        "as the ledger keeps it"
+    );
     let below = it.top.join("new");
     let seen = added_in(&below, &home, &before, &after);
-    assert!(seen.contains(&"../a.txt:1 other".to_owned()) && seen.contains(&"한 글.txt:3 last".to_owned()), "{seen:?}");
+    assert!(
+        seen.contains(&"../a.txt:1 other".to_owned())
+            && seen.contains(&"한 글.txt:3 last".to_owned()),
+        "{seen:?}"
+    );
     let bad: TreeSnapshot = serde_json::from_str(r#"{"tree":"--output=hit"}"#).unwrap();
-    assert!(of(&ProvedWorktree::of_project(&it.top), &home, RUN, &[]).added_lines(&bad, &after).is_none());
+    assert!(
+        of(&ProvedWorktree::of_project(&it.top), &home, RUN, &[])
+            .added_lines(&bad, &after)
+            .is_none()
+    );
 }
 
 #[test]
@@ -274,11 +397,35 @@ fn a_large_file_does_not_hide_the_lines_behind_it() {
     it.write("src/b.txt", "two\nthree\n");
     it.write("src/long.js", &format!("{}\nend\n", "x".repeat(1_000_000)));
     let after = it.snapshot();
-    let found = of(&ProvedWorktree::of_project(&it.top), &home, RUN, &[]).added_lines(&before, &after).unwrap();
-    assert_eq!(found.iter().filter(|line| line.file == "a/data.csv").last().unwrap().line, 200_000);
-    let others: Vec<_> = found.iter().filter(|line| line.file != "a/data.csv").collect();
-    let seen: Vec<_> = others.iter().map(|line| (line.file.as_str(), line.line, line.text.len())).collect();
-    assert_eq!(seen, [("src/b.txt", 2, 5), ("src/long.js", 1, 2_000), ("src/long.js", 2, 3)], "a line is cut");
+    let found = of(&ProvedWorktree::of_project(&it.top), &home, RUN, &[])
+        .added_lines(&before, &after)
+        .unwrap();
+    assert_eq!(
+        found
+            .iter()
+            .filter(|line| line.file == "a/data.csv")
+            .last()
+            .unwrap()
+            .line,
+        200_000
+    );
+    let others: Vec<_> = found
+        .iter()
+        .filter(|line| line.file != "a/data.csv")
+        .collect();
+    let seen: Vec<_> = others
+        .iter()
+        .map(|line| (line.file.as_str(), line.line, line.text.len()))
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            ("src/b.txt", 2, 5),
+            ("src/long.js", 1, 2_000),
+            ("src/long.js", 2, 3)
+        ],
+        "a line is cut"
+    );
 }
 
 #[test]
@@ -289,10 +436,13 @@ fn each_run_has_its_own_snapshots_until_they_are_forgotten() {
     let (home, before) = (it.state_home(), it.snapshot());
     it.write("a.txt", "other\n");
     let after = it.snapshot();
-    of(&ProvedWorktree::of_project(&it.top), &home, "other", &[]).take_tree().unwrap();
+    of(&ProvedWorktree::of_project(&it.top), &home, "other", &[])
+        .take_tree()
+        .unwrap();
     assert_eq!(fs::read_dir(it.snapshots()).unwrap().count(), 2);
     assert_eq!(
-        of(&ProvedWorktree::of_project(&it.top), &home, "other", &[]).changed_paths(&before, &after),
+        of(&ProvedWorktree::of_project(&it.top), &home, "other", &[])
+            .changed_paths(&before, &after),
         None,
         "another run's"
     );
@@ -305,18 +455,48 @@ fn each_run_has_its_own_snapshots_until_they_are_forgotten() {
     );
     forget_snapshots(&home, RUN).unwrap();
     forget_snapshots(&home, "never").unwrap();
-    assert!(!home.join("run").exists() && !home.join("omo/run").exists(), "the name of a run is no path");
+    assert!(
+        !home.join("run").exists() && !home.join("omo/run").exists(),
+        "the name of a run is no path"
+    );
 }
 
 #[test]
 fn where_git_can_say_nothing_there_is_no_snapshot() {
     let temp = tempfile::tempdir().unwrap();
-    assert_eq!(of(&ProvedWorktree::of_project(temp.path()), &temp.path().join("state"), RUN, &[]).take_tree(), None);
+    assert_eq!(
+        of(
+            &ProvedWorktree::of_project(temp.path()),
+            &temp.path().join("state"),
+            RUN,
+            &[]
+        )
+        .take_tree(),
+        None
+    );
     let it = Repository::new();
     fs::write(it.top.join(".git/index"), "no index").unwrap();
-    assert_eq!(of(&ProvedWorktree::of_project(&it.top), &it.state_home(), RUN, &[]).take_tree(), None);
+    assert_eq!(
+        of(
+            &ProvedWorktree::of_project(&it.top),
+            &it.state_home(),
+            RUN,
+            &[]
+        )
+        .take_tree(),
+        None
+    );
     let bad: TreeSnapshot = serde_json::from_str(r#"{"tree":"--output=hit"}"#).unwrap();
-    assert_eq!(of(&ProvedWorktree::of_project(&it.top), &it.state_home(), RUN, &[]).changed_paths(&bad, &bad), None);
+    assert_eq!(
+        of(
+            &ProvedWorktree::of_project(&it.top),
+            &it.state_home(),
+            RUN,
+            &[]
+        )
+        .changed_paths(&bad, &bad),
+        None
+    );
 }
 
 #[test]
@@ -330,12 +510,23 @@ fn the_digest_of_a_file_is_that_of_a_regular_file_of_the_project() {
     symlink("a.txt", it.top.join("in")).unwrap();
     symlink(it.temp.path(), it.top.join("up")).unwrap();
     assert_eq!(digest("in"), Some(one.clone()));
-    for path in ["out", "up/outside.txt", "../outside.txt", outside.to_str().unwrap(), "src", "missing", ""] {
+    for path in [
+        "out",
+        "up/outside.txt",
+        "../outside.txt",
+        outside.to_str().unwrap(),
+        "src",
+        "missing",
+        "",
+    ] {
         assert_eq!(digest(path), None, "{path}");
     }
     it.write("a.txt", "two\n");
     assert_ne!(digest("a.txt"), Some(one));
     let large = "x".repeat(3_000_000);
     it.write("large", &large);
-    assert_eq!(digest("large"), Some(omo_state::seal::hex_digest(large.as_bytes())));
+    assert_eq!(
+        digest("large"),
+        Some(omo_state::seal::hex_digest(large.as_bytes()))
+    );
 }

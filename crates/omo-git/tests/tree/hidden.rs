@@ -13,12 +13,36 @@ use crate::tree::{Repository, changed_since, git_in};
 type Case = (&'static str, fn(&Repository), fn(&Repository));
 
 const CASES: &[Case] = &[
-    ("fileMode", |it| set(it, "core.fileMode", "false"), |it| crate::tree::mode(it, 0o755)),
-    ("autocrlf=input", |it| set(it, "core.autocrlf", "input"), |it| it.write("a.txt", "one\r\n")),
-    ("autocrlf=true", |it| set(it, "core.autocrlf", "true"), |it| it.write("a.txt", "one\r\n")),
-    ("text=auto", |it| attributes(it, "* text=auto\n"), |it| it.write("a.txt", "one\r\n")),
-    ("eol", |it| attributes(it, "* text eol=crlf\n"), |it| it.write("a.txt", "one\r\n")),
-    ("ignoreCase", |it| set(it, "core.ignoreCase", "true"), |it| it.write("A.TXT", "another\n")),
+    (
+        "fileMode",
+        |it| set(it, "core.fileMode", "false"),
+        |it| crate::tree::mode(it, 0o755),
+    ),
+    (
+        "autocrlf=input",
+        |it| set(it, "core.autocrlf", "input"),
+        |it| it.write("a.txt", "one\r\n"),
+    ),
+    (
+        "autocrlf=true",
+        |it| set(it, "core.autocrlf", "true"),
+        |it| it.write("a.txt", "one\r\n"),
+    ),
+    (
+        "text=auto",
+        |it| attributes(it, "* text=auto\n"),
+        |it| it.write("a.txt", "one\r\n"),
+    ),
+    (
+        "eol",
+        |it| attributes(it, "* text eol=crlf\n"),
+        |it| it.write("a.txt", "one\r\n"),
+    ),
+    (
+        "ignoreCase",
+        |it| set(it, "core.ignoreCase", "true"),
+        |it| it.write("A.TXT", "another\n"),
+    ),
     (
         "symlinks",
         |it| set(it, "core.symlinks", "false"),
@@ -27,10 +51,26 @@ const CASES: &[Case] = &[
             symlink("one", it.top.join("a.txt")).unwrap();
         },
     ),
-    ("excludesFile", |it| exclude_all(it, "core.excludesFile"), |it| it.write("new.txt", "x")),
-    ("info/exclude", |it| it.write(".git/info/exclude", "*\n"), |it| it.write("new.txt", "x")),
-    ("ident", |it| attributes(it, "* ident\n"), |it| it.write("a.txt", "$Id: one $\n")),
-    ("an encoding", |it| attributes(it, "* working-tree-encoding=UTF-16\n"), |it| it.write("a.txt", "o")),
+    (
+        "excludesFile",
+        |it| exclude_all(it, "core.excludesFile"),
+        |it| it.write("new.txt", "x"),
+    ),
+    (
+        "info/exclude",
+        |it| it.write(".git/info/exclude", "*\n"),
+        |it| it.write("new.txt", "x"),
+    ),
+    (
+        "ident",
+        |it| attributes(it, "* ident\n"),
+        |it| it.write("a.txt", "$Id: one $\n"),
+    ),
+    (
+        "an encoding",
+        |it| attributes(it, "* working-tree-encoding=UTF-16\n"),
+        |it| it.write("a.txt", "o"),
+    ),
     (
         "a filter",
         |it| {
@@ -39,14 +79,46 @@ const CASES: &[Case] = &[
         },
         |it| it.write("a.txt", "two\n"),
     ),
-    ("assume-unchanged", |it| flag(it, "--assume-unchanged"), |it| it.write("a.txt", "two\n")),
-    ("skip-worktree", |it| flag(it, "--skip-worktree"), |it| it.write("a.txt", "two\n")),
-    ("skip-worktree and gone", |it| flag(it, "--skip-worktree"), |it| fs::remove_file(it.top.join("a.txt")).unwrap()),
-    ("sparse", |_| (), |it| _ = it.git(&["sparse-checkout", "set", "--no-cone", "/src/"])),
-    ("a broken setting", |it| it.write(".git/config", "[core\n"), |it| it.write("a.txt", "two\n")),
-    ("a version of another git", |it| set(it, "core.repositoryFormatVersion", "9"), |it| it.write("a.txt", "two\n")),
-    ("a broken index", |it| it.write(".git/index", "DIRC, and no more"), |it| it.write("a.txt", "two\n")),
-    ("no index", |it| fs::remove_file(it.top.join(".git/index")).unwrap(), |it| it.write("a.txt", "two\n")),
+    (
+        "assume-unchanged",
+        |it| flag(it, "--assume-unchanged"),
+        |it| it.write("a.txt", "two\n"),
+    ),
+    (
+        "skip-worktree",
+        |it| flag(it, "--skip-worktree"),
+        |it| it.write("a.txt", "two\n"),
+    ),
+    (
+        "skip-worktree and gone",
+        |it| flag(it, "--skip-worktree"),
+        |it| fs::remove_file(it.top.join("a.txt")).unwrap(),
+    ),
+    (
+        "sparse",
+        |_| (),
+        |it| _ = it.git(&["sparse-checkout", "set", "--no-cone", "/src/"]),
+    ),
+    (
+        "a broken setting",
+        |it| it.write(".git/config", "[core\n"),
+        |it| it.write("a.txt", "two\n"),
+    ),
+    (
+        "a version of another git",
+        |it| set(it, "core.repositoryFormatVersion", "9"),
+        |it| it.write("a.txt", "two\n"),
+    ),
+    (
+        "a broken index",
+        |it| it.write(".git/index", "DIRC, and no more"),
+        |it| it.write("a.txt", "two\n"),
+    ),
+    (
+        "no index",
+        |it| fs::remove_file(it.top.join(".git/index")).unwrap(),
+        |it| it.write("a.txt", "two\n"),
+    ),
     (
         "out of the index and ignored",
         |it| {
@@ -116,7 +188,10 @@ fn nothing_that_is_set_during_a_run_hides_a_change() {
 
 #[test]
 fn what_was_set_before_a_run_hides_nothing_that_is_tracked() {
-    for (what, hide, change) in CASES.iter().filter(|(what, ..)| !matches!(*what, "excludesFile" | "info/exclude")) {
+    for (what, hide, change) in CASES
+        .iter()
+        .filter(|(what, ..)| !matches!(*what, "excludesFile" | "info/exclude"))
+    {
         let it = Repository::new();
         it.id();
         hide(&it);
@@ -144,8 +219,12 @@ fn what_a_link_leads_to_counts_where_nothing_else_counts_it() {
     fs::write(it.top.join(".git/y.py"), "one").unwrap();
     symlink(".git/y.py", it.top.join("in_git.py")).unwrap();
     symlink("later.py", it.top.join("dangling.py")).unwrap();
-    let paths =
-        [outside.join("file.py"), outside.join("deep/inner.py"), it.top.join("built/x.py"), it.top.join(".git/y.py")];
+    let paths = [
+        outside.join("file.py"),
+        outside.join("deep/inner.py"),
+        it.top.join("built/x.py"),
+        it.top.join(".git/y.py"),
+    ];
     for path in paths {
         let before = it.id();
         fs::write(&path, "two").unwrap();
@@ -179,7 +258,11 @@ fn a_submodule_counts_without_its_repository() {
 fn a_file_that_was_written_and_put_back_is_the_same_with_other_stamps() {
     let it = Repository::new();
     let before = it.settle();
-    let state = || WorkFiles::new(&it.top, Some(&it.state_home()), &GitCalls::default(), None).state().unwrap();
+    let state = || {
+        WorkFiles::new(&it.top, Some(&it.state_home()), &GitCalls::default(), None)
+            .state()
+            .unwrap()
+    };
     let quiet = state();
     assert_eq!(quiet.id, before);
     fs::rename(it.top.join("a.txt"), it.temp.path().join("away")).unwrap();
@@ -222,7 +305,12 @@ fn what_became_ignored_is_reported() {
     let scope = it.settle_scope();
     // The time of a change is told from that of the run only when they are not the same.
     let begun = omo_state::env::now();
-    let is_later = || omo_state::env::now().millis_since(begun).is_some_and(|millis| millis > 300).then_some(());
+    let is_later = || {
+        omo_state::env::now()
+            .millis_since(begun)
+            .is_some_and(|millis| millis > 300)
+            .then_some(())
+    };
     omo_testkit::wait_until("later", is_later).unwrap();
     let since = Some(omo_state::env::now());
     let state_home = it.state_home();
@@ -234,17 +322,30 @@ fn what_became_ignored_is_reported() {
     it.write("venv/lib/y", "y");
     assert_eq!(reported(), [""; 0]);
     it.write(".gitignore", "*.log\n");
-    assert_eq!(reported(), ["what `!kept.log` in .gitignore had brought back"]);
+    assert_eq!(
+        reported(),
+        ["what `!kept.log` in .gitignore had brought back"]
+    );
     it.write(".gitignore", "!kept.log\n*.log\n");
-    assert_eq!(reported(), ["what .gitignore had brought back: its lines stand in another order"]);
+    assert_eq!(
+        reported(),
+        ["what .gitignore had brought back: its lines stand in another order"]
+    );
     it.write(".gitignore", "*.log\n!kept.log\n/conftest.py\n");
     it.write("conftest.py", "x");
     it.write("hidden/.gitignore", "*\n");
     it.write("hidden/conftest.py", "x");
-    assert_eq!(reported(), ["conftest.py", "hidden/.gitignore", "hidden/conftest.py"]);
+    assert_eq!(
+        reported(),
+        ["conftest.py", "hidden/.gitignore", "hidden/conftest.py"]
+    );
     let before = it.state_in(&scope);
     it.write("hidden/.gitignore", "*\n#\n");
-    assert_ne!(it.state_in(&scope).id, before.id, "what ignores itself counts");
+    assert_ne!(
+        it.state_in(&scope).id,
+        before.id,
+        "what ignores itself counts"
+    );
 }
 
 #[test]
@@ -259,8 +360,11 @@ fn no_filter_runs_whatever_it_is_called_and_wherever_it_is_set() {
     let with_equals: fn(&Repository, &str) = |it, run| {
         it.write(".gitattributes", "* filter=a=b\n");
         let config = format!("[filter \"a=b\"]\n\tclean = \"{run}\"\n\tprocess = \"{run}\"\n");
-        fs::write(it.top.join(".git/config"), fs::read_to_string(it.top.join(".git/config")).unwrap() + &config)
-            .unwrap();
+        fs::write(
+            it.top.join(".git/config"),
+            fs::read_to_string(it.top.join(".git/config")).unwrap() + &config,
+        )
+        .unwrap();
     };
     let not_utf8: fn(&Repository, &str) = |it, run| {
         fs::write(it.top.join(".gitattributes"), b"* filter=\xff\n").unwrap();
@@ -271,7 +375,10 @@ fn no_filter_runs_whatever_it_is_called_and_wherever_it_is_set() {
     };
     let included: fn(&Repository, &str) = |it, run| {
         it.write(".gitattributes", "* filter=bad\n");
-        it.write("settings", &format!("[filter \"bad\"]\n\tclean = \"{run}\"\n"));
+        it.write(
+            "settings",
+            &format!("[filter \"bad\"]\n\tclean = \"{run}\"\n"),
+        );
         set(it, "include.path", "../settings");
     };
     let in_submodule: fn(&Repository, &str) = |it, run| {
@@ -307,15 +414,32 @@ fn no_filter_runs_whatever_it_is_called_and_wherever_it_is_set() {
         let state_home = it.state_home();
         let calls = GitCalls::default();
         WorkFiles::new(&it.top, Some(&state_home), &calls, Some(&scope)).newly_ignored(None);
-        assert!(changed_since(&it.top, Some(&it.state_home()), None).unwrap().contains("+changed"), "{what}");
+        assert!(
+            changed_since(&it.top, Some(&it.state_home()), None)
+                .unwrap()
+                .contains("+changed"),
+            "{what}"
+        );
         let worktree = &omo_git::proved_worktree::ProvedWorktree::of_project(&it.top);
-        omo_git::snapshots::Snapshots { worktree, state_home: &state_home, run_id: "run", own: &[] }
-            .take_tree()
-            .unwrap();
+        omo_git::snapshots::Snapshots {
+            worktree,
+            state_home: &state_home,
+            run_id: "run",
+            own: &[],
+        }
+        .take_tree()
+        .unwrap();
         assert!(!trace_of(&it).exists(), "{what}: it ran");
         // It would have: the case is one.
-        let _ = Command::new("git").args(["add", "-A"]).current_dir(&it.top).output().unwrap();
-        let _ = Command::new("git").args(["status"]).current_dir(it.top.join("sub")).output();
+        let _ = Command::new("git")
+            .args(["add", "-A"])
+            .current_dir(&it.top)
+            .output()
+            .unwrap();
+        let _ = Command::new("git")
+            .args(["status"])
+            .current_dir(it.top.join("sub"))
+            .output();
         assert!(trace_of(&it).exists(), "{what}: it never runs");
     }
 }
@@ -326,7 +450,11 @@ fn a_thousand_empty_folders_within_each_other_take_no_time() {
     let deep: String = "d/".repeat(1_200);
     fs::create_dir_all(it.top.join(&deep)).unwrap();
     let calls = it.temp.path().join("calls");
-    it.changes("a file beside them", |it| it.write("d/x", "x"), |it| fs::remove_file(it.top.join("d/x")).unwrap());
+    it.changes(
+        "a file beside them",
+        |it| it.write("d/x", "x"),
+        |it| fs::remove_file(it.top.join("d/x")).unwrap(),
+    );
     it.changes(
         "a file deep in them",
         |it| it.write(&format!("{deep}x"), "x"),

@@ -20,7 +20,12 @@ impl Repository {
     fn in_run<T>(&self, act: impl FnOnce(&Snapshots<'_>) -> T) -> T {
         let (root, state_home) = (self.top.as_path(), self.state_home());
         let worktree = omo_git::proved_worktree::ProvedWorktree::of_project(root);
-        act(&Snapshots { worktree: &worktree, state_home: &state_home, run_id: "r-1", own: &["report.md"] })
+        act(&Snapshots {
+            worktree: &worktree,
+            state_home: &state_home,
+            run_id: "r-1",
+            own: &["report.md"],
+        })
     }
 
     fn keep(&self, paths: &[&str]) -> KeptWork {
@@ -28,7 +33,11 @@ impl Repository {
     }
 
     fn bring_back(&self, kept: &KeptWork, overwritten: Option<&str>) -> BroughtBack {
-        self.in_run(|place| place.bring_back(kept, overwritten.map(name).as_ref()).unwrap())
+        self.in_run(|place| {
+            place
+                .bring_back(kept, overwritten.map(name).as_ref())
+                .unwrap()
+        })
     }
 
     fn read(&self, path: &str) -> Option<String> {
@@ -41,16 +50,26 @@ fn name(text: &str) -> WorkerName {
 }
 
 /// Keeps what a step of the paths `own` and everybody else do, and takes the step back.
-fn take_back(it: &Repository, own: &[&str], work: impl FnOnce(&Repository)) -> (RestoreResult, Option<KeptWork>) {
+fn take_back(
+    it: &Repository,
+    own: &[&str],
+    work: impl FnOnce(&Repository),
+) -> (RestoreResult, Option<KeptWork>) {
     let before = it.in_run(|place| place.take_bytes().unwrap());
     work(it);
     let after = it.in_run(|place| place.take_bytes().unwrap());
     let is_own = |path: &str| own.contains(&path);
     let own = OwnProjectPaths(&is_own);
     it.in_run(|place| {
-        let keep = || place.keep_difference(&before, &after, Some(own), &name("step-1")).unwrap();
+        let keep = || {
+            place
+                .keep_difference(&before, &after, Some(own), &name("step-1"))
+                .unwrap()
+        };
         let kept = keep();
-        let end = place.restore(&before, RestoreScope::OwnUntil(&after, own)).unwrap();
+        let end = place
+            .restore(&before, RestoreScope::OwnUntil(&after, own))
+            .unwrap();
         assert_eq!(keep(), kept, "a kill between the two keeps nothing less");
         (end, kept)
     })
@@ -73,29 +92,82 @@ fn kept_files_have_their_bytes_and_nothing_else_changes() {
     it.write("users.txt", "the user's");
     it.write("report.md", "omo's own");
     it.git(&["add", "users.txt"]);
-    let (seen, index) = (it.git(&["status", "--porcelain"]), fs::read(it.top.join(".git/index")).unwrap());
+    let (seen, index) = (
+        it.git(&["status", "--porcelain"]),
+        fs::read(it.top.join(".git/index")).unwrap(),
+    );
 
     let kept = it.keep(&["a.txt", "src/", "tool", "report.md", "gone.txt"]);
-    assert_eq!((kept.name.as_str(), kept.reference.as_str()), ("step-1", REFERENCE));
-    let blob = |path: &str| git_in(&it.top, &["cat-file", "blob", &format!("{REFERENCE}:{path}")]);
-    assert_eq!((blob("a.txt"), blob("src/new/bytes")), ("one\r\ntwo $Id: x $\n".to_owned(), "\0\r\n\u{1}".to_owned()));
-    let changed = it.git(&["diff-tree", "-r", "--no-commit-id", "--raw", "--abbrev=4", REFERENCE]);
-    let changed: Vec<String> = changed.lines().map(|line| line.split(' ').skip(4).collect()).collect();
+    assert_eq!(
+        (kept.name.as_str(), kept.reference.as_str()),
+        ("step-1", REFERENCE)
+    );
+    let blob = |path: &str| {
+        git_in(
+            &it.top,
+            &["cat-file", "blob", &format!("{REFERENCE}:{path}")],
+        )
+    };
+    assert_eq!(
+        (blob("a.txt"), blob("src/new/bytes")),
+        ("one\r\ntwo $Id: x $\n".to_owned(), "\0\r\n\u{1}".to_owned())
+    );
+    let changed = it.git(&[
+        "diff-tree",
+        "-r",
+        "--no-commit-id",
+        "--raw",
+        "--abbrev=4",
+        REFERENCE,
+    ]);
+    let changed: Vec<String> = changed
+        .lines()
+        .map(|line| line.split(' ').skip(4).collect())
+        .collect();
     assert_eq!(
         changed,
-        ["M\ta.txt", "D\tsrc/b.txt", "A\t\"src/bad\\377\\nname\"", "A\tsrc/link", "A\tsrc/new/bytes", "M\ttool"]
+        [
+            "M\ta.txt",
+            "D\tsrc/b.txt",
+            "A\t\"src/bad\\377\\nname\"",
+            "A\tsrc/link",
+            "A\tsrc/new/bytes",
+            "M\ttool"
+        ]
     );
-    assert!(it.git(&["ls-tree", REFERENCE, "tool"]).starts_with("100755 "));
-    assert!(it.git(&["ls-tree", REFERENCE, "src/link"]).starts_with("120000 "));
-    assert_eq!(it.git(&["rev-parse", &format!("{REFERENCE}^")]), it.git(&["rev-parse", "HEAD"]));
+    assert!(
+        it.git(&["ls-tree", REFERENCE, "tool"])
+            .starts_with("100755 ")
+    );
+    assert!(
+        it.git(&["ls-tree", REFERENCE, "src/link"])
+            .starts_with("120000 ")
+    );
+    assert_eq!(
+        it.git(&["rev-parse", &format!("{REFERENCE}^")]),
+        it.git(&["rev-parse", "HEAD"])
+    );
     assert_eq!(it.git(&["status", "--porcelain"]), seen);
     assert_eq!(fs::read(it.top.join(".git/index")).unwrap(), index);
 
-    assert_eq!(it.keep(&["a.txt", "src/", "tool"]), kept, "the same once more is no other commit");
+    assert_eq!(
+        it.keep(&["a.txt", "src/", "tool"]),
+        kept,
+        "the same once more is no other commit"
+    );
     it.write("a.txt", "three");
     let later = it.keep(&["a.txt"]);
-    assert_eq!(it.git(&["rev-parse", &format!("{REFERENCE}^2")]).trim(), kept.commit);
-    assert_eq!(git_in(&it.top, &["cat-file", "blob", &format!("{}:a.txt", later.commit)]), "three");
+    assert_eq!(
+        it.git(&["rev-parse", &format!("{REFERENCE}^2")]).trim(),
+        kept.commit
+    );
+    assert_eq!(
+        git_in(
+            &it.top,
+            &["cat-file", "blob", &format!("{}:a.txt", later.commit)]
+        ),
+        "three"
+    );
 }
 
 #[test]
@@ -103,8 +175,19 @@ fn files_are_kept_before_the_first_commit_and_outside_of_a_sparse_set() {
     let unborn = Repository::unborn("project");
     unborn.write("a.txt", "1");
     unborn.keep(&["a.txt"]);
-    assert_eq!(unborn.git(&["log", "--format=%an", REFERENCE]), "omo\nomo\n");
-    assert_eq!(unborn.git(&["diff", "--name-status", "refs/omo/keep/r-1/step-1^", REFERENCE]), "A\ta.txt\n");
+    assert_eq!(
+        unborn.git(&["log", "--format=%an", REFERENCE]),
+        "omo\nomo\n"
+    );
+    assert_eq!(
+        unborn.git(&[
+            "diff",
+            "--name-status",
+            "refs/omo/keep/r-1/step-1^",
+            REFERENCE
+        ]),
+        "A\ta.txt\n"
+    );
     let sparse = Repository::new();
     sparse.write("other/c.txt", "3");
     sparse.git(&["add", "."]);
@@ -112,7 +195,10 @@ fn files_are_kept_before_the_first_commit_and_outside_of_a_sparse_set() {
     sparse.git(&["sparse-checkout", "set", "other"]);
     sparse.write("other/c.txt", "4");
     sparse.keep(&["src", "src/b.txt", "other"]);
-    assert_eq!(sparse.git(&["diff", "--name-status", "HEAD", REFERENCE]), "M\tother/c.txt\n");
+    assert_eq!(
+        sparse.git(&["diff", "--name-status", "HEAD", REFERENCE]),
+        "M\tother/c.txt\n"
+    );
 }
 
 #[test]
@@ -125,8 +211,16 @@ fn what_was_staged_of_a_file_that_is_taken_back_is_kept_beside_it() {
         it.write("a.txt", "written later\n");
     });
     let kept = kept.unwrap();
-    let blob = |revision: &str| git_in(&it.top, &["cat-file", "blob", &format!("{}{revision}", kept.commit)]);
-    assert_eq!((blob(":a.txt").as_str(), blob("^2:a.txt").as_str()), ("written later\n", "staged\n"));
+    let blob = |revision: &str| {
+        git_in(
+            &it.top,
+            &["cat-file", "blob", &format!("{}{revision}", kept.commit)],
+        )
+    };
+    assert_eq!(
+        (blob(":a.txt").as_str(), blob("^2:a.txt").as_str()),
+        ("written later\n", "staged\n")
+    );
     assert_eq!(it.git(&["status", "--porcelain"]), "");
     let (_, kept) = take_back(&it, &["a.txt"], |it| {
         it.write("a.txt", "staged alone\n");
@@ -134,7 +228,10 @@ fn what_was_staged_of_a_file_that_is_taken_back_is_kept_beside_it() {
         it.git(&["restore", "--source=HEAD", "--worktree", "a.txt"]);
     });
     let staged = format!("{}^3:a.txt", kept.unwrap().commit);
-    assert_eq!(git_in(&it.top, &["cat-file", "blob", &staged]), "staged alone\n");
+    assert_eq!(
+        git_in(&it.top, &["cat-file", "blob", &staged]),
+        "staged alone\n"
+    );
 }
 
 #[test]
@@ -157,8 +254,17 @@ fn what_others_do_in_the_same_work_tree_is_not_taken_back() {
         fs::remove_file(it.top.join("gone.txt")).unwrap();
         it.git(&["add", "staged.txt"]);
     });
-    assert_eq!((end.put_back, end.removed), (vec!["a.txt".into(), "src/b.txt".into()], vec!["new.txt".to_owned()]));
-    assert_eq!(end.of_others, ["gone.txt", "lib/l.txt", "notes.txt", "staged.txt"]);
+    assert_eq!(
+        (end.put_back, end.removed),
+        (
+            vec!["a.txt".into(), "src/b.txt".into()],
+            vec!["new.txt".to_owned()]
+        )
+    );
+    assert_eq!(
+        end.of_others,
+        ["gone.txt", "lib/l.txt", "notes.txt", "staged.txt"]
+    );
     assert_eq!(
         it.git(&["status", "--porcelain"]),
         " M a.txt\n D gone.txt\n M lib/l.txt\nM  staged.txt\n?? notes.txt\n"
@@ -168,9 +274,15 @@ fn what_others_do_in_the_same_work_tree_is_not_taken_back() {
     let kept = kept.unwrap();
     let back = it.bring_back(&kept, None);
     assert_eq!(back.restored, ["a.txt", "new.txt", "src/b.txt"], "{back:?}");
-    assert_eq!((it.read("a.txt").unwrap(), it.read("new.txt").unwrap()), ("wrong\n".to_owned(), "new\n".to_owned()));
+    assert_eq!(
+        (it.read("a.txt").unwrap(), it.read("new.txt").unwrap()),
+        ("wrong\n".to_owned(), "new\n".to_owned())
+    );
     assert!(it.read("src/b.txt").is_none());
-    assert_eq!(it.bring_back(&kept, None).unchanged, ["a.txt", "new.txt", "src/b.txt"]);
+    assert_eq!(
+        it.bring_back(&kept, None).unchanged,
+        ["a.txt", "new.txt", "src/b.txt"]
+    );
 }
 
 #[test]
@@ -190,22 +302,52 @@ fn what_is_newer_than_the_kept_work_is_never_lost() {
     let end = it.bring_back(&kept, None);
     assert_eq!(
         (end.restored, end.differing),
-        (vec!["a.txt".into(), "link".into()], vec!["new".into(), "src/b.txt".to_owned()])
+        (
+            vec!["a.txt".into(), "link".into()],
+            vec!["new".into(), "src/b.txt".to_owned()]
+        )
     );
     assert_eq!(
-        (it.read("src/b.txt").unwrap(), it.read("new/in/folder").unwrap()),
+        (
+            it.read("src/b.txt").unwrap(),
+            it.read("new/in/folder").unwrap()
+        ),
         ("newer\n".into(), "newer\n".to_owned())
     );
-    let mode = |path: &str| fs::symlink_metadata(it.top.join(path)).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode("a.txt"), it.top.join("link").read_link().unwrap()), (0o600, "a.txt".into()));
+    let mode = |path: &str| {
+        fs::symlink_metadata(it.top.join(path))
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o777
+    };
+    assert_eq!(
+        (mode("a.txt"), it.top.join("link").read_link().unwrap()),
+        (0o600, "a.txt".into())
+    );
 
     let end = it.bring_back(&kept, Some("before-step-1"));
-    assert_eq!((end.restored, end.failed), (vec!["new".to_owned(), "src/b.txt".to_owned()], BTreeMap::new()));
+    assert_eq!(
+        (end.restored, end.failed),
+        (
+            vec!["new".to_owned(), "src/b.txt".to_owned()],
+            BTreeMap::new()
+        )
+    );
     let overwritten = end.overwritten.unwrap().commit;
     for path in ["src/b.txt", "new/in/folder"] {
-        assert_eq!(git_in(&it.top, &["cat-file", "blob", &format!("{overwritten}:{path}")]), "newer\n");
+        assert_eq!(
+            git_in(
+                &it.top,
+                &["cat-file", "blob", &format!("{overwritten}:{path}")]
+            ),
+            "newer\n"
+        );
     }
-    assert_eq!((mode("new"), it.read("src/b.txt").unwrap()), (0o755, "step\n".to_owned()));
+    assert_eq!(
+        (mode("new"), it.read("src/b.txt").unwrap()),
+        (0o755, "step\n".to_owned())
+    );
 }
 
 #[test]
@@ -223,12 +365,20 @@ fn a_file_and_a_folder_take_each_others_place() {
         it.write("file/in/it", "step\n");
     });
     let kept = kept.unwrap();
-    let is_as_kept = || (it.read("folder"), it.read("file/in/it")) == (Some("step\n".into()), Some("step\n".into()));
+    let is_as_kept = || {
+        (it.read("folder"), it.read("file/in/it")) == (Some("step\n".into()), Some("step\n".into()))
+    };
     let end = it.bring_back(&kept, None);
     assert_eq!((end.differing, end.failed), (Vec::new(), BTreeMap::new()));
     assert!(is_as_kept());
     let again = it.bring_back(&kept, None);
-    assert_eq!(again, BroughtBack { unchanged: again.unchanged.clone(), ..BroughtBack::default() });
+    assert_eq!(
+        again,
+        BroughtBack {
+            unchanged: again.unchanged.clone(),
+            ..BroughtBack::default()
+        }
+    );
 
     // Newer ones: a file where a folder has to be, one more file where a file has to be.
     fs::remove_dir_all(it.top.join("file")).unwrap();
@@ -238,19 +388,44 @@ fn a_file_and_a_folder_take_each_others_place() {
     it.write("folder/more", "newer\n");
     let end = it.bring_back(&kept, None);
     assert_eq!(end.differing, ["file/in/it", "folder", "folder/in/it"]);
-    assert_eq!((it.read("folder/in/it").as_deref(), it.read("file/in").as_deref()), (Some("old\n"), Some("newer\n")));
+    assert_eq!(
+        (
+            it.read("folder/in/it").as_deref(),
+            it.read("file/in").as_deref()
+        ),
+        (Some("old\n"), Some("newer\n"))
+    );
     fs::write(it.top.join(".git/info/exclude"), "secret\n").unwrap();
     it.write("folder/secret", "ignored\n");
     let end = it.bring_back(&kept, Some("before-step-1"));
-    assert_eq!(end.failed.keys().collect::<Vec<_>>(), ["folder", "folder/in/it"], "an ignored file is in no commit");
-    assert_eq!((end.restored, it.read("folder/more").as_deref()), (vec!["file/in/it".to_owned()], Some("newer\n")));
+    assert_eq!(
+        end.failed.keys().collect::<Vec<_>>(),
+        ["folder", "folder/in/it"],
+        "an ignored file is in no commit"
+    );
+    assert_eq!(
+        (end.restored, it.read("folder/more").as_deref()),
+        (vec!["file/in/it".to_owned()], Some("newer\n"))
+    );
     fs::remove_file(it.top.join("folder/secret")).unwrap();
     let end = it.bring_back(&kept, Some("before-step-1"));
     assert_eq!(end.failed, BTreeMap::new());
     assert!(is_as_kept());
     for path in ["file/in", "folder/more"] {
-        let kept = git_in(&it.top, &["log", "--all", "--format=", "--name-only", "--diff-merges=first-parent"]);
-        assert!(kept.lines().any(|line| line == path), "{path} is not kept: {kept}");
+        let kept = git_in(
+            &it.top,
+            &[
+                "log",
+                "--all",
+                "--format=",
+                "--name-only",
+                "--diff-merges=first-parent",
+            ],
+        );
+        assert!(
+            kept.lines().any(|line| line == path),
+            "{path} is not kept: {kept}"
+        );
     }
 }
 
@@ -267,7 +442,8 @@ fn a_file_that_not_everybody_may_read_comes_back_like_that() {
         fs::remove_file(it.top.join(name)).unwrap();
     }
     assert_eq!(it.bring_back(&kept, None).restored.len(), 3);
-    let modes = names.map(|name| it.top.join(name).metadata().unwrap().permissions().mode() & 0o777);
+    let modes =
+        names.map(|name| it.top.join(name).metadata().unwrap().permissions().mode() & 0o777);
     assert_eq!(modes, [0o600, 0o640, 0o700]);
 }
 
@@ -275,7 +451,11 @@ fn a_file_that_not_everybody_may_read_comes_back_like_that() {
 #[cfg(target_os = "linux")]
 fn bytes_read() -> usize {
     let said = fs::read_to_string("/proc/thread-self/io").unwrap();
-    said.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse().unwrap()
+    said.lines()
+        .find_map(|line| line.strip_prefix("rchar: "))
+        .unwrap()
+        .parse()
+        .unwrap()
 }
 
 #[test]
@@ -313,7 +493,18 @@ fn a_run_of_zeros_takes_no_room_where_it_comes_back() {
 fn many_files_are_compared_and_come_back_whatever_they_hold_and_are_called() {
     let it = Repository::new();
     it.write(".gitattributes", "* text=auto eol=crlf ident\n");
-    let names = ["plain", "a b", "\"quoted\"", "back\\slash", "a\nb", "end\r", "-rf", "-", "empty", "it's"];
+    let names = [
+        "plain",
+        "a b",
+        "\"quoted\"",
+        "back\\slash",
+        "a\nb",
+        "end\r",
+        "-rf",
+        "-",
+        "empty",
+        "it's",
+    ];
     let content = |name: &str, before: &str| format!("{before} {name}\r\n$Id: x $\0");
     for name in names {
         fs::write(it.top.join(name), content(name, "kept")).unwrap();
@@ -327,14 +518,25 @@ fn many_files_are_compared_and_come_back_whatever_they_hold_and_are_called() {
     assert_eq!(it.bring_back(&kept, None).unchanged, sorted);
     // As long as what was kept, and not the same.
     fs::write(it.top.join("plain"), content("plain", "newe")).unwrap();
-    fs::write(it.top.join("a b"), "longer than what was kept of it, and newer").unwrap();
+    fs::write(
+        it.top.join("a b"),
+        "longer than what was kept of it, and newer",
+    )
+    .unwrap();
     for name in &paths[2..] {
         fs::remove_file(it.top.join(name)).unwrap();
     }
     let end = it.bring_back(&kept, None);
-    assert_eq!((end.differing, end.restored.len()), (vec!["a b".to_owned(), "plain".to_owned()], paths.len() - 2));
+    assert_eq!(
+        (end.differing, end.restored.len()),
+        (vec!["a b".to_owned(), "plain".to_owned()], paths.len() - 2)
+    );
     for name in &names[2..] {
-        let expected = if *name == "empty" { String::new() } else { content(name, "kept") };
+        let expected = if *name == "empty" {
+            String::new()
+        } else {
+            content(name, "kept")
+        };
         assert_eq!(it.read(name).unwrap(), expected, "{name:?}");
     }
     assert_eq!(it.top.join("link").read_link().unwrap(), Path::new("plain"));

@@ -50,11 +50,15 @@ fn marks(top: &Path) -> (Option<Vec<u8>>, String) {
 
 impl Repository {
     fn keeps_whole(&self) -> SnapshotId {
-        with_snapshot_context(&self.top, &self.state_home(), |place| place.take_bytes().unwrap())
+        with_snapshot_context(&self.top, &self.state_home(), |place| {
+            place.take_bytes().unwrap()
+        })
     }
 
     fn restore(&self, before: &SnapshotId, what: RestoreScope<'_>) -> RestoreResult {
-        with_snapshot_context(&self.top, &self.state_home(), |place| place.restore(before, what).unwrap())
+        with_snapshot_context(&self.top, &self.state_home(), |place| {
+            place.restore(before, what).unwrap()
+        })
     }
 
     fn remove(&self, path: &str) {
@@ -62,8 +66,17 @@ impl Repository {
     }
 }
 
-fn with_snapshot_context<T>(root: &Path, state_home: &Path, act: impl FnOnce(&Snapshots<'_>) -> T) -> T {
-    act(&Snapshots { worktree: &ProvedWorktree::of_project(root), state_home, run_id: RUN, own: &["report.md"] })
+fn with_snapshot_context<T>(
+    root: &Path,
+    state_home: &Path,
+    act: impl FnOnce(&Snapshots<'_>) -> T,
+) -> T {
+    act(&Snapshots {
+        worktree: &ProvedWorktree::of_project(root),
+        state_home,
+        run_id: RUN,
+        own: &["report.md"],
+    })
 }
 
 #[test]
@@ -98,7 +111,10 @@ fn everything_is_again_as_it_was() {
     fs::remove_file(it.top.join(OsStr::from_bytes(b"bad\xff\nname"))).unwrap();
     it.git(&["add", "-A", "."]);
     let end = it.restore(&before, RestoreScope::All);
-    assert!(end.failed.is_empty() && end.left_alone.is_empty() && end.uncovered.is_empty(), "{end:?}");
+    assert!(
+        end.failed.is_empty() && end.left_alone.is_empty() && end.uncovered.is_empty(),
+        "{end:?}"
+    );
     assert!(end.index_put_back && !end.head_moved);
     assert_eq!(end.removed, ["file/now/a/folder", "folder", "new/deep/x"]);
     it.remove("report.md");
@@ -106,13 +122,24 @@ fn everything_is_again_as_it_was() {
     assert_eq!(marks(&it.top), marked);
     assert!(!it.top.join("new").exists(), "an empty folder is left");
     let again = it.restore(&before, RestoreScope::All);
-    assert_eq!(again, RestoreResult::default(), "a second time there is nothing to do");
+    assert_eq!(
+        again,
+        RestoreResult::default(),
+        "a second time there is nothing to do"
+    );
 }
 
 /// Settings and attributes that would have git take other bytes than those of a file.
 fn converts_everything(it: &Repository) {
-    it.write(".gitattributes", "* text eol=crlf ident working-tree-encoding=UTF-16 filter=x\n");
-    for (name, value) in [("core.autocrlf", "true"), ("core.eol", "crlf"), ("core.safecrlf", "true")] {
+    it.write(
+        ".gitattributes",
+        "* text eol=crlf ident working-tree-encoding=UTF-16 filter=x\n",
+    );
+    for (name, value) in [
+        ("core.autocrlf", "true"),
+        ("core.eol", "crlf"),
+        ("core.safecrlf", "true"),
+    ] {
         it.git(&["config", name, value]);
     }
     for program in ["clean", "smudge"] {
@@ -126,7 +153,11 @@ fn no_setting_and_no_attribute_changes_a_byte_a_right_a_link_or_a_folder() {
     converts_everything(&it);
     let odd = it.top.join(OsStr::from_bytes(b"bad\xff\nname"));
     let bytes = b"\xff\xfea\r\nb\n$Id$ $Id: x $\0\n".as_slice();
-    for (path, mode) in [(it.top.join("plain"), 0o644), (it.top.join("run"), 0o755), (odd.clone(), 0o600)] {
+    for (path, mode) in [
+        (it.top.join("plain"), 0o644),
+        (it.top.join("run"), 0o755),
+        (odd.clone(), 0o600),
+    ] {
         fs::write(&path, bytes).unwrap();
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     }
@@ -146,7 +177,10 @@ fn no_setting_and_no_attribute_changes_a_byte_a_right_a_link_or_a_folder() {
     }
     it.remove(".gitattributes");
     let end = it.restore(&before, RestoreScope::All);
-    assert!(end.failed.is_empty() && end.uncovered.is_empty() && end.removed.is_empty(), "{end:?}");
+    assert!(
+        end.failed.is_empty() && end.uncovered.is_empty() && end.removed.is_empty(),
+        "{end:?}"
+    );
     assert_eq!((files(&it.top), marks(&it.top)), (seen, marked));
     assert!(it.top.join("empty/within").is_dir() && it.top.join("inner/.git").is_dir());
 }
@@ -161,13 +195,18 @@ fn a_file_that_may_not_be_read_is_named_or_comes_back_with_its_rights() {
     });
     assert_eq!(taken.is_ok(), is_readable);
     match taken {
-        Err(RestoreError::Io { action, path, .. }) => assert_eq!((action, path), ("read", it.top.join("closed"))),
+        Err(RestoreError::Io { action, path, .. }) => {
+            assert_eq!((action, path), ("read", it.top.join("closed")))
+        }
         Err(error) => panic!("{error}"),
         Ok(before) => {
             it.remove("closed");
             assert_eq!(it.restore(&before, RestoreScope::All).put_back, ["closed"]);
             let (mode, bytes) = files(&it.top)[&it.top.join("closed")].clone();
-            assert_eq!((mode & 0o777, bytes.as_slice()), (0o000, b"secret".as_slice()));
+            assert_eq!(
+                (mode & 0o777, bytes.as_slice()),
+                (0o000, b"secret".as_slice())
+            );
         }
     }
 }
@@ -190,13 +229,27 @@ fn what_others_do_meanwhile_stays() {
     let end = it.restore(&before, RestoreScope::Until(&after));
     assert_eq!(
         (end.put_back, end.removed),
-        (vec!["a.txt".to_owned(), "mine.txt".to_owned()], vec!["mine-new.txt".to_owned()])
+        (
+            vec!["a.txt".to_owned(), "mine.txt".to_owned()],
+            vec!["mine-new.txt".to_owned()]
+        )
     );
     assert_eq!(end.left_alone, ["both.txt"]);
     let read = |path: &str| fs::read_to_string(it.top.join(path)).unwrap();
-    assert_eq!([read("both.txt"), read("other.txt"), read("src/b.txt"), read("mine.txt")], ["3", "3", "3", "1"]);
+    assert_eq!(
+        [
+            read("both.txt"),
+            read("other.txt"),
+            read("src/b.txt"),
+            read("mine.txt")
+        ],
+        ["3", "3", "3", "1"]
+    );
     // Nothing of ours stays staged, and everything of theirs does.
-    assert_eq!(it.git(&["diff", "--cached", "--name-only"]), "other.txt\nsrc/b.txt\n");
+    assert_eq!(
+        it.git(&["diff", "--cached", "--name-only"]),
+        "other.txt\nsrc/b.txt\n"
+    );
 }
 
 #[test]
@@ -209,13 +262,22 @@ fn some_paths_alone_are_put_back() {
     it.write("src2", "2");
     it.git(&["add", "-A", "."]);
     let end = it.restore(&before, RestoreScope::Paths(&["./src"]));
-    assert_eq!((end.put_back, end.removed), (vec!["src/b.txt".to_owned()], vec!["src/new/c.txt".to_owned()]));
+    assert_eq!(
+        (end.put_back, end.removed),
+        (
+            vec!["src/b.txt".to_owned()],
+            vec!["src/new/c.txt".to_owned()]
+        )
+    );
     assert_eq!(it.git(&["status", "--porcelain"]), "M  a.txt\nA  src2\n");
     for outside in ["..", "../x", "/etc/passwd", ".git/config", "src/../../x"] {
         let refused = with_snapshot_context(&it.top, &it.state_home(), |place| {
             place.restore(&before, RestoreScope::Paths(&[outside]))
         });
-        assert!(matches!(refused, Err(RestoreError::Outside(_))), "{outside}: {refused:?}");
+        assert!(
+            matches!(refused, Err(RestoreError::Outside(_))),
+            "{outside}: {refused:?}"
+        );
     }
 }
 
@@ -229,7 +291,10 @@ fn what_was_ignored_is_never_removed() {
     it.write(".gitignore", "hidden\n");
     it.write("hidden", "new, and ignored by the new rules");
     let end = it.restore(&before, RestoreScope::All);
-    assert_eq!((end.put_back, end.removed), (vec![".gitignore".to_owned()], vec!["hidden".to_owned()]));
+    assert_eq!(
+        (end.put_back, end.removed),
+        (vec![".gitignore".to_owned()], vec!["hidden".to_owned()])
+    );
     assert!(it.top.join(".env").exists() && it.top.join("target/x").exists());
 }
 
@@ -272,14 +337,20 @@ fn nothing_is_touched_while_another_git_is_at_work_or_a_snapshot_is_gone() {
     let before = it.keeps_whole();
     it.write("a.txt", "2");
     it.write(".git/index.lock", "");
-    let run = || with_snapshot_context(&it.top, &it.state_home(), |place| place.restore(&before, RestoreScope::All));
+    let run = || {
+        with_snapshot_context(&it.top, &it.state_home(), |place| {
+            place.restore(&before, RestoreScope::All)
+        })
+    };
     assert!(matches!(run(), Err(RestoreError::IndexLocked(_))));
     assert_eq!(fs::read_to_string(it.top.join("a.txt")).unwrap(), "2");
     // One that a restore of ours left when it was ended is no obstacle.
     it.write(".git/index.lock", "omo puts the index back\n");
     it.write("src/.omo-restore.tmp", "half");
     assert_eq!(run().unwrap().put_back, ["a.txt"]);
-    assert!(!it.top.join(".git/index.lock").exists() && !it.top.join("src/.omo-restore.tmp").exists());
+    assert!(
+        !it.top.join(".git/index.lock").exists() && !it.top.join("src/.omo-restore.tmp").exists()
+    );
     it.write("a.txt", "2");
     it.remove("src/b.txt");
     fs::remove_file(kept_at(&it.state_home().join("omo/restore"), "two\n")).unwrap();
@@ -292,7 +363,11 @@ fn nothing_is_touched_while_another_git_is_at_work_or_a_snapshot_is_gone() {
 
 /// Where the content of a file is kept.
 fn kept_at(folder: &Path, content: &str) -> PathBuf {
-    files(folder).into_iter().find(|(_, (_, bytes))| bytes == content.as_bytes()).unwrap().0
+    files(folder)
+        .into_iter()
+        .find(|(_, (_, bytes))| bytes == content.as_bytes())
+        .unwrap()
+        .0
 }
 
 #[test]
@@ -301,7 +376,11 @@ fn damaged_bytes_are_never_put_back() {
     let before = it.keeps_whole();
     it.write("a.txt", "2");
     it.remove("src/b.txt");
-    fs::write(kept_at(&it.state_home().join("omo/restore"), "one\n"), "other").unwrap();
+    fs::write(
+        kept_at(&it.state_home().join("omo/restore"), "one\n"),
+        "other",
+    )
+    .unwrap();
     let end = it.restore(&before, RestoreScope::All);
     assert_eq!(end.put_back, ["src/b.txt"]);
     assert_eq!(end.failed.keys().collect::<Vec<_>>(), ["a.txt"]);
@@ -330,12 +409,23 @@ fn no_filter_and_no_hook_of_the_repository_is_run() {
     let it = Repository::new();
     let ran = it.temp.path().join("ran");
     let run = format!("touch {}; cat", ran.display());
-    for (name, value) in [("filter.x.clean", &run), ("filter.x.smudge", &run), ("core.fsmonitor", &run)] {
+    for (name, value) in [
+        ("filter.x.clean", &run),
+        ("filter.x.smudge", &run),
+        ("core.fsmonitor", &run),
+    ] {
         it.git(&["config", name, value]);
     }
     it.write(".gitattributes", "* filter=x\n");
-    it.write(".git/hooks/post-index-change", &format!("#!/bin/sh\n{run}\n"));
-    fs::set_permissions(it.top.join(".git/hooks/post-index-change"), fs::Permissions::from_mode(0o755)).unwrap();
+    it.write(
+        ".git/hooks/post-index-change",
+        &format!("#!/bin/sh\n{run}\n"),
+    );
+    fs::set_permissions(
+        it.top.join(".git/hooks/post-index-change"),
+        fs::Permissions::from_mode(0o755),
+    )
+    .unwrap();
     let before = it.keeps_whole();
     it.write("a.txt", "2");
     it.restore(&before, RestoreScope::Paths(&["a.txt"]));

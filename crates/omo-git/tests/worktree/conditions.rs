@@ -25,7 +25,11 @@ fn a_hook_that_git_ignores_is_absent_unless_it_is_copied() {
     write_program(&project.top, ".husky/_/pre-commit", "#!/bin/sh\nexit 0\n");
     write_program(&project.top, ".husky/_/post-commit", "#!/bin/sh\nexit 0\n");
     project.write(".husky/_/.gitignore", "*\n");
-    let absent = || read_commit_conditions(&project.repository(), &[]).unwrap().absent_hooks;
+    let absent = || {
+        read_commit_conditions(&project.repository(), &[])
+            .unwrap()
+            .absent_hooks
+    };
     assert!(absent().is_empty(), "no setting names the folder");
     project.git(&["config", "core.hooksPath", ".husky/_"]);
     assert_eq!(absent(), [".husky/_/pre-commit"]);
@@ -35,7 +39,11 @@ fn a_hook_that_git_ignores_is_absent_unless_it_is_copied() {
     project.git(&["add", "--force", ".husky"]);
     project.git(&["commit", "-qm", "hooks"]);
     assert!(absent().is_empty());
-    project.git(&["config", "core.hooksPath", &project.top.join("elsewhere").to_string_lossy()]);
+    project.git(&[
+        "config",
+        "core.hooksPath",
+        &project.top.join("elsewhere").to_string_lossy(),
+    ]);
     assert!(absent().is_empty());
 }
 
@@ -46,18 +54,29 @@ fn hooks_signing_and_settings_about_merges_are_named_where_they_are_set() {
         let found = read_commit_conditions(&project.repository(), &[]).unwrap();
         [found.guards, found.merge_settings]
     };
-    for (setting, value) in [("commit.gpgSign", "false"), ("merge.verifySignatures", "false"), ("gpg.program", "none")]
-    {
+    for (setting, value) in [
+        ("commit.gpgSign", "false"),
+        ("merge.verifySignatures", "false"),
+        ("gpg.program", "none"),
+    ] {
         project.git(&["config", setting, value]);
     }
     assert_eq!(found(), [[""; 0]; 2]);
     write_program(&project.top, ".git/hooks/commit-msg", "#!/bin/sh\n");
-    for (setting, value) in
-        [("commit.gpgSign", "true"), ("merge.verifySignatures", "true"), ("gpg.minTrustLevel", "fully")]
-    {
+    for (setting, value) in [
+        ("commit.gpgSign", "true"),
+        ("merge.verifySignatures", "true"),
+        ("gpg.minTrustLevel", "fully"),
+    ] {
         project.git(&["config", setting, value]);
     }
-    assert_eq!(found(), [["commit-msg", "commit.gpgSign"], ["merge.verifySignatures", "gpg.minTrustLevel"]]);
+    assert_eq!(
+        found(),
+        [
+            ["commit-msg", "commit.gpgSign"],
+            ["merge.verifySignatures", "gpg.minTrustLevel"]
+        ]
+    );
 }
 
 #[test]
@@ -66,14 +85,27 @@ fn a_program_of_a_hook_that_git_ignores_is_absent() {
     project.write(".gitignore", "node_modules\n");
     write_program(&project.top, "node_modules/.bin/omo-made-up", "#!/bin/sh\n");
     for (hook, expected) in [
-        ("#!/bin/sh\nexport PATH=\"node_modules/.bin:$PATH\"\ntrue\n", vec!["node_modules/.bin"]),
-        ("#!/bin/sh\nnpx --no omo-made-up\n", vec!["node_modules/.bin/omo-made-up"]),
-        ("#!/bin/sh\ncommand -v omo-made-up || exit 0\nomo-made-up\n", vec![]),
+        (
+            "#!/bin/sh\nexport PATH=\"node_modules/.bin:$PATH\"\ntrue\n",
+            vec!["node_modules/.bin"],
+        ),
+        (
+            "#!/bin/sh\nnpx --no omo-made-up\n",
+            vec!["node_modules/.bin/omo-made-up"],
+        ),
+        (
+            "#!/bin/sh\ncommand -v omo-made-up || exit 0\nomo-made-up\n",
+            vec![],
+        ),
         ("#!/bin/sh\n# omo-made-up\n", vec![]),
     ] {
         write_program(&project.top, ".git/hooks/pre-commit", hook);
         let found = read_commit_conditions(&project.repository(), &[]).unwrap();
-        let paths: Vec<&str> = found.absent_programs.iter().map(|program| program.path.as_str()).collect();
+        let paths: Vec<&str> = found
+            .absent_programs
+            .iter()
+            .map(|program| program.path.as_str())
+            .collect();
         assert_eq!(paths, expected, "{hook}");
         assert!(found.absent_hooks.is_empty(), "each worktree has them");
     }
@@ -88,10 +120,17 @@ fn what_a_sparse_checkout_leaves_out_is_named() {
     project.git(&["add", "."]);
     project.git(&["commit", "-qm", "folders"]);
     let paths = ["src/a.txt", "lib/new.txt"].map(str::to_owned);
-    let outside = || read_commit_conditions(&project.repository(), &paths).unwrap().outside_sparse_set;
+    let outside = || {
+        read_commit_conditions(&project.repository(), &paths)
+            .unwrap()
+            .outside_sparse_set
+    };
     assert!(outside().is_empty());
     project.git(&["sparse-checkout", "set", "--cone", "src"]);
-    let can_tell = Command::new("git").args(["sparse-checkout", "check-rules"]).current_dir(&project.top).output();
+    let can_tell = Command::new("git")
+        .args(["sparse-checkout", "check-rules"])
+        .current_dir(&project.top)
+        .output();
     if can_tell.unwrap().status.success() {
         assert_eq!(outside(), ["lib/new.txt"]);
     }
@@ -102,22 +141,48 @@ fn what_a_sparse_checkout_leaves_out_is_named() {
 fn a_key_that_needs_a_person_is_found_without_asking_one() {
     let project = Project::new();
     let key = project.top.join("../key");
-    let made = Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "pass", "-f"]).arg(&key).output();
+    let made = Command::new("ssh-keygen")
+        .args(["-q", "-t", "ed25519", "-N", "pass", "-f"])
+        .arg(&key)
+        .output();
     assert!(made.unwrap().status.success());
-    let failure = || read_commit_conditions(&project.repository(), &[]).unwrap().signing_failure;
+    let failure = || {
+        read_commit_conditions(&project.repository(), &[])
+            .unwrap()
+            .signing_failure
+    };
     project.git(&["config", "gpg.format", "ssh"]);
-    project.git(&["config", "user.signingkey", &key.with_extension("pub").to_string_lossy()]);
+    project.git(&[
+        "config",
+        "user.signingkey",
+        &key.with_extension("pub").to_string_lossy(),
+    ]);
     assert_eq!(failure(), None, "commits need no signature");
     project.git(&["config", "commit.gpgsign", "true"]);
-    assert!(failure().is_some_and(|words| words.contains("passphrase")), "{:?}", failure());
-    let open = Command::new("ssh-keygen").args(["-q", "-p", "-P", "pass", "-N", "", "-f"]).arg(&key).output();
+    assert!(
+        failure().is_some_and(|words| words.contains("passphrase")),
+        "{:?}",
+        failure()
+    );
+    let open = Command::new("ssh-keygen")
+        .args(["-q", "-p", "-P", "pass", "-N", "", "-f"])
+        .arg(&key)
+        .output();
     assert!(open.unwrap().status.success());
     assert_eq!(failure(), None);
     // No program that the repository itself names is run.
     let mark = project.top.join("ran");
-    write_program(&project.top, "signer", &format!("#!/bin/sh\ntouch '{}'\nexit 1\n", mark.display()));
+    write_program(
+        &project.top,
+        "signer",
+        &format!("#!/bin/sh\ntouch '{}'\nexit 1\n", mark.display()),
+    );
     project.git(&["config", "gpg.format", "openpgp"]);
-    project.git(&["config", "gpg.program", &project.top.join("signer").to_string_lossy()]);
+    project.git(&[
+        "config",
+        "gpg.program",
+        &project.top.join("signer").to_string_lossy(),
+    ]);
     assert_eq!(failure(), None);
     assert!(!mark.exists());
 }
@@ -128,10 +193,23 @@ fn another_work_tree_of_the_branch_is_found_until_it_is_gone() {
     let twin = project.top.join("../the twin");
     let found = || other_checkouts(&project.repository(), "refs/heads/main").unwrap();
     assert!(found().is_empty());
-    project.git(&["worktree", "add", "-q", "-f", &twin.to_string_lossy(), "main"]);
+    project.git(&[
+        "worktree",
+        "add",
+        "-q",
+        "-f",
+        &twin.to_string_lossy(),
+        "main",
+    ]);
     assert_eq!(found().len(), 1);
     let seen_there = GitRepository::find(&twin).unwrap();
-    assert_eq!(other_checkouts(&seen_there, "refs/heads/main").unwrap().len(), 1, "the first one");
+    assert_eq!(
+        other_checkouts(&seen_there, "refs/heads/main")
+            .unwrap()
+            .len(),
+        1,
+        "the first one"
+    );
     fs::remove_dir_all(&twin).unwrap();
     assert!(found().is_empty());
 }
@@ -141,25 +219,51 @@ fn a_checkout_whose_git_folder_lies_elsewhere_is_no_other_one() {
     let project = Project::new();
     let found = || other_checkouts(&project.repository(), "refs/heads/main").unwrap();
     let elsewhere = project.top.join("../elsewhere");
-    project.git(&["init", "-q", "--separate-git-dir", &elsewhere.to_string_lossy()]);
+    project.git(&[
+        "init",
+        "-q",
+        "--separate-git-dir",
+        &elsewhere.to_string_lossy(),
+    ]);
     assert_eq!(found(), Vec::<String>::new());
     // As in a submodule.
     project.git(&["config", "core.worktree", &project.top.to_string_lossy()]);
     assert_eq!(found(), Vec::<String>::new());
     let twin = project.top.join("../the twin");
-    project.git(&["worktree", "add", "-q", "-f", &twin.to_string_lossy(), "main"]);
+    project.git(&[
+        "worktree",
+        "add",
+        "-q",
+        "-f",
+        &twin.to_string_lossy(),
+        "main",
+    ]);
     assert_eq!(found().len(), 1);
 }
 
 #[test]
 fn empty_folders_and_repositories_are_in_no_commit() {
     let project = Project::new();
-    for path in ["spool/in", "app/.git", "app/empty", "new/data", "target/empty"] {
+    for path in [
+        "spool/in",
+        "app/.git",
+        "app/empty",
+        "new/data",
+        "target/empty",
+    ] {
         fs::create_dir_all(project.top.join(path)).unwrap();
     }
     project.write("new/a.txt", "a\n");
     let found = uncommitted_folders(&ProvedWorktree::of_project(&project.top)).unwrap();
-    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    let expected = UncommittedFolders { empty: names(&["new/data/", "spool/"]), repositories: names(&["app"]) };
+    let names = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| (*name).to_owned())
+            .collect::<Vec<_>>()
+    };
+    let expected = UncommittedFolders {
+        empty: names(&["new/data/", "spool/"]),
+        repositories: names(&["app"]),
+    };
     assert_eq!(found, expected);
 }

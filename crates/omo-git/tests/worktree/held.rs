@@ -21,7 +21,11 @@ fn edit(project: &Project) {
 fn a_branch_has_a_commit_that_was_merged_picked_or_squashed_into_it() {
     let ways: &[Way] = &[
         ("left there", |_, _| (), false),
-        ("merged", |project, commit| drop(project.git(&["merge", "-q", "--no-ff", "--no-edit", commit])), true),
+        (
+            "merged",
+            |project, commit| drop(project.git(&["merge", "-q", "--no-ff", "--no-edit", commit])),
+            true,
+        ),
         ("picked and reworded", pick, true),
         (
             "picked, and edited since",
@@ -56,7 +60,11 @@ fn a_branch_has_a_commit_that_was_merged_picked_or_squashed_into_it() {
         let commit = project.head();
         project.git(&["checkout", "-q", "main"]);
         bring(&project, &commit);
-        assert_eq!(holds_commit(&project.repository(), "HEAD", &commit).unwrap(), *is_held, "{way}");
+        assert_eq!(
+            holds_commit(&project.repository(), "HEAD", &commit).unwrap(),
+            *is_held,
+            "{way}"
+        );
     }
 }
 
@@ -73,6 +81,11 @@ fn amended_commits_are_told_by_the_log_of_head() {
         commits.push(project.head());
     }
     project.git(&["checkout", "-q", "main"]);
-    let pairs = commits.windows(2).map(|pair| (pair[0].clone(), pair[1].clone()));
-    assert_eq!(amended_commits(&project.repository()).unwrap(), pairs.collect::<Vec<_>>());
+    let pairs = commits
+        .windows(2)
+        .map(|pair| (pair[0].clone(), pair[1].clone()));
+    assert_eq!(
+        amended_commits(&project.repository()).unwrap(),
+        pairs.collect::<Vec<_>>()
+    );
 }

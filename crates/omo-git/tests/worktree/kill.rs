@@ -20,7 +20,9 @@ const JOB: &str = "job";
 fn does_the_job_until_it_is_killed() {
     let job = fs::read_to_string(JOB).unwrap();
     let words: Vec<&str> = job.lines().collect();
-    let [what, place, old, new] = words.as_slice() else { panic!("{words:?}") };
+    let [what, place, old, new] = words.as_slice() else {
+        panic!("{words:?}")
+    };
     let repository = GitRepository::find(Path::new(place)).unwrap();
     match *what {
         "land" => drop(land_in(&repository, old, new).unwrap()),
@@ -36,7 +38,10 @@ fn does_the_job_until_it_is_killed() {
 fn deadly_git(it: &Project, call: usize, when: &str) -> PathBuf {
     let folder = it.temp.path().join("bin");
     fs::create_dir_all(&folder).unwrap();
-    let real = ["/usr/local/bin/git", "/usr/bin/git"].into_iter().find(|path| Path::new(path).is_file()).unwrap();
+    let real = ["/usr/local/bin/git", "/usr/bin/git"]
+        .into_iter()
+        .find(|path| Path::new(path).is_file())
+        .unwrap();
     let count = it.temp.path().join("count");
     fs::write(&count, "").unwrap();
     let script = format!(
@@ -52,10 +57,18 @@ fn deadly_git(it: &Project, call: usize, when: &str) -> PathBuf {
 /// Whether the process was killed.
 fn killed_at(it: &Project, call: usize, when: &str, [what, old, new]: [&str; 3]) -> bool {
     let folder = deadly_git(it, call, when);
-    fs::write(it.temp.path().join(JOB), format!("{what}\n{}\n{old}\n{new}\n", it.top.display())).unwrap();
+    fs::write(
+        it.temp.path().join(JOB),
+        format!("{what}\n{}\n{old}\n{new}\n", it.top.display()),
+    )
+    .unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
-        .args(["--exact", "worktree::kill::does_the_job_until_it_is_killed", "--ignored"])
+        .args([
+            "--exact",
+            "worktree::kill::does_the_job_until_it_is_killed",
+            "--ignored",
+        ])
         .current_dir(it.temp.path());
     command.env("PATH", format!("{}:/usr/bin:/bin", folder.display()));
     !command.output().unwrap().status.success()
@@ -76,10 +89,26 @@ fn a_worktree_that_was_not_ended_is_made_the_next_time() {
             kills += 1;
             let made = create_worktree(&it.repository(), &name(), &base)
                 .unwrap_or_else(|error| panic!("{when} {call}: {error}"));
-            assert_eq!(git_in(&made.path, &["rev-parse", "omo/run1/g1"]), base, "{when} {call}");
-            assert_eq!(git_in(&made.path, &["status", "--porcelain"]), "", "{when} {call}");
-            assert_eq!(fs::read_to_string(made.path.join(".env")).unwrap(), "KEY=1", "{when} {call}");
-            assert_eq!(it.git(&["worktree", "list"]).lines().count(), 2, "{when} {call}");
+            assert_eq!(
+                git_in(&made.path, &["rev-parse", "omo/run1/g1"]),
+                base,
+                "{when} {call}"
+            );
+            assert_eq!(
+                git_in(&made.path, &["status", "--porcelain"]),
+                "",
+                "{when} {call}"
+            );
+            assert_eq!(
+                fs::read_to_string(made.path.join(".env")).unwrap(),
+                "KEY=1",
+                "{when} {call}"
+            );
+            assert_eq!(
+                it.git(&["worktree", "list"]).lines().count(),
+                2,
+                "{when} {call}"
+            );
         }
         assert!(kills >= 5, "only {kills} calls {when}");
     }
@@ -103,12 +132,25 @@ fn a_removal_that_was_not_ended_is_done_the_next_time_and_nothing_is_lost() {
             kills += 1;
             let files = it.temp.path().join("files");
             let removal = prepare_removal(&it.repository(), &name(), None, &files).unwrap();
-            carry_out_removal(&it.repository(), &removal).unwrap_or_else(|error| panic!("{when} {call}: {error}"));
-            assert!(!at.exists() && it.git(&["branch", "--list", "omo/*"]).is_empty(), "{when} {call}");
+            carry_out_removal(&it.repository(), &removal)
+                .unwrap_or_else(|error| panic!("{when} {call}: {error}"));
+            assert!(
+                !at.exists() && it.git(&["branch", "--list", "omo/*"]).is_empty(),
+                "{when} {call}"
+            );
             it.forget_unnamed();
-            it.git(&["merge-base", "--is-ancestor", &commit, &name().keep_reference()]);
+            it.git(&[
+                "merge-base",
+                "--is-ancestor",
+                &commit,
+                &name().keep_reference(),
+            ]);
             assert_eq!(it.kept("b.txt"), "open", "{when} {call}");
-            assert_eq!(fs::read_to_string(files.join("c.log")).unwrap(), "ignored\n", "{when} {call}");
+            assert_eq!(
+                fs::read_to_string(files.join("c.log")).unwrap(),
+                "ignored\n",
+                "{when} {call}"
+            );
         }
         assert!(kills >= 12, "only {kills} calls {when}");
     }
@@ -127,14 +169,27 @@ fn a_move_that_was_not_ended_is_ended_the_next_time() {
                 break;
             }
             kills += 1;
-            assert!([&it.old, &it.new].contains(&&it.git(&["rev-parse", "main"])), "{when} {call}");
-            let landed =
-                land_in(&it.repository(), &it.old, &it.new).unwrap_or_else(|error| panic!("{when} {call}: {error}"));
-            assert!(matches!(landed, LandOutcome::Moved | LandOutcome::AlreadyThere));
+            assert!(
+                [&it.old, &it.new].contains(&&it.git(&["rev-parse", "main"])),
+                "{when} {call}"
+            );
+            let landed = land_in(&it.repository(), &it.old, &it.new)
+                .unwrap_or_else(|error| panic!("{when} {call}: {error}"));
+            assert!(matches!(
+                landed,
+                LandOutcome::Moved | LandOutcome::AlreadyThere
+            ));
             assert_eq!(it.git(&["rev-parse", "main"]), it.new, "{when} {call}");
-            assert_eq!(it.git(&["status", "--porcelain"]), "M  folder/kept.txt\n M other.txt", "{when} {call}");
+            assert_eq!(
+                it.git(&["status", "--porcelain"]),
+                "M  folder/kept.txt\n M other.txt",
+                "{when} {call}"
+            );
             assert_eq!(it.read("folder/kept.txt"), "staged\n");
-            assert!(!it.top.join(".git/index.lock").exists() && !it.top.join(".git/omo-landing").exists());
+            assert!(
+                !it.top.join(".git/index.lock").exists()
+                    && !it.top.join(".git/omo-landing").exists()
+            );
         }
         assert!(kills >= 9, "only {kills} calls {when}");
     }
@@ -157,7 +212,14 @@ fn a_move_that_may_not_go_on_is_taken_back() {
         land_in(&it.repository(), &it.old, &it.new).unwrap_err();
         fs::remove_file(it.top.join(".git/MERGE_HEAD")).unwrap();
         assert_eq!(it.git(&["status", "--porcelain"]), "", "{call}");
-        assert_eq!((it.read("changed.txt").as_str(), it.read("deleted.txt").as_str()), ("one\n", "one\n"), "{call}");
+        assert_eq!(
+            (
+                it.read("changed.txt").as_str(),
+                it.read("deleted.txt").as_str()
+            ),
+            ("one\n", "one\n"),
+            "{call}"
+        );
         taken_back += 1;
     }
     assert!(taken_back >= 5, "only {taken_back}");

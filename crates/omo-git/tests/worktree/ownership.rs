@@ -15,10 +15,20 @@ fn a_repository_of_another_user_is_refused_as_git_refuses_it() {
     // What the repository says of itself does not count.
     project.git(&["config", "safe.directory", "*"]);
     let own = |owner: &str| {
-        assert!(Command::new("chown").args(["-R", owner]).arg(&project.top).status().unwrap().success());
+        assert!(
+            Command::new("chown")
+                .args(["-R", owner])
+                .arg(&project.top)
+                .status()
+                .unwrap()
+                .success()
+        );
     };
     own("1234:1234");
-    assert_eq!(require_trusted(&project.top), Err(DubiousOwnership::Refused(project.top.clone())));
+    assert_eq!(
+        require_trusted(&project.top),
+        Err(DubiousOwnership::Refused(project.top.clone()))
+    );
     assert!(GitRepository::find(&project.top).is_none());
     own("0:0");
     assert!(require_trusted(&project.top).is_ok());

@@ -9,7 +9,9 @@ use omo_git::proved_worktree::{ProvedWorktree, WorktreeGone};
 use omo_git::repository::GitRepository;
 use omo_git::restore::RestoreScope;
 use omo_git::snapshots::Snapshots;
-use omo_git::worktree::{WorktreeError, continue_worktree, create_worktree, follow_renamed_folder, prepare_removal};
+use omo_git::worktree::{
+    WorktreeError, continue_worktree, create_worktree, follow_renamed_folder, prepare_removal,
+};
 use omo_state::git_worktree::{GitWorktree, WorktreeIdentity};
 
 use crate::worktree::{Project, git_in, name, write};
@@ -30,9 +32,15 @@ const LOSSES: [Loss; 8] = [
         git_in(at, &["init", "-q"]);
     }),
     ("the .git of the checkout", |project, at| {
-        fs::write(at.join(".git"), format!("gitdir: {}\n", project.top.join(".git").display())).unwrap();
+        fs::write(
+            at.join(".git"),
+            format!("gitdir: {}\n", project.top.join(".git").display()),
+        )
+        .unwrap();
     }),
-    ("another branch", |_, at| drop(git_in(at, &["checkout", "-q", "-b", "elsewhere"]))),
+    ("another branch", |_, at| {
+        drop(git_in(at, &["checkout", "-q", "-b", "elsewhere"]))
+    }),
     ("a link to itself elsewhere", |project, at| {
         let moved = project.temp.path().join("moved");
         fs::rename(at, &moved).unwrap();
@@ -70,7 +78,9 @@ fn a_worktree_is_proved_by_its_folder_its_repository_and_its_branch() {
         let error = prove(&project, &at).unwrap_err().to_string();
         let expected = match loss {
             "another branch" => "its worktree is no longer its own",
-            "no folder" | "a link to itself elsewhere" | "a link to the checkout" => "is no folder any more",
+            "no folder" | "a link to itself elsewhere" | "a link to the checkout" => {
+                "is no folder any more"
+            }
             _ => "its worktree is gone",
         };
         assert!(error.contains(expected), "{loss}: {error}");
@@ -83,7 +93,12 @@ fn a_worktree_that_is_lost_after_its_proof_takes_nothing_back_around_it() {
         let (project, at) = busy_project();
         let proved = prove(&project, &at).unwrap();
         let home = project.temp.path().join("state");
-        let place = Snapshots { worktree: &proved, state_home: &home, run_id: "run1", own: &[] };
+        let place = Snapshots {
+            worktree: &proved,
+            state_home: &home,
+            run_id: "run1",
+            own: &[],
+        };
         let before = place.take_bytes().unwrap();
         write(&at.join("a.txt"), "of the worker\n");
         lose(&project, &at);
@@ -113,8 +128,12 @@ fn a_worktree_without_its_git_file_is_mended_and_a_foreign_repository_is_left() 
     git_in(&at, &["add", "a.txt"]);
     git_in(&at, &["commit", "-qm", "only here"]);
     let taken = |end| matches!(end, Err(WorktreeError::Taken { .. }));
-    assert!(taken(create_worktree(&project.repository(), &name(), &project.head()).map(drop)));
-    assert!(taken(prepare_removal(&project.repository(), &name(), None, &project.files()).map(drop)));
+    assert!(taken(
+        create_worktree(&project.repository(), &name(), &project.head()).map(drop)
+    ));
+    assert!(taken(
+        prepare_removal(&project.repository(), &name(), None, &project.files()).map(drop)
+    ));
     assert_eq!(git_in(&at, &["log", "--format=%s"]), "only here");
 }
 
@@ -127,7 +146,11 @@ fn a_link_in_the_place_of_a_worktree_is_neither_followed_nor_removed() {
         create_worktree(&project.repository(), &name(), &project.head()).map(drop),
         prepare_removal(&project.repository(), &name(), None, &project.files()).map(drop),
     ];
-    assert!(ends.iter().all(|end| matches!(end, Err(WorktreeError::Taken { .. }))), "{ends:?}");
+    assert!(
+        ends.iter()
+            .all(|end| matches!(end, Err(WorktreeError::Taken { .. }))),
+        "{ends:?}"
+    );
     assert!(at.is_symlink() && !project.files().exists());
 }
 
@@ -140,8 +163,15 @@ fn a_worktree_that_was_pruned_goes_on_from_the_commits_of_its_branch() {
     fs::remove_dir_all(&at).unwrap();
     project.git(&["worktree", "prune"]);
     let anew = create_worktree(&project.repository(), &name(), &base);
-    assert!(matches!(anew, Err(WorktreeError::BranchExists { .. })), "{anew:?}");
-    assert!(!continue_worktree(&project.repository(), &name(), &base).unwrap().was_there);
+    assert!(
+        matches!(anew, Err(WorktreeError::BranchExists { .. })),
+        "{anew:?}"
+    );
+    assert!(
+        !continue_worktree(&project.repository(), &name(), &base)
+            .unwrap()
+            .was_there
+    );
     assert_eq!(git_in(&at, &["log", "-1", "--format=%s"]), "step 1");
     assert!(prove(&project, &at).is_ok());
 }
@@ -162,13 +192,24 @@ fn a_work_tree_keeps_its_identity_where_it_is_moved_and_gives_it_to_no_other() {
     let first = of(&at);
     assert_eq!(of(&project.top), WorktreeIdentity::Main);
     let moved = project.temp.path().join("moved");
-    project.git(&["worktree", "move", &at.to_string_lossy(), &moved.to_string_lossy()]);
+    project.git(&[
+        "worktree",
+        "move",
+        &at.to_string_lossy(),
+        &moved.to_string_lossy(),
+    ]);
     assert_eq!(of(&moved), first);
     let by_hand = project.temp.path().join("by-hand");
     fs::rename(&moved, &by_hand).unwrap();
     assert_eq!(of(&by_hand), first);
     let other = project.temp.path().join("other");
-    project.git(&["worktree", "add", "-q", "--detach", &other.to_string_lossy()]);
+    project.git(&[
+        "worktree",
+        "add",
+        "-q",
+        "--detach",
+        &other.to_string_lossy(),
+    ]);
     assert_ne!(of(&other), first);
 }
 
@@ -184,7 +225,10 @@ fn a_project_that_was_renamed_finds_its_worktrees_again() {
     follow_renamed_folder(&repository, &project.top).unwrap();
     assert!(ProvedWorktree::of_worker(&repository, &name(), &moved).is_ok());
     assert_eq!(git_in(&moved, &["status", "--short"]), " M a.txt");
-    assert_eq!(git_in(&new, &["worktree", "prune", "--dry-run", "--verbose"]), "");
+    assert_eq!(
+        git_in(&new, &["worktree", "prune", "--dry-run", "--verbose"]),
+        ""
+    );
 }
 
 #[test]
@@ -193,7 +237,12 @@ fn a_worktree_outside_of_the_project_is_found_where_it_is_and_finds_a_renamed_pr
     let above = project.temp.path().canonicalize().unwrap();
     let outside = above.join("trees").join(at.file_name().unwrap());
     fs::create_dir(above.join("trees")).unwrap();
-    project.git(&["worktree", "move", &at.to_string_lossy(), &outside.to_string_lossy()]);
+    project.git(&[
+        "worktree",
+        "move",
+        &at.to_string_lossy(),
+        &outside.to_string_lossy(),
+    ]);
     assert_eq!(name().path(&project.repository()), outside);
     assert!(project.create().was_there);
     let new = above.join("renamed");
@@ -206,6 +255,14 @@ fn a_worktree_outside_of_the_project_is_found_where_it_is_and_finds_a_renamed_pr
 
     // Under another name it is not taken for omo's: what lies there may be removed.
     let other = above.join("trees/notes");
-    git_in(&new, &["worktree", "move", &outside.to_string_lossy(), &other.to_string_lossy()]);
+    git_in(
+        &new,
+        &[
+            "worktree",
+            "move",
+            &outside.to_string_lossy(),
+            &other.to_string_lossy(),
+        ],
+    );
     assert_ne!(name().path(&repository), other);
 }

@@ -3,7 +3,9 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use omo_git::worktree::{WorktreeError, WorktreeRemoval, carry_out_removal, find_leftovers, prepare_removal};
+use omo_git::worktree::{
+    WorktreeError, WorktreeRemoval, carry_out_removal, find_leftovers, prepare_removal,
+};
 
 use crate::worktree::{Project, git_in, name, try_git_in, write};
 
@@ -52,8 +54,17 @@ fn every_state_of_a_file_is_kept() {
     let keep = name().keep_reference();
     let parents = it.git(&["rev-list", "--parents", "-1", &keep]);
     let staged = |parent: &str| try_git_in(&it.top, &["show", &format!("{parent}:staged.txt")]).1;
-    assert!(parents.split(' ').skip(1).any(|parent| staged(parent) == "staged"), "{parents}");
-    assert_eq!(fs::read_to_string(it.files().join("kept.log")).unwrap(), "ignored\n");
+    assert!(
+        parents
+            .split(' ')
+            .skip(1)
+            .any(|parent| staged(parent) == "staged"),
+        "{parents}"
+    );
+    assert_eq!(
+        fs::read_to_string(it.files().join("kept.log")).unwrap(),
+        "ignored\n"
+    );
     assert_eq!(it.git(&["status", "--porcelain"]), before);
 }
 
@@ -64,13 +75,24 @@ fn no_setting_and_no_attribute_changes_what_is_kept() {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     let it = Project::new();
-    for (name, value) in [("core.autocrlf", "true"), ("core.eol", "crlf"), ("filter.x.clean", "tr a-z A-Z")] {
+    for (name, value) in [
+        ("core.autocrlf", "true"),
+        ("core.eol", "crlf"),
+        ("filter.x.clean", "tr a-z A-Z"),
+    ] {
         it.git(&["config", name, value]);
     }
     let at = it.create().path;
-    write(&at.join(".gitattributes"), "* text eol=crlf ident working-tree-encoding=UTF-16 filter=x\n");
+    write(
+        &at.join(".gitattributes"),
+        "* text eol=crlf ident working-tree-encoding=UTF-16 filter=x\n",
+    );
     let bytes = b"\xff\xfea\r\nb\n$Id$ $Id: x $\0\n".as_slice();
-    for (name, mode) in [(b"plain".as_slice(), 0o644), (b"run", 0o755), (b"bad\xff\nname", 0o600)] {
+    for (name, mode) in [
+        (b"plain".as_slice(), 0o644),
+        (b"run", 0o755),
+        (b"bad\xff\nname", 0o600),
+    ] {
         let path = at.join(OsStr::from_bytes(name));
         fs::write(&path, bytes).unwrap();
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
@@ -89,7 +111,9 @@ fn no_setting_and_no_attribute_changes_what_is_kept() {
         ("run", "100755", &object),
     ];
     for (path, mode, object) in expected {
-        let row = listed.lines().find_map(|row| row.strip_suffix(path)?.strip_suffix('\t'));
+        let row = listed
+            .lines()
+            .find_map(|row| row.strip_suffix(path)?.strip_suffix('\t'));
         let row = row.unwrap_or_else(|| panic!("{path} in {listed}"));
         assert!(row.starts_with(mode) && row.ends_with(object), "{row}");
     }
@@ -120,7 +144,12 @@ fn commits_that_only_the_worktree_names_are_kept() {
     assert!(!try_git_in(&at, &["merge", "side"]).0);
     it.git(&["branch", "-qD", "side"]);
     it.remove();
-    for (what, commit) in [("reflog", forgotten), ("own reference", own), ("merged", side), ("branch", ours)] {
+    for (what, commit) in [
+        ("reflog", forgotten),
+        ("own reference", own),
+        ("merged", side),
+        ("branch", ours),
+    ] {
         assert!(it.has(&commit), "{what}");
     }
     assert!(it.kept("a.txt").contains("<<<<<<<"));
@@ -153,7 +182,10 @@ fn what_git_ignores_is_kept_however_much_it_is() {
     fs::hard_link(at.join("vendor/0"), it.files().join("vendor/0.omo-part")).unwrap();
     let removal = it.remove();
     assert_eq!(removal.kept.unwrap().copied.len(), 10_050);
-    assert_eq!(fs::read_to_string(it.files().join("vendor/0")).unwrap(), "first");
+    assert_eq!(
+        fs::read_to_string(it.files().join("vendor/0")).unwrap(),
+        "first"
+    );
     assert!(!at.exists() && !it.files().join("vendor/0.omo-part").exists());
 }
 
@@ -187,8 +219,14 @@ fn a_repository_within_the_worktree_is_kept_whole() {
         }
     }
     it.remove();
-    assert_eq!(fs::read_to_string(it.files().join("empty/c.txt")).unwrap(), "inside");
-    assert_eq!(git_in(&it.files().join("inner"), &["log", "--format=%s"]), "inside");
+    assert_eq!(
+        fs::read_to_string(it.files().join("empty/c.txt")).unwrap(),
+        "inside"
+    );
+    assert_eq!(
+        git_in(&it.files().join("inner"), &["log", "--format=%s"]),
+        "inside"
+    );
 }
 
 #[test]
@@ -198,15 +236,27 @@ fn commits_of_a_submodule_are_brought_to_the_main_one() {
     fs::create_dir(&origin).unwrap();
     git_in(&origin, &["init", "-q"]);
     git_in(&origin, &["commit", "-q", "--allow-empty", "-m", "start"]);
-    it.git(&["submodule", "--quiet", "add", &origin.display().to_string(), "sub"]);
+    it.git(&[
+        "submodule",
+        "--quiet",
+        "add",
+        &origin.display().to_string(),
+        "sub",
+    ]);
     it.git(&["commit", "-qm", "submodule"]);
     let at = it.create().path;
     git_in(&at, &["submodule", "--quiet", "update", "--init"]);
-    git_in(&at.join("sub"), &["commit", "-q", "--allow-empty", "-m", "inside"]);
+    git_in(
+        &at.join("sub"),
+        &["commit", "-q", "--allow-empty", "-m", "inside"],
+    );
     let inside = git_in(&at.join("sub"), &["rev-parse", "HEAD"]);
     write(&at.join("sub/open.txt"), "not committed");
     let refused = prepare_removal(&it.repository(), &name(), None, &it.files());
-    assert!(matches!(&refused, Err(WorktreeError::Unsaved { what, .. }) if what == &["sub"]), "{refused:?}");
+    assert!(
+        matches!(&refused, Err(WorktreeError::Unsaved { what, .. }) if what == &["sub"]),
+        "{refused:?}"
+    );
     fs::remove_file(at.join("sub/open.txt")).unwrap();
     it.remove();
     assert!(try_git_in(&it.top.join("sub"), &["cat-file", "-e", &inside]).0);
@@ -233,12 +283,18 @@ fn a_worktree_stays_while_it_is_in_use() {
     let it = Project::new();
     let at = it.create().path;
     let removal = it.prepare();
-    let mut child = Command::new("cat").current_dir(&at).stdin(Stdio::piped()).spawn().unwrap();
+    let mut child = Command::new("cat")
+        .current_dir(&at)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
     let refused = carry_out_removal(&it.repository(), &removal);
     drop(child.stdin.take());
     child.wait().unwrap();
     if cfg!(target_os = "linux") {
-        assert!(matches!(refused, Err(WorktreeError::InUse { process, .. }) if process == child.id()));
+        assert!(
+            matches!(refused, Err(WorktreeError::InUse { process, .. }) if process == child.id())
+        );
         carry_out_removal(&it.repository(), &removal).unwrap();
     }
     assert!(!at.exists());
@@ -248,11 +304,19 @@ fn a_worktree_stays_while_it_is_in_use() {
 fn what_changed_since_it_was_kept_stays() {
     let it = Project::new();
     let at = it.create().path;
-    let same_length: String = fs::read_to_string(at.join("a.txt")).unwrap().chars().map(|_| 'x').collect();
+    let same_length: String = fs::read_to_string(at.join("a.txt"))
+        .unwrap()
+        .chars()
+        .map(|_| 'x')
+        .collect();
     let changes: [(&str, &dyn Fn()); 5] = [
         ("a new file", &|| write(&at.join("late.txt"), "late")),
-        ("as many bytes in the same moment", &|| write(&at.join("a.txt"), &same_length)),
-        ("a file less", &|| fs::remove_file(at.join("late.txt")).unwrap()),
+        ("as many bytes in the same moment", &|| {
+            write(&at.join("a.txt"), &same_length)
+        }),
+        ("a file less", &|| {
+            fs::remove_file(at.join("late.txt")).unwrap()
+        }),
         ("staged, and set back", &|| {
             git_in(&at, &["add", "a.txt"]);
             write(&at.join("a.txt"), "a");
@@ -265,7 +329,13 @@ fn what_changed_since_it_was_kept_stays() {
     for (what, change) in changes {
         let removal = it.prepare();
         change();
-        assert!(matches!(carry_out_removal(&it.repository(), &removal), Err(WorktreeError::Changed { .. })), "{what}");
+        assert!(
+            matches!(
+                carry_out_removal(&it.repository(), &removal),
+                Err(WorktreeError::Changed { .. })
+            ),
+            "{what}"
+        );
         assert!(at.join("a.txt").is_file(), "{what}");
     }
     // The branch alone, after the worktree is gone.
@@ -273,7 +343,10 @@ fn what_changed_since_it_was_kept_stays() {
     let later = it.git(&["commit-tree", "-m", "x", "-p", "HEAD", "HEAD^{tree}"]);
     it.git(&["worktree", "remove", "--force", &at.display().to_string()]);
     it.git(&["update-ref", "refs/heads/omo/run1/g1", &later]);
-    assert!(matches!(carry_out_removal(&it.repository(), &removal), Err(WorktreeError::Changed { .. })));
+    assert!(matches!(
+        carry_out_removal(&it.repository(), &removal),
+        Err(WorktreeError::Changed { .. })
+    ));
     assert!(it.has(&later) && it.git(&["rev-parse", "omo/run1/g1"]) == later);
 }
 
@@ -301,7 +374,13 @@ fn no_commit_is_made_where_everything_is_integrated() {
     git_in(&at, &["commit", "-qm", "work"]);
     it.git(&["merge", "-q", "--no-ff", "-m", "merge", "omo/run1/g1"]);
     let tip = it.head();
-    let prepare = || prepare_removal(&it.repository(), &name(), Some(&tip), &it.files()).unwrap().kept.unwrap().commit;
+    let prepare = || {
+        prepare_removal(&it.repository(), &name(), Some(&tip), &it.files())
+            .unwrap()
+            .kept
+            .unwrap()
+            .commit
+    };
     assert_eq!(prepare(), None);
     assert_eq!(it.git(&["for-each-ref", "refs/omo"]), "");
     write(&at.join("c.txt"), "more");
@@ -320,16 +399,30 @@ fn a_dead_run_is_reaped_and_another_is_not() {
     write(&at.join("b.txt"), "work");
     let repository = it.repository();
     let other = omo_git::worktree::WorkerName::new("run1-x", "g1").unwrap();
-    let other = omo_git::worktree::create_worktree(&repository, &other, &it.head()).unwrap().path;
+    let other = omo_git::worktree::create_worktree(&repository, &other, &it.head())
+        .unwrap()
+        .path;
     it.git(&["branch", "omo/run1/g2"]);
     let found = find_leftovers(&repository, "run1").unwrap();
-    assert_eq!(found.iter().map(omo_git::worktree::WorkerName::worker).collect::<Vec<_>>(), ["g1", "g2"]);
+    assert_eq!(
+        found
+            .iter()
+            .map(omo_git::worktree::WorkerName::worker)
+            .collect::<Vec<_>>(),
+        ["g1", "g2"]
+    );
     for name in found {
-        carry_out_removal(&repository, &prepare_removal(&repository, &name, Some(&it.head()), &it.files()).unwrap())
-            .unwrap();
+        carry_out_removal(
+            &repository,
+            &prepare_removal(&repository, &name, Some(&it.head()), &it.files()).unwrap(),
+        )
+        .unwrap();
     }
     assert!(!at.exists() && other.exists());
-    assert_eq!(git_in(&it.top, &["show", "refs/omo/keep/run1/g1:b.txt"]), "work");
+    assert_eq!(
+        git_in(&it.top, &["show", "refs/omo/keep/run1/g1:b.txt"]),
+        "work"
+    );
     assert!(find_leftovers(&repository, "run1").unwrap().is_empty());
 }
 
@@ -339,18 +432,38 @@ fn a_branch_that_its_user_has_checked_out_elsewhere_stays() {
     let at = it.create().path;
     write(&at.join("b.txt"), "work\n");
     let look = it.temp.path().join("a look");
-    it.git(&["worktree", "add", "-q", "-f", &look.to_string_lossy(), "omo/run1/g1"]);
+    it.git(&[
+        "worktree",
+        "add",
+        "-q",
+        "-f",
+        &look.to_string_lossy(),
+        "omo/run1/g1",
+    ]);
     let refused = carry_out_removal(&it.repository(), &it.prepare()).unwrap_err();
-    assert!(matches!(&refused, WorktreeError::CheckedOut { .. }), "{refused}");
+    assert!(
+        matches!(&refused, WorktreeError::CheckedOut { .. }),
+        "{refused}"
+    );
     assert!(!at.exists() && it.kept("b.txt") == "work");
-    assert_eq!(git_in(&look, &["status", "--porcelain", "--branch"]), "## omo/run1/g1");
+    assert_eq!(
+        git_in(&look, &["status", "--porcelain", "--branch"]),
+        "## omo/run1/g1"
+    );
     assert!(omo_git::worktree::discard_worktree(&it.repository(), &name()).is_err());
     // In the place where the worktree is to be made again it is told as well.
     let again = omo_git::worktree::continue_worktree(&it.repository(), &name(), &it.head());
-    assert!(matches!(again, Err(WorktreeError::CheckedOut { .. })), "{again:?}");
+    assert!(
+        matches!(again, Err(WorktreeError::CheckedOut { .. })),
+        "{again:?}"
+    );
     let said = refused.to_string();
     let (_, command) = said.split_once(": ").unwrap();
-    let played = Command::new("sh").args(["-c", command]).current_dir(&it.top).status().unwrap();
+    let played = Command::new("sh")
+        .args(["-c", command])
+        .current_dir(&it.top)
+        .status()
+        .unwrap();
     assert!(played.success(), "{command}");
     assert!(find_leftovers(&it.repository(), "run1").unwrap().is_empty());
 }
@@ -360,8 +473,16 @@ fn a_worktree_that_its_user_has_moved_keeps_its_branch() {
     let it = Project::new();
     let at = it.create().path;
     let moved = it.temp.path().join("moved");
-    it.git(&["worktree", "move", &at.to_string_lossy(), &moved.to_string_lossy()]);
+    it.git(&[
+        "worktree",
+        "move",
+        &at.to_string_lossy(),
+        &moved.to_string_lossy(),
+    ]);
     let refused = carry_out_removal(&it.repository(), &it.prepare());
-    assert!(matches!(refused, Err(WorktreeError::CheckedOut { .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(WorktreeError::CheckedOut { .. })),
+        "{refused:?}"
+    );
     assert_eq!(git_in(&moved, &["rev-parse", "HEAD"]), it.head());
 }

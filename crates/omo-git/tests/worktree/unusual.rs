@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use omo_git::integrate::{LandError, LandOutcome, MergePreview, preview_merge, read_checkout_facts};
+use omo_git::integrate::{
+    LandError, LandOutcome, MergePreview, preview_merge, read_checkout_facts,
+};
 use omo_git::repository::GitRepository;
 use omo_git::worktree::{carry_out_removal, create_worktree, find_leftovers, prepare_removal};
 
@@ -14,15 +16,24 @@ fn lives(it: &Project, top: &Path) {
     let repository = GitRepository::find(top).unwrap();
     let base = git_in(top, &["rev-parse", "HEAD"]);
     let at = create_worktree(&repository, &name(), &base).unwrap().path;
-    assert!(create_worktree(&repository, &name(), &base).unwrap().was_there);
+    assert!(
+        create_worktree(&repository, &name(), &base)
+            .unwrap()
+            .was_there
+    );
     write(&at.join("new.txt"), "work\n");
     git_in(&at, &["add", "."]);
     git_in(&at, &["commit", "-qm", "work"]);
     let commit = git_in(&at, &["rev-parse", "HEAD"]);
     let previewed = preview_merge(&repository, &base, None, &commit).unwrap();
-    let MergePreview::Clean { tree } = &previewed else { unreachable!("{previewed:?}") };
+    let MergePreview::Clean { tree } = &previewed else {
+        unreachable!("{previewed:?}")
+    };
     let merged = merge_in(&repository, &base, &commit, tree, "merge");
-    assert_eq!(land_in(&repository, &base, &merged).unwrap(), LandOutcome::Moved);
+    assert_eq!(
+        land_in(&repository, &base, &merged).unwrap(),
+        LandOutcome::Moved
+    );
     assert_eq!(fs::read_to_string(top.join("new.txt")).unwrap(), "work\n");
     assert_eq!(git_in(top, &["status", "--porcelain"]), "");
     assert_eq!(read_checkout_facts(&repository).unwrap().dirty, [""; 0]);
@@ -30,15 +41,37 @@ fn lives(it: &Project, top: &Path) {
     let removal = prepare_removal(&repository, &name(), Some(&merged), &it.files()).unwrap();
     carry_out_removal(&repository, &removal).unwrap();
     assert!(!at.exists() && find_leftovers(&repository, "run1").unwrap().is_empty());
-    git_in(top, &["reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all"]);
+    git_in(
+        top,
+        &[
+            "reflog",
+            "expire",
+            "--expire=now",
+            "--expire-unreachable=now",
+            "--all",
+        ],
+    );
     git_in(top, &["gc", "--quiet", "--prune=now"]);
-    assert_eq!(git_in(top, &["show", &format!("{}:open.txt", name().keep_reference())]), "open");
+    assert_eq!(
+        git_in(
+            top,
+            &["show", &format!("{}:open.txt", name().keep_reference())]
+        ),
+        "open"
+    );
     assert_eq!(git_in(top, &["fsck", "--strict", "--no-dangling"]), "");
 }
 
 #[test]
 fn a_folder_may_have_any_name() {
-    for called in ["two words", "-dash", "line\nbreak", "tab\t\"quote'", "\u{e4}\u{4f60}", "$(touch x)"] {
+    for called in [
+        "two words",
+        "-dash",
+        "line\nbreak",
+        "tab\t\"quote'",
+        "\u{e4}\u{4f60}",
+        "$(touch x)",
+    ] {
         let it = Project::called(called, &[]);
         lives(&it, &it.top);
     }
@@ -61,13 +94,29 @@ fn references_may_be_kept_in_another_way() {
 fn the_checkout_may_be_a_worktree_itself() {
     let it = Project::new();
     let top = it.temp.path().canonicalize().unwrap().join("linked");
-    it.git(&["worktree", "add", "-q", "-b", "mine", &top.display().to_string()]);
+    it.git(&[
+        "worktree",
+        "add",
+        "-q",
+        "-b",
+        "mine",
+        &top.display().to_string(),
+    ]);
     lives(&it, &top);
     // Of a repository that has no checkout of its own.
     let bare = it.temp.path().canonicalize().unwrap().join("bare.git");
     it.git(&["clone", "-q", "--bare", ".", &bare.display().to_string()]);
     let of_bare = it.temp.path().canonicalize().unwrap().join("of-bare");
-    git_in(&bare, &["worktree", "add", "-q", &of_bare.display().to_string(), "main"]);
+    git_in(
+        &bare,
+        &[
+            "worktree",
+            "add",
+            "-q",
+            &of_bare.display().to_string(),
+            "main",
+        ],
+    );
     lives(&it, &of_bare);
 }
 
@@ -85,7 +134,13 @@ fn history_may_end_early() {
     origin.git(&["commit", "-qam", "two"]);
     let it = Project::new();
     let shallow = it.temp.path().canonicalize().unwrap().join("shallow");
-    it.git(&["clone", "-q", "--depth=1", &format!("file://{}", origin.top.display()), &shallow.display().to_string()]);
+    it.git(&[
+        "clone",
+        "-q",
+        "--depth=1",
+        &format!("file://{}", origin.top.display()),
+        &shallow.display().to_string(),
+    ]);
     lives(&it, &shallow);
 }
 
@@ -102,7 +157,10 @@ fn line_ends_may_be_written_in_another_way() {
     assert_eq!(git_in(&at, &["status", "--porcelain"]), "?? b.txt");
     let removal = prepare_removal(&it.repository(), &name(), Some(&base), &it.files()).unwrap();
     carry_out_removal(&it.repository(), &removal).unwrap();
-    assert_eq!(it.git(&["show", &format!("{}:b.txt", name().keep_reference())]), "raw\r");
+    assert_eq!(
+        it.git(&["show", &format!("{}:b.txt", name().keep_reference())]),
+        "raw\r"
+    );
 }
 
 #[test]
@@ -110,8 +168,11 @@ fn a_worktree_may_be_written_down_by_the_way_to_it() {
     let it = Project::new();
     let at = it.create().path;
     it.git(&["-c", "worktree.useRelativePaths=true", "worktree", "repair"]);
-    fs::write(it.top.join(".git/worktrees/omo-run1-g1/gitdir"), "../../../.claude/worktrees/omo-run1-g1/.git\n")
-        .unwrap();
+    fs::write(
+        it.top.join(".git/worktrees/omo-run1-g1/gitdir"),
+        "../../../.claude/worktrees/omo-run1-g1/.git\n",
+    )
+    .unwrap();
     assert!(it.create().was_there);
     write(&at.join("open.txt"), "open\n");
     let removal = prepare_removal(&it.repository(), &name(), None, &it.files()).unwrap();
@@ -136,7 +197,10 @@ fn what_is_not_checked_out_is_not_kept_as_deleted() {
     write(&at.join("in/a.txt"), "work\n");
     let removal = prepare_removal(&it.repository(), &name(), Some(&base), &it.files()).unwrap();
     carry_out_removal(&it.repository(), &removal).unwrap();
-    assert_eq!((it.kept("in/a.txt").as_str(), it.kept("out/b.txt").as_str()), ("work", "out"));
+    assert_eq!(
+        (it.kept("in/a.txt").as_str(), it.kept("out/b.txt").as_str()),
+        ("work", "out")
+    );
 }
 
 /// A submodule whose own settings name a program that leaves a trace, with a change that is not committed.
@@ -147,7 +211,13 @@ fn add_submodule(it: &Project, trace: &Path) -> String {
     git_in(&origin, &["init", "-q"]);
     git_in(&origin, &["add", "."]);
     git_in(&origin, &["commit", "-qm", "start"]);
-    it.git(&["submodule", "--quiet", "add", &origin.display().to_string(), "sub"]);
+    it.git(&[
+        "submodule",
+        "--quiet",
+        "add",
+        &origin.display().to_string(),
+        "sub",
+    ]);
     it.git(&["commit", "-qm", "submodule"]);
     format!("touch '{}'; cat", trace.display())
 }
@@ -158,8 +228,13 @@ fn a_step_that_fails_is_told_with_the_words_of_git() {
     let [head, blob] = ["HEAD", "HEAD:a.txt"].map(|object| it.git(&["rev-parse", object]));
     let (folder, file) = blob.split_at(2);
     fs::remove_file(it.top.join(".git/objects").join(folder).join(file)).unwrap();
-    let failed = create_worktree(&GitRepository::find(&it.top).unwrap(), &name(), &head).unwrap_err().to_string();
-    assert!(failed.contains("` failed in ") && failed.contains("a.txt"), "{failed}");
+    let failed = create_worktree(&GitRepository::find(&it.top).unwrap(), &name(), &head)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        failed.contains("` failed in ") && failed.contains("a.txt"),
+        "{failed}"
+    );
 }
 
 #[test]
@@ -174,14 +249,20 @@ fn no_program_of_a_submodule_is_run() {
         git_in(&folder, &["config", "filter.bad.clean", &script]);
         write(&folder.join("f.txt"), "two\n");
     }
-    assert_eq!(read_checkout_facts(&it.repository()).unwrap().dirty, [""; 0]);
+    assert_eq!(
+        read_checkout_facts(&it.repository()).unwrap().dirty,
+        [""; 0]
+    );
     let refused = prepare_removal(&it.repository(), &name(), Some(&base), &it.files());
     assert!(refused.unwrap_err().to_string().contains("sub in it"));
     it.write("changed.txt", "mine\n");
     let next = it.branch("later", "changed.txt", "later\n");
     it.git(&["checkout", "-q", "-B", "main", &it.old]);
     it.write("changed.txt", "mine\n");
-    assert!(matches!(land_in(&it.repository(), &it.old, &next), Err(LandError::Dirty { .. })));
+    assert!(matches!(
+        land_in(&it.repository(), &it.old, &next),
+        Err(LandError::Dirty { .. })
+    ));
     assert!(!trace.exists());
 }
 
@@ -195,12 +276,30 @@ fn commits_of_a_submodule_within_one_are_not_lost() {
         git_in(folder, &["add", "."]);
         git_in(folder, &["commit", "-qm", "start"]);
     }
-    git_in(&outer, &["submodule", "--quiet", "add", &inner.display().to_string(), "deep"]);
+    git_in(
+        &outer,
+        &[
+            "submodule",
+            "--quiet",
+            "add",
+            &inner.display().to_string(),
+            "deep",
+        ],
+    );
     git_in(&outer, &["commit", "-qm", "deep"]);
-    it.git(&["submodule", "--quiet", "add", &outer.display().to_string(), "sub"]);
+    it.git(&[
+        "submodule",
+        "--quiet",
+        "add",
+        &outer.display().to_string(),
+        "sub",
+    ]);
     it.git(&["commit", "-qm", "submodule"]);
     let at = it.create().path;
-    git_in(&at, &["submodule", "--quiet", "update", "--init", "--recursive"]);
+    git_in(
+        &at,
+        &["submodule", "--quiet", "update", "--init", "--recursive"],
+    );
     let deep = at.join("sub/deep");
     git_in(&deep, &["commit", "-q", "--allow-empty", "-m", "inside"]);
     let commit = git_in(&deep, &["rev-parse", "HEAD"]);

@@ -14,12 +14,15 @@ use omo_core::check::session_check::TOTAL_TIMEOUT_SECONDS;
 use omo_core::messages;
 use omo_core::messages::checks::ReviewChanges;
 use omo_core::review::{
-    self, AgreementRefusal, HookIntervention, REVIEWER, Review, ReviewVerdict, Reviewer, ReviewerFacts,
+    self, AgreementRefusal, HookIntervention, REVIEWER, Review, ReviewVerdict, Reviewer,
+    ReviewerFacts,
 };
 use omo_core::session::Session;
 use omo_core::session::claim_state::VerificationPhase;
 use omo_core::session::id::SessionId;
-use omo_core::stop::claim::{CheckResult, ClaimFindings, ClaimJudgement, ClaimOutcome, ReviewMaterial, judge_claim};
+use omo_core::stop::claim::{
+    CheckResult, ClaimFindings, ClaimJudgement, ClaimOutcome, ReviewMaterial, judge_claim,
+};
 use omo_git::difference::{self, FileVersions};
 use omo_git::work_files::{LeftOutBy, WorkFiles};
 use omo_git::{git_command, tree};
@@ -57,13 +60,26 @@ pub(super) fn verify_claim(
     let present = CheckEnvironment::from_variables(env::variables(), root);
     let environment = run_environment(state_home, place.id(), &session, &present, root);
     let Some(environment) = environment else {
-        let checks = session_checks::unrun_results(&session.checks, messages::checks::ENVIRONMENT_LOST);
-        return Some(judge_claim(&session, ClaimFindings { checks, ..ClaimFindings::default() }));
+        let checks =
+            session_checks::unrun_results(&session.checks, messages::checks::ENVIRONMENT_LOST);
+        return Some(judge_claim(
+            &session,
+            ClaimFindings {
+                checks,
+                ..ClaimFindings::default()
+            },
+        ));
     };
     git_command::use_environment(&environment);
     let mut files = work_files(context, root, &session);
     let of_checks = config::load(context.env.config_file.as_deref()).written_by_checks;
-    files.leave_out(of_checks.iter().filter_map(|path| files.path_from_top(path)).collect(), LeftOutBy::User);
+    files.leave_out(
+        of_checks
+            .iter()
+            .filter_map(|path| files.path_from_top(path))
+            .collect(),
+        LeftOutBy::User,
+    );
     let setup = CheckContext {
         root,
         state_home,
@@ -72,7 +88,12 @@ pub(super) fn verify_claim(
         environment: &environment,
         reuse: EvidenceReuse::IfValid,
     };
-    let mut watcher = RunWatcher { context, place, root, shown: false };
+    let mut watcher = RunWatcher {
+        context,
+        place,
+        root,
+        shown: false,
+    };
     let started = Instant::now();
     if let Some(home) = state_home {
         let is_patient = || started.elapsed() < PATIENCE && watcher.should_continue();
@@ -89,22 +110,44 @@ pub(super) fn verify_claim(
     let files = work_files(context, root, &session);
     look_for_review(&mut session, input);
     let asked = Instant::now();
-    let counterfactual = run_without_change(place, &session, &verified, state_home, (started, patience), &mut watcher);
+    let counterfactual = run_without_change(
+        place,
+        &session,
+        &verified,
+        state_home,
+        (started, patience),
+        &mut watcher,
+    );
     let waited_seconds = (waited + asked.elapsed()).as_secs();
     // What was another file for a while, and is told by no copy, was not judged.
     let is_unsure = verified.was_rewritten() && !matches!(counterfactual, Counterfactual::Known(_));
-    let asks = session.verification.asked.as_ref().is_some_and(|asked| asked.material.is_some());
+    let asks = session
+        .verification
+        .asked
+        .as_ref()
+        .is_some_and(|asked| asked.material.is_some());
     let settings = ReviewerSettings::read(env::client_home().as_deref(), Some(root));
-    let began_with = session.verification.settings.as_ref().unwrap_or(&settings.marks);
+    let began_with = session
+        .verification
+        .settings
+        .as_ref()
+        .unwrap_or(&settings.marks);
     let mut reviewer_facts = review::settings_changes(began_with, &settings.marks);
     let read = judge_reading(&session, input, place, root);
     let is_known = |hook: &HookIntervention| {
-        hook.is_of_plugin() || hook.command.as_deref().is_some_and(|command| settings.names_hook(command))
+        hook.is_of_plugin()
+            || hook
+                .command
+                .as_deref()
+                .is_some_and(|command| settings.names_hook(command))
     };
     let (known, new): (Vec<_>, Vec<_>) = read.hooks.into_iter().partition(is_known);
     reviewer_facts.extend(new.iter().map(HookIntervention::fact));
     let findings = ClaimFindings {
-        moved_from: files.moved_from().filter(|_| verified.tree.is_none()).map(|from| from.display().to_string()),
+        moved_from: files
+            .moved_from()
+            .filter(|_| verified.tree.is_none())
+            .map(|from| from.display().to_string()),
         tree: verified.tree,
         checks: verified.results,
         files_scope: verified.files_scope,
@@ -115,7 +158,11 @@ pub(super) fn verify_claim(
         newly_ignored: Vec::new(),
         material: asks.then(|| material_mark(place)).flatten(),
         reviewer_facts,
-        review_notes: known.iter().map(HookIntervention::line).chain(review::unread_line(&read.unread)).collect(),
+        review_notes: known
+            .iter()
+            .map(HookIntervention::line)
+            .chain(review::unread_line(&read.unread))
+            .collect(),
         refusal: read.refusal,
         counterfactual,
         waited_seconds,
@@ -125,13 +172,23 @@ pub(super) fn verify_claim(
     let mut check = judge_claim(&session, findings);
     if check.judgement == ClaimJudgement::Verified {
         let files = read_judged_files(&files, check.findings.tree.as_deref());
-        let findings = ClaimFindings { tree_changed: files.is_none(), files, ..check.findings };
+        let findings = ClaimFindings {
+            tree_changed: files.is_none(),
+            files,
+            ..check.findings
+        };
         check = judge_claim(&session, findings);
     }
     if check.judgement == ClaimJudgement::Verified {
         // For a later look at the run. Records of its start go with its end.
         watchdog::extend_limit(GIT_SLACK);
-        let changes = changes_of_run(context, root, place, &session, &mut FileVersions::unwritten());
+        let changes = changes_of_run(
+            context,
+            root,
+            place,
+            &session,
+            &mut FileVersions::unwritten(),
+        );
         watchdog::reset_limit();
         check.findings.difference = changes.ok().and_then(|changes| changes.difference);
     }
@@ -140,10 +197,15 @@ pub(super) fn verify_claim(
     }
     watchdog::extend_limit(GIT_SLACK);
     check.findings.newly_ignored = files.newly_ignored(session.ulw.started_at);
-    Some(match write_material(context, place, &session, &check, &files) {
-        Ok(material) => ClaimOutcome { material: Some(material), ..check },
-        Err(why) => check.with_hidden_work(why),
-    })
+    Some(
+        match write_material(context, place, &session, &check, &files) {
+            Ok(material) => ClaimOutcome {
+                material: Some(material),
+                ..check
+            },
+            Err(why) => check.with_hidden_work(why),
+        },
+    )
 }
 
 /// Time from the request of a review in which an agreement waits for the answers of the checks without the change.
@@ -161,20 +223,34 @@ fn run_without_change(
     watcher: &mut RunWatcher,
 ) -> Counterfactual {
     let is_copy_decisive = verified.was_rewritten() || !verified.left_out.is_empty();
-    let needs_proof = verified.was_rewritten() || session.checks.iter().any(|check| session.needs_proof(check));
+    let needs_proof = verified.was_rewritten()
+        || session
+            .checks
+            .iter()
+            .any(|check| session.needs_proof(check));
     let is_green = !verified.tree_moves && verified.results.iter().all(CheckResult::is_green);
     let is_wanted = needs_proof || session.verification.prove != ProveMode::Off;
     if session.checks.is_empty() || !is_green || !is_wanted {
         return Counterfactual::NotAsked;
     }
-    let (Some(tree), Some(home), Some(recorded)) = (&verified.tree, state_home, &session.ulw.recorded) else {
+    let (Some(tree), Some(home), Some(recorded)) =
+        (&verified.tree, state_home, &session.ulw.recorded)
+    else {
         return Counterfactual::NotAsked;
     };
-    let counts = verified.results.iter().map(|result| result.record.counts).collect();
+    let counts = verified
+        .results
+        .iter()
+        .map(|result| result.record.counts)
+        .collect();
     let question = ProofQuestion::new(tree, recorded, session, is_copy_decisive, counts);
     // The checks and the comparison share the time that the client gives a Stop.
     let left = Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into()).saturating_sub(started.elapsed());
-    let patience = if needs_proof { REQUIRED_PATIENCE } else { patience_beside_review(session, tree, patience) };
+    let patience = if needs_proof {
+        REQUIRED_PATIENCE
+    } else {
+        patience_beside_review(session, tree, patience)
+    };
     let patience = patience.min(left);
     watchdog::extend_limit(patience + GIT_SLACK);
     let asked = ProofFolder::open(home, place.id()).and_then(|folder| {
@@ -191,11 +267,20 @@ fn patience_beside_review(session: &Session, tree: &str, without_review: Duratio
     if !verification.review_wanted {
         return without_review;
     }
-    let is_agreed = verification.review.as_ref().is_some_and(|review| review.verdict == ReviewVerdict::Verified);
-    let asked = verification.asked.as_ref().filter(|asked| is_agreed && asked.tree.as_deref() == Some(tree));
-    let since =
-        asked.and_then(|asked| env::now().millis_since(asked.at?)).and_then(|millis| u64::try_from(millis).ok());
-    since.map_or(Duration::ZERO, |since| REVIEW_PATIENCE.saturating_sub(Duration::from_millis(since)))
+    let is_agreed = verification
+        .review
+        .as_ref()
+        .is_some_and(|review| review.verdict == ReviewVerdict::Verified);
+    let asked = verification
+        .asked
+        .as_ref()
+        .filter(|asked| is_agreed && asked.tree.as_deref() == Some(tree));
+    let since = asked
+        .and_then(|asked| env::now().millis_since(asked.at?))
+        .and_then(|millis| u64::try_from(millis).ok());
+    since.map_or(Duration::ZERO, |since| {
+        REVIEW_PATIENCE.saturating_sub(Duration::from_millis(since))
+    })
 }
 
 /// Environment of the run's start; `None` for a lost one. An older omo has kept none: then it is the present one, as it
@@ -215,7 +300,12 @@ pub(super) fn run_environment(
 
 fn work_files<'a>(context: &'a HookContext, root: &Path, session: &Session) -> WorkFiles<'a> {
     let scope = session.verification.scope.as_deref();
-    WorkFiles::new(root, context.env.state_home.as_deref(), &context.git_calls, scope)
+    WorkFiles::new(
+        root,
+        context.env.state_home.as_deref(),
+        &context.git_calls,
+        scope,
+    )
 }
 
 /// Content of each file, read once more, whatever the times say; `None` for another content than the judged one.
@@ -232,7 +322,10 @@ fn read_judged_files(files: &WorkFiles, judged: Option<&str>) -> Option<Vec<u8>>
 const MAX_MATERIAL_BYTES: u64 = 64 * 1024 * 1024;
 
 fn material_path(place: &SessionEntry) -> PathBuf {
-    place.folder().path().join(review_material::file_name(place.id()))
+    place
+        .folder()
+        .path()
+        .join(review_material::file_name(place.id()))
 }
 
 /// Mark of unchanged material, with all files beside it: the content, and that it was not another one for a while.
@@ -246,10 +339,18 @@ fn material_mark(place: &SessionEntry) -> Option<String> {
 fn read_material_mark(place: &SessionEntry) -> Option<String> {
     let mark_of = |folder: &GuardedFolder, name: &str| {
         let bytes = folder.read(name, MAX_MATERIAL_BYTES).ok()??;
-        Some(format!("{}:{}", hex_digest(&bytes), tree::file_identity(&folder.path().join(name))?))
+        Some(format!(
+            "{}:{}",
+            hex_digest(&bytes),
+            tree::file_identity(&folder.path().join(name))?
+        ))
     };
     let mut mark = mark_of(place.folder(), &review_material::file_name(place.id()))?;
-    if let Some(whole) = place.folder().open_folder(&review_material::versions_folder_name(place.id())).ok()? {
+    if let Some(whole) = place
+        .folder()
+        .open_folder(&review_material::versions_folder_name(place.id()))
+        .ok()?
+    {
         for name in whole.file_names("").ok()? {
             let _ = write!(mark, "\n{name} {}", mark_of(&whole, &name)?);
         }
@@ -269,7 +370,10 @@ fn write_material(
     watchdog::extend_limit(GIT_SLACK);
     let root = context.root.as_deref().ok_or("no folder is known")?;
     let before = files.state();
-    let mut whole = FileVersions::create(place.folder(), review_material::versions_folder_name(place.id()));
+    let mut whole = FileVersions::create(
+        place.folder(),
+        review_material::versions_folder_name(place.id()),
+    );
     let changed = changes_of_run(context, root, place, session, &mut whole);
     let shown = with_copied_logs(&check.findings, place.folder(), &mut whole);
     // Not even for a moment was another file there than the one that has the id.
@@ -280,17 +384,29 @@ fn write_material(
     if !is_same || !is_judged {
         return Err("files changed while it was written down".to_owned());
     }
-    let text = messages::checks::review_material(session, &root.to_string_lossy(), &shown, &changed);
+    let text =
+        messages::checks::review_material(session, &root.to_string_lossy(), &shown, &changed);
     let written = StateLock::take(place.folder(), DEADLINE).map_err(StateError::from);
     written
-        .and_then(|_lock| Ok(place.folder().replace(&review_material::file_name(place.id()), text.as_bytes())?))
+        .and_then(|_lock| {
+            Ok(place
+                .folder()
+                .replace(&review_material::file_name(place.id()), text.as_bytes())?)
+        })
         .map_err(|error| error.to_string())?;
     let digest = material_mark(place).ok_or("the file that was written for it cannot be read")?;
-    Ok(ReviewMaterial { path: material_path(place).display().to_string(), digest })
+    Ok(ReviewMaterial {
+        path: material_path(place).display().to_string(),
+        digest,
+    })
 }
 
 /// The findings, with the log of each check in a copy that belongs to the material.
-fn with_copied_logs(findings: &ClaimFindings, logs: &GuardedFolder, copies: &mut FileVersions) -> ClaimFindings {
+fn with_copied_logs(
+    findings: &ClaimFindings,
+    logs: &GuardedFolder,
+    copies: &mut FileVersions,
+) -> ClaimFindings {
     let mut shown = findings.clone();
     for record in shown.checks.iter_mut().map(|result| &mut result.record) {
         record.log = record.log.take().and_then(|log| {
@@ -308,7 +424,14 @@ fn changes_of_run(
     session: &Session,
     whole: &mut FileVersions,
 ) -> Result<ReviewChanges, String> {
-    difference::changes_of_run(root, context.env.state_home.as_deref(), &context.git_calls, place.id(), session, whole)
+    difference::changes_of_run(
+        root,
+        context.env.state_home.as_deref(),
+        &context.git_calls,
+        place.id(),
+        session,
+        whole,
+    )
 }
 
 /// Agreement of a reviewer, judged by the client's record of it.
@@ -322,33 +445,57 @@ struct JudgedReading {
 
 impl JudgedReading {
     fn refused(refusal: AgreementRefusal) -> Self {
-        Self { refusal: Some(refusal), ..Self::default() }
+        Self {
+            refusal: Some(refusal),
+            ..Self::default()
+        }
     }
 }
 
 /// Judges the agreement, if one came.
-fn judge_reading(session: &Session, input: &HookInput, place: &SessionEntry, root: &Path) -> JudgedReading {
-    let (Some(review), Some(asked)) = (&session.verification.review, &session.verification.asked) else {
+fn judge_reading(
+    session: &Session,
+    input: &HookInput,
+    place: &SessionEntry,
+    root: &Path,
+) -> JudgedReading {
+    let (Some(review), Some(asked)) = (&session.verification.review, &session.verification.asked)
+    else {
         return JudgedReading::default();
     };
     if review.verdict != ReviewVerdict::Verified {
         return JudgedReading::default();
     }
     let prompt = messages::checks::review_prompt(&material_path(place).display().to_string());
-    let (Some(reviewer), Some(transcript)) = (&review.reviewer, input.transcript_path.as_deref()) else {
+    let (Some(reviewer), Some(transcript)) = (&review.reviewer, input.transcript_path.as_deref())
+    else {
         return JudgedReading::refused(AgreementRefusal::NoTranscript);
     };
     let named = reviewer.transcript.as_ref().map(PathBuf::from);
-    let Some(agent) = named.or_else(|| agent_transcript::agent_transcript_path(transcript, &reviewer.id)) else {
+    let Some(agent) =
+        named.or_else(|| agent_transcript::agent_transcript_path(transcript, &reviewer.id))
+    else {
         return JudgedReading::refused(AgreementRefusal::NoTranscript);
     };
     let name = review_material::file_name(place.id());
-    let material = place.folder().read(&name, MAX_MATERIAL_BYTES).ok().flatten().unwrap_or_default();
+    let material = place
+        .folder()
+        .read(&name, MAX_MATERIAL_BYTES)
+        .ok()
+        .flatten()
+        .unwrap_or_default();
     let material = String::from_utf8_lossy(&material);
     wait_for_transcripts(|| {
         let given = agent_transcript::read_agent_start(&agent);
         let unread = unread_copies(place, &given);
-        let facts = reviewer_facts(reviewer, given, (&agent, transcript), asked.offset, root, &name);
+        let facts = reviewer_facts(
+            reviewer,
+            given,
+            (&agent, transcript),
+            asked.offset,
+            root,
+            &name,
+        );
         JudgedReading {
             refusal: review::agreement_refusal(&facts, &prompt, asked.at, &material),
             hooks: facts.hooks,
@@ -359,17 +506,39 @@ fn judge_reading(session: &Session, input: &HookInput, place: &SessionEntry, roo
 
 /// Files whose copy in the material was not read in full.
 fn unread_copies(place: &SessionEntry, given: &AgentStart) -> Vec<String> {
-    let folder = place.folder().open_folder(&review_material::versions_folder_name(place.id())).ok().flatten();
-    let names = folder.as_ref().and_then(|folder| folder.file_names("").ok()).unwrap_or_default();
+    let folder = place
+        .folder()
+        .open_folder(&review_material::versions_folder_name(place.id()))
+        .ok()
+        .flatten();
+    let names = folder
+        .as_ref()
+        .and_then(|folder| folder.file_names("").ok())
+        .unwrap_or_default();
     let is_read = |name: &str| {
-        let content = folder.as_ref().and_then(|folder| folder.read(name, MAX_MATERIAL_BYTES).ok()?);
-        let of_copy = given.reads.iter().filter(|(path, _)| path.file_name().is_some_and(|file| file == name));
+        let content = folder
+            .as_ref()
+            .and_then(|folder| folder.read(name, MAX_MATERIAL_BYTES).ok()?);
+        let of_copy = given
+            .reads
+            .iter()
+            .filter(|(path, _)| path.file_name().is_some_and(|file| file == name));
         let reads: Vec<String> = of_copy.map(|(_, text)| text.clone()).collect();
-        !reads.is_empty() && review::is_read_whole(&String::from_utf8_lossy(&content.unwrap_or_default()), &reads)
+        !reads.is_empty()
+            && review::is_read_whole(
+                &String::from_utf8_lossy(&content.unwrap_or_default()),
+                &reads,
+            )
     };
-    let is_log = |name: &str| Path::new(name).extension().is_some_and(|ending| ending == "log");
+    let is_log = |name: &str| {
+        Path::new(name)
+            .extension()
+            .is_some_and(|ending| ending == "log")
+    };
     let unread = names.iter().filter(|name| !is_log(name) && !is_read(name));
-    unread.filter_map(|name| name.get(difference::DIGEST_CHARS + 1..).map(str::to_owned)).collect()
+    unread
+        .filter_map(|name| name.get(difference::DIGEST_CHARS + 1..).map(str::to_owned))
+        .collect()
 }
 
 /// The client's record of a reviewer; `material` is the name of the file to read.
@@ -382,13 +551,23 @@ fn reviewer_facts(
     material: &str,
 ) -> ReviewerFacts {
     let call = agent_transcript::find_start_call(transcript, asked, &reviewer.id);
-    let folders: Vec<PathBuf> = reviewer.cwd.iter().map(PathBuf::from).chain(given.cwd).collect();
-    let of_material = given.reads.into_iter().filter(|(path, _)| path.file_name().is_some_and(|name| name == material));
+    let folders: Vec<PathBuf> = reviewer
+        .cwd
+        .iter()
+        .map(PathBuf::from)
+        .chain(given.cwd)
+        .collect();
+    let of_material = given
+        .reads
+        .into_iter()
+        .filter(|(path, _)| path.file_name().is_some_and(|name| name == material));
     ReviewerFacts {
-        in_project: !folders.is_empty() && folders.iter().all(|folder| is_same_folder(folder, root)),
+        in_project: !folders.is_empty()
+            && folders.iter().all(|folder| is_same_folder(folder, root)),
         prompts: given.prompts,
         began: given.began,
-        is_isolated: agent_transcript::is_isolated(agent).is_some_and(|isolated| isolated || call.is_none()),
+        is_isolated: agent_transcript::is_isolated(agent)
+            .is_some_and(|isolated| isolated || call.is_none()),
         call,
         reads: of_material.map(|(_, text)| text).collect(),
         hooks: given.hooks,
@@ -412,13 +591,22 @@ fn wait_for_transcripts(judge: impl Fn() -> JudgedReading) -> JudgedReading {
 }
 
 fn is_same_folder(one: &Path, other: &Path) -> bool {
-    one == other || one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+    one == other
+        || one
+            .canonicalize()
+            .is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
 pub(super) fn present_tree_id(context: &HookContext, session: &Session) -> Option<String> {
     let (root, id) = (context.root.as_deref()?, context.session_id.as_ref()?);
     let present = CheckEnvironment::from_variables(env::variables(), root);
-    git_command::use_environment(&run_environment(context.env.state_home.as_deref(), id, session, &present, root)?);
+    git_command::use_environment(&run_environment(
+        context.env.state_home.as_deref(),
+        id,
+        session,
+        &present,
+        root,
+    )?);
     watchdog::extend_limit(GIT_SLACK);
     let state = work_files(context, root, session).state();
     watchdog::reset_limit();
@@ -428,15 +616,26 @@ pub(super) fn present_tree_id(context: &HookContext, session: &Session) -> Optio
 /// Looks for the review in the transcript, where the event of its end was not seen.
 fn look_for_review(session: &mut Session, input: &HookInput) {
     let verification = &mut session.verification;
-    let (Some(asked), Some(path)) = (&verification.asked, input.transcript_path.as_deref()) else { return };
+    let (Some(asked), Some(path)) = (&verification.asked, input.transcript_path.as_deref()) else {
+        return;
+    };
     let is_seen = |review: &Review| review.verdict != ReviewVerdict::Unclear;
     if verification.review.as_ref().is_some_and(is_seen) {
         return;
     }
     for report in transcript::read_agent_reports(path, asked.offset, REVIEWER) {
-        if let Some(at) = report.at.filter(|at| asked.at.is_some_and(|asked| *at >= asked)) {
-            let reviewer = report.agent.map(|id| Reviewer { id, ..Reviewer::default() });
-            let review = Review { reviewer, ..review::read_review(&report.text, at) };
+        if let Some(at) = report
+            .at
+            .filter(|at| asked.at.is_some_and(|asked| *at >= asked))
+        {
+            let reviewer = report.agent.map(|id| Reviewer {
+                id,
+                ..Reviewer::default()
+            });
+            let review = Review {
+                reviewer,
+                ..review::read_review(&report.text, at)
+            };
             verification.review = Some(review::standing_review(verification.review.take(), review));
         }
     }
@@ -453,7 +652,9 @@ struct RunWatcher<'a> {
 impl CheckWatcher for RunWatcher<'_> {
     fn check_started(&mut self, _gate: &omo_core::check::session_check::Check) {
         if !std::mem::replace(&mut self.shown, true) {
-            let shown = self.place.update_armed(|session| session.verification.phase = VerificationPhase::Checks);
+            let shown = self
+                .place
+                .update_armed(|session| session.verification.phase = VerificationPhase::Checks);
             if let Err(error) = shown {
                 self.context.log_problem(&error);
             }
@@ -462,6 +663,7 @@ impl CheckWatcher for RunWatcher<'_> {
 
     fn should_continue(&mut self) -> bool {
         // A state that cannot be read holds no session: then its checks hold none either.
-        state::peek(self.root, self.place.id()).is_ok_and(|session| session.is_some_and(|session| session.is_armed()))
+        state::peek(self.root, self.place.id())
+            .is_ok_and(|session| session.is_some_and(|session| session.is_armed()))
     }
 }

@@ -28,14 +28,23 @@ pub(super) fn run_check_command(
     config: &UserConfig,
     command: &CheckRequest,
 ) -> Result<String, HookError> {
-    let Some(root) = context.root.as_deref() else { return Ok(refusal_line("no project folder is known here")) };
+    let Some(root) = context.root.as_deref() else {
+        return Ok(refusal_line("no project folder is known here"));
+    };
     match command {
         CheckRequest::List | CheckRequest::Run => list_checks(context, root),
         CheckRequest::Add(check) => add_check(context, check, None),
-        CheckRequest::AddDetected { name, timeout_seconds } => {
+        CheckRequest::AddDetected {
+            name,
+            timeout_seconds,
+        } => {
             let found = match offer_check(root, config.detection) {
                 Ok(found) => found,
-                Err(none) => return Ok(refusal_line(&format!("{none}; type one: /omo:check add <command>"))),
+                Err(none) => {
+                    return Ok(refusal_line(&format!(
+                        "{none}; type one: /omo:check add <command>"
+                    )));
+                }
             };
             match Check::from_user(name.as_deref(), found.command, *timeout_seconds) {
                 Ok(check) => add_check(context, &check, Some(found)),
@@ -44,7 +53,11 @@ pub(super) fn run_check_command(
         }
         CheckRequest::Remove(name) => change_checks(context, |checks| {
             let said = format!("[omo] `{}` decides no more.", inline_code(name, 40));
-            if session_check::remove_check(checks, name) { Ok(said) } else { Err(unknown_check(name)) }
+            if session_check::remove_check(checks, name) {
+                Ok(said)
+            } else {
+                Err(unknown_check(name))
+            }
         }),
         CheckRequest::Accept { name } => accept_checks(context, name.as_deref()),
         CheckRequest::Approve { code } => approve(context, root, code.as_deref()),
@@ -52,31 +65,55 @@ pub(super) fn run_check_command(
 }
 
 fn unknown_check(name: &str) -> String {
-    refusal_line(&format!("no check here is called `{}`; /omo:check list names them", inline_code(name, 40)))
+    refusal_line(&format!(
+        "no check here is called `{}`; /omo:check list names them",
+        inline_code(name, 40)
+    ))
 }
 
 fn list_checks(context: &HookContext, root: &Path) -> Result<String, HookError> {
     let session = context.peek_session()?.unwrap_or_default();
     let session = session.as_believed(context.provenance(&session)?, context.env.now);
-    let mut text = check_list(&session.checks, session.verification.review_wanted, context.env.now);
+    let mut text = check_list(
+        &session.checks,
+        session.verification.review_wanted,
+        context.env.now,
+    );
     if let Some(repository) = RepositoryConfig::read(root) {
         if let Some(problem) = repository.problems.first() {
             let _ = write!(text, "\n{}", refusal_line(&problem.to_string()));
-        } else if !repository.is_approved(context.env.state_home.as_deref()) && !repository.checks.is_empty() {
+        } else if !repository.is_approved(context.env.state_home.as_deref())
+            && !repository.checks.is_empty()
+        {
             let _ = write!(text, "\n{}", approval_text(context, &repository));
         }
     }
     Ok(text)
 }
 
-fn add_check(context: &HookContext, check: &Check, detected: Option<DetectedCheck>) -> Result<String, HookError> {
-    let found = detected.map(|found| format!(" (found in {})", found.found_in)).unwrap_or_default();
+fn add_check(
+    context: &HookContext,
+    check: &Check,
+    detected: Option<DetectedCheck>,
+) -> Result<String, HookError> {
+    let found = detected
+        .map(|found| format!(" (found in {})", found.found_in))
+        .unwrap_or_default();
     change_checks(context, |checks| {
-        session_check::add_check(checks, check.clone()).map_err(|error| refusal_line(&error.to_string()))?;
-        let added = checks.iter().rev().find(|known| known.command == check.command);
+        session_check::add_check(checks, check.clone())
+            .map_err(|error| refusal_line(&error.to_string()))?;
+        let added = checks
+            .iter()
+            .rev()
+            .find(|known| known.command == check.command);
         let name = added.map(|check| check.name.as_str()).unwrap_or_default();
-        let missing = context.root.as_deref().and_then(|root| missing_program(&check.command, root));
-        let missing = missing.map(|why| format!(" It cannot run: {why}.")).unwrap_or_default();
+        let missing = context
+            .root
+            .as_deref()
+            .and_then(|root| missing_program(&check.command, root));
+        let missing = missing
+            .map(|why| format!(" It cannot run: {why}."))
+            .unwrap_or_default();
         Ok(format!(
             "[omo] `{name}` decides from now on: {}{found} runs whenever a claim is checked.{missing}",
             paste_form(&check.command, MAX_COMMAND_BYTES)
@@ -93,7 +130,11 @@ fn accept_checks(context: &HookContext, name: Option<&str>) -> Result<String, Ho
                 "nothing about the last claim is there to accept; /omo:check list names the checks",
             ));
         }
-        let next = if session.is_armed() { "" } else { "; `ulw` goes on with the task" };
+        let next = if session.is_armed() {
+            ""
+        } else {
+            "; `ulw` goes on with the task"
+        };
         Ok(format!("[omo] accepted: {}{next}", accepted.join("; ")))
     })
 }
@@ -116,26 +157,41 @@ fn approve(context: &HookContext, root: &Path, typed: Option<&str>) -> Result<St
 fn list_approvals(context: &HookContext, root: &Path, plans: &[PendingApproval]) -> String {
     let plans = plan_runs::approval_text(context, plans);
     // A file that only sets up worktrees asks for nothing here: plans do.
-    let asks = |repository: &RepositoryConfig| !repository.checks.is_empty() || !repository.problems.is_empty();
-    let of_file = RepositoryConfig::read(root).filter(asks).map(|repository| match repository.problems.first() {
-        Some(problem) => refusal_line(&problem.to_string()),
-        None if repository.is_approved(context.env.state_home.as_deref()) => {
-            "[omo] omo.toml is approved exactly as it is.".to_owned()
+    let asks = |repository: &RepositoryConfig| {
+        !repository.checks.is_empty() || !repository.problems.is_empty()
+    };
+    let of_file = RepositoryConfig::read(root).filter(asks).map(|repository| {
+        match repository.problems.first() {
+            Some(problem) => refusal_line(&problem.to_string()),
+            None if repository.is_approved(context.env.state_home.as_deref()) => {
+                "[omo] omo.toml is approved exactly as it is.".to_owned()
+            }
+            None => approval_text(context, &repository),
         }
-        None => approval_text(context, &repository),
     });
     let shown: Vec<String> = [of_file, plans].into_iter().flatten().collect();
-    if shown.is_empty() { refusal_line(NO_FILE) } else { shown.join("\n") }
+    if shown.is_empty() {
+        refusal_line(NO_FILE)
+    } else {
+        shown.join("\n")
+    }
 }
 
 /// Commands of the file, or the refusal of one too large.
 fn approval_text(context: &HookContext, repository: &RepositoryConfig) -> String {
-    let shown =
-        approval_request(&repository.checks, repository.setup.as_deref(), &repository.pinned, &repository.digest)
-            .unwrap_or_else(|refusal| refusal);
+    let shown = approval_request(
+        &repository.checks,
+        repository.setup.as_deref(),
+        &repository.pinned,
+        &repository.digest,
+    )
+    .unwrap_or_else(|refusal| refusal);
     match repository.approval(context.env.state_home.as_deref()) {
         ApprovalState::Before { changed } => {
-            format!("{}\n{shown}", checks_not_approved(&repository.checks, Some(&changed)))
+            format!(
+                "{}\n{shown}",
+                checks_not_approved(&repository.checks, Some(&changed))
+            )
         }
         ApprovalState::Yes(_) | ApprovalState::No => shown,
     }
@@ -159,12 +215,15 @@ fn approve_file(
     if let Some(problem) = repository.problems.first() {
         return Ok(refusal_line(&problem.to_string()));
     }
-    let shown =
-        match approval_request(&repository.checks, repository.setup.as_deref(), &repository.pinned, &repository.digest)
-        {
-            Ok(shown) => shown,
-            Err(refusal) => return Ok(refusal),
-        };
+    let shown = match approval_request(
+        &repository.checks,
+        repository.setup.as_deref(),
+        &repository.pinned,
+        &repository.digest,
+    ) {
+        Ok(shown) => shown,
+        Err(refusal) => return Ok(refusal),
+    };
     // Another content with the same beginning of its digest is not found by chance; to approve one that was searched
     // for, its code has to be typed by the user.
     if typed.len() < CODE_CHARS || !repository.digest.starts_with(typed) {
@@ -173,7 +232,10 @@ fn approve_file(
             refusal_line("that is not the code of omo.toml as it is now; nothing was approved")
         ));
     }
-    let given = GivenApproval { by: ChangedBy::Typed, at: context.env.now };
+    let given = GivenApproval {
+        by: ChangedBy::Typed,
+        at: context.env.now,
+    };
     let new = repository.checks.clone();
     let said = format!(
         "[omo] approved: {} of omo.toml, exactly as it is now. Any change asks again.",
@@ -182,7 +244,8 @@ fn approve_file(
     change_checks(context, |checks| {
         checks.retain(|check| check.origin != CheckOrigin::Repository);
         for check in new.clone() {
-            session_check::add_check(checks, check).map_err(|error| refusal_line(&error.to_string()))?;
+            session_check::add_check(checks, check)
+                .map_err(|error| refusal_line(&error.to_string()))?;
         }
         // Last: an approval beyond the bounds is not given either.
         let approved = repository.approve(state_home, root, given);
@@ -210,17 +273,25 @@ fn change_session(
     let Some(place) = context.create_session_entry()? else {
         return Ok(refusal_line("this session has no id that omo knows"));
     };
-    let ((said, session), lock) = place.update(DEADLINE, CorruptPolicy::Refuse, |session: &mut Session| {
-        let said = change(session);
-        let write = if said.is_ok() { EntryChange::Write } else { EntryChange::Keep };
-        ((said, session.clone()), write)
-    })?;
+    let ((said, session), lock) =
+        place.update(DEADLINE, CorruptPolicy::Refuse, |session: &mut Session| {
+            let said = change(session);
+            let write = if said.is_ok() {
+                EntryChange::Write
+            } else {
+                EntryChange::Keep
+            };
+            ((said, session.clone()), write)
+        })?;
     let said = match said {
         Err(said) => return Ok(said),
         Ok(said) => said,
     };
     let id = place.id().as_str();
-    place.log(&lock, &log_entry::checks_entry(id, &session, context.event.name(), context.env.now));
+    place.log(
+        &lock,
+        &log_entry::checks_entry(id, &session, context.event.name(), context.env.now),
+    );
     drop(lock);
     if context.provenance(&context.peek_session()?.unwrap_or_default())? != EntryProvenance::Own {
         let why = "but the record of this session is not omo's own any more, and no verdict will rest on it; `ulw` begins a new run";

@@ -3,7 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use omo_claude::status_line_settings::{KEY, StatusLineFiles, StatusLineOff, StatusLineOn, own_command, own_entry};
+use omo_claude::status_line_settings::{
+    KEY, StatusLineFiles, StatusLineOff, StatusLineOn, own_command, own_entry,
+};
 use omo_core::messages::{self, client_settings};
 use omo_core::prompt::StatuslineRequest;
 use omo_state::env;
@@ -19,20 +21,38 @@ pub(super) fn answer(request: StatuslineRequest, state_home: Option<&Path>) -> S
         Err(why) => return messages::refusal_line(why),
     };
     if request == StatuslineRequest::Show {
-        let wrapping = format!("{} --wrap 'THE COMMAND THAT YOU HAVE NOW'", own_command(&program));
+        let wrapping = format!(
+            "{} --wrap 'THE COMMAND THAT YOU HAVE NOW'",
+            own_command(&program)
+        );
         let lines = json!({ KEY: own_entry(&program) });
-        return client_settings::status_line_settings(&format!("{lines:#}"), &Value::from(wrapping).to_string());
+        return client_settings::status_line_settings(
+            &format!("{lines:#}"),
+            &Value::from(wrapping).to_string(),
+        );
     }
     let (Some(settings), Some(state_home)) = (settings_file(), state_home) else {
         return messages::refusal_line("no home folder is known");
     };
     let place = settings.display().to_string();
-    let files = StatusLineFiles { settings: &settings, state_home };
+    let files = StatusLineFiles {
+        settings: &settings,
+        state_home,
+    };
     let said = if request == StatuslineRequest::On {
         files.turn_on(&program).map(|on| match on {
-            StatusLineOn::Written { entry, backup, keeps_another } => {
+            StatusLineOn::Written {
+                entry,
+                backup,
+                keeps_another,
+            } => {
                 let backup = backup.map(|backup| backup.display().to_string());
-                client_settings::status_line_written(&place, &entry, backup.as_deref(), keeps_another)
+                client_settings::status_line_written(
+                    &place,
+                    &entry,
+                    backup.as_deref(),
+                    keeps_another,
+                )
             }
             StatusLineOn::AlreadyOn => client_settings::status_line_on_already(&place),
         })
@@ -49,8 +69,13 @@ pub(super) fn answer(request: StatuslineRequest, state_home: Option<&Path>) -> S
 /// Offer of a status line to a user without one of omo, who did not turn it off.
 pub(super) fn offer(state_home: Option<&Path>) -> Option<String> {
     let settings = settings_file()?;
-    let files = StatusLineFiles { settings: &settings, state_home: state_home? };
-    files.is_offered().then(|| client_settings::STATUS_LINE_OFFER.to_owned())
+    let files = StatusLineFiles {
+        settings: &settings,
+        state_home: state_home?,
+    };
+    files
+        .is_offered()
+        .then(|| client_settings::STATUS_LINE_OFFER.to_owned())
 }
 
 fn settings_file() -> Option<PathBuf> {
@@ -59,12 +84,17 @@ fn settings_file() -> Option<PathBuf> {
 
 fn program_text() -> Result<String, &'static str> {
     let program = program().ok_or("there is no `omo` beside the hooks of this plugin")?;
-    program.to_str().map(str::to_owned).ok_or("the path of `omo` is not UTF-8, and settings cannot hold it")
+    program
+        .to_str()
+        .map(str::to_owned)
+        .ok_or("the path of `omo` is not UTF-8, and settings cannot hold it")
 }
 
 /// A lasting path of the program: the one that the plugin keeps over updates, else that of the plugin.
 fn program() -> Option<PathBuf> {
     let name = format!("omo{}", std::env::consts::EXE_SUFFIX);
     let folders = env::plugin_folders().into_iter().flatten();
-    folders.map(|folder| folder.join("bin").join(&name)).find(|program| program.is_file())
+    folders
+        .map(|folder| folder.join("bin").join(&name))
+        .find(|program| program.is_file())
 }

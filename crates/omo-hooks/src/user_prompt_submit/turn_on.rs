@@ -50,7 +50,10 @@ pub(super) fn activate(
     let is_on = prompt.session.is_some_and(Session::is_armed);
     if activation.begins_anew && is_on {
         let reason = "another task was begun";
-        let stop = PromptDecision::Stop { reason: Some(reason.to_owned()), whole: true };
+        let stop = PromptDecision::Stop {
+            reason: Some(reason.to_owned()),
+            whole: true,
+        };
         // A failure here fails the new run too, and is said.
         if let Err(error) = super::write_stop(prompt, &stop, Some(reason)) {
             context.log_problem(&error);
@@ -62,9 +65,19 @@ pub(super) fn activate(
         return Some(HookAnswer::Notice { user, model: None });
     }
     let missing_programs = missing_programs(context, &activation.checks);
-    let StartingChecks { checks, not_approved, changed, base, approval, problem } =
-        initial_checks(context, activation.checks.clone());
-    let activation = &UlwActivation { checks, base, ..activation.clone() };
+    let StartingChecks {
+        checks,
+        not_approved,
+        changed,
+        base,
+        approval,
+        problem,
+    } = initial_checks(context, activation.checks.clone());
+    let activation = &UlwActivation {
+        checks,
+        base,
+        ..activation.clone()
+    };
     let written = write_activation(prompt, decision, activation, approval);
     // Only now is there a log to write them to.
     for problem in &prompt.config.problems {
@@ -72,8 +85,17 @@ pub(super) fn activate(
     }
     let missing = unrunnable_hook();
     let is_held = matches!(written, Ok(ActivationWrite::Written(..))) && missing.is_none();
-    let hold = if is_held { HoldState::Held } else { HoldState::NotHeld };
-    let mut model = vec![messages::contract(activation.trigger, activation.limits, form, hold)];
+    let hold = if is_held {
+        HoldState::Held
+    } else {
+        HoldState::NotHeld
+    };
+    let mut model = vec![messages::contract(
+        activation.trigger,
+        activation.limits,
+        form,
+        hold,
+    )];
     let mut user = Vec::new();
     match written {
         // Another process of the same hook has said everything.
@@ -81,46 +103,94 @@ pub(super) fn activate(
         Ok(ActivationWrite::Written(session, start)) => {
             let allowed = allowed_blocks(&session, context.env.client_block_cap);
             user.push(missing.map_or_else(
-                || run_start::run_started(&session, start, allowed, check_offer(prompt, &session), context.env.now),
+                || {
+                    run_start::run_started(
+                        &session,
+                        start,
+                        allowed,
+                        check_offer(prompt, &session),
+                        context.env.now,
+                    )
+                },
                 |program| run_start::hook_missing(&program),
             ));
             match start {
                 RunStart::Begun => {}
-                RunStart::TaskTakenUp { .. } | RunStart::TaskExtended => model.push(messages::task_goes_on()),
-                RunStart::Resumed | RunStart::AlreadyOn => model.push(run_start::run_goes_on(&session, allowed)),
+                RunStart::TaskTakenUp { .. } | RunStart::TaskExtended => {
+                    model.push(messages::task_goes_on())
+                }
+                RunStart::Resumed | RunStart::AlreadyOn => {
+                    model.push(run_start::run_goes_on(&session, allowed))
+                }
             }
         }
         Ok(ActivationWrite::Unsealed(why)) => user.push(run_start::run_not_held(&why)),
-        Ok(ActivationWrite::NotHeld) => user.push(run_start::run_not_held("no project or no session id is known")),
+        Ok(ActivationWrite::NotHeld) => user.push(run_start::run_not_held(
+            "no project or no session id is known",
+        )),
         Err(error) => {
             context.log_problem(&error);
             user.push(run_start::run_not_held(&error.to_string()));
         }
     }
-    let is_first = is_held && prompt.session.is_none_or(|session| session.ulw.started_at.is_none());
-    let offer = is_first.then(|| status_line_prompt::offer(context.env.state_home.as_deref())).flatten();
+    let is_first = is_held
+        && prompt
+            .session
+            .is_none_or(|session| session.ulw.started_at.is_none());
+    let offer = is_first
+        .then(|| status_line_prompt::offer(context.env.state_home.as_deref()))
+        .flatten();
     user.extend(offer);
-    model.extend(context.root.as_deref().and_then(other_loop).map(messages::other_loop_found));
-    let problems = prompt.config.problems.iter().map(ToString::to_string).chain(problem);
-    user.extend(problems.take(1).map(|problem| run_start::config_problem(&problem)));
+    model.extend(
+        context
+            .root
+            .as_deref()
+            .and_then(other_loop)
+            .map(messages::other_loop_found),
+    );
+    let problems = prompt
+        .config
+        .problems
+        .iter()
+        .map(ToString::to_string)
+        .chain(problem);
+    user.extend(
+        problems
+            .take(1)
+            .map(|problem| run_start::config_problem(&problem)),
+    );
     user.extend(prompt.goal.as_deref().map(messages::goal_is_on));
     user.extend(missing_programs);
-    user.extend(not_approved.map(|it| messages::checks::checks_not_approved(&it.checks, changed.as_deref())));
-    Some(HookAnswer::Notice { user: user.join("\n"), model: Some(model.join("\n")) })
+    user.extend(
+        not_approved
+            .map(|it| messages::checks::checks_not_approved(&it.checks, changed.as_deref())),
+    );
+    Some(HookAnswer::Notice {
+        user: user.join("\n"),
+        model: Some(model.join("\n")),
+    })
 }
 
 fn missing_programs(context: &HookContext, checks: &[Check]) -> Vec<String> {
-    let Some(root) = context.root.as_deref() else { return Vec::new() };
+    let Some(root) = context.root.as_deref() else {
+        return Vec::new();
+    };
     let line = |check: &Check| {
         let why = missing_program(&check.command, root)?;
         Some(messages::checks::cannot_run_yet(&check.command, &why))
     };
-    checks.iter().filter(|check| check.origin == CheckOrigin::User).filter_map(line).collect()
+    checks
+        .iter()
+        .filter(|check| check.origin == CheckOrigin::User)
+        .filter_map(line)
+        .collect()
 }
 
 /// Asks git about the owner of the repository, within `OWNER_LIMIT`.
 fn ask_for_owner(root: &Path) -> Result<(), DubiousOwnership> {
-    let Some(repository) = ForeignRepository::find(root) else { return Ok(()) };
+    let Some(repository) = ForeignRepository::find(root) else {
+        return Ok(());
+    };
     watchdog::extend_limit(OWNER_LIMIT + Duration::from_secs(2));
     let answer = repository.require_trusted(OWNER_LIMIT);
     watchdog::reset_limit();
@@ -129,21 +199,29 @@ fn ask_for_owner(root: &Path) -> Result<(), DubiousOwnership> {
 
 /// The project's test command, for a run that no check judges.
 fn check_offer(prompt: &PromptContext, session: &Session) -> Option<CheckOffer<'static>> {
-    let root = prompt.context.root.as_deref().filter(|_| session.checks.is_empty())?;
-    let DetectedCheck { command, found_in } = detected_check::offer_check(root, prompt.config.detection).ok()?;
+    let root = prompt
+        .context
+        .root
+        .as_deref()
+        .filter(|_| session.checks.is_empty())?;
+    let DetectedCheck { command, found_in } =
+        detected_check::offer_check(root, prompt.config.detection).ok()?;
     Some(CheckOffer { command, found_in })
 }
 
 pub(super) fn unrunnable_hook() -> Option<String> {
     let [_, plugin] = env::plugin_folders();
     let program = plugin?.join("bin").join(HookEvent::Stop.program());
-    let is_there = [&*program, &*program.with_extension(EXE_EXTENSION)].into_iter().any(is_executable);
+    let is_there = [&*program, &*program.with_extension(EXE_EXTENSION)]
+        .into_iter()
+        .any(is_executable);
     (!is_there).then(|| program.display().to_string())
 }
 
 /// Judges of the run from its start.
 fn initial_checks(context: &HookContext, own: Vec<Check>) -> StartingChecks {
-    let gather = |root| starting_checks::gather_checks(own, root, context.env.state_home.as_deref());
+    let gather =
+        |root| starting_checks::gather_checks(own, root, context.env.state_home.as_deref());
     context.root.as_deref().map(gather).unwrap_or_default()
 }
 
@@ -163,14 +241,17 @@ fn write_activation(
 ) -> Result<ActivationWrite, HookError> {
     let context = prompt.context;
     let now = context.env.now;
-    let Some(place) = context.create_session_entry()? else { return Ok(ActivationWrite::NotHeld) };
+    let Some(place) = context.create_session_entry()? else {
+        return Ok(ActivationWrite::NotHeld);
+    };
     let state_home = context.env.state_home.as_deref();
     let key = SealKey::load(state_home);
     if let Err(error) = &key {
         context.log_problem(error);
     }
     let scope = settle_scope(context);
-    let settings = ReviewerSettings::read(env::client_home().as_deref(), context.root.as_deref()).marks;
+    let settings =
+        ReviewerSettings::read(env::client_home().as_deref(), context.root.as_deref()).marks;
     let (session, lock) = place.update(DEADLINE, CorruptPolicy::MoveAside, |session| {
         if session.is_activated_by(activation) {
             return (Ok(None), EntryChange::Keep);
@@ -179,7 +260,15 @@ fn write_activation(
             return (Err(StateError::from(error)), EntryChange::Keep);
         }
         let root = context.root.as_deref();
-        let beginning = ActivationContext { root, state_home, id: place.id(), scope, settings, approval, now };
+        let beginning = ActivationContext {
+            root,
+            state_home,
+            id: place.id(),
+            scope,
+            settings,
+            approval,
+            now,
+        };
         session.count_turn(context.turn_time.take());
         if let Some(interruption) = prompt.tail.interrupted {
             session.note_interruption(interruption, now);
@@ -193,7 +282,9 @@ fn write_activation(
         session.transcript.block_offset = prompt.tail.end;
         (Ok(Some((session.clone(), start))), EntryChange::Begin)
     })?;
-    let Some((session, start)) = session? else { return Ok(ActivationWrite::AlreadyWritten) };
+    let Some((session, start)) = session? else {
+        return Ok(ActivationWrite::AlreadyWritten);
+    };
     entry_revision::prune(state_home, now);
     context.run_has_begun.set(start == RunStart::Begun);
     if let Some(entry) = log_entry::prompt_entry(place.id().as_str(), &session, decision, now) {
@@ -212,9 +303,17 @@ fn settle_scope(context: &HookContext) -> Option<String> {
     watchdog::extend_limit(SCOPE_LIMIT + Duration::from_secs(1));
     let (sender, settled) = channel();
     std::thread::spawn(move || {
-        let _ = sender.send(work_files::settle_scope(&root, state_home.as_deref(), &GitCalls::default()));
+        let _ = sender.send(work_files::settle_scope(
+            &root,
+            state_home.as_deref(),
+            &GitCalls::default(),
+        ));
     });
-    let name = settled.recv_timeout(SCOPE_LIMIT).ok().flatten().unwrap_or_default();
+    let name = settled
+        .recv_timeout(SCOPE_LIMIT)
+        .ok()
+        .flatten()
+        .unwrap_or_default();
     watchdog::reset_limit();
     Some(name)
 }
@@ -226,7 +325,9 @@ const RECORDING_LIMIT: Duration = Duration::from_millis(3_500);
 /// user was answered already: where that takes too long nothing is recorded, which its reviewer reads, or counted, which
 /// the verdict says.
 pub(super) fn record_and_count(context: &HookContext, transcript: Option<&Path>) {
-    let (Some(root), Some(home), Some(id)) = (&context.root, &context.env.state_home, &context.session_id) else {
+    let (Some(root), Some(home), Some(id)) =
+        (&context.root, &context.env.state_home, &context.session_id)
+    else {
         return;
     };
     watchdog::extend_limit(RECORDING_LIMIT);
@@ -237,10 +338,14 @@ pub(super) fn record_and_count(context: &HookContext, transcript: Option<&Path>)
     });
     if let Err(error) = recorded::record_files(root, home, id, context.env.now) {
         omo_state::recorded_trees::abandon(home, id);
-        context.log_problem(&format!("the files that the run begins with are not recorded: {error}"));
+        context.log_problem(&format!(
+            "the files that the run begins with are not recorded: {error}"
+        ));
         return;
     }
-    let Ok(Some(session)) = context.peek_session() else { return };
+    let Ok(Some(session)) = context.peek_session() else {
+        return;
+    };
     if let Err(error) = baseline::start_counting(root, home, id, &session.checks, transcript) {
         context.log_problem(&format!("nothing is counted before the run: {error}"));
     }
@@ -248,6 +353,12 @@ pub(super) fn record_and_count(context: &HookContext, transcript: Option<&Path>)
 
 /// The trace of another tool whose own loop may be on in this project.
 fn other_loop(root: &Path) -> Option<&'static str> {
-    const TRACES: [&str; 3] = [".claude/ralph-loop.local.md", ".sisyphus/ralph-loop.local.md", ".omc/state"];
-    TRACES.into_iter().find(|trace| root.join(trace).symlink_metadata().is_ok())
+    const TRACES: [&str; 3] = [
+        ".claude/ralph-loop.local.md",
+        ".sisyphus/ralph-loop.local.md",
+        ".omc/state",
+    ];
+    TRACES
+        .into_iter()
+        .find(|trace| root.join(trace).symlink_metadata().is_ok())
 }

@@ -10,7 +10,9 @@ use omo_core::review::{Review, ReviewVerdict, standing_review};
 use omo_core::session::claim_state::VerificationPhase;
 use omo_core::session::{Interruption, PauseReason, Session, UlwActivation, UlwTrigger};
 use omo_core::stop::claim::{CheckResult, ClaimFindings, ClaimOutcome, judge_claim};
-use omo_core::stop::{StopAction, StopDecision, StopEvent, StopFacts, StopFinding, StopRow, TranscriptTail};
+use omo_core::stop::{
+    StopAction, StopDecision, StopEvent, StopFacts, StopFinding, StopRow, TranscriptTail,
+};
 use omo_core::stop::{apply_decision, decide, needs_judgement};
 use omo_core::timestamp::Timestamp;
 
@@ -24,7 +26,11 @@ pub(super) const START: RunStateName = "[*]";
 const STEPS: usize = 5;
 
 fn state(session: &Session) -> RunStateName {
-    match (&session.verdict, &session.ulw.paused, session.verification.phase) {
+    match (
+        &session.verdict,
+        &session.ulw.paused,
+        session.verification.phase,
+    ) {
         (Some(verdict), _, _) => verdict.kind.word(),
         (None, Some(_), _) => "paused",
         (None, None, VerificationPhase::Working) => "working",
@@ -69,13 +75,32 @@ enum ClaimCase {
 }
 
 fn happenings() -> Vec<Happening> {
-    let mut all = vec![Happening::StopContinuation, Happening::Keyword, Happening::ApiError, Happening::SaidStop];
+    let mut all = vec![
+        Happening::StopContinuation,
+        Happening::Keyword,
+        Happening::ApiError,
+        Happening::SaidStop,
+    ];
     all.extend([ReviewVerdict::Verified, ReviewVerdict::Rejected].map(Happening::Reviewed));
     let last = RunLimits::default().max_minutes;
-    for says in [FinalMessage::Nothing, FinalMessage::Done, FinalMessage::Blocked] {
-        for found in [ClaimCase::Green, ClaimCase::GreenOnOtherFiles, ClaimCase::Red, ClaimCase::NothingToJudgeBy] {
+    for says in [
+        FinalMessage::Nothing,
+        FinalMessage::Done,
+        FinalMessage::Blocked,
+    ] {
+        for found in [
+            ClaimCase::Green,
+            ClaimCase::GreenOnOtherFiles,
+            ClaimCase::Red,
+            ClaimCase::NothingToJudgeBy,
+        ] {
             for (is_interrupted, minute) in [(false, 1), (true, 1), (false, last)] {
-                all.push(Happening::Stop(TurnEnd { says, found, is_interrupted, minute }));
+                all.push(Happening::Stop(TurnEnd {
+                    says,
+                    found,
+                    is_interrupted,
+                    minute,
+                }));
             }
         }
     }
@@ -112,12 +137,18 @@ fn at(minute: u32) -> Timestamp {
 
 pub(super) fn arrows() -> RunArrows {
     let mut arrows = RunArrows::new();
-    arrows.entry((START, "working")).or_default().insert("`ulw`".to_owned());
+    arrows
+        .entry((START, "working"))
+        .or_default()
+        .insert("`ulw`".to_owned());
     let mut present = starting_sessions();
     let mut seen = BTreeSet::new();
     for _ in 0..STEPS {
         let mut next = Vec::new();
-        for (session, happening) in present.iter().flat_map(|it| happenings().into_iter().map(move |what| (it, what))) {
+        for (session, happening) in present
+            .iter()
+            .flat_map(|it| happenings().into_iter().map(move |what| (it, what)))
+        {
             let mut after = session.clone();
             apply_happening(&mut after, happening, &mut arrows);
             if after.is_armed() && seen.insert(format!("{after:?}")) {
@@ -154,8 +185,13 @@ fn apply_happening(session: &mut Session, happening: Happening, arrows: &mut Run
         }
         Happening::Reviewed(verdict) => {
             if session.verification.asked.is_some() {
-                let review = Review { verdict, at: Some(at(1)), ..Review::default() };
-                session.verification.review = Some(standing_review(session.verification.review.take(), review));
+                let review = Review {
+                    verdict,
+                    at: Some(at(1)),
+                    ..Review::default()
+                };
+                session.verification.review =
+                    Some(standing_review(session.verification.review.take(), review));
             }
             return;
         }
@@ -166,7 +202,10 @@ fn apply_happening(session: &mut Session, happening: Happening, arrows: &mut Run
 }
 
 fn draw(arrows: &mut RunArrows, before: RunStateName, session: &Session, why: &str) {
-    arrows.entry((before, state(session))).or_default().insert(why.to_owned());
+    arrows
+        .entry((before, state(session)))
+        .or_default()
+        .insert(why.to_owned());
 }
 
 /// As the hook does: a claim is judged first, then the table decides.
@@ -174,14 +213,23 @@ fn end_turn(session: &mut Session, stop: TurnEnd, arrows: &mut RunArrows) {
     let claim = match stop.says {
         FinalMessage::Nothing => None,
         FinalMessage::Done => Some(Claim::Done),
-        FinalMessage::Blocked => Some(Claim::Blocked { reason: String::new() }),
+        FinalMessage::Blocked => Some(Claim::Blocked {
+            reason: String::new(),
+        }),
     };
-    let event = StopEvent { claim, ..StopEvent::default() };
+    let event = StopEvent {
+        claim,
+        ..StopEvent::default()
+    };
     let interrupted = stop.is_interrupted.then_some(Interruption::AtSomeTime);
     let findings = findings(stop.found);
     let mut facts = StopFacts {
         event,
-        transcript: TranscriptTail { interrupted, tool_called_since_block: true, ..TranscriptTail::default() },
+        transcript: TranscriptTail {
+            interrupted,
+            tool_called_since_block: true,
+            ..TranscriptTail::default()
+        },
         client_block_cap: None,
         finding: StopFinding::Tree(findings.tree.clone()),
         plan: None,
@@ -199,18 +247,39 @@ fn end_turn(session: &mut Session, stop: TurnEnd, arrows: &mut RunArrows) {
     }
     let decision = decide(Some(session), Some(&facts));
     apply_decision(session, &decision, &facts);
-    if facts.claim().is_some() || before != state(session) || matches!(decision.action, StopAction::Block(_)) {
+    if facts.claim().is_some()
+        || before != state(session)
+        || matches!(decision.action, StopAction::Block(_))
+    {
         draw(arrows, before, session, &label(&decision, facts.claim()));
     }
 }
 
 fn findings(found: ClaimCase) -> ClaimFindings {
-    let verdict = if found == ClaimCase::Red { CheckVerdict::Failed } else { CheckVerdict::Green };
-    let tree = if found == ClaimCase::GreenOnOtherFiles { "others" } else { "those that were claimed" };
-    let check = CheckResult { record: CheckRecord { verdict, ..CheckRecord::default() }, ..CheckResult::default() };
+    let verdict = if found == ClaimCase::Red {
+        CheckVerdict::Failed
+    } else {
+        CheckVerdict::Green
+    };
+    let tree = if found == ClaimCase::GreenOnOtherFiles {
+        "others"
+    } else {
+        "those that were claimed"
+    };
+    let check = CheckResult {
+        record: CheckRecord {
+            verdict,
+            ..CheckRecord::default()
+        },
+        ..CheckResult::default()
+    };
     ClaimFindings {
         tree: Some(tree.to_owned()),
-        checks: if found == ClaimCase::NothingToJudgeBy { Vec::new() } else { vec![check] },
+        checks: if found == ClaimCase::NothingToJudgeBy {
+            Vec::new()
+        } else {
+            vec![check]
+        },
         ..ClaimFindings::default()
     }
 }

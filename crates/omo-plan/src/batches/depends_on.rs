@@ -22,11 +22,15 @@ static SOFT_LABEL: Pattern = Pattern::new(r"^(?i-u:dependenc)");
 /// The label from its words to its colon, or to the end of the emphasis behind the colon.
 static WHOLE_LABEL: Pattern = Pattern::new(r"^(?:{depends on})[*_ \t]*[:：][*_]*");
 /// Tasks of other plans, such as `login/Task 2`: no task of this plan waits for them.
-static ELSEWHERE: Pattern =
-    Pattern::new(r"^[\s*_`]*(?:[\w.-]+/(?i-u:task)s?[ \t]*#?[\w.-]+[`,;&\s]*(?:(?i-u:and)[ \t]+)?)+[*_\s]*$");
+static ELSEWHERE: Pattern = Pattern::new(
+    r"^[\s*_`]*(?:[\w.-]+/(?i-u:task)s?[ \t]*#?[\w.-]+[`,;&\s]*(?:(?i-u:and)[ \t]+)?)+[*_\s]*$",
+);
 const LOOK_BACK: usize = 64;
 const MAX_EDGES: usize = 100_000;
-pub(super) fn read_dependencies<'a>(document: &MarkdownDocument<'a>, outline: &mut TaskOutline<'a>) {
+pub(super) fn read_dependencies<'a>(
+    document: &MarkdownDocument<'a>,
+    outline: &mut TaskOutline<'a>,
+) {
     let numbers = tasks_by_number(outline);
     let is_strict = document.front_matter_field("contract_version").is_some();
     read_labels(document, outline, &numbers);
@@ -36,11 +40,16 @@ pub(super) fn read_dependencies<'a>(document: &MarkdownDocument<'a>, outline: &m
 }
 
 /// Column header of the task number, such as `#` or `No.`.
-static NUMBER_COLUMN: Pattern = Pattern::new(r"^[*_\s]*(?:#|(?i-u:no\.?|id|nr\.?|tasks?)|{task})[*_\s]*$");
+static NUMBER_COLUMN: Pattern =
+    Pattern::new(r"^[*_\s]*(?:#|(?i-u:no\.?|id|nr\.?|tasks?)|{task})[*_\s]*$");
 static NEEDS_COLUMN: Pattern =
     Pattern::new(r"^[*_\s]*(?:{depends on}|(?i-u:depends|deps|blocked by|prerequisites?))[*_\s]*$");
 
-fn read_table<'a>(document: &MarkdownDocument<'a>, outline: &mut TaskOutline<'a>, numbers: &BTreeMap<u64, usize>) {
+fn read_table<'a>(
+    document: &MarkdownDocument<'a>,
+    outline: &mut TaskOutline<'a>,
+    numbers: &BTreeMap<u64, usize>,
+) {
     let mut columns: Option<(usize, usize)> = None;
     let mut named_by = vec![None; outline.tasks.len()];
     for line in line_ranges(document.text, document.body_start..document.text.len()) {
@@ -52,14 +61,20 @@ fn read_table<'a>(document: &MarkdownDocument<'a>, outline: &mut TaskOutline<'a>
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
         let Some((own, needs)) = columns else {
             let column = |name: &Pattern| cells.iter().position(|cell| name.is_match(cell));
-            columns = column(&NUMBER_COLUMN).zip(column(&NEEDS_COLUMN)).filter(|(own, needs)| own != needs);
+            columns = column(&NUMBER_COLUMN)
+                .zip(column(&NEEDS_COLUMN))
+                .filter(|(own, needs)| own != needs);
             continue;
         };
         let cell = |at: usize| parse_references(cells.get(at).copied().unwrap_or_default());
-        let Value::References(owners) = cell(own) else { continue };
+        let Value::References(owners) = cell(own) else {
+            continue;
+        };
         let [owner] = owners.as_slice() else { continue };
         let places = resolve_reference(outline, numbers, 0, owner);
-        let Some(place) = places.into_iter().find_map(Result::ok) else { continue };
+        let Some(place) = places.into_iter().find_map(Result::ok) else {
+            continue;
+        };
         let needed = match cell(needs) {
             Value::Unreadable => continue,
             Value::Nothing => Vec::new(),
@@ -68,23 +83,33 @@ fn read_table<'a>(document: &MarkdownDocument<'a>, outline: &mut TaskOutline<'a>
         if let Some(task) = outline.tasks.get_mut(place) {
             task.states_dependencies = true;
         }
-        let needed: Vec<_> =
-            needed.iter().flat_map(|needed| resolve_reference(outline, numbers, place, needed)).collect();
+        let needed: Vec<_> = needed
+            .iter()
+            .flat_map(|needed| resolve_reference(outline, numbers, place, needed))
+            .collect();
         for needed in needed {
             add_dependency(document, outline, place, needed, &line, &mut named_by);
         }
     }
 }
 
-fn read_labels<'a>(document: &MarkdownDocument<'a>, outline: &mut TaskOutline<'a>, numbers: &BTreeMap<u64, usize>) {
+fn read_labels<'a>(
+    document: &MarkdownDocument<'a>,
+    outline: &mut TaskOutline<'a>,
+    numbers: &BTreeMap<u64, usize>,
+) {
     // For each task the last task that named it: tasks follow one another as their labels do.
     let mut named_by = vec![None; outline.tasks.len()];
     let (mut done, mut edges) = (0, 0_usize);
     for at in LABEL.starts(document.text) {
-        let is_label =
-            outline.form == HeadingForm::Loose || EXACT_LABEL.is_match(document.slice(at..document.text.len()));
-        let Some(value) = label_at(document, at).filter(|_| at >= done && is_label) else { continue };
-        let Some(place) = outline.task_at(at) else { continue };
+        let is_label = outline.form == HeadingForm::Loose
+            || EXACT_LABEL.is_match(document.slice(at..document.text.len()));
+        let Some(value) = label_at(document, at).filter(|_| at >= done && is_label) else {
+            continue;
+        };
+        let Some(place) = outline.task_at(at) else {
+            continue;
+        };
         if document.code_at(at).is_some() || document.is_in_html(at) {
             continue;
         }
@@ -102,7 +127,9 @@ fn read_labels<'a>(document: &MarkdownDocument<'a>, outline: &mut TaskOutline<'a
             Value::Unreadable => {
                 let named = outline.tasks.get(place).map(|task| task.id);
                 let shown = omo_core::text::sanitize(document.slice(span.clone()), 60);
-                let text = format!("`{shown}` names no task: a dependency is written as `Task 1`, nothing as `None`");
+                let text = format!(
+                    "`{shown}` names no task: a dependency is written as `Task 1`, nothing as `None`"
+                );
                 outline.report(document, Code::UnparsedDependency, span, text, named);
                 continue;
             }
@@ -129,19 +156,39 @@ fn add_dependency(
     span: &Range<usize>,
     named_by: &mut [Option<usize>],
 ) {
-    let Some(own) = outline.tasks.get(place).map(|task| task.id) else { return };
+    let Some(own) = outline.tasks.get(place).map(|task| task.id) else {
+        return;
+    };
     match needed {
         Err(unknown) => {
             let text = format!("there is no task {unknown}");
-            outline.report(document, Code::UnknownDependency, span.clone(), text, Some(own));
+            outline.report(
+                document,
+                Code::UnknownDependency,
+                span.clone(),
+                text,
+                Some(own),
+            );
         }
         Ok(needed) if needed == place => {
             let text = format!("task {own} depends on itself");
-            outline.report(document, Code::SelfDependency, span.clone(), text, Some(own));
+            outline.report(
+                document,
+                Code::SelfDependency,
+                span.clone(),
+                text,
+                Some(own),
+            );
         }
         Ok(needed) => {
-            let before = named_by.get_mut(needed).and_then(|last| last.replace(place));
-            if let Some(task) = outline.tasks.get_mut(place).filter(|_| before != Some(place)) {
+            let before = named_by
+                .get_mut(needed)
+                .and_then(|last| last.replace(place));
+            if let Some(task) = outline
+                .tasks
+                .get_mut(place)
+                .filter(|_| before != Some(place))
+            {
                 task.depends_on.push(needed);
             }
         }
@@ -165,7 +212,10 @@ fn tasks_by_number(outline: &TaskOutline<'_>) -> BTreeMap<u64, usize> {
             *known = (rank, place);
         }
     }
-    numbers.into_iter().map(|(number, (_, place))| (number, place)).collect()
+    numbers
+        .into_iter()
+        .map(|(number, (_, place))| (number, place))
+        .collect()
 }
 
 /// The places of the tasks that a `Reference` names, or the missing name.
@@ -185,9 +235,13 @@ fn resolve_reference(
         Reference::OneBefore => place.checked_sub(1).map(Ok).into_iter().collect(),
         Reference::Range(one, other) => {
             let (first, last) = (*one.min(other), *one.max(other));
-            let found: Vec<_> = numbers.range(first..=last).map(|(_, place)| Ok(*place)).collect();
+            let found: Vec<_> = numbers
+                .range(first..=last)
+                .map(|(_, place)| Ok(*place))
+                .collect();
             let is_whole = (last - first).checked_add(1) == Some(found.len() as u64);
-            let missing = (!is_whole).then(|| Err(format!("for each number from {first} to {last}")));
+            let missing =
+                (!is_whole).then(|| Err(format!("for each number from {first} to {last}")));
             found.into_iter().chain(missing).collect()
         }
     }
@@ -195,21 +249,29 @@ fn resolve_reference(
 
 /// The bytes behind the label at `at`, up to the end of its line.
 fn label_at(document: &MarkdownDocument<'_>, at: usize) -> Option<Range<usize>> {
-    let near = (at.saturating_sub(LOOK_BACK)..at).find(|start| document.text.is_char_boundary(*start)).unwrap_or(at);
+    let near = (at.saturating_sub(LOOK_BACK)..at)
+        .find(|start| document.text.is_char_boundary(*start))
+        .unwrap_or(at);
     let before = document.slice(near..at);
     let line_start = before.rfind(['\n', '\r']).map(|end| near + end + 1);
     let line_start = line_start.or((near == 0).then_some(0));
     let before = document.slice(line_start.unwrap_or(near)..at);
     let lead = before.trim_end_matches(['*', '_']);
     let is_emphasized = lead.len() < before.len();
-    let stands_alone =
-        line_start.is_some() && split_list_marker(lead.trim_start_matches(['>', ' ', '\t'])).1.is_empty();
+    let stands_alone = line_start.is_some()
+        && split_list_marker(lead.trim_start_matches(['>', ' ', '\t']))
+            .1
+            .is_empty();
     let stands_free = !lead.ends_with(|char: char| char == '`' || char.is_alphanumeric());
     if !(stands_alone || is_emphasized && stands_free) {
         return None;
     }
     let value = WHOLE_LABEL.behind(document.slice(at..document.text.len()))?;
-    line_ranges(document.text, document.text.len() - value.len()..document.text.len()).next()
+    line_ranges(
+        document.text,
+        document.text.len() - value.len()..document.text.len(),
+    )
+    .next()
 }
 
 fn value_of<'a>(document: &MarkdownDocument<'a>, line: Range<usize>) -> (Value<'a>, Range<usize>) {
@@ -218,7 +280,8 @@ fn value_of<'a>(document: &MarkdownDocument<'a>, line: Range<usize>) -> (Value<'
         return (Value::Nothing, line);
     }
     let mut value = parse_references(text);
-    let goes_on = text.trim_end().ends_with([',', '，', '、', '&']) || text.trim_end().ends_with(" and");
+    let goes_on =
+        text.trim_end().ends_with([',', '，', '、', '&']) || text.trim_end().ends_with(" and");
     if value != Value::Unreadable && !goes_on && !text.trim().is_empty() {
         return (value, line);
     }
@@ -231,7 +294,11 @@ fn value_of<'a>(document: &MarkdownDocument<'a>, line: Range<usize>) -> (Value<'
             has_gap = true;
             continue;
         }
-        let belongs = if has_gap { sign.is_some() && !goes_on } else { sign.is_some() || !is_list };
+        let belongs = if has_gap {
+            sign.is_some() && !goes_on
+        } else {
+            sign.is_some() || !is_list
+        };
         let is_mark = row.starts_with('#') || inner.starts_with("**") || inner.starts_with("```");
         let is_mark = is_mark || LABEL.is_match(row);
         if !belongs || is_mark || (sign.is_none() && inner.split_once(':').is_some()) {

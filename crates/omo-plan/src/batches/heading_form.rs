@@ -16,7 +16,8 @@ pub enum HeadingForm {
 }
 
 /// Number of a task without leading zeros, and the word behind the number.
-static TASK: Pattern = Pattern::new(r"^Task\s+0*([0-9]+(?:-[A-Za-z]+)?)(?:\s*:|\s*[–—―−]|\s+-{1,3}(?:\s|$))");
+static TASK: Pattern =
+    Pattern::new(r"^Task\s+0*([0-9]+(?:-[A-Za-z]+)?)(?:\s*:|\s*[–—―−]|\s+-{1,3}(?:\s|$))");
 /// `TASK` in every way of writing: with marks and emphasis around it, in other languages, with letters and parts, with
 /// a remark, and with any sign or nothing before its title.
 static LOOSE_TASK: Pattern = Pattern::new(
@@ -46,10 +47,15 @@ pub(super) fn split_task_heading(text: &str, form: HeadingForm) -> Option<(&str,
     match form {
         HeadingForm::Exact => TASK.read(text).map(|([id], title)| (id, title)),
         HeadingForm::Loose | HeadingForm::Deep => {
-            LOOSE_TASK.read(text).map(|([parts, number, letter, short, bare], title)| {
-                let id = [parts, number, letter, short, bare].into_iter().find(|id| !id.is_empty()).unwrap_or_default();
-                (id, title.trim_end_matches(['*', '_', '~', ' ', '✅']))
-            })
+            LOOSE_TASK
+                .read(text)
+                .map(|([parts, number, letter, short, bare], title)| {
+                    let id = [parts, number, letter, short, bare]
+                        .into_iter()
+                        .find(|id| !id.is_empty())
+                        .unwrap_or_default();
+                    (id, title.trim_end_matches(['*', '_', '~', ' ', '✅']))
+                })
         }
         HeadingForm::Numbered => NUMBERED.read(text).map(|([id], title)| (id, title)),
     }

@@ -23,7 +23,10 @@ impl Unit {
 }
 
 /// The tasks in the order of a run; `None` for a circle or a duplicate id, which is reported.
-pub(super) fn order_tasks(outline: &TaskOutline<'_>, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec<Unit>> {
+pub(super) fn order_tasks(
+    outline: &TaskOutline<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Vec<Unit>> {
     let (tasks, unit_of) = pair_tasks(outline);
     let needs = collect_needs(outline, &unit_of, diagnostics)?;
     let order = match task_graph::order_by_needs(&needs) {
@@ -34,14 +37,21 @@ pub(super) fn order_tasks(outline: &TaskOutline<'_>, diagnostics: &mut Vec<Diagn
         }
     };
     report_reordered(outline, &tasks, &order, diagnostics);
-    Some(order.into_iter().filter_map(|task| tasks.get(task).copied()).collect())
+    Some(
+        order
+            .into_iter()
+            .filter_map(|task| tasks.get(task).copied())
+            .collect(),
+    )
 }
 
 fn pair_tasks(outline: &TaskOutline<'_>) -> (Vec<Unit>, Vec<usize>) {
     let mut units: Vec<Unit> = Vec::with_capacity(outline.tasks.len());
     let mut unit_of = vec![0; outline.tasks.len()];
     for (place, task) in outline.tasks.iter().enumerate() {
-        let other = task.other_half().and_then(|id| outline.positions.get(id.as_str()).copied());
+        let other = task
+            .other_half()
+            .and_then(|id| outline.positions.get(id.as_str()).copied());
         let unit = match other {
             Some(other) if other < place => unit_of.get(other).copied().unwrap_or(0),
             _ => units.len(),
@@ -51,9 +61,17 @@ fn pair_tasks(outline: &TaskOutline<'_>) -> (Vec<Unit>, Vec<usize>) {
         }
         match units.get_mut(unit) {
             // The half that stands first in the file is known already.
-            Some(pair) if task.is_tests() => *pair = Unit { first: place, second: Some(pair.first) },
+            Some(pair) if task.is_tests() => {
+                *pair = Unit {
+                    first: place,
+                    second: Some(pair.first),
+                }
+            }
             Some(pair) => pair.second = Some(place),
-            None => units.push(Unit { first: place, second: None }),
+            None => units.push(Unit {
+                first: place,
+                second: None,
+            }),
         }
     }
     (units, unit_of)
@@ -73,7 +91,10 @@ fn collect_needs(
                 needs.get_mut(*unit)?.push(need);
             } else if task.is_tests() {
                 let after = outline.tasks.get(*place).map_or("", |after| after.id);
-                let text = format!("task {} depends on {after}, which is written after it", task.id);
+                let text = format!(
+                    "task {} depends on {after}, which is written after it",
+                    task.id
+                );
                 diagnostics.push(task_diagnostic(Some(task), Code::Cycle, text));
                 is_sound = false;
             }
@@ -84,26 +105,45 @@ fn collect_needs(
 
 fn report_cycle(outline: &TaskOutline<'_>, units: &[Unit], circle: &[usize]) -> Diagnostic {
     let name = |unit: &usize| {
-        let places = units.get(*unit).into_iter().flat_map(|unit| unit.positions());
-        places.filter_map(|place| outline.tasks.get(place)).map(|task| task.id).collect::<Vec<_>>().join("/")
+        let places = units
+            .get(*unit)
+            .into_iter()
+            .flat_map(|unit| unit.positions());
+        places
+            .filter_map(|place| outline.tasks.get(place))
+            .map(|task| task.id)
+            .collect::<Vec<_>>()
+            .join("/")
     };
     let names: Vec<String> = circle.iter().map(name).collect();
     let words = task_graph::circle_words(names.iter().map(String::as_str));
     let text = format!("tasks depend on each other in a circle: {words}");
-    let first = circle.first().and_then(|unit| outline.tasks.get(units.get(*unit)?.first));
+    let first = circle
+        .first()
+        .and_then(|unit| outline.tasks.get(units.get(*unit)?.first));
     task_diagnostic(first, Code::Cycle, text)
 }
 
-fn report_reordered(outline: &TaskOutline<'_>, units: &[Unit], order: &[usize], diagnostics: &mut Vec<Diagnostic>) {
+fn report_reordered(
+    outline: &TaskOutline<'_>,
+    units: &[Unit],
+    order: &[usize],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     let mut last = 0;
     let late = order.iter().filter(|unit| {
         last = last.max(**unit);
         **unit < last
     });
-    let places = late.filter_map(|unit| units.get(*unit)).flat_map(|unit| unit.positions());
+    let places = late
+        .filter_map(|unit| units.get(*unit))
+        .flat_map(|unit| unit.positions());
     let tasks = places.filter_map(|place| outline.tasks.get(place));
     for task in tasks.take(MAX_FINDINGS_OF_A_KIND) {
-        let text = format!("task {} is run after what it depends on, later than it stands here", task.id);
+        let text = format!(
+            "task {} is run after what it depends on, later than it stands here",
+            task.id
+        );
         diagnostics.push(task_diagnostic(Some(task), Code::Reordered, text));
     }
 }

@@ -73,8 +73,12 @@ impl<'a> TaskOutline<'a> {
         };
         outline.find_tasks(document);
         if outline.tasks.is_empty() {
-            let end = document.headings.last().map_or(0..0, |last| last.span.clone());
-            let text = "the plan has no task: a task begins with a line `### Task 1: its title`".to_owned();
+            let end = document
+                .headings
+                .last()
+                .map_or(0..0, |last| last.span.clone());
+            let text = "the plan has no task: a task begins with a line `### Task 1: its title`"
+                .to_owned();
             outline.report(document, Code::NoTasks, end, text, None);
         }
         outline.find_open_fences(document);
@@ -115,13 +119,21 @@ impl<'a> TaskOutline<'a> {
         if first != place {
             let line = self.tasks.get(first).map_or(0, |first| first.line);
             let text = format!("task {} stands on line {line} already", task.id);
-            self.report(document, Code::DuplicateId, task.heading.clone(), text, Some(task.id));
+            self.report(
+                document,
+                Code::DuplicateId,
+                task.heading.clone(),
+                text,
+                Some(task.id),
+            );
         }
         self.tasks.push(task);
     }
 
     fn report_look_alike(&mut self, document: &MarkdownDocument<'_>, span: Range<usize>) {
-        let text = "this is no task: a task begins with `### Task 1: its title`, at the start of a line".to_owned();
+        let text =
+            "this is no task: a task begins with `### Task 1: its title`, at the start of a line"
+                .to_owned();
         self.report(document, Code::LooksLikeAStep, span, text, None);
     }
 
@@ -131,19 +143,38 @@ impl<'a> TaskOutline<'a> {
             return;
         }
         // A fence that opens where it was meant to close can hide tasks: nothing is run then.
-        let hidden = document.code_blocks.iter().flat_map(|code| line_ranges(document.text, code.inner.clone()));
+        let hidden = document
+            .code_blocks
+            .iter()
+            .flat_map(|code| line_ranges(document.text, code.inner.clone()));
         let form = self.form;
-        for line in hidden.filter(|line| is_task_line(document.slice(line.clone()), form)).take(1) {
-            let text = "this task stands in code, behind a fence that is not closed where it began".to_owned();
+        for line in hidden
+            .filter(|line| is_task_line(document.slice(line.clone()), form))
+            .take(1)
+        {
+            let text = "this task stands in code, behind a fence that is not closed where it began"
+                .to_owned();
             self.report(document, Code::UnclosedFence, line, text, None);
         }
-        for fence in document.code_blocks.iter().filter(|code| code.is_open && !document.is_blank(code)) {
+        for fence in document
+            .code_blocks
+            .iter()
+            .filter(|code| code.is_open && !document.is_blank(code))
+        {
             let (code, text) = if last == Some(fence) {
-                (Code::UnclosedFence, "the fence is not closed: all that follows is code")
+                (
+                    Code::UnclosedFence,
+                    "the fence is not closed: all that follows is code",
+                )
             } else {
-                (Code::FenceEndsWithList, "the fence is not closed where it stands, as deep in its list as it began")
+                (
+                    Code::FenceEndsWithList,
+                    "the fence is not closed where it stands, as deep in its list as it began",
+                )
             };
-            let span = line_ranges(document.text, fence.span.clone()).next().unwrap_or(fence.span.clone());
+            let span = line_ranges(document.text, fence.span.clone())
+                .next()
+                .unwrap_or(fence.span.clone());
             self.report(document, code, span, text.to_owned(), None);
         }
     }
@@ -151,7 +182,9 @@ impl<'a> TaskOutline<'a> {
     /// Checkpoint markers. A comment counts everywhere but in code blocks; one in a task's heading belongs to the task.
     fn find_markers(&mut self, document: &MarkdownDocument<'_>) {
         for start in memchr::memmem::find_iter(document.text.as_bytes(), "<!--") {
-            let Some(kind) = read_marker(document.slice(start..document.text.len())) else { continue };
+            let Some(kind) = read_marker(document.slice(start..document.text.len())) else {
+                continue;
+            };
             if document.code_at(start).is_some() {
                 continue;
             }
@@ -160,11 +193,14 @@ impl<'a> TaskOutline<'a> {
             match (kind, task.and_then(|task| self.tasks.get_mut(task))) {
                 (Marker::Exact, Some(task)) => task.is_marked = true,
                 (Marker::Exact, None) => {
-                    let text = "the marker stands outside of every task and has no effect".to_owned();
+                    let text =
+                        "the marker stands outside of every task and has no effect".to_owned();
                     self.report(document, Code::MarkerOutsideTask, span, text, None);
                 }
                 (Marker::Resembling, _) => {
-                    let text = "this is no checkpoint marker: one is `<!-- checkpoint -->`, on one line".to_owned();
+                    let text =
+                        "this is no checkpoint marker: one is `<!-- checkpoint -->`, on one line"
+                            .to_owned();
                     self.report(document, Code::LooksLikeAMarker, span, text, None);
                 }
             }
@@ -172,13 +208,20 @@ impl<'a> TaskOutline<'a> {
     }
 
     pub(crate) fn is_task_heading(&self, heading: &Heading<'_>) -> bool {
-        self.tasks.binary_search_by_key(&heading.span.start, |task| task.heading.start).is_ok()
+        self.tasks
+            .binary_search_by_key(&heading.span.start, |task| task.heading.start)
+            .is_ok()
     }
 
     pub(crate) fn task_at(&self, byte: usize) -> Option<usize> {
-        let behind = self.tasks.partition_point(|task| task.section.start <= byte);
+        let behind = self
+            .tasks
+            .partition_point(|task| task.section.start <= byte);
         let place = behind.checked_sub(1)?;
-        self.tasks.get(place).filter(|task| task.section.contains(&byte)).map(|_| place)
+        self.tasks
+            .get(place)
+            .filter(|task| task.section.contains(&byte))
+            .map(|_| place)
     }
 
     pub(super) fn report(
@@ -192,15 +235,28 @@ impl<'a> TaskOutline<'a> {
         let count = self.counts.entry(code).or_default();
         *count += 1;
         if *count <= MAX_FINDINGS_OF_A_KIND {
-            self.diagnostics.push(span_diagnostic(document, code, span, text, task));
+            self.diagnostics
+                .push(span_diagnostic(document, code, span, text, task));
         }
     }
 }
 
-pub(crate) fn task_diagnostic(task: Option<&TaskHeading<'_>>, code: Code, text: String) -> Diagnostic {
+pub(crate) fn task_diagnostic(
+    task: Option<&TaskHeading<'_>>,
+    code: Code,
+    text: String,
+) -> Diagnostic {
     let (span, line) = task.map_or((0..0, 1), |task| (task.heading.clone(), task.line));
     let unit = task.map(|task| task.id.to_owned());
-    Diagnostic { code, severity: code.severity(), span, line, task: unit, text, help: None }
+    Diagnostic {
+        code,
+        severity: code.severity(),
+        span,
+        line,
+        task: unit,
+        text,
+        help: None,
+    }
 }
 
 pub(crate) fn span_diagnostic(
@@ -211,15 +267,30 @@ pub(crate) fn span_diagnostic(
     task: Option<&str>,
 ) -> Diagnostic {
     let line = document.line_number(span.start);
-    Diagnostic { code, severity: code.severity(), span, line, task: task.map(str::to_owned), text, help: None }
+    Diagnostic {
+        code,
+        severity: code.severity(),
+        span,
+        line,
+        task: task.map(str::to_owned),
+        text,
+        help: None,
+    }
 }
 
 /// `true` for a document with a task.
 pub(crate) fn has_tasks(document: &MarkdownDocument<'_>, form: HeadingForm) -> bool {
-    document.headings.iter().any(|heading| read_task(document, heading, form).is_some())
+    document
+        .headings
+        .iter()
+        .any(|heading| read_task(document, heading, form).is_some())
 }
 
-fn read_task<'a>(document: &MarkdownDocument<'a>, heading: &Heading<'a>, form: HeadingForm) -> Option<TaskHeading<'a>> {
+fn read_task<'a>(
+    document: &MarkdownDocument<'a>,
+    heading: &Heading<'a>,
+    form: HeadingForm,
+) -> Option<TaskHeading<'a>> {
     if !form.is_of_level(heading.level) || (heading.is_indented && form == HeadingForm::Exact) {
         return None;
     }
@@ -244,9 +315,12 @@ fn is_task_line(row: &str, form: HeadingForm) -> bool {
 /// `true` for a heading that was likely meant as a task's.
 fn resembles_task(text: &str) -> bool {
     let word = text.trim_start_matches(|char: char| !char.is_alphanumeric());
-    let is_task = word.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("task"));
+    let is_task = word
+        .get(..4)
+        .is_some_and(|word| word.eq_ignore_ascii_case("task"));
     let behind = word.get(4..).unwrap_or_default();
-    let number = behind.trim_start_matches(|char: char| char.is_whitespace() || "#-_.:*`".contains(char));
+    let number =
+        behind.trim_start_matches(|char: char| char.is_whitespace() || "#-_.:*`".contains(char));
     is_task && number.starts_with(char::is_numeric)
 }
 
@@ -258,13 +332,21 @@ enum Marker {
 fn read_marker(text: &str) -> Option<Marker> {
     let inner = text.strip_prefix("<!--")?;
     // A marker is short: only 60 characters of a comment are searched.
-    let near = inner.get(..inner.char_indices().nth(60).map_or(inner.len(), |(end, _)| end))?;
+    let near = inner.get(
+        ..inner
+            .char_indices()
+            .nth(60)
+            .map_or(inner.len(), |(end, _)| end),
+    )?;
     let inner = near.split_once("-->").map_or("", |(inner, _)| inner);
     let letters: String = inner.chars().filter(|char| char.is_alphabetic()).collect();
     if inner.trim() == "checkpoint" && !inner.contains(['\n', '\r']) {
         return Some(Marker::Exact);
     }
-    letters.to_lowercase().starts_with("checkpoint").then_some(Marker::Resembling)
+    letters
+        .to_lowercase()
+        .starts_with("checkpoint")
+        .then_some(Marker::Resembling)
 }
 
 fn without_comments(title: &str) -> Cow<'_, str> {
@@ -274,7 +356,9 @@ fn without_comments(title: &str) -> Cow<'_, str> {
     let mut plain = String::new();
     let mut rest = title;
     while let Some((before, comment)) = rest.split_once("<!--") {
-        let Some((_, behind)) = comment.split_once("-->") else { break };
+        let Some((_, behind)) = comment.split_once("-->") else {
+            break;
+        };
         plain.push_str(before);
         rest = behind;
     }

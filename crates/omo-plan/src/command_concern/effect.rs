@@ -10,8 +10,8 @@ use omo_core::shell::{Part, PartKind, parse_shell, shell_script, without_keyword
 
 use crate::pattern::Pattern;
 use table::{
-    CHANGING, DATABASES, ENDLESS_SCRIPTS, FETCHING, FOLDERS, JUDGING, LOOKING, TABLE, TOLD_ANYWHERE, TRIALS, VALUED,
-    WRITING,
+    CHANGING, DATABASES, ENDLESS_SCRIPTS, FETCHING, FOLDERS, JUDGING, LOOKING, TABLE,
+    TOLD_ANYWHERE, TRIALS, VALUED, WRITING,
 };
 
 const MAX_DEPTH: usize = 4;
@@ -47,7 +47,8 @@ fn has_word(words: &str, wanted: &str) -> bool {
     let is_whole = |at: usize| {
         let before = words.get(..at).unwrap_or_default();
         let behind = words.get(at + wanted.len()..).unwrap_or_default();
-        (before.is_empty() || before.ends_with(' ')) && (behind.is_empty() || behind.starts_with(' '))
+        (before.is_empty() || before.ends_with(' '))
+            && (behind.is_empty() || behind.starts_with(' '))
     };
     !wanted.is_empty() && words.match_indices(wanted).any(|(at, _)| is_whole(at))
 }
@@ -84,28 +85,45 @@ impl EffectReader {
     fn read_parts<'p>(&mut self, parts: impl Iterator<Item = &'p Part>, nesting: usize) {
         for part in parts {
             // A note in the home of its user overwrites nothing of the machine.
-            let mut written = part.written_files.iter().filter(|file| !file.starts_with("$HOME"));
-            self.found.extend(written.any(|file| is_outside(file)).then_some(Some(Effect::Leaves)));
+            let mut written = part
+                .written_files
+                .iter()
+                .filter(|file| !file.starts_with("$HOME"));
+            self.found.extend(
+                written
+                    .any(|file| is_outside(file))
+                    .then_some(Some(Effect::Leaves)),
+            );
             match &part.kind {
                 PartKind::Command(words) => self.read_words(without_keywords(words), nesting),
-                PartKind::Group(parts) | PartKind::Subshell(parts) => self.read_parts(parts.iter(), nesting),
+                PartKind::Group(parts) | PartKind::Subshell(parts) => {
+                    self.read_parts(parts.iter(), nesting)
+                }
                 // The arguments may be made in any way that harms nothing.
                 PartKind::Inner(parts) => {
                     let known = self.found.len();
                     self.read_parts(parts.iter(), nesting);
                     let inner = self.found.split_off(known);
-                    self.found
-                        .extend(inner.into_iter().filter(|effect| effect.is_some_and(|own| own > Effect::Installs)));
+                    self.found.extend(
+                        inner
+                            .into_iter()
+                            .filter(|effect| effect.is_some_and(|own| own > Effect::Installs)),
+                    );
                 }
             }
         }
     }
 
     fn read_words(&mut self, words: &[String], nesting: usize) {
-        let Some((program, arguments)) = words.split_first() else { return };
+        let Some((program, arguments)) = words.split_first() else {
+            return;
+        };
         let script = match program.as_str() {
             "cd" | "pushd" => {
-                let target = arguments.iter().find(|word| *word != "--").map_or("", String::as_str);
+                let target = arguments
+                    .iter()
+                    .find(|word| *word != "--")
+                    .map_or("", String::as_str);
                 let leaves = leaves_project(target, &mut self.depth);
                 return self.found.extend(leaves.then_some(Some(Effect::Leaves)));
             }
@@ -117,15 +135,24 @@ impl EffectReader {
         };
         match script {
             Some(script) => self.read_script(&script, nesting + 1),
-            None => self.found.push(words_effect(words).max(folder_effect(arguments, self.depth))),
+            None => self
+                .found
+                .push(words_effect(words).max(folder_effect(arguments, self.depth))),
         }
     }
 }
 
 fn runs_of_find(arguments: &[String]) -> Option<String> {
-    let at = arguments.iter().position(|word| matches!(word.as_str(), "-exec" | "-execdir" | "-ok"))?;
+    let at = arguments
+        .iter()
+        .position(|word| matches!(word.as_str(), "-exec" | "-execdir" | "-ok"))?;
     let words = arguments.get(at + 1..)?.iter().map(String::as_str);
-    Some(words.take_while(|word| !matches!(*word, ";" | "+")).collect::<Vec<_>>().join(" "))
+    Some(
+        words
+            .take_while(|word| !matches!(*word, ";" | "+"))
+            .collect::<Vec<_>>()
+            .join(" "),
+    )
 }
 
 /// `true` for a change of the folder out of the project, from `depth` folders below its top.
@@ -165,15 +192,28 @@ fn words_effect(words: &[String]) -> Option<Effect> {
     let (program, arguments) = without_wrappers(words).split_first()?;
     let own = program_effect(program_name(program), arguments, is_script(program));
     // A wrapper has options and words of its own before the command.
-    let is_wrapped = is_wrapper(program_name(first), others) || matches!(first.as_str(), "docker" | "podman");
-    let is_known = |word: &str| TABLE_ROWS.contains_key(program_name(word)) || has_role(word, Role::TestRunner);
+    let is_wrapped =
+        is_wrapper(program_name(first), others) || matches!(first.as_str(), "docker" | "podman");
+    let is_known = |word: &str| {
+        TABLE_ROWS.contains_key(program_name(word)) || has_role(word, Role::TestRunner)
+    };
     let inner = others
         .iter()
         .enumerate()
         .filter(|(_, word)| is_wrapped && is_known(word))
-        .map(|(at, word)| program_effect(program_name(word), others.get(at + 1..).unwrap_or_default(), false));
+        .map(|(at, word)| {
+            program_effect(
+                program_name(word),
+                others.get(at + 1..).unwrap_or_default(),
+                false,
+            )
+        });
     let inner: Vec<Option<Effect>> = inner.collect();
-    let own = if own == Some(Effect::Runs) && inner.contains(&None) { None } else { own };
+    let own = if own == Some(Effect::Runs) && inner.contains(&None) {
+        None
+    } else {
+        own
+    };
     let found = inner.into_iter().flatten().max().max(own);
     found.filter(|effect| !(is_bounded && *effect == Effect::NeverEnds))
 }
@@ -185,27 +225,57 @@ fn is_script(program: &str) -> bool {
 
 /// The effect of an option that names the working folder, `depth` folders below the project's top.
 fn folder_effect(arguments: &[String], depth: isize) -> Option<Effect> {
-    let apart = arguments.iter().zip(arguments.iter().skip(1)).map(|(option, value)| (option.as_str(), value.as_str()));
+    let apart = arguments
+        .iter()
+        .zip(arguments.iter().skip(1))
+        .map(|(option, value)| (option.as_str(), value.as_str()));
     let joined = arguments.iter().filter_map(|word| word.split_once('='));
-    let mut folders = apart.chain(joined).filter(|(option, _)| has_word(FOLDERS, option));
-    folders.any(|(_, folder)| leaves_project(folder, &mut depth.clone())).then_some(Effect::Leaves)
+    let mut folders = apart
+        .chain(joined)
+        .filter(|(option, _)| has_word(FOLDERS, option));
+    folders
+        .any(|(_, folder)| leaves_project(folder, &mut depth.clone()))
+        .then_some(Effect::Leaves)
 }
 
 /// Places of the arguments that are neither options nor values of options.
 fn plain_places(arguments: &[String]) -> Vec<usize> {
-    let before = |place: usize| place.checked_sub(1).and_then(|before| arguments.get(before));
-    let is_plain = |(place, word): &(usize, &String)| {
-        !word.starts_with('-') && !word.contains('=') && !before(*place).is_some_and(|option| has_word(VALUED, option))
+    let before = |place: usize| {
+        place
+            .checked_sub(1)
+            .and_then(|before| arguments.get(before))
     };
-    arguments.iter().enumerate().filter(is_plain).map(|(place, _)| place).collect()
+    let is_plain = |(place, word): &(usize, &String)| {
+        !word.starts_with('-')
+            && !word.contains('=')
+            && !before(*place).is_some_and(|option| has_word(VALUED, option))
+    };
+    arguments
+        .iter()
+        .enumerate()
+        .filter(is_plain)
+        .map(|(place, _)| place)
+        .collect()
 }
 
 fn program_effect(name: &str, arguments: &[String], is_script: bool) -> Option<Effect> {
-    let name = name.split_once('@').filter(|(name, _)| !name.is_empty()).map_or(name, |(name, _)| name);
+    let name = name
+        .split_once('@')
+        .filter(|(name, _)| !name.is_empty())
+        .map_or(name, |(name, _)| name);
     let places = plain_places(arguments);
-    let words: Vec<&str> = places.iter().filter_map(|at| arguments.get(*at)).map(String::as_str).collect();
+    let words: Vec<&str> = places
+        .iter()
+        .filter_map(|at| arguments.get(*at))
+        .map(String::as_str)
+        .collect();
     let word = |place: usize| words.get(place).copied().unwrap_or_default();
-    let behind = |place: usize| places.get(place).and_then(|at| arguments.get(at + 1..)).unwrap_or_default();
+    let behind = |place: usize| {
+        places
+            .get(place)
+            .and_then(|at| arguments.get(at + 1..))
+            .unwrap_or_default()
+    };
     let has = |wanted: &dyn Fn(&str) -> bool| arguments.iter().any(|argument| wanted(argument));
     match name {
         "npm" | "pnpm" | "yarn" | "bun" if table_effect(name, word(0)).is_none() => {
@@ -213,13 +283,24 @@ fn program_effect(name: &str, arguments: &[String], is_script: bool) -> Option<E
             let script = scope + usize::from(matches!(word(scope), "run" | "run-script"));
             return script_effect(word(script), behind(script));
         }
-        "docker" | "podman" if word(0) == "compose" => return program_effect("docker-compose", behind(0), false),
-        "docker-compose" if words.contains(&"up") => {
-            let ends = has(&|word| word.starts_with("-d") || has_word("--detach --wait --no-start", word))
-                || has(&|word| word.starts_with("--abort-on") || word.starts_with("--exit-code-from"));
-            return Some(if ends { Effect::Prepares } else { Effect::NeverEnds });
+        "docker" | "podman" if word(0) == "compose" => {
+            return program_effect("docker-compose", behind(0), false);
         }
-        "docker-compose" if words.contains(&"down") && has(&|word| matches!(word, "-v" | "--volumes")) => {
+        "docker-compose" if words.contains(&"up") => {
+            let ends =
+                has(&|word| word.starts_with("-d") || has_word("--detach --wait --no-start", word))
+                    || has(&|word| {
+                        word.starts_with("--abort-on") || word.starts_with("--exit-code-from")
+                    });
+            return Some(if ends {
+                Effect::Prepares
+            } else {
+                Effect::NeverEnds
+            });
+        }
+        "docker-compose"
+            if words.contains(&"down") && has(&|word| matches!(word, "-v" | "--volumes")) =>
+        {
             return Some(Effect::Changes);
         }
         "git" => return git_effect(&words, arguments),
@@ -229,38 +310,74 @@ fn program_effect(name: &str, arguments: &[String], is_script: bool) -> Option<E
         {
             return interpreter_effect(arguments);
         }
-        _ if has_word(FETCHING, name) && words.iter().any(|word| is_remote(word)) => return Some(Effect::Reaches),
-        _ if has_word(DATABASES, name) && has(&|word| STATEMENT.is_match(word)) => return Some(Effect::Changes),
+        _ if has_word(FETCHING, name) && words.iter().any(|word| is_remote(word)) => {
+            return Some(Effect::Reaches);
+        }
+        _ if has_word(DATABASES, name) && has(&|word| STATEMENT.is_match(word)) => {
+            return Some(Effect::Changes);
+        }
         _ if has_word(WRITING, name) && (name != "sed" || has(&|word| word.starts_with("-i"))) => {
-            let leaves = words.iter().any(|word| is_outside(word)).then_some(Effect::Leaves);
+            let leaves = words
+                .iter()
+                .any(|word| is_outside(word))
+                .then_some(Effect::Leaves);
             return leaves.max(table_effect(name, word(0)));
         }
         _ => {}
     }
-    let is_trial = has(&|word| has_word(TRIALS, word) || word.starts_with("--dry-run=") && word != "--dry-run=false")
-        || matches!(name, "make" | "gmake") && has(&|word| word == "-n");
+    let is_trial = has(&|word| {
+        has_word(TRIALS, word) || word.starts_with("--dry-run=") && word != "--dry-run=false"
+    }) || matches!(name, "make" | "gmake") && has(&|word| word == "-n");
     let follows = has(&|word| matches!(word, "--watch" | "--watchAll" | "--serve"))
-        || matches!(name, "tail" | "journalctl") && has(&|word| word.starts_with('-') && word.contains(['f', 'F']))
+        || matches!(name, "tail" | "journalctl")
+            && has(&|word| word.starts_with('-') && word.contains(['f', 'F']))
         || word(0) == "logs" && has(&|word| word == "-f")
         || name == "tsc" && has(&|word| word == "-w");
-    let told: &[&str] = if has_word(TOLD_ANYWHERE, name) { &words } else { words.get(..1).unwrap_or_default() };
-    let by_table = told.iter().map(|word| table_effect(name, word)).max().unwrap_or_else(|| table_effect(name, ""));
-    let looks = [Role::Reader, Role::Printer, Role::OutputJudge, Role::TestRunner].iter();
-    let is_judge = || !has_role(name, Role::TaskRunner) && looks.clone().any(|role| has_role(name, *role));
+    let told: &[&str] = if has_word(TOLD_ANYWHERE, name) {
+        &words
+    } else {
+        words.get(..1).unwrap_or_default()
+    };
+    let by_table = told
+        .iter()
+        .map(|word| table_effect(name, word))
+        .max()
+        .unwrap_or_else(|| table_effect(name, ""));
+    let looks = [
+        Role::Reader,
+        Role::Printer,
+        Role::OutputJudge,
+        Role::TestRunner,
+    ]
+    .iter();
+    let is_judge =
+        || !has_role(name, Role::TaskRunner) && looks.clone().any(|role| has_role(name, *role));
     let is_told = told.iter().any(|word| changes_by_name(word, false)) && !is_judge();
-    let is_looking = words.iter().take(MAX_TOLD).any(|word| has_word(LOOKING, word));
-    let told = by_table.max(is_told.then_some(Effect::Changes)).filter(|_| !is_looking);
+    let is_looking = words
+        .iter()
+        .take(MAX_TOLD)
+        .any(|word| has_word(LOOKING, word));
+    let told = by_table
+        .max(is_told.then_some(Effect::Changes))
+        .filter(|_| !is_looking);
     let own = (is_script && changes_by_name(name, true)).then_some(Effect::Changes);
-    told.max(own).filter(|_| !is_trial).max(follows.then_some(Effect::NeverEnds))
+    told.max(own)
+        .filter(|_| !is_trial)
+        .max(follows.then_some(Effect::NeverEnds))
 }
 
 /// SQL statement that changes a database.
-static STATEMENT: Pattern =
-    Pattern::new(r"(?i-u:\b(?:drop|delete|truncate|alter|insert|update|create|grant|flushall|flushdb)\b)");
+static STATEMENT: Pattern = Pattern::new(
+    r"(?i-u:\b(?:drop|delete|truncate|alter|insert|update|create|grant|flushall|flushdb)\b)",
+);
 
 fn interpreter_effect(arguments: &[String]) -> Option<Effect> {
     let is_module = arguments.iter().any(|word| word == "-m");
-    let is_file = |at: &usize| arguments.get(*at).is_some_and(|word| is_script(word) || is_module);
+    let is_file = |at: &usize| {
+        arguments
+            .get(*at)
+            .is_some_and(|word| is_script(word) || is_module)
+    };
     let at = plain_places(arguments).into_iter().find(is_file)?;
     // An option that runs a text, or only reads the script.
     let mut options = arguments.iter().take(at);
@@ -269,12 +386,18 @@ fn interpreter_effect(arguments: &[String]) -> Option<Effect> {
     }
     let script = arguments.get(at)?;
     // A script among tests is a test.
-    if script.split('/').any(|folder| matches!(folder, "test" | "tests" | "spec" | "__tests__")) {
+    if script
+        .split('/')
+        .any(|folder| matches!(folder, "test" | "tests" | "spec" | "__tests__"))
+    {
         return None;
     }
     let name = program_name(script);
     let name = if is_module {
-        name.rsplit('.').next().filter(|_| !TABLE_ROWS.contains_key(name)).unwrap_or(name)
+        name.rsplit('.')
+            .next()
+            .filter(|_| !TABLE_ROWS.contains_key(name))
+            .unwrap_or(name)
     } else {
         name
     };
@@ -298,7 +421,10 @@ fn table_effect(name: &str, word: &str) -> Option<Effect> {
             || has_word(words, if word.is_empty() { "-" } else { word })
             || !base.is_empty() && has_word(words, base)
     };
-    let rows = TABLE_ROWS.get(name)?.iter().filter(|(_, words)| holds(words));
+    let rows = TABLE_ROWS
+        .get(name)?
+        .iter()
+        .filter(|(_, words)| holds(words));
     rows.map(|(effect, _)| *effect).max()
 }
 
@@ -310,7 +436,11 @@ fn script_effect(script: &str, arguments: &[String]) -> Option<Effect> {
     let first = parts.first().copied().unwrap_or_default();
     let runs_on = has_word(ENDLESS_SCRIPTS, first) && !is_judged || parts.contains(&"watch");
     let repairs = matches!(script, "fix" | "lint:fix").then_some(Effect::Runs);
-    let own = if script.is_empty() || is_test { None } else { program_effect(script, arguments, true) };
+    let own = if script.is_empty() || is_test {
+        None
+    } else {
+        program_effect(script, arguments, true)
+    };
     runs_on.then_some(Effect::NeverEnds).max(repairs).max(own)
 }
 
@@ -335,19 +465,26 @@ fn changes_by_name(word: &str, is_file: bool) -> bool {
 fn git_effect(words: &[&str], arguments: &[String]) -> Option<Effect> {
     let verb = words.first().copied().unwrap_or_default();
     let has = |wanted: &str| arguments.iter().any(|word| has_word(wanted, word));
-    let is_listed = has("list show -l --list --get --get-all --show-current -v --contains --merged -a -r --dry-run");
+    let is_listed = has(
+        "list show -l --list --get --get-all --show-current -v --contains --merged -a -r --dry-run",
+    );
     let changes = match verb {
         "remote" => has("add set-url remove rm rename prune"),
         "config" => words.len() > 2 && !is_listed || has("--unset"),
         "branch" | "tag" => words.len() > 1 && !is_listed || has("-d -D"),
-        _ => table_effect("git", verb) == Some(Effect::Changes) && !(is_listed && matches!(verb, "worktree" | "stash")),
+        _ => {
+            table_effect("git", verb) == Some(Effect::Changes)
+                && !(is_listed && matches!(verb, "worktree" | "stash"))
+        }
     };
     // A verb that judges by its status is a check.
     let judges = verb == "grep" || has("--exit-code --quiet --check --error-unmatch -q");
     if changes {
         return Some(Effect::Changes);
     }
-    let told = table_effect("git", verb).filter(|effect| *effect != Effect::Changes).unwrap_or(Effect::Runs);
+    let told = table_effect("git", verb)
+        .filter(|effect| *effect != Effect::Changes)
+        .unwrap_or(Effect::Runs);
     Some(told).filter(|_| !judges)
 }
 
@@ -356,12 +493,14 @@ static HOST: Pattern = Pattern::new(r"^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-
 
 /// `true` for the address of another machine, with a scheme or without.
 fn is_remote(argument: &str) -> bool {
-    let rest = argument
-        .split_once("://")
-        .map_or_else(|| Some(argument).filter(|rest| HOST.is_match(rest)), |(_, rest)| Some(rest));
+    let rest = argument.split_once("://").map_or_else(
+        || Some(argument).filter(|rest| HOST.is_match(rest)),
+        |(_, rest)| Some(rest),
+    );
     let host = rest.map(|rest| rest.split(['/', ':', '?']).next().unwrap_or_default());
     host.is_some_and(|host| {
-        let is_own = matches!(host, "localhost" | "0.0.0.0" | "[" | "host.docker.internal") || host.starts_with("127.");
+        let is_own = matches!(host, "localhost" | "0.0.0.0" | "[" | "host.docker.internal")
+            || host.starts_with("127.");
         !is_own && !host.starts_with('$') && !host.ends_with(".localhost")
     })
 }

@@ -4,7 +4,9 @@
 //! counts as judging.
 
 use omo_core::shell::programs::{Role, has_role, without_wrappers};
-use omo_core::shell::{Joint, Part, PartKind, is_assignment, parse_shell, shell_script, without_keywords};
+use omo_core::shell::{
+    Joint, Part, PartKind, is_assignment, parse_shell, shell_script, without_keywords,
+};
 
 const MAX_DEPTH: usize = 4;
 
@@ -49,7 +51,9 @@ impl CommandStatus {
     /// The status of the last of several commands that are run unconditionally.
     fn then(self, last: Self) -> Self {
         match last {
-            Self::Nothing | Self::Constant if self.judges() || self == Self::ThrownAway => Self::ThrownAway,
+            Self::Nothing | Self::Constant if self.judges() || self == Self::ThrownAway => {
+                Self::ThrownAway
+            }
             Self::Nothing => self,
             last => last,
         }
@@ -71,16 +75,32 @@ fn list_status(parts: &[Part], depth: usize) -> CommandStatus {
     if parts.iter().any(is_compound) {
         return CommandStatus::Judges;
     }
-    let (mut all, mut list, mut pipe) = (CommandStatus::Nothing, None::<CommandStatus>, None::<CommandStatus>);
+    let (mut all, mut list, mut pipe) = (
+        CommandStatus::Nothing,
+        None::<CommandStatus>,
+        None::<CommandStatus>,
+    );
     let (mut stops_at_errors, mut is_or, mut is_guarded) = (false, false, false);
-    for part in parts.iter().filter(|part| !matches!(part.kind, PartKind::Inner(_))) {
-        let words: &[String] = if let PartKind::Command(words) = &part.kind { words } else { &[] };
+    for part in parts
+        .iter()
+        .filter(|part| !matches!(part.kind, PartKind::Inner(_)))
+    {
+        let words: &[String] = if let PartKind::Command(words) = &part.kind {
+            words
+        } else {
+            &[]
+        };
         let own = part_status(part, depth);
-        let (first, second) = (words.first().map(String::as_str), words.get(1).map_or("", String::as_str));
+        let (first, second) = (
+            words.first().map(String::as_str),
+            words.get(1).map_or("", String::as_str),
+        );
         stops_at_errors |= first == Some("set") && option_letters(second).contains('e');
         let ends = first == Some("exit");
         let own = match pipe.take() {
-            Some(before) if own == CommandStatus::Nothing && before.judges() => CommandStatus::ThrownAway,
+            Some(before) if own == CommandStatus::Nothing && before.judges() => {
+                CommandStatus::ThrownAway
+            }
             _ => own,
         };
         if part.joint == Joint::Pipe {
@@ -115,14 +135,20 @@ fn list_status(parts: &[Part], depth: usize) -> CommandStatus {
 
 /// A command over several lines, such as a loop or a function: not taken apart.
 fn is_compound(part: &Part) -> bool {
-    let first = if let PartKind::Command(words) = &part.kind { words.first() } else { None };
+    let first = if let PartKind::Command(words) = &part.kind {
+        words.first()
+    } else {
+        None
+    };
     part.joint == Joint::Missing || first.is_some_and(|word| has_role(word, Role::Compound))
 }
 
 fn part_status(part: &Part, depth: usize) -> CommandStatus {
     match &part.kind {
         PartKind::Command(words) => words_status(words, part, depth),
-        PartKind::Group(parts) | PartKind::Subshell(parts) | PartKind::Inner(parts) => list_status(parts, depth),
+        PartKind::Group(parts) | PartKind::Subshell(parts) | PartKind::Inner(parts) => {
+            list_status(parts, depth)
+        }
     }
 }
 
@@ -130,17 +156,33 @@ fn words_status(words: &[String], part: &Part, depth: usize) -> CommandStatus {
     let negations = words.iter().take_while(|word| *word == "!").count();
     if let Some(negated) = words.get(negations..).filter(|_| negations > 0) {
         let status = words_status(negated, part, depth);
-        return if status.judges() { status } else { CommandStatus::Constant };
+        return if status.judges() {
+            status
+        } else {
+            CommandStatus::Constant
+        };
     }
     let Some((program, arguments)) = without_wrappers(without_keywords(words)).split_first() else {
-        let is_plain = |word: &String| (is_assignment(word) || has_role(word, Role::Idle)) && !word.contains('$');
-        let is_set = part.inputs.is_empty() && part.written_files.is_empty() && words.iter().all(is_plain);
-        return if is_set { CommandStatus::Nothing } else { CommandStatus::Judges };
+        let is_plain = |word: &String| {
+            (is_assignment(word) || has_role(word, Role::Idle)) && !word.contains('$')
+        };
+        let is_set =
+            part.inputs.is_empty() && part.written_files.is_empty() && words.iter().all(is_plain);
+        return if is_set {
+            CommandStatus::Nothing
+        } else {
+            CommandStatus::Judges
+        };
     };
     // `set -e` ends a shell with the first failure, `pipefail` with that of any part of a pipeline.
-    let is_strict = |word: &String| word == "pipefail" || word != "-c" && option_letters(word).contains('e');
+    let is_strict =
+        |word: &String| word == "pipefail" || word != "-c" && option_letters(word).contains('e');
     if let Some(script) = shell_script(program, arguments) {
-        if arguments.iter().take_while(|word| *word != script).any(is_strict) {
+        if arguments
+            .iter()
+            .take_while(|word| *word != script)
+            .any(is_strict)
+        {
             return CommandStatus::Judges;
         }
         return script_status(script, depth + 1);
@@ -154,14 +196,23 @@ fn words_status(words: &[String], part: &Part, depth: usize) -> CommandStatus {
         "test" if arguments.is_empty() => CommandStatus::Judges,
         "test" | "[" | "[[" if part.expands || has(&asks_of_file) => CommandStatus::Judges,
         "test" | "[" | "[[" => CommandStatus::Constant,
-        "find" if has(&|word| matches!(word, "-exec" | "-execdir" | "-ok")) => CommandStatus::Judges,
-        "sort" if has(&|word| word.starts_with("--check") || option_letters(word).contains(['c', 'C'])) => {
+        "find" if has(&|word| matches!(word, "-exec" | "-execdir" | "-ok")) => {
+            CommandStatus::Judges
+        }
+        "sort"
+            if has(&|word| {
+                word.starts_with("--check") || option_letters(word).contains(['c', 'C'])
+            }) =>
+        {
             CommandStatus::Judges
         }
         "git" if prints_of_git(arguments) => CommandStatus::Prints,
         "docker" if matches!(first, "ps" | "images") => CommandStatus::Prints,
         "sed" if first == "-n" => CommandStatus::Prints,
-        "ls" if !has(&|word| !word.starts_with('-') && !matches!(word, "." | ".." | "./" | "../")) => {
+        "ls" if !has(&|word| {
+            !word.starts_with('-') && !matches!(word, "." | ".." | "./" | "../")
+        }) =>
+        {
             CommandStatus::Prints
         }
         name if has_role(name, Role::Idle) => CommandStatus::Nothing,
@@ -180,16 +231,25 @@ fn prints_of_git(arguments: &[String]) -> bool {
         }
         asked = rest.next();
     }
-    let has_status = |word: &String| matches!(word.as_str(), "--exit-code" | "--quiet" | "--check" | "--error-unmatch");
-    asked.is_some_and(|asked| PRINTS.contains(&format!(" {asked} "))) && !arguments.iter().any(has_status)
+    let has_status = |word: &String| {
+        matches!(
+            word.as_str(),
+            "--exit-code" | "--quiet" | "--check" | "--error-unmatch"
+        )
+    };
+    asked.is_some_and(|asked| PRINTS.contains(&format!(" {asked} ")))
+        && !arguments.iter().any(has_status)
 }
 
 /// An operator of a comparison that reads a file, such as `-f`.
 fn asks_of_file(word: &str) -> bool {
     const LETTERS: &str = "abcdefghkprstuwxLOGSN";
-    matches!(word, "-nt" | "-ot" | "-ef") || word.len() == 2 && option_letters(word).contains(|c| LETTERS.contains(c))
+    matches!(word, "-nt" | "-ot" | "-ef")
+        || word.len() == 2 && option_letters(word).contains(|c| LETTERS.contains(c))
 }
 
 fn option_letters(word: &str) -> &str {
-    word.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default()
+    word.strip_prefix('-')
+        .filter(|letters| !letters.starts_with('-'))
+        .unwrap_or_default()
 }

@@ -4,7 +4,9 @@ use super::*;
 
 #[test]
 fn what_cannot_judge_is_found() {
-    use CommandConcern::{AlwaysGreen, Constant, ControlCharacter, NeverEnds, OnlyPrints, OtherShell, Placeholder};
+    use CommandConcern::{
+        AlwaysGreen, Constant, ControlCharacter, NeverEnds, OnlyPrints, OtherShell, Placeholder,
+    };
     for (command, expected) in [
         ("npm test || true", Some(AlwaysGreen)),
         ("npm test; exit 0", Some(AlwaysGreen)),
@@ -135,7 +137,11 @@ fn what_only_prints_is_judged_by_the_output_that_is_expected() {
     ] {
         let mut check = TaskCheck::new(command);
         check.expect.stdout_has = expected.map(str::to_owned);
-        assert_eq!(find_check_concern(&check).is_some(), is_refused, "{command} {expected:?}");
+        assert_eq!(
+            find_check_concern(&check).is_some(),
+            is_refused,
+            "{command} {expected:?}"
+        );
     }
 }
 

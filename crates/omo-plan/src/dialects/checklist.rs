@@ -100,14 +100,20 @@ const NUMBERED: ChecklistDialect = ChecklistDialect {
 static SIGNED: [&ChecklistDialect; 4] = [&SISYPHUS, &CONDUCTOR, &BMAD, &AGENT_OS];
 
 const fn first(path: &'static str) -> GoalFile {
-    GoalFile { path, part: GoalPart::FirstParagraph }
+    GoalFile {
+        path,
+        part: GoalPart::FirstParagraph,
+    }
 }
 
 /// Spec Kit: `- [ ] T001 [P] [US1] …` in phases.
 pub static SPEC_KIT: ChecklistDialect = ChecklistDialect {
     dialect: Dialect::SpecKit,
     name: "spec-kit",
-    places: &[PlanPlace::below("specs", "tasks.md"), PlanPlace::below(".specify", "tasks.md")],
+    places: &[
+        PlanPlace::below("specs", "tasks.md"),
+        PlanPlace::below(".specify", "tasks.md"),
+    ],
     goal_files: &[first("spec.md")],
     tasks: TaskItems::Lettered,
     form: "- [ ] T001 its title",
@@ -119,8 +125,14 @@ pub static OPEN_SPEC: ChecklistDialect = ChecklistDialect {
     name: "openspec",
     places: &[PlanPlace::below("openspec/changes", "tasks.md")],
     goal_files: &[
-        GoalFile { path: "proposal.md", part: GoalPart::Sections(&["why", "what changes"]) },
-        GoalFile { path: "specs/*/spec.md", part: GoalPart::Requirements },
+        GoalFile {
+            path: "proposal.md",
+            part: GoalPart::Sections(&["why", "what changes"]),
+        },
+        GoalFile {
+            path: "specs/*/spec.md",
+            part: GoalPart::Requirements,
+        },
     ],
     tasks: TaskItems::NumberedOrOuter,
     form: "- [ ] 1.1 its title",
@@ -165,8 +177,14 @@ impl PlanDialect for ChecklistDialect {
         let outline = ChecklistOutline::read(document, self);
         // Of a plan with more than `MAX_PLAN_TASKS` only the tasks are read.
         let is_too_large = outline.tasks().nth(MAX_PLAN_TASKS).is_some();
-        let StatedNeeds { ids: stated, too_many_at } = if is_too_large {
-            StatedNeeds { ids: vec![None; MAX_PLAN_TASKS + 1], too_many_at: None }
+        let StatedNeeds {
+            ids: stated,
+            too_many_at,
+        } = if is_too_large {
+            StatedNeeds {
+                ids: vec![None; MAX_PLAN_TASKS + 1],
+                too_many_at: None,
+            }
         } else {
             dependencies::read_stated(document, &outline, self)
         };
@@ -175,7 +193,11 @@ impl PlanDialect for ChecklistDialect {
         } else {
             dependencies::derive(document, &outline, &stated, self)
         };
-        let tasks = outline.tasks().zip(stated).zip(derived).take(MAX_PLAN_TASKS + 1);
+        let tasks = outline
+            .tasks()
+            .zip(stated)
+            .zip(derived)
+            .take(MAX_PLAN_TASKS + 1);
         let sections = sections_by_number(document);
         let read = |((entry, stated), deps): ((&ChecklistEntry<'_>, _), _)| {
             let number = entry.item.number.filter(|_| entry.repeats.is_none());
@@ -183,15 +205,25 @@ impl PlanDialect for ChecklistDialect {
             self.read_task(document, entry, section, stated, deps)
         };
         plan.tasks = tasks.map(read).collect();
-        let heads: Vec<_> = outline.tasks().map(|entry| entry.item.span.clone()).collect();
+        let heads: Vec<_> = outline
+            .tasks()
+            .map(|entry| entry.item.span.clone())
+            .collect();
         read_checkpoints(document, &outline, plan);
         read_verification_section(document, plan);
         if let Some(head) = too_many_at.and_then(|place| heads.get(place)) {
             let text = format!("the tasks name more than {MAX_DEPENDENCIES} dependencies");
-            plan.diagnostics.push(span_diagnostic(document, Code::TooManyDependencies, head.clone(), text, None));
+            plan.diagnostics.push(span_diagnostic(
+                document,
+                Code::TooManyDependencies,
+                head.clone(),
+                text,
+                None,
+            ));
         }
-        if let Some(name) =
-            self.folder_title(input.path()).filter(|_| FILE_TITLES.contains(&plan.title.to_lowercase().as_str()))
+        if let Some(name) = self
+            .folder_title(input.path())
+            .filter(|_| FILE_TITLES.contains(&plan.title.to_lowercase().as_str()))
         {
             plan.title = name.to_owned();
         }
@@ -199,7 +231,8 @@ impl PlanDialect for ChecklistDialect {
         report_file_problems(document, plan);
         report_repeated_numbers(document, &outline, plan);
         if !plan.tasks.is_empty() {
-            plan.diagnostics.extend(find_unread_items(document, &outline, self));
+            plan.diagnostics
+                .extend(find_unread_items(document, &outline, self));
         }
         report_task_problems(plan, &heads, |byte| document.line_number(byte));
     }
@@ -228,9 +261,12 @@ pub(crate) const FILE_TITLES: [&str; 1] = ["tasks"];
 
 impl ChecklistDialect {
     fn folder_title<'p>(&self, path: &'p str) -> Option<&'p str> {
-        let is_of_change = self.dialect == Dialect::OpenSpec && Dialect::of_place(path) == Some(Dialect::OpenSpec);
+        let is_of_change =
+            self.dialect == Dialect::OpenSpec && Dialect::of_place(path) == Some(Dialect::OpenSpec);
         let mut parts = path.rsplit(['/', '\\']).skip(1);
-        parts.next().filter(|name| is_of_change && !name.is_empty() && *name != "changes")
+        parts
+            .next()
+            .filter(|name| is_of_change && !name.is_empty() && *name != "changes")
     }
 
     fn read_task(
@@ -241,14 +277,21 @@ impl ChecklistDialect {
         stated: Option<Vec<String>>,
         deps: Vec<String>,
     ) -> Task {
-        let lines = [document.line_number(entry.body.start), document.line_number(entry.body.end.saturating_sub(1))];
+        let lines = [
+            document.line_number(entry.body.start),
+            document.line_number(entry.body.end.saturating_sub(1)),
+        ];
         let is_bare = document.slice(entry.details.clone()).trim().is_empty();
         let section = section.filter(|section| is_bare && !section.contains(&entry.body.start));
         let own = self.own_words(document, section.clone().unwrap_or(entry.details.clone()));
         let prose = read_prose(document, &entry.item.title, &own);
         let mut body = document.slice(entry.body.clone()).to_owned();
         if let Some(section) = section {
-            body = format!("{}\n\n{}", body.trim_end(), document.slice(section).trim_end());
+            body = format!(
+                "{}\n\n{}",
+                body.trim_end(),
+                document.slice(section).trim_end()
+            );
         }
         Task {
             stated_deps: stated,
@@ -264,9 +307,19 @@ impl ChecklistDialect {
     }
 
     /// The lines below a task that say what to do, without those about its reasons and sources.
-    fn own_words(&self, document: &MarkdownDocument<'_>, details: Range<usize>) -> Vec<Range<usize>> {
-        let labels = if self.context.is_empty() { Vec::new() } else { read_labels(document, details.clone(), &[]) };
-        let context = labels.iter().filter(|label| self.context.iter().any(|name| label.key.starts_with(name)));
+    fn own_words(
+        &self,
+        document: &MarkdownDocument<'_>,
+        details: Range<usize>,
+    ) -> Vec<Range<usize>> {
+        let labels = if self.context.is_empty() {
+            Vec::new()
+        } else {
+            read_labels(document, details.clone(), &[])
+        };
+        let context = labels
+            .iter()
+            .filter(|label| self.context.iter().any(|name| label.key.starts_with(name)));
         let (mut kept, mut start) = (Vec::new(), details.start);
         for label in context {
             kept.push(start..label.span.start);
@@ -281,49 +334,94 @@ impl ChecklistDialect {
 /// that number and a title refers to the section.
 fn sections_by_number<'a>(document: &MarkdownDocument<'a>) -> HashMap<&'a str, Range<usize>> {
     let is_number = |word: &&str| {
-        word.starts_with(|first: char| first.is_ascii_uppercase()) && word.ends_with(|last: char| last.is_ascii_digit())
+        word.starts_with(|first: char| first.is_ascii_uppercase())
+            && word.ends_with(|last: char| last.is_ascii_digit())
     };
     let of_heading = |(heading, section): (&Heading<'a>, Range<usize>)| {
-        let words = heading.text.split(|char: char| !(char.is_ascii_alphanumeric() || matches!(char, '-' | '.')));
+        let words = heading
+            .text
+            .split(|char: char| !(char.is_ascii_alphanumeric() || matches!(char, '-' | '.')));
         let mut numbers = words.filter(is_number);
-        numbers.next().filter(|_| numbers.next().is_none()).map(|number| (number, section))
+        numbers
+            .next()
+            .filter(|_| numbers.next().is_none())
+            .map(|number| (number, section))
     };
-    document.headings.iter().zip(document.section_ranges()).filter_map(of_heading).collect()
+    document
+        .headings
+        .iter()
+        .zip(document.section_ranges())
+        .filter_map(of_heading)
+        .collect()
 }
 
 /// Commands of the checkpoint lines behind a phase.
-fn read_checkpoints(document: &MarkdownDocument<'_>, outline: &ChecklistOutline<'_>, plan: &mut Plan) {
+fn read_checkpoints(
+    document: &MarkdownDocument<'_>,
+    outline: &ChecklistOutline<'_>,
+    plan: &mut Plan,
+) {
     let mut tasks = outline.tasks().peekable();
     let mut last: Option<&ChecklistEntry<'_>> = None;
     for line in outline::plain_lines(document) {
         while let Some(entry) = tasks.next_if(|entry| entry.body.start <= line.start) {
             last = Some(entry);
         }
-        let Some(entry) = last.filter(|entry| line.start >= entry.body.end) else { continue };
+        let Some(entry) = last.filter(|entry| line.start >= entry.body.end) else {
+            continue;
+        };
         let row = document.slice(line);
         if CHECKPOINT.is_match(row) {
             let checks = read_row_checks(row);
-            plan.checkpoints.extend(checks.into_iter().map(|check| Checkpoint { task: entry.id.clone(), check }));
-            plan.refused_checks.extend(unused_commands(row).into_iter().map(|(command, concern)| RefusedCheck {
-                task: Some(entry.id.clone()),
-                command,
-                concern,
-            }));
+            plan.checkpoints
+                .extend(checks.into_iter().map(|check| Checkpoint {
+                    task: entry.id.clone(),
+                    check,
+                }));
+            plan.refused_checks
+                .extend(
+                    unused_commands(row)
+                        .into_iter()
+                        .map(|(command, concern)| RefusedCheck {
+                            task: Some(entry.id.clone()),
+                            command,
+                            concern,
+                        }),
+                );
         }
     }
 }
 
-fn report_repeated_numbers(document: &MarkdownDocument<'_>, outline: &ChecklistOutline<'_>, plan: &mut Plan) {
+fn report_repeated_numbers(
+    document: &MarkdownDocument<'_>,
+    outline: &ChecklistOutline<'_>,
+    plan: &mut Plan,
+) {
     let mut found = Vec::new();
     for (place, entry) in outline.tasks().enumerate() {
-        let Some(first) = entry.repeats.and_then(|place| outline.entries.get(place)) else { continue };
+        let Some(first) = entry.repeats.and_then(|place| outline.entries.get(place)) else {
+            continue;
+        };
         let line = document.line_number(first.item.span.start);
         let number = &first.id;
         let is_named = |task: &Task| task.stated_deps.iter().flatten().any(|id| id == number);
         // A dependency before the second task can only mean the first.
-        let code = if plan.tasks.iter().skip(place).any(is_named) { Code::DuplicateId } else { Code::RepeatedId };
-        let text = format!("task {number} stands on line {line} already: this one is {}", entry.id);
-        found.push(span_diagnostic(document, code, entry.item.span.clone(), text, None));
+        let code = if plan.tasks.iter().skip(place).any(is_named) {
+            Code::DuplicateId
+        } else {
+            Code::RepeatedId
+        };
+        let text = format!(
+            "task {number} stands on line {line} already: this one is {}",
+            entry.id
+        );
+        found.push(span_diagnostic(
+            document,
+            code,
+            entry.item.span.clone(),
+            text,
+            None,
+        ));
     }
     plan.diagnostics.append(&mut found);
 }
@@ -332,7 +430,15 @@ fn report_file_problems(document: &MarkdownDocument<'_>, plan: &mut Plan) {
     let mut report = |code: Code, span: Range<usize>, text: &str| {
         let line = document.line_number(span.start);
         let text = text.to_owned();
-        plan.diagnostics.push(Diagnostic { code, severity: code.severity(), span, line, task: None, text, help: None });
+        plan.diagnostics.push(Diagnostic {
+            code,
+            severity: code.severity(),
+            span,
+            line,
+            task: None,
+            text,
+            help: None,
+        });
     };
     // A fence that opens where it was meant to close, and hides no item, does no harm.
     let hides_item = |code: &&CodeBlock<'_>| {
@@ -340,10 +446,18 @@ fn report_file_problems(document: &MarkdownDocument<'_>, plan: &mut Plan) {
             .any(|line| ChecklistItem::read(document.slice(line.clone()), line).is_some())
     };
     if let Some(code) = document.unclosed_fence().filter(hides_item) {
-        report(Code::UnclosedFence, code.span.clone(), "this code fence is not closed: everything after it is code");
+        report(
+            Code::UnclosedFence,
+            code.span.clone(),
+            "this code fence is not closed: everything after it is code",
+        );
     }
     if plan.tasks.is_empty() {
         let first = near_miss::first_box(document).unwrap_or(0..0);
-        report(Code::NoTasks, first, "the file has no task: an item with a number, such as `- [ ] 1.1 its title`");
+        report(
+            Code::NoTasks,
+            first,
+            "the file has no task: an item with a number, such as `- [ ] 1.1 its title`",
+        );
     }
 }

@@ -30,17 +30,30 @@ const COMMON_NAME: &str = "plan.md";
 impl PlanFolder {
     /// The plan in the folder at this path; `names` are its regular files.
     pub fn find(folder: &str, names: &[String]) -> Self {
-        let all = Dialect::ALL.iter().flat_map(|dialect| dialect.rules().places());
+        let all = Dialect::ALL
+            .iter()
+            .flat_map(|dialect| dialect.rules().places());
         let places = || all.clone().filter(|place| place.name != COMMON_NAME);
         let are_of = |is_plan: &dyn Fn(&str) -> bool| -> Vec<String> {
             let found: BTreeSet<&String> = names.iter().filter(|name| is_plan(name)).collect();
             found.into_iter().cloned().collect()
         };
-        let joined = are_of(&|name| Dialect::Gsd.rules().places().iter().any(|place| place.has_name(name)));
+        let joined = are_of(&|name| {
+            Dialect::Gsd
+                .rules()
+                .places()
+                .iter()
+                .any(|place| place.has_name(name))
+        });
         if !joined.is_empty() {
-            let is_other = |place: &PlanPlace, name: &str| place.name == name && !joined.iter().any(|own| own == name);
+            let is_other = |place: &PlanPlace, name: &str| {
+                place.name == name && !joined.iter().any(|own| own == name)
+            };
             let others = are_of(&|name| places().any(|place| is_other(place, name)));
-            return Self::Joined { plans: joined, others };
+            return Self::Joined {
+                plans: joined,
+                others,
+            };
         }
         let mut found = are_of(&|name| Dialect::of_place(&format!("{folder}/{name}")).is_some());
         if found.is_empty() {
@@ -62,19 +75,34 @@ pub fn read_folder(
     is_done: impl Fn(&str) -> bool,
     reading: impl Into<PlanReading>,
 ) -> Plan {
-    let reading = PlanReading { dialect: Some(Dialect::Gsd), ..reading.into() };
-    let orders: Vec<_> = files.iter().map(|(_, bytes)| read_plan_order(&String::from_utf8_lossy(bytes))).collect();
+    let reading = PlanReading {
+        dialect: Some(Dialect::Gsd),
+        ..reading.into()
+    };
+    let orders: Vec<_> = files
+        .iter()
+        .map(|(_, bytes)| read_plan_order(&String::from_utf8_lossy(bytes)))
+        .collect();
     let waves: BTreeSet<u32> = orders.iter().filter_map(|order| order.wave).collect();
     let plans = files.iter().zip(&orders).map(|((path, bytes), order)| {
         let mut plan = read(path, bytes, reading);
         if is_done(path) {
-            plan.tasks.iter_mut().for_each(|task| task.state = PlannedState::Done);
+            plan.tasks
+                .iter_mut()
+                .for_each(|task| task.state = PlannedState::Done);
         }
         // A plan without stated needs waits for the whole wave before its own.
-        let before = order.wave.filter(|_| !order.states_needs).and_then(|own| waves.range(..own).next_back());
+        let before = order
+            .wave
+            .filter(|_| !order.states_needs)
+            .and_then(|own| waves.range(..own).next_back());
         if let Some(before) = before {
-            let of_wave = files.iter().zip(&orders).filter(|(_, order)| order.wave == Some(*before));
-            plan.requires_plans.extend(of_wave.map(|((path, _), _)| path.clone()));
+            let of_wave = files
+                .iter()
+                .zip(&orders)
+                .filter(|(_, order)| order.wave == Some(*before));
+            plan.requires_plans
+                .extend(of_wave.map(|((path, _), _)| path.clone()));
         }
         plan
     });
@@ -83,11 +111,24 @@ pub fn read_folder(
 
 /// Diagnostic about plans in a folder that are not read as a part of it.
 pub fn unread_plan(folder: &str, name: &str) -> Diagnostic {
-    let (folder, name) = (sanitize(folder.trim_end_matches('/'), 200), sanitize(name, 60));
+    let (folder, name) = (
+        sanitize(folder.trim_end_matches('/'), 200),
+        sanitize(name, 60),
+    );
     let code = Code::OtherPlan;
     let text = format!("the folder is read as a phase of GSD, and `{name}` in it is not read");
-    let help = Some(format!("`{folder}/{name}` in place of the folder names that plan"));
-    Diagnostic { code, severity: code.severity(), span: 0..0, line: 1, task: None, text, help }
+    let help = Some(format!(
+        "`{folder}/{name}` in place of the folder names that plan"
+    ));
+    Diagnostic {
+        code,
+        severity: code.severity(),
+        span: 0..0,
+        line: 1,
+        task: None,
+        text,
+        help,
+    }
 }
 
 /// The name of the summary that GSD writes beside a plan that it has executed.
@@ -110,23 +151,48 @@ mod tests {
     #[test]
     fn a_folder_is_the_plan_that_it_holds() {
         let file = |name: &str| PlanFolder::File(name.to_owned());
-        let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        let joined = |plans: &[&str], others: &[&str]| PlanFolder::Joined { plans: list(plans), others: list(others) };
+        let list = |names: &[&str]| {
+            names
+                .iter()
+                .map(|name| (*name).to_owned())
+                .collect::<Vec<_>>()
+        };
+        let joined = |plans: &[&str], others: &[&str]| PlanFolder::Joined {
+            plans: list(plans),
+            others: list(others),
+        };
         for (folder, names, expected) in [
-            ("openspec/changes/a", &["design.md", "proposal.md", "tasks.md"][..], file("tasks.md")),
+            (
+                "openspec/changes/a",
+                &["design.md", "proposal.md", "tasks.md"][..],
+                file("tasks.md"),
+            ),
             ("specs/001-a", &["spec.md", "tasks.md"], file("tasks.md")),
             ("elsewhere", &["spec.md", "tasks.md"], file("tasks.md")),
             ("elsewhere", &["plan.md"], PlanFolder::Unclear(Vec::new())),
-            ("conductor/tracks/a", &["plan.md", "spec.md"], file("plan.md")),
+            (
+                "conductor/tracks/a",
+                &["plan.md", "spec.md"],
+                file("plan.md"),
+            ),
             ("backlog/tasks", &["task-1 - A.md"], file("task-1 - A.md")),
             (".taskmaster/tasks", &["tasks.json"], file("tasks.json")),
             ("docs/superpowers/plans", &["a.md"], file("a.md")),
-            ("docs/superpowers/plans", &["b.md", "a.md"], PlanFolder::Unclear(list(&["a.md", "b.md"]))),
+            (
+                "docs/superpowers/plans",
+                &["b.md", "a.md"],
+                PlanFolder::Unclear(list(&["a.md", "b.md"])),
+            ),
             ("docs", &["a.md"], PlanFolder::Unclear(Vec::new())),
             ("docs", &[], PlanFolder::Unclear(Vec::new())),
             (
                 ".planning/phases/01-a",
-                &["01-02-PLAN.md", "01-01-PLAN.md", "01-01-SUMMARY.md", "tasks.md"],
+                &[
+                    "01-02-PLAN.md",
+                    "01-01-PLAN.md",
+                    "01-01-SUMMARY.md",
+                    "tasks.md",
+                ],
                 joined(&["01-01-PLAN.md", "01-02-PLAN.md"], &["tasks.md"]),
             ),
             ("x", &["01-01-PLAN.md"], joined(&["01-01-PLAN.md"], &[])),
@@ -144,10 +210,19 @@ mod tests {
             );
             text.into_bytes()
         };
-        let files =
-            [("1-1", "wave: 1\n"), ("1-2", "wave: 1\n"), ("1-3", "wave: 2\n"), ("1-4", "wave: 2\ndepends_on: []\n")];
+        let files = [
+            ("1-1", "wave: 1\n"),
+            ("1-2", "wave: 1\n"),
+            ("1-3", "wave: 2\n"),
+            ("1-4", "wave: 2\ndepends_on: []\n"),
+        ];
         let files = files.map(|(name, matter)| (format!("a/{name}-PLAN.md"), text(matter)));
-        let plan = read_folder("a", &files, |path| path.contains("1-1"), PlanReading::default());
+        let plan = read_folder(
+            "a",
+            &files,
+            |path| path.contains("1-1"),
+            PlanReading::default(),
+        );
         let shown: Vec<String> = plan
             .tasks
             .iter()
@@ -156,14 +231,27 @@ mod tests {
                     "{}<{}{}",
                     task.id,
                     task.deps.join(","),
-                    if task.state == PlannedState::Done { " done" } else { "" }
+                    if task.state == PlannedState::Done {
+                        " done"
+                    } else {
+                        ""
+                    }
                 )
             })
             .collect();
-        assert_eq!(shown, ["1-1.1< done", "1-2.1<", "1-3.1<1-1.1,1-2.1", "1-4.1<"]);
-        assert_eq!((plan.source.path.as_str(), plan.dialect), ("a", Dialect::Gsd));
+        assert_eq!(
+            shown,
+            ["1-1.1< done", "1-2.1<", "1-3.1<1-1.1,1-2.1", "1-4.1<"]
+        );
+        assert_eq!(
+            (plan.source.path.as_str(), plan.dialect),
+            ("a", Dialect::Gsd)
+        );
         assert!(plan.can_run(), "{:?}", plan.diagnostics);
-        assert_eq!(summary_name("1-1-PLAN.md").as_deref(), Some("1-1-SUMMARY.md"));
+        assert_eq!(
+            summary_name("1-1-PLAN.md").as_deref(),
+            Some("1-1-SUMMARY.md")
+        );
         assert_eq!(summary_name("notes.md"), None);
     }
 }

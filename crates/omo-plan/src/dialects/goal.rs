@@ -64,7 +64,9 @@ fn first_paragraph(document: &MarkdownDocument<'_>) -> String {
         match stated_field(row) {
             // The user's request, word for word, where a specification keeps it.
             Some(("Input", value)) => {
-                return join_lines(std::iter::once(value.trim().trim_start_matches("User description:")));
+                return join_lines(std::iter::once(
+                    value.trim().trim_start_matches("User description:"),
+                ));
             }
             Some(_) if paragraph.is_empty() => {}
             _ if row.is_empty() || row.starts_with('#') => {
@@ -88,13 +90,26 @@ fn stated_field(row: &str) -> Option<(&str, &str)> {
 }
 
 fn read_requirements(document: &MarkdownDocument<'_>) -> String {
-    let titles = document.headings.iter().filter_map(|heading| heading.text.trim().strip_prefix("Requirement:"));
-    let titles: Vec<String> = titles.take(MAX_REQUIREMENTS).map(|title| sanitize(title, MAX_REQUIREMENT)).collect();
-    if titles.is_empty() { String::new() } else { format!("Requirements: {}.", titles.join("; ")) }
+    let titles = document
+        .headings
+        .iter()
+        .filter_map(|heading| heading.text.trim().strip_prefix("Requirement:"));
+    let titles: Vec<String> = titles
+        .take(MAX_REQUIREMENTS)
+        .map(|title| sanitize(title, MAX_REQUIREMENT))
+        .collect();
+    if titles.is_empty() {
+        String::new()
+    } else {
+        format!("Requirements: {}.", titles.join("; "))
+    }
 }
 
 /// Lines of a part that are neither code nor a comment, trimmed.
-fn prose_lines<'a>(document: &MarkdownDocument<'a>, bytes: Range<usize>) -> impl Iterator<Item = &'a str> {
+fn prose_lines<'a>(
+    document: &MarkdownDocument<'a>,
+    bytes: Range<usize>,
+) -> impl Iterator<Item = &'a str> {
     let code = document.code_blocks.iter().map(|block| block.span.clone());
     let mut hidden: Vec<Range<usize>> = code.chain(document.html_blocks.iter().cloned()).collect();
     hidden.sort_by_key(|range| range.start);
@@ -108,7 +123,10 @@ fn prose_lines<'a>(document: &MarkdownDocument<'a>, bytes: Range<usize>) -> impl
 }
 
 fn join_lines<'a>(rows: impl Iterator<Item = &'a str>) -> String {
-    let words: Vec<&str> = rows.flat_map(str::split_whitespace).take(MAX_PART).collect();
+    let words: Vec<&str> = rows
+        .flat_map(str::split_whitespace)
+        .take(MAX_PART)
+        .collect();
     sanitize(&words.join(" "), MAX_PART)
 }
 
@@ -132,9 +150,18 @@ mod tests {
     #[test]
     fn the_first_paragraph_is_prose_and_what_was_asked_for_comes_first() {
         for (text, expected) in [
-            ("# Requirements Document\n\n## Introduction\n\nA bakery\nbakes.\n\nMore.\n", "A bakery bakes."),
-            ("# Design\n\n<!-- fill in -->\n\n## Overview\n\nOne oven.\n## Next\nno\n", "One oven."),
-            ("# Spec\n\n**Status**: Draft\n**Created:** today\n\nIt bakes.\n", "It bakes."),
+            (
+                "# Requirements Document\n\n## Introduction\n\nA bakery\nbakes.\n\nMore.\n",
+                "A bakery bakes.",
+            ),
+            (
+                "# Design\n\n<!-- fill in -->\n\n## Overview\n\nOne oven.\n## Next\nno\n",
+                "One oven.",
+            ),
+            (
+                "# Spec\n\n**Status**: Draft\n**Created:** today\n\nIt bakes.\n",
+                "It bakes.",
+            ),
             (
                 "# Spec\n\n**Status**: Draft\n**Input**: User description: \"bake bread\"\n\n## A\n\nb\n",
                 "\"bake bread\"",
@@ -143,16 +170,31 @@ mod tests {
             ("", ""),
             ("**unclosed\n", "**unclosed"),
         ] {
-            assert_eq!(read_goal([(GoalPart::FirstParagraph, text)]), expected, "{text}");
+            assert_eq!(
+                read_goal([(GoalPart::FirstParagraph, text)]),
+                expected,
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn a_goal_is_bounded() {
-        let text = format!("## Why\n\n{}\n\n## What Changes\n\n{0}\n", "word ".repeat(10_000));
-        let goal = read_goal(std::iter::repeat_n((GoalPart::Sections(&["why", "what changes"]), text.as_str()), 5));
+        let text = format!(
+            "## Why\n\n{}\n\n## What Changes\n\n{0}\n",
+            "word ".repeat(10_000)
+        );
+        let goal = read_goal(std::iter::repeat_n(
+            (GoalPart::Sections(&["why", "what changes"]), text.as_str()),
+            5,
+        ));
         assert_eq!(goal.chars().count(), MAX_GOAL + 1);
         let long = format!("# A\n\n{}\n", "x".repeat(100_000));
-        assert_eq!(read_goal([(GoalPart::FirstParagraph, long.as_str())]).chars().count(), MAX_PART + 1);
+        assert_eq!(
+            read_goal([(GoalPart::FirstParagraph, long.as_str())])
+                .chars()
+                .count(),
+            MAX_PART + 1
+        );
     }
 }

@@ -29,7 +29,14 @@ use elements::{TagIndex, TaskElement};
 pub(super) use front_matter::read_list;
 use verification::VerifyText;
 
-const KEYS: [&str; 6] = ["phase", "plan", "wave", "depends_on", "files_modified", "must_haves"];
+const KEYS: [&str; 6] = [
+    "phase",
+    "plan",
+    "wave",
+    "depends_on",
+    "files_modified",
+    "must_haves",
+];
 /// Label that keeps the text of a checkpoint without a name.
 const CHECKPOINT: &str = "Checkpoint";
 
@@ -47,18 +54,27 @@ impl PlanDialect for GsdDialect {
     }
 
     fn places(&self) -> &'static [PlanPlace] {
-        const { &[PlanPlace::below(".planning", "*-PLAN.md"), PlanPlace::below(".planning", "PLAN.md")] }
+        const {
+            &[
+                PlanPlace::below(".planning", "*-PLAN.md"),
+                PlanPlace::below(".planning", "PLAN.md"),
+            ]
+        }
     }
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
         // A cheap test rules out most files.
-        ["<task", "<feature>"].iter().any(|tag| input.text().contains(tag))
+        ["<task", "<feature>"]
+            .iter()
+            .any(|tag| input.text().contains(tag))
             && !read_elements(input.document()).1.is_empty()
     }
 
     fn near_miss(&self, input: &PlanInput<'_>) -> Option<Diagnostic> {
         let document = input.document();
-        let is_meant = ["phase", "plan"].iter().all(|key| document.front_matter_field(key).is_some());
+        let is_meant = ["phase", "plan"]
+            .iter()
+            .all(|key| document.front_matter_field(key).is_some());
         let start = document.text.find("<tasks>").unwrap_or(document.body_start);
         let help = "a task is `<task type=\"auto\">` with `<name>`, `<files>`, `<action>`, `<verify>` and `<done>`";
         is_meant.then(|| Diagnostic {
@@ -96,13 +112,16 @@ fn read_elements<'a>(document: &MarkdownDocument<'a>) -> (TagIndex<'a>, Vec<Task
             )
         })
     };
-    let has_key = KEYS.iter().any(|key| document.front_matter_field(key).is_some());
+    let has_key = KEYS
+        .iter()
+        .any(|key| document.front_matter_field(key).is_some());
     let mut tasks = index.tasks(false);
     if tasks.is_empty() && has_key {
         // Code in code that is closed too early hides tasks.
         tasks = index.tasks(true);
     }
-    let is_plan = has_key || document.text.contains("<tasks>") || document.text.contains("<objective>");
+    let is_plan =
+        has_key || document.text.contains("<tasks>") || document.text.contains("<objective>");
     let is_plan = is_plan && tasks.iter().any(is_task);
     (index, if is_plan { tasks } else { Vec::new() })
 }
@@ -116,7 +135,9 @@ pub(super) struct PlanOrder {
 pub(super) fn read_plan_order(text: &str) -> PlanOrder {
     let document = MarkdownDocument::read(text);
     PlanOrder {
-        wave: document.front_matter_field("wave").and_then(|field| field.value.trim().parse().ok()),
+        wave: document
+            .front_matter_field("wave")
+            .and_then(|field| field.value.trim().parse().ok()),
         states_needs: document.front_matter_field("depends_on").is_some(),
     }
 }
@@ -133,18 +154,31 @@ fn read_gsd(document: &MarkdownDocument<'_>, plan: &mut Plan) {
         plan.goal = first.split_whitespace().collect::<Vec<_>>().join(" ");
     }
     if let Some(section) = index.section("verification", &elements) {
-        let VerifyText { checks, criteria, unused } =
-            verification::read_rows(&verification::dedent(document.slice(section)));
-        let is_command = |check: &TaskCheck| check.command.contains(' ') || has_role(&check.command, Role::TestRunner);
+        let VerifyText {
+            checks,
+            criteria,
+            unused,
+        } = verification::read_rows(&verification::dedent(document.slice(section)));
+        let is_command = |check: &TaskCheck| {
+            check.command.contains(' ') || has_role(&check.command, Role::TestRunner)
+        };
         plan.final_checks = checks.into_iter().filter(is_command).collect();
-        plan.refused_checks.extend(unused.iter().map(|command| refused_check(None, command)));
+        plan.refused_checks
+            .extend(unused.iter().map(|command| refused_check(None, command)));
         // A sentence names its command somewhere in it.
         for row in criteria {
-            let new: Vec<TaskCheck> =
-                read_row_checks(&row).into_iter().filter(|check| !plan.final_checks.contains(check)).collect();
+            let new: Vec<TaskCheck> = read_row_checks(&row)
+                .into_iter()
+                .filter(|check| !plan.final_checks.contains(check))
+                .collect();
             plan.final_checks.extend(new);
-            let refused = |(command, concern)| RefusedCheck { task: None, command, concern };
-            plan.refused_checks.extend(unused_commands(&row).into_iter().map(refused));
+            let refused = |(command, concern)| RefusedCheck {
+                task: None,
+                command,
+                concern,
+            };
+            plan.refused_checks
+                .extend(unused_commands(&row).into_iter().map(refused));
         }
     }
     let mut heads: Vec<Range<usize>> = Vec::new();
@@ -158,8 +192,17 @@ fn read_gsd(document: &MarkdownDocument<'_>, plan: &mut Plan) {
             continue;
         }
         let (mut task, unused) = task::read_task(document, element, place + 1, &mut ids);
-        plan.refused_checks.extend(unused.iter().map(|command| refused_check(Some(&task.id), command)));
-        task.deps = plan.tasks.last().map(|before| before.id.clone()).into_iter().collect();
+        plan.refused_checks.extend(
+            unused
+                .iter()
+                .map(|command| refused_check(Some(&task.id), command)),
+        );
+        task.deps = plan
+            .tasks
+            .last()
+            .map(|before| before.id.clone())
+            .into_iter()
+            .collect();
         plan.tasks.push(task);
         heads.push(head);
     }
@@ -168,7 +211,11 @@ fn read_gsd(document: &MarkdownDocument<'_>, plan: &mut Plan) {
 
 /// `Phase 02-sync, plan 13`, where the front matter says so.
 fn read_title(document: &MarkdownDocument<'_>) -> Option<String> {
-    let value = |key: &str| document.front_matter_field(key).map(|field| sanitize(field.value, 100));
+    let value = |key: &str| {
+        document
+            .front_matter_field(key)
+            .map(|field| sanitize(field.value, 100))
+    };
     let (phase, plan) = (value("phase")?, value("plan")?);
     Some(format!("Phase {phase}, plan {plan}"))
 }
@@ -176,7 +223,9 @@ fn read_title(document: &MarkdownDocument<'_>) -> Option<String> {
 fn add_stop(document: &MarkdownDocument<'_>, element: &TaskElement<'_>, plan: &mut Plan) {
     let text = verification::dedent(document.slice(element.element.inner.clone()));
     match plan.tasks.last_mut() {
-        Some(Task { stop_after, extra, .. }) => {
+        Some(Task {
+            stop_after, extra, ..
+        }) => {
             *stop_after = true;
             let all = extra.entry(CHECKPOINT.to_owned()).or_default();
             if !all.is_empty() {
@@ -184,15 +233,27 @@ fn add_stop(document: &MarkdownDocument<'_>, element: &TaskElement<'_>, plan: &m
             }
             all.push_str(&text);
         }
-        None => plan.preconditions.push(Precondition::EntryCondition { text, checks: Vec::new() }),
+        None => plan.preconditions.push(Precondition::EntryCondition {
+            text,
+            checks: Vec::new(),
+        }),
     }
 }
 
 fn report_unclosed(document: &MarkdownDocument<'_>, task: &TaskElement<'_>, plan: &mut Plan) {
     let all = std::iter::once(&task.element).chain(&task.fields);
     for element in all.filter(|element| !element.is_closed) {
-        let text = format!("`<{}>` has no end tag of its own: it is read up to the next element", element.name);
+        let text = format!(
+            "`<{}>` has no end tag of its own: it is read up to the next element",
+            element.name
+        );
         let span = element.span.start..element.span.start;
-        plan.diagnostics.push(span_diagnostic(document, Code::UnclosedElement, span, text, None));
+        plan.diagnostics.push(span_diagnostic(
+            document,
+            Code::UnclosedElement,
+            span,
+            text,
+            None,
+        ));
     }
 }

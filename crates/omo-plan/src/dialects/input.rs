@@ -17,7 +17,12 @@ pub struct PlanInput<'a> {
 impl<'a> PlanInput<'a> {
     /// The text of the file at this path.
     pub fn new(path: &'a str, text: &'a str) -> Self {
-        Self { path, text, document: OnceCell::new(), checklist_format: OnceCell::new() }
+        Self {
+            path,
+            text,
+            document: OnceCell::new(),
+            checklist_format: OnceCell::new(),
+        }
     }
 
     /// Path as given.
@@ -33,16 +38,21 @@ impl<'a> PlanInput<'a> {
     /// `true` for a text that looks like a JSON object, in which no Markdown is read.
     pub fn is_json(&self) -> bool {
         let text = self.text.trim_start_matches('\u{feff}').trim_start();
-        text.strip_prefix('{').is_some_and(|inner| inner.trim_start().starts_with(['"', '}']))
+        text.strip_prefix('{')
+            .is_some_and(|inner| inner.trim_start().starts_with(['"', '}']))
     }
 
     /// Text as Markdown, read at the first call.
     pub fn document(&self) -> &MarkdownDocument<'a> {
-        self.document.get_or_init(|| MarkdownDocument::read(self.text))
+        self.document
+            .get_or_init(|| MarkdownDocument::read(self.text))
     }
 
     /// The format of a checklist, which `find` determines once for all dialects.
-    pub(super) fn checklist_format(&self, find: impl FnOnce() -> Option<Dialect>) -> Option<Dialect> {
+    pub(super) fn checklist_format(
+        &self,
+        find: impl FnOnce() -> Option<Dialect>,
+    ) -> Option<Dialect> {
         *self.checklist_format.get_or_init(find)
     }
 }

@@ -18,10 +18,15 @@ pub(super) use steps::TaskSteps;
 
 /// Goal of the plan, from a `**Goal:**` before its first task.
 pub(super) fn read_goal(document: &MarkdownDocument<'_>, outline: &TaskOutline<'_>) -> String {
-    let end = outline.tasks.first().map_or(document.text.len(), |task| task.section.start);
+    let end = outline
+        .tasks
+        .first()
+        .map_or(document.text.len(), |task| task.section.start);
     let found = read_labels(document, document.body_start..end, &["goal"]);
     let goal = found.iter().find(|label| label.key == "goal");
-    goal.map_or(String::new(), |goal| document.slice(goal.first_line.clone()).to_owned())
+    goal.map_or(String::new(), |goal| {
+        document.slice(goal.first_line.clone()).to_owned()
+    })
 }
 
 /// A task's text without empty lines, a line of dashes, and the section comment at its end.
@@ -38,19 +43,39 @@ pub(super) fn without_tail(document: &MarkdownDocument<'_>, section: Range<usize
 }
 
 /// Ids of `Depends on`; `None` without that label.
-pub(super) fn stated_dependencies(outline: &TaskOutline<'_>, task: &TaskHeading<'_>) -> Option<Vec<String>> {
-    let named = || task.depends_on.iter().filter_map(|place| outline.tasks.get(*place));
-    task.states_dependencies.then(|| named().map(|task| task.id.to_owned()).collect())
+pub(super) fn stated_dependencies(
+    outline: &TaskOutline<'_>,
+    task: &TaskHeading<'_>,
+) -> Option<Vec<String>> {
+    let named = || {
+        task.depends_on
+            .iter()
+            .filter_map(|place| outline.tasks.get(*place))
+    };
+    task.states_dependencies
+        .then(|| named().map(|task| task.id.to_owned()).collect())
 }
 
 /// Stated dependencies, and the tests of an implementation.
-pub(super) fn task_dependencies(outline: &TaskOutline<'_>, task: &TaskHeading<'_>, pair: Option<&str>) -> Vec<String> {
-    let named = || task.depends_on.iter().filter_map(|place| outline.tasks.get(*place)).map(|task| task.id);
+pub(super) fn task_dependencies(
+    outline: &TaskOutline<'_>,
+    task: &TaskHeading<'_>,
+    pair: Option<&str>,
+) -> Vec<String> {
+    let named = || {
+        task.depends_on
+            .iter()
+            .filter_map(|place| outline.tasks.get(*place))
+            .map(|task| task.id)
+    };
     let tests = pair.filter(|half| half.ends_with("-tests") && named().all(|id| id != *half));
     named().chain(tests).map(str::to_owned).collect()
 }
 
-pub(super) fn report_check_doubts(found: &[StatedCheck], report: &mut impl FnMut(Code, Range<usize>, String)) {
+pub(super) fn report_check_doubts(
+    found: &[StatedCheck],
+    report: &mut impl FnMut(Code, Range<usize>, String),
+) {
     for one in found {
         let shown = omo_core::text::sanitize(&one.check.command, 60);
         let mut tell = |holds: bool, code: Code, what: &str| {
@@ -58,11 +83,29 @@ pub(super) fn report_check_doubts(found: &[StatedCheck], report: &mut impl FnMut
                 report(code, one.span.clone(), format!("`{shown}` {what}"));
             }
         };
-        tell(one.is_prose, Code::VerifyMayBeProse, "reads like a sentence, not like a command");
+        tell(
+            one.is_prose,
+            Code::VerifyMayBeProse,
+            "reads like a sentence, not like a command",
+        );
         let is_piped = has_pipe(&one.check.command);
-        tell(is_piped, Code::PipeInVerify, "has a pipe: without pipefail only what stands behind it counts");
-        let has_lines = one.check.command.lines().filter(|line| !line.trim_end().ends_with('\\')).count() > 1;
-        tell(has_lines, Code::SeveralCommands, "has several lines: only the status of the last one counts");
+        tell(
+            is_piped,
+            Code::PipeInVerify,
+            "has a pipe: without pipefail only what stands behind it counts",
+        );
+        let has_lines = one
+            .check
+            .command
+            .lines()
+            .filter(|line| !line.trim_end().ends_with('\\'))
+            .count()
+            > 1;
+        tell(
+            has_lines,
+            Code::SeveralCommands,
+            "has several lines: only the status of the last one counts",
+        );
         let words = "is held to its exit status alone: what else is expected is prose";
         tell(one.is_expected_in_prose, Code::ExpectationIsProse, words);
     }

@@ -19,17 +19,30 @@ pub struct PlanPlace {
 
 impl PlanPlace {
     pub(crate) const fn in_folder(folder: &'static str, name: &'static str) -> Self {
-        Self { folder, is_deep: false, name }
+        Self {
+            folder,
+            is_deep: false,
+            name,
+        }
     }
 
     pub(crate) const fn below(folder: &'static str, name: &'static str) -> Self {
-        Self { folder, is_deep: true, name }
+        Self {
+            folder,
+            is_deep: true,
+            name,
+        }
     }
 
     /// `true` for a path, absolute or not, of a file at this place.
     pub fn holds(&self, path: &str) -> bool {
-        let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".").collect();
-        let Some((name, folders)) = parts.split_last() else { return false };
+        let parts: Vec<&str> = path
+            .split(['/', '\\'])
+            .filter(|part| !part.is_empty() && *part != ".")
+            .collect();
+        let Some((name, folders)) = parts.split_last() else {
+            return false;
+        };
         let wanted: Vec<&str> = self.folders().collect();
         matches_glob(self.name, name)
             && if self.is_deep {
@@ -63,8 +76,17 @@ impl Dialect {
     /// Dialect of the place of a file. The place of more folders wins: plans of Kiro stand in `.kiro/specs`, and
     /// `specs` is the place of Spec Kit.
     pub fn of_place(path: &str) -> Option<Self> {
-        let places = Self::ALL.iter().flat_map(|dialect| dialect.rules().places().iter().map(move |at| (at, *dialect)));
-        places.filter(|(place, _)| place.holds(path)).max_by_key(|(place, _)| place.depth()).map(|(_, dialect)| dialect)
+        let places = Self::ALL.iter().flat_map(|dialect| {
+            dialect
+                .rules()
+                .places()
+                .iter()
+                .map(move |at| (at, *dialect))
+        });
+        places
+            .filter(|(place, _)| place.holds(path))
+            .max_by_key(|(place, _)| place.depth())
+            .map(|(_, dialect)| dialect)
     }
 }
 
@@ -76,18 +98,33 @@ mod tests {
     fn a_place_says_whose_plans_stand_there() {
         for (path, expected) in [
             ("specs/001-login/tasks.md", Some(Dialect::SpecKit)),
-            ("./packages/a/specs/001-login/tasks.md", Some(Dialect::SpecKit)),
+            (
+                "./packages/a/specs/001-login/tasks.md",
+                Some(Dialect::SpecKit),
+            ),
             (".kiro/specs/login/tasks.md", Some(Dialect::Kiro)),
             ("/home/a/r/.kiro/specs/login/tasks.md", Some(Dialect::Kiro)),
-            ("openspec/changes/add-login/tasks.md", Some(Dialect::OpenSpec)),
-            ("C:\\r\\openspec\\changes\\archive\\a\\tasks.md", Some(Dialect::OpenSpec)),
+            (
+                "openspec/changes/add-login/tasks.md",
+                Some(Dialect::OpenSpec),
+            ),
+            (
+                "C:\\r\\openspec\\changes\\archive\\a\\tasks.md",
+                Some(Dialect::OpenSpec),
+            ),
             (".taskmaster/tasks/tasks.json", Some(Dialect::TaskMaster)),
             ("tasks/tasks.json", Some(Dialect::TaskMaster)),
             (".planning/phases/01-a/01-02-PLAN.md", Some(Dialect::Gsd)),
-            ("docs/superpowers/plans/2026-01-01-login.md", Some(Dialect::Superpowers)),
+            (
+                "docs/superpowers/plans/2026-01-01-login.md",
+                Some(Dialect::Superpowers),
+            ),
             ("/r/.sisyphus/plans/a.md", Some(Dialect::Sisyphus)),
             ("conductor/tracks/a/plan.md", Some(Dialect::Conductor)),
-            ("_bmad-output/implementation-artifacts/1-2-login.md", Some(Dialect::Bmad)),
+            (
+                "_bmad-output/implementation-artifacts/1-2-login.md",
+                Some(Dialect::Bmad),
+            ),
             ("_bmad-output/planning-artifacts/prd.md", None),
             ("agent-os/specs/a/tasks.md", Some(Dialect::AgentOs)),
             (".agent-os/specs/a/tasks.md", Some(Dialect::AgentOs)),
@@ -109,9 +146,22 @@ mod tests {
 
     #[test]
     fn a_place_is_written_as_a_pattern() {
-        let written = |dialect: Dialect| dialect.rules().places().iter().map(ToString::to_string).collect::<Vec<_>>();
+        let written = |dialect: Dialect| {
+            dialect
+                .rules()
+                .places()
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(written(Dialect::Kiro), [".kiro/specs/**/tasks.md"]);
-        assert_eq!(written(Dialect::Superpowers), ["docs/superpowers/plans/*.md"]);
-        assert_eq!(written(Dialect::Ralph).first().map(String::as_str), Some("prd.json"));
+        assert_eq!(
+            written(Dialect::Superpowers),
+            ["docs/superpowers/plans/*.md"]
+        );
+        assert_eq!(
+            written(Dialect::Ralph).first().map(String::as_str),
+            Some("prd.json")
+        );
     }
 }

@@ -45,8 +45,10 @@ impl PlanDialect for SessionSpecDialect {
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
         let outline = SectionOutline::new(input.document());
-        let has_fence_and_end =
-            || outline.section_named("scope fence").is_some() && outline.section_named("exit condition").is_some();
+        let has_fence_and_end = || {
+            outline.section_named("scope fence").is_some()
+                && outline.section_named("exit condition").is_some()
+        };
         entry_label(&outline).is_some() && has_fence_and_end()
     }
 
@@ -61,7 +63,13 @@ fn read(outline: &SectionOutline<'_>, plan: &mut Plan) {
     if steps.is_empty() {
         let text = "the session has no step".to_owned();
         let start = outline.document.body_start;
-        findings.add(Code::NoTasks, start..start, None, text, "a step is written `### Step 1: Title`");
+        findings.add(
+            Code::NoTasks,
+            start..start,
+            None,
+            text,
+            "a step is written `### Step 1: Title`",
+        );
     }
     consistency::report_numbering(&steps, None, &mut findings);
     let fence = outline
@@ -69,11 +77,26 @@ fn read(outline: &SectionOutline<'_>, plan: &mut Plan) {
         .map(|section| read_scope_fence(outline, section.content()))
         .unwrap_or_default();
     fence.report_findings(&mut findings);
-    consistency::report_fence("the session", &fence, steps.iter(), &mut PathComparer::with_budget(), &mut findings);
+    consistency::report_fence(
+        "the session",
+        &fence,
+        steps.iter(),
+        &mut PathComparer::with_budget(),
+        &mut findings,
+    );
     plan.goal = read_goal(outline);
-    plan.preconditions = entry_condition(outline, &mut findings).into_iter().collect();
-    plan.groups = vec![session_group(&plan.title, steps.iter().map(|step| step.task.id.clone()).collect(), &fence)];
-    plan.tasks = order_tasks(steps.into_iter().map(|step| step.task).collect(), &plan.groups);
+    plan.preconditions = entry_condition(outline, &mut findings)
+        .into_iter()
+        .collect();
+    plan.groups = vec![session_group(
+        &plan.title,
+        steps.iter().map(|step| step.task.id.clone()).collect(),
+        &fence,
+    )];
+    plan.tasks = order_tasks(
+        steps.into_iter().map(|step| step.task).collect(),
+        &plan.groups,
+    );
     plan.final_checks = read_closing_checks(outline, "exit condition", &mut findings);
     plan.policy = run_policy(Parallelism::None);
     plan.diagnostics.extend(findings.into_diagnostics());
@@ -97,11 +120,16 @@ fn session_group(title: &str, tasks: Vec<String>, fence: &ScopeFence) -> TaskGro
 fn entry_label<'d>(outline: &SectionOutline<'d>) -> Option<LabeledField<'d>> {
     let section = outline.section_named("dependencies")?;
     let found = read_labels(outline.document, section.content(), &["entry condition"]);
-    found.into_iter().find(|label| label.key == "entry condition")
+    found
+        .into_iter()
+        .find(|label| label.key == "entry condition")
 }
 
 /// The entry condition; `None` for none.
-fn entry_condition(outline: &SectionOutline<'_>, findings: &mut PlanFindings<'_>) -> Option<Precondition> {
+fn entry_condition(
+    outline: &SectionOutline<'_>,
+    findings: &mut PlanFindings<'_>,
+) -> Option<Precondition> {
     let label = entry_label(outline)?;
     let text = outline.document.slice(label.value.clone());
     if is_nothing(text) {
@@ -109,17 +137,29 @@ fn entry_condition(outline: &SectionOutline<'_>, findings: &mut PlanFindings<'_>
     }
     // Only code between backticks, or in a block, is run: the rest of the sentence is for a person.
     let found = read_commands(outline.document, label.value.clone());
-    let mut checks: Vec<TaskCheck> =
-        found.into_iter().filter(|command| !command.is_prose).map(|command| command.check).collect();
+    let mut checks: Vec<TaskCheck> = found
+        .into_iter()
+        .filter(|command| !command.is_prose)
+        .map(|command| command.check)
+        .collect();
     checks.retain(|check| text.contains(['`', '~']) && !check.command.starts_with("git status"));
     for check in checks.iter().filter(|check| has_pipe(&check.command)) {
         let shown = format!("`{}` pipes its output on", sanitize(&check.command, 80));
-        findings.add(Code::PipeInVerify, label.span.start..label.value.end, None, shown, "");
+        findings.add(
+            Code::PipeInVerify,
+            label.span.start..label.value.end,
+            None,
+            shown,
+            "",
+        );
     }
     let lower = text.to_lowercase();
     let is_about_status = lower.contains("git status") || lower.contains("working tree");
     if is_about_status && (lower.contains("clean") || lower.contains("empty")) {
         checks.push(TaskCheck::new(CLEAN_CHECK));
     }
-    Some(Precondition::EntryCondition { text: text.to_owned(), checks })
+    Some(Precondition::EntryCondition {
+        text: text.to_owned(),
+        checks,
+    })
 }

@@ -20,7 +20,9 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
 use crate::fields::unused_commands::refused_check;
 use crate::fields::verification_section::read_verification_section;
-use crate::model::{Dialect, MAX_PLAN_TASKS, OnTaskFail, Parallelism, Plan, PlannedState, RefusedCheck, Task};
+use crate::model::{
+    Dialect, MAX_PLAN_TASKS, OnTaskFail, Parallelism, Plan, PlannedState, RefusedCheck, Task,
+};
 use state::StepMark;
 
 /// Plans of `### Task N:` whose steps are checkboxes, as superpowers writes them.
@@ -33,7 +35,11 @@ impl PlanDialect for SuperpowersDialect {
     }
 
     fn states_dependencies(&self, plan: &Plan) -> bool {
-        plan.tasks.iter().any(|task| task.stated_deps.as_ref().is_some_and(|stated| !stated.is_empty()))
+        plan.tasks.iter().any(|task| {
+            task.stated_deps
+                .as_ref()
+                .is_some_and(|stated| !stated.is_empty())
+        })
     }
 
     fn unproved_continues(&self) -> bool {
@@ -56,21 +62,37 @@ impl PlanDialect for SuperpowersDialect {
         plan.policy.parallel = Parallelism::None;
         plan.goal = read_goal(document, &outline);
         // Duplicate ids and circles are reported below for all dialects alike.
-        let told = |found: &&Diagnostic| found.code != Code::DuplicateId && found.code != Code::SelfDependency;
-        plan.diagnostics.extend(outline.diagnostics.iter().filter(told).cloned());
+        let told = |found: &&Diagnostic| {
+            found.code != Code::DuplicateId && found.code != Code::SelfDependency
+        };
+        plan.diagnostics
+            .extend(outline.diagnostics.iter().filter(told).cloned());
         let sections = enclosing_sections(document, &outline);
         let mut before: Option<String> = None;
         for (task, section) in outline.tasks.iter().zip(sections).take(MAX_PLAN_TASKS + 1) {
-            let mut read = read_task(document, &outline, task, &mut plan.diagnostics, &mut plan.refused_checks);
+            let mut read = read_task(
+                document,
+                &outline,
+                task,
+                &mut plan.diagnostics,
+                &mut plan.refused_checks,
+            );
             // A task without stated needs builds on the one before.
-            let deps = read.stated_deps.clone().unwrap_or_else(|| before.iter().cloned().collect());
+            let deps = read
+                .stated_deps
+                .clone()
+                .unwrap_or_else(|| before.iter().cloned().collect());
             read.deps = deps;
             read.section = section;
             before = Some(read.id.clone());
             plan.tasks.push(read);
         }
         read_verification_section(document, plan);
-        let heads: Vec<Range<usize>> = outline.tasks.iter().map(|task| task.heading.clone()).collect();
+        let heads: Vec<Range<usize>> = outline
+            .tasks
+            .iter()
+            .map(|task| task.heading.clone())
+            .collect();
         report_task_problems(plan, &heads, |byte| document.line_number(byte));
     }
 
@@ -99,18 +121,33 @@ fn read_task(
     };
     let section = without_tail(document, task.section.clone());
     let fields = HeadingFields::read(document, task.heading.end..section.end, &task.title);
-    refused.extend(fields.unused.iter().map(|command| refused_check(Some(task.id), command)));
+    refused.extend(
+        fields
+            .unused
+            .iter()
+            .map(|command| refused_check(Some(task.id), command)),
+    );
     report_check_doubts(&fields.checks, &mut report);
     let (files, checks, red_check) = (fields.files, unique_checks(fields.checks), fields.red_check);
     if checks.is_empty() && red_check.is_none() {
-        let text = format!("task {} has no command to run: nothing can prove it", task.id);
+        let text = format!(
+            "task {} has no command to run: nothing can prove it",
+            task.id
+        );
         report(Code::MissingVerify, task.heading.clone(), text);
     }
-    let lines = [task.line, document.line_number(section.end.saturating_sub(1).max(section.start))];
+    let lines = [
+        task.line,
+        document.line_number(section.end.saturating_sub(1).max(section.start)),
+    ];
     let heading = document.slice(task.heading.clone());
     Task {
         stated_deps: stated_dependencies(outline, task),
-        state: PlannedState::checked_off(fields.is_done.unwrap_or_else(|| state::is_marked_done(heading))),
+        state: PlannedState::checked_off(
+            fields
+                .is_done
+                .unwrap_or_else(|| state::is_marked_done(heading)),
+        ),
         is_optional: recognition::is_called_optional(heading),
         files,
         checks,
@@ -121,14 +158,20 @@ fn read_task(
 }
 
 /// Heading of the phase or chapter above each task.
-fn enclosing_sections(document: &MarkdownDocument<'_>, outline: &TaskOutline<'_>) -> Vec<Option<String>> {
+fn enclosing_sections(
+    document: &MarkdownDocument<'_>,
+    outline: &TaskOutline<'_>,
+) -> Vec<Option<String>> {
     let mut found = Vec::with_capacity(outline.tasks.len());
     let mut headings = document.headings.iter().peekable();
     let mut chapter: Option<&str> = None;
     for task in &outline.tasks {
-        while let Some(heading) = headings.next_if(|heading| heading.span.start < task.heading.start) {
+        while let Some(heading) =
+            headings.next_if(|heading| heading.span.start < task.heading.start)
+        {
             if heading.level <= 2 {
-                chapter = Some(heading.text).filter(|_| heading.level == 2 && !outline.is_task_heading(heading));
+                chapter = Some(heading.text)
+                    .filter(|_| heading.level == 2 && !outline.is_task_heading(heading));
             }
         }
         let is_below = headings.peek().is_some_and(|heading| heading.level > 2);

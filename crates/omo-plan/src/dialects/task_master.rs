@@ -43,7 +43,10 @@ pub struct JsonDialect {
 /// `tasks.json` of Task Master: tags, tasks, subtasks.
 pub static TASK_MASTER: JsonDialect = JsonDialect {
     name: "task-master",
-    places: &[PlanPlace::below(".taskmaster", "tasks.json"), PlanPlace::in_folder("tasks", "tasks.json")],
+    places: &[
+        PlanPlace::below(".taskmaster", "tasks.json"),
+        PlanPlace::in_folder("tasks", "tasks.json"),
+    ],
     lists: &["tasks"],
     has_tags: true,
     keys: &["id", "title"],
@@ -85,13 +88,16 @@ impl PlanDialect for JsonDialect {
     }
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
-        input.is_json() && TasksFile::parse(input.text(), self).is_ok_and(|file| file.has_tasks(self))
+        input.is_json()
+            && TasksFile::parse(input.text(), self).is_ok_and(|file| file.has_tasks(self))
     }
 
     fn near_miss(&self, input: &PlanInput<'_>) -> Option<Diagnostic> {
-        let is_list =
-            json_text(input.text()).strip_prefix('[').is_some_and(|inner| inner.trim_start().starts_with('{'));
-        let has_stories = TasksFile::parse(input.text(), &RALPH).is_ok_and(|file| !file.tags.is_empty());
+        let is_list = json_text(input.text())
+            .strip_prefix('[')
+            .is_some_and(|inner| inner.trim_start().starts_with('{'));
+        let has_stories =
+            TasksFile::parse(input.text(), &RALPH).is_ok_and(|file| !file.tags.is_empty());
         let meant = if has_stories { &RALPH } else { self };
         (input.is_json() || is_list).then(|| meant.why_unrecognized(input.text()))
     }
@@ -119,19 +125,38 @@ impl JsonDialect {
     fn read_tasks(&self, text: &str, file: &TasksFile<'_>, plan: &mut Plan) {
         let lines = LineIndex::new(text);
         let mut found: Vec<Diagnostic> = Vec::new();
-        let mut report = |code: Code, span: Range<usize>, task: Option<&str>, text: String, help: Option<&str>| {
+        let mut report = |code: Code,
+                          span: Range<usize>,
+                          task: Option<&str>,
+                          text: String,
+                          help: Option<&str>| {
             let line = lines.line_number(span.start);
             let (task, help) = (task.map(str::to_owned), help.map(str::to_owned));
-            found.push(Diagnostic { code, severity: code.severity(), span, line, task, text, help });
+            found.push(Diagnostic {
+                code,
+                severity: code.severity(),
+                span,
+                line,
+                task,
+                text,
+                help,
+            });
         };
         let Some(tag) = file.chosen_tag() else { return };
         let start = span_of(text, json_text(text)).start;
         let name = tag
             .name
             .as_deref()
-            .map_or("the tasks without a tag".to_owned(), |name| format!("`{}`", sanitize(name, 40)));
-        let others = file.tags.iter().filter(|other| !std::ptr::eq(*other, tag) && !other.tasks.is_empty());
-        let others: Vec<String> = others.map(|other| sanitize(other.name.as_deref().unwrap_or("no tag"), 40)).collect();
+            .map_or("the tasks without a tag".to_owned(), |name| {
+                format!("`{}`", sanitize(name, 40))
+            });
+        let others = file
+            .tags
+            .iter()
+            .filter(|other| !std::ptr::eq(*other, tag) && !other.tasks.is_empty());
+        let others: Vec<String> = others
+            .map(|other| sanitize(other.name.as_deref().unwrap_or("no tag"), 40))
+            .collect();
         if !others.is_empty() {
             let others = list_some(others.iter().map(String::as_str), SHOWN_NAMES);
             report(
@@ -143,7 +168,13 @@ impl JsonDialect {
             );
         }
         if tag.tasks.is_empty() {
-            report(Code::NoTasks, start..start, None, format!("{name} has no task"), Some(self.form));
+            report(
+                Code::NoTasks,
+                start..start,
+                None,
+                format!("{name} has no task"),
+                Some(self.form),
+            );
         }
         if let Some(title) = plan_title(file) {
             plan.title = title;
@@ -156,25 +187,51 @@ impl JsonDialect {
         for (place, entry) in entries.iter().enumerate() {
             let above = entry.parent.and_then(|parent| tasks.get(parent));
             let mut task = task_text::read_task(entry, above);
-            task.lines = [lines.line_number(entry.span.start), lines.line_number(entry.span.end.saturating_sub(1))];
+            task.lines = [
+                lines.line_number(entry.span.start),
+                lines.line_number(entry.span.end.saturating_sub(1)),
+            ];
             let word = entry.fields.text(self.state).unwrap_or_default();
             apply_status(entry, &word, &mut task, &mut report);
             match above.map_or(PlannedState::Open, |above| above.state) {
                 PlannedState::Done if task.state == PlannedState::Open => {
                     task.state = PlannedState::Done;
-                    open_below.entry(entry.parent).or_default().push(task.id.clone());
+                    open_below
+                        .entry(entry.parent)
+                        .or_default()
+                        .push(task.id.clone());
                 }
-                PlannedState::LeftOut if task.state == PlannedState::Open => task.state = PlannedState::LeftOut,
+                PlannedState::LeftOut if task.state == PlannedState::Open => {
+                    task.state = PlannedState::LeftOut
+                }
                 _ => {}
             }
             task.stated_deps = ids.stated_dependencies(place);
             for gone in ids.drop_gone(&mut task).into_iter().take(SHOWN_NAMES) {
-                let text = format!("there is no task {}: it counts as done", sanitize(&gone, 60));
-                report(Code::GoneDependency, entry.span.clone(), Some(&task.id), text, None);
+                let text = format!(
+                    "there is no task {}: it counts as done",
+                    sanitize(&gone, 60)
+                );
+                report(
+                    Code::GoneDependency,
+                    entry.span.clone(),
+                    Some(&task.id),
+                    text,
+                    None,
+                );
             }
             if entry.is_too_deep {
-                let text = format!("the subtasks of {} are too deep to be read", sanitize(&task.id, 60));
-                report(Code::TooManyTasks, entry.span.clone(), Some(&task.id), text, None);
+                let text = format!(
+                    "the subtasks of {} are too deep to be read",
+                    sanitize(&task.id, 60)
+                );
+                report(
+                    Code::TooManyTasks,
+                    entry.span.clone(),
+                    Some(&task.id),
+                    text,
+                    None,
+                );
             }
             tasks.push(task);
         }
@@ -191,11 +248,22 @@ impl JsonDialect {
             follow_priorities(&mut tasks);
         }
         for (place, open) in open_below {
-            let Some(entry) = place.and_then(|place| entries.get(place)) else { continue };
+            let Some(entry) = place.and_then(|place| entries.get(place)) else {
+                continue;
+            };
             let shown = list_some(open.iter().map(String::as_str), SHOWN_NAMES);
-            let text = format!("task {} is done and {} are not: they count as done", entry.id, shown);
+            let text = format!(
+                "task {} is done and {} are not: they count as done",
+                entry.id, shown
+            );
             let help = "set its `status` to `pending` to have them done";
-            report(Code::OpenBelowDone, entry.span.clone(), Some(&entry.id), sanitize(&text, 400), Some(help));
+            report(
+                Code::OpenBelowDone,
+                entry.span.clone(),
+                Some(&entry.id),
+                sanitize(&text, 400),
+                Some(help),
+            );
         }
         report_needs_left_out(&tasks, &entries, &mut report);
         plan.tasks = tasks;
@@ -206,7 +274,12 @@ impl JsonDialect {
 }
 
 fn follow_priorities(tasks: &mut [Task]) {
-    let number = |task: &Task| task.priority.as_deref().and_then(|word| word.parse::<u32>().ok()).unwrap_or(u32::MAX);
+    let number = |task: &Task| {
+        task.priority
+            .as_deref()
+            .and_then(|word| word.parse::<u32>().ok())
+            .unwrap_or(u32::MAX)
+    };
     let mut order: Vec<usize> = (0..tasks.len()).collect();
     order.sort_by_key(|place| tasks.get(*place).map(number));
     for (before, next) in order.iter().zip(order.iter().skip(1)) {
@@ -221,33 +294,64 @@ fn follow_priorities(tasks: &mut [Task]) {
 type Report<'r> = dyn FnMut(Code, Range<usize>, Option<&str>, String, Option<&str>) + 'r;
 
 fn plan_title(file: &TasksFile<'_>) -> Option<String> {
-    let described = ["meta", "metadata"].iter().find_map(|key| file.object(key)?.text("projectName"));
-    described.or_else(|| file.root.text("name")).map(|title| sanitize(&title, 200))
+    let described = ["meta", "metadata"]
+        .iter()
+        .find_map(|key| file.object(key)?.text("projectName"));
+    described
+        .or_else(|| file.root.text("name"))
+        .map(|title| sanitize(&title, 200))
 }
 
 fn apply_status(entry: &JsonTask<'_>, word: &str, task: &mut Task, report: &mut Report<'_>) {
     let shown = sanitize(word, 40);
     task.state = parse_status(word);
     if task.state == PlannedState::LeftOut {
-        let text =
-            format!("task {} is {shown}: a run leaves it out, and goes on with what needs it", sanitize(&task.id, 60));
+        let text = format!(
+            "task {} is {shown}: a run leaves it out, and goes on with what needs it",
+            sanitize(&task.id, 60)
+        );
         let help = "set its `status` to `pending` to have it done";
-        report(Code::TaskLeftOut, entry.span.clone(), Some(&task.id), text, Some(help));
+        report(
+            Code::TaskLeftOut,
+            entry.span.clone(),
+            Some(&task.id),
+            text,
+            Some(help),
+        );
     }
-    if !word.is_empty() && task.state != PlannedState::Done && !matches!(word, "pending" | "false") {
+    if !word.is_empty() && task.state != PlannedState::Done && !matches!(word, "pending" | "false")
+    {
         task.extra.insert("Status".to_owned(), shown);
     }
 }
 
 fn report_needs_left_out(tasks: &[Task], entries: &[JsonTask<'_>], report: &mut Report<'_>) {
-    let in_state = |state: PlannedState| tasks.iter().zip(entries).filter(move |(task, _)| task.state == state);
-    let left_out: HashSet<&str> = in_state(PlannedState::LeftOut).map(|(task, _)| task.id.as_str()).collect();
+    let in_state = |state: PlannedState| {
+        tasks
+            .iter()
+            .zip(entries)
+            .filter(move |(task, _)| task.state == state)
+    };
+    let left_out: HashSet<&str> = in_state(PlannedState::LeftOut)
+        .map(|(task, _)| task.id.as_str())
+        .collect();
     for (task, entry) in in_state(PlannedState::Open) {
-        let needs: Vec<&str> = task.deps.iter().map(String::as_str).filter(|id| left_out.contains(id)).collect();
+        let needs: Vec<&str> = task
+            .deps
+            .iter()
+            .map(String::as_str)
+            .filter(|id| left_out.contains(id))
+            .collect();
         if !needs.is_empty() {
             let shown = [&task.id, &list_some(needs, SHOWN_NAMES)].map(|text| sanitize(text, 200));
             let text = format!("task {} needs what is left out: {}", shown[0], shown[1]);
-            report(Code::TaskLeftOut, entry.span.clone(), Some(&task.id), text, None);
+            report(
+                Code::TaskLeftOut,
+                entry.span.clone(),
+                Some(&task.id),
+                text,
+                None,
+            );
         }
     }
 }
@@ -259,28 +363,50 @@ impl JsonDialect {
         let inner = json_text(text);
         let start = span_of(text, inner).start;
         let (at, why) = if inner.starts_with('[') {
-            (start, format!("the file is a list, and no object with a list `{list}`"))
+            (
+                start,
+                format!("the file is a list, and no object with a list `{list}`"),
+            )
         } else {
             match TasksFile::parse(text, self) {
                 Ok(file) => match file.tags.iter().find_map(|tag| tag.tasks.first()) {
                     Some(first) => (
                         span_of(text, first).start,
-                        format!("this item of `{list}` has no `{}`", self.keys.join("` or no `")),
+                        format!(
+                            "this item of `{list}` has no `{}`",
+                            self.keys.join("` or no `")
+                        ),
                     ),
-                    None => (start, format!("the file has no list `{list}` of objects with an `id` and a `title`")),
+                    None => (
+                        start,
+                        format!(
+                            "the file has no list `{list}` of objects with an `id` and a `title`"
+                        ),
+                    ),
                 },
                 Err(error) => {
-                    let at = line_ranges_start(inner, error.line().max(1)).map_or(start, |at| start + at);
+                    let at = line_ranges_start(inner, error.line().max(1))
+                        .map_or(start, |at| start + at);
                     (at, format!("the file is no JSON that can be read: {error}"))
                 }
             }
         };
         let code = Code::UnrecognizedFormat;
         let (severity, line) = (code.severity(), LineIndex::new(text).line_number(at));
-        Diagnostic { code, severity, span: at..at, line, task: None, text: why, help: Some(self.form.to_owned()) }
+        Diagnostic {
+            code,
+            severity,
+            span: at..at,
+            line,
+            task: None,
+            text: why,
+            help: Some(self.form.to_owned()),
+        }
     }
 }
 
 fn line_ranges_start(text: &str, line: usize) -> Option<usize> {
-    line_ranges(text, 0..text.len()).nth(line.saturating_sub(1)).map(|line| line.start)
+    line_ranges(text, 0..text.len())
+        .nth(line.saturating_sub(1))
+        .map(|line| line.start)
 }

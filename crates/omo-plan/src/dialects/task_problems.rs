@@ -17,9 +17,17 @@ const SHOWN_BYTES: usize = 60;
 
 /// Adds problems of the tasks of a plan. `heads` has the bytes of each task's first line, and `line_of` gives the line
 /// of a byte, from 1.
-pub(crate) fn report_task_problems(plan: &mut Plan, heads: &[Range<usize>], line_of: impl Fn(usize) -> usize) {
+pub(crate) fn report_task_problems(
+    plan: &mut Plan,
+    heads: &[Range<usize>],
+    line_of: impl Fn(usize) -> usize,
+) {
     let mut found: Vec<Diagnostic> = Vec::new();
-    let is_done = |place: usize| plan.tasks.get(place).is_some_and(|task| task.state != PlannedState::Open);
+    let is_done = |place: usize| {
+        plan.tasks
+            .get(place)
+            .is_some_and(|task| task.state != PlannedState::Open)
+    };
     // Wrong needs of a finished task stop nothing.
     let needs_severity = |place: usize, code: Code| match code {
         Code::UnknownDependency | Code::SelfDependency if is_done(place) => Severity::Warning,
@@ -31,12 +39,22 @@ pub(crate) fn report_task_problems(plan: &mut Plan, heads: &[Range<usize>], line
             let line = line_of(span.start);
             let task = plan.tasks.get(place).map(|task| task.id.clone());
             let severity = needs_severity(place, code);
-            found.push(Diagnostic { code, severity, span, line, task, text, help: None });
+            found.push(Diagnostic {
+                code,
+                severity,
+                span,
+                line,
+                task,
+                text,
+                help: None,
+            });
         }
     };
     if plan.tasks.len() > MAX_PLAN_TASKS {
         // The tasks behind the limit may be unread, so that needs cannot be checked.
-        let text = format!("the plan has more than {MAX_PLAN_TASKS} tasks, which is all that a run can have");
+        let text = format!(
+            "the plan has more than {MAX_PLAN_TASKS} tasks, which is all that a run can have"
+        );
         report(MAX_PLAN_TASKS, Code::TooManyTasks, text);
         plan.diagnostics.append(&mut found);
         return;
@@ -53,46 +71,86 @@ pub(crate) fn report_task_problems(plan: &mut Plan, heads: &[Range<usize>], line
             report(place, Code::InvalidId, text);
         } else if first != place {
             let line = heads.get(first).map_or(1, |head| line_of(head.start));
-            report(place, Code::DuplicateId, format!("task {} stands on line {line} already", task.id));
+            report(
+                place,
+                Code::DuplicateId,
+                format!("task {} stands on line {line} already", task.id),
+            );
         }
-        for (code, text) in task.files.iter().filter_map(|file| path_problem(&file.path)) {
+        for (code, text) in task
+            .files
+            .iter()
+            .filter_map(|file| path_problem(&file.path))
+        {
             report(place, code, text);
         }
     }
     let needs: Vec<Vec<usize>> = plan
         .tasks
         .iter()
-        .map(|task| task.deps.iter().filter_map(|id| places.get(id.as_str()).copied()).collect())
+        .map(|task| {
+            task.deps
+                .iter()
+                .filter_map(|id| places.get(id.as_str()).copied())
+                .collect()
+        })
         .collect();
     for (place, task) in plan.tasks.iter().enumerate() {
         for id in &task.deps {
             let shown = sanitize(id, SHOWN_BYTES);
             match places.get(id.as_str()) {
-                None => report(place, Code::UnknownDependency, format!("there is no task {shown}")),
+                None => report(
+                    place,
+                    Code::UnknownDependency,
+                    format!("there is no task {shown}"),
+                ),
                 Some(need) if *need == place => {
-                    report(place, Code::SelfDependency, format!("task {shown} depends on itself"));
+                    report(
+                        place,
+                        Code::SelfDependency,
+                        format!("task {shown} depends on itself"),
+                    );
                 }
                 Some(_) => {}
             }
         }
     }
     let open_needs = || {
-        let own = needs.iter().enumerate().map(|(place, own)| if is_done(place) { Vec::new() } else { own.clone() });
+        let own = needs.iter().enumerate().map(|(place, own)| {
+            if is_done(place) {
+                Vec::new()
+            } else {
+                own.clone()
+            }
+        });
         own.collect::<Vec<_>>()
     };
     let circle = task_graph::order_by_needs(&needs).err();
     let is_harmless = circle.is_some() && task_graph::order_by_needs(&open_needs()).is_ok();
     if let Some(circle) = &circle {
-        let names = circle.iter().filter_map(|place| plan.tasks.get(*place)).map(|task: &Task| task.id.as_str());
-        let text = format!("tasks depend on each other in a circle: {}", task_graph::circle_words(names));
+        let names = circle
+            .iter()
+            .filter_map(|place| plan.tasks.get(*place))
+            .map(|task: &Task| task.id.as_str());
+        let text = format!(
+            "tasks depend on each other in a circle: {}",
+            task_graph::circle_words(names)
+        );
         report(circle.first().copied().unwrap_or(0), Code::Cycle, text);
     }
     // A finished task needs nothing any more.
     let known: HashSet<String> = plan.tasks.iter().map(|task| task.id.clone()).collect();
-    for task in plan.tasks.iter_mut().filter(|task| task.state != PlannedState::Open) {
-        task.deps.retain(|id| !is_harmless && known.contains(id) && *id != task.id);
+    for task in plan
+        .tasks
+        .iter_mut()
+        .filter(|task| task.state != PlannedState::Open)
+    {
+        task.deps
+            .retain(|id| !is_harmless && known.contains(id) && *id != task.id);
     }
-    let circles = found.iter_mut().filter(|found| is_harmless && found.code == Code::Cycle);
+    let circles = found
+        .iter_mut()
+        .filter(|found| is_harmless && found.code == Code::Cycle);
     circles.for_each(|found| found.severity = Severity::Warning);
     plan.diagnostics.append(&mut found);
 }

@@ -49,8 +49,8 @@ impl PlanDialect for UltraplanDialect {
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
         let outline = SectionOutline::new(input.document());
-        let is_plan =
-            outline.section_named("implementation plan").is_some() && outline.section_named("scope fence").is_none();
+        let is_plan = outline.section_named("implementation plan").is_some()
+            && outline.section_named("scope fence").is_none();
         is_plan && has_steps(&outline)
     }
 
@@ -63,7 +63,13 @@ impl PlanDialect for UltraplanDialect {
             .find(|heading| parse_numbered_heading(heading, "Step") != NumberedHeading::Other)?;
         let mut findings = PlanFindings::new(document);
         let help = "a plan has `## Implementation Plan` above its `### Step 1: Title`";
-        findings.add(Code::UnrecognizedFormat, step.span.clone(), None, UNRECOGNIZED_MESSAGE.to_owned(), help);
+        findings.add(
+            Code::UnrecognizedFormat,
+            step.span.clone(),
+            None,
+            UNRECOGNIZED_MESSAGE.to_owned(),
+            help,
+        );
         findings.into_diagnostics().pop()
     }
 
@@ -77,21 +83,41 @@ fn read_ultra(outline: &SectionOutline<'_>, plan: &mut Plan) {
     let steps = read_steps(outline, &mut findings);
     consistency::report_numbering(&steps, Some(1), &mut findings);
     let numbers: Vec<u64> = steps.iter().map(|step| step.number).collect();
-    let strategy = read_strategy(outline, &numbers, &mut findings).filter(|strategy| !strategy.sessions.is_empty());
+    let strategy = read_strategy(outline, &numbers, &mut findings)
+        .filter(|strategy| !strategy.sessions.is_empty());
     plan.goal = read_goal(outline);
     plan.groups = match &strategy {
         Some(strategy) => of_sessions(strategy, &steps, &mut findings),
-        None => vec![group(WHOLE.to_owned(), plan.title.clone(), steps.iter().map(|step| step.task.id.clone()), 0)],
+        None => vec![group(
+            WHOLE.to_owned(),
+            plan.title.clone(),
+            steps.iter().map(|step| step.task.id.clone()),
+            0,
+        )],
     };
-    plan.tasks = order_tasks(steps.into_iter().map(|step| step.task).collect(), &plan.groups);
+    plan.tasks = order_tasks(
+        steps.into_iter().map(|step| step.task).collect(),
+        &plan.groups,
+    );
     plan.final_checks = read_closing_checks(outline, "verification", &mut findings);
-    let is_parallel = plan.groups.iter().any(|group| group.isolation == GroupIsolation::Worktree);
-    plan.policy = run_policy(if is_parallel { Parallelism::Groups } else { Parallelism::None });
+    let is_parallel = plan
+        .groups
+        .iter()
+        .any(|group| group.isolation == GroupIsolation::Worktree);
+    plan.policy = run_policy(if is_parallel {
+        Parallelism::Groups
+    } else {
+        Parallelism::None
+    });
     plan.diagnostics.extend(findings.into_diagnostics());
 }
 
 /// The sessions as groups, in the order of the file, and a last one for steps without a session.
-fn of_sessions(strategy: &ExecutionStrategy, steps: &[ParsedStep], findings: &mut PlanFindings<'_>) -> Vec<TaskGroup> {
+fn of_sessions(
+    strategy: &ExecutionStrategy,
+    steps: &[ParsedStep],
+    findings: &mut PlanFindings<'_>,
+) -> Vec<TaskGroup> {
     let sessions = &strategy.sessions;
     let stages = waves::assign_waves(strategy, findings);
     consistency::report_membership(steps, sessions, findings);
@@ -108,31 +134,66 @@ fn of_sessions(strategy: &ExecutionStrategy, steps: &[ParsedStep], findings: &mu
     }
     let mut groups: Vec<TaskGroup> = Vec::new();
     for (session, stage) in sessions.iter().zip(&stages) {
-        let own = session.steps.numbers.iter().filter_map(|number| by_number.get(number).copied());
+        let own = session
+            .steps
+            .numbers
+            .iter()
+            .filter_map(|number| by_number.get(number).copied());
         let name = format!("session {}", session.number);
         consistency::report_fence(&name, &session.fence, own, &mut comparison, findings);
         let is_alone = in_stage.get(stage) == Some(&1);
         let tasks = session.steps.numbers.iter().map(u64::to_string);
         groups.push(TaskGroup {
-            deps: session.deps.numbers.iter().map(|number| format!("{SESSION_PREFIX}{number}")).collect(),
+            deps: session
+                .deps
+                .numbers
+                .iter()
+                .map(|number| format!("{SESSION_PREFIX}{number}"))
+                .collect(),
             names_all_deps: session.deps.span != session.heading,
             may_touch: session.fence.touch_paths(),
             never_touch: session.fence.never_paths(),
-            isolation: if is_alone { GroupIsolation::Shared } else { GroupIsolation::Worktree },
-            ..group(format!("{SESSION_PREFIX}{}", session.number), session.title.clone(), tasks, *stage)
+            isolation: if is_alone {
+                GroupIsolation::Shared
+            } else {
+                GroupIsolation::Worktree
+            },
+            ..group(
+                format!("{SESSION_PREFIX}{}", session.number),
+                session.title.clone(),
+                tasks,
+                *stage,
+            )
         });
     }
-    let taken: HashSet<u64> = sessions.iter().flat_map(|session| &session.steps.numbers).copied().collect();
-    let rest: Vec<String> =
-        steps.iter().filter(|step| !taken.contains(&step.number)).map(|step| step.task.id.clone()).collect();
+    let taken: HashSet<u64> = sessions
+        .iter()
+        .flat_map(|session| &session.steps.numbers)
+        .copied()
+        .collect();
+    let rest: Vec<String> = steps
+        .iter()
+        .filter(|step| !taken.contains(&step.number))
+        .map(|step| step.task.id.clone())
+        .collect();
     if !rest.is_empty() {
         let last = stages.iter().max().map_or(0, |last| last + 1);
-        groups.push(group(REST.to_owned(), "steps of no session".to_owned(), rest.into_iter(), last));
+        groups.push(group(
+            REST.to_owned(),
+            "steps of no session".to_owned(),
+            rest.into_iter(),
+            last,
+        ));
     }
     groups
 }
 
-fn group(id: String, title: String, tasks: impl Iterator<Item = String>, stage: usize) -> TaskGroup {
+fn group(
+    id: String,
+    title: String,
+    tasks: impl Iterator<Item = String>,
+    stage: usize,
+) -> TaskGroup {
     TaskGroup {
         id,
         title,
@@ -148,7 +209,8 @@ fn group(id: String, title: String, tasks: impl Iterator<Item = String>, stage: 
     }
 }
 
-pub(crate) const UNRECOGNIZED_MESSAGE: &str = "unrecognized file format. Expected an ultraplan or session spec.";
+pub(crate) const UNRECOGNIZED_MESSAGE: &str =
+    "unrecognized file format. Expected an ultraplan or session spec.";
 
 const MAX_GOAL: usize = 1_000;
 
@@ -156,14 +218,19 @@ const MAX_GOAL: usize = 1_000;
 pub(crate) fn is_nothing(value: &str) -> bool {
     let plain = value.trim_matches(|char: char| char.is_whitespace() || "*_`().".contains(char));
     let first = plain.split([' ', '(', ',']).next().unwrap_or_default();
-    matches!(plain.to_ascii_lowercase().as_str(), "" | "-" | "—" | "–" | "n/a" | "nothing" | "nil")
-        || first.eq_ignore_ascii_case("none")
+    matches!(
+        plain.to_ascii_lowercase().as_str(),
+        "" | "-" | "—" | "–" | "n/a" | "nothing" | "nil"
+    ) || first.eq_ignore_ascii_case("none")
 }
 
 pub(crate) fn first_paragraph(text: &str) -> &str {
     let text = text.trim();
     let mut end = 0;
-    for line in text.split_inclusive('\n').take_while(|line| !line.trim().is_empty()) {
+    for line in text
+        .split_inclusive('\n')
+        .take_while(|line| !line.trim().is_empty())
+    {
         end += line.len();
     }
     text.get(..end).unwrap_or(text).trim_end()
@@ -172,14 +239,29 @@ pub(crate) fn first_paragraph(text: &str) -> &str {
 /// `true` for a horizontal rule: three signs or more and nothing else.
 pub(crate) fn is_horizontal_rule(line: &str) -> bool {
     let signs = line.split_whitespace().collect::<String>();
-    signs.len() >= 3 && ['-', '*', '_'].iter().any(|sign| signs.chars().all(|char| char == *sign))
+    signs.len() >= 3
+        && ['-', '*', '_']
+            .iter()
+            .any(|sign| signs.chars().all(|char| char == *sign))
 }
 
 pub(crate) fn read_goal(outline: &SectionOutline<'_>) -> String {
-    let section = ["goal", "context"].iter().find_map(|name| outline.section_named(name));
-    let text = section.map(|section| outline.document.slice(section.content()).trim()).unwrap_or_default();
-    let lines = text.lines().map(str::trim).take_while(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.collect::<Vec<_>>().join(" ").chars().take(MAX_GOAL).collect()
+    let section = ["goal", "context"]
+        .iter()
+        .find_map(|name| outline.section_named(name));
+    let text = section
+        .map(|section| outline.document.slice(section.content()).trim())
+        .unwrap_or_default();
+    let lines = text
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.is_empty() && !line.starts_with('#'));
+    lines
+        .collect::<Vec<_>>()
+        .join(" ")
+        .chars()
+        .take(MAX_GOAL)
+        .collect()
 }
 
 /// The commands of `## Verification` or `## Exit Condition`.
@@ -188,12 +270,20 @@ pub(crate) fn read_closing_checks(
     name: &str,
     findings: &mut PlanFindings<'_>,
 ) -> Vec<TaskCheck> {
-    let Some(section) = outline.section_named(name) else { return Vec::new() };
+    let Some(section) = outline.section_named(name) else {
+        return Vec::new();
+    };
     let (found, sentences) = commands::read_section_commands(outline.document, section.content());
     for sentence in sentences {
         let shown = sanitize(outline.document.slice(sentence.clone()), 80);
         let text = format!("`{shown}` holds no command: it is not checked");
-        findings.add(Code::VerifyMayBeProse, sentence, None, text, "write its command between backticks");
+        findings.add(
+            Code::VerifyMayBeProse,
+            sentence,
+            None,
+            text,
+            "write its command between backticks",
+        );
     }
     for command in &found {
         commands::report_command(command, &section.heading.span, None, findings);
@@ -218,14 +308,23 @@ pub(crate) fn order_tasks(mut tasks: Vec<Task>, groups: &[TaskGroup]) -> Vec<Tas
         }
     }
     for task in &mut tasks {
-        task.deps = before.get(task.id.as_str()).map(|id| (*id).to_owned()).into_iter().collect();
+        task.deps = before
+            .get(task.id.as_str())
+            .map(|id| (*id).to_owned())
+            .into_iter()
+            .collect();
     }
     tasks.sort_by_key(|task| places.get(task.id.as_str()).copied());
     tasks
 }
 
 pub(crate) fn run_policy(parallel: Parallelism) -> RunPolicy {
-    RunPolicy { on_task_fail: OnTaskFail::Stop, parallel, max_workers: 0, ..RunPolicy::default() }
+    RunPolicy {
+        on_task_fail: OnTaskFail::Stop,
+        parallel,
+        max_workers: 0,
+        ..RunPolicy::default()
+    }
 }
 
 #[cfg(test)]
@@ -234,7 +333,17 @@ mod tests {
 
     #[test]
     fn nothing_is_said_in_many_ways() {
-        for value in ["", " ", "none", "None.", "*none*", "`none`", "none (first session)", "—", "N/A"] {
+        for value in [
+            "",
+            " ",
+            "none",
+            "None.",
+            "*none*",
+            "`none`",
+            "none (first session)",
+            "—",
+            "N/A",
+        ] {
             assert!(is_nothing(value), "{value}");
         }
         for value in ["1", "nonexistent.rs", "Session 1", "no-op.sh"] {

@@ -3,7 +3,11 @@
 use super::*;
 
 fn headings(text: &str) -> Vec<(usize, &str)> {
-    MarkdownDocument::read(text).headings.iter().map(|heading| (heading.level, heading.text)).collect()
+    MarkdownDocument::read(text)
+        .headings
+        .iter()
+        .map(|heading| (heading.level, heading.text))
+        .collect()
 }
 
 #[test]
@@ -23,11 +27,18 @@ fn places_are_bytes_of_the_file_whatever_ends_its_lines() {
         ("---\nx: 1\n---\n# A\n## B", [13..16, 17..21]),
     ] {
         let document = MarkdownDocument::read(text);
-        let found: Vec<_> = document.headings.iter().map(|heading| heading.span.clone()).collect();
+        let found: Vec<_> = document
+            .headings
+            .iter()
+            .map(|heading| heading.span.clone())
+            .collect();
         assert_eq!(found, places, "{text:?}");
         let line = document.line_number(places[1].start);
         assert_eq!(line, document.line_number(places[0].start) + 1, "{text:?}");
-        assert!(document.headings.iter().all(|heading| !heading.is_indented), "{text:?}");
+        assert!(
+            document.headings.iter().all(|heading| !heading.is_indented),
+            "{text:?}"
+        );
     }
 }
 
@@ -35,25 +46,50 @@ fn places_are_bytes_of_the_file_whatever_ends_its_lines() {
 fn a_section_ends_at_the_next_heading_of_its_level() {
     let text = "# A\n## B\n### C\n## D\n# E\n";
     let document = MarkdownDocument::read(text);
-    let sections: Vec<_> = document.section_ranges().into_iter().map(|span| document.slice(span)).collect();
-    assert_eq!(sections, ["# A\n## B\n### C\n## D\n", "## B\n### C\n", "### C\n", "## D\n", "# E\n"]);
+    let sections: Vec<_> = document
+        .section_ranges()
+        .into_iter()
+        .map(|span| document.slice(span))
+        .collect();
+    assert_eq!(
+        sections,
+        [
+            "# A\n## B\n### C\n## D\n",
+            "## B\n### C\n",
+            "### C\n",
+            "## D\n",
+            "# E\n"
+        ]
+    );
 }
 
 #[test]
 fn a_front_matter_is_read_where_it_is_closed() {
-    let document = MarkdownDocument::read("---\ntype: plan\ncontract_version: \"2\"\n- x: y\n---\n# A\n");
-    assert_eq!(document.front_matter_field("Contract_Version").map(|field| field.value), Some("2"));
+    let document =
+        MarkdownDocument::read("---\ntype: plan\ncontract_version: \"2\"\n- x: y\n---\n# A\n");
+    assert_eq!(
+        document
+            .front_matter_field("Contract_Version")
+            .map(|field| field.value),
+        Some("2")
+    );
     assert_eq!(document.front_matter.len(), 2);
     let document = MarkdownDocument::read("---\ntype: plan\n# A\n");
-    assert_eq!((document.front_matter.len(), document.headings.len()), (0, 1));
+    assert_eq!(
+        (document.front_matter.len(), document.headings.len()),
+        (0, 1)
+    );
 }
 
 #[test]
 fn code_is_known_with_what_it_holds() {
     let text = "- item\n  ```sh\n  a\n    b\n  ```\n\n~~~~\n```\n~~~\n~~~~\n\n    indented\n";
     let document = MarkdownDocument::read(text);
-    let found: Vec<_> =
-        document.code_blocks.iter().map(|code| (code.info, document.dedented_code(code), code.is_open)).collect();
+    let found: Vec<_> = document
+        .code_blocks
+        .iter()
+        .map(|code| (code.info, document.dedented_code(code), code.is_open))
+        .collect();
     assert_eq!(
         found,
         [
@@ -73,14 +109,25 @@ fn an_open_fence_is_told() {
         let document = MarkdownDocument::read(text);
         assert!(document.unclosed_fence().is_some(), "{text:?}");
     }
-    assert!(MarkdownDocument::read("a\n\n```\n").unclosed_fence().is_none(), "it hides nothing");
-    assert!(MarkdownDocument::read("- x\n  ```\n  a\n\ntext\n").unclosed_fence().is_none());
+    assert!(
+        MarkdownDocument::read("a\n\n```\n")
+            .unclosed_fence()
+            .is_none(),
+        "it hides nothing"
+    );
+    assert!(
+        MarkdownDocument::read("- x\n  ```\n  a\n\ntext\n")
+            .unclosed_fence()
+            .is_none()
+    );
 }
 
 #[test]
 fn every_line_is_one_of_the_text() {
     let text = "a\r\nb\rc\n\nd";
-    let rows: Vec<_> = line_ranges(text, 0..text.len()).map(|row| &text[row]).collect();
+    let rows: Vec<_> = line_ranges(text, 0..text.len())
+        .map(|row| &text[row])
+        .collect();
     assert_eq!(rows, ["a", "b", "c", "", "d"]);
     assert_eq!(line_ranges("a\n", 0..2).count(), 1);
     assert_eq!(line_ranges("", 0..0).count(), 0);

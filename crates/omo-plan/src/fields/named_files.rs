@@ -36,7 +36,8 @@ pub fn read_files(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<N
             found.extend(names.into_iter().filter_map(|name| {
                 let (path, lines) = without_lines(name.text);
                 let (noted, lines_noted) = read_remark(name.note);
-                let (action, is_optional) = match noted.map(Mention::Used).or(said).unwrap_or(above) {
+                let (action, is_optional) = match noted.map(Mention::Used).or(said).unwrap_or(above)
+                {
                     Mention::Used(action) => (action, false),
                     Mention::Read => (FileAction::Modify, true),
                     Mention::Kept => return None,
@@ -45,7 +46,11 @@ pub fn read_files(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<N
                 // The text behind a name is the same in the part, the row and the line.
                 let start = line.end - part.left - name.left;
                 is_path(path).then(|| {
-                    let file = FileUse { lines, is_optional, ..FileUse::new(path, action) };
+                    let file = FileUse {
+                        lines,
+                        is_optional,
+                        ..FileUse::new(path, action)
+                    };
                     (file, start..start + name.length)
                 })
             }));
@@ -84,14 +89,20 @@ fn split_parts(row: &str) -> Vec<RowPart<'_>> {
                 let is_end = matches!(char, ';' | '；')
                     || rest.starts_with([' ', '`']) && split_action(rest.trim_start()).0.is_some();
                 if is_end {
-                    found.push(RowPart { text: row.get(start..at).unwrap_or_default(), left: row.len() - at });
+                    found.push(RowPart {
+                        text: row.get(start..at).unwrap_or_default(),
+                        left: row.len() - at,
+                    });
                     start = behind;
                 }
             }
             _ => {}
         }
     }
-    found.push(RowPart { text: row.get(start..).unwrap_or_default(), left: 0 });
+    found.push(RowPart {
+        text: row.get(start..).unwrap_or_default(),
+        left: 0,
+    });
     found
 }
 
@@ -106,7 +117,9 @@ static BARE_ACTION: Pattern = Pattern::new(r"^\s*[*_]*([A-Za-z]+\s|[\x{4e00}-\x{
 
 fn split_bare_action(row: &str) -> Option<(Mention, &str)> {
     let ([word], rest) = BARE_ACTION.read(row)?;
-    let first = rest.split(|char: char| char.is_whitespace() || NAME_ENDS.contains(&char)).next()?;
+    let first = rest
+        .split(|char: char| char.is_whitespace() || NAME_ENDS.contains(&char))
+        .next()?;
     let said = parse_mention(word.trim()).filter(|_| is_name(first.trim_end_matches('.')))?;
     Some((said, rest))
 }
@@ -115,16 +128,23 @@ fn split_action(row: &str) -> (Option<Mention>, &str) {
     if let Some((said, rest)) = split_bare_action(row) {
         return (Some(said), rest);
     }
-    let found = ACTION.read(row).and_then(|([word, code], rest)| Some((parse_mention(word)?, code, rest)));
-    let Some((said, code, rest)) = found else { return (None, row) };
-    (Some(said), row.get(row.len() - rest.len() - code.len()..).unwrap_or_default())
+    let found = ACTION
+        .read(row)
+        .and_then(|([word, code], rest)| Some((parse_mention(word)?, code, rest)));
+    let Some((said, code, rest)) = found else {
+        return (None, row);
+    };
+    (
+        Some(said),
+        row.get(row.len() - rest.len() - code.len()..)
+            .unwrap_or_default(),
+    )
 }
 
 fn parse_mention(word: &str) -> Option<Mention> {
     match word.to_ascii_lowercase().as_str() {
-        "read" | "verify" | "see" | "check" | "review" | "inspect" | "reference" | "references" | "consult" => {
-            Some(Mention::Read)
-        }
+        "read" | "verify" | "see" | "check" | "review" | "inspect" | "reference" | "references"
+        | "consult" => Some(Mention::Read),
         "keep" | "leave" | "unchanged" | "untouched" | "保留" | "不变" => Some(Mention::Kept),
         word => parse_action(word).map(Mention::Used),
     }
@@ -138,11 +158,15 @@ fn parse_action(word: &str) -> Option<FileAction> {
         (Word::Test, FileAction::Test),
         (Word::Delete, FileAction::Delete),
     ];
-    actions.iter().find(|(words, _)| words.is(&word)).map(|(_, action)| *action)
+    actions
+        .iter()
+        .find(|(words, _)| words.is(&word))
+        .map(|(_, action)| *action)
 }
 
 fn is_path(text: &str) -> bool {
-    let is_command = text.contains(char::is_whitespace) && (names_program(text) || !text.contains(['/', '.', '\\']));
+    let is_command = text.contains(char::is_whitespace)
+        && (names_program(text) || !text.contains(['/', '.', '\\']));
     !is_command
         && !is_identifier(text)
         && !text.ends_with("()")
@@ -151,7 +175,8 @@ fn is_path(text: &str) -> bool {
 }
 
 /// The name of something in a file, such as `ParserTest`, `parseLine` or `parse_line`.
-static IDENTIFIER: Pattern = Pattern::new(r"^[A-Za-z0-9]*(?:[a-z0-9][A-Z]|[a-z0-9]_[A-Za-z0-9])[A-Za-z0-9_]*$");
+static IDENTIFIER: Pattern =
+    Pattern::new(r"^[A-Za-z0-9]*(?:[a-z0-9][A-Z]|[a-z0-9]_[A-Za-z0-9])[A-Za-z0-9_]*$");
 
 fn is_identifier(text: &str) -> bool {
     IDENTIFIER.is_match(text) && !text.to_ascii_lowercase().ends_with("file")
@@ -167,20 +192,40 @@ struct Name<'a> {
 /// The first name in a text, and others that are joined to it.
 fn read_names(text: &str) -> Vec<Name<'_>> {
     let mut found = Vec::new();
-    let Some(first) = text.find('`') else { return plain_names(text) };
+    let Some(first) = text.find('`') else {
+        return plain_names(text);
+    };
     let mut rest = text.get(first..).unwrap_or_default();
     while let Some((name, behind)) = split_code_span(rest) {
         let (between, more) = behind.split_at(behind.find('`').unwrap_or(behind.len()));
         let (near, far) = split_at_comma(between);
         if !name.trim().is_empty() {
-            found.push(Name { text: name, left: rest.len(), length: rest.len() - behind.len(), note: near });
+            found.push(Name {
+                text: name,
+                left: rest.len(),
+                length: rest.len() - behind.len(),
+                note: near,
+            });
         }
         let plain = plain_names(far);
-        let others = far.split(',').filter(|part| !part.trim().is_empty() && part.trim() != "and").count();
-        let is_joined = matches!(without_remark(near).trim(), "" | "and" | "&" | ";" | "+" | "/" | "→" | "->");
-        rest = if is_joined && others == plain.len() { more } else { "" };
+        let others = far
+            .split(',')
+            .filter(|part| !part.trim().is_empty() && part.trim() != "and")
+            .count();
+        let is_joined = matches!(
+            without_remark(near).trim(),
+            "" | "and" | "&" | ";" | "+" | "/" | "→" | "->"
+        );
+        rest = if is_joined && others == plain.len() {
+            more
+        } else {
+            ""
+        };
         if is_joined {
-            found.extend(plain.into_iter().map(|name| Name { left: name.left + more.len(), ..name }));
+            found.extend(plain.into_iter().map(|name| Name {
+                left: name.left + more.len(),
+                ..name
+            }));
         }
     }
     found
@@ -200,7 +245,12 @@ fn plain_names(text: &str) -> Vec<Name<'_>> {
         if is_name(name) {
             let start = left - (part.len() - inner.len());
             let note = inner.get(name.len()..).unwrap_or_default();
-            found.push(Name { text: name, left: start, length: name.len(), note });
+            found.push(Name {
+                text: name,
+                left: start,
+                length: name.len(),
+                note,
+            });
         }
         left = left.saturating_sub(whole);
     }
@@ -208,31 +258,52 @@ fn plain_names(text: &str) -> Vec<Name<'_>> {
 }
 
 fn split_at_comma(text: &str) -> (&str, &str) {
-    let remark = text.find('(').filter(|open| text.find(',').is_some_and(|comma| *open < comma));
+    let remark = text
+        .find('(')
+        .filter(|open| text.find(',').is_some_and(|comma| *open < comma));
     let from = remark.map_or(0, |open| text.find(')').unwrap_or(open));
-    let comma = text.get(from..).and_then(|rest| rest.find(',')).map(|comma| from + comma);
+    let comma = text
+        .get(from..)
+        .and_then(|rest| rest.find(','))
+        .map(|comma| from + comma);
     let at = comma.unwrap_or(text.len());
-    (text.get(..at).unwrap_or_default(), text.get(at + 1..).unwrap_or_default())
+    (
+        text.get(..at).unwrap_or_default(),
+        text.get(at + 1..).unwrap_or_default(),
+    )
 }
 
 fn without_remark(between: &str) -> String {
-    let closed = between.split_once('(').and_then(|(before, rest)| Some((before, rest.split_once(')')?.1)));
-    closed.map_or_else(|| between.to_owned(), |(before, after)| [before, after].concat().replace(['*', '_'], ""))
+    let closed = between
+        .split_once('(')
+        .and_then(|(before, rest)| Some((before, rest.split_once(')')?.1)));
+    closed.map_or_else(
+        || between.to_owned(),
+        |(before, after)| [before, after].concat().replace(['*', '_'], ""),
+    )
 }
 
 /// Action or lines of a remark such as `(new)` or `(lines 3-5)`.
 fn read_remark(text: &str) -> (Option<FileAction>, Option<&str>) {
-    let in_brackets = text.split_once('(').and_then(|(_, rest)| Some(rest.split_once(')')?.0.trim()));
+    let in_brackets = text
+        .split_once('(')
+        .and_then(|(_, rest)| Some(rest.split_once(')')?.0.trim()));
     let inside = in_brackets.or_else(|| Some(text.trim()).filter(|text| text.starts_with("line")));
-    let (first, rest) = inside.map_or(("", ""), |inside| inside.split_once([' ', ',', ':']).unwrap_or((inside, "")));
-    let is_lines = matches!(first.to_ascii_lowercase().as_str(), "line" | "lines") && !rest.trim().is_empty();
+    let (first, rest) = inside.map_or(("", ""), |inside| {
+        inside.split_once([' ', ',', ':']).unwrap_or((inside, ""))
+    });
+    let is_lines =
+        matches!(first.to_ascii_lowercase().as_str(), "line" | "lines") && !rest.trim().is_empty();
     (parse_action(first), is_lines.then_some(rest.trim()))
 }
 
 /// `true` for a path without code around it: not for `none` and prose.
 fn is_name(word: &str) -> bool {
     let is_nothing = word.eq_ignore_ascii_case("n/a");
-    !is_nothing && word.contains(['/', '.', '\\']) && word.chars().any(char::is_alphanumeric) && !word.ends_with('.')
+    !is_nothing
+        && word.contains(['/', '.', '\\'])
+        && word.chars().any(char::is_alphanumeric)
+        && !word.ends_with('.')
 }
 
 /// A path and the lines behind its colon, or the test: `a.rs:10-20`, `a.rs:L3, 7`, `a.rs#L3`, `a.py::test_it`.
@@ -242,41 +313,64 @@ fn without_lines(name: &str) -> (&str, Option<&str>) {
     let name = name.trim();
     WITH_LINES
         .read(name)
-        .map_or((name, None), |([path, lines], _)| (path, Some(lines.trim()).filter(|lines| !lines.is_empty())))
+        .map_or((name, None), |([path, lines], _)| {
+            (path, Some(lines.trim()).filter(|lines| !lines.is_empty()))
+        })
 }
 
-const SYSTEM_FOLDERS: [&str; 12] =
-    ["bin", "boot", "dev", "etc", "lib", "lib64", "proc", "run", "sbin", "sys", "system", "windows"];
+const SYSTEM_FOLDERS: [&str; 12] = [
+    "bin", "boot", "dev", "etc", "lib", "lib64", "proc", "run", "sbin", "sys", "system", "windows",
+];
 
 /// `true` for a path from the root of the disk, at a place where a repository may be.
 fn may_be_in_repository(path: &str) -> bool {
     let path = path.trim().replace('\\', "/");
-    let is_drive = path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && path.get(1..3) == Some(":/");
-    let inner = if is_drive { path.get(3..) } else { path.strip_prefix('/') };
-    let Some((folder, rest)) = inner.and_then(|inner| inner.split_once('/')) else { return false };
+    let is_drive = path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
+        && path.get(1..3) == Some(":/");
+    let inner = if is_drive {
+        path.get(3..)
+    } else {
+        path.strip_prefix('/')
+    };
+    let Some((folder, rest)) = inner.and_then(|inner| inner.split_once('/')) else {
+        return false;
+    };
     let is_system = SYSTEM_FOLDERS.contains(&folder.to_ascii_lowercase().as_str());
     !folder.is_empty() && !is_system && !rest.split('/').any(|part| part == "..")
 }
 
 pub(crate) fn path_problem(path: &str) -> Option<(Code, String)> {
     let shown = |path: &str| omo_core::text::sanitize(path, 80);
-    let in_git = |path: &str| path.split(['/', '\\']).any(|part| part.eq_ignore_ascii_case(".git"));
+    let in_git = |path: &str| {
+        path.split(['/', '\\'])
+            .any(|part| part.eq_ignore_ascii_case(".git"))
+    };
     if may_be_in_repository(path) && !in_git(path) {
-        let text =
-            "begins at the root of the disk, so the task is not held to it: write it from the top of the repository";
+        let text = "begins at the root of the disk, so the task is not held to it: write it from the top of the repository";
         return Some((Code::PathAbsolute, format!("`{}` {text}", shown(path))));
     }
     let Some(plain) = normalize_path(path) else {
-        return Some((Code::PathOutsideRepository, format!("`{}` leads out of the repository", shown(path))));
+        return Some((
+            Code::PathOutsideRepository,
+            format!("`{}` leads out of the repository", shown(path)),
+        ));
     };
     if in_git(&plain) {
-        return Some((Code::PathInGitDir, format!("`{}` leads into the folder of git", shown(path))));
+        return Some((
+            Code::PathInGitDir,
+            format!("`{}` leads into the folder of git", shown(path)),
+        ));
     }
     if path.contains(['*', '?']) {
         return Some((Code::GlobInFiles, format!("`{}` is a pattern", shown(path))));
     }
     let is_normal = plain == path || path.strip_suffix('/').is_some_and(|path| path == plain);
-    (!is_normal).then(|| (Code::PathNotNormal, format!("`{}` is `{}`", shown(path), shown(&plain))))
+    (!is_normal).then(|| {
+        (
+            Code::PathNotNormal,
+            format!("`{}` is `{}`", shown(path), shown(&plain)),
+        )
+    })
 }
 
 #[cfg(test)]

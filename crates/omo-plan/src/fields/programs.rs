@@ -9,7 +9,8 @@ use crate::command_concern::{Effect, effect, effects};
 
 pub(crate) fn is_program(word: &str) -> bool {
     // A set, since each word of a plan is looked up.
-    static PROGRAMS: LazyLock<HashSet<&str>> = LazyLock::new(|| programs_of(Role::PlanCommand).collect());
+    static PROGRAMS: LazyLock<HashSet<&str>> =
+        LazyLock::new(|| programs_of(Role::PlanCommand).collect());
     PROGRAMS.contains(word)
 }
 
@@ -48,7 +49,12 @@ mod tests {
 
     #[test]
     fn a_program_is_known_by_its_name() {
-        assert!(is_program("cargo") && is_only_program("cargo") && !is_program("cargos") && !is_only_program("file"));
+        assert!(
+            is_program("cargo")
+                && is_only_program("cargo")
+                && !is_program("cargos")
+                && !is_only_program("file")
+        );
     }
 
     #[test]
@@ -67,9 +73,13 @@ mod tests {
         ] {
             assert!(does_more_than_look(command), "{command}");
         }
-        for command in
-            ["cargo test", "npm run build", "(cd a && go vet ./...)", "uv run pytest", "docker compose config"]
-        {
+        for command in [
+            "cargo test",
+            "npm run build",
+            "(cd a && go vet ./...)",
+            "uv run pytest",
+            "docker compose config",
+        ] {
             assert!(!does_more_than_look(command), "{command}");
         }
         assert!(never_ends("node a.js &") && never_ends("npm run dev") && !never_ends("npm test"));

@@ -30,7 +30,11 @@ pub(crate) struct ProseFields {
     pub checks: Vec<TaskCheck>,
 }
 
-pub(crate) fn read_prose(document: &MarkdownDocument<'_>, title: &str, details: &[Range<usize>]) -> ProseFields {
+pub(crate) fn read_prose(
+    document: &MarkdownDocument<'_>,
+    title: &str,
+    details: &[Range<usize>],
+) -> ProseFields {
     let mut found = ProseFields::default();
     let mut seen: HashSet<String> = HashSet::new();
     let mut read = |row: &str| {
@@ -45,8 +49,14 @@ pub(crate) fn read_prose(document: &MarkdownDocument<'_>, title: &str, details: 
     };
     // Code may go on in the next line.
     let mut open = title.to_owned();
-    for line in details.iter().flat_map(|part| line_ranges(document.text, part.clone())) {
-        if document.code_at(line.end.saturating_sub(1).max(line.start)).is_some_and(|code| code.info.is_some()) {
+    for line in details
+        .iter()
+        .flat_map(|part| line_ranges(document.text, part.clone()))
+    {
+        if document
+            .code_at(line.end.saturating_sub(1).max(line.start))
+            .is_some_and(|code| code.info.is_some())
+        {
             continue;
         }
         let (sign, row) = split_list_marker(document.slice(line));
@@ -64,7 +74,11 @@ pub(crate) fn read_prose(document: &MarkdownDocument<'_>, title: &str, details: 
 
 /// The proving commands of one line.
 pub(crate) fn read_row_checks(row: &str) -> Vec<TaskCheck> {
-    commands::read_commands(row).iter().take(MAX_FINDINGS).map(|command| TaskCheck::new(command)).collect()
+    commands::read_commands(row)
+        .iter()
+        .take(MAX_FINDINGS)
+        .map(|command| TaskCheck::new(command))
+        .collect()
 }
 
 /// Adds a file; one that is named more than once is changed where one of its mentions says so.
@@ -82,8 +96,10 @@ fn add_file(files: &mut Vec<FileUse>, file: FileUse) {
 }
 
 fn mark_short_names(files: &mut [FileUse]) {
-    let names: HashSet<String> =
-        files.iter().filter_map(|file| Some(file.path.rsplit_once('/')?.1.to_owned())).collect();
+    let names: HashSet<String> = files
+        .iter()
+        .filter_map(|file| Some(file.path.rsplit_once('/')?.1.to_owned()))
+        .collect();
     for file in files.iter_mut().filter(|file| names.contains(&file.path)) {
         file.is_optional = true;
     }
@@ -92,8 +108,13 @@ fn mark_short_names(files: &mut [FileUse]) {
 /// The words before a byte, from the last one back, in small letters and without signs around them.
 fn words_before(text: &str, byte: usize) -> impl Iterator<Item = String> {
     let before = text.get(..byte).unwrap_or_default();
-    let words = before.rsplit(|char: char| char.is_whitespace() || char == '(').filter(|word| !word.is_empty());
-    words.map(|word| word.trim_matches(|char: char| !char.is_alphanumeric()).to_lowercase())
+    let words = before
+        .rsplit(|char: char| char.is_whitespace() || char == '(')
+        .filter(|word| !word.is_empty());
+    words.map(|word| {
+        word.trim_matches(|char: char| !char.is_alphanumeric())
+            .to_lowercase()
+    })
 }
 
 /// Purpose of a task, by its first word.
@@ -112,31 +133,46 @@ enum TaskVerb {
 }
 
 fn read_verb(row: &str) -> TaskVerb {
-    let first = row.split(|char: char| char.is_whitespace() || char == ':').find(|word| !word.is_empty());
-    let word = first.unwrap_or_default().trim_matches(|char: char| !char.is_alphanumeric()).to_ascii_lowercase();
+    let first = row
+        .split(|char: char| char.is_whitespace() || char == ':')
+        .find(|word| !word.is_empty());
+    let word = first
+        .unwrap_or_default()
+        .trim_matches(|char: char| !char.is_alphanumeric())
+        .to_ascii_lowercase();
     match word.as_str() {
-        "create" | "add" | "scaffold" | "write" | "generate" | "new" | "introduce" => TaskVerb::Create,
-        "delete" | "remove" | "drop" => TaskVerb::Delete,
-        "review" | "read" | "verify" | "validate" | "check" | "confirm" | "inspect" | "audit" | "analyze"
-        | "analyse" | "research" | "investigate" | "study" | "cross-reference" | "manually" | "manual" => {
-            TaskVerb::Inspect
+        "create" | "add" | "scaffold" | "write" | "generate" | "new" | "introduce" => {
+            TaskVerb::Create
         }
+        "delete" | "remove" | "drop" => TaskVerb::Delete,
+        "review" | "read" | "verify" | "validate" | "check" | "confirm" | "inspect" | "audit"
+        | "analyze" | "analyse" | "research" | "investigate" | "study" | "cross-reference"
+        | "manually" | "manual" => TaskVerb::Inspect,
         "ensure" => TaskVerb::Ensure,
         "run" | "execute" | "rerun" | "re-run" => TaskVerb::Run,
-        "implement" | "update" | "modify" | "extend" | "change" | "edit" | "refactor" | "register" | "integrate"
-        | "configure" | "wire" | "export" | "define" | "document" | "move" | "rename" | "replace" | "fix" | "set"
-        | "setup" | "include" | "support" | "build" | "make" | "import" | "use" | "copy" | "handle" | "install" => {
-            TaskVerb::Change
-        }
+        "implement" | "update" | "modify" | "extend" | "change" | "edit" | "refactor"
+        | "register" | "integrate" | "configure" | "wire" | "export" | "define" | "document"
+        | "move" | "rename" | "replace" | "fix" | "set" | "setup" | "include" | "support"
+        | "build" | "make" | "import" | "use" | "copy" | "handle" | "install" => TaskVerb::Change,
         _ => TaskVerb::Unknown,
     }
 }
 
 fn file_action(verb: TaskVerb, path: &str) -> FileAction {
-    let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-    let is_test = [".test.", ".spec.", "_test.", "_spec."].iter().any(|part| name.contains(part))
+    let name = path
+        .rsplit('/')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    let is_test = [".test.", ".spec.", "_test.", "_spec."]
+        .iter()
+        .any(|part| name.contains(part))
         || name.starts_with("test_")
-        || path.split('/').rev().skip(1).any(|folder| matches!(folder, "test" | "tests" | "__tests__" | "spec"));
+        || path
+            .split('/')
+            .rev()
+            .skip(1)
+            .any(|folder| matches!(folder, "test" | "tests" | "__tests__" | "spec"));
     match verb {
         TaskVerb::Delete => FileAction::Delete,
         _ if is_test => FileAction::Test,

@@ -77,7 +77,10 @@ impl StatedCheck {
 }
 
 /// Reads the checks of the value of a `Verify` label.
-pub(crate) fn read_checks(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<StatedCheck> {
+pub(crate) fn read_checks(
+    document: &MarkdownDocument<'_>,
+    value: Range<usize>,
+) -> Vec<StatedCheck> {
     let mut found: Vec<StatedCheck> = Vec::new();
     let mut awaited = LinePurpose::Other;
     let mut done = value.start;
@@ -122,13 +125,25 @@ pub(crate) fn read_checks(document: &MarkdownDocument<'_>, value: Range<usize>) 
 
 /// The word of a line's purpose, up to behind its colon or to the code behind it: `Expected output:`, `**Run:** …`,
 /// `Run from the root: …`, and `Run` before code.
-static KEYWORD: Pattern =
-    Pattern::new(r"^[*_]*(?:({run})|(?:{expected}))(?:(?:[^A-Za-z`:：][^`:：]{0,38})?[:：][:：*_ \t]*|[*_ ]*(`))");
+static KEYWORD: Pattern = Pattern::new(
+    r"^[*_]*(?:({run})|(?:{expected}))(?:(?:[^A-Za-z`:：][^`:：]{0,38})?[:：][:：*_ \t]*|[*_ ]*(`))",
+);
 
 pub(crate) fn split_keyword(text: &str) -> (LinePurpose, &str) {
-    let Some(([command, code], rest)) = KEYWORD.read(text) else { return (LinePurpose::Other, text) };
-    let kind = if command.is_empty() { LinePurpose::Expectation } else { LinePurpose::Command };
-    (kind, text.get(text.len() - rest.len() - code.len()..).unwrap_or_default().trim_end())
+    let Some(([command, code], rest)) = KEYWORD.read(text) else {
+        return (LinePurpose::Other, text);
+    };
+    let kind = if command.is_empty() {
+        LinePurpose::Expectation
+    } else {
+        LinePurpose::Command
+    };
+    (
+        kind,
+        text.get(text.len() - rest.len() - code.len()..)
+            .unwrap_or_default()
+            .trim_end(),
+    )
 }
 
 fn read_block(
@@ -142,23 +157,46 @@ fn read_block(
         apply_expectation(found.last_mut(), &quote_output(&text));
         return;
     }
-    found.extend(read_shell_block(document, code).map(|command| StatedCheck::new(&command, code.span.clone())));
+    found.extend(
+        read_shell_block(document, code)
+            .map(|command| StatedCheck::new(&command, code.span.clone())),
+    );
 }
 
 /// The output in a block as an expectation. More than one line of it is rarely the same twice: it is for people.
 pub(crate) fn quote_output(text: &str) -> String {
-    if text.is_empty() || text.contains('\n') { text.to_owned() } else { format!("`{text}`") }
+    if text.is_empty() || text.contains('\n') {
+        text.to_owned()
+    } else {
+        format!("`{text}`")
+    }
 }
 
-pub(crate) fn read_shell_block(document: &MarkdownDocument<'_>, code: &CodeBlock<'_>) -> Option<String> {
+pub(crate) fn read_shell_block(
+    document: &MarkdownDocument<'_>,
+    code: &CodeBlock<'_>,
+) -> Option<String> {
     let text = document.dedented_code(code);
-    let language = code.info.unwrap_or_default().split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+    let language = code
+        .info
+        .unwrap_or_default()
+        .split_whitespace()
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
     if !SHELLS.contains(&language.as_str()) {
         return None;
     }
     // Where lines have a prompt, the others are output.
-    let prompted: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("$ ")).collect();
-    let rows: Vec<&str> = if prompted.is_empty() { text.lines().collect() } else { prompted };
+    let prompted: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("$ "))
+        .collect();
+    let rows: Vec<&str> = if prompted.is_empty() {
+        text.lines().collect()
+    } else {
+        prompted
+    };
     let is_comment = |row: &&str| row.trim().is_empty() || row.trim_start().starts_with('#');
     let mut commands = rows.iter().filter(|row| !is_comment(row));
     match (commands.next(), commands.next()) {
@@ -176,16 +214,36 @@ fn read_commands(text: &str, span: &Range<usize>, is_said: bool) -> Vec<StatedCh
         None => (without_sentence(text.trim()), ""),
     };
     let is_code = text.starts_with('`');
-    let (others, rest) = if is_code { split_joined_commands(rest) } else { (Vec::new(), rest) };
-    let joins = ["→", "->", "=>", "—", "–", "-", "(", ":", ",", ";", ".", "exit", "pass", "succeed", "fail", "return"];
-    let has_end = rest.is_empty() || !others.is_empty() || joins.iter().any(|join| rest.starts_with(join));
+    let (others, rest) = if is_code {
+        split_joined_commands(rest)
+    } else {
+        (Vec::new(), rest)
+    };
+    let joins = [
+        "→", "->", "=>", "—", "–", "-", "(", ":", ",", ";", ".", "exit", "pass", "succeed", "fail",
+        "return",
+    ];
+    let has_end =
+        rest.is_empty() || !others.is_empty() || joins.iter().any(|join| rest.starts_with(join));
     let is_prose = reads_like_prose(command);
-    let is_one = is_said || (if is_code { has_end && !is_prose } else { looks_like_command(command) });
+    let is_one = is_said
+        || (if is_code {
+            has_end && !is_prose
+        } else {
+            looks_like_command(command)
+        });
     if command.is_empty() || !is_one {
         return Vec::new();
     }
-    let mut found = vec![StatedCheck { is_prose, ..StatedCheck::new(command, span.clone()) }];
-    found.extend(others.into_iter().map(|command| StatedCheck::new(command, span.clone())));
+    let mut found = vec![StatedCheck {
+        is_prose,
+        ..StatedCheck::new(command, span.clone())
+    }];
+    found.extend(
+        others
+            .into_iter()
+            .map(|command| StatedCheck::new(command, span.clone())),
+    );
     let rest = rest.trim_matches(|char: char| !char.is_alphanumeric() && !"`\"“”".contains(char));
     if !rest.is_empty() {
         let rest = match split_keyword(rest) {
@@ -203,7 +261,10 @@ static JOINT: Pattern = Pattern::new(
 
 pub(crate) fn split_joined_commands(text: &str) -> (Vec<&str>, &str) {
     let (mut found, mut rest) = (Vec::new(), text);
-    while let Some(behind) = JOINT.behind(rest).filter(|behind| behind.len() < rest.trim_start().len()) {
+    while let Some(behind) = JOINT
+        .behind(rest)
+        .filter(|behind| behind.len() < rest.trim_start().len())
+    {
         let code = split_code_span(behind).filter(|(code, _)| names_program(code));
         let Some((code, behind)) = code else { break };
         found.push(code.trim());
@@ -214,7 +275,11 @@ pub(crate) fn split_joined_commands(text: &str) -> (Vec<&str>, &str) {
 
 pub(crate) fn apply_expectation(found: Option<&mut StatedCheck>, text: &str) {
     let Some(found) = found else { return };
-    let Expectation { expect, stated, is_prose } = parse_expectation(text, &found.check.command);
+    let Expectation {
+        expect,
+        stated,
+        is_prose,
+    } = parse_expectation(text, &found.check.command);
     // The first of two meaningful expectations counts.
     if found.stated_outcome == StatedOutcome::Nothing {
         found.check.expect.exit = expect.exit;
@@ -226,7 +291,9 @@ pub(crate) fn apply_expectation(found: Option<&mut StatedCheck>, text: &str) {
 
 pub(crate) fn split_code_span(text: &str) -> Option<(&str, &str)> {
     let inner = text.trim_start_matches('`');
-    let sign = text.get(..text.len() - inner.len()).filter(|sign| !sign.is_empty())?;
+    let sign = text
+        .get(..text.len() - inner.len())
+        .filter(|sign| !sign.is_empty())?;
     let mut from = 0;
     loop {
         let at = from + inner.get(from..)?.find(sign)?;
@@ -234,8 +301,13 @@ pub(crate) fn split_code_span(text: &str) -> Option<(&str, &str)> {
         let more = behind.trim_start_matches('`');
         if more.len() == behind.len() {
             let code = inner.get(..at)?;
-            let bare = code.strip_prefix(' ').and_then(|code| code.strip_suffix(' '));
-            return Some((bare.filter(|bare| !bare.trim().is_empty()).unwrap_or(code), behind));
+            let bare = code
+                .strip_prefix(' ')
+                .and_then(|code| code.strip_suffix(' '));
+            return Some((
+                bare.filter(|bare| !bare.trim().is_empty()).unwrap_or(code),
+                behind,
+            ));
         }
         from = inner.len() - more.len();
     }
@@ -244,37 +316,48 @@ pub(crate) fn split_code_span(text: &str) -> Option<(&str, &str)> {
 /// `true` where a command reads like a sentence.
 pub(crate) fn reads_like_prose(text: &str) -> bool {
     const SMALL: [&str; 18] = [
-        "the", "a", "an", "is", "are", "should", "that", "with", "and", "to", "of", "it", "all", "in", "no", "when",
-        "be", "on",
+        "the", "a", "an", "is", "are", "should", "that", "with", "and", "to", "of", "it", "all",
+        "in", "no", "when", "be", "on",
     ];
     let words: Vec<&str> = text.split_whitespace().collect();
     let first = words.first().copied().unwrap_or_default();
-    let is_foreign = first.chars().any(|char| char.is_alphabetic() && !char.is_ascii());
+    let is_foreign = first
+        .chars()
+        .any(|char| char.is_alphabetic() && !char.is_ascii());
     let is_capital = first.starts_with(|char: char| char.is_ascii_uppercase())
         && first.chars().skip(1).all(|char| char.is_ascii_lowercase());
-    let small = words.iter().filter(|word| SMALL.contains(&word.to_ascii_lowercase().as_str())).count();
-    let has_signs = text.contains(['|', '&', ';', '$', '=', '<', '>', '"', '\'', '\\', '/']) || text.contains(" -");
+    let small = words
+        .iter()
+        .filter(|word| SMALL.contains(&word.to_ascii_lowercase().as_str()))
+        .count();
+    let has_signs = text.contains(['|', '&', ';', '$', '=', '<', '>', '"', '\'', '\\', '/'])
+        || text.contains(" -");
     is_foreign || (words.len() > 2 && (is_capital || (small >= 2 && !has_signs)))
 }
 
 /// `true` for a text without code around it that is likely a command: not a sentence, not one word.
 fn looks_like_command(text: &str) -> bool {
     let words = text.split_whitespace().count();
-    let is_start = text.starts_with(|char: char| char.is_ascii_lowercase() || "./![~".contains(char));
+    let is_start =
+        text.starts_with(|char: char| char.is_ascii_lowercase() || "./![~".contains(char));
     let is_end = !text.ends_with(['.', ':', '。']) && !text.contains('`');
-    let is_none = text.to_ascii_lowercase().starts_with("n/a") || text.to_ascii_lowercase().starts_with("none");
+    let is_none = text.to_ascii_lowercase().starts_with("n/a")
+        || text.to_ascii_lowercase().starts_with("none");
     let has_sign = text.contains(['/', '=', '|', '&', '$', '.', '"', '\'']) || text.contains(" -");
     let is_known = names_program(text) || has_sign;
     words > 1 && is_start && is_end && !is_none && is_known && !reads_like_prose(text)
 }
 
-static SAID: Pattern =
-    Pattern::new(r"\s+(?i-u:(?:should |must )?(?:passe?s?|succeeds?|completes|exits 0)|is green)\.?$");
+static SAID: Pattern = Pattern::new(
+    r"\s+(?i-u:(?:should |must )?(?:passe?s?|succeeds?|completes|exits 0)|is green)\.?$",
+);
 
 /// A command that is no code, without the words of the sentence that it stands in: `run npm test`, `npm test passes`.
 fn without_sentence(text: &str) -> &str {
     let text = SAID.around(text).map_or(text, |(command, _)| command);
-    text.strip_prefix("run ").filter(|command| names_program(command)).unwrap_or(text)
+    text.strip_prefix("run ")
+        .filter(|command| names_program(command))
+        .unwrap_or(text)
 }
 
 #[cfg(test)]

@@ -15,7 +15,8 @@ const MAX_ROW_BYTES: usize = 4_096;
 static RUN: Pattern = Pattern::new(
     r"(?:\b(?i-u:(?:re-?)?run|execute)|\b(?i-u:run|verify|validate|check|test|ensure|confirm)\b[^.;]*\b(?i-u:with|via|using))(?:\s+(?i-u:the|a|command|from|in|root|it))*[:：]?[\s*_(]*$",
 );
-static VERIFY: Pattern = Pattern::new(r"\b(?i-u:run|verify|validate|check|test|execute|ensure|confirm)\b[^`]*$");
+static VERIFY: Pattern =
+    Pattern::new(r"\b(?i-u:run|verify|validate|check|test|execute|ensure|confirm)\b[^`]*$");
 /// Words that join code to the code before it.
 static JOINS: Pattern = Pattern::new(r"^[\s,;/&+]*(?:(?i-u:and|or|then|und|dann)[\s,]*)*$");
 /// Form of a program's name.
@@ -23,7 +24,10 @@ static PROGRAM: Pattern = Pattern::new(r"^[A-Za-z_.~/][\w./~-]*(?:\s|$)");
 
 /// The commands of a text that cannot be a check, each with the reason.
 pub(crate) fn unused_commands(text: &str) -> Vec<(String, CommandConcern)> {
-    let rows = text.lines().take(MAX_ROWS).filter(|row| row.len() <= MAX_ROW_BYTES);
+    let rows = text
+        .lines()
+        .take(MAX_ROWS)
+        .filter(|row| row.len() <= MAX_ROW_BYTES);
     let mut found = Vec::new();
     let mut is_fenced = false;
     for row in rows {
@@ -35,7 +39,9 @@ pub(crate) fn unused_commands(text: &str) -> Vec<(String, CommandConcern)> {
         let mut rest = row;
         let mut before = Said::Nothing;
         while let Some((words, code)) = rest.find('`').and_then(|at| rest.split_at_checked(at)) {
-            let Some((command, behind)) = split_code_span(code) else { break };
+            let Some((command, behind)) = split_code_span(code) else {
+                break;
+            };
             before = match before {
                 _ if NEGATES.is_match(words) => Said::Nothing,
                 _ if RUN.is_match(words) => Said::Run,
@@ -81,7 +87,11 @@ fn command_concern(command: &str, said: Said) -> Option<CommandConcern> {
 /// A named check that was not usable; of the whole plan without a task.
 pub(crate) fn refused_check(task: Option<&str>, command: &str) -> RefusedCheck {
     let concern = unused_concern(command).unwrap_or(CommandConcern::Prepares);
-    RefusedCheck { task: task.map(str::to_owned), command: command.to_owned(), concern }
+    RefusedCheck {
+        task: task.map(str::to_owned),
+        command: command.to_owned(),
+        concern,
+    }
 }
 
 /// Reason why a named check is none; `None` where it may be one.
@@ -96,29 +106,61 @@ mod tests {
     #[test]
     fn what_is_said_to_be_run_and_is_no_check_is_found() {
         use CommandConcern::{
-            AlwaysGreen, Constant, ControlCharacter, NeverEnds, OnlyPrints, Placeholder, Prepares, UnknownProgram,
+            AlwaysGreen, Constant, ControlCharacter, NeverEnds, OnlyPrints, Placeholder, Prepares,
+            UnknownProgram,
         };
         for (text, expected) in [
             ("Run `git status`", vec![("git status", OnlyPrints)]),
-            ("Run `npm install`. Run `npm run dev`.", vec![("npm install", Prepares), ("npm run dev", NeverEnds)]),
-            ("Run: `true`, `exit 0` and `:`", vec![("true", AlwaysGreen), ("exit 0", AlwaysGreen), (":", AlwaysGreen)]),
+            (
+                "Run `npm install`. Run `npm run dev`.",
+                vec![("npm install", Prepares), ("npm run dev", NeverEnds)],
+            ),
+            (
+                "Run: `true`, `exit 0` and `:`",
+                vec![
+                    ("true", AlwaysGreen),
+                    ("exit 0", AlwaysGreen),
+                    (":", AlwaysGreen),
+                ],
+            ),
             ("Verify with `[ 1 -eq 1 ]`", vec![("[ 1 -eq 1 ]", Constant)]),
-            ("Verify that `pytest <dir>` passes", vec![("pytest <dir>", Placeholder)]),
-            ("Run `npm \u{1b}[1mtest`", vec![("npm \u{1b}[1mtest", ControlCharacter)]),
-            ("- [ ] 1.1 Run the command `frobnicate all`", vec![("frobnicate all", UnknownProgram)]),
-            ("Run `npm test` and `cargo run`", vec![("cargo run", Prepares)]),
+            (
+                "Verify that `pytest <dir>` passes",
+                vec![("pytest <dir>", Placeholder)],
+            ),
+            (
+                "Run `npm \u{1b}[1mtest`",
+                vec![("npm \u{1b}[1mtest", ControlCharacter)],
+            ),
+            (
+                "- [ ] 1.1 Run the command `frobnicate all`",
+                vec![("frobnicate all", UnknownProgram)],
+            ),
+            (
+                "Run `npm test` and `cargo run`",
+                vec![("cargo run", Prepares)],
+            ),
             ("Run `npm test` in `web`", vec![]),
             ("Run: `git commit -m x`", vec![]),
             ("Do not run `npm install`", vec![]),
-            ("Verify it with `frobnicate all`", vec![("frobnicate all", UnknownProgram)]),
+            (
+                "Verify it with `frobnicate all`",
+                vec![("frobnicate all", UnknownProgram)],
+            ),
             ("Verify the `file` and `sort` fields", vec![]),
             ("Add a `dev` script", vec![]),
             ("Run `unclosed", vec![]),
-            ("```md\nRun `npm install`\n```\nRun `ls`", vec![("ls", OnlyPrints)]),
+            (
+                "```md\nRun `npm install`\n```\nRun `ls`",
+                vec![("ls", OnlyPrints)],
+            ),
             ("`npm run dev` is what users run", vec![]),
         ] {
             let found = unused_commands(text);
-            let found: Vec<_> = found.iter().map(|(command, concern)| (command.as_str(), *concern)).collect();
+            let found: Vec<_> = found
+                .iter()
+                .map(|(command, concern)| (command.as_str(), *concern))
+                .collect();
             assert_eq!(found, expected, "{text}");
         }
     }

@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 
 /// Policy of a run of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a rule that stands alone, by its name in the ledger")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a rule that stands alone, by its name in the ledger"
+)]
 pub struct RunPolicy {
     /// Effect of a failed task on the run.
     pub on_task_fail: OnTaskFail,

@@ -119,14 +119,22 @@ impl Task {
     #[must_use]
     pub fn with_body(self, body: impl Into<String>, lines: [usize; 2]) -> Self {
         let body = body.into();
-        Self { body_sha256: sha256_hex(body.as_bytes()), body, lines, ..self }
+        Self {
+            body_sha256: sha256_hex(body.as_bytes()),
+            body,
+            lines,
+            ..self
+        }
     }
 
     /// The checks that prove the task after the work, in order. Tests are proved by their failure, as long as their
     /// subject does not exist; anywhere else that failure is looked for in a copy without the work, and cannot be there
     /// any more after it.
     pub fn proving_checks(&self) -> impl Iterator<Item = &TaskCheck> {
-        let red = self.red_check.iter().filter(|_| self.kind == TaskKind::Tests);
+        let red = self
+            .red_check
+            .iter()
+            .filter(|_| self.kind == TaskKind::Tests);
         red.chain(&self.checks)
     }
 
@@ -190,11 +198,19 @@ pub struct FileUse {
 impl FileUse {
     /// A file without lines.
     pub fn new(path: impl Into<String>, action: FileAction) -> Self {
-        Self { path: path.into(), action, lines: None, is_optional: false }
+        Self {
+            path: path.into(),
+            action,
+            lines: None,
+            is_optional: false,
+        }
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
 fn is_false(value: &bool) -> bool {
     !value
 }

@@ -12,10 +12,16 @@ pub(super) fn parse_criterion_command(criterion: &str) -> Option<TaskCheck> {
     let text = criterion.trim();
     let command = match (sole_code(text), text.split_once(':')) {
         (Some(code), _) => code,
-        (None, Some((word, rest))) if COMMAND_WORDS.contains(&word.trim().to_ascii_lowercase().as_str()) => {
+        (None, Some((word, rest)))
+            if COMMAND_WORDS.contains(&word.trim().to_ascii_lowercase().as_str()) =>
+        {
             let rest = rest.trim();
             // With more text behind its code it is a sentence again.
-            if rest.starts_with('`') { sole_code(rest)? } else { rest }
+            if rest.starts_with('`') {
+                sole_code(rest)?
+            } else {
+                rest
+            }
         }
         _ => return None,
     };
@@ -25,7 +31,8 @@ pub(super) fn parse_criterion_command(criterion: &str) -> Option<TaskCheck> {
 
 /// `true` for a text that begins as a command without backticks does.
 pub(super) fn begins_with_command_word(text: &str) -> bool {
-    text.split_once(':').is_some_and(|(word, _)| COMMAND_WORDS.contains(&word.trim().to_ascii_lowercase().as_str()))
+    text.split_once(':')
+        .is_some_and(|(word, _)| COMMAND_WORDS.contains(&word.trim().to_ascii_lowercase().as_str()))
 }
 
 /// A command as a criterion that is judged and not run.
@@ -64,7 +71,9 @@ mod tests {
             ("works", None),
         ] {
             assert_eq!(
-                parse_criterion_command(criterion).map(|check| check.command).as_deref(),
+                parse_criterion_command(criterion)
+                    .map(|check| check.command)
+                    .as_deref(),
                 expected,
                 "{criterion:?}"
             );

@@ -136,7 +136,13 @@ pub struct TaskListSettings {
 
 impl Default for TaskListSettings {
     fn default() -> Self {
-        Self { max_workers: 0, max_iterations: MAX_ROUNDS, plan_only: false, auto_mode: false, extra: Map::new() }
+        Self {
+            max_workers: 0,
+            max_iterations: MAX_ROUNDS,
+            plan_only: false,
+            auto_mode: false,
+            extra: Map::new(),
+        }
     }
 }
 
@@ -332,7 +338,10 @@ fn max_iterations() -> u32 {
     MAX_ROUNDS
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands on a reference")]
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands on a reference"
+)]
 fn is_zero(number: &u32) -> bool {
     *number == 0
 }
@@ -351,7 +360,9 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
         }
 
         fn visit_str<E: de::Error>(self, text: &str) -> Result<u32, E> {
-            text.trim().parse().map_err(|_| E::invalid_value(Unexpected::Str(text), &self))
+            text.trim()
+                .parse()
+                .map_err(|_| E::invalid_value(Unexpected::Str(text), &self))
         }
     }
     deserializer.deserialize_any(Visitor)
@@ -388,7 +399,12 @@ fn ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Err
     }
     Ok(match Written::deserialize(deserializer)? {
         Written::List(ids) => ids.into_iter().map(String::from).collect(),
-        Written::Text(text) => text.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect(),
+        Written::Text(text) => text
+            .split(',')
+            .map(str::trim)
+            .filter(|id| !id.is_empty())
+            .map(str::to_owned)
+            .collect(),
         Written::Nothing(()) => Vec::new(),
     })
 }

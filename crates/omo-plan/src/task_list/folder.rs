@@ -20,7 +20,8 @@ pub struct TaskList {
 impl TaskList {
     /// The plan, with a verification behind its tasks unless that is skipped.
     pub fn plan(&self, skips_verification: bool) -> Plan {
-        let skips = skips_verification || self.file.options.extra.get("skip_verify") == Some(&true.into());
+        let skips =
+            skips_verification || self.file.options.extra.get("skip_verify") == Some(&true.into());
         task_list_plan(&self.file, &self.tasks, &self.folder, skips)
     }
 }
@@ -31,7 +32,8 @@ impl TaskList {
 ///
 /// The bytes are not JSON of a session.
 pub fn read_session(id: &str, bytes: &[u8]) -> Result<TaskListFile, String> {
-    let mut session: TaskListFile = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    let mut session: TaskListFile =
+        serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     if session.session_id.is_empty() {
         id.clone_into(&mut session.session_id);
     }
@@ -40,7 +42,9 @@ pub fn read_session(id: &str, bytes: &[u8]) -> Result<TaskListFile, String> {
 
 /// Name of a task's file, such as `2.json`; `None` for an invalid id.
 pub fn task_file_name(id: &str) -> Option<String> {
-    parse_task_id(id).filter(|known| known == id).map(|id| format!("{id}.json"))
+    parse_task_id(id)
+        .filter(|known| known == id)
+        .map(|id| format!("{id}.json"))
 }
 
 /// The task in the file of this id.
@@ -54,5 +58,8 @@ pub fn read_task(id: &str, bytes: &[u8]) -> Result<TaskFile, String> {
         return Err("it says that it is another task".to_owned());
     }
     // Leading zeros are no part of a number.
-    Ok(TaskFile { id: id.to_owned(), ..task })
+    Ok(TaskFile {
+        id: id.to_owned(),
+        ..task
+    })
 }

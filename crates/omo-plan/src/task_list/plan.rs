@@ -8,8 +8,8 @@ use omo_core::text::sanitize;
 use super::criterion::parse_criterion_command;
 use crate::digest::sha256_hex;
 use crate::model::{
-    Dialect, FileAction, FileUse, GroupIsolation, OnTaskFail, Parallelism, Plan, PlanSource, RunPolicy, Task,
-    TaskComplexity, TaskGroup, TaskKind,
+    Dialect, FileAction, FileUse, GroupIsolation, OnTaskFail, Parallelism, Plan, PlanSource,
+    RunPolicy, Task, TaskComplexity, TaskGroup, TaskKind,
 };
 use crate::task_list::validate;
 use crate::task_list::{TaskFile, TaskListFile, VERIFY_TASK_ID};
@@ -20,12 +20,22 @@ const MAX_TITLE: usize = 120;
 
 /// The plan of a session: its tasks, and behind them the verification, unless that is skipped. `folder` is the
 /// session's own, as given.
-pub fn task_list_plan(session: &TaskListFile, tasks: &[TaskFile], folder: &str, skips_verification: bool) -> Plan {
-    let mut sorted: Vec<&TaskFile> = tasks.iter().filter(|task| task.id != VERIFY_TASK_ID).collect();
+pub fn task_list_plan(
+    session: &TaskListFile,
+    tasks: &[TaskFile],
+    folder: &str,
+    skips_verification: bool,
+) -> Plan {
+    let mut sorted: Vec<&TaskFile> = tasks
+        .iter()
+        .filter(|task| task.id != VERIFY_TASK_ID)
+        .collect();
     sorted.sort_by_cached_key(|task| (sort_number(&task.id), task.id.clone()));
     let mut diagnostics = validate::validate_tasks(&sorted);
-    let by_name: BTreeMap<&str, &str> =
-        sorted.iter().map(|task| (validate::canonical_id(&task.id), task.id.as_str())).collect();
+    let by_name: BTreeMap<&str, &str> = sorted
+        .iter()
+        .map(|task| (validate::canonical_id(&task.id), task.id.as_str()))
+        .collect();
     let mut units: Vec<Task> = sorted.iter().map(|task| task_from_file(task)).collect();
     for unit in &mut units {
         // `02` and `2` are one task: from here on it has one name.
@@ -36,10 +46,15 @@ pub fn task_list_plan(session: &TaskListFile, tasks: &[TaskFile], folder: &str, 
         }
     }
     diagnostics.extend(units.iter().flat_map(validate::validate_files));
-    let mut final_checks = without_duplicates(units.iter().flat_map(|unit| unit.checks.iter().cloned()));
+    let mut final_checks =
+        without_duplicates(units.iter().flat_map(|unit| unit.checks.iter().cloned()));
     if !skips_verification {
         let own = tasks.iter().find(|task| task.id == VERIFY_TASK_ID);
-        final_checks = without_duplicates(final_checks.into_iter().chain(own.into_iter().flat_map(criterion_checks)));
+        final_checks = without_duplicates(
+            final_checks
+                .into_iter()
+                .chain(own.into_iter().flat_map(criterion_checks)),
+        );
         units.push(verification_task(own, &units));
     }
     let count = u32::try_from(units.len()).unwrap_or(u32::MAX);
@@ -70,23 +85,50 @@ pub fn task_list_plan(session: &TaskListFile, tasks: &[TaskFile], folder: &str, 
 pub fn task_from_file(task: &TaskFile) -> Task {
     let is_verification = task.id == VERIFY_TASK_ID;
     let body = task_body(task);
-    let checks = if is_verification { Vec::new() } else { without_duplicates(criterion_checks(task).into_iter()) };
-    let mut criteria: Vec<String> =
-        task.criteria.iter().filter(|text| parse_criterion_command(text).is_none()).cloned().collect();
+    let checks = if is_verification {
+        Vec::new()
+    } else {
+        without_duplicates(criterion_checks(task).into_iter())
+    };
+    let mut criteria: Vec<String> = task
+        .criteria
+        .iter()
+        .filter(|text| parse_criterion_command(text).is_none())
+        .cloned()
+        .collect();
     criteria.retain(|text| !text.trim().is_empty());
     if criteria.is_empty() && checks.is_empty() {
-        criteria.push(if is_verification { AS_A_WHOLE } else { AS_DESCRIBED }.to_owned());
+        criteria.push(
+            if is_verification {
+                AS_A_WHOLE
+            } else {
+                AS_DESCRIBED
+            }
+            .to_owned(),
+        );
     }
-    let title = if task.subject.is_empty() { task.id.clone() } else { task.subject.clone() };
+    let title = if task.subject.is_empty() {
+        task.id.clone()
+    } else {
+        task.subject.clone()
+    };
     let lines = [1, body.lines().count().max(1)];
     Task {
-        kind: if is_verification { TaskKind::Verify } else { TaskKind::Impl },
+        kind: if is_verification {
+            TaskKind::Verify
+        } else {
+            TaskKind::Impl
+        },
         deps: task.dependencies(),
         stated_deps: Some(task.dependencies()),
         files: named_files(task),
         checks,
         criteria,
-        complexity: if is_verification { TaskComplexity::Complex } else { task.complexity },
+        complexity: if is_verification {
+            TaskComplexity::Complex
+        } else {
+            task.complexity
+        },
         model: is_verification.then(|| "opus".to_owned()),
         // The digest covers the definition, not the wording of the body.
         body_sha256: definition_digest(task),
@@ -96,7 +138,10 @@ pub fn task_from_file(task: &TaskFile) -> Task {
 
 /// SHA-256 of the definitions of all tasks.
 pub fn tasks_digest(tasks: &[Task]) -> String {
-    let lines: Vec<String> = tasks.iter().map(|task| format!("{} {}\n", task.id, task.body_sha256)).collect();
+    let lines: Vec<String> = tasks
+        .iter()
+        .map(|task| format!("{} {}\n", task.id, task.body_sha256))
+        .collect();
     sha256_hex(lines.concat().as_bytes())
 }
 
@@ -105,7 +150,8 @@ fn verification_task(own: Option<&TaskFile>, tasks: &[Task]) -> Task {
     let mut verification = own.map_or_else(
         || Task {
             title: "Verification".to_owned(),
-            body: "# Verification\n\nEvery task is done as its criteria say, and shown to be.\n".to_owned(),
+            body: "# Verification\n\nEvery task is done as its criteria say, and shown to be.\n"
+                .to_owned(),
             ..task_from_file(&TaskFile {
                 id: VERIFY_TASK_ID.to_owned(),
                 complexity: TaskComplexity::Complex,
@@ -139,7 +185,10 @@ fn sort_number(id: &str) -> (bool, u64) {
 }
 
 fn criterion_checks(task: &TaskFile) -> Vec<TaskCheck> {
-    task.criteria.iter().filter_map(|text| parse_criterion_command(text)).collect()
+    task.criteria
+        .iter()
+        .filter_map(|text| parse_criterion_command(text))
+        .collect()
 }
 
 fn without_duplicates(checks: impl Iterator<Item = TaskCheck>) -> Vec<TaskCheck> {
@@ -153,13 +202,23 @@ fn without_duplicates(checks: impl Iterator<Item = TaskCheck>) -> Vec<TaskCheck>
 }
 
 fn named_files(task: &TaskFile) -> Vec<FileUse> {
-    let named = task.extra.get("files").and_then(serde_json::Value::as_array);
-    let paths = named.into_iter().flatten().filter_map(serde_json::Value::as_str);
-    paths.map(|path| FileUse::new(path, FileAction::Modify)).collect()
+    let named = task
+        .extra
+        .get("files")
+        .and_then(serde_json::Value::as_array);
+    let paths = named
+        .into_iter()
+        .flatten()
+        .filter_map(serde_json::Value::as_str);
+    paths
+        .map(|path| FileUse::new(path, FileAction::Modify))
+        .collect()
 }
 
 fn test_file(task: &TaskFile) -> Option<&str> {
-    task.extra.get("test_file").and_then(serde_json::Value::as_str)
+    task.extra
+        .get("test_file")
+        .and_then(serde_json::Value::as_str)
 }
 
 /// A task's text for its worker, without its criteria: those are shown apart, by who decides them.
@@ -168,7 +227,11 @@ fn task_body(task: &TaskFile) -> String {
     if !task.description.is_empty() && task.description != task.subject {
         parts.push(task.description.trim_end().to_owned());
     }
-    parts.extend(task.approach.iter().map(|approach| format!("Approach: {approach}")));
+    parts.extend(
+        task.approach
+            .iter()
+            .map(|approach| format!("Approach: {approach}")),
+    );
     parts.extend(test_file(task).map(|file| format!("Test file: {file}")));
     format!("{}\n", parts.join("\n\n"))
 }

@@ -25,11 +25,18 @@ pub use phases::{EXPLORATION_STAGES, TaskListChange, TaskListWork, parse_phase, 
 pub use tasks::{TaskChange, TaskEdit, parse_status, require_removable, update_task};
 
 fn precondition_refusal(message: impl Into<String>, hint: impl Into<String>) -> VerbRefusal {
-    VerbRefusal { kind: VerbRefusalKind::Precondition, message: message.into(), hint: hint.into() }
+    VerbRefusal {
+        kind: VerbRefusalKind::Precondition,
+        message: message.into(),
+        hint: hint.into(),
+    }
 }
 
 fn require_open(session: &TaskListFile) -> Result<(), VerbRefusal> {
-    if matches!(session.phase, TaskListPhase::Complete | TaskListPhase::Cancelled) {
+    if matches!(
+        session.phase,
+        TaskListPhase::Complete | TaskListPhase::Cancelled
+    ) {
         let (id, word) = (&session.session_id, session.phase.word());
         return Err(precondition_refusal(
             format!("session {id} is {word}: its tasks stay as they are"),
@@ -40,8 +47,11 @@ fn require_open(session: &TaskListFile) -> Result<(), VerbRefusal> {
 }
 
 /// Way out of a session that is over.
-const NEW_TASK_LIST_HINT: &str = "`omo agent tasks create` begins a new one; what there is now is kept beside it";
+const NEW_TASK_LIST_HINT: &str =
+    "`omo agent tasks create` begins a new one; what there is now is kept beside it";
 
 fn unresolved_tasks(tasks: &[TaskFile]) -> impl Iterator<Item = &TaskFile> {
-    tasks.iter().filter(|task| task.id != VERIFY_TASK_ID && task.status != TaskFileStatus::Resolved)
+    tasks
+        .iter()
+        .filter(|task| task.id != VERIFY_TASK_ID && task.status != TaskFileStatus::Resolved)
 }

@@ -24,57 +24,94 @@ pub(super) fn canonical_id(id: &str) -> &str {
 /// Problems of these tasks, which do not include the verification.
 pub(super) fn validate_tasks(tasks: &[&TaskFile]) -> Vec<Diagnostic> {
     if tasks.is_empty() {
-        return vec![task_diagnostic(Code::NoTasks, None, "the session has no task".to_owned())];
+        return vec![task_diagnostic(
+            Code::NoTasks,
+            None,
+            "the session has no task".to_owned(),
+        )];
     }
     if tasks.len() > MAX_PLAN_TASKS {
-        let text = format!("the session has {} tasks, and a run at most {MAX_PLAN_TASKS}", tasks.len());
+        let text = format!(
+            "the session has {} tasks, and a run at most {MAX_PLAN_TASKS}",
+            tasks.len()
+        );
         return vec![task_diagnostic(Code::TooManyTasks, None, text)];
     }
     let mut diagnostics = Vec::new();
     let mut known = BTreeSet::new();
     for task in tasks {
         if !is_id(&task.id) {
-            let text = format!("`{}` is no id: a task is called by its number", sanitize(&task.id, 60));
+            let text = format!(
+                "`{}` is no id: a task is called by its number",
+                sanitize(&task.id, 60)
+            );
             diagnostics.push(task_diagnostic(Code::InvalidId, None, text));
         } else if !known.insert(canonical_id(&task.id)) {
             let text = format!("there are two tasks {}", canonical_id(&task.id));
             diagnostics.push(task_diagnostic(Code::DuplicateId, Some(task), text));
         }
         if task.criteria.iter().all(|text| text.trim().is_empty()) {
-            let text = format!("task {} has no criteria: its worker says what shows that it is done", task.id);
+            let text = format!(
+                "task {} has no criteria: its worker says what shows that it is done",
+                task.id
+            );
             diagnostics.push(task_diagnostic(Code::MissingVerify, Some(task), text));
         }
-        for check in task.criteria.iter().filter_map(|text| parse_criterion_command(text)) {
+        for check in task
+            .criteria
+            .iter()
+            .filter_map(|text| parse_criterion_command(text))
+        {
             if omo_core::check::task_check::has_pipe(&check.command) {
                 let shown = sanitize(&check.command, 60);
-                let text = format!("`{shown}` has a pipe: without pipefail only what stands behind it counts");
+                let text = format!(
+                    "`{shown}` has a pipe: without pipefail only what stands behind it counts"
+                );
                 diagnostics.push(task_diagnostic(Code::PipeInVerify, Some(task), text));
             }
         }
     }
     for task in tasks {
-        diagnostics.extend(task.dependencies().iter().filter_map(|id| check_dependency(task, id, &known)));
+        diagnostics.extend(
+            task.dependencies()
+                .iter()
+                .filter_map(|id| check_dependency(task, id, &known)),
+        );
     }
     diagnostics.extend(find_cycle(tasks));
     diagnostics
 }
 
 pub(super) fn validate_files(task: &Task) -> Vec<Diagnostic> {
-    let found = task.files.iter().filter_map(|file| path_problem(&file.path));
-    found.map(|(code, text)| new_diagnostic(code, Some(task.id.clone()), text)).collect()
+    let found = task
+        .files
+        .iter()
+        .filter_map(|file| path_problem(&file.path));
+    found
+        .map(|(code, text)| new_diagnostic(code, Some(task.id.clone()), text))
+        .collect()
 }
 
 fn check_dependency(task: &TaskFile, id: &str, known: &BTreeSet<&str>) -> Option<Diagnostic> {
     let (code, text) = match canonical_id(id) {
-        VERIFY_TASK_ID => {
-            (Code::Cycle, format!("task {} waits for the verification, which comes after all tasks", task.id))
-        }
-        name if name == self::canonical_id(&task.id) => {
-            (Code::SelfDependency, format!("task {} depends on itself", task.id))
-        }
+        VERIFY_TASK_ID => (
+            Code::Cycle,
+            format!(
+                "task {} waits for the verification, which comes after all tasks",
+                task.id
+            ),
+        ),
+        name if name == self::canonical_id(&task.id) => (
+            Code::SelfDependency,
+            format!("task {} depends on itself", task.id),
+        ),
         name if !known.contains(name) => (
             Code::UnknownDependency,
-            format!("task {} waits for task {}, which is not there", task.id, sanitize(id, 60)),
+            format!(
+                "task {} waits for task {}, which is not there",
+                task.id,
+                sanitize(id, 60)
+            ),
         ),
         _ => return None,
     };
@@ -85,13 +122,21 @@ pub(super) fn find_cycle(tasks: &[&TaskFile]) -> Option<Diagnostic> {
     // A circle is named from its first id on, wherever its tasks stand.
     let mut tasks = tasks.to_vec();
     tasks.sort_by_key(|task| canonical_id(&task.id));
-    let places: BTreeMap<&str, usize> =
-        tasks.iter().enumerate().map(|(place, task)| (canonical_id(&task.id), place)).collect();
+    let places: BTreeMap<&str, usize> = tasks
+        .iter()
+        .enumerate()
+        .map(|(place, task)| (canonical_id(&task.id), place))
+        .collect();
     let place_of = |id: &String| places.get(canonical_id(id)).copied();
-    let needs: Vec<Vec<usize>> =
-        tasks.iter().map(|task| task.dependencies().iter().filter_map(place_of).collect()).collect();
+    let needs: Vec<Vec<usize>> = tasks
+        .iter()
+        .map(|task| task.dependencies().iter().filter_map(place_of).collect())
+        .collect();
     let circle = task_graph::order_by_needs(&needs).err()?;
-    let members: Vec<&TaskFile> = circle.iter().filter_map(|place| tasks.get(*place).copied()).collect();
+    let members: Vec<&TaskFile> = circle
+        .iter()
+        .filter_map(|place| tasks.get(*place).copied())
+        .collect();
     let words = task_graph::circle_words(members.iter().map(|task| canonical_id(&task.id)));
     let text = format!("tasks wait for each other in a circle: {words}");
     Some(task_diagnostic(Code::Cycle, members.first().copied(), text))
@@ -103,5 +148,13 @@ fn task_diagnostic(code: Code, task: Option<&TaskFile>, text: String) -> Diagnos
 
 /// A session's files are small: a diagnostic is about a whole one.
 fn new_diagnostic(code: Code, task: Option<String>, text: String) -> Diagnostic {
-    Diagnostic { code, severity: code.severity(), span: 0..0, line: 1, task, text, help: None }
+    Diagnostic {
+        code,
+        severity: code.severity(),
+        span: 0..0,
+        line: 1,
+        task,
+        text,
+        help: None,
+    }
 }

@@ -7,7 +7,14 @@ use omo_plan::strategy::RunStrategy;
 
 use crate::ultraplan::{codes, read, step};
 
-fn session(number: u64, steps: &str, wave: &str, depends_on: &str, touch: &str, never: &str) -> String {
+fn session(
+    number: u64,
+    steps: &str,
+    wave: &str,
+    depends_on: &str,
+    touch: &str,
+    never: &str,
+) -> String {
     format!(
         "### Session {number}: Part {number}\n\n- **Steps:** {steps}\n{wave}- **Depends on:** {depends_on}\n\
          - **Scope fence:**\n  - Touch: {touch}\n  - Never touch: {never}\n\n"
@@ -20,7 +27,9 @@ fn wave(number: u64) -> String {
 
 fn plan(steps: &[String], sessions: &[String], order: &str) -> Plan {
     let (steps, sessions) = (steps.concat(), sessions.concat());
-    read(&format!("# A plan\n\n## Implementation Plan\n\n{steps}## Execution Strategy\n\n{sessions}{order}"))
+    read(&format!(
+        "# A plan\n\n## Implementation Plan\n\n{steps}## Execution Strategy\n\n{sessions}{order}"
+    ))
 }
 
 fn three_steps() -> [String; 3] {
@@ -36,7 +45,11 @@ fn workers_of_one_wave_are_parallel_and_waves_one_after_the_other() {
     ];
     let plan = plan(&three_steps(), &sessions, "");
     assert_eq!(codes(&plan), []);
-    let groups: Vec<_> = plan.groups.iter().map(|group| (group.id.as_str(), group.wave, group.isolation)).collect();
+    let groups: Vec<_> = plan
+        .groups
+        .iter()
+        .map(|group| (group.id.as_str(), group.wave, group.isolation))
+        .collect();
     let expected = [
         ("session-1", 1, GroupIsolation::Shared),
         ("session-2", 0, GroupIsolation::Worktree),
@@ -46,12 +59,25 @@ fn workers_of_one_wave_are_parallel_and_waves_one_after_the_other() {
     assert_eq!(plan.groups[0].deps, ["session-2", "session-3"]);
     let order: Vec<&str> = plan.tasks.iter().map(|task| task.id.as_str()).collect();
     assert_eq!(order, ["1", "2", "3"], "by wave");
-    assert!(plan.tasks.iter().all(|task| task.deps.is_empty()), "each is alone in its session");
-    assert_eq!((plan.policy.on_task_fail, plan.policy.parallel), (OnTaskFail::Stop, Parallelism::Groups));
-    assert_eq!(RunStrategy::for_plan(&plan).summary_line(), "Strategy: 3 sessions (2 parallel, 1 sequential)");
+    assert!(
+        plan.tasks.iter().all(|task| task.deps.is_empty()),
+        "each is alone in its session"
+    );
+    assert_eq!(
+        (plan.policy.on_task_fail, plan.policy.parallel),
+        (OnTaskFail::Stop, Parallelism::Groups)
+    );
+    assert_eq!(
+        RunStrategy::for_plan(&plan).summary_line(),
+        "Strategy: 3 sessions (2 parallel, 1 sequential)"
+    );
     assert_eq!(
         plan_summary::summary_lines(&plan),
-        ["Type: plan", "Steps: 3", "Execution Strategy: 3 sessions across 2 waves"]
+        [
+            "Type: plan",
+            "Steps: 3",
+            "Execution Strategy: 3 sessions across 2 waves"
+        ]
     );
 }
 
@@ -60,9 +86,15 @@ fn what_lies_outside_of_the_repository_forbids_no_file_in_it() {
     for (never, expected) in [
         ("`../other`", vec![(Code::FenceNotRead, None)]),
         ("`../other`, `c.rs`", vec![(Code::FenceNotRead, None)]),
-        ("`src/../../other/**`", vec![(Code::PathOutsideRepository, None)]),
+        (
+            "`src/../../other/**`",
+            vec![(Code::PathOutsideRepository, None)],
+        ),
         // Possibly the repository's own folder: it must not be taken for guarded.
-        ("`/home/u/shop/src`", vec![(Code::PathOutsideRepository, None)]),
+        (
+            "`/home/u/shop/src`",
+            vec![(Code::PathOutsideRepository, None)],
+        ),
         ("`~/.ssh`", vec![(Code::PathOutsideRepository, None)]),
     ] {
         let sessions = [session(1, "1-3", &wave(1), "none", "none", never)];
@@ -79,20 +111,35 @@ fn what_lies_outside_of_the_repository_forbids_no_file_in_it() {
 
 #[test]
 fn a_task_waits_for_the_one_before_it_of_its_worker() {
-    let sessions =
-        [session(1, "Steps 1-2", &wave(1), "none", "none", "none"), session(2, "3", &wave(2), "1", "none", "none")];
+    let sessions = [
+        session(1, "Steps 1-2", &wave(1), "none", "none", "none"),
+        session(2, "3", &wave(2), "1", "none", "none"),
+    ];
     let plan = plan(&three_steps(), &sessions, "");
     let deps: Vec<_> = plan.tasks.iter().map(|task| task.deps.join(" ")).collect();
     assert_eq!(deps, ["", "1", ""]);
-    let whole = read(&format!("## Implementation Plan\n\n{}", three_steps().concat()));
-    assert_eq!(whole.tasks.iter().map(|task| task.deps.join(" ")).collect::<Vec<_>>(), ["", "1", "2"]);
+    let whole = read(&format!(
+        "## Implementation Plan\n\n{}",
+        three_steps().concat()
+    ));
+    assert_eq!(
+        whole
+            .tasks
+            .iter()
+            .map(|task| task.deps.join(" "))
+            .collect::<Vec<_>>(),
+        ["", "1", "2"]
+    );
     assert_eq!(whole.policy.parallel, Parallelism::None);
 }
 
 #[test]
 fn a_wave_is_taken_from_the_execution_order_where_the_session_has_none() {
     let sessions = |first: &str, second: &str| {
-        [session(1, "1, 2", first, "none", "none", "none"), session(2, "3", second, "none", "none", "none")]
+        [
+            session(1, "1, 2", first, "none", "none", "none"),
+            session(2, "3", second, "none", "none", "none"),
+        ]
     };
     for order in [
         "### Execution Order\n\n- **Wave 1:** Session 1\n- **Wave 2:** Session 2\n",
@@ -101,16 +148,44 @@ fn a_wave_is_taken_from_the_execution_order_where_the_session_has_none() {
     ] {
         let plan = plan(&three_steps(), &sessions("", ""), order);
         assert_eq!(codes(&plan), [], "{order}");
-        assert_eq!(plan.groups.iter().map(|group| group.wave).collect::<Vec<_>>(), [0, 1], "{order}");
+        assert_eq!(
+            plan.groups
+                .iter()
+                .map(|group| group.wave)
+                .collect::<Vec<_>>(),
+            [0, 1],
+            "{order}"
+        );
     }
-    let together =
-        plan(&three_steps(), &sessions("", ""), "### Execution Order\n\n- **Wave 1:** Session 1, Session 2\n");
-    assert_eq!(together.groups.iter().map(|group| group.wave).collect::<Vec<_>>(), [0, 0]);
+    let together = plan(
+        &three_steps(),
+        &sessions("", ""),
+        "### Execution Order\n\n- **Wave 1:** Session 1, Session 2\n",
+    );
+    assert_eq!(
+        together
+            .groups
+            .iter()
+            .map(|group| group.wave)
+            .collect::<Vec<_>>(),
+        [0, 0]
+    );
     let none = plan(&three_steps(), &sessions("", ""), "");
-    assert_eq!(none.groups.iter().map(|group| group.wave).collect::<Vec<_>>(), [0, 1], "each alone");
-    let order = "### Execution Order\n\n- **Wave 1:** Session 1\n- **Wave 1:** Session 2, Session 4\n";
+    assert_eq!(
+        none.groups
+            .iter()
+            .map(|group| group.wave)
+            .collect::<Vec<_>>(),
+        [0, 1],
+        "each alone"
+    );
+    let order =
+        "### Execution Order\n\n- **Wave 1:** Session 1\n- **Wave 1:** Session 2, Session 4\n";
     let other = plan(&three_steps(), &sessions(&wave(1), &wave(2)), order);
-    assert_eq!(codes(&other), [(Code::WavesDisagree, None), (Code::UnknownSession, None)]);
+    assert_eq!(
+        codes(&other),
+        [(Code::WavesDisagree, None), (Code::UnknownSession, None)]
+    );
     assert_eq!(other.groups[1].wave, 1, "the session's own wave counts");
 }
 
@@ -119,18 +194,41 @@ fn what_a_session_waits_for_runs_before_it() {
     let all = |deps: [&str; 3], waves: [u64; 3]| {
         let one = |place: usize| {
             let number = place as u64 + 1;
-            session(number, &number.to_string(), &wave(waves[place]), deps[place], "none", "none")
+            session(
+                number,
+                &number.to_string(),
+                &wave(waves[place]),
+                deps[place],
+                "none",
+                "none",
+            )
         };
         plan(&three_steps(), &[one(0), one(1), one(2)], "")
     };
     for (deps, waves, expected) in [
         (["none", "1", "2"], [1, 2, 3], vec![]),
-        (["none", "1", "2"], [1, 2, 2], vec![Code::SessionDependsOnLaterWave]),
-        (["2", "none", "none"], [1, 1, 1], vec![Code::SessionDependsOnLaterWave]),
+        (
+            ["none", "1", "2"],
+            [1, 2, 2],
+            vec![Code::SessionDependsOnLaterWave],
+        ),
+        (
+            ["2", "none", "none"],
+            [1, 1, 1],
+            vec![Code::SessionDependsOnLaterWave],
+        ),
         (["1", "none", "none"], [1, 1, 1], vec![Code::SelfDependency]),
-        (["none", "3", "2"], [1, 2, 3], vec![Code::Cycle, Code::Cycle]),
+        (
+            ["none", "3", "2"],
+            [1, 2, 3],
+            vec![Code::Cycle, Code::Cycle],
+        ),
         (["none", "9", "none"], [1, 2, 3], vec![Code::UnknownSession]),
-        (["none", "the first", "none"], [1, 2, 3], vec![Code::UnparsedDependency]),
+        (
+            ["none", "the first", "none"],
+            [1, 2, 3],
+            vec![Code::UnparsedDependency],
+        ),
     ] {
         let plan = all(deps, waves);
         let found: Vec<Code> = codes(&plan).into_iter().map(|(code, _)| code).collect();
@@ -145,17 +243,50 @@ fn a_session_keeps_within_its_fence() {
         ("`src/a.rs`", "`src/`", "none", None),
         ("`src/a.rs`", "none", "none", None),
         ("`src/a.rs` (new)", "`docs/`", "none", None),
-        ("`src/a.rs`", "`docs/`", "none", Some(Code::FileOutsideTouch)),
-        ("`./src/a.rs`", "`src/a.rs`", "none", Some(Code::PathNotNormal)),
-        ("`src/a.rs`", "`src/`", "`src/a.rs`", Some(Code::FileInNeverTouch)),
-        ("`src/a.rs`", "`src/a.rs`", "`**/*.rs`", Some(Code::FileInNeverTouch)),
-        ("`Src/A.rs`", "none", "`src/a.rs`", Some(Code::FileInNeverTouch)),
+        (
+            "`src/a.rs`",
+            "`docs/`",
+            "none",
+            Some(Code::FileOutsideTouch),
+        ),
+        (
+            "`./src/a.rs`",
+            "`src/a.rs`",
+            "none",
+            Some(Code::PathNotNormal),
+        ),
+        (
+            "`src/a.rs`",
+            "`src/`",
+            "`src/a.rs`",
+            Some(Code::FileInNeverTouch),
+        ),
+        (
+            "`src/a.rs`",
+            "`src/a.rs`",
+            "`**/*.rs`",
+            Some(Code::FileInNeverTouch),
+        ),
+        (
+            "`Src/A.rs`",
+            "none",
+            "`src/a.rs`",
+            Some(Code::FileInNeverTouch),
+        ),
     ] {
-        let plan = plan(&[step(1, files)], &[session(1, "1", &wave(1), "none", touch, never)], "");
+        let plan = plan(
+            &[step(1, files)],
+            &[session(1, "1", &wave(1), "none", touch, never)],
+            "",
+        );
         let expected: Vec<_> = expected.into_iter().map(|code| (code, Some("1"))).collect();
         assert_eq!(codes(&plan), expected, "{files} {touch} {never}");
     }
-    let outside = plan(&[step(1, "`a.rs`")], &[session(1, "1", &wave(1), "none", "`../x`, `a.rs`", "none")], "");
+    let outside = plan(
+        &[step(1, "`a.rs`")],
+        &[session(1, "1", &wave(1), "none", "`../x`, `a.rs`", "none")],
+        "",
+    );
     assert_eq!(codes(&outside), [(Code::PathOutsideRepository, None)]);
 }
 
@@ -178,21 +309,39 @@ fn sessions_of_one_wave_touch_nothing_in_common() {
             session(2, "2", &wave(waves[1]), "none", second, "none"),
         ];
         // The files of a step are touched, listed or not.
-        let plan = plan(&[step(1, "`a.rs` (new)"), step(2, "`b.rs` (new)")], &sessions, "");
-        let found = plan.diagnostics.iter().any(|found| found.code == Code::ScopeOverlap);
+        let plan = plan(
+            &[step(1, "`a.rs` (new)"), step(2, "`b.rs` (new)")],
+            &sessions,
+            "",
+        );
+        let found = plan
+            .diagnostics
+            .iter()
+            .any(|found| found.code == Code::ScopeOverlap);
         assert_eq!(found, overlaps, "{first} {second}");
     }
 }
 
 #[test]
 fn a_task_of_no_worker_is_run_after_all_of_them() {
-    let plan = plan(&three_steps(), &[session(1, "1, 3", &wave(1), "none", "none", "none")], "");
+    let plan = plan(
+        &three_steps(),
+        &[session(1, "1, 3", &wave(1), "none", "none", "none")],
+        "",
+    );
     assert_eq!(codes(&plan), [(Code::StepInNoSession, Some("2"))]);
     assert!(plan.can_run());
     let order: Vec<&str> = plan.tasks.iter().map(|task| task.id.as_str()).collect();
     assert_eq!(order, ["1", "3", "2"]);
-    assert!(plan.tasks.iter().all(|task| plan.group_of(&task.id).is_some()));
-    assert_eq!(RunStrategy::for_plan(&plan).summary_line(), "Strategy: single session");
+    assert!(
+        plan.tasks
+            .iter()
+            .all(|task| plan.group_of(&task.id).is_some())
+    );
+    assert_eq!(
+        RunStrategy::for_plan(&plan).summary_line(),
+        "Strategy: single session"
+    );
 }
 
 #[test]
@@ -203,9 +352,22 @@ fn a_task_that_runs_after_a_later_one_is_reported() {
         (["3", "1, 2"], [1, 2], true),
         (["2, 1", "3"], [1, 2], true),
     ] {
-        let one = |place: usize| session(place as u64 + 1, steps[place], &wave(waves[place]), "none", "none", "none");
+        let one = |place: usize| {
+            session(
+                place as u64 + 1,
+                steps[place],
+                &wave(waves[place]),
+                "none",
+                "none",
+                "none",
+            )
+        };
         let plan = plan(&three_steps(), &[one(0), one(1)], "");
-        let expected = if is_reported { vec![(Code::SessionOrder, None)] } else { vec![] };
+        let expected = if is_reported {
+            vec![(Code::SessionOrder, None)]
+        } else {
+            vec![]
+        };
         assert_eq!(codes(&plan), expected, "{steps:?} {waves:?}");
     }
 }
@@ -237,13 +399,22 @@ fn a_strategy_without_headings_is_warned_about() {
         "Session 1: Steps 1-3 and what session 2 needs\n",
         "Wave 1 has all of it.\n",
     ] {
-        let text = format!("## Implementation Plan\n\n{}## Execution Strategy\n\n{strategy}", three_steps().concat());
+        let text = format!(
+            "## Implementation Plan\n\n{}## Execution Strategy\n\n{strategy}",
+            three_steps().concat()
+        );
         let found = read(&text);
-        assert!(codes(&found).contains(&(Code::StrategyNotRead, None)), "{strategy}: {:?}", codes(&found));
+        assert!(
+            codes(&found).contains(&(Code::StrategyNotRead, None)),
+            "{strategy}: {:?}",
+            codes(&found)
+        );
         assert!(found.can_run());
     }
-    let plain =
-        format!("## Implementation Plan\n\n{}## Execution Strategy\n\nOne after the other.\n", three_steps().concat());
+    let plain = format!(
+        "## Implementation Plan\n\n{}## Execution Strategy\n\nOne after the other.\n",
+        three_steps().concat()
+    );
     assert!(!codes(&read(&plain)).contains(&(Code::StrategyNotRead, None)));
 }
 
@@ -255,7 +426,10 @@ fn sessions_without_headings_are_read_where_they_are_clear() {
              | Session 2 | Wave 2 | Step 3 | Session 1 |\n",
             "session-1@0:1,2 <;session-2@1:3 <session-1",
         ),
-        ("- Session 1: Steps 1-2\n- Session 2: Step 3\n", "session-1@0:1,2 <;session-2@1:3 <"),
+        (
+            "- Session 1: Steps 1-2\n- Session 2: Step 3\n",
+            "session-1@0:1,2 <;session-2@1:3 <",
+        ),
         (
             "**Session 1** (Wave 1): Steps 1 and 2\n\n**Session 2** (Wave 1): Step 3\n",
             "session-1@0:1,2 <;session-2@0:3 <",
@@ -270,12 +444,29 @@ fn sessions_without_headings_are_read_where_they_are_clear() {
         ),
         ("**Session 1:** Steps 1-3\n", "session-1@0:1,2,3 <"),
     ] {
-        let text = format!("## Implementation Plan\n\n{}## Execution Strategy\n\n{strategy}", three_steps().concat());
+        let text = format!(
+            "## Implementation Plan\n\n{}## Execution Strategy\n\n{strategy}",
+            three_steps().concat()
+        );
         let found = read(&text);
         let shown = |group: &omo_plan::model::TaskGroup| {
-            format!("{}@{}:{} <{}", group.id, group.wave, group.tasks.join(","), group.deps.join(","))
+            format!(
+                "{}@{}:{} <{}",
+                group.id,
+                group.wave,
+                group.tasks.join(","),
+                group.deps.join(",")
+            )
         };
-        assert_eq!(found.groups.iter().map(shown).collect::<Vec<_>>().join(";"), expected, "{strategy}");
-        assert!(found.can_run() && !codes(&found).contains(&(Code::StrategyNotRead, None)), "{:?}", codes(&found));
+        assert_eq!(
+            found.groups.iter().map(shown).collect::<Vec<_>>().join(";"),
+            expected,
+            "{strategy}"
+        );
+        assert!(
+            found.can_run() && !codes(&found).contains(&(Code::StrategyNotRead, None)),
+            "{:?}",
+            codes(&found)
+        );
     }
 }

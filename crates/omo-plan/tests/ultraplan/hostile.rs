@@ -66,47 +66,110 @@ proptest! {
 /// Every task is in exactly one group, and stands behind what it depends on.
 fn is_in_order(plan: &Plan) -> bool {
     plan.tasks.iter().enumerate().all(|(place, task)| {
-        let owners = plan.groups.iter().filter(|group| group.tasks.contains(&task.id)).count();
+        let owners = plan
+            .groups
+            .iter()
+            .filter(|group| group.tasks.contains(&task.id))
+            .count();
         let before = plan.tasks.get(..place).unwrap_or_default();
-        owners == 1 && task.deps.iter().all(|id| before.iter().any(|other| other.id == *id))
+        owners == 1
+            && task
+                .deps
+                .iter()
+                .all(|id| before.iter().any(|other| other.id == *id))
     })
 }
 
 /// Each ends within the test's own time only where its cost grows with its length.
 #[test]
 fn a_large_plan_costs_no_more_than_its_length() {
-    let steps = |count: u64| (1..=count).map(|number| step(number, "`a.rs`")).collect::<String>();
+    let steps = |count: u64| {
+        (1..=count)
+            .map(|number| step(number, "`a.rs`"))
+            .collect::<String>()
+    };
     let plan = |rest: &str| format!("## Implementation Plan\n\n{}{rest}", step(1, "`a.rs`"));
     let session = |number: u64| {
-        format!("### Session {number}: S\n- **Steps:** 1-9000\n- **Wave:** 1\n- **Depends on:** 1-9000\n")
+        format!(
+            "### Session {number}: S\n- **Steps:** 1-9000\n- **Wave:** 1\n- **Depends on:** 1-9000\n"
+        )
     };
     let sessions: String = (1..5_000).map(session).collect();
-    let touched = (0..10_000).map(|number| format!("`a{number}/**/x`")).collect::<Vec<_>>().join(", ");
-    let fence =
-        |number: u64| format!("### Session {number}: S\n- **Wave:** 1\n- Touch: {touched}\n- Never touch: {touched}\n");
+    let touched = (0..10_000)
+        .map(|number| format!("`a{number}/**/x`"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let fence = |number: u64| {
+        format!(
+            "### Session {number}: S\n- **Wave:** 1\n- Touch: {touched}\n- Never touch: {touched}\n"
+        )
+    };
     for (name, text) in [
-        ("steps", format!("## Implementation Plan\n\n{}", steps(11_000))),
+        (
+            "steps",
+            format!("## Implementation Plan\n\n{}", steps(11_000)),
+        ),
         ("headings", plan(&"#### Step x1\n".repeat(30_000))),
         ("look-alikes", plan(&"### Step 1 - a\n".repeat(30_000))),
         ("labels", plan(&"- **Files:** `a`\n".repeat(30_000))),
-        ("code", plan(&format!("- **Changes:** {}\n", "`a` ``b ".repeat(20_000)))),
-        ("files", step(1, &"`a.rs`, ".repeat(50_000)) + "## Implementation Plan\n"),
-        ("arrows", format!("## Implementation Plan\n### Step 1: A\n- **Verify:** `a` {}\n", "→ ".repeat(100_000))),
-        ("sessions", format!("## Implementation Plan\n\n{}## Execution Strategy\n\n{sessions}", steps(1_000))),
-        ("fences", plan(&format!("## Execution Strategy\n\n{}{}", fence(1), fence(2)))),
+        (
+            "code",
+            plan(&format!("- **Changes:** {}\n", "`a` ``b ".repeat(20_000))),
+        ),
+        (
+            "files",
+            step(1, &"`a.rs`, ".repeat(50_000)) + "## Implementation Plan\n",
+        ),
+        (
+            "arrows",
+            format!(
+                "## Implementation Plan\n### Step 1: A\n- **Verify:** `a` {}\n",
+                "→ ".repeat(100_000)
+            ),
+        ),
+        (
+            "sessions",
+            format!(
+                "## Implementation Plan\n\n{}## Execution Strategy\n\n{sessions}",
+                steps(1_000)
+            ),
+        ),
+        (
+            "fences",
+            plan(&format!(
+                "## Execution Strategy\n\n{}{}",
+                fence(1),
+                fence(2)
+            )),
+        ),
         ("quotes", plan(&"> ".repeat(30_000))),
-        ("verification", plan(&format!("## Verification\n\n{}", "- `a` and words\n- words\n".repeat(20_000)))),
+        (
+            "verification",
+            plan(&format!(
+                "## Verification\n\n{}",
+                "- `a` and words\n- words\n".repeat(20_000)
+            )),
+        ),
     ] {
         let plan = read(&text);
-        assert!(plan.diagnostics.len() <= 1_001, "{name}: {}", plan.diagnostics.len());
+        assert!(
+            plan.diagnostics.len() <= 1_001,
+            "{name}: {}",
+            plan.diagnostics.len()
+        );
         assert!(!plan.tasks.is_empty(), "{name}: {:?}", codes(&plan).first());
     }
 }
 
 #[test]
 fn a_plan_with_very_many_findings_keeps_its_first_error() {
-    let steps = (1..2_000).map(|number| format!("### Step {number}: A\n")).collect::<Vec<_>>().concat();
-    let plan = read(&format!("## Implementation Plan\n\n{steps}### Step 1: again\n"));
+    let steps = (1..2_000)
+        .map(|number| format!("### Step {number}: A\n"))
+        .collect::<Vec<_>>()
+        .concat();
+    let plan = read(&format!(
+        "## Implementation Plan\n\n{steps}### Step 1: again\n"
+    ));
     assert_eq!(plan.diagnostics.len(), 1_001);
     assert!(!plan.can_run());
 }

@@ -31,15 +31,35 @@ fn a_session_spec_has_an_entry_a_fence_and_an_exit() {
     let plan = read(&text);
     assert_eq!(codes(&plan), []);
     assert_eq!(plan.dialect, Dialect::SessionSpec);
-    assert_eq!((plan.title.as_str(), plan.goal.as_str()), ("Session 2: Wire it", "Why it is done."));
-    let [Precondition::EntryCondition { text, checks }] = plan.preconditions.as_slice() else { panic!() };
-    assert_eq!((text.as_str(), commands(checks)), ("Session 1 is committed, `cargo test` passes", vec!["cargo test"]));
+    assert_eq!(
+        (plan.title.as_str(), plan.goal.as_str()),
+        ("Session 2: Wire it", "Why it is done.")
+    );
+    let [Precondition::EntryCondition { text, checks }] = plan.preconditions.as_slice() else {
+        panic!()
+    };
+    assert_eq!(
+        (text.as_str(), commands(checks)),
+        (
+            "Session 1 is committed, `cargo test` passes",
+            vec!["cargo test"]
+        )
+    );
     let group = &plan.groups[0];
-    assert_eq!((group.may_touch.join(" "), group.never_touch.join(" ")), ("a.rs b/".to_owned(), "c.rs".to_owned()));
+    assert_eq!(
+        (group.may_touch.join(" "), group.never_touch.join(" ")),
+        ("a.rs b/".to_owned(), "c.rs".to_owned())
+    );
     assert_eq!(group.tasks, ["4", "5"]);
     assert_eq!(plan.tasks[1].deps, ["4"]);
-    assert_eq!(commands(&plan.final_checks), ["cargo test", "cargo clippy", "cargo fmt --check"]);
-    assert_eq!(plan.final_checks[0].expect.stdout_has.as_deref(), Some("ok"));
+    assert_eq!(
+        commands(&plan.final_checks),
+        ["cargo test", "cargo clippy", "cargo fmt --check"]
+    );
+    assert_eq!(
+        plan.final_checks[0].expect.stdout_has.as_deref(),
+        Some("ok")
+    );
     assert_eq!(plan.policy.parallel, Parallelism::None);
     assert_eq!(
         plan_summary::summary_lines(&plan),
@@ -50,7 +70,10 @@ fn a_session_spec_has_an_entry_a_fence_and_an_exit() {
             "Scope fence: 2 touch, 1 never-touch",
         ]
     );
-    assert_eq!(RunStrategy::for_plan(&plan).summary_line(), "Strategy: single session");
+    assert_eq!(
+        RunStrategy::for_plan(&plan).summary_line(),
+        "Strategy: single session"
+    );
 }
 
 #[test]
@@ -61,7 +84,10 @@ fn an_entry_condition_is_checked_where_a_command_can() {
         ("None (first session)", None),
         ("git status clean", Some(vec![clean])),
         ("`git status --porcelain` is empty", Some(vec![clean])),
-        ("`make a` passes and the working tree is clean", Some(vec!["make a", clean])),
+        (
+            "`make a` passes and the working tree is clean",
+            Some(vec!["make a", clean]),
+        ),
         ("Session 1 is done", Some(vec![])),
         ("`src/a.rs` exists", Some(vec![])),
         ("`git log -1` shows `feat: a`", Some(vec!["git log -1"])),
@@ -77,10 +103,19 @@ fn an_entry_condition_is_checked_where_a_command_can() {
 
 #[test]
 fn an_exit_condition_without_a_command_is_reported() {
-    let plan = read(&spec("none", "- [ ] All endpoints answer\n- [ ] `make check`\n- [ ] cargo test -q\n"));
+    let plan = read(&spec(
+        "none",
+        "- [ ] All endpoints answer\n- [ ] `make check`\n- [ ] cargo test -q\n",
+    ));
     assert_eq!(codes(&plan), [(Code::VerifyMayBeProse, None)]);
-    assert_eq!(commands(&plan.final_checks), ["make check", "cargo test -q"]);
-    let plan = read(&spec("none", "Run all of it:\n\n```bash\nmake a\nmake b\n```\n\n### By hand\n\nLook at it.\n"));
+    assert_eq!(
+        commands(&plan.final_checks),
+        ["make check", "cargo test -q"]
+    );
+    let plan = read(&spec(
+        "none",
+        "Run all of it:\n\n```bash\nmake a\nmake b\n```\n\n### By hand\n\nLook at it.\n",
+    ));
     assert_eq!(codes(&plan), []);
     assert_eq!(commands(&plan.final_checks), ["make a", "make b"]);
 }
@@ -96,12 +131,21 @@ fn a_file_is_a_plan_a_spec_or_neither() {
         (plan.replace('\n', "\r\n"), Some(Dialect::Ultraplan)),
         (spec.clone(), Some(Dialect::SessionSpec)),
         (spec.replace('\n', "\r\n"), Some(Dialect::SessionSpec)),
-        (spec.replace("## Steps", "## Implementation Plan"), Some(Dialect::SessionSpec)),
+        (
+            spec.replace("## Steps", "## Implementation Plan"),
+            Some(Dialect::SessionSpec),
+        ),
         (spec.replace("## Exit Condition", "## End"), None),
         (spec.replace("Entry condition", "Begins"), None),
         (format!("{plan}## Scope Fence\n"), None),
         (steps.clone(), None),
-        (format!("## Implementation Plan\n\n{}", steps.replace("### Step 1:", "### Step 1 -")), None),
+        (
+            format!(
+                "## Implementation Plan\n\n{}",
+                steps.replace("### Step 1:", "### Step 1 -")
+            ),
+            None,
+        ),
         (format!("```\n## Implementation Plan\n```\n{steps}"), None),
     ] {
         let read = read(&text);
@@ -125,13 +169,17 @@ fn line_ends_change_nothing_but_the_bytes() {
             (&other.files, &other.checks, &other.commit, other.lines)
         );
     }
-    assert_eq!((plain.groups, plain.final_checks), (ended.groups, ended.final_checks));
+    assert_eq!(
+        (plain.groups, plain.final_checks),
+        (ended.groups, ended.final_checks)
+    );
 }
 
 #[test]
 fn what_is_missing_from_a_task_is_reported() {
-    let plan =
-        read("## Implementation Plan\n\n### Step 1: A\n\n### Step 2: B\n\n- **Verify:** none\n- **On failure:**\n");
+    let plan = read(
+        "## Implementation Plan\n\n### Step 1: A\n\n### Step 2: B\n\n- **Verify:** none\n- **On failure:**\n",
+    );
     let expected = [
         (Code::MissingVerify, Some("1")),
         (Code::MissingOnFailure, Some("1")),
@@ -150,7 +198,11 @@ fn what_is_missing_from_a_task_is_reported() {
 
 #[test]
 fn a_fence_that_is_not_closed_is_an_error() {
-    let text = format!("## Implementation Plan\n\n{}```\n{}", step(1, "`a.rs`"), step(2, "`b.rs`"));
+    let text = format!(
+        "## Implementation Plan\n\n{}```\n{}",
+        step(1, "`a.rs`"),
+        step(2, "`b.rs`")
+    );
     let plan = read(&text);
     assert_eq!(codes(&plan), [(Code::UnclosedFence, None)]);
     assert_eq!(plan.tasks.len(), 1);

@@ -18,12 +18,18 @@ fn folder() -> PathBuf {
 }
 
 fn vectors() -> Vec<(String, String, Value)> {
-    let all: Value = serde_json::from_str(&std::fs::read_to_string(folder().join("parse.json")).unwrap()).unwrap();
+    let all: Value =
+        serde_json::from_str(&std::fs::read_to_string(folder().join("parse.json")).unwrap())
+            .unwrap();
     let plans = all["plans"].as_array().unwrap().iter();
     plans
         .map(|plan| {
             let file = plan["file"].as_str().unwrap();
-            (file.to_owned(), std::fs::read_to_string(folder().join(file)).unwrap(), plan.clone())
+            (
+                file.to_owned(),
+                std::fs::read_to_string(folder().join(file)).unwrap(),
+                plan.clone(),
+            )
         })
         .collect()
 }
@@ -35,12 +41,17 @@ fn said(task: &Task, key: &str) -> String {
     found
         .iter()
         .find(|label| label.key == key)
-        .map_or_else(String::new, |label| document.slice(label.value.clone()).to_owned())
+        .map_or_else(String::new, |label| {
+            document.slice(label.value.clone()).to_owned()
+        })
 }
 
 fn step(plan: &Plan, task: &Task) -> Value {
-    let is =
-        |code: Code| plan.diagnostics.iter().any(|found| found.code == code && found.task.as_ref() == Some(&task.id));
+    let is = |code: Code| {
+        plan.diagnostics
+            .iter()
+            .any(|found| found.code == code && found.task.as_ref() == Some(&task.id))
+    };
     let files: Vec<Value> = task
         .files
         .iter()
@@ -66,8 +77,10 @@ fn step(plan: &Plan, task: &Task) -> Value {
     if task.on_failure == OnFailure::Retry {
         assert_eq!(task.alternative, detail);
     }
-    let verify =
-        task.checks.first().map(|check| json!({ "command": check.command, "expected": check.expect.stdout_has }));
+    let verify = task
+        .checks
+        .first()
+        .map(|check| json!({ "command": check.command, "expected": check.expect.stdout_has }));
     json!({
         "n": task.id.parse::<u64>().unwrap(),
         "title": task.title,
@@ -82,12 +95,22 @@ fn step(plan: &Plan, task: &Task) -> Value {
 }
 
 fn session_numbers(ids: &[String]) -> Vec<u64> {
-    ids.iter().map(|id| id.trim_start_matches(plan_summary::SESSION_PREFIX).parse().unwrap()).collect()
+    ids.iter()
+        .map(|id| {
+            id.trim_start_matches(plan_summary::SESSION_PREFIX)
+                .parse()
+                .unwrap()
+        })
+        .collect()
 }
 
 /// The expectation of the vectors, from the model alone.
 fn spec(plan: &Plan) -> Value {
-    if plan.diagnostics.iter().any(|found| found.code == Code::UnrecognizedFormat) {
+    if plan
+        .diagnostics
+        .iter()
+        .any(|found| found.code == Code::UnrecognizedFormat)
+    {
         return json!({ "error": format!("Error: {}", plan.diagnostics[0].text) });
     }
     let mut tasks: Vec<&Task> = plan.tasks.iter().collect();
@@ -128,7 +151,10 @@ fn spec(plan: &Plan) -> Value {
         "phase2_report": plan_summary::summary_lines(plan).join("\n"),
     });
     if has_sessions {
-        let order = waves.iter().enumerate().map(|(place, wave)| ((place + 1).to_string(), json!(wave)));
+        let order = waves
+            .iter()
+            .enumerate()
+            .map(|(place, wave)| ((place + 1).to_string(), json!(wave)));
         found["execution_order"] = Value::Object(order.collect());
         found["overlap_errors"] = json!([]);
     }
@@ -139,7 +165,11 @@ fn spec(plan: &Plan) -> Value {
 fn a_plan_is_what_its_own_system_takes_it_for() {
     for (file, text, vector) in vectors() {
         let mut expected = vector["spec"].clone();
-        let steps = expected.get_mut("steps").and_then(Value::as_array_mut).into_iter().flatten();
+        let steps = expected
+            .get_mut("steps")
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten();
         for file in steps.flat_map(|step| step["files"].as_array_mut().unwrap()) {
             // Beside `new`, where a list has words of its own.
             file.as_object_mut().unwrap().remove("action");
@@ -150,16 +180,29 @@ fn a_plan_is_what_its_own_system_takes_it_for() {
 
 /// The code of the vectors, as omo calls it.
 fn code(word: &str) -> Code {
-    let word = if word == "scope_overlap_not_by_equal_text" { "scope_overlap" } else { word };
-    *Code::ALL.iter().find(|code| code.word() == word).unwrap_or_else(|| panic!("{word} is no code"))
+    let word = if word == "scope_overlap_not_by_equal_text" {
+        "scope_overlap"
+    } else {
+        word
+    };
+    *Code::ALL
+        .iter()
+        .find(|code| code.word() == word)
+        .unwrap_or_else(|| panic!("{word} is no code"))
 }
 
 /// `true` for a finding that names an argument of the vectors: a task, a line, or words.
 fn names(found: &Diagnostic, argument: &str) -> bool {
-    let words = argument.split([' ', ',', '[', ']']).filter(|word| !word.is_empty());
+    let words = argument
+        .split([' ', ',', '[', ']'])
+        .filter(|word| !word.is_empty());
     let said: Vec<&str> = found.text.split([' ', ',', ':', '`']).collect();
     let mut words = words;
-    words.all(|word| found.task.as_deref() == Some(word) || found.line.to_string() == word || said.contains(&word))
+    words.all(|word| {
+        found.task.as_deref() == Some(word)
+            || found.line.to_string() == word
+            || said.contains(&word)
+    })
 }
 
 #[test]
@@ -171,24 +214,41 @@ fn what_is_wrong_is_reported_where_it_stands_and_nothing_else() {
             let strict = strict.as_str().unwrap();
             let (word, argument) = strict.split_once(':').unwrap_or((strict, ""));
             codes.push(code(word));
-            let found = plan
-                .diagnostics
-                .iter()
-                .find(|found| found.code == code(word) && argument.split(':').all(|argument| names(found, argument)));
-            let found = found.unwrap_or_else(|| panic!("{file}: {strict} is not in {:#?}", plan.diagnostics));
+            let found = plan.diagnostics.iter().find(|found| {
+                found.code == code(word)
+                    && argument.split(':').all(|argument| names(found, argument))
+            });
+            let found = found
+                .unwrap_or_else(|| panic!("{file}: {strict} is not in {:#?}", plan.diagnostics));
             let place = &text[found.span.clone()];
-            assert_eq!(text[..found.span.start].matches('\n').count() + 1, found.line, "{strict}");
+            assert_eq!(
+                text[..found.span.start].matches('\n').count() + 1,
+                found.line,
+                "{strict}"
+            );
             if let Some(task) = found.task.as_deref().and_then(|id| plan.task(id)) {
                 let is_of_its_session = matches!(found.code, Code::StepInSeveralSessions);
                 let is_inside = task.lines[0] <= found.line && found.line <= task.lines[1];
-                assert!(is_inside || is_of_its_session, "{strict}: line {}", found.line);
+                assert!(
+                    is_inside || is_of_its_session,
+                    "{strict}: line {}",
+                    found.line
+                );
             }
-            if let Some(path) = argument.rsplit([':', '~', ' ']).next().filter(|last| last.contains(['/', '.'])) {
+            if let Some(path) = argument
+                .rsplit([':', '~', ' '])
+                .next()
+                .filter(|last| last.contains(['/', '.']))
+            {
                 assert!(place.contains(path.trim()), "{strict}: {place}");
             }
         }
         let is_new = |found: &&Diagnostic| {
-            !codes.contains(&found.code) && !matches!(found.code, Code::MissingOnFailure | Code::UnrecognizedFormat)
+            !codes.contains(&found.code)
+                && !matches!(
+                    found.code,
+                    Code::MissingOnFailure | Code::UnrecognizedFormat
+                )
         };
         assert_eq!(plan.diagnostics.iter().find(is_new), None, "{file}");
     }

@@ -27,7 +27,9 @@ pub fn ancestors() -> Vec<u32> {
 
 fn add_chain(mut pid: u32, found: &mut Vec<u32>) {
     while pid > 1 && !found.contains(&pid) && found.len() < MAX_ANCESTORS {
-        let Some(parent) = stat(pid).and_then(|stat| stat.parent.parse().ok()) else { return };
+        let Some(parent) = stat(pid).and_then(|stat| stat.parent.parse().ok()) else {
+            return;
+        };
         found.push(pid);
         pid = parent;
     }
@@ -40,7 +42,11 @@ fn stat(pid: u32) -> Option<super::stat::ProcessStat> {
 /// A variable in the environment that a process was started with; `None` where it has none or does not show it.
 pub fn process_variable(pid: u32, name: &str) -> Option<String> {
     let mut bytes = Vec::new();
-    File::open(format!("/proc/{pid}/environ")).ok()?.take(MAX_ENVIRONMENT_BYTES).read_to_end(&mut bytes).ok()?;
+    File::open(format!("/proc/{pid}/environ"))
+        .ok()?
+        .take(MAX_ENVIRONMENT_BYTES)
+        .read_to_end(&mut bytes)
+        .ok()?;
     let value = bytes.split(|byte| *byte == 0).find_map(|variable| {
         variable
             .strip_prefix(name.as_bytes())?
@@ -53,15 +59,25 @@ pub fn process_variable(pid: u32, name: &str) -> Option<String> {
 /// Name of the file that a process was started from: `/proc/PID/comm` keeps 15 bytes of it.
 pub fn process_name(pid: u32) -> Option<String> {
     let mut name = String::new();
-    File::open(format!("/proc/{pid}/comm")).ok()?.read_to_string(&mut name).ok()?;
+    File::open(format!("/proc/{pid}/comm"))
+        .ok()?
+        .read_to_string(&mut name)
+        .ok()?;
     Some(name.trim_end().to_owned())
 }
 
 /// The home of the user that a process belongs to, by the list of users: no environment says another one.
 pub fn owner_home(pid: u32) -> Option<PathBuf> {
-    let user = std::fs::metadata(format!("/proc/{pid}")).ok()?.uid().to_string();
+    let user = std::fs::metadata(format!("/proc/{pid}"))
+        .ok()?
+        .uid()
+        .to_string();
     let mut users = String::new();
-    File::open("/etc/passwd").ok()?.take(MAX_USERS_BYTES).read_to_string(&mut users).ok()?;
+    File::open("/etc/passwd")
+        .ok()?
+        .take(MAX_USERS_BYTES)
+        .read_to_string(&mut users)
+        .ok()?;
     // `name:password:number:group:comment:home:shell`.
     let mut homes = users.lines().filter_map(|line| {
         let mut fields = line.split(':').skip(2);

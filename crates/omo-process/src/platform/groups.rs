@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use rustix::io::retry_on_intr;
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process_group, test_kill_process_group, waitid, waitpgid,
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process_group, test_kill_process_group,
+    waitid, waitpgid,
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::{flag, low_level};
@@ -34,7 +35,11 @@ struct GroupTable {
     is_over: bool,
 }
 
-static GROUPS: Mutex<GroupTable> = Mutex::new(GroupTable { running: BTreeSet::new(), starting: 0, is_over: false });
+static GROUPS: Mutex<GroupTable> = Mutex::new(GroupTable {
+    running: BTreeSet::new(),
+    starting: 0,
+    is_over: false,
+});
 static CHANGED: Condvar = Condvar::new();
 /// Set by the signal, which does not end this process then.
 static IS_NOTED: AtomicBool = AtomicBool::new(false);
@@ -43,7 +48,9 @@ fn groups() -> MutexGuard<'static, GroupTable> {
     GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn wait_while_ending(mut groups: MutexGuard<'static, GroupTable>) -> MutexGuard<'static, GroupTable> {
+fn wait_while_ending(
+    mut groups: MutexGuard<'static, GroupTable>,
+) -> MutexGuard<'static, GroupTable> {
     while groups.is_over {
         groups = CHANGED.wait(groups).unwrap_or_else(PoisonError::into_inner);
     }
@@ -68,12 +75,17 @@ impl ProcessGroup {
         // Without the lock while it is started, which may take long: nothing could end this process meanwhile.
         wait_while_ending(groups()).starting += 1;
         let started = command.process_group(0).spawn().and_then(|child| {
-            let group = Self { pid: child.id(), is_asked: Arc::default() };
+            let group = Self {
+                pid: child.id(),
+                is_asked: Arc::default(),
+            };
             groups().running.insert(group.pid);
-            wait_in_background(child, leftovers, Arc::clone(&group.is_asked), ended).inspect_err(|_| {
-                group.end(GroupEnding::AtOnce);
-                groups().running.remove(&group.pid);
-            })?;
+            wait_in_background(child, leftovers, Arc::clone(&group.is_asked), ended).inspect_err(
+                |_| {
+                    group.end(GroupEnding::AtOnce);
+                    groups().running.remove(&group.pid);
+                },
+            )?;
             Ok(group)
         });
         let mut groups = groups();
@@ -100,7 +112,9 @@ impl ProcessGroup {
     }
 
     pub(crate) fn is_gone(&self) -> bool {
-        let Some(group) = process_id(self.pid) else { return true };
+        let Some(group) = process_id(self.pid) else {
+            return true;
+        };
         while matches!(waitpgid(group, WaitOptions::NOHANG), Ok(Some(_))) {}
         test_kill_process_group(group).is_err()
     }
@@ -123,7 +137,14 @@ fn wait_in_background(
         let group = child.id();
         // Not reaped yet, so that no other process can have its number.
         let pid = process_id(group);
-        let look = |pid| retry_on_intr(|| waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT));
+        let look = |pid| {
+            retry_on_intr(|| {
+                waitid(
+                    WaitId::Pid(pid),
+                    WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
+                )
+            })
+        };
         let has_ended = pid.is_some_and(|pid| look(pid).is_ok());
         let mut groups = groups();
         let has_no_grace = leftovers == Leftovers::Ended && !is_asked.load(Ordering::SeqCst);
@@ -134,7 +155,10 @@ fn wait_in_background(
         groups.running.remove(&group);
         CHANGED.notify_all();
         drop(wait_while_ending(groups));
-        ended(status.and_then(|status| status.code()), status.and_then(|status| status.signal()));
+        ended(
+            status.and_then(|status| status.code()),
+            status.and_then(|status| status.signal()),
+        );
     };
     std::thread::Builder::new().spawn(wait).map(drop)
 }
@@ -185,27 +209,44 @@ fn handle_termination() {
         if IS_NOTED.load(Ordering::SeqCst) {
             return;
         }
-        let Ok((signals, writer)) = io::pipe() else { return };
-        let ignored: Vec<i32> = ENDINGS.into_iter().filter(|signal| is_ignored(*signal)).collect();
+        let Ok((signals, writer)) = io::pipe() else {
+            return;
+        };
+        let ignored: Vec<i32> = ENDINGS
+            .into_iter()
+            .filter(|signal| is_ignored(*signal))
+            .collect();
         let last = Arc::new(AtomicUsize::new(0));
         let seen = Arc::clone(&last);
         // First, since a signal that is handled and not heard would end nothing.
-        if std::thread::Builder::new().spawn(move || end_on_signal(signals, &seen)).is_err() {
+        if std::thread::Builder::new()
+            .spawn(move || end_on_signal(signals, &seen))
+            .is_err()
+        {
             return;
         }
         reset_signals_of_started_programs();
         // One that was ignored, under `nohup` for example, still does not end this process.
-        for signal in ENDINGS.into_iter().filter(|signal| !ignored.contains(signal)) {
+        for signal in ENDINGS
+            .into_iter()
+            .filter(|signal| !ignored.contains(signal))
+        {
             let number = usize::try_from(signal).unwrap_or_default();
             let _ = flag::register_usize(signal, Arc::clone(&last), number);
-            let _ = writer.try_clone().and_then(|writer| low_level::pipe::register(signal, writer));
+            let _ = writer
+                .try_clone()
+                .and_then(|writer| low_level::pipe::register(signal, writer));
         }
     });
 }
 
 /// A handler that does nothing in place of each ignored signal: unlike `SIG_IGN`, no started program inherits it.
 pub(crate) fn reset_signals_of_started_programs() {
-    for signal in ENDINGS.into_iter().chain([SIGQUIT]).filter(|signal| is_ignored(*signal)) {
+    for signal in ENDINGS
+        .into_iter()
+        .chain([SIGQUIT])
+        .filter(|signal| is_ignored(*signal))
+    {
         let _ = flag::register(signal, Arc::default());
     }
 }

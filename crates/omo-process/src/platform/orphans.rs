@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use rustix::process::{
-    DumpableBehavior, Pid, Signal, WaitOptions, getpid, kill_process, set_dumpable_behavior, waitpid,
+    DumpableBehavior, Pid, Signal, WaitOptions, getpid, kill_process, set_dumpable_behavior,
+    waitpid,
 };
 
 use super::stat::stat_of;
@@ -39,6 +40,8 @@ pub(crate) fn end_orphans() {
 fn children_of(parent: i32) -> Vec<i32> {
     let names = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = names.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    let is_child = |pid: &i32| stat_of(*pid).is_some_and(|stat| stat.state != "Z" && stat.parent == parent.to_string());
+    let is_child = |pid: &i32| {
+        stat_of(*pid).is_some_and(|stat| stat.state != "Z" && stat.parent == parent.to_string())
+    };
     pids.filter(is_child).collect()
 }

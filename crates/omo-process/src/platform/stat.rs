@@ -16,17 +16,27 @@ pub(super) struct ProcessStat {
 /// Fields of a process; `None` without such a process.
 pub(super) fn stat_of(pid: i32) -> Option<ProcessStat> {
     let mut line = String::new();
-    File::open(format!("/proc/{pid}/stat")).ok()?.read_to_string(&mut line).ok()?;
+    File::open(format!("/proc/{pid}/stat"))
+        .ok()?
+        .read_to_string(&mut line)
+        .ok()?;
     // `pid (name) state parent …`; a name may hold anything.
     let (_, after) = line.rsplit_once(") ")?;
     let mut fields = after.split_ascii_whitespace().map(str::to_owned);
     let (state, parent) = (fields.next()?, fields.next()?);
     // The 6th and the 22nd of them all; the state is the third.
-    Some(ProcessStat { state, parent, leader: fields.nth(1)?, start: fields.nth(15)? })
+    Some(ProcessStat {
+        state,
+        parent,
+        leader: fields.nth(1)?,
+        start: fields.nth(15)?,
+    })
 }
 
 pub(super) fn ignored_signals() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))?;
     u64::from_str_radix(mask.trim(), 16).ok()
 }

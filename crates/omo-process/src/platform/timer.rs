@@ -14,10 +14,22 @@ static ENDS: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 /// Starts it; `false` where the system gives none.
 pub(crate) fn start(limit: Duration) -> bool {
     let ends = ENDS.get_or_init(|| Arc::new(AtomicBool::new(true)));
-    let handled = signal_hook::flag::register_conditional_shutdown(Signal::SIGALRM as i32, 0, Arc::clone(ends));
-    let notify = SigEvent::new(SigevNotify::SigevSignal { signal: Signal::SIGALRM, si_value: 0 });
-    let (Ok(_), Ok(mut timer)) = (handled, Timer::new(ClockId::CLOCK_MONOTONIC, notify)) else { return false };
-    let set = timer.set(Expiration::OneShot(limit.into()), TimerSetTimeFlags::empty());
+    let handled = signal_hook::flag::register_conditional_shutdown(
+        Signal::SIGALRM as i32,
+        0,
+        Arc::clone(ends),
+    );
+    let notify = SigEvent::new(SigevNotify::SigevSignal {
+        signal: Signal::SIGALRM,
+        si_value: 0,
+    });
+    let (Ok(_), Ok(mut timer)) = (handled, Timer::new(ClockId::CLOCK_MONOTONIC, notify)) else {
+        return false;
+    };
+    let set = timer.set(
+        Expiration::OneShot(limit.into()),
+        TimerSetTimeFlags::empty(),
+    );
     // Dropping it would stop it; it goes with the process.
     std::mem::forget(timer);
     set.is_ok()

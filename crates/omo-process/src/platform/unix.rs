@@ -34,7 +34,10 @@ impl Shell {
         }
     }
 
-    #[expect(clippy::unnecessary_wraps, reason = "on other systems one of them cannot take everything")]
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "on other systems one of them cannot take everything"
+    )]
     pub(crate) fn give(&self, command: &mut Command, run: &str) -> io::Result<()> {
         if matches!(self, Self::Bash(_)) {
             command.args(["-o", "pipefail"]);
@@ -57,11 +60,15 @@ pub const IN_PLACE_OF_SHELL: &str = "exec ";
 pub fn bash(search: &SearchPath, project: &Path) -> Option<PathBuf> {
     let project = ProjectFolders::from_iter([project.to_owned()]);
     let search = search.clone().outside(&project);
-    search.find_all("bash").find(|bash| !project.contain(bash) && is_executable(bash))
+    search
+        .find_all("bash")
+        .find(|bash| !project.contain(bash) && is_executable(bash))
 }
 
 pub(crate) fn is_alive(pid: u32) -> Option<bool> {
-    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Some(false) };
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
+        return Some(false);
+    };
     match test_kill_process(pid) {
         // A process of another user refuses the signal, and so is there.
         Ok(()) | Err(Errno::PERM) => Some(!has_ended(pid)),
@@ -73,7 +80,8 @@ pub(crate) fn is_alive(pid: u32) -> Option<bool> {
 /// A zombie: ended, and there only until its parent calls `wait`.
 #[cfg(target_os = "linux")]
 fn has_ended(pid: Pid) -> bool {
-    super::stat::stat_of(pid.as_raw_nonzero().get()).is_some_and(|stat| matches!(stat.state.as_str(), "Z" | "X"))
+    super::stat::stat_of(pid.as_raw_nonzero().get())
+        .is_some_and(|stat| matches!(stat.state.as_str(), "Z" | "X"))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -94,17 +102,25 @@ pub(crate) fn start_mark(_pid: u32) -> Option<String> {
 
 /// `true` for an executable file.
 pub fn is_executable(path: &Path) -> bool {
-    path.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
+    path.metadata()
+        .is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
 }
 
 /// Program that shows a file to its user, with its arguments before the file.
-pub(crate) const FILE_OPENER: (&str, &[&str]) =
-    if cfg!(target_os = "macos") { ("open", &[]) } else { ("xdg-open", &[]) };
+pub(crate) const FILE_OPENER: (&str, &[&str]) = if cfg!(target_os = "macos") {
+    ("open", &[])
+} else {
+    ("xdg-open", &[])
+};
 
 /// This very program: an update may have put another one in the place of its file. Without `/proc`
 /// it is found by its path all the same.
 pub fn own_program() -> io::Result<PathBuf> {
-    if cfg!(target_os = "linux") { Ok(PathBuf::from("/proc/self/exe")) } else { std::env::current_exe() }
+    if cfg!(target_os = "linux") {
+        Ok(PathBuf::from("/proc/self/exe"))
+    } else {
+        std::env::current_exe()
+    }
 }
 
 /// Has a process live on when the group of its caller is ended.
@@ -124,7 +140,9 @@ pub(crate) fn step_back() {
     #[cfg(target_os = "linux")]
     {
         use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-        let Ok(allowed) = sched_getaffinity(None) else { return };
+        let Ok(allowed) = sched_getaffinity(None) else {
+            return;
+        };
         let mut one = CpuSet::new();
         if let Some(last) = (0..CpuSet::MAX_CPU).rev().find(|&cpu| allowed.is_set(cpu)) {
             one.set(last);

@@ -33,7 +33,9 @@ impl Shell {
         // `cmd\git.exe` and `bin\sh.exe` lie in one folder, and `mingw64\bin\git.exe` below it.
         let around = git.iter().flat_map(|git| git.ancestors().skip(2).take(2));
         let mut beside = around.map(|folder| folder.join("bin").join("sh.exe"));
-        beside.find(|shell| shell.is_file()).map_or_else(|| Self::Cmd(cmd()), Self::Posix)
+        beside
+            .find(|shell| shell.is_file())
+            .map_or_else(|| Self::Cmd(cmd()), Self::Posix)
     }
 
     /// Nothing: the one bash here lies beside git.
@@ -57,7 +59,9 @@ impl Shell {
                 ));
             }
             // With /s it takes away the outermost quotes and leaves all others as they are.
-            Self::Cmd(_) => command.args(["/d", "/s", "/c"]).raw_arg(format!("\"{run}\"")),
+            Self::Cmd(_) => command
+                .args(["/d", "/s", "/c"])
+                .raw_arg(format!("\"{run}\"")),
         };
         Ok(())
     }
@@ -81,9 +85,14 @@ pub fn bash(_search: &SearchPath, _project: &Path) -> Option<PathBuf> {
 
 /// By its own path: another `cmd` may lie where the check stands.
 fn cmd() -> PathBuf {
-    let root = variables().into_iter().find(|(name, _)| is_variable_named(name, "SystemRoot")).map(|(_, value)| value);
+    let root = variables()
+        .into_iter()
+        .find(|(name, _)| is_variable_named(name, "SystemRoot"))
+        .map(|(_, value)| value);
     let root = root.map(PathBuf::from).filter(|root| root.is_absolute());
-    root.unwrap_or_else(|| PathBuf::from(r"C:\Windows")).join("System32").join("cmd.exe")
+    root.unwrap_or_else(|| PathBuf::from(r"C:\Windows"))
+        .join("System32")
+        .join("cmd.exe")
 }
 
 /// A process with all that it started: a job.
@@ -98,13 +107,21 @@ impl ProcessGroup {
         ended: impl FnOnce(Option<i32>, Option<i32>) + Send + 'static,
     ) -> io::Result<Self> {
         let ends_leftovers = leftovers == Leftovers::Ended;
-        let child = command.group().creation_flags(CREATE_NO_WINDOW).kill_on_drop(ends_leftovers).spawn()?;
+        let child = command
+            .group()
+            .creation_flags(CREATE_NO_WINDOW)
+            .kill_on_drop(ends_leftovers)
+            .spawn()?;
         let child = Arc::new(Mutex::new(child));
         let asked = Arc::clone(&child);
         std::thread::spawn(move || {
             let status = loop {
                 // Not in the head of the `match`: the lock would then be held while this thread sleeps.
-                let now = asked.lock().unwrap_or_else(PoisonError::into_inner).inner().try_wait();
+                let now = asked
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .inner()
+                    .try_wait();
                 match now {
                     Ok(None) => std::thread::sleep(ASK_EVERY),
                     now => break now.ok().flatten(),

@@ -39,9 +39,20 @@ fn read_function(tokens: &[Token], at: usize, functions: &mut Vec<Function>) -> 
     if tokens.get(next)?.text == "(" {
         let end = behind(tokens, next)?;
         // `(c *Cart[T])`: the last word outside of brackets.
-        let words = tokens.get(next..end)?.iter().take_while(|token| token.text != "[");
-        let is_word = |token: &&Token| token.text.starts_with(|char: char| char.is_alphabetic() || char == '_');
-        receiver = words.filter(is_word).last().map(|word| format!("{}.", word.text)).unwrap_or_default();
+        let words = tokens
+            .get(next..end)?
+            .iter()
+            .take_while(|token| token.text != "[");
+        let is_word = |token: &&Token| {
+            token
+                .text
+                .starts_with(|char: char| char.is_alphabetic() || char == '_')
+        };
+        receiver = words
+            .filter(is_word)
+            .last()
+            .map(|word| format!("{}.", word.text))
+            .unwrap_or_default();
         next = end;
     }
     let name = tokens.get(next)?.text;
@@ -59,12 +70,22 @@ fn read_function(tokens: &[Token], at: usize, functions: &mut Vec<Function>) -> 
         is_type = matches!(token.text, "interface" | "struct");
         next = behind(tokens, next)?;
     }
-    let Some(open) = tokens.get(next) else { return Some(next) };
+    let Some(open) = tokens.get(next) else {
+        return Some(next);
+    };
     let end = behind(tokens, next)?;
-    let body: Vec<&str> = tokens.get(next + 1..end - 1)?.iter().map(|token| token.text).collect();
+    let body: Vec<&str> = tokens
+        .get(next + 1..end - 1)?
+        .iter()
+        .map(|token| token.text)
+        .collect();
     // A function that runs as a package is loaded would fail each test of it.
     if !body.is_empty() && name != "init" {
-        functions.push(Function { name: format!("{receiver}{name}"), body: body.join(" "), begin: open.begin + 1 });
+        functions.push(Function {
+            name: format!("{receiver}{name}"),
+            body: body.join(" "),
+            begin: open.begin + 1,
+        });
     }
     Some(end)
 }
@@ -96,16 +117,20 @@ fn tokens(text: &str) -> Option<Vec<Token<'_>>> {
             _ if rest.starts_with("/*") => rest.find("*/")? + 2,
             '`' => rest.get(1..)?.find('`')? + 2,
             '"' | '\'' => quoted_length(rest, first)?,
-            _ if first.is_alphanumeric() || first == '_' => {
-                rest.find(|char: char| !char.is_alphanumeric() && char != '_').unwrap_or(rest.len())
-            }
+            _ if first.is_alphanumeric() || first == '_' => rest
+                .find(|char: char| !char.is_alphanumeric() && char != '_')
+                .unwrap_or(rest.len()),
             _ => first.len_utf8(),
         };
         let piece = rest.get(..length)?;
         if is_comment || first.is_whitespace() {
             begins_line |= piece.contains('\n');
         } else {
-            tokens.push(Token { text: piece, begin: at, begins_line: std::mem::take(&mut begins_line) });
+            tokens.push(Token {
+                text: piece,
+                begin: at,
+                begins_line: std::mem::take(&mut begins_line),
+            });
         }
         at += length;
     }
@@ -130,7 +155,10 @@ fn quoted_length(text: &str, quote: char) -> Option<usize> {
 mod tests {
     use super::*;
 
-    const WISH: Wish = Wish { limit: 9, only_new: false };
+    const WISH: Wish = Wish {
+        limit: 9,
+        only_new: false,
+    };
 
     #[test]
     fn functions_that_differ_are_emptied() {
@@ -143,16 +171,39 @@ mod tests {
         let hollowed = hollow(Some(base), now, WISH).unwrap();
         assert_eq!(hollowed.functions, ["Sum", "Cart.Price", "Any"]);
         assert_eq!(hollowed.text.matches(THROWN).count(), 3);
-        for line in
-            ["func Sum(a, b int) int { if true", "(r interface{}, e error) { if true", "struct{ v any } { if true"]
-        {
+        for line in [
+            "func Sum(a, b int) int { if true",
+            "(r interface{}, e error) { if true",
+            "struct{ v any } { if true",
+        ] {
             assert!(hollowed.text.contains(line), "{line}: {}", hollowed.text);
         }
-        let only_new = hollow(Some(base), now, Wish { only_new: true, limit: 1 }).unwrap();
-        assert_eq!((only_new.functions, only_new.left_out), (vec!["Cart.Price".to_owned()], 1));
+        let only_new = hollow(
+            Some(base),
+            now,
+            Wish {
+                only_new: true,
+                limit: 1,
+            },
+        )
+        .unwrap();
+        assert_eq!(
+            (only_new.functions, only_new.left_out),
+            (vec!["Cart.Price".to_owned()], 1)
+        );
         assert_eq!(hollow(Some(base), base, WISH), Err(NotHollow::NoFunction));
-        for text in ["func Sum() {", "func Sum() { `", "/* func", "func Sum() { \"\n\" }", ")"] {
-            assert_eq!(hollow(None, text, WISH), Err(NotHollow::NotParsed), "{text}");
+        for text in [
+            "func Sum() {",
+            "func Sum() { `",
+            "/* func",
+            "func Sum() { \"\n\" }",
+            ")",
+        ] {
+            assert_eq!(
+                hollow(None, text, WISH),
+                Err(NotHollow::NotParsed),
+                "{text}"
+            );
         }
     }
 }

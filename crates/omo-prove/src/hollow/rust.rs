@@ -12,7 +12,13 @@ const THROWN: &str = " if true { unimplemented!(\"hollowed by omo\") } ";
 
 pub(super) fn hollow(base: Option<&str>, now: &str, wish: Wish) -> Result<Hollowed, NotHollow> {
     parse_apart(base.unwrap_or_default(), now, move |base, now| {
-        empty_changed(now, &find_functions(base)?, find_functions(now)?, THROWN, wish)
+        empty_changed(
+            now,
+            &find_functions(base)?,
+            find_functions(now)?,
+            THROWN,
+            wish,
+        )
     })
 }
 
@@ -35,7 +41,14 @@ fn add_items(items: &[Item], within: &str, text: &str, found: &mut Vec<Function>
                 let within = format!("{within}{}::", type_name(&block.self_ty));
                 for inner in &block.items {
                     if let ImplItem::Fn(method) = inner {
-                        add(&within, &method.attrs, &method.sig, &method.block, text, found);
+                        add(
+                            &within,
+                            &method.attrs,
+                            &method.sig,
+                            &method.block,
+                            text,
+                            found,
+                        );
                     }
                 }
             }
@@ -54,23 +67,46 @@ fn add_items(items: &[Item], within: &str, text: &str, found: &mut Vec<Function>
     }
 }
 
-fn add(within: &str, attrs: &[Attribute], sig: &Signature, body: &Block, text: &str, found: &mut Vec<Function>) {
+fn add(
+    within: &str,
+    attrs: &[Attribute],
+    sig: &Signature,
+    body: &Block,
+    text: &str,
+    found: &mut Vec<Function>,
+) {
     // A constant is computed by the compiler: an error there is one of the build.
     if sig.constness.is_some() || is_for_tests(attrs) || body.stmts.is_empty() {
         return;
     }
     let whole = body.span().byte_range();
     // The first statement stands behind the attributes in the body.
-    let inner = attrs.iter().filter(|attribute| matches!(attribute.style, AttrStyle::Inner(_)));
-    let begin = inner.map(|attribute| attribute.span().byte_range().end).max().unwrap_or(whole.start + 1);
-    let tokens = text.get(whole).and_then(|body| body.parse::<TokenStream>().ok());
+    let inner = attrs
+        .iter()
+        .filter(|attribute| matches!(attribute.style, AttrStyle::Inner(_)));
+    let begin = inner
+        .map(|attribute| attribute.span().byte_range().end)
+        .max()
+        .unwrap_or(whole.start + 1);
+    let tokens = text
+        .get(whole)
+        .and_then(|body| body.parse::<TokenStream>().ok());
     let Some(tokens) = tokens else { return };
-    found.push(Function { name: format!("{within}{}", sig.ident), body: tokens.to_string(), begin });
+    found.push(Function {
+        name: format!("{within}{}", sig.ident),
+        body: tokens.to_string(),
+        begin,
+    });
 }
 
 fn type_name(of: &Type) -> String {
     match of {
-        Type::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default(),
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .map(|last| last.ident.to_string())
+            .unwrap_or_default(),
         Type::Reference(reference) => type_name(&reference.elem),
         _ => String::new(),
     }

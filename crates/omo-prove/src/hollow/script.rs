@@ -27,8 +27,11 @@ pub(super) struct ScriptLanguage {
     pub name: &'static str,
 }
 
-pub(super) const PYTHON: ScriptLanguage =
-    ScriptLanguage { program: "python3 -I", script: include_str!("hollow.py"), name: "hollow.py" };
+pub(super) const PYTHON: ScriptLanguage = ScriptLanguage {
+    program: "python3 -I",
+    script: include_str!("hollow.py"),
+    name: "hollow.py",
+};
 pub(super) const JAVASCRIPT: ScriptLanguage = ScriptLanguage {
     program: "node --no-warnings --expose-internals",
     script: include_str!("hollow.cjs"),
@@ -45,7 +48,12 @@ pub(super) struct Question<'a> {
 
 impl<'a> Question<'a> {
     pub(super) fn new(files: &'a [Source<'a>], Wish { limit, only_new }: Wish) -> Self {
-        Self { mark: MARK, limit, only_new, files }
+        Self {
+            mark: MARK,
+            limit,
+            only_new,
+            files,
+        }
     }
 }
 
@@ -62,7 +70,9 @@ pub(super) enum FileAnswer {
 impl From<FileAnswer> for Result<Hollowed, NotHollow> {
     fn from(answer: FileAnswer) -> Self {
         match answer {
-            FileAnswer::Hollowed(hollowed) if hollowed.functions.is_empty() && hollowed.left_out == 0 => {
+            FileAnswer::Hollowed(hollowed)
+                if hollowed.functions.is_empty() && hollowed.left_out == 0 =>
+            {
                 Err(NotHollow::NoFunction)
             }
             FileAnswer::Hollowed(hollowed) => Ok(hollowed),
@@ -80,7 +90,9 @@ pub(super) fn hollow(
     runner: &mut SideRunner,
     watcher: &mut impl ProofWatcher,
 ) -> Result<Vec<FileResult>, ProofError> {
-    let Some(first) = sources.first() else { return Ok(Vec::new()) };
+    let Some(first) = sources.first() else {
+        return Ok(Vec::new());
+    };
     let mut room = 10 * MAX_BYTES;
     let (mut small, mut results) = (Vec::new(), Vec::new());
     for source in sources {
@@ -93,25 +105,38 @@ pub(super) fn hollow(
         }
     }
     let folder = runner.hollow_folder()?;
-    folder.replace(language.name, language.script.as_bytes()).map_err(PrivateTreeError::from)?;
+    folder
+        .replace(language.name, language.script.as_bytes())
+        .map_err(PrivateTreeError::from)?;
     let question = serde_json::to_vec(&Question::new(&small, wish)).unwrap_or_default();
-    folder.replace(QUESTION, &question).map_err(PrivateTreeError::from)?;
+    folder
+        .replace(QUESTION, &question)
+        .map_err(PrivateTreeError::from)?;
     let command = format!("{} {}", language.program, shell_variable(SCRIPT));
-    let script = folder.path().join(language.name).to_string_lossy().into_owned();
+    let script = folder
+        .path()
+        .join(language.name)
+        .to_string_lossy()
+        .into_owned();
     let check = Check {
         name: language.name.to_owned(),
         command,
         origin: CheckOrigin::User,
         timeout_seconds: Some(LIMIT_SECONDS),
-        env: [(SCRIPT, script), ("NODE_OPTIONS", String::new()), ("NODE_PATH", String::new())]
-            .map(|(name, value)| (name.to_owned(), value))
-            .into(),
+        env: [
+            (SCRIPT, script),
+            ("NODE_OPTIONS", String::new()),
+            ("NODE_PATH", String::new()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into(),
         ..Check::default()
     };
     let outcome = runner.run(&check, Side::With, watcher)?;
     let answer = folder.read(ANSWER, MAX_ANSWER_BYTES).ok().flatten();
     runner.remove_hollow_folder()?;
-    let answers: Option<Vec<FileAnswer>> = answer.and_then(|answer| serde_json::from_slice(&answer).ok());
+    let answers: Option<Vec<FileAnswer>> =
+        answer.and_then(|answer| serde_json::from_slice(&answer).ok());
     if let Some(answers) = answers {
         let paths = small.iter().map(|source| source.path.to_owned());
         results.extend(paths.zip(answers.into_iter().map(Into::into)));

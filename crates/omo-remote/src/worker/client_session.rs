@@ -37,10 +37,17 @@ pub(super) fn client_spec(
     let permissions = if brief.skips_permissions {
         WorkerPermissions::All
     } else {
-        WorkerPermissions::Listed(rules_without_ledger(&brief.allow).map_err(|error| error.to_string())?)
+        WorkerPermissions::Listed(
+            rules_without_ledger(&brief.allow).map_err(|error| error.to_string())?,
+        )
     };
     let temp_folder = scratch.make_folder("tmp")?;
-    let text = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string();
+    let text = |path: &Path| {
+        path.canonicalize()
+            .unwrap_or_else(|_| path.to_owned())
+            .display()
+            .to_string()
+    };
     let rules = FenceRules {
         version: RULES_VERSION,
         // Around the clone there is nothing but what this worker keeps for itself.
@@ -51,18 +58,30 @@ pub(super) fn client_spec(
     };
     let rules = serde_json::to_vec(&rules).map_err(|error| error.to_string())?;
     let rules = scratch.write("fence.json", &rules)?;
-    let settings = WorkerSettings { program: &job.program, rules: &rules }.to_json_without_ledger();
+    let settings = WorkerSettings {
+        program: &job.program,
+        rules: &rules,
+    }
+    .to_json_without_ledger();
     let settings = settings.ok_or("the path of omo or of the scratch folder is no text")?;
     let settings = scratch.write("settings.json", settings.as_bytes())?;
     let prompt = scratch.write("prompt.md", rules::prompt_text(brief, done).as_bytes())?;
     let spec = WorkerSpec {
-        port: find_free_ports(1).ok().and_then(|ports| ports.first().copied()),
+        port: find_free_ports(1)
+            .ok()
+            .and_then(|ports| ports.first().copied()),
         settings: Some(settings),
         max_turns: MAX_TURNS,
         max_budget_micros: budget_micros,
         permissions,
         model: brief.model.clone().filter(|model| !model.starts_with('-')),
-        ..WorkerSpec::new(&brief.run, &brief.group, clone.top(), temp_folder, &job.program)
+        ..WorkerSpec::new(
+            &brief.run,
+            &brief.group,
+            clone.top(),
+            temp_folder,
+            &job.program,
+        )
     };
     let mut variables = spec.environment(job.variables.clone());
     for (name, value) in clone.commit_identity(&super::reporter::host_name()) {
@@ -77,7 +96,10 @@ pub(super) fn client_spec(
         prompt,
         printed: scratch.path().join("printed.jsonl"),
         complaints: scratch.path().join("complaints"),
-        timeout_millis: u64::from(time_limit_seconds(brief.time_limit_seconds, job.time_limit_seconds)) * 1_000,
+        timeout_millis: u64::from(time_limit_seconds(
+            brief.time_limit_seconds,
+            job.time_limit_seconds,
+        )) * 1_000,
         is_interrupted_first: true,
     })
 }
@@ -85,7 +107,9 @@ pub(super) fn client_spec(
 /// Shorter one of two limits in seconds, of which 0 is none.
 fn time_limit_seconds(brief: u32, option: Option<u32>) -> u32 {
     let own = time_limit_or_default(brief);
-    option.filter(|limit| *limit > 0).map_or(own, |limit| limit.min(own))
+    option
+        .filter(|limit| *limit > 0)
+        .map_or(own, |limit| limit.min(own))
 }
 
 /// Starts the client, pushes what it commits, and gives how it ended. Where a push says that the branch is no longer
@@ -102,7 +126,9 @@ pub(super) fn follow_client(
     let (mut stop, mut is_ending) = (None, false);
     let mut not_before = std::time::Instant::now();
     let (process, said) = loop {
-        if let Some(SupervisorEvent::Ended { process, said, .. }) = supervisor.next_event(LOOK_EVERY) {
+        if let Some(SupervisorEvent::Ended { process, said, .. }) =
+            supervisor.next_event(LOOK_EVERY)
+        {
             break (process, said);
         }
         if is_ending {
@@ -115,13 +141,18 @@ pub(super) fn follow_client(
         } else if std::time::Instant::now() >= not_before {
             match worker.push_new_work(reporter, brief) {
                 Ok(()) if reporter.is_replaced(std::time::Instant::now()) => {
-                    (worker.say)("its branch is a later start's by now, or was removed: the client is ended");
+                    (worker.say)(
+                        "its branch is a later start's by now, or was removed: the client is ended",
+                    );
                     stop = Some(PushStop::Superseded);
                     is_ending = true;
                 }
                 Ok(()) => {}
                 Err(PushStop::Failed(why) | PushStop::Declined(why)) => {
-                    (worker.say)(&format!("a push failed, and is tried again: {}", sanitize(&why, 300)));
+                    (worker.say)(&format!(
+                        "a push failed, and is tried again: {}",
+                        sanitize(&why, 300)
+                    ));
                     not_before = std::time::Instant::now() + PAUSE_AFTER_FAILURE;
                 }
                 Err(other) => {
@@ -162,7 +193,11 @@ mod tests {
             (60, Some(90), 60),
             (60, Some(0), 60),
         ] {
-            assert_eq!(time_limit_seconds(brief, option), expected, "{brief} {option:?}");
+            assert_eq!(
+                time_limit_seconds(brief, option),
+                expected,
+                "{brief} {option:?}"
+            );
         }
     }
 }

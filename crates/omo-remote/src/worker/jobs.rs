@@ -34,7 +34,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
     /// Invalid name.
-    #[error("a job's name has letters, digits, `-`, `.` and `_`, at least one of them, and at most {MAX_NAME}")]
+    #[error(
+        "a job's name has letters, digits, `-`, `.` and `_`, at least one of them, and at most {MAX_NAME}"
+    )]
     Name,
     /// There is one of that name.
     #[error("there is a job called {0} already")]
@@ -73,9 +75,14 @@ impl JobName {
     ///
     /// It is none.
     pub fn parse(name: &str) -> Result<Self, JobError> {
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
+        let is_plain =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
         let is_name = !name.is_empty() && name.len() <= MAX_NAME && name.bytes().all(is_plain);
-        if is_name { Ok(Self(name.to_owned())) } else { Err(JobError::Name) }
+        if is_name {
+            Ok(Self(name.to_owned()))
+        } else {
+            Err(JobError::Name)
+        }
     }
 
     /// Text of the name.
@@ -101,7 +108,9 @@ impl WorkerJobs {
     ///
     /// Their folder cannot be used.
     pub fn open(scratch: &Path) -> Result<Self, JobError> {
-        let jobs = Self { folder: open_top(scratch, &[FOLDER]).map_err(JobError::Folder)? };
+        let jobs = Self {
+            folder: open_top(scratch, &[FOLDER]).map_err(JobError::Folder)?,
+        };
         jobs.forget_old();
         Ok(jobs)
     }
@@ -127,8 +136,12 @@ impl WorkerJobs {
     /// Their folder cannot be read.
     pub fn list(&self) -> Result<Vec<(JobName, bool)>, JobError> {
         let names = self.folder.file_names("")?;
-        let names = names.iter().filter_map(|name| JobName::parse(name.strip_suffix(RECORD)?).ok());
-        Ok(names.map(|name| (name.clone(), self.is_running(&name))).collect())
+        let names = names
+            .iter()
+            .filter_map(|name| JobName::parse(name.strip_suffix(RECORD)?).ok());
+        Ok(names
+            .map(|name| (name.clone(), self.is_running(&name)))
+            .collect())
     }
 
     /// Makes this process the one of a job, for as long as it holds what this gives.
@@ -137,16 +150,25 @@ impl WorkerJobs {
     ///
     /// Another process is.
     pub fn claim(&self, name: &JobName) -> Result<RunningJob<'_>, JobError> {
-        let lock =
-            StateLock::take_named(&self.folder, &name.file(LOCK), Duration::ZERO).map_err(|error| match error {
+        let lock = StateLock::take_named(&self.folder, &name.file(LOCK), Duration::ZERO).map_err(
+            |error| match error {
                 LockError::Busy(_) => JobError::Known(name.0.clone()),
                 error => error.into(),
-            })?;
+            },
+        )?;
         self.folder.remove(&name.file(CANCEL))?;
         let pid = std::process::id();
-        let record = serde_json::to_vec(&ProcessIdentity { pid, start: start_mark(pid) }).unwrap_or_default();
+        let record = serde_json::to_vec(&ProcessIdentity {
+            pid,
+            start: start_mark(pid),
+        })
+        .unwrap_or_default();
         self.folder.replace(&name.file(RECORD), &record)?;
-        Ok(RunningJob { jobs: self, name: name.clone(), _lock: lock })
+        Ok(RunningJob {
+            jobs: self,
+            name: name.clone(),
+            _lock: lock,
+        })
     }
 
     /// A new file for what a process complains about that cannot say it otherwise.
@@ -160,7 +182,12 @@ impl WorkerJobs {
 
     /// Complaints of a process that never became a job; all of it is forgotten then.
     pub fn take_complaints(&self, name: &JobName) -> String {
-        let said = self.folder.read_end(&name.file(".err"), RECORD_BYTES).ok().flatten().unwrap_or_default();
+        let said = self
+            .folder
+            .read_end(&name.file(".err"), RECORD_BYTES)
+            .ok()
+            .flatten()
+            .unwrap_or_default();
         for ending in [".err", LOCK] {
             let _ = self.folder.remove(&name.file(ending));
         }
@@ -176,7 +203,11 @@ impl WorkerJobs {
         self.require(name)?;
         let mut text = Vec::new();
         for ending in [".log.1", LOG, ".err"] {
-            text.extend(self.folder.read_end(&name.file(ending), LOG_BYTES)?.unwrap_or_default());
+            text.extend(
+                self.folder
+                    .read_end(&name.file(ending), LOG_BYTES)?
+                    .unwrap_or_default(),
+            );
         }
         Ok(text)
     }
@@ -193,7 +224,10 @@ impl WorkerJobs {
         }
         self.folder.replace(&name.file(CANCEL), b"")?;
         if !self.ends_within(name, CANCEL_WAIT) {
-            let record = self.folder.read(&name.file(RECORD), RECORD_BYTES)?.unwrap_or_default();
+            let record = self
+                .folder
+                .read(&name.file(RECORD), RECORD_BYTES)?
+                .unwrap_or_default();
             if let Ok(identity) = serde_json::from_slice::<ProcessIdentity>(&record) {
                 end_process(&identity);
             }
@@ -206,11 +240,18 @@ impl WorkerJobs {
     }
 
     fn require(&self, name: &JobName) -> Result<(), JobError> {
-        if self.is_known(name) { Ok(()) } else { Err(JobError::Unknown(name.0.clone())) }
+        if self.is_known(name) {
+            Ok(())
+        } else {
+            Err(JobError::Unknown(name.0.clone()))
+        }
     }
 
     fn is_running(&self, name: &JobName) -> bool {
-        matches!(StateLock::take_named(&self.folder, &name.file(LOCK), Duration::ZERO), Err(LockError::Busy(_)))
+        matches!(
+            StateLock::take_named(&self.folder, &name.file(LOCK), Duration::ZERO),
+            Err(LockError::Busy(_))
+        )
     }
 
     fn ends_within(&self, name: &JobName, limit: Duration) -> bool {
@@ -227,7 +268,10 @@ impl WorkerJobs {
     fn forget_old(&self) {
         let now = env::now().as_millis() / 1_000;
         for (name, is_running) in self.list().unwrap_or_default() {
-            let newest = [RECORD, LOG].iter().filter_map(|ending| self.folder.written_at(&name.file(ending))).max();
+            let newest = [RECORD, LOG]
+                .iter()
+                .filter_map(|ending| self.folder.written_at(&name.file(ending)))
+                .max();
             if is_running || newest.is_none_or(|newest| now - newest < KEPT_SECONDS) {
                 continue;
             }
@@ -250,7 +294,10 @@ impl RunningJob<'_> {
     /// Adds a line to what it says.
     pub fn say(&self, line: &str) {
         let line = format!("{} {line}\n", env::now());
-        let _ = self.jobs.folder.append(&self.name.file(LOG), line.as_bytes(), LOG_BYTES);
+        let _ = self
+            .jobs
+            .folder
+            .append(&self.name.file(LOG), line.as_bytes(), LOG_BYTES);
     }
 
     /// A request to end.
@@ -268,7 +315,17 @@ mod tests {
         for good in ["a", ".", "..", "-", "omo-r1_2.3", &"a".repeat(100)] {
             assert!(JobName::parse(good).is_ok(), "{good}");
         }
-        for bad in ["", "a/b", "../x", "a b", "a\n", "ü", "a\0", "$(x)", &"a".repeat(101)] {
+        for bad in [
+            "",
+            "a/b",
+            "../x",
+            "a b",
+            "a\n",
+            "ü",
+            "a\0",
+            "$(x)",
+            &"a".repeat(101),
+        ] {
             assert!(JobName::parse(bad).is_err(), "{bad}");
         }
     }
@@ -286,7 +343,11 @@ mod tests {
         drop(job);
         assert_eq!(jobs.list().unwrap(), [(name.clone(), false)]);
         assert!(jobs.is_known(&name) && jobs.cancel(&name).is_ok());
-        assert!(String::from_utf8(jobs.log(&name).unwrap()).unwrap().ends_with(" one\n"));
+        assert!(
+            String::from_utf8(jobs.log(&name).unwrap())
+                .unwrap()
+                .ends_with(" one\n")
+        );
     }
 
     #[test]

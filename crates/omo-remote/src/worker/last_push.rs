@@ -26,15 +26,21 @@ impl Worker<'_> {
                 reporter.clone.hurry();
             }
             let pushed = push(reporter);
-            let Err(PushStop::Failed(why)) = &pushed else { return pushed };
+            let Err(PushStop::Failed(why)) = &pushed else {
+                return pushed;
+            };
             if is_hurried || !reporter.has_claimed() || !reporter.clone.is_as_made() {
                 return pushed;
             }
             let now = Instant::now();
-            let patience = reporter.patience.get_or_insert_with(|| PushPatience::begin(now));
+            let patience = reporter
+                .patience
+                .get_or_insert_with(|| PushPatience::begin(now));
             // Asked to end meanwhile, it tries once more within the time that it has.
             if !(self.is_asked_to_end)() {
-                let Some(pause) = patience.next_pause(now) else { return pushed };
+                let Some(pause) = patience.next_pause(now) else {
+                    return pushed;
+                };
                 (self.say)(&format!(
                     "it waits for the remote, which does not answer its last push: {}; the next try is in {} s, and the last one in {} min",
                     sanitize(why, 300),
@@ -61,7 +67,9 @@ impl Worker<'_> {
 
     /// Has the clone stay while it holds commits that were not pushed, and no longer.
     pub(super) fn keep_unpushed(&self, reporter: &Reporter) {
-        let Some(head) = reporter.clone.head() else { return };
+        let Some(head) = reporter.clone.head() else {
+            return;
+        };
         let holds_work = head != reporter.tip;
         let changed = match (holds_work, self.scratch.is_kept()) {
             (true, false) if reporter.clone.is_as_made() => self.scratch.keep(),
@@ -69,7 +77,9 @@ impl Worker<'_> {
             _ => return,
         };
         if let Err(why) = changed {
-            (self.say)(&format!("commits that were not pushed cannot be kept: {why}"));
+            (self.say)(&format!(
+                "commits that were not pushed cannot be kept: {why}"
+            ));
         }
     }
 

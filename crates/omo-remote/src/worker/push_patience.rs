@@ -17,7 +17,10 @@ pub(super) struct PushPatience {
 
 impl PushPatience {
     pub(super) fn begin(now: Instant) -> Self {
-        Self { until: now + BOUND, pause: FIRST_PAUSE }
+        Self {
+            until: now + BOUND,
+            pause: FIRST_PAUSE,
+        }
     }
 
     /// Pause before a further try; `None` where there is none.

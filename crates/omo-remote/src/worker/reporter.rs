@@ -97,12 +97,17 @@ impl<'r> Reporter<'r> {
         }
         self.look_at = now + LOOK_EVERY;
         let branch = report_branch(&self.branch);
-        match self.clone.peek_branch(&branch, self.seen.as_deref(), OTHER_REFERENCE) {
+        match self
+            .clone
+            .peek_branch(&branch, self.seen.as_deref(), OTHER_REFERENCE)
+        {
             BranchPeek::Same | BranchPeek::Silent => false,
             BranchPeek::Gone => self.has_claimed,
             // One of its own that is not the last one it knows of is a push whose answer got lost.
             BranchPeek::Moved(commit) => {
-                let report = read_message(self.clone, &commit, REPORT_FILE).ok().flatten();
+                let report = read_message(self.clone, &commit, REPORT_FILE)
+                    .ok()
+                    .flatten();
                 let report = report.and_then(|bytes| WorkerReport::parse(&bytes));
                 report.is_some_and(|report| report.instance != self.instance)
             }
@@ -119,7 +124,8 @@ impl<'r> Reporter<'r> {
             pushed: self.pushed.clone(),
             cost: self.cost,
         };
-        let mut bytes = serde_json::to_vec_pretty(&report).map_err(|error| PushStop::Failed(error.to_string()))?;
+        let mut bytes = serde_json::to_vec_pretty(&report)
+            .map_err(|error| PushStop::Failed(error.to_string()))?;
         bytes.push(b'\n');
         let commit = write_message(self.clone, REPORT_FILE, &bytes).map_err(RemoteError::from)?;
         let report_branch = report_branch(&self.branch);
@@ -152,9 +158,17 @@ impl<'r> Reporter<'r> {
 /// Host name, in letters that an address may have; see [`omo_state::env::host_name`].
 pub(super) fn host_name() -> String {
     let told = env::host_name().unwrap_or_default();
-    let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '_');
-    let plain: String = sanitize(told.trim(), 100).chars().filter(is_plain).collect();
-    if plain.is_empty() { "unknown".to_owned() } else { plain }
+    let is_plain =
+        |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '_');
+    let plain: String = sanitize(told.trim(), 100)
+        .chars()
+        .filter(is_plain)
+        .collect();
+    if plain.is_empty() {
+        "unknown".to_owned()
+    } else {
+        plain
+    }
 }
 
 #[cfg(test)]

@@ -29,15 +29,21 @@ pub fn remote_problem(remote: &str) -> Option<&'static str> {
     if remote.contains("::") {
         return Some("it has git start a program of that name");
     }
-    (is_local && !std::path::Path::new(remote).is_absolute()).then_some("the path of a repository has to be absolute")
+    (is_local && !std::path::Path::new(remote).is_absolute())
+        .then_some("the path of a repository has to be absolute")
 }
 
 /// `true` for a plain branch name: one that git takes, and that is no pattern.
 pub fn is_branch_name(branch: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
-    let is_lock = |part: &str| part.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("lock"));
-    let is_part =
-        |part: &str| !part.is_empty() && !part.starts_with(['.', '-']) && !part.ends_with('.') && !is_lock(part);
+    let is_plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
+    let is_lock = |part: &str| {
+        part.rsplit_once('.')
+            .is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("lock"))
+    };
+    let is_part = |part: &str| {
+        !part.is_empty() && !part.starts_with(['.', '-']) && !part.ends_with('.') && !is_lock(part)
+    };
     branch.len() <= MAX_BRANCH
         && branch.bytes().all(is_plain)
         && !branch.contains("..")
@@ -46,7 +52,10 @@ pub fn is_branch_name(branch: &str) -> bool {
 
 /// `true` for a full commit id: 40 or 64 digits.
 pub fn is_commit_name(name: &str) -> bool {
-    matches!(name.len(), 40 | 64) && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    matches!(name.len(), 40 | 64)
+        && name
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Parses a [`WorkerBrief`].
@@ -59,8 +68,12 @@ pub(super) fn parse_brief(bytes: &[u8]) -> Result<WorkerBrief, String> {
     struct Versioned {
         version: u32,
     }
-    let unreadable =
-        |error: serde_json::Error| format!("the brief cannot be read: {}", sanitize(&error.to_string(), 200));
+    let unreadable = |error: serde_json::Error| {
+        format!(
+            "the brief cannot be read: {}",
+            sanitize(&error.to_string(), 200)
+        )
+    };
     let Versioned { version } = serde_json::from_slice(bytes).map_err(unreadable)?;
     if version != EXCHANGE_VERSION {
         return Err(format!(
@@ -68,15 +81,23 @@ pub(super) fn parse_brief(bytes: &[u8]) -> Result<WorkerBrief, String> {
         ));
     }
     let brief: WorkerBrief = serde_json::from_slice(bytes).map_err(unreadable)?;
-    let is_id = |id: &str| !id.is_empty() && id.len() <= MAX_ID && !id.chars().any(char::is_control);
+    let is_id =
+        |id: &str| !id.is_empty() && id.len() <= MAX_ID && !id.chars().any(char::is_control);
     let ids: BTreeSet<&str> = brief.tasks.iter().map(|task| task.id.as_str()).collect();
     let problem = if !is_id(&brief.run) || !is_id(&brief.group) || !ids.iter().all(|id| is_id(id)) {
         "an id in it is empty, too long, or has control characters"
     } else if !is_commit_name(&brief.base) {
         "its base is no commit"
-    } else if brief.tasks.is_empty() || brief.tasks.len() > MAX_TASKS || ids.len() != brief.tasks.len() {
+    } else if brief.tasks.is_empty()
+        || brief.tasks.len() > MAX_TASKS
+        || ids.len() != brief.tasks.len()
+    {
         "it has no task, too many, or one of them twice"
-    } else if !brief.tasks.iter().all(|task| is_task_message(&task.message, &brief.run, &task.id)) {
+    } else if !brief
+        .tasks
+        .iter()
+        .all(|task| is_task_message(&task.message, &brief.run, &task.id))
+    {
         "the message of a task lacks its trailers"
     } else {
         return Ok(brief);
@@ -94,21 +115,44 @@ pub(super) struct Progress {
 
 pub(super) fn find_progress(brief: &WorkerBrief, commits: &[(String, String)]) -> Progress {
     let commit_of = |id: &str| find_task_commit(commits, &brief.run, id);
-    let done: Vec<String> =
-        brief.tasks.iter().filter(|task| commit_of(&task.id).is_some()).map(|task| task.id.clone()).collect();
-    let last = commits.iter().rfind(|(commit, _)| done.iter().any(|id| commit_of(id) == Some(commit)));
-    Progress { last: last.map(|(commit, _)| commit.clone()), done }
+    let done: Vec<String> = brief
+        .tasks
+        .iter()
+        .filter(|task| commit_of(&task.id).is_some())
+        .map(|task| task.id.clone())
+        .collect();
+    let last = commits
+        .iter()
+        .rfind(|(commit, _)| done.iter().any(|id| commit_of(id) == Some(commit)));
+    Progress {
+        last: last.map(|(commit, _)| commit.clone()),
+        done,
+    }
 }
 
 pub(super) fn prompt_text(brief: &WorkerBrief, done: &[String]) -> String {
-    let Some(next) = brief.tasks.iter().find(|task| !done.contains(&task.id)).filter(|_| !done.is_empty()) else {
+    let Some(next) = brief
+        .tasks
+        .iter()
+        .find(|task| !done.contains(&task.id))
+        .filter(|_| !done.is_empty())
+    else {
         return brief.prompt.clone();
     };
-    let list = |ids: &[String]| ids.iter().map(|id| format!("`{}`", sanitize(id, 60))).collect::<Vec<_>>().join(", ");
+    let list = |ids: &[String]| {
+        ids.iter()
+            .map(|id| format!("`{}`", sanitize(id, 60)))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     format!(
         "An earlier start of this work was cut off. Of the tasks below {} done already: the commits are checked out. \
 Leave them as they are, and go on with `{}`.\n\n{}",
-        if done.len() == 1 { format!("{} is", list(done)) } else { format!("{} are", list(done)) },
+        if done.len() == 1 {
+            format!("{} is", list(done))
+        } else {
+            format!("{} are", list(done))
+        },
         sanitize(&next.id, 60),
         brief.prompt
     )
@@ -123,24 +167,44 @@ pub(super) fn has_finished(end: &ClientEnd) -> bool {
 pub(super) fn worker_end(end: &ClientEnd) -> (WorkerEnd, String) {
     let short = |text: &str| sanitize(text, DETAIL_CHARS);
     match end {
-        ClientEnd::Ended => (WorkerEnd::TasksLeft, "its client ended by itself".to_owned()),
-        ClientEnd::TurnsSpent => (WorkerEnd::TasksLeft, "its client had taken all of its turns".to_owned()),
+        ClientEnd::Ended => (
+            WorkerEnd::TasksLeft,
+            "its client ended by itself".to_owned(),
+        ),
+        ClientEnd::TurnsSpent => (
+            WorkerEnd::TasksLeft,
+            "its client had taken all of its turns".to_owned(),
+        ),
         ClientEnd::Garbage(why) => (WorkerEnd::TasksLeft, short(why)),
-        ClientEnd::BudgetSpent => (WorkerEnd::BudgetSpent, "its client had spent its budget".to_owned()),
-        ClientEnd::UsageLimit { until } => {
-            (WorkerEnd::UsageLimit { until: *until }, "its client met a limit of use".to_owned())
-        }
+        ClientEnd::BudgetSpent => (
+            WorkerEnd::BudgetSpent,
+            "its client had spent its budget".to_owned(),
+        ),
+        ClientEnd::UsageLimit { until } => (
+            WorkerEnd::UsageLimit { until: *until },
+            "its client met a limit of use".to_owned(),
+        ),
         ClientEnd::ApiError { status, detail } => {
-            let status = status.map(|status| format!(" (HTTP status {status})")).unwrap_or_default();
-            (WorkerEnd::ApiFailed, format!("the API failed{status}: {}", short(detail)))
+            let status = status
+                .map(|status| format!(" (HTTP status {status})"))
+                .unwrap_or_default();
+            (
+                WorkerEnd::ApiFailed,
+                format!("the API failed{status}: {}", short(detail)),
+            )
         }
         ClientEnd::TimedOut => (WorkerEnd::TimedOut, "its client's time was up".to_owned()),
         ClientEnd::Stopped => (WorkerEnd::Stopped, "it was asked to end".to_owned()),
         ClientEnd::Killed { signal } => {
-            let signal = signal.map(|signal| format!(" by signal {signal}")).unwrap_or_default();
+            let signal = signal
+                .map(|signal| format!(" by signal {signal}"))
+                .unwrap_or_default();
             (WorkerEnd::Killed, format!("its client was killed{signal}"))
         }
-        ClientEnd::NeverBegan(why) => (WorkerEnd::NotPrepared, format!("its client never began: {}", short(why))),
+        ClientEnd::NeverBegan(why) => (
+            WorkerEnd::NotPrepared,
+            format!("its client never began: {}", short(why)),
+        ),
     }
 }
 
@@ -176,14 +240,28 @@ mod tests {
         }
         let long = "a".repeat(201);
         for bad in [
-            "", "-x", "a b", "a..b", "/a", "a/", "a//b", ".a", "a/.b", "a.lock", "a*", "a:b", "a\n", "ü", "@{u}", &long,
+            "", "-x", "a b", "a..b", "/a", "a/", "a//b", ".a", "a/.b", "a.lock", "a*", "a:b",
+            "a\n", "ü", "@{u}", &long,
         ] {
             assert!(!is_branch_name(bad), "{bad}");
         }
-        for good in ["/srv/x.git", "file:///srv/x.git", "https://h/x", "git@h:x.git", "ssh://h/x"] {
+        for good in [
+            "/srv/x.git",
+            "file:///srv/x.git",
+            "https://h/x",
+            "git@h:x.git",
+            "ssh://h/x",
+        ] {
             assert_eq!(remote_problem(good), None, "{good}");
         }
-        for bad in ["", "-u", "--upload-pack=x:y", "ext::sh -c x", "../x", "a\nb:"] {
+        for bad in [
+            "",
+            "-u",
+            "--upload-pack=x:y",
+            "ext::sh -c x",
+            "../x",
+            "a\nb:",
+        ] {
             assert!(remote_problem(bad).is_some(), "{bad}");
         }
         assert!(is_commit_name(&"0a".repeat(20)) && is_commit_name(&"0a".repeat(32)));
@@ -196,31 +274,73 @@ mod tests {
     fn a_brief_that_cannot_be_followed_is_refused() {
         assert_eq!(parse(&brief(&["1", "2"])), Ok(brief(&["1", "2"])));
         for wrong in [
-            WorkerBrief { version: 2, ..brief(&["1"]) },
-            WorkerBrief { run: "r2".to_owned(), ..brief(&["1"]) },
-            WorkerBrief { run: "r1\n".to_owned(), ..brief(&["1"]) },
-            WorkerBrief { group: String::new(), ..brief(&["1"]) },
-            WorkerBrief { base: "HEAD".to_owned(), ..brief(&["1"]) },
+            WorkerBrief {
+                version: 2,
+                ..brief(&["1"])
+            },
+            WorkerBrief {
+                run: "r2".to_owned(),
+                ..brief(&["1"])
+            },
+            WorkerBrief {
+                run: "r1\n".to_owned(),
+                ..brief(&["1"])
+            },
+            WorkerBrief {
+                group: String::new(),
+                ..brief(&["1"])
+            },
+            WorkerBrief {
+                base: "HEAD".to_owned(),
+                ..brief(&["1"])
+            },
             brief(&[]),
             brief(&["1", "1"]),
         ] {
             assert!(parse(&wrong).is_err(), "{wrong:?}");
         }
-        for text in ["", "[]", "{\"version\":1}", "{\"version\":1,\"x\":0}", "\u{feff}{}"] {
+        for text in [
+            "",
+            "[]",
+            "{\"version\":1}",
+            "{\"version\":1,\"x\":0}",
+            "\u{feff}{}",
+        ] {
             assert!(parse_brief(text.as_bytes()).is_err(), "{text}");
         }
-        assert!(parse_brief(b"{\"version\":9,\"new\":true}").unwrap_err().contains("version 9"));
+        assert!(
+            parse_brief(b"{\"version\":9,\"new\":true}")
+                .unwrap_err()
+                .contains("version 9")
+        );
     }
 
     #[test]
     fn what_is_done_is_told_by_the_trailers() {
         let brief = brief(&["1", "2", "3"]);
-        let commit = |id: &str, task: &str| (id.to_owned(), format!("x\n\nOmo-Run: r1\nOmo-Task: {task}\n"));
+        let commit = |id: &str, task: &str| {
+            (
+                id.to_owned(),
+                format!("x\n\nOmo-Run: r1\nOmo-Task: {task}\n"),
+            )
+        };
         let none = ("e".to_owned(), "an aside".to_owned());
-        assert_eq!(find_progress(&brief, std::slice::from_ref(&none)), Progress::default());
-        let commits = [commit("a", "2"), commit("b", "1"), commit("c", "2"), commit("d", "9"), none];
+        assert_eq!(
+            find_progress(&brief, std::slice::from_ref(&none)),
+            Progress::default()
+        );
+        let commits = [
+            commit("a", "2"),
+            commit("b", "1"),
+            commit("c", "2"),
+            commit("d", "9"),
+            none,
+        ];
         let progress = find_progress(&brief, &commits);
-        assert_eq!((progress.done, progress.last.as_deref()), (vec!["1".to_owned(), "2".to_owned()], Some("c")));
+        assert_eq!(
+            (progress.done, progress.last.as_deref()),
+            (vec!["1".to_owned(), "2".to_owned()], Some("c"))
+        );
     }
 
     #[test]
@@ -228,7 +348,10 @@ mod tests {
         let brief = brief(&["1", "2", "3"]);
         assert_eq!(prompt_text(&brief, &[]), "Do it.");
         let text = prompt_text(&brief, &["1".to_owned(), "2".to_owned()]);
-        assert!(text.contains("`1`, `2` are done already") && text.contains("go on with `3`"), "{text}");
+        assert!(
+            text.contains("`1`, `2` are done already") && text.contains("go on with `3`"),
+            "{text}"
+        );
         assert!(text.ends_with("\n\nDo it."), "{text}");
     }
 

@@ -32,9 +32,14 @@ pub(super) fn open_top(scratch: &Path, parts: &[&str]) -> Result<GuardedFolder, 
     let failed = |error: std::io::Error| format!("{}: {error}", scratch.display());
     std::fs::create_dir_all(scratch).map_err(failed)?;
     let real = scratch.canonicalize().map_err(failed)?;
-    let name = user_number().map_or_else(|| "omo-worker".to_owned(), |number| format!("omo-worker-{number}"));
+    let name = user_number().map_or_else(
+        || "omo-worker".to_owned(),
+        |number| format!("omo-worker-{number}"),
+    );
     let top = GuardedFolder::create_below(&real, &[&name]).map_err(|error| error.to_string())?;
-    let Some(real) = (!parts.is_empty()).then(|| top.path().to_owned()) else { return Ok(top) };
+    let Some(real) = (!parts.is_empty()).then(|| top.path().to_owned()) else {
+        return Ok(top);
+    };
     GuardedFolder::create_below(&real, parts).map_err(|error| error.to_string())
 }
 
@@ -55,14 +60,27 @@ impl ScratchFolder {
     /// It cannot be made.
     pub(super) fn create(scratch: &Path) -> Result<Self, String> {
         let top = open_top(scratch, &[])?;
-        let starts = StateLock::take_named(&top, STARTS_LOCK, STARTS_WAIT).map_err(|error| error.to_string())?;
+        let starts = StateLock::take_named(&top, STARTS_LOCK, STARTS_WAIT)
+            .map_err(|error| error.to_string())?;
         set_dead_aside(&top);
-        let name = format!("{START}{}", random_letters(16).map_err(|error| error.to_string())?);
-        let folder = top.empty_and_open(&name).map_err(|error| error.to_string())?;
-        let lock = StateLock::take_named(&folder, OWNER_LOCK, Duration::ZERO).map_err(|error| error.to_string())?;
+        let name = format!(
+            "{START}{}",
+            random_letters(16).map_err(|error| error.to_string())?
+        );
+        let folder = top
+            .empty_and_open(&name)
+            .map_err(|error| error.to_string())?;
+        let lock = StateLock::take_named(&folder, OWNER_LOCK, Duration::ZERO)
+            .map_err(|error| error.to_string())?;
         drop(starts);
         remove_dead(&top);
-        Ok(Self { top, name, folder, lock: Some(lock), is_kept: Cell::new(false) })
+        Ok(Self {
+            top,
+            name,
+            folder,
+            lock: Some(lock),
+            is_kept: Cell::new(false),
+        })
     }
 
     /// Has it stay after this worker: later starts remove it after a week, or once there are many newer ones.
@@ -71,7 +89,9 @@ impl ScratchFolder {
     ///
     /// It cannot be marked.
     pub(super) fn keep(&self) -> Result<(), String> {
-        self.folder.replace(KEPT, b"").map_err(|error| error.to_string())?;
+        self.folder
+            .replace(KEPT, b"")
+            .map_err(|error| error.to_string())?;
         self.is_kept.set(true);
         Ok(())
     }
@@ -82,7 +102,9 @@ impl ScratchFolder {
     ///
     /// The mark cannot be removed.
     pub(super) fn release(&self) -> Result<(), String> {
-        self.folder.remove(KEPT).map_err(|error| error.to_string())?;
+        self.folder
+            .remove(KEPT)
+            .map_err(|error| error.to_string())?;
         self.is_kept.set(false);
         Ok(())
     }
@@ -102,7 +124,9 @@ impl ScratchFolder {
     ///
     /// It cannot be written.
     pub(super) fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, String> {
-        self.folder.replace(name, bytes).map_err(|error| error.to_string())?;
+        self.folder
+            .replace(name, bytes)
+            .map_err(|error| error.to_string())?;
         Ok(self.path().join(name))
     }
 
@@ -112,7 +136,9 @@ impl ScratchFolder {
     ///
     /// It cannot be made.
     pub(super) fn make_folder(&self, name: &str) -> Result<PathBuf, String> {
-        self.folder.empty_folder(name).map_err(|error| error.to_string())?;
+        self.folder
+            .empty_folder(name)
+            .map_err(|error| error.to_string())?;
         Ok(self.path().join(name))
     }
 }
@@ -131,10 +157,15 @@ impl Drop for ScratchFolder {
 fn set_dead_aside(top: &GuardedFolder) {
     let (mut kept, now) = (Vec::new(), env::now().as_millis() / 1_000);
     let set_aside = |name: &str| {
-        let _ = top.rename(name, &format!("{DEAD}{}", name.strip_prefix(START).unwrap_or(name)));
+        let _ = top.rename(
+            name,
+            &format!("{DEAD}{}", name.strip_prefix(START).unwrap_or(name)),
+        );
     };
     for name in top.file_names(START).unwrap_or_default() {
-        let Ok(Some(folder)) = top.open_folder(&name) else { continue };
+        let Ok(Some(folder)) = top.open_folder(&name) else {
+            continue;
+        };
         let is_dead = match StateLock::take_named(&folder, OWNER_LOCK, Duration::ZERO) {
             Ok(_) => true,
             Err(LockError::Busy(_) | LockError::Io(_) | LockError::Folder(_)) => false,
@@ -154,7 +185,10 @@ fn set_dead_aside(top: &GuardedFolder) {
 /// Folders kept no longer, of those that are there with their ages in seconds, the newest first.
 fn outlived(kept: &[(i64, String)]) -> impl Iterator<Item = &str> {
     let is_kept = |place: usize, age: i64| place < MAX_KEPT && age < KEPT_SECONDS;
-    kept.iter().enumerate().filter(move |(place, (age, _))| !is_kept(*place, *age)).map(|(_, (_, name))| name.as_str())
+    kept.iter()
+        .enumerate()
+        .filter(move |(place, (age, _))| !is_kept(*place, *age))
+        .map(|(_, (_, name))| name.as_str())
 }
 
 fn remove_dead(top: &GuardedFolder) {
@@ -218,9 +252,16 @@ mod tests {
         };
         drop(ScratchFolder::create(temp.path()).unwrap());
         assert!(path.exists());
-        let kept = |ages: &[i64]| ages.iter().map(|age| (*age, age.to_string())).collect::<Vec<_>>();
+        let kept = |ages: &[i64]| {
+            ages.iter()
+                .map(|age| (*age, age.to_string()))
+                .collect::<Vec<_>>()
+        };
         let gone = |ages: &[i64]| outlived(&kept(ages)).map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(gone(&[0, KEPT_SECONDS - 1, KEPT_SECONDS]), [KEPT_SECONDS.to_string()]);
+        assert_eq!(
+            gone(&[0, KEPT_SECONDS - 1, KEPT_SECONDS]),
+            [KEPT_SECONDS.to_string()]
+        );
         assert_eq!(gone(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), ["9", "10"]);
     }
 

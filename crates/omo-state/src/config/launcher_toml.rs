@@ -8,11 +8,15 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 const TEXTS: [&str; 13] = [
-    "like", "start", "cancel", "status", "logs", "input", "remote", "host", "options", "image", "omo", "client",
-    "scratch",
+    "like", "start", "cancel", "status", "logs", "input", "remote", "host", "options", "image",
+    "omo", "client", "scratch",
 ];
-const NUMBERS: [(&str, u32); 4] =
-    [("at_once", 1_000), ("queue_minutes", 40_320), ("run_minutes", 10_080), ("poll_seconds", 600)];
+const NUMBERS: [(&str, u32); 4] = [
+    ("at_once", 1_000),
+    ("queue_minutes", 40_320),
+    ("run_minutes", 10_080),
+    ("poll_seconds", 600),
+];
 const MAX_NAME: usize = 40;
 
 /// Settings of one launcher, by name.
@@ -38,7 +42,10 @@ pub struct LauncherTables {
 pub fn read(value: &Spanned<DeValue>) -> LauncherTables {
     let mut read = LauncherTables::default();
     let Some(table) = value.get_ref().as_table() else {
-        read.problems.push((value.span(), "`launcher` must be tables: [launcher.NAME]".to_owned()));
+        read.problems.push((
+            value.span(),
+            "`launcher` must be tables: [launcher.NAME]".to_owned(),
+        ));
         return read;
     };
     for (name, value) in table {
@@ -68,7 +75,10 @@ impl LauncherTables {
     fn read_launcher(&mut self, name: &str, value: &Spanned<DeValue>) -> LauncherTable {
         let mut launcher = LauncherTable::default();
         let Some(table) = value.get_ref().as_table() else {
-            self.problems.push((value.span(), format!("`launcher.{name}` must be a table: [launcher.{name}]")));
+            self.problems.push((
+                value.span(),
+                format!("`launcher.{name}` must be a table: [launcher.{name}]"),
+            ));
             return launcher;
         };
         for (key, value) in table {
@@ -77,18 +87,31 @@ impl LauncherTables {
                 if let Some(text) = value.get_ref().as_str().filter(|text| !text.contains('\0')) {
                     launcher.texts.insert(setting.to_owned(), text.to_owned());
                 } else {
-                    self.problems.push((value.span(), format!("`launcher.{name}.{setting}` must be a text")));
+                    self.problems.push((
+                        value.span(),
+                        format!("`launcher.{name}.{setting}` must be a text"),
+                    ));
                 }
             } else if let Some((_, most)) = NUMBERS.iter().find(|(known, _)| *known == setting) {
-                if let Some(number) = whole_number(value).filter(|number| (1..=*most).contains(number)) {
+                if let Some(number) =
+                    whole_number(value).filter(|number| (1..=*most).contains(number))
+                {
                     launcher.numbers.insert(setting.to_owned(), number);
                 } else {
-                    let message = format!("`launcher.{name}.{setting}` must be a whole number from 1 to {most}");
+                    let message = format!(
+                        "`launcher.{name}.{setting}` must be a whole number from 1 to {most}"
+                    );
                     self.problems.push((value.span(), message));
                 }
             } else {
-                let known: Vec<&str> = TEXTS.into_iter().chain(NUMBERS.map(|(name, _)| name)).collect();
-                let message = format!("`launcher.{name}.{setting}` is not a setting; known are: {}", known.join(", "));
+                let known: Vec<&str> = TEXTS
+                    .into_iter()
+                    .chain(NUMBERS.map(|(name, _)| name))
+                    .collect();
+                let message = format!(
+                    "`launcher.{name}.{setting}` is not a setting; known are: {}",
+                    known.join(", ")
+                );
                 self.problems.push((key.span(), message));
             }
         }
@@ -104,7 +127,10 @@ fn whole_number(value: &Spanned<DeValue>) -> Option<u32> {
 /// Reads a file of such tables alone, as omo itself brings one.
 pub fn parse(text: &str) -> Option<BTreeMap<String, LauncherTable>> {
     let table = DeTable::parse(text).ok()?;
-    let (_, value) = table.get_ref().iter().find(|(name, _)| &**name.get_ref() == "launcher")?;
+    let (_, value) = table
+        .get_ref()
+        .iter()
+        .find(|(name, _)| &**name.get_ref() == "launcher")?;
     let read = read(value);
     read.problems.is_empty().then_some(read.launchers)
 }

@@ -54,7 +54,9 @@ pub struct GuardedFolder {
 /// The folder that keeps the state of a project from being written: the state folder, or the nearest one above it where
 /// there is none. `None` where it can be written, and where there is no such project.
 pub fn unwritable_folder(root: &Path) -> Option<PathBuf> {
-    let folder = STATE_PARTS.iter().fold(root.to_owned(), |folder, part| folder.join(part));
+    let folder = STATE_PARTS
+        .iter()
+        .fold(root.to_owned(), |folder, part| folder.join(part));
     let nearest = folder.ancestors().find(|folder| folder.is_dir())?;
     (nearest.starts_with(root) && !platform::may_write(nearest)).then(|| nearest.to_owned())
 }
@@ -104,7 +106,9 @@ impl GuardedFolder {
 
     fn open_parts(root: &Path, parts: &[&str]) -> Result<Option<Self>, FolderError> {
         match Self::walk(root, parts, |_, _| Ok(())) {
-            Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                Ok(None)
+            }
             result => result.map(Some),
         }
     }
@@ -138,7 +142,9 @@ impl GuardedFolder {
         for part in parts {
             path.push(part);
             prepare(&directory, part).map_err(|error| io_error("create", &path, error))?;
-            directory = directory.inner(part).map_err(|trouble| troubled("open", &path, trouble))?;
+            directory = directory
+                .inner(part)
+                .map_err(|trouble| troubled("open", &path, trouble))?;
         }
         Self { directory, path }.require_ours()
     }
@@ -152,7 +158,10 @@ impl GuardedFolder {
     }
 
     pub(crate) fn project(&self) -> &Path {
-        self.path.ancestors().nth(STATE_PARTS.len()).unwrap_or(&self.path)
+        self.path
+            .ancestors()
+            .nth(STATE_PARTS.len())
+            .unwrap_or(&self.path)
     }
 
     /// Path, for messages.
@@ -167,8 +176,15 @@ impl GuardedFolder {
 
     /// As [`GuardedFolder::read`], from `offset` on, and tells where what was read begins: a file that is
     /// shorter than that was replaced, and is read from its start.
-    pub fn read_from(&self, name: &str, offset: u64, limit: u64) -> Result<Option<(u64, Vec<u8>)>, FolderError> {
-        let Some((file, size)) = self.open_to_read(name)? else { return Ok(None) };
+    pub fn read_from(
+        &self,
+        name: &str,
+        offset: u64,
+        limit: u64,
+    ) -> Result<Option<(u64, Vec<u8>)>, FolderError> {
+        let Some((file, size)) = self.open_to_read(name)? else {
+            return Ok(None);
+        };
         if size > limit {
             return Err(refused(&self.path.join(name), "too large"));
         }
@@ -183,14 +199,19 @@ impl GuardedFolder {
 
     /// The last `most` bytes of a file, however large it is; `None` where there is none.
     pub fn read_end(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, FolderError> {
-        let Some((file, size)) = self.open_to_read(name)? else { return Ok(None) };
+        let Some((file, size)) = self.open_to_read(name)? else {
+            return Ok(None);
+        };
         let start = size.saturating_sub(most);
-        self.read_span(name, file, start..size, size - start).map(Some)
+        self.read_span(name, file, start..size, size - start)
+            .map(Some)
     }
 
     fn open_to_read(&self, name: &str) -> Result<Option<(File, u64)>, FolderError> {
         let file = match self.open_file(name, Purpose::Read) {
-            Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                return Ok(None);
+            }
             result => result?,
         };
         let size = self.check(name, &file)?;
@@ -198,11 +219,22 @@ impl GuardedFolder {
     }
 
     /// Up to `most` bytes from the start of `span`, the expected extent of the file.
-    fn read_span(&self, name: &str, mut file: File, span: Range<u64>, most: u64) -> Result<Vec<u8>, FolderError> {
-        let failed = |source| FolderError::Io { action: "read", path: self.path.join(name), source };
+    fn read_span(
+        &self,
+        name: &str,
+        mut file: File,
+        span: Range<u64>,
+        most: u64,
+    ) -> Result<Vec<u8>, FolderError> {
+        let failed = |source| FolderError::Io {
+            action: "read",
+            path: self.path.join(name),
+            source,
+        };
         let mut bytes = Vec::new();
         // Under a memory limit, this is an error and not the end of the process.
-        let reserved = bytes.try_reserve_exact(usize::try_from(span.end - span.start).unwrap_or(0) + 1);
+        let reserved =
+            bytes.try_reserve_exact(usize::try_from(span.end - span.start).unwrap_or(0) + 1);
         reserved.map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?;
         if span.start > 0 {
             file.seek(SeekFrom::Start(span.start)).map_err(failed)?;
@@ -217,7 +249,9 @@ impl GuardedFolder {
         let temporary = format!("{name}.tmp");
         let file = self.create_file(&temporary)?;
         platform::reserve(&file, bytes.len());
-        self.write_and_place(&temporary, file, &[bytes], || self.directory.rename(&temporary, name))
+        self.write_and_place(&temporary, file, &[bytes], || {
+            self.directory.rename(&temporary, name)
+        })
     }
 
     /// As [`GuardedFolder::replace`], with the pieces of a file that is replaced often. The two change their
@@ -227,7 +261,12 @@ impl GuardedFolder {
     /// A process that reads without the lock may have opened the old one while it had the name. The old
     /// one is only written over when it lost the name so long before `now` that no hook can still be
     /// reading it.
-    pub(crate) fn exchange(&self, name: &str, pieces: &[&[u8]], now: Timestamp) -> Result<(), FolderError> {
+    pub(crate) fn exchange(
+        &self,
+        name: &str,
+        pieces: &[&[u8]],
+        now: Timestamp,
+    ) -> Result<(), FolderError> {
         let old = format!("{name}.old");
         let length = pieces.iter().map(|piece| piece.len()).sum();
         let file = match self.open_unread(&old, name, now) {
@@ -250,7 +289,8 @@ impl GuardedFolder {
     fn open_unread(&self, old: &str, name: &str, now: Timestamp) -> Option<(File, u64)> {
         let written = self.directory.written_at(name)?;
         let since = Timestamp::from_millis(written.checked_mul(1_000)?.checked_add(999)?);
-        now.millis_since(since).filter(|millis| *millis > LONGEST_READ_MILLIS)?;
+        now.millis_since(since)
+            .filter(|millis| *millis > LONGEST_READ_MILLIS)?;
         let file = self.open_file(old, Purpose::Overwrite).ok()?;
         let size = self.check(old, &file).ok()?;
         Some((file, size))
@@ -275,8 +315,17 @@ impl GuardedFolder {
         placed
     }
 
-    fn with_path<T>(&self, action: &'static str, name: &str, result: io::Result<T>) -> Result<T, FolderError> {
-        result.map_err(|source| FolderError::Io { action, path: self.path.join(name), source })
+    fn with_path<T>(
+        &self,
+        action: &'static str,
+        name: &str,
+        result: io::Result<T>,
+    ) -> Result<T, FolderError> {
+        result.map_err(|source| FolderError::Io {
+            action,
+            path: self.path.join(name),
+            source,
+        })
     }
 
     /// Appends to a file; once it holds `rotate_at` bytes it is moved to `NAME.1` first.
@@ -317,7 +366,9 @@ impl GuardedFolder {
     /// Opens a folder in this one; `None` where there is none.
     pub fn open_folder(&self, name: &str) -> Result<Option<Self>, FolderError> {
         match self.opened(name) {
-            Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                Ok(None)
+            }
             result => result.map(Some),
         }
     }
@@ -325,7 +376,9 @@ impl GuardedFolder {
     /// As [`GuardedFolder::open_folder`], with the rights that the folder has.
     pub fn open_inner(&self, name: &str) -> Result<Option<Self>, FolderError> {
         match self.inner(name) {
-            Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                Ok(None)
+            }
             inner => inner?.require_ours().map(Some),
         }
     }
@@ -347,17 +400,28 @@ impl GuardedFolder {
 
     fn inner(&self, name: &str) -> Result<Self, FolderError> {
         let path = self.path.join(name);
-        let directory = self.directory.inner(name).map_err(|trouble| troubled("open", &path, trouble))?;
+        let directory = self
+            .directory
+            .inner(name)
+            .map_err(|trouble| troubled("open", &path, trouble))?;
         Ok(Self { directory, path })
     }
 
     /// Removes a folder with all that is in it; one that is not there is no error. A link goes, and
     /// what it points at stays as it is.
     pub fn remove_folder(&self, name: &str) -> Result<(), FolderError> {
-        match self.directory.remove_folder(name).map_err(|error| error.kind()) {
+        match self
+            .directory
+            .remove_folder(name)
+            .map_err(|error| error.kind())
+        {
             Ok(()) | Err(io::ErrorKind::NotFound) => Ok(()),
             Err(io::ErrorKind::NotADirectory) => self.remove(name),
-            Err(_) => self.with_path("remove", name, std::fs::remove_dir_all(self.path.join(name))),
+            Err(_) => self.with_path(
+                "remove",
+                name,
+                std::fs::remove_dir_all(self.path.join(name)),
+            ),
         }
     }
 
@@ -383,7 +447,10 @@ impl GuardedFolder {
 
     /// The names of the files whose name begins so, sorted.
     pub fn file_names(&self, prefix: &str) -> Result<Vec<String>, FolderError> {
-        let mut names = self.directory.names().map_err(|error| io_error("list", &self.path, error))?;
+        let mut names = self
+            .directory
+            .names()
+            .map_err(|error| io_error("list", &self.path, error))?;
         names.retain(|name| name.starts_with(prefix));
         names.sort();
         Ok(names)
@@ -395,7 +462,9 @@ impl GuardedFolder {
     }
 
     fn open_file(&self, name: &str, purpose: Purpose) -> Result<File, FolderError> {
-        self.directory.open(name, purpose).map_err(|trouble| troubled("open", &self.path.join(name), trouble))
+        self.directory
+            .open(name, purpose)
+            .map_err(|trouble| troubled("open", &self.path.join(name), trouble))
     }
 
     fn check(&self, name: &str, file: &File) -> Result<u64, FolderError> {
@@ -411,9 +480,16 @@ fn troubled(action: &'static str, path: &Path, trouble: Trouble) -> FolderError 
 }
 
 fn io_error(action: &'static str, path: &Path, source: io::Error) -> FolderError {
-    FolderError::Io { action, path: path.to_owned(), source }
+    FolderError::Io {
+        action,
+        path: path.to_owned(),
+        source,
+    }
 }
 
 fn refused(path: &Path, what: &'static str) -> FolderError {
-    FolderError::Refused { path: path.to_owned(), what }
+    FolderError::Refused {
+        path: path.to_owned(),
+        what,
+    }
 }

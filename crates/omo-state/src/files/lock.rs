@@ -57,10 +57,18 @@ impl StateLock {
     }
 
     /// As [`StateLock::take`], of a lock that has a file of its own: it is for something else than the state.
-    pub fn take_named(folder: &GuardedFolder, name: &str, deadline: Duration) -> Result<Self, LockError> {
+    pub fn take_named(
+        folder: &GuardedFolder,
+        name: &str,
+        deadline: Duration,
+    ) -> Result<Self, LockError> {
         let file = folder.open_lock(name)?;
         let start = Instant::now();
-        let longest = if deadline > DEADLINE { COMMAND_PAUSE } else { PAUSE };
+        let longest = if deadline > DEADLINE {
+            COMMAND_PAUSE
+        } else {
+            PAUSE
+        };
         let mut pause = longest.min(Duration::from_micros(200));
         loop {
             match fs2::FileExt::try_lock_exclusive(&file) {

@@ -45,7 +45,9 @@ impl ProjectFile {
     /// The file at this path from the project's top; `None` where that leads out of it, or nowhere.
     pub fn at(root: &Path, path: &str) -> Option<Self> {
         let parts: Vec<_> = Path::new(path).components().collect();
-        let is_plain = parts.iter().all(|part| matches!(part, Component::Normal(_)));
+        let is_plain = parts
+            .iter()
+            .all(|part| matches!(part, Component::Normal(_)));
         let (_, inner) = parts.split_last().filter(|_| is_plain)?;
         let mut folder = root.to_owned();
         let mut folders = Vec::new();
@@ -53,7 +55,11 @@ impl ProjectFile {
             folder.push(part);
             folders.push(folder.clone());
         }
-        Some(Self { root: root.to_owned(), folders, path: root.join(path) })
+        Some(Self {
+            root: root.to_owned(),
+            folders,
+            path: root.join(path),
+        })
     }
 
     /// Full path.
@@ -70,7 +76,8 @@ impl ProjectFile {
                 Some(Kind::Other) => return Err(refused(folder, "is no folder")),
             }
         }
-        regular_file::read(&self.path, limit, Links::Refused).map_err(|what| refused(&self.path, what))
+        regular_file::read(&self.path, limit, Links::Refused)
+            .map_err(|what| refused(&self.path, what))
     }
 
     /// Check of write access that leaves nothing behind.
@@ -90,10 +97,14 @@ impl ProjectFile {
         let probe = deepest.join(".omo-probe");
         let _ = fs::remove_file(&probe);
         // Another process that asks at the same time makes and removes the same file.
-        let is_others = |error: &io::Error| matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound);
+        let is_others = |error: &io::Error| {
+            matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound)
+        };
         for done in [new_file(&probe).map(drop), fs::remove_file(&probe)] {
             match done {
-                Err(source) if !is_others(&source) => return Err(io_error("write in", deepest, source)),
+                Err(source) if !is_others(&source) => {
+                    return Err(io_error("write in", deepest, source));
+                }
                 _ => {}
             }
         }
@@ -108,10 +119,16 @@ impl ProjectFile {
     /// Replaces the content while it is still `before`; `false` where something else has written it
     /// meanwhile, which stays.
     pub fn replace_unchanged(&self, before: &[u8], bytes: &[u8]) -> Result<bool, ProjectFileError> {
-        self.replace_if(bytes, || fs::read(&self.path).is_ok_and(|now| now == before))
+        self.replace_if(bytes, || {
+            fs::read(&self.path).is_ok_and(|now| now == before)
+        })
     }
 
-    fn replace_if(&self, bytes: &[u8], is_meant: impl FnOnce() -> bool) -> Result<bool, ProjectFileError> {
+    fn replace_if(
+        &self,
+        bytes: &[u8],
+        is_meant: impl FnOnce() -> bool,
+    ) -> Result<bool, ProjectFileError> {
         for folder in &self.folders {
             match kind(folder)? {
                 Some(Kind::Folder) => {}
@@ -135,28 +152,39 @@ impl ProjectFile {
         written
     }
 
-    fn write(&self, temporary: &Path, bytes: &[u8], is_meant: impl FnOnce() -> bool) -> Result<bool, ProjectFileError> {
+    fn write(
+        &self,
+        temporary: &Path,
+        bytes: &[u8],
+        is_meant: impl FnOnce() -> bool,
+    ) -> Result<bool, ProjectFileError> {
         // Of a process that was killed.
         let _ = fs::remove_file(temporary);
-        let mut file = new_file(temporary).map_err(|source| io_error("create", temporary, source))?;
+        let mut file =
+            new_file(temporary).map_err(|source| io_error("create", temporary, source))?;
         if let Ok(old) = fs::metadata(&self.path) {
             // A file system without rights keeps none.
             let _ = file.set_permissions(old.permissions());
         }
-        file.write_all(bytes).map_err(|source| io_error("write", temporary, source))?;
-        file.sync_data().map_err(|source| io_error("write", temporary, source))?;
+        file.write_all(bytes)
+            .map_err(|source| io_error("write", temporary, source))?;
+        file.sync_data()
+            .map_err(|source| io_error("write", temporary, source))?;
         // As late as it can be asked.
         if !is_meant() {
             return Ok(false);
         }
-        fs::rename(temporary, &self.path).map_err(|source| io_error("replace", &self.path, source))?;
+        fs::rename(temporary, &self.path)
+            .map_err(|source| io_error("replace", &self.path, source))?;
         Ok(true)
     }
 
     /// Removes the file; no error without one.
     pub fn remove(&self) -> Result<(), ProjectFileError> {
         match fs::remove_file(&self.path) {
-            Err(source) if source.kind() != ErrorKind::NotFound => Err(io_error("remove", &self.path, source)),
+            Err(source) if source.kind() != ErrorKind::NotFound => {
+                Err(io_error("remove", &self.path, source))
+            }
             _ => Ok(()),
         }
     }
@@ -186,11 +214,18 @@ fn kind(path: &Path) -> Result<Option<Kind>, ProjectFileError> {
 }
 
 fn io_error(action: &'static str, path: &Path, source: io::Error) -> ProjectFileError {
-    ProjectFileError::Io { action, path: path.to_owned(), source }
+    ProjectFileError::Io {
+        action,
+        path: path.to_owned(),
+        source,
+    }
 }
 
 fn refused(path: &Path, what: impl Into<String>) -> ProjectFileError {
-    ProjectFileError::Refused { path: path.to_owned(), what: what.into() }
+    ProjectFileError::Refused {
+        path: path.to_owned(),
+        what: what.into(),
+    }
 }
 
 #[cfg(test)]
@@ -203,12 +238,18 @@ mod tests {
         let file = ProjectFile::at(temp.path(), "docs/06-plans/report.md").unwrap();
         assert_eq!(file.read(100).unwrap(), None);
         file.check_writable().unwrap();
-        assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 0, "asking leaves nothing");
+        assert_eq!(
+            fs::read_dir(temp.path()).unwrap().count(),
+            0,
+            "asking leaves nothing"
+        );
         for text in ["one", "two"] {
             file.replace(text.as_bytes()).unwrap();
             assert_eq!(file.read(100).unwrap().unwrap(), text.as_bytes());
         }
-        let names = fs::read_dir(temp.path().join("docs/06-plans")).unwrap().count();
+        let names = fs::read_dir(temp.path().join("docs/06-plans"))
+            .unwrap()
+            .count();
         assert_eq!(names, 1, "nothing but the file");
         assert!(file.read(2).is_err(), "too large");
         file.remove().unwrap();
@@ -220,12 +261,19 @@ mod tests {
     fn what_was_written_meanwhile_stays() {
         let temp = tempfile::tempdir().unwrap();
         let file = ProjectFile::at(temp.path(), "plan.md").unwrap();
-        assert!(!file.replace_unchanged(b"one", b"two").unwrap(), "it is gone");
+        assert!(
+            !file.replace_unchanged(b"one", b"two").unwrap(),
+            "it is gone"
+        );
         file.replace(b"one").unwrap();
         assert!(file.replace_unchanged(b"one", b"two").unwrap());
         assert!(!file.replace_unchanged(b"one", b"three").unwrap());
         assert_eq!(file.read(100).unwrap().unwrap(), b"two");
-        assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 1, "nothing but the file");
+        assert_eq!(
+            fs::read_dir(temp.path()).unwrap().count(),
+            1,
+            "nothing but the file"
+        );
     }
 
     #[test]
@@ -244,7 +292,9 @@ mod tests {
         fs::create_dir_all(&outside).unwrap();
         std::os::unix::fs::symlink(&outside, root.join("docs")).unwrap();
         let file = ProjectFile::at(&root, "docs/x.md").unwrap();
-        assert!(file.replace(b"x").is_err() && file.check_writable().is_err() && file.read(10).is_err());
+        assert!(
+            file.replace(b"x").is_err() && file.check_writable().is_err() && file.read(10).is_err()
+        );
         fs::write(outside.join("y"), "y").unwrap();
         std::os::unix::fs::symlink(outside.join("y"), root.join("y")).unwrap();
         let file = ProjectFile::at(&root, "y").unwrap();

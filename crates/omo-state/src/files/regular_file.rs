@@ -41,11 +41,15 @@ pub fn read(path: &Path, limit: u64, links: Links) -> Result<Option<Vec<u8>>, St
         Ok(Opened::File(file)) => file,
         Ok(Opened::Other) => return Err("is no regular file".to_owned()),
         Ok(Opened::Link) => return Err("is a symbolic link, which omo does not follow".to_owned()),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
         Err(error) => return Err(format!("cannot be opened: {error}")),
     };
     let mut bytes = Vec::new();
-    file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {error}"))?;
+    file.take(limit + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| format!("cannot be read: {error}"))?;
     if bytes.len() as u64 > limit {
         return Err(format!("is larger than {limit} bytes"));
     }

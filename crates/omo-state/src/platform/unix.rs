@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use rustix::fs::{
-    Access, AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, renameat, renameat_with, statat,
-    unlinkat,
+    Access, AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, renameat,
+    renameat_with, statat, unlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
 
@@ -17,10 +17,14 @@ use super::{Links, Opened, Purpose, Trouble};
 
 pub(crate) const PROGRAM_ENDINGS: [&str; 1] = [""];
 
-const TOP: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
+const TOP: OFlags = OFlags::DIRECTORY
+    .union(OFlags::CLOEXEC)
+    .union(OFlags::RDONLY);
 /// `NONBLOCK`, since a FIFO must not make an open wait, and `NOCTTY`, since a terminal must not
 /// become ours.
-const FILE: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+const FILE: OFlags = OFlags::CLOEXEC
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY);
 const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 #[expect(clippy::unnecessary_wraps, reason = "not every system has numbers")]
@@ -34,7 +38,9 @@ pub(crate) struct Directory(OwnedFd);
 impl Directory {
     /// Opens the folder that everything else lies in. Links on the way to it are its user's affair.
     pub(crate) fn top(path: &Path) -> io::Result<Self> {
-        Ok(Self(retry_on_intr(|| rustix::fs::open(path, TOP, Mode::empty()))?))
+        Ok(Self(retry_on_intr(|| {
+            rustix::fs::open(path, TOP, Mode::empty())
+        })?))
     }
 
     pub(crate) fn inner(&self, name: &str) -> Result<Self, Trouble> {
@@ -63,11 +69,18 @@ impl Directory {
     }
 
     pub(crate) fn lacks(&self, name: &str) -> bool {
-        matches!(statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
+        matches!(
+            statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW),
+            Err(Errno::NOENT)
+        )
     }
 
     pub(crate) fn written_at(&self, name: &str) -> Option<i64> {
-        Some(statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).ok()?.st_mtime)
+        Some(
+            statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)
+                .ok()?
+                .st_mtime,
+        )
     }
 
     /// Opens a file in it, readable by its owner alone where it is made.
@@ -116,7 +129,11 @@ impl Directory {
         let mut names = Vec::new();
         for entry in retry_on_intr(|| rustix::fs::Dir::read_from(&self.0))? {
             let entry = entry?;
-            let name = entry.file_name().to_str().ok().filter(|name| !matches!(*name, "." | ".."));
+            let name = entry
+                .file_name()
+                .to_str()
+                .ok()
+                .filter(|name| !matches!(*name, "." | ".."));
             names.extend(name.map(str::to_owned));
         }
         Ok(names)
@@ -153,13 +170,23 @@ pub(crate) fn reserve(file: &File, length: usize) {
 }
 
 pub(crate) fn open_for_reading(path: &Path, links: Links) -> io::Result<Opened> {
-    let more = if links == Links::Followed { OFlags::empty() } else { OFlags::NOFOLLOW };
-    let file = match retry_on_intr(|| rustix::fs::open(path, FILE | OFlags::RDONLY | more, Mode::empty())) {
-        Ok(fd) => File::from(fd),
-        Err(Errno::LOOP) if links == Links::Refused => return Ok(Opened::Link),
-        Err(errno) => return Err(errno.into()),
+    let more = if links == Links::Followed {
+        OFlags::empty()
+    } else {
+        OFlags::NOFOLLOW
     };
-    Ok(if file.metadata()?.is_file() { Opened::File(file) } else { Opened::Other })
+    let file =
+        match retry_on_intr(|| rustix::fs::open(path, FILE | OFlags::RDONLY | more, Mode::empty()))
+        {
+            Ok(fd) => File::from(fd),
+            Err(Errno::LOOP) if links == Links::Refused => return Ok(Opened::Link),
+            Err(errno) => return Err(errno.into()),
+        };
+    Ok(if file.metadata()?.is_file() {
+        Opened::File(file)
+    } else {
+        Opened::Other
+    })
 }
 
 /// Moment of creation of a file or folder. Rust's own library asks for it only where it is linked
@@ -169,7 +196,10 @@ pub(crate) fn made_at(path: &Path) -> Option<SystemTime> {
     use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
     let found = statx(CWD, path, AtFlags::empty(), StatxFlags::BTIME).ok()?;
     let is_known = found.stx_mask & StatxFlags::BTIME.bits() != 0;
-    let since = std::time::Duration::new(u64::try_from(found.stx_btime.tv_sec).ok()?, found.stx_btime.tv_nsec);
+    let since = std::time::Duration::new(
+        u64::try_from(found.stx_btime.tv_sec).ok()?,
+        found.stx_btime.tv_nsec,
+    );
     is_known.then(|| SystemTime::UNIX_EPOCH + since)
 }
 
@@ -188,11 +218,13 @@ pub(crate) fn config_home() -> Option<PathBuf> {
 }
 
 pub(crate) fn state_home() -> Option<PathBuf> {
-    crate::env::path("XDG_STATE_HOME").or_else(|| Some(dirs::home_dir()?.join(".local").join("state")))
+    crate::env::path("XDG_STATE_HOME")
+        .or_else(|| Some(dirs::home_dir()?.join(".local").join("state")))
 }
 
 pub(crate) fn data_home() -> Option<PathBuf> {
-    crate::env::path("XDG_DATA_HOME").or_else(|| Some(dirs::home_dir()?.join(".local").join("share")))
+    crate::env::path("XDG_DATA_HOME")
+        .or_else(|| Some(dirs::home_dir()?.join(".local").join("share")))
 }
 
 pub(crate) fn same_variable(one: &str, other: &str) -> bool {

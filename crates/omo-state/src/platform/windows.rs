@@ -55,7 +55,9 @@ impl Directory {
     /// Holds a folder; `None` where it is a link, or none.
     fn hold(path: PathBuf) -> io::Result<Option<Self>> {
         let mut options = OpenOptions::new();
-        options.read(true).share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE);
+        options
+            .read(true)
+            .share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE);
         options.custom_flags(FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT);
         let held = patiently(|| options.open(&path))?;
         let meta = held.metadata()?;
@@ -70,17 +72,30 @@ impl Directory {
     pub(crate) fn make_private(&self) {}
 
     /// Always true: an owner says little where rights are given by lists.
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "other systems need both")]
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "other systems need both"
+    )]
     pub(crate) fn is_ours(&self) -> io::Result<bool> {
         Ok(true)
     }
 
     pub(crate) fn lacks(&self, name: &str) -> bool {
-        self.path.join(name).symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound)
+        self.path
+            .join(name)
+            .symlink_metadata()
+            .is_err_and(|error| error.kind() == ErrorKind::NotFound)
     }
 
     pub(crate) fn written_at(&self, name: &str) -> Option<i64> {
-        let written = self.path.join(name).symlink_metadata().ok()?.modified().ok()?;
+        let written = self
+            .path
+            .join(name)
+            .symlink_metadata()
+            .ok()?
+            .modified()
+            .ok()?;
         i64::try_from(written.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
     }
 
@@ -95,10 +110,18 @@ impl Directory {
             Purpose::Lock => options.read(true).write(true).create(true).truncate(false),
         };
         options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT);
-        match patiently(|| if path.is_dir() { Err(ErrorKind::IsADirectory.into()) } else { options.open(&path) }) {
+        match patiently(|| {
+            if path.is_dir() {
+                Err(ErrorKind::IsADirectory.into())
+            } else {
+                options.open(&path)
+            }
+        }) {
             Ok(file) if is_link(&file.metadata()?) => Err(Trouble::Refused("a symbolic link")),
             Ok(file) => Ok(file),
-            Err(error) if error.kind() == ErrorKind::IsADirectory => Err(Trouble::Refused("a folder")),
+            Err(error) if error.kind() == ErrorKind::IsADirectory => {
+                Err(Trouble::Refused("a folder"))
+            }
             Err(error) => Err(Trouble::System(error)),
         }
     }
@@ -117,7 +140,9 @@ impl Directory {
         let path = self.path.join(name);
         match patiently(|| fs::remove_file(&path)) {
             // A link to a folder is one that is removed as a folder is.
-            Err(_) if path.symlink_metadata().is_ok_and(|meta| meta.is_symlink()) => fs::remove_dir(&path),
+            Err(_) if path.symlink_metadata().is_ok_and(|meta| meta.is_symlink()) => {
+                fs::remove_dir(&path)
+            }
             removed => removed,
         }
     }
@@ -127,7 +152,11 @@ impl Directory {
     }
 
     /// Has the names in it be on the disk: here the file system sees to that itself.
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "other systems need both")]
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "other systems need both"
+    )]
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(())
     }
@@ -160,7 +189,8 @@ fn patiently<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
 }
 
 fn is_in_the_way(error: &io::Error) -> bool {
-    error.kind() == ErrorKind::PermissionDenied || error.raw_os_error() == Some(ERROR_SHARING_VIOLATION)
+    error.kind() == ErrorKind::PermissionDenied
+        || error.raw_os_error() == Some(ERROR_SHARING_VIOLATION)
 }
 
 pub(crate) fn exchange(_one: &Path, _other: &Path) -> io::Result<()> {
@@ -184,9 +214,15 @@ pub(crate) fn reserve(_file: &File, _length: usize) {}
 
 pub(crate) fn open_for_reading(path: &Path, links: Links) -> io::Result<Opened> {
     let mut options = OpenOptions::new();
-    let more = if links == Links::Followed { 0 } else { FILE_FLAG_OPEN_REPARSE_POINT };
+    let more = if links == Links::Followed {
+        0
+    } else {
+        FILE_FLAG_OPEN_REPARSE_POINT
+    };
     // With it a folder can be opened, and is told from a file that may not be read.
-    options.read(true).custom_flags(FILE_FLAG_BACKUP_SEMANTICS | more);
+    options
+        .read(true)
+        .custom_flags(FILE_FLAG_BACKUP_SEMANTICS | more);
     let file = options.open(path)?;
     // A read from a pipe or a console would wait until another process, or a person, writes to it.
     if !winapi_util::file::typ(&file)?.is_disk() {

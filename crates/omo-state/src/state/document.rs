@@ -65,7 +65,10 @@ impl<'a> StateDocument<'a> {
         // In one pass: the sessions are most of the file. What is of another version may look
         // otherwise, and says so itself.
         let mut document: Self = serde_json::from_str(text).map_err(|error| {
-            JsonObject::parse(text).ok().and_then(|top| too_new(&top)).unwrap_or_else(|| corrupt(&error))
+            JsonObject::parse(text)
+                .ok()
+                .and_then(|top| too_new(&top))
+                .unwrap_or_else(|| corrupt(&error))
         })?;
         document.text = text;
         match document.top.get("version").map(serde_json::from_str) {
@@ -86,17 +89,29 @@ impl<'a> StateDocument<'a> {
     }
 
     /// As [`StateDocument::peek_if_active`], of an entry that is otherwise meant.
-    pub(crate) fn peek_if(bytes: &[u8], id: &SessionId, is_meant: fn(&Session) -> bool) -> Option<Session> {
+    pub(crate) fn peek_if(
+        bytes: &[u8],
+        id: &SessionId,
+        is_meant: fn(&Session) -> bool,
+    ) -> Option<Session> {
         let key = format!("\"{id}\"");
         // Fused: asked once more after its end, a search would begin anew.
         let places = memmem::find_iter(bytes, key.as_bytes()).fuse();
         let mut after = places.filter_map(|at| bytes.get(at + key.len()..));
-        let glimpsed = after.by_ref().take(MAX_PEEKS).filter_map(entry_after_key).find(is_meant);
+        let glimpsed = after
+            .by_ref()
+            .take(MAX_PEEKS)
+            .filter_map(entry_after_key)
+            .find(is_meant);
         // Where the id stands more often than omo writes it, the file is read once as a whole: to
         // look behind each of a hundred thousand would take minutes.
         glimpsed.or_else(|| {
             after.next()?;
-            StateDocument::parse(bytes).ok()?.session(id).ok()?.filter(is_meant)
+            StateDocument::parse(bytes)
+                .ok()?
+                .session(id)
+                .ok()?
+                .filter(is_meant)
         })
     }
 
@@ -113,8 +128,17 @@ impl<'a> StateDocument<'a> {
 
     /// Entries with their ids. An entry whose key is no session id is left out.
     pub fn sessions(&self) -> Vec<(SessionId, Result<Session, DocumentError>)> {
-        let ids = self.sessions.iter().filter_map(|(id, raw)| Some((SessionId::parse(id).ok()?, raw)));
-        ids.map(|(id, raw)| (id, entry(raw).map_err(|error| DocumentError::CorruptEntry(error.to_string())))).collect()
+        let ids = self
+            .sessions
+            .iter()
+            .filter_map(|(id, raw)| Some((SessionId::parse(id).ok()?, raw)));
+        ids.map(|(id, raw)| {
+            (
+                id,
+                entry(raw).map_err(|error| DocumentError::CorruptEntry(error.to_string())),
+            )
+        })
+        .collect()
     }
 
     /// Writes one session's entry over the old one, whose unknown fields stay.
@@ -128,11 +152,16 @@ impl<'a> StateDocument<'a> {
             _ => new,
         };
         if merged.len() > MAX_ENTRY_BYTES {
-            return Err(Error::custom(format_args!("the entry would be larger than {MAX_ENTRY_BYTES} bytes")));
+            return Err(Error::custom(format_args!(
+                "the entry would be larger than {MAX_ENTRY_BYTES} bytes"
+            )));
         }
         self.complete();
         self.edit = match (&self.edit, self.sessions.get_as_written(id.as_str())) {
-            (DocumentEdit::Nothing, Some(old)) => DocumentEdit::Entry { old, new: merged.clone() },
+            (DocumentEdit::Nothing, Some(old)) => DocumentEdit::Entry {
+                old,
+                new: merged.clone(),
+            },
             _ => DocumentEdit::Rewritten,
         };
         self.sessions.set(id.as_str(), merged);
@@ -154,7 +183,9 @@ impl<'a> StateDocument<'a> {
             if !may_be_old(raw, &times, now) {
                 return true;
             }
-            let updated = serde_json::from_str::<UpdatedAt>(raw).ok().and_then(|entry| entry.updated_at);
+            let updated = serde_json::from_str::<UpdatedAt>(raw)
+                .ok()
+                .and_then(|entry| entry.updated_at);
             let age = updated.and_then(|at| now.millis_since(at)).unwrap_or(0);
             id == keep.as_str() || age <= RETENTION_MILLIS
         });
@@ -171,7 +202,11 @@ impl<'a> StateDocument<'a> {
                 // An entry is a part of the text that it was read from.
                 let start = (old.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
                 let (before, after) = (self.text.get(..start), self.text.get(start + old.len()..));
-                [before.unwrap_or_default().into(), new.into(), after.unwrap_or_default().into()]
+                [
+                    before.unwrap_or_default().into(),
+                    new.into(),
+                    after.unwrap_or_default().into(),
+                ]
             }
             DocumentEdit::Nothing | DocumentEdit::Rewritten => {
                 [self.rewritten().into(), Cow::default(), Cow::default()]
@@ -181,14 +216,18 @@ impl<'a> StateDocument<'a> {
 
     fn rewritten(&self) -> String {
         const SEPARATOR: &str = ",\n";
-        let mut json = String::with_capacity(self.top.json_len(SEPARATOR) + self.sessions.json_len(SEPARATOR) + 1);
-        self.top.write_json(&mut json, SEPARATOR, |json, name, value| {
-            if name == SESSIONS {
-                self.sessions.write_json(json, SEPARATOR, |json, _, entry| json.push_str(entry));
-            } else {
-                json.push_str(value);
-            }
-        });
+        let mut json = String::with_capacity(
+            self.top.json_len(SEPARATOR) + self.sessions.json_len(SEPARATOR) + 1,
+        );
+        self.top
+            .write_json(&mut json, SEPARATOR, |json, name, value| {
+                if name == SESSIONS {
+                    self.sessions
+                        .write_json(json, SEPARATOR, |json, _, entry| json.push_str(entry));
+                } else {
+                    json.push_str(value);
+                }
+            });
         json.push('\n');
         json
     }
@@ -210,19 +249,30 @@ fn too_new(top: &JsonObject<'_>) -> Option<DocumentError> {
 }
 
 fn entry_after_key(bytes: &[u8]) -> Option<Session> {
-    let value = bytes.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+    let value = bytes
+        .trim_ascii_start()
+        .strip_prefix(b":")?
+        .trim_ascii_start();
     value.starts_with(b"{").then_some(())?;
     let value = value.get(..MAX_ENTRY_BYTES).unwrap_or(value);
-    serde_json::Deserializer::from_slice(value).into_iter::<Session>().next()?.ok()
+    serde_json::Deserializer::from_slice(value)
+        .into_iter::<Session>()
+        .next()?
+        .ok()
 }
 
 /// A time in an entry that may be too old, by its bytes: of fifty sessions, few need a closer look.
 fn may_be_old(raw: &str, times: &memmem::Finder<'_>, now: Timestamp) -> bool {
     let is_old = |at: usize| {
-        let value =
-            raw.get(at + UPDATED_AT.len()..).unwrap_or_default().trim_start_matches([' ', ':', '\t', '\n', '\r', '"']);
+        let value = raw
+            .get(at + UPDATED_AT.len()..)
+            .unwrap_or_default()
+            .trim_start_matches([' ', ':', '\t', '\n', '\r', '"']);
         let time = value.split('"').next().and_then(Timestamp::parse);
-        time.is_none_or(|time| now.millis_since(time).is_some_and(|age| age > RETENTION_MILLIS))
+        time.is_none_or(|time| {
+            now.millis_since(time)
+                .is_some_and(|age| age > RETENTION_MILLIS)
+        })
     };
     times.find_iter(raw.as_bytes()).any(is_old)
 }
@@ -230,7 +280,9 @@ fn may_be_old(raw: &str, times: &memmem::Finder<'_>, now: Timestamp) -> bool {
 /// An entry must be an object: serde would take a list for a struct.
 fn entry(raw: &str) -> serde_json::Result<Session> {
     if raw.len() > MAX_ENTRY_BYTES {
-        return Err(Error::custom(format_args!("it is larger than {MAX_ENTRY_BYTES} bytes")));
+        return Err(Error::custom(format_args!(
+            "it is larger than {MAX_ENTRY_BYTES} bytes"
+        )));
     }
     JsonObject::parse(raw)?;
     serde_json::from_str(raw)
@@ -244,12 +296,17 @@ impl<'de: 'a, 'a> Deserialize<'de> for StateDocument<'a> {
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("an object")
             }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<StateDocument<'de>, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<StateDocument<'de>, A::Error> {
                 let mut document = StateDocument::default();
                 let mut has_sessions = false;
                 while let Some(MemberKey(key)) = map.next_key()? {
                     if key == SESSIONS {
-                        document.sessions = map.next_value::<Option<JsonObject<'de>>>()?.unwrap_or_default();
+                        document.sessions = map
+                            .next_value::<Option<JsonObject<'de>>>()?
+                            .unwrap_or_default();
                         // Keeps the member's place among the others.
                         if !std::mem::replace(&mut has_sessions, true) {
                             document.top.set(SESSIONS, String::new());
@@ -292,40 +349,76 @@ mod tests {
     fn other_sessions_and_unknown_fields_travel_byte_for_byte() {
         let other = r#"{"ulw" : {"enabled":true, "stopBlocks":3.0e0},"\u00fc":[ 1 ]}"#;
         let ours = r#"{"ulw":{"enabled":false,"future":{"x": 1}},"later":[ {"name":"tests"} ]}"#;
-        let text = format!(r#"{{"version":1,"later": true,"sessions":{{"a":{ours},"b":{other}}}}}"#);
+        let text =
+            format!(r#"{{"version":1,"later": true,"sessions":{{"a":{ours},"b":{other}}}}}"#);
         let mut document = StateDocument::parse(text.as_bytes()).unwrap();
         document.set(&id("a"), &armed()).unwrap();
         let written = document.pieces().concat();
         document.set(&id("c"), &Session::default()).unwrap();
         let rewritten = document.pieces().concat();
-        for kept in [other, r#""later":"#, r#""future":{"x": 1}"#, r#""later":[ {"name":"tests"} ]"#] {
+        for kept in [
+            other,
+            r#""later":"#,
+            r#""future":{"x": 1}"#,
+            r#""later":[ {"name":"tests"} ]"#,
+        ] {
             assert!(written.contains(kept), "{kept} in {written}");
             assert!(rewritten.contains(kept), "{kept} in {rewritten}");
         }
         for text in [&written, &rewritten] {
-            assert!(StateDocument::parse(text.as_bytes()).unwrap().session(&id("a")).unwrap().unwrap().is_armed());
+            assert!(
+                StateDocument::parse(text.as_bytes())
+                    .unwrap()
+                    .session(&id("a"))
+                    .unwrap()
+                    .unwrap()
+                    .is_armed()
+            );
         }
         assert_eq!(written.split(ours).count(), 1, "the old entry is gone");
-        assert!(text.split(ours).all(|around| written.contains(around)), "all around it is as it was");
+        assert!(
+            text.split(ours).all(|around| written.contains(around)),
+            "all around it is as it was"
+        );
     }
 
     #[test]
     fn what_is_no_state_is_corrupt_and_what_is_newer_is_not_ours() {
-        for text in
-            ["", " ", "[]", "null", "garbage", "{", r#"{"sessions":[]}"#, r#"{"version":"x"}"#, r#"{"version":-1}"#]
-        {
+        for text in [
+            "",
+            " ",
+            "[]",
+            "null",
+            "garbage",
+            "{",
+            r#"{"sessions":[]}"#,
+            r#"{"version":"x"}"#,
+            r#"{"version":-1}"#,
+        ] {
             let error = StateDocument::parse(text.as_bytes()).unwrap_err();
-            assert!(matches!(error, DocumentError::Corrupt(_)), "{text}: {error}");
+            assert!(
+                matches!(error, DocumentError::Corrupt(_)),
+                "{text}: {error}"
+            );
         }
-        assert!(matches!(StateDocument::parse(b"{\"sessions\":{}}\xff"), Err(DocumentError::Corrupt(_))));
-        assert_eq!(StateDocument::parse(br#"{"version":2,"sessions":9}"#).unwrap_err(), DocumentError::TooNew(2));
+        assert!(matches!(
+            StateDocument::parse(b"{\"sessions\":{}}\xff"),
+            Err(DocumentError::Corrupt(_))
+        ));
+        assert_eq!(
+            StateDocument::parse(br#"{"version":2,"sessions":9}"#).unwrap_err(),
+            DocumentError::TooNew(2)
+        );
     }
 
     #[test]
     fn older_and_oddly_written_files_are_read() {
-        for text in
-            ["{}", "{\r\n\"sessions\": {\r\n}\r\n}", "\u{feff}{\"version\":1}", r#"{"version":0,"sessions":null}"#]
-        {
+        for text in [
+            "{}",
+            "{\r\n\"sessions\": {\r\n}\r\n}",
+            "\u{feff}{\"version\":1}",
+            r#"{"version":0,"sessions":null}"#,
+        ] {
             let document = StateDocument::parse(text.as_bytes()).unwrap();
             assert_eq!(document.session(&id("a")).unwrap(), None, "{text}");
         }
@@ -333,10 +426,21 @@ mod tests {
 
     #[test]
     fn a_bad_entry_harms_only_its_own_session() {
-        for bad in [r#"{"ulw":{"stopBlocks":"abc"}}"#, "[]", "1", r#"{"ulw":{"enabled":3}}"#] {
+        for bad in [
+            r#"{"ulw":{"stopBlocks":"abc"}}"#,
+            "[]",
+            "1",
+            r#"{"ulw":{"enabled":3}}"#,
+        ] {
             let text = format!(r#"{{"sessions":{{"a":{bad},"b":{{"ulw":{{"enabled":true}}}}}}}}"#);
             let document = StateDocument::parse(text.as_bytes()).unwrap();
-            assert!(matches!(document.session(&id("a")), Err(DocumentError::CorruptEntry(_))), "{bad}");
+            assert!(
+                matches!(
+                    document.session(&id("a")),
+                    Err(DocumentError::CorruptEntry(_))
+                ),
+                "{bad}"
+            );
             assert!(document.session(&id("b")).unwrap().unwrap().is_armed());
         }
     }
@@ -344,24 +448,49 @@ mod tests {
     #[test]
     fn an_armed_session_is_found_wherever_its_id_stands_as_well() {
         let entry = r#""a":{"ulw":{"enabled":true}}"#;
-        let own = |before: usize| format!(r#"{{"x":[{}0],"sessions":{{{entry}}}}}"#, r#"{"a":{}},"#.repeat(before));
+        let own = |before: usize| {
+            format!(
+                r#"{{"x":[{}0],"sessions":{{{entry}}}}}"#,
+                r#"{"a":{}},"#.repeat(before)
+            )
+        };
         for before in [0, 1, MAX_PEEKS - 1, MAX_PEEKS, MAX_PEEKS + 1, 1_000] {
-            assert!(StateDocument::peek_if_active(own(before).as_bytes(), &id("a")).is_some(), "{before}");
+            assert!(
+                StateDocument::peek_if_active(own(before).as_bytes(), &id("a")).is_some(),
+                "{before}"
+            );
             let other = own(before).replace("true", "false");
-            assert!(StateDocument::peek_if_active(other.as_bytes(), &id("a")).is_none(), "{before}");
+            assert!(
+                StateDocument::peek_if_active(other.as_bytes(), &id("a")).is_none(),
+                "{before}"
+            );
         }
     }
 
     #[test]
     fn an_entry_that_is_too_large_is_none() {
-        let entry = |length: usize| format!(r#"{{"ulw":{{"enabled":true}},"x":"{}"}}"#, "y".repeat(length));
+        let entry = |length: usize| {
+            format!(
+                r#"{{"ulw":{{"enabled":true}},"x":"{}"}}"#,
+                "y".repeat(length)
+            )
+        };
         let around = entry(0).len();
-        for (length, is_one) in [(MAX_ENTRY_BYTES - around, true), (MAX_ENTRY_BYTES - around + 1, false)] {
+        for (length, is_one) in [
+            (MAX_ENTRY_BYTES - around, true),
+            (MAX_ENTRY_BYTES - around + 1, false),
+        ] {
             let text = format!(r#"{{"sessions":{{"a":{}}}}}"#, entry(length));
             let mut document = StateDocument::parse(text.as_bytes()).unwrap();
             assert_eq!(document.session(&id("a")).is_ok(), is_one);
-            assert_eq!(StateDocument::peek_if_active(text.as_bytes(), &id("a")).is_some(), is_one);
-            assert!(document.set(&id("a"), &armed()).is_err(), "with more it would be too large");
+            assert_eq!(
+                StateDocument::peek_if_active(text.as_bytes(), &id("a")).is_some(),
+                is_one
+            );
+            assert!(
+                document.set(&id("a"), &armed()).is_err(),
+                "with more it would be too large"
+            );
         }
     }
 
@@ -371,7 +500,10 @@ mod tests {
             "old":{"updatedAt":"2026-01-01T00:00:00Z"},"young":{"updatedAt":"2026-01-08T00:00:01Z"},
             "mine":{"updatedAt":"2020-01-01T00:00:00Z"},"timeless":{},"odd":7}}"#;
         let mut document = StateDocument::parse(text.as_bytes()).unwrap();
-        document.prune(&id("mine"), Timestamp::parse("2026-01-09T00:00:00Z").unwrap());
+        document.prune(
+            &id("mine"),
+            Timestamp::parse("2026-01-09T00:00:00Z").unwrap(),
+        );
         let left: Vec<&str> = document.sessions.iter().map(|(id, _)| id).collect();
         assert_eq!(left, ["young", "mine", "timeless", "odd"]);
     }

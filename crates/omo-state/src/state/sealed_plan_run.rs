@@ -36,8 +36,14 @@ pub fn set(
 ) -> Result<(), PlanRunError> {
     let key = SealKey::load(options.state_home)?;
     state::update(folder, id, options, |session| {
-        let before = session.plan_run.as_ref().filter(|run| is_sealed(&key, id, run));
-        let new = PlanRun { updated_at: Some(options.now), ..run.bounded().following(before) };
+        let before = session
+            .plan_run
+            .as_ref()
+            .filter(|run| is_sealed(&key, id, run));
+        let new = PlanRun {
+            updated_at: Some(options.now),
+            ..run.bounded().following(before)
+        };
         if before.is_some_and(|before| before.has_same_content(&new)) {
             return ((), EntryChange::Keep);
         }
@@ -55,42 +61,92 @@ pub fn clear(
     options: StateUpdateOptions<'_>,
 ) -> Result<(), StateError> {
     state::update(folder, id, options, |session| {
-        let is_meant = session.plan_run.as_ref().is_some_and(|known| known.id == run);
+        let is_meant = session
+            .plan_run
+            .as_ref()
+            .is_some_and(|known| known.id == run);
         if is_meant {
             session.plan_run = None;
         }
-        ((), if is_meant { EntryChange::Write } else { EntryChange::Keep })
+        (
+            (),
+            if is_meant {
+                EntryChange::Write
+            } else {
+                EntryChange::Keep
+            },
+        )
     })?;
     Ok(())
 }
 
 /// The plan run of a session, read without the lock; `None` where there is none of omo's own.
-pub fn read(root: &Path, id: &SessionId, state_home: Option<&Path>) -> Result<Option<PlanRun>, StateError> {
+pub fn read(
+    root: &Path,
+    id: &SessionId,
+    state_home: Option<&Path>,
+) -> Result<Option<PlanRun>, StateError> {
     let session = state::peek(root, id)?;
-    Ok(session.as_ref().and_then(|session| authentic_run(session, id, state_home)).cloned())
+    Ok(session
+        .as_ref()
+        .and_then(|session| authentic_run(session, id, state_home))
+        .cloned())
 }
 
 /// The plan run of an entry, where it is omo's own. The key is only asked for where there is one.
-pub fn authentic_run<'a>(session: &'a Session, id: &SessionId, state_home: Option<&Path>) -> Option<&'a PlanRun> {
+pub fn authentic_run<'a>(
+    session: &'a Session,
+    id: &SessionId,
+    state_home: Option<&Path>,
+) -> Option<&'a PlanRun> {
     let run = session.plan_run.as_ref()?;
-    SealKey::load(state_home).is_ok_and(|key| is_sealed(&key, id, run)).then_some(run)
+    SealKey::load(state_home)
+        .is_ok_and(|key| is_sealed(&key, id, run))
+        .then_some(run)
 }
 
 /// Notes in an entry that a person has written a prompt, where its plan run may go on and is omo's own.
-pub fn note_prompt(session: &mut Session, id: &SessionId, state_home: Option<&Path>, now: Timestamp) -> EntryChange {
+pub fn note_prompt(
+    session: &mut Session,
+    id: &SessionId,
+    state_home: Option<&Path>,
+    now: Timestamp,
+) -> EntryChange {
     let Some(run) = authentic_run(session, id, state_home).filter(|run| run.can_resume()) else {
         return EntryChange::Keep;
     };
-    let Ok(key) = SealKey::load(state_home) else { return EntryChange::Keep };
-    session.plan_run = Some(with_seal(&key, id, PlanRun { prompt_at: Some(now), ..run.clone() }));
+    let Ok(key) = SealKey::load(state_home) else {
+        return EntryChange::Keep;
+    };
+    session.plan_run = Some(with_seal(
+        &key,
+        id,
+        PlanRun {
+            prompt_at: Some(now),
+            ..run.clone()
+        },
+    ));
     EntryChange::Write
 }
 
 /// Takes what an entry's plan run has come to that its user was not told, where it is omo's own: it is there once.
-pub fn take_untold(session: &mut Session, id: &SessionId, state_home: Option<&Path>) -> Option<PlanRun> {
+pub fn take_untold(
+    session: &mut Session,
+    id: &SessionId,
+    state_home: Option<&Path>,
+) -> Option<PlanRun> {
     let run = session.plan_run.as_ref().filter(|run| run.is_untold())?;
-    let key = SealKey::load(state_home).ok().filter(|key| is_sealed(key, id, run))?;
-    let told = with_seal(&key, id, PlanRun { is_untold: Some(false), ..run.clone() });
+    let key = SealKey::load(state_home)
+        .ok()
+        .filter(|key| is_sealed(key, id, run))?;
+    let told = with_seal(
+        &key,
+        id,
+        PlanRun {
+            is_untold: Some(false),
+            ..run.clone()
+        },
+    );
     session.plan_run.replace(told)
 }
 
@@ -103,8 +159,13 @@ pub fn take_arguments(
     options: StateUpdateOptions<'_>,
 ) -> Result<Option<String>, StateError> {
     let (arguments, _lock) = state::update(folder, id, options, |session| {
-        match session.typed_command.take_if(|command| command.name == name) {
-            Some(command) if command.is_recent(name, options.now) => (Some(command.arguments), EntryChange::Write),
+        match session
+            .typed_command
+            .take_if(|command| command.name == name)
+        {
+            Some(command) if command.is_recent(name, options.now) => {
+                (Some(command.arguments), EntryChange::Write)
+            }
             Some(_) => (None, EntryChange::Write),
             None => (None, EntryChange::Keep),
         }
@@ -127,12 +188,21 @@ fn with_seal(key: &SealKey, id: &SessionId, run: PlanRun) -> PlanRun {
 }
 
 fn is_sealed(key: &SealKey, id: &SessionId, run: &PlanRun) -> bool {
-    run.seal.as_deref().is_some_and(|seal| key.is_mac(&sealed_bytes(id, run), seal))
+    run.seal
+        .as_deref()
+        .is_some_and(|seal| key.is_mac(&sealed_bytes(id, run), seal))
 }
 
 /// Sealed bytes, with a prefix that nothing else under the same key has.
 fn sealed_bytes(id: &SessionId, run: &PlanRun) -> Vec<u8> {
-    let content = ("omo plan run 1", id.as_str(), PlanRun { seal: None, ..run.clone() });
+    let content = (
+        "omo plan run 1",
+        id.as_str(),
+        PlanRun {
+            seal: None,
+            ..run.clone()
+        },
+    );
     serde_json::to_vec(&content).unwrap_or_default()
 }
 
@@ -155,7 +225,11 @@ mod tests {
         fn new() -> Self {
             let temp = tempfile::tempdir().unwrap();
             let folder = GuardedFolder::create_state(temp.path()).unwrap();
-            Self { temp, folder, id: SessionId::parse("a").unwrap() }
+            Self {
+                temp,
+                folder,
+                id: SessionId::parse("a").unwrap(),
+            }
         }
 
         fn options(&self, millis: i64) -> StateUpdateOptions<'_> {
@@ -169,7 +243,10 @@ mod tests {
         }
 
         fn change(&self, change: impl FnOnce(&mut Session) -> EntryChange) {
-            state::update(&self.folder, &self.id, self.options(5), |session| ((), change(session))).unwrap();
+            state::update(&self.folder, &self.id, self.options(5), |session| {
+                ((), change(session))
+            })
+            .unwrap();
         }
 
         fn read(&self) -> Option<PlanRun> {
@@ -202,11 +279,26 @@ mod tests {
         assert_eq!(place.read(), None);
         set(&place.folder, &place.id, run(), place.options(1)).unwrap();
         place.note(7);
-        set(&place.folder, &place.id, PlanRun { passed: 1, ..run() }, place.options(9)).unwrap();
+        set(
+            &place.folder,
+            &place.id,
+            PlanRun { passed: 1, ..run() },
+            place.options(9),
+        )
+        .unwrap();
         let read = place.read().unwrap();
-        assert_eq!((read.passed, read.prompt_at), (1, Some(Timestamp::from_millis(7))));
+        assert_eq!(
+            (read.passed, read.prompt_at),
+            (1, Some(Timestamp::from_millis(7)))
+        );
         let before = place.file();
-        set(&place.folder, &place.id, PlanRun { passed: 1, ..run() }, place.options(99)).unwrap();
+        set(
+            &place.folder,
+            &place.id,
+            PlanRun { passed: 1, ..run() },
+            place.options(99),
+        )
+        .unwrap();
         assert_eq!(place.file(), before, "nothing new was said");
         clear(&place.folder, &place.id, "r-2", place.options(99)).unwrap();
         assert_eq!(place.file(), before, "another run is meant");
@@ -219,7 +311,9 @@ mod tests {
         type Forgery = fn(&mut PlanRun);
         let table: [(&str, Forgery); 6] = [
             ("a count", |run| run.passed = 7),
-            ("a prompt", |run| run.prompt_at = Some(Timestamp::from_millis(9))),
+            ("a prompt", |run| {
+                run.prompt_at = Some(Timestamp::from_millis(9))
+            }),
             ("an end", |run| run.ended = Some("complete".to_owned())),
             ("a question", |run| run.waits = Some("go on?".to_owned())),
             ("what is to be told", |run| run.is_untold = Some(true)),
@@ -237,7 +331,11 @@ mod tests {
             place.note(7);
             assert_eq!(place.file(), before, "{what}");
             set(&place.folder, &place.id, run(), place.options(3)).unwrap();
-            assert_eq!(place.read().unwrap().prompt_at, None, "{what}: nothing of it is taken over");
+            assert_eq!(
+                place.read().unwrap().prompt_at,
+                None,
+                "{what}: nothing of it is taken over"
+            );
         }
     }
 
@@ -247,24 +345,42 @@ mod tests {
         set(&place.folder, &place.id, run(), place.options(1)).unwrap();
         let session = state::peek(place.temp.path(), &place.id).unwrap().unwrap();
         assert!(authentic_run(&session, &place.id, Some(place.temp.path())).is_some());
-        assert!(authentic_run(&session, &SessionId::parse("b").unwrap(), Some(place.temp.path())).is_none());
-        assert!(authentic_run(&session, &place.id, Some(&place.temp.path().join("other"))).is_none());
+        assert!(
+            authentic_run(
+                &session,
+                &SessionId::parse("b").unwrap(),
+                Some(place.temp.path())
+            )
+            .is_none()
+        );
+        assert!(
+            authentic_run(&session, &place.id, Some(&place.temp.path().join("other"))).is_none()
+        );
         assert!(authentic_run(&session, &place.id, None).is_none());
     }
 
     #[test]
     fn the_seal_of_a_run_lends_nothing_to_what_a_verdict_rests_on() {
         let place = Fixture::new();
-        let check =
-            omo_core::check::session_check::Check::new(None, "true", omo_core::check::session_check::CheckOrigin::User)
-                .unwrap();
-        let forged = serde_json::json!({"sessions": {"a": {"ulw": {"enabled": true}, "gates": [check]}}});
-        place.folder.replace(state::FILE, forged.to_string().as_bytes()).unwrap();
+        let check = omo_core::check::session_check::Check::new(
+            None,
+            "true",
+            omo_core::check::session_check::CheckOrigin::User,
+        )
+        .unwrap();
+        let forged =
+            serde_json::json!({"sessions": {"a": {"ulw": {"enabled": true}, "gates": [check]}}});
+        place
+            .folder
+            .replace(state::FILE, forged.to_string().as_bytes())
+            .unwrap();
         set(&place.folder, &place.id, run(), place.options(1)).unwrap();
         let session = state::peek(place.temp.path(), &place.id).unwrap().unwrap();
         assert!(authentic_run(&session, &place.id, Some(place.temp.path())).is_some());
         assert!(
-            !SealKey::load(Some(place.temp.path())).unwrap().holds(&place.id, &session),
+            !SealKey::load(Some(place.temp.path()))
+                .unwrap()
+                .holds(&place.id, &session),
             "the checks are not omo's own"
         );
     }
@@ -276,16 +392,26 @@ mod tests {
             let mut taken = None;
             place.change(|session| {
                 taken = take_untold(session, &place.id, Some(place.temp.path()));
-                if taken.is_some() { EntryChange::Write } else { EntryChange::Keep }
+                if taken.is_some() {
+                    EntryChange::Write
+                } else {
+                    EntryChange::Keep
+                }
             });
             taken.and_then(|run| run.ended)
         };
-        let ended = || PlanRun { ended: Some("complete".to_owned()), ..run() };
+        let ended = || PlanRun {
+            ended: Some("complete".to_owned()),
+            ..run()
+        };
         set(&place.folder, &place.id, run(), place.options(1)).unwrap();
         assert_eq!(take(), None);
         set(&place.folder, &place.id, ended(), place.options(2)).unwrap();
         assert_eq!(take().as_deref(), Some("complete"));
-        assert_eq!((take(), place.read().unwrap().ended.as_deref()), (None, Some("complete")));
+        assert_eq!(
+            (take(), place.read().unwrap().ended.as_deref()),
+            (None, Some("complete"))
+        );
         set(&place.folder, &place.id, ended(), place.options(3)).unwrap();
         assert_eq!(take(), None, "it was told");
         place.change(|session| {
@@ -298,8 +424,16 @@ mod tests {
     #[test]
     fn an_ended_run_notes_no_prompt() {
         let place = Fixture::new();
-        set(&place.folder, &place.id, PlanRun { ended: Some("complete".to_owned()), ..run() }, place.options(1))
-            .unwrap();
+        set(
+            &place.folder,
+            &place.id,
+            PlanRun {
+                ended: Some("complete".to_owned()),
+                ..run()
+            },
+            place.options(1),
+        )
+        .unwrap();
         let before = place.file();
         place.note(7);
         assert_eq!(place.file(), before);
@@ -308,10 +442,12 @@ mod tests {
     #[test]
     fn arguments_are_taken_once_by_their_own_command_and_while_they_are_new() {
         let place = Fixture::new();
-        let take =
-            |name: &str, millis: i64| take_arguments(&place.folder, &place.id, name, place.options(millis)).unwrap();
+        let take = |name: &str, millis: i64| {
+            take_arguments(&place.folder, &place.id, name, place.options(millis)).unwrap()
+        };
         let keep = || {
-            let command = TypedCommand::to_keep("execute-plan", "a; b $(c)", Timestamp::from_millis(10));
+            let command =
+                TypedCommand::to_keep("execute-plan", "a; b $(c)", Timestamp::from_millis(10));
             place.change(|session| keep_arguments(session, command));
         };
         assert_eq!(take("execute-plan", 10), None);
@@ -320,7 +456,11 @@ mod tests {
         assert_eq!(take("execute-plan", 11).as_deref(), Some("a; b $(c)"));
         assert_eq!(take("execute-plan", 11), None, "they are there once");
         keep();
-        assert_eq!(take("execute-plan", 11 + ARGUMENTS_KEPT_MILLIS), None, "too old");
+        assert_eq!(
+            take("execute-plan", 11 + ARGUMENTS_KEPT_MILLIS),
+            None,
+            "too old"
+        );
         assert_eq!(take("execute-plan", 11), None, "what is too old is gone");
     }
 }

@@ -27,22 +27,35 @@ pub struct AgentReport {
 
 /// Reports of one kind of agent since the offset `from`, in order.
 pub fn read_agent_reports(path: &Path, from: u64, agent: &str) -> Vec<AgentReport> {
-    let Some(chunk) = Chunk::read(path, from) else { return Vec::new() };
+    let Some(chunk) = Chunk::read(path, from) else {
+        return Vec::new();
+    };
     let calls: Vec<String> = chunk
         .lines_with(b"subagent_type")
         .filter_map(RawLine::parse)
         .filter(TranscriptLine::is_of_the_model)
         .flat_map(|line| line.agent_calls(agent))
         .collect();
-    let candidates = [b"toolUseResult".as_slice(), b"task-notification"].map(|needle| chunk.lines_with(needle));
+    let candidates =
+        [b"toolUseResult".as_slice(), b"task-notification"].map(|needle| chunk.lines_with(needle));
     let mut lines: Vec<_> = candidates.into_iter().flatten().collect();
     lines.sort_by_key(|line| line.offset);
     lines.dedup_by_key(|line| line.offset);
     let report = |line: TranscriptLine| {
-        let (text, agent) = line.completed_agent(agent).or_else(|| line.notice(&calls))?;
-        Some(AgentReport { at: line.time(), text, agent })
+        let (text, agent) = line
+            .completed_agent(agent)
+            .or_else(|| line.notice(&calls))?;
+        Some(AgentReport {
+            at: line.time(),
+            text,
+            agent,
+        })
     };
-    lines.into_iter().filter_map(RawLine::parse).filter_map(report).collect()
+    lines
+        .into_iter()
+        .filter_map(RawLine::parse)
+        .filter_map(report)
+        .collect()
 }
 
 impl TranscriptLine<'_> {
@@ -51,14 +64,21 @@ impl TranscriptLine<'_> {
         struct Start {
             subagent_type: String,
         }
-        let starts_it = |call: &Block| call.input().is_some_and(|start: Start| start.subagent_type == agent);
+        let starts_it = |call: &Block| {
+            call.input()
+                .is_some_and(|start: Start| start.subagent_type == agent)
+        };
         let is_it = |call: &Block| matches!(call.name, "Agent" | "Task") && starts_it(call);
-        self.calls().filter(is_it).map(|call| call.id.to_owned()).collect()
+        self.calls()
+            .filter(is_it)
+            .map(|call| call.id.to_owned())
+            .collect()
     }
 
     fn completed_agent(&self, agent: &str) -> Option<(String, Option<String>)> {
         let result: AgentResult = self.tool_result()?;
-        let counts = result.status.as_deref() == Some("completed") && result.agent_type.as_deref() == Some(agent);
+        let counts = result.status.as_deref() == Some("completed")
+            && result.agent_type.as_deref() == Some(agent);
         counts.then(|| (result.text(), result.agent_id))
     }
 
@@ -78,11 +98,25 @@ impl TranscriptLine<'_> {
 }
 
 fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
-    text.split_once(open)?.1.split_once(close).map(|(inner, _)| inner)
+    text.split_once(open)?
+        .1
+        .split_once(close)
+        .map(|(inner, _)| inner)
 }
 
 fn unescaped(text: &str) -> String {
     // The ampersand last, or `&amp;lt;` would become a bracket.
-    let pairs = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&apos;", "'"), ("&amp;", "&")];
-    pairs.iter().fold(text.to_owned(), |text, (escaped, plain)| text.replace(escaped, plain))
+    let pairs = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+        ("&apos;", "'"),
+        ("&amp;", "&"),
+    ];
+    pairs
+        .iter()
+        .fold(text.to_owned(), |text, (escaped, plain)| {
+            text.replace(escaped, plain)
+        })
 }

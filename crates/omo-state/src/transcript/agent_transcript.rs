@@ -37,30 +37,48 @@ pub struct AgentStart {
 
 /// The transcript of an agent of a session; `None` for what is no id of an agent.
 pub fn agent_transcript_path(session: &Path, id: &str) -> Option<PathBuf> {
-    let is_id = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
-    is_id.then(|| session.with_extension("").join(format!("subagents/agent-{id}.jsonl")))
+    let is_id = !id.is_empty()
+        && id
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    is_id.then(|| {
+        session
+            .with_extension("")
+            .join(format!("subagents/agent-{id}.jsonl"))
+    })
 }
 
 /// Input of an agent, from its own transcript; empty without one.
 pub fn read_agent_start(agent: &Path) -> AgentStart {
     let mut given = AgentStart::default();
     let mut calls = BTreeMap::new();
-    let is_whole = each_line(agent, 0, &[b"user", b"queued_command", b"tool_use", b"attachment"], |line| {
-        calls.extend(line.reads());
-        given.reads.extend(line.results().into_iter().filter_map(|(id, text)| Some((calls.remove(&id)?, text))));
-        if let Some(hook) = line.intervention() {
-            // Text that a hook added has a line of its own beside that of its command.
-            if hook.command.is_some() || !given.hooks.iter().any(|known| known.event == hook.event) {
-                given.hooks.push(hook);
+    let is_whole = each_line(
+        agent,
+        0,
+        &[b"user", b"queued_command", b"tool_use", b"attachment"],
+        |line| {
+            calls.extend(line.reads());
+            given.reads.extend(
+                line.results()
+                    .into_iter()
+                    .filter_map(|(id, text)| Some((calls.remove(&id)?, text))),
+            );
+            if let Some(hook) = line.intervention() {
+                // Text that a hook added has a line of its own beside that of its command.
+                if hook.command.is_some()
+                    || !given.hooks.iter().any(|known| known.event == hook.event)
+                {
+                    given.hooks.push(hook);
+                }
             }
-        }
-        let Some(prompt) = line.prompt() else { return };
-        if given.prompts.is_empty() {
-            given.began = line.time();
-            given.cwd = line.cwd.as_deref().map(PathBuf::from);
-        }
-        given.prompts.push(prompt);
-    });
+            let Some(prompt) = line.prompt() else { return };
+            if given.prompts.is_empty() {
+                given.began = line.time();
+                given.cwd = line.cwd.as_deref().map(PathBuf::from);
+            }
+            given.prompts.push(prompt);
+        },
+    );
     if !is_whole {
         // An unread part may hold another prompt.
         given.prompts.push(String::new());
@@ -93,7 +111,9 @@ pub fn is_isolated(agent: &Path) -> Option<bool> {
     let file = regular_file::open(&agent.with_extension("meta.json")).ok()??;
     file.take(MAX_META_BYTES).read_to_end(&mut bytes).ok()?;
     let meta = serde_json::from_slice::<Meta>(&bytes);
-    Some(meta.map_or(true, |meta| meta.parent_agent_id.is_some() || meta.worktree_path.is_some()))
+    Some(meta.map_or(true, |meta| {
+        meta.parent_agent_id.is_some() || meta.worktree_path.is_some()
+    }))
 }
 
 /// Attachments of hooks whose words no model reads.
@@ -107,7 +127,10 @@ const SILENT_HOOKS: [&str; 5] = [
 
 fn intervenes(answer: &Value) -> bool {
     let changes = |name: &String| name == "additionalContext" || name.starts_with("updated");
-    let own = answer.as_object().into_iter().chain(answer.get("hookSpecificOutput").and_then(Value::as_object));
+    let own = answer
+        .as_object()
+        .into_iter()
+        .chain(answer.get("hookSpecificOutput").and_then(Value::as_object));
     own.flat_map(|fields| fields.keys()).any(changes)
 }
 
@@ -115,7 +138,10 @@ impl TranscriptLine<'_> {
     /// Prompt in this line; `None` for a tool or the client itself.
     fn prompt(&self) -> Option<String> {
         if self.kind == "attachment" {
-            return self.attachment().filter(|it| it.kind == "queued_command").map(|it| it.queued_prompt());
+            return self
+                .attachment()
+                .filter(|it| it.kind == "queued_command")
+                .map(|it| it.queued_prompt());
         }
         if self.kind != "user" || self.is_compact_summary {
             return None;
@@ -123,8 +149,11 @@ impl TranscriptLine<'_> {
         match self.content()? {
             Content::Text(text) => Some(text),
             Content::Blocks(blocks) => {
-                let texts: Vec<String> =
-                    blocks.into_iter().filter(|block| block.kind == "text").filter_map(|block| block.text).collect();
+                let texts: Vec<String> = blocks
+                    .into_iter()
+                    .filter(|block| block.kind == "text")
+                    .filter_map(|block| block.text)
+                    .collect();
                 (!texts.is_empty()).then(|| texts.join("\n"))
             }
         }
@@ -133,24 +162,49 @@ impl TranscriptLine<'_> {
     fn agent_starts(&self) -> Vec<(String, AgentCall)> {
         let call = |call: Block| {
             let input: Value = call.input()?;
-            let given = input.as_object()?.iter().filter(|(_, value)| !value.is_null());
-            Some((call.id.to_owned(), AgentCall { options: given.map(|(name, _)| name.clone()).collect() }))
+            let given = input
+                .as_object()?
+                .iter()
+                .filter(|(_, value)| !value.is_null());
+            Some((
+                call.id.to_owned(),
+                AgentCall {
+                    options: given.map(|(name, _)| name.clone()).collect(),
+                },
+            ))
         };
-        let calls = self.calls().filter(|call| self.is_of_the_model() && matches!(call.name, "Agent" | "Task"));
+        let calls = self
+            .calls()
+            .filter(|call| self.is_of_the_model() && matches!(call.name, "Agent" | "Task"));
         calls.filter_map(call).collect()
     }
 
     /// The paths that the tool `Read` is called with in a line of the model, by the ids of the calls.
     fn reads(&self) -> Vec<(String, PathBuf)> {
-        let read =
-            |call: Block| Some((call.id.to_owned(), PathBuf::from(call.input::<Value>()?.get("file_path")?.as_str()?)));
-        self.calls().filter(|call| self.kind == "assistant" && call.name == "Read").filter_map(read).collect()
+        let read = |call: Block| {
+            Some((
+                call.id.to_owned(),
+                PathBuf::from(call.input::<Value>()?.get("file_path")?.as_str()?),
+            ))
+        };
+        self.calls()
+            .filter(|call| self.kind == "assistant" && call.name == "Read")
+            .filter_map(read)
+            .collect()
     }
 
     fn results(&self) -> Vec<(String, String)> {
-        let blocks = if self.kind == "user" { self.blocks() } else { Vec::new() };
+        let blocks = if self.kind == "user" {
+            self.blocks()
+        } else {
+            Vec::new()
+        };
         let result = |block: Block| Some((block.tool_use_id.to_owned(), block.result_text()?));
-        blocks.into_iter().filter(|block| !block.tool_use_id.is_empty()).filter_map(result).collect()
+        blocks
+            .into_iter()
+            .filter(|block| !block.tool_use_id.is_empty())
+            .filter_map(result)
+            .collect()
     }
 
     fn intervention(&self) -> Option<HookIntervention> {
@@ -160,12 +214,23 @@ impl TranscriptLine<'_> {
             kind => kind.contains("hook") && !SILENT_HOOKS.contains(&kind),
         };
         let event = ran.hook_event.unwrap_or_default().to_owned();
-        is_one.then_some(HookIntervention { event, command: ran.command() })
+        is_one.then_some(HookIntervention {
+            event,
+            command: ran.command(),
+        })
     }
 
     fn result_of(&self, agent: &str) -> Option<String> {
         let result: AgentResult = self.tool_result()?;
-        let blocks = if result.agent_id.as_deref() == Some(agent) { self.blocks() } else { Vec::new() };
-        blocks.iter().map(|block| block.tool_use_id).find(|id| !id.is_empty()).map(str::to_owned)
+        let blocks = if result.agent_id.as_deref() == Some(agent) {
+            self.blocks()
+        } else {
+            Vec::new()
+        };
+        blocks
+            .iter()
+            .map(|block| block.tool_use_id)
+            .find(|id| !id.is_empty())
+            .map(str::to_owned)
     }
 }

@@ -143,12 +143,22 @@ impl<'a> TranscriptLine<'a> {
             #[serde(borrow)]
             content: &'a RawValue,
         }
-        let content = serde_json::from_str::<Message>(self.message?.get()).ok()?.content.get();
+        let content = serde_json::from_str::<Message>(self.message?.get())
+            .ok()?
+            .content
+            .get();
         // A block of another shape keeps its place: some lines count by their only block.
-        let blocks =
-            |raws: Vec<&'a RawValue>| raws.into_iter().map(|raw| parse(Some(raw)).unwrap_or_default()).collect();
+        let blocks = |raws: Vec<&'a RawValue>| {
+            raws.into_iter()
+                .map(|raw| parse(Some(raw)).unwrap_or_default())
+                .collect()
+        };
         let text = || serde_json::from_str(content).ok().map(Content::Text);
-        serde_json::from_str(content).ok().map(blocks).map(Content::Blocks).or_else(text)
+        serde_json::from_str(content)
+            .ok()
+            .map(blocks)
+            .map(Content::Blocks)
+            .or_else(text)
     }
 
     pub(super) fn blocks(&self) -> Vec<Block<'a>> {
@@ -159,7 +169,9 @@ impl<'a> TranscriptLine<'a> {
     }
 
     pub(super) fn calls(&self) -> impl Iterator<Item = Block<'a>> {
-        self.blocks().into_iter().filter(|block| block.kind == "tool_use")
+        self.blocks()
+            .into_iter()
+            .filter(|block| block.kind == "tool_use")
     }
 
     pub(super) fn attachment(&self) -> Option<Attachment<'a>> {
@@ -182,8 +194,11 @@ impl<'a> TranscriptLine<'a> {
         struct Permission {
             source: String,
         }
-        let is_user = |known: Option<Permission>| known.is_some_and(|known| known.source.starts_with("user_"));
-        self.permission_decision.is_none_or(|raw| is_user(parse(Some(raw))))
+        let is_user = |known: Option<Permission>| {
+            known.is_some_and(|known| known.source.starts_with("user_"))
+        };
+        self.permission_decision
+            .is_none_or(|raw| is_user(parse(Some(raw))))
     }
 
     pub(super) fn notification(&self) -> Option<String> {
@@ -191,8 +206,14 @@ impl<'a> TranscriptLine<'a> {
         struct Origin<'a> {
             kind: &'a str,
         }
-        let origin: Origin = parse(self.origin.filter(|_| self.is_to_the_model() && self.tool_use_result.is_none()))?;
-        match self.content().filter(|_| origin.kind == "task-notification")? {
+        let origin: Origin = parse(
+            self.origin
+                .filter(|_| self.is_to_the_model() && self.tool_use_result.is_none()),
+        )?;
+        match self
+            .content()
+            .filter(|_| origin.kind == "task-notification")?
+        {
             Content::Text(text) => Some(text.strip_prefix("<task-notification>")?.to_owned()),
             Content::Blocks(_) => None,
         }
@@ -203,19 +224,30 @@ impl<'a> TranscriptLine<'a> {
     }
 
     pub(super) fn says_prompt_too_long(&self) -> bool {
-        let too_long = |block: &Block| block.text.as_deref().is_some_and(|text| text.starts_with("Prompt is too long"));
+        let too_long = |block: &Block| {
+            block
+                .text
+                .as_deref()
+                .is_some_and(|text| text.starts_with("Prompt is too long"))
+        };
         self.is_api_error_message && self.blocks().iter().any(too_long)
     }
 
     pub(super) fn interruption(&self) -> Interruption {
-        self.time().map_or(Interruption::AtSomeTime, Interruption::At)
+        self.time()
+            .map_or(Interruption::AtSomeTime, Interruption::At)
     }
 
     /// Line of the client for Esc: one block with exactly these words, and no `tool_result`.
     pub(super) fn is_interruption(&self) -> bool {
         let words = |block: &Block| {
             let text = block.text.as_deref();
-            matches!(text, Some("[Request interrupted by user]" | "[Request interrupted by user for tool use]"))
+            matches!(
+                text,
+                Some(
+                    "[Request interrupted by user]" | "[Request interrupted by user for tool use]"
+                )
+            )
         };
         let own = self.is_to_the_model() && self.tool_use_result.is_none();
         own && matches!(&*self.blocks(), [block] if words(block))
@@ -223,7 +255,9 @@ impl<'a> TranscriptLine<'a> {
 
     pub(super) fn is_cancelled_stop(&self) -> bool {
         let cancelled = |it: Attachment| {
-            it.kind == "hook_cancelled" && it.hook_event == Some("Stop") && !it.timed_out.unwrap_or_default()
+            it.kind == "hook_cancelled"
+                && it.hook_event == Some("Stop")
+                && !it.timed_out.unwrap_or_default()
         };
         self.attachment().is_some_and(cancelled)
     }
@@ -235,7 +269,8 @@ impl<'a> TranscriptLine<'a> {
             "hook_additional_context" => says(it.content),
             _ => false,
         };
-        self.attachment().is_some_and(|it| it.hook_event == Some("Stop") && is_block(it))
+        self.attachment()
+            .is_some_and(|it| it.hook_event == Some("Stop") && is_block(it))
     }
 
     /// Contract from a hook. The same words from another source do not count.
@@ -243,7 +278,11 @@ impl<'a> TranscriptLine<'a> {
         let contract = |it: Attachment| {
             let from_hook = matches!(it.kind, "hook_success" | "hook_additional_context");
             let told = matches!(it.hook_event, Some("UserPromptSubmit" | "SessionStart"));
-            from_hook && told && it.content.is_some_and(|raw| raw.get().contains(CONTRACT_MARK))
+            from_hook
+                && told
+                && it
+                    .content
+                    .is_some_and(|raw| raw.get().contains(CONTRACT_MARK))
         };
         self.attachment().is_some_and(contract)
     }
@@ -269,7 +308,9 @@ impl Attachment<'_> {
     }
 
     pub(super) fn queued_prompt(&self) -> String {
-        string(self.prompt).or_else(|| self.prompt.map(ToString::to_string)).unwrap_or_default()
+        string(self.prompt)
+            .or_else(|| self.prompt.map(ToString::to_string))
+            .unwrap_or_default()
     }
 }
 
@@ -290,7 +331,14 @@ fn string(raw: Option<&RawValue>) -> Option<String> {
 fn text_of(content: &RawValue) -> String {
     let blocks: Option<Vec<Value>> = parse(Some(content));
     let texts = |blocks: Vec<Value>| {
-        blocks.iter().filter_map(|block| block.get("text")?.as_str()).collect::<Vec<_>>().join("\n")
+        blocks
+            .iter()
+            .filter_map(|block| block.get("text")?.as_str())
+            .collect::<Vec<_>>()
+            .join("\n")
     };
-    blocks.map(texts).or_else(|| string(Some(content))).unwrap_or_default()
+    blocks
+        .map(texts)
+        .or_else(|| string(Some(content)))
+        .unwrap_or_default()
 }

@@ -33,25 +33,41 @@ const MAX_DEPTH: usize = 5;
 const MAX_FILES: usize = 5_000;
 
 /// A prompt that a model has scheduled, or a change of the client's list just now.
-pub fn is_scheduled_prompt(prompt: &str, transcript: Option<&Path>, folders: &[&Path], now: Timestamp) -> bool {
-    folders.iter().any(|folder| is_listed(prompt, &folder.join(LIST), now))
-        || transcript.and_then(Path::parent).is_some_and(|folder| is_called_for(prompt, folder))
+pub fn is_scheduled_prompt(
+    prompt: &str,
+    transcript: Option<&Path>,
+    folders: &[&Path],
+    now: Timestamp,
+) -> bool {
+    folders
+        .iter()
+        .any(|folder| is_listed(prompt, &folder.join(LIST), now))
+        || transcript
+            .and_then(Path::parent)
+            .is_some_and(|folder| is_called_for(prompt, folder))
 }
 
 /// A prompt in the client's list, or a list that was changed just now: a prompt scheduled once is
 /// gone from it already.
 fn is_listed(prompt: &str, list: &Path, now: Timestamp) -> bool {
-    let Ok(Some(mut file)) = regular_file::open(list) else { return false };
+    let Ok(Some(mut file)) = regular_file::open(list) else {
+        return false;
+    };
     let changed = file.metadata().and_then(|found| found.modified()).ok();
-    let changed =
-        changed.and_then(|at| i64::try_from(at.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_millis()).ok());
+    let changed = changed.and_then(|at| {
+        i64::try_from(at.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_millis()).ok()
+    });
     let is_new = changed.is_some_and(|at| now.as_millis().abs_diff(at) <= JUST_NOW_MILLIS);
     let mut text = Vec::new();
-    let read = file.by_ref().take(MAX_LIST_BYTES + 1).read_to_end(&mut text);
+    let read = file
+        .by_ref()
+        .take(MAX_LIST_BYTES + 1)
+        .read_to_end(&mut text);
     let is_too_large = text.len() as u64 > MAX_LIST_BYTES;
     is_new
         || is_too_large
-        || read.is_ok() && serde_json::from_slice(&text).is_ok_and(|list: Value| has_prompt(&list, prompt))
+        || read.is_ok()
+            && serde_json::from_slice(&text).is_ok_and(|list: Value| has_prompt(&list, prompt))
 }
 
 /// A `prompt` with this text anywhere in a value.
@@ -59,7 +75,8 @@ fn has_prompt(value: &Value, prompt: &str) -> bool {
     match value {
         Value::Array(values) => values.iter().any(|value| has_prompt(value, prompt)),
         Value::Object(fields) => fields.iter().any(|(name, value)| {
-            (name == "prompt" && value.as_str().is_some_and(|text| is_same(text, prompt))) || has_prompt(value, prompt)
+            (name == "prompt" && value.as_str().is_some_and(|text| is_same(text, prompt)))
+                || has_prompt(value, prompt)
         }),
         _ => false,
     }
@@ -72,10 +89,15 @@ fn is_called_for(prompt: &str, folder: &Path) -> bool {
     find_transcripts(folder, MAX_DEPTH, &mut files);
     files.sort_unstable_by(|one, other| other.cmp(one));
     // The client may have changed white space, and so only the first word is searched for.
-    let Ok(word) = serde_json::to_string(prompt.split_whitespace().next().unwrap_or_default()) else { return false };
+    let Ok(word) = serde_json::to_string(prompt.split_whitespace().next().unwrap_or_default())
+    else {
+        return false;
+    };
     let word = word.trim_matches('"').as_bytes();
     let mut left = MAX_TRANSCRIPT_BYTES;
-    files.into_iter().any(|(_, path)| ScheduleSigns::read(&path, &mut left, word, prompt).hold())
+    files
+        .into_iter()
+        .any(|(_, path)| ScheduleSigns::read(&path, &mut left, word, prompt).hold())
 }
 
 #[derive(Default)]
@@ -94,21 +116,34 @@ impl ScheduleSigns {
         let mut signs = Self::default();
         each_line(path, length - read, &[word, FIRE.as_bytes()], |line| {
             signs.is_called_for |= line.calls_with(prompt);
-            signs.queued.extend(line.queues(prompt).filter(|_| signs.queued.len() < MAX_TIMES));
-            signs.fires.extend(line.fires().filter(|_| signs.fires.len() < MAX_TIMES));
+            signs.queued.extend(
+                line.queues(prompt)
+                    .filter(|_| signs.queued.len() < MAX_TIMES),
+            );
+            signs
+                .fires
+                .extend(line.fires().filter(|_| signs.fires.len() < MAX_TIMES));
         });
         signs
     }
 
     fn hold(&self) -> bool {
-        let is_near = |at: &Timestamp, other: &Timestamp| at.as_millis().abs_diff(other.as_millis()) <= NEAR_MILLIS;
-        self.is_called_for || self.queued.iter().any(|at| self.fires.iter().any(|fire| is_near(at, fire)))
+        let is_near = |at: &Timestamp, other: &Timestamp| {
+            at.as_millis().abs_diff(other.as_millis()) <= NEAR_MILLIS
+        };
+        self.is_called_for
+            || self
+                .queued
+                .iter()
+                .any(|at| self.fires.iter().any(|fire| is_near(at, fire)))
     }
 }
 
 fn find_transcripts(folder: &Path, depth: usize, files: &mut Vec<(SystemTime, PathBuf)>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let Ok(found) = entry.metadata() else { continue };
+        let Ok(found) = entry.metadata() else {
+            continue;
+        };
         let path = entry.path();
         if files.len() >= MAX_FILES {
             return;
@@ -124,9 +159,15 @@ impl TranscriptLine<'_> {
     /// `true` where a model, or an agent of it, schedules this prompt: by `CronCreate`, `ScheduleWakeup`, and what may come
     /// beside them.
     fn calls_with(&self, prompt: &str) -> bool {
-        let schedules = |call: &Block| ["Cron", "Schedule"].iter().any(|part| call.name.contains(part));
+        let schedules = |call: &Block| {
+            ["Cron", "Schedule"]
+                .iter()
+                .any(|part| call.name.contains(part))
+        };
         self.kind == "assistant"
-            && self.calls().any(|call| schedules(&call) && call.input().is_some_and(|input| has_prompt(&input, prompt)))
+            && self.calls().any(|call| {
+                schedules(&call) && call.input().is_some_and(|input| has_prompt(&input, prompt))
+            })
     }
 
     fn fires(&self) -> Option<Timestamp> {
@@ -155,20 +196,39 @@ mod tests {
 
     #[test]
     fn a_prompt_that_a_model_scheduled_is_known_wherever_it_did_so() {
-        for path in ["s.jsonl", "t.jsonl", "s/subagents/agent-1.jsonl", "s/subagents/workflows/w/agent-2.jsonl"] {
+        for path in [
+            "s.jsonl",
+            "t.jsonl",
+            "s/subagents/agent-1.jsonl",
+            "s/subagents/workflows/w/agent-2.jsonl",
+        ] {
             let temp = tempfile::tempdir().unwrap();
             let file = temp.path().join(path);
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(temp.path().join("s.jsonl"), "{\"type\":\"user\"}\n").unwrap();
-            let ask = |prompt: &str| is_scheduled_prompt(prompt, Some(&temp.path().join("s.jsonl")), &[], now());
+            let ask = |prompt: &str| {
+                is_scheduled_prompt(prompt, Some(&temp.path().join("s.jsonl")), &[], now())
+            };
             for (text, is_known) in [
                 (CALL.to_owned(), true),
-                (format!("{{}}\n{}\n{{\"type\":\n", CALL.replace("ScheduleWakeup", "CronCreate")), true),
+                (
+                    format!(
+                        "{{}}\n{}\n{{\"type\":\n",
+                        CALL.replace("ScheduleWakeup", "CronCreate")
+                    ),
+                    true,
+                ),
                 (CALL.replace("remove ", "remove\\n\\n "), true),
                 (format!("{QUEUED}\n{DUE}\n"), true),
-                (format!("{}\n{CALL}\n{}", " ".repeat(3 << 20), "x\n".repeat(3 << 19)), true),
+                (
+                    format!("{}\n{CALL}\n{}", " ".repeat(3 << 20), "x\n".repeat(3 << 19)),
+                    true,
+                ),
                 (QUEUED.to_owned(), false),
-                (format!("{QUEUED}\n{}\n", DUE.replace("04.860", "05.865")), false),
+                (
+                    format!("{QUEUED}\n{}\n", DUE.replace("04.860", "05.865")),
+                    false,
+                ),
                 (CALL.replace("ScheduleWakeup", "Agent"), false),
                 (CALL.replace("assistant", "user"), false),
                 (CALL.replace("tool_use", "text"), false),
@@ -179,7 +239,12 @@ mod tests {
                 assert!(!ask("/omo:check remove \"b\""));
             }
         }
-        assert!(!is_scheduled_prompt(PROMPT, Some(Path::new("/nowhere/s.jsonl")), &[], now()));
+        assert!(!is_scheduled_prompt(
+            PROMPT,
+            Some(Path::new("/nowhere/s.jsonl")),
+            &[],
+            now()
+        ));
     }
 
     #[test]
@@ -187,7 +252,11 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         fs::create_dir(temp.path().join(".claude")).unwrap();
         let list = temp.path().join(LIST);
-        fs::write(&list, r#"{"tasks":[{"cron":"* * * * *","prompt":"ulw it"}]}"#).unwrap();
+        fs::write(
+            &list,
+            r#"{"tasks":[{"cron":"* * * * *","prompt":"ulw it"}]}"#,
+        )
+        .unwrap();
         let later = Timestamp::from_millis(now().as_millis() + 60_000);
         let ask = |prompt, now| is_scheduled_prompt(prompt, None, &[temp.path()], now);
         assert!(ask("ulw it\n", later) && !ask("ulw", later));

@@ -13,19 +13,35 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Adds what a transcript has noted since it was read last. What is older than the run does not count, and a transcript
 /// that was replaced is counted anew.
 pub fn count_tokens(path: &Path, known: &TokenUse, since: Option<Timestamp>) -> TokenUse {
-    let Some(chunk) = Chunk::read_at_most(path, known.offset, MAX_BYTES) else { return known.clone() };
-    let mut counted = if chunk.start < known.offset { TokenUse::default() } else { known.clone() };
+    let Some(chunk) = Chunk::read_at_most(path, known.offset, MAX_BYTES) else {
+        return known.clone();
+    };
+    let mut counted = if chunk.start < known.offset {
+        TokenUse::default()
+    } else {
+        known.clone()
+    };
     // A message has a line for each of its blocks, and each notes the usage so far.
     let mut messages = BTreeMap::from([(counted.message.clone(), counted.of_message)]);
-    let lines = chunk.lines_with(b"\"usage\"").filter(|line| !line.bytes.starts_with(COPY));
-    for line in lines.filter_map(RawLine::parse).filter(|line| line.time() >= since) {
-        let Some((message, tokens)) = line.usage() else { continue };
+    let lines = chunk
+        .lines_with(b"\"usage\"")
+        .filter(|line| !line.bytes.starts_with(COPY));
+    for line in lines
+        .filter_map(RawLine::parse)
+        .filter(|line| line.time() >= since)
+    {
+        let Some((message, tokens)) = line.usage() else {
+            continue;
+        };
         let before = messages.get(message).copied().unwrap_or_default();
         counted.used = counted.used.saturating_add(tokens.saturating_sub(before));
         messages.insert(message.to_owned(), tokens.max(before));
         (counted.message, counted.of_message) = (message.to_owned(), tokens.max(before));
     }
-    TokenUse { offset: chunk.start + chunk.bytes.len() as u64, ..counted }
+    TokenUse {
+        offset: chunk.start + chunk.bytes.len() as u64,
+        ..counted
+    }
 }
 
 #[cfg(test)]
@@ -48,21 +64,44 @@ mod tests {
         let path = folder.path().join("t.jsonl");
         let usage = "{\"input_tokens\":10,\"cache_creation_input_tokens\":5,\"cache_read_input_tokens\":9000,\"output_tokens\":1}";
         let more = usage.replace("\"output_tokens\":1", "\"output_tokens\":4");
-        let copy = format!("{{\"type\":\"api-request\",\"x\":{}", line("c", "03", usage));
-        let text = [line("old", "01", usage), line("a", "03", usage), copy, line("a", "03", &more)].concat();
+        let copy = format!(
+            "{{\"type\":\"api-request\",\"x\":{}",
+            line("c", "03", usage)
+        );
+        let text = [
+            line("old", "01", usage),
+            line("a", "03", usage),
+            copy,
+            line("a", "03", &more),
+        ]
+        .concat();
         fs::write(&path, format!("{text}{{\"type\":\"assi")).unwrap();
         let since = Timestamp::parse("2026-01-01T00:00:02Z");
         let first = count_tokens(&path, &TokenUse::default(), since);
-        assert_eq!((first.used, first.offset, &*first.message), (19, text.len() as u64, "a"));
+        assert_eq!(
+            (first.used, first.offset, &*first.message),
+            (19, text.len() as u64, "a")
+        );
         assert_eq!(count_tokens(&path, &first, since), first);
-        let text = [text, line("a", "03", &more.replace(":4}", ":6}")), line("b", "04", usage)].concat();
+        let text = [
+            text,
+            line("a", "03", &more.replace(":4}", ":6}")),
+            line("b", "04", usage),
+        ]
+        .concat();
         fs::write(&path, &text).unwrap();
         let second = count_tokens(&path, &first, since);
-        assert_eq!((second.used, second.offset), (19 + 2 + 16, text.len() as u64));
+        assert_eq!(
+            (second.used, second.offset),
+            (19 + 2 + 16, text.len() as u64)
+        );
         // Another file in its place.
         fs::write(&path, line("z", "05", usage)).unwrap();
         assert_eq!(count_tokens(&path, &second, since).used, 16);
-        assert_eq!(count_tokens(&folder.path().join("none"), &second, since), second);
+        assert_eq!(
+            count_tokens(&folder.path().join("none"), &second, since),
+            second
+        );
     }
 
     #[test]
@@ -70,12 +109,27 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");
         let mut file = fs::File::create(&path).unwrap();
-        for usage in ["{}", "[]", "null", "{\"input_tokens\":-1}", "{\"input_tokens\":1e99}", "\"usage\""] {
+        for usage in [
+            "{}",
+            "[]",
+            "null",
+            "{\"input_tokens\":-1}",
+            "{\"input_tokens\":1e99}",
+            "\"usage\"",
+        ] {
             file.write_all(line("m", "03", usage).as_bytes()).unwrap();
         }
         assert_eq!(count_tokens(&path, &TokenUse::default(), None).used, 0);
         let most = format!("{{\"input_tokens\":{0},\"output_tokens\":{0}}}", u64::MAX);
-        file.write_all([line("m", "03", &most), line("n", "03", &most)].concat().as_bytes()).unwrap();
-        assert_eq!(count_tokens(&path, &TokenUse::default(), None).used, u64::MAX);
+        file.write_all(
+            [line("m", "03", &most), line("n", "03", &most)]
+                .concat()
+                .as_bytes(),
+        )
+        .unwrap();
+        assert_eq!(
+            count_tokens(&path, &TokenUse::default(), None).used,
+            u64::MAX
+        );
     }
 }

@@ -71,7 +71,10 @@ struct SealedLine {
 
 impl SealedLine {
     fn new(key: &SealKey, digest: &str, text: &str) -> Self {
-        Self { text: text.to_owned(), seal: key.mac(&Self::content(digest, text)) }
+        Self {
+            text: text.to_owned(),
+            seal: key.mac(&Self::content(digest, text)),
+        }
     }
 
     fn content(digest: &str, text: &str) -> Vec<u8> {
@@ -79,7 +82,8 @@ impl SealedLine {
     }
 
     fn open(self, key: &SealKey, digest: &str) -> Option<String> {
-        key.is_mac(&Self::content(digest, &self.text), &self.seal).then_some(self.text)
+        key.is_mac(&Self::content(digest, &self.text), &self.seal)
+            .then_some(self.text)
     }
 }
 
@@ -109,7 +113,13 @@ pub fn write(
     // Makes the user's folder with all that belongs there.
     let key = SealKey::load(Some(state_home.ok_or(KeyError::NoHome)?))?;
     let line = line.map(|text| SealedLine::new(&key, &digest, text));
-    let file = PendingFile { version: VERSION, root, plan, commands: commands.to_vec(), line };
+    let file = PendingFile {
+        version: VERSION,
+        root,
+        plan,
+        commands: commands.to_vec(),
+        line,
+    };
     let json = serde_json::to_vec(&file).unwrap_or_default();
     if json.len() as u64 > MAX_BYTES {
         return Err(PendingError::TooLarge);
@@ -124,18 +134,36 @@ pub fn write(
 }
 
 /// The pending approval under a digest; `None` without one, or with another content.
-pub fn read(state_home: Option<&Path>, root: &Path, digest: &str) -> Result<Option<PendingApproval>, FolderError> {
-    let Some(folder) = open(state_home)? else { return Ok(None) };
-    Ok(read_from(&folder, SealKey::find(state_home).ok().flatten().as_ref(), root, digest))
+pub fn read(
+    state_home: Option<&Path>,
+    root: &Path,
+    digest: &str,
+) -> Result<Option<PendingApproval>, FolderError> {
+    let Some(folder) = open(state_home)? else {
+        return Ok(None);
+    };
+    Ok(read_from(
+        &folder,
+        SealKey::find(state_home).ok().flatten().as_ref(),
+        root,
+        digest,
+    ))
 }
 
 /// Everything that may be approved in a project, the newest first; approved or not.
-pub fn read_all(state_home: Option<&Path>, root: &Path) -> Result<Vec<PendingApproval>, FolderError> {
-    let Some(folder) = open(state_home)? else { return Ok(Vec::new()) };
+pub fn read_all(
+    state_home: Option<&Path>,
+    root: &Path,
+) -> Result<Vec<PendingApproval>, FolderError> {
+    let Some(folder) = open(state_home)? else {
+        return Ok(Vec::new());
+    };
     let names = newest_first(&folder)?;
     let digests = names.iter().filter_map(|name| name.strip_suffix(SUFFIX));
     let key = SealKey::find(state_home).ok().flatten();
-    Ok(digests.filter_map(|digest| read_from(&folder, key.as_ref(), root, digest)).collect())
+    Ok(digests
+        .filter_map(|digest| read_from(&folder, key.as_ref(), root, digest))
+        .collect())
 }
 
 /// An approval of exactly these commands; a failed look-up counts as none.
@@ -145,7 +173,9 @@ pub fn is_approved(state_home: Option<&Path>, digest: &str) -> bool {
 
 /// Approver and moment.
 pub fn given(state_home: Option<&Path>, digest: &str) -> Option<GivenApproval> {
-    ApprovalList::load(state_home).ok()?.approval_given(digest, &SealKey::load(state_home).ok()?)
+    ApprovalList::load(state_home)
+        .ok()?
+        .approval_given(digest, &SealKey::load(state_home).ok()?)
 }
 
 /// Writes down that the user approves these commands. Their file stays, so that the same prompt,
@@ -163,20 +193,34 @@ pub fn approve(
 pub fn find_by_code<'a>(all: &'a [PendingApproval], code: &str) -> Option<&'a PendingApproval> {
     // Other commands do not have the same beginning of their digest by chance; an attacker who searches
     // for some still needs the user to type their code.
-    all.iter().find(|pending| code.len() >= CODE_CHARS && pending.digest.starts_with(code))
+    all.iter()
+        .find(|pending| code.len() >= CODE_CHARS && pending.digest.starts_with(code))
 }
 
 fn open(state_home: Option<&Path>) -> Result<Option<GuardedFolder>, FolderError> {
-    Ok(state_home.map(|home| GuardedFolder::open_user_part(home, &PARTS)).transpose()?.flatten())
+    Ok(state_home
+        .map(|home| GuardedFolder::open_user_part(home, &PARTS))
+        .transpose()?
+        .flatten())
 }
 
 /// A file that is not as omo writes it is passed over in silence.
-fn read_from(folder: &GuardedFolder, key: Option<&SealKey>, root: &Path, name: &str) -> Option<PendingApproval> {
+fn read_from(
+    folder: &GuardedFolder,
+    key: Option<&SealKey>,
+    root: &Path,
+    name: &str,
+) -> Option<PendingApproval> {
     let bytes = folder.read(&format!("{name}{SUFFIX}"), MAX_BYTES).ok()??;
     let file: PendingFile = serde_json::from_slice(&bytes).ok()?;
     let is_it = file.version <= VERSION && commands_digest(root, &file.commands) == name;
     let line = file.line.and_then(|line| line.open(key?, name));
-    is_it.then(|| PendingApproval { digest: name.to_owned(), plan: file.plan, commands: file.commands, line })
+    is_it.then(|| PendingApproval {
+        digest: name.to_owned(),
+        plan: file.plan,
+        commands: file.commands,
+        line,
+    })
 }
 
 fn newest_first(folder: &GuardedFolder) -> Result<Vec<String>, FolderError> {
@@ -189,7 +233,9 @@ fn newest_first(folder: &GuardedFolder) -> Result<Vec<String>, FolderError> {
 fn forget_oldest_but(new: &str, folder: &GuardedFolder) -> Result<(), FolderError> {
     // Within one second nothing is older than the other.
     let names = newest_first(folder)?.into_iter().filter(|name| name != new);
-    names.skip(KEPT - 1).try_for_each(|name| folder.remove(&name))
+    names
+        .skip(KEPT - 1)
+        .try_for_each(|name| folder.remove(&name))
 }
 
 #[cfg(test)]
@@ -202,7 +248,11 @@ mod tests {
     use super::*;
 
     fn command(task: &str, command: &str) -> PlannedCommand {
-        PlannedCommand { task: task.to_owned(), command: command.to_owned(), folder: None }
+        PlannedCommand {
+            task: task.to_owned(),
+            command: command.to_owned(),
+            folder: None,
+        }
     }
 
     #[test]
@@ -213,9 +263,16 @@ mod tests {
         let commands = [command("1", "cargo test"), command("2", "test -f <x>")];
         let digest = write(home, root, "docs/plan.md", &commands, None).unwrap();
         let left = read(home, root, &digest).unwrap().unwrap();
-        assert_eq!((left.plan.as_str(), left.commands.as_slice()), ("docs/plan.md", commands.as_slice()));
+        assert_eq!(
+            (left.plan.as_str(), left.commands.as_slice()),
+            ("docs/plan.md", commands.as_slice())
+        );
         assert_eq!(read_all(home, root).unwrap(), std::slice::from_ref(&left));
-        assert_eq!(read_all(home, Path::new("/other")).unwrap(), [], "another project's");
+        assert_eq!(
+            read_all(home, Path::new("/other")).unwrap(),
+            [],
+            "another project's"
+        );
         assert!(!is_approved(home, &digest));
         let (by, at) = (ChangedBy::Typed, Timestamp::from_millis(0));
         approve(home, root, &left, GivenApproval { by, at }).unwrap();
@@ -231,9 +288,16 @@ mod tests {
         let line = || read_all(home, root).unwrap().remove(0).line;
         let digest = write(home, root, "p.md", &commands, Some("/omo:execute p.md")).unwrap();
         assert_eq!(line().as_deref(), Some("/omo:execute p.md"));
-        let file = temp.path().join("omo/pending").join(format!("{digest}.json"));
+        let file = temp
+            .path()
+            .join("omo/pending")
+            .join(format!("{digest}.json"));
         let text = fs::read_to_string(&file).unwrap();
-        fs::write(&file, text.replace("/omo:execute p.md", "/omo:execute --yolo p.md")).unwrap();
+        fs::write(
+            &file,
+            text.replace("/omo:execute p.md", "/omo:execute --yolo p.md"),
+        )
+        .unwrap();
         assert_eq!(line(), None, "another line under the same seal");
         write(home, root, "p.md", &commands, None).unwrap();
         assert_eq!(line(), None, "a model has read it last");
@@ -243,7 +307,10 @@ mod tests {
     fn any_other_command_order_or_folder_is_something_else() {
         let root = Path::new("/p");
         let (a, b) = (command("1", "a"), command("2", "b"));
-        let inside = PlannedCommand { folder: Some("x".to_owned()), ..a.clone() };
+        let inside = PlannedCommand {
+            folder: Some("x".to_owned()),
+            ..a.clone()
+        };
         let digests = [
             commands_digest(root, &[a.clone(), b.clone()]),
             commands_digest(root, &[b.clone(), a.clone()]),
@@ -274,7 +341,12 @@ mod tests {
             "x".repeat(2_000_000),
         ] {
             fs::write(&file, &forged).unwrap();
-            assert_eq!(read(home, root, &digest).unwrap(), None, "{}", forged.get(..60).unwrap_or(&forged));
+            assert_eq!(
+                read(home, root, &digest).unwrap(),
+                None,
+                "{}",
+                forged.get(..60).unwrap_or(&forged)
+            );
             assert_eq!(read_all(home, root).unwrap(), []);
         }
     }
@@ -300,12 +372,28 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let (home, root) = (Some(temp.path()), Path::new("/p"));
         for number in 0..=KEPT {
-            let digest = write(home, root, "plan.md", &[command("1", &format!("test {number}"))], None).unwrap();
+            let digest = write(
+                home,
+                root,
+                "plan.md",
+                &[command("1", &format!("test {number}"))],
+                None,
+            )
+            .unwrap();
             assert!(read(home, root, &digest).unwrap().is_some(), "{number}");
         }
         assert_eq!(read_all(home, root).unwrap().len(), KEPT);
-        let long = write(home, root, "plan.md", &[command("1", &"x".repeat(1_100_000))], None);
+        let long = write(
+            home,
+            root,
+            "plan.md",
+            &[command("1", &"x".repeat(1_100_000))],
+            None,
+        );
         assert!(matches!(long, Err(PendingError::TooLarge)));
-        assert!(matches!(write(None, root, "plan.md", &[], None), Err(PendingError::Home(KeyError::NoHome))));
+        assert!(matches!(
+            write(None, root, "plan.md", &[], None),
+            Err(PendingError::Home(KeyError::NoHome))
+        ));
     }
 }

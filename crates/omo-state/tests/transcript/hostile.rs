@@ -12,18 +12,43 @@ use crate::transcript::lines::*;
 
 /// What is known where nothing can be read.
 fn nothing(mark: TranscriptMark) -> TranscriptTail {
-    TranscriptTail { next_offset: mark.offset, end: mark.block_offset, ..TranscriptTail::default() }
+    TranscriptTail {
+        next_offset: mark.offset,
+        end: mark.block_offset,
+        ..TranscriptTail::default()
+    }
 }
 
 #[test]
 fn what_is_no_file_says_nothing_and_delays_nothing() {
     let temp = tempfile::tempdir().unwrap();
     let (fifo, link) = (temp.path().join("fifo"), temp.path().join("link"));
-    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap()
+            .success()
+    );
     std::os::unix::fs::symlink(&fifo, &link).unwrap();
-    let mark = TranscriptMark { offset: 40, block_offset: 60 };
-    for path in [temp.path().join("missing"), temp.path().to_owned(), fifo, link, "/dev/zero".into(), "".into()] {
-        assert_eq!(read_tail(&path, mark, None), nothing(mark), "{}", path.display());
+    let mark = TranscriptMark {
+        offset: 40,
+        block_offset: 60,
+    };
+    for path in [
+        temp.path().join("missing"),
+        temp.path().to_owned(),
+        fifo,
+        link,
+        "/dev/zero".into(),
+        "".into(),
+    ] {
+        assert_eq!(
+            read_tail(&path, mark, None),
+            nothing(mark),
+            "{}",
+            path.display()
+        );
         assert_eq!(last_assistant_text(&path, mark), None, "{}", path.display());
     }
 }
@@ -36,9 +61,16 @@ fn a_half_written_last_line_is_read_once_it_is_whole() {
     let (first, second) = line.split_at(40);
     transcript.add_bytes(first.as_bytes()).unwrap();
     let tail = transcript.tail();
-    assert_eq!((tail.input_waiting, tail.next_offset, tail.end), (false, whole, whole));
+    assert_eq!(
+        (tail.input_waiting, tail.next_offset, tail.end),
+        (false, whole, whole)
+    );
     transcript.add_bytes(second.as_bytes()).unwrap();
-    assert!(transcript.tail_from(tail.next_offset, tail.end).input_waiting);
+    assert!(
+        transcript
+            .tail_from(tail.next_offset, tail.end)
+            .input_waiting
+    );
 }
 
 #[test]
@@ -57,20 +89,28 @@ fn only_the_last_mebibyte_is_read_and_its_first_cut_line_is_passed_over() {
     let transcript = Transcript::of(&[interrupted(), enqueue("old")]).unwrap();
     transcript.add(&many).unwrap();
     let tail = transcript.tail();
-    assert_eq!((tail.interrupted, tail.input_waiting), (None, false), "what is further back is not known");
+    assert_eq!(
+        (tail.interrupted, tail.input_waiting),
+        (None, false),
+        "what is further back is not known"
+    );
     assert_eq!(tail.end, transcript.len().unwrap());
-    transcript.add(&[enqueue("new"), tool_use("Bash", "ls")]).unwrap();
+    transcript
+        .add(&[enqueue("new"), tool_use("Bash", "ls")])
+        .unwrap();
     let tail = transcript.tail();
     assert!(tail.input_waiting && tail.tool_called_since_block);
     assert_eq!(
         tail.next_offset,
-        transcript.len().unwrap() - u64::try_from(enqueue("new").len() + tool_use("Bash", "ls").len() + 2).unwrap()
+        transcript.len().unwrap()
+            - u64::try_from(enqueue("new").len() + tool_use("Bash", "ls").len() + 2).unwrap()
     );
 }
 
 #[test]
 fn one_line_longer_than_all_that_is_read_says_nothing() {
-    let transcript = Transcript::of(&[human(&"x".repeat(usize::try_from(TAIL_BYTES).unwrap() * 2))]).unwrap();
+    let transcript =
+        Transcript::of(&[human(&"x".repeat(usize::try_from(TAIL_BYTES).unwrap() * 2))]).unwrap();
     let tail = transcript.tail();
     assert!(!tail.input_waiting && tail.interrupted.is_none());
     transcript.add(&[enqueue("a")]).unwrap();
@@ -83,7 +123,10 @@ fn a_mark_beyond_the_end_means_a_new_file() {
     assert!(transcript.tail_from(9_999_999, 9_999_999).input_waiting);
     assert!(transcript.tail_from(u64::MAX, u64::MAX).input_waiting);
     let end = transcript.len().unwrap();
-    assert!(!transcript.tail_from(end, end).input_waiting, "its very end is no such mark");
+    assert!(
+        !transcript.tail_from(end, end).input_waiting,
+        "its very end is no such mark"
+    );
 }
 
 #[test]
@@ -97,10 +140,15 @@ fn a_mark_within_a_line_costs_that_line_only() {
 
 #[test]
 fn garbage_between_the_lines_is_passed_over() {
-    let deep = format!("{}\"queue-operation\"{}", "[".repeat(100_000), "]".repeat(100_000));
+    let deep = format!(
+        "{}\"queue-operation\"{}",
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    );
     let deep_line = format!(r#"{{"type":"assistant","message":{{"content":{deep}}}}}"#);
-    let deep_attachment =
-        format!(r#"{{"type":"attachment","attachment":{{"type":"hook_cancelled","content":{deep}}}}}"#);
+    let deep_attachment = format!(
+        r#"{{"type":"attachment","attachment":{{"type":"hook_cancelled","content":{deep}}}}}"#
+    );
     let control = assistant("x").replace("\"x\"", "\"a\u{1}b\u{0}c\"");
     let transcript = Transcript::of(&[enqueue("a")]).unwrap();
     for line in [
@@ -125,7 +173,10 @@ fn garbage_between_the_lines_is_passed_over() {
         .unwrap();
     let tail = transcript.tail();
     assert!(tail.input_waiting, "none of that was a dequeue");
-    assert_eq!((tail.interrupted, tail.tool_called_since_block), (None, false));
+    assert_eq!(
+        (tail.interrupted, tail.tool_called_since_block),
+        (None, false)
+    );
     transcript.add(&[remove("a")]).unwrap();
     assert!(!transcript.tail().input_waiting);
     let _ = last_assistant_text(&transcript.path(), TranscriptMark::default());
@@ -134,7 +185,9 @@ fn garbage_between_the_lines_is_passed_over() {
 #[test]
 fn windows_line_ends_are_read() {
     let transcript = Transcript::of(&[]).unwrap();
-    transcript.add_bytes(format!("{}\r\n{}\r\n", enqueue("a"), interrupted()).as_bytes()).unwrap();
+    transcript
+        .add_bytes(format!("{}\r\n{}\r\n", enqueue("a"), interrupted()).as_bytes())
+        .unwrap();
     let tail = transcript.tail();
     assert!(tail.input_waiting && tail.interrupted.is_some());
 }

@@ -25,7 +25,9 @@ pub(crate) struct Transcript {
 impl Transcript {
     /// One with these lines.
     pub(crate) fn of(lines: &[String]) -> std::io::Result<Self> {
-        let transcript = Self { folder: tempfile::tempdir()? };
+        let transcript = Self {
+            folder: tempfile::tempdir()?,
+        };
         transcript.add(lines)?;
         Ok(transcript)
     }
@@ -37,12 +39,18 @@ impl Transcript {
 
     /// Adds lines.
     pub(crate) fn add(&self, lines: &[String]) -> std::io::Result<()> {
-        lines.iter().try_for_each(|line| self.add_bytes(format!("{line}\n").as_bytes()))
+        lines
+            .iter()
+            .try_for_each(|line| self.add_bytes(format!("{line}\n").as_bytes()))
     }
 
     /// Adds bytes, half a line for example.
     pub(crate) fn add_bytes(&self, bytes: &[u8]) -> std::io::Result<()> {
-        std::fs::OpenOptions::new().create(true).append(true).open(self.path())?.write_all(bytes)
+        std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(self.path())?
+            .write_all(bytes)
     }
 
     /// How long it is.
@@ -57,7 +65,14 @@ impl Transcript {
 
     /// What its tail says after these marks.
     pub(crate) fn tail_from(&self, offset: u64, block_offset: u64) -> TranscriptTail {
-        read_tail(&self.path(), TranscriptMark { offset, block_offset }, None)
+        read_tail(
+            &self.path(),
+            TranscriptMark {
+                offset,
+                block_offset,
+            },
+            None,
+        )
     }
 }
 
@@ -67,7 +82,9 @@ pub(crate) fn tail_of(lines: &[String]) -> std::io::Result<TranscriptTail> {
 }
 
 fn queue(operation: &str, rest: &str) -> String {
-    format!(r#"{{"type":"queue-operation","operation":"{operation}","timestamp":"{AT}","sessionId":"s"{rest}}}"#)
+    format!(
+        r#"{{"type":"queue-operation","operation":"{operation}","timestamp":"{AT}","sessionId":"s"{rest}}}"#
+    )
 }
 
 /// Something waits.
@@ -83,7 +100,10 @@ pub(crate) fn dequeue() -> String {
 /// Something was given to the model within the turn.
 pub(crate) fn remove(content: &str) -> String {
     let rest = r#","reason":"absorbed_mid_turn","commandUuid":"u","deliveryId":"d""#;
-    queue("remove", &format!(r#","content":{}{rest}"#, quoted(content)))
+    queue(
+        "remove",
+        &format!(r#","content":{}{rest}"#, quoted(content)),
+    )
 }
 
 /// The person took the queue back.
@@ -106,7 +126,11 @@ pub(crate) fn human(text: &str) -> String {
 
 /// A line of the role `user` with one text block, as the client writes its own.
 pub(crate) fn user_block(text: &str) -> String {
-    chained("user", json!({"role": "user", "content": [{"type": "text", "text": text}]}), "")
+    chained(
+        "user",
+        json!({"role": "user", "content": [{"type": "text", "text": text}]}),
+        "",
+    )
 }
 
 /// The client's line for Esc.
@@ -117,21 +141,28 @@ pub(crate) fn interrupted() -> String {
 /// What a tool gave.
 pub(crate) fn tool_result(text: &str) -> String {
     let block = json!({"tool_use_id": "toolu_1", "type": "tool_result", "content": text, "is_error": false});
-    let late = format!(r#","toolUseResult":{{"stdout":{},"stderr":"","interrupted":false}}"#, quoted(text));
+    let late = format!(
+        r#","toolUseResult":{{"stdout":{},"stderr":"","interrupted":false}}"#,
+        quoted(text)
+    );
     chained("user", json!({"role": "user", "content": [block]}), &late)
 }
 
 /// A text of the model.
 pub(crate) fn assistant(text: &str) -> String {
-    let message =
-        json!({"id": "m", "role": "assistant", "content": [{"type": "text", "text": text}], "stop_reason": "end_turn"});
+    let message = json!({"id": "m", "role": "assistant", "content": [{"type": "text", "text": text}], "stop_reason": "end_turn"});
     chained("assistant", message, r#","madeBy":"model""#)
 }
 
 /// A tool call of the model.
 pub(crate) fn tool_use(name: &str, input: &str) -> String {
-    let block = json!({"type": "tool_use", "id": "toolu_1", "name": name, "input": {"command": input}});
-    chained("assistant", json!({"role": "assistant", "content": [block], "stop_reason": "tool_use"}), "")
+    let block =
+        json!({"type": "tool_use", "id": "toolu_1", "name": name, "input": {"command": input}});
+    chained(
+        "assistant",
+        json!({"role": "assistant", "content": [block], "stop_reason": "tool_use"}),
+        "",
+    )
 }
 
 /// An attachment; `fields` is JSON without its braces.

@@ -27,7 +27,12 @@ fn begun() -> Session {
 /// Idle minutes until minute 600.
 fn idle(lines: &[String], session: &Session) -> Option<u64> {
     let transcript = Transcript::of(lines).ok()?;
-    Some(read_turn(&transcript.path(), session, at(600)).1.idle_millis / 60_000)
+    Some(
+        read_turn(&transcript.path(), session, at(600))
+            .1
+            .idle_millis
+            / 60_000,
+    )
 }
 
 #[test]
@@ -49,7 +54,10 @@ fn a_long_step_of_a_turn_is_idle_but_for_a_bounded_part() {
 #[test]
 fn a_text_and_an_absurd_time_are_no_entries() {
     let quoted = assistant(&format!("{{\"timestamp\":\"{}\"}}", at(300)));
-    assert_eq!(idle(&[line_at(&quoted, 1), line_at(&quoted, 599)], &begun()), Some(583));
+    assert_eq!(
+        idle(&[line_at(&quoted, 1), line_at(&quoted, 599)], &begun()),
+        Some(583)
+    );
     let absurd = [
         "2026-99-99T00:00:00Z",
         "9999-12-31T23:59:59Z",
@@ -63,20 +71,34 @@ fn a_text_and_an_absurd_time_are_no_entries() {
         let line = assistant("y").replace(AT, time);
         assert_eq!(idle(&[line], &begun()), Some(0), "{time}");
     }
-    assert_eq!(idle(&[r#"{"timestamp":"2026"#.to_owned()], &begun()), Some(0));
+    assert_eq!(
+        idle(&[r#"{"timestamp":"2026"#.to_owned()], &begun()),
+        Some(0)
+    );
 }
 
 #[test]
 fn an_interruption_ends_the_turn_and_a_cut_tail_begins_with_its_first_entry() {
-    let lines = [line_at(&human("x"), 1), line_at(&interrupted(), 100), line_at(&human("y"), 599)];
+    let lines = [
+        line_at(&human("x"), 1),
+        line_at(&interrupted(), 100),
+        line_at(&human("y"), 599),
+    ];
     assert_eq!(idle(&lines, &begun()), Some(84));
     let long = assistant(&"x".repeat(usize::try_from(TAIL_BYTES).unwrap() / 2));
     let lines = [line_at(&long, 1), line_at(&long, 300), line_at(&long, 590)];
     assert_eq!(idle(&lines, &begun()), Some(0));
-    let lines = [line_at(&long, 1), line_at(&assistant("y"), 300), line_at(&long, 590)];
+    let lines = [
+        line_at(&long, 1),
+        line_at(&assistant("y"), 300),
+        line_at(&long, 590),
+    ];
     assert_eq!(idle(&lines, &begun()), Some(275));
     let mut replaced = begun();
-    replaced.transcript = TranscriptMark { offset: 1_000_000_000, block_offset: 0 };
+    replaced.transcript = TranscriptMark {
+        offset: 1_000_000_000,
+        block_offset: 0,
+    };
     assert_eq!(idle(&lines, &replaced), Some(275));
 }
 
@@ -84,13 +106,22 @@ fn an_interruption_ends_the_turn_and_a_cut_tail_begins_with_its_first_entry() {
 fn a_turn_without_a_prompt_begins_with_the_first_word_of_the_model() {
     let mut session = begun();
     session.rest(RestReason::AwaitsWork, Vec::new(), at(5));
-    let turn = |lines: &[String]| read_turn(&Transcript::of(lines).unwrap().path(), &session, at(600)).1;
+    let turn =
+        |lines: &[String]| read_turn(&Transcript::of(lines).unwrap().path(), &session, at(600)).1;
     let before = line_at(&assistant("waits"), 4);
     let system = line_at(&human("<task-notification>"), 6);
     assert_eq!(turn(&[before.clone(), system.clone()]), TurnTime::default());
     let later = line_at(&assistant("later"), 700);
     assert_eq!(turn(&[before.clone(), later]), TurnTime::default());
-    let woken = [before, system, line_at(&assistant("goes on"), 500), line_at(&assistant("and on"), 599)];
+    let woken = [
+        before,
+        system,
+        line_at(&assistant("goes on"), 500),
+        line_at(&assistant("and on"), 599),
+    ];
     let told = turn(&woken);
-    assert_eq!((told.rest_ended_at, told.idle_millis / 60_000), (Some(at(500)), 84));
+    assert_eq!(
+        (told.rest_ended_at, told.idle_millis / 60_000),
+        (Some(at(500)), 84)
+    );
 }

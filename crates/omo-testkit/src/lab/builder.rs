@@ -95,17 +95,29 @@ impl LabBuilder {
 
     /// Makes the folders.
     pub fn build(self) -> Result<Lab> {
-        let temp = tempfile::Builder::new().prefix("omo-").tempdir().context("make a temporary folder")?;
+        let temp = tempfile::Builder::new()
+            .prefix("omo-")
+            .tempdir()
+            .context("make a temporary folder")?;
         // Trust is kept under the real path, and a temporary folder may lie behind a link.
         let base = fs::canonicalize(temp.path())?.join(&self.folder);
         let (home, project) = (base.join("home"), base.join("project"));
         fs::create_dir_all(home.join(".claude"))?;
         fs::create_dir_all(&project)?;
-        write(&home.join(".claude.json"), &onboarded_client_file(&project).to_string())?;
+        write(
+            &home.join(".claude.json"),
+            &onboarded_client_file(&project).to_string(),
+        )?;
         if let Some(settings) = self.user_settings() {
             write(&home.join(".claude/settings.json"), &settings.to_string())?;
         }
-        let lab = Lab { temp, environment: self.environment(&home)?, home, project, plugins: self.plugins };
+        let lab = Lab {
+            temp,
+            environment: self.environment(&home)?,
+            home,
+            project,
+            plugins: self.plugins,
+        };
         if self.git {
             lab.git(&["init", "-q", "-b", "main"])?;
             lab.git(&["commit", "-q", "--allow-empty", "-m", "init"])?;
@@ -121,7 +133,9 @@ impl LabBuilder {
         if self.model != UNREACHABLE_MODEL
             && let Some(settings) = settings.get_or_insert_with(|| json!({})).as_object_mut()
         {
-            settings.entry("prefersReducedMotion").or_insert(json!(true));
+            settings
+                .entry("prefersReducedMotion")
+                .or_insert(json!(true));
         }
         settings
     }

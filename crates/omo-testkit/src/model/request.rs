@@ -43,7 +43,13 @@ pub struct RecordedRequest {
 
 impl RecordedRequest {
     pub(super) fn new(path: &str, agent: Option<String>, body: Value) -> Self {
-        let mut request = Self { kind: RequestKind::Other, agent, path: path.to_owned(), body, scripted: false };
+        let mut request = Self {
+            kind: RequestKind::Other,
+            agent,
+            path: path.to_owned(),
+            body,
+            scripted: false,
+        };
         request.kind = match path {
             "/v1/messages" => classify(&request),
             "/v1/messages/count_tokens" => RequestKind::Count,
@@ -54,12 +60,19 @@ impl RecordedRequest {
 
     /// The messages of the conversation, oldest first.
     pub fn messages(&self) -> &[Value] {
-        self.body.get("messages").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+        self.body
+            .get("messages")
+            .and_then(Value::as_array)
+            .map_or(&[], Vec::as_slice)
     }
 
     /// The text of the last message with the role `user`, with its tool results.
     pub fn last_user_text(&self) -> String {
-        self.messages().iter().rfind(|message| role(message) == "user").map(text_of).unwrap_or_default()
+        self.messages()
+            .iter()
+            .rfind(|message| role(message) == "user")
+            .map(text_of)
+            .unwrap_or_default()
     }
 
     /// The text of every message in order, with tool calls, tool results and the messages of the
@@ -71,7 +84,12 @@ impl RecordedRequest {
 
     /// The text of the messages with the role `system`, where hooks' context arrives.
     pub fn system_messages_text(&self) -> String {
-        let texts: Vec<_> = self.messages().iter().filter(|message| role(message) == "system").map(text_of).collect();
+        let texts: Vec<_> = self
+            .messages()
+            .iter()
+            .filter(|message| role(message) == "system")
+            .map(text_of)
+            .collect();
         texts.join("\n")
     }
 
@@ -82,25 +100,41 @@ impl RecordedRequest {
 
     /// Number of answers of the model in this conversation.
     pub fn answers(&self) -> usize {
-        self.messages().iter().filter(|message| role(message) == "assistant").count()
+        self.messages()
+            .iter()
+            .filter(|message| role(message) == "assistant")
+            .count()
     }
 
     /// The name of the tool that the model called last, where its last answer called one.
     pub fn last_tool_called(&self) -> Option<&str> {
-        let answer = self.messages().iter().rfind(|message| role(message) == "assistant")?;
+        let answer = self
+            .messages()
+            .iter()
+            .rfind(|message| role(message) == "assistant")?;
         let blocks = answer.get("content")?.as_array()?;
-        let call = blocks.iter().rfind(|block| block.get("type").is_some_and(|kind| kind == "tool_use"))?;
+        let call = blocks
+            .iter()
+            .rfind(|block| block.get("type").is_some_and(|kind| kind == "tool_use"))?;
         call.get("name")?.as_str()
     }
 
     /// Output of the tools that the model's last answer called; empty where it called none.
     pub fn tool_results_text(&self) -> String {
-        let Some(answer) = self.messages().iter().rposition(|message| role(message) == "assistant") else {
+        let Some(answer) = self
+            .messages()
+            .iter()
+            .rposition(|message| role(message) == "assistant")
+        else {
             return String::new();
         };
         let behind = self.messages().get(answer + 1..).unwrap_or_default();
-        let blocks = behind.iter().filter_map(|message| message.get("content")?.as_array()).flatten();
-        let results = blocks.filter(|block| block.get("type").is_some_and(|kind| kind == "tool_result"));
+        let blocks = behind
+            .iter()
+            .filter_map(|message| message.get("content")?.as_array())
+            .flatten();
+        let results =
+            blocks.filter(|block| block.get("type").is_some_and(|kind| kind == "tool_result"));
         results.map(flatten).collect::<Vec<_>>().join("\n")
     }
 
@@ -128,16 +162,27 @@ impl RecordedRequest {
 
 fn classify(request: &RecordedRequest) -> RequestKind {
     // The client puts what a hook has said lately behind the request for a summary.
-    let last: Vec<String> = request.messages().iter().rev().take(3).map(text_of).collect();
+    let last: Vec<String> = request
+        .messages()
+        .iter()
+        .rev()
+        .take(3)
+        .map(text_of)
+        .collect();
     let system = request.system_text();
     let tools = request.tool_names();
-    if SUMMARY_WORDS.iter().any(|words| last.iter().any(|text| text.contains(words))) {
+    if SUMMARY_WORDS
+        .iter()
+        .any(|words| last.iter().any(|text| text.contains(words)))
+    {
         RequestKind::Compact
     } else if request.agent.is_some() {
         RequestKind::Agent
     } else if tools.is_empty() {
         RequestKind::Side
-    } else if system.contains("cc_is_subagent=true") || system.contains("You are an agent for Claude Code") {
+    } else if system.contains("cc_is_subagent=true")
+        || system.contains("You are an agent for Claude Code")
+    {
         RequestKind::Agent
     } else {
         RequestKind::Main
@@ -145,7 +190,10 @@ fn classify(request: &RecordedRequest) -> RequestKind {
 }
 
 fn role(message: &Value) -> &str {
-    message.get("role").and_then(Value::as_str).unwrap_or_default()
+    message
+        .get("role")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
 }
 
 fn text_of(message: &Value) -> String {
@@ -200,18 +248,28 @@ mod tests {
         assert_eq!(request.last_user_text(), "out");
         assert_eq!(request.system_messages_text(), "hook says needle");
         assert_eq!(request.system_text(), "PROMPT");
-        assert_eq!((request.answers(), request.last_tool_called()), (1, Some("Bash")));
+        assert_eq!(
+            (request.answers(), request.last_tool_called()),
+            (1, Some("Bash"))
+        );
         assert_eq!(request.tool_results_text(), "out");
     }
 
     #[test]
     fn distinguishes_requests() {
-        let kind =
-            |path: &str, agent: Option<&str>, body| RecordedRequest::new(path, agent.map(str::to_owned), body).kind;
+        let kind = |path: &str, agent: Option<&str>, body| {
+            RecordedRequest::new(path, agent.map(str::to_owned), body).kind
+        };
         let plain = json!({"messages": [{"role": "user", "content": "x"}]});
         assert_eq!(kind("/v1/messages", None, plain.clone()), RequestKind::Side);
-        assert_eq!(kind("/v1/messages", Some("a1"), plain.clone()), RequestKind::Agent);
-        assert_eq!(kind("/v1/messages/count_tokens", None, plain), RequestKind::Count);
+        assert_eq!(
+            kind("/v1/messages", Some("a1"), plain.clone()),
+            RequestKind::Agent
+        );
+        assert_eq!(
+            kind("/v1/messages/count_tokens", None, plain),
+            RequestKind::Count
+        );
         let summary = json!({"tools": [{"name": "Bash"}], "messages": [{"role": "user", "content": SUMMARY_WORDS[0]}]});
         assert_eq!(kind("/v1/messages", None, summary), RequestKind::Compact);
         assert_eq!(kind("/else", None, Value::Null), RequestKind::Other);

@@ -53,7 +53,9 @@ impl ModelScript {
             agents: Vec::new(),
             rules: Vec::new(),
             default: ModelTurn::text("Unscripted answer."),
-            compact: ModelTurn::text("<analysis>brief</analysis>\n<summary>\nScripted summary.\n</summary>"),
+            compact: ModelTurn::text(
+                "<analysis>brief</analysis>\n<summary>\nScripted summary.\n</summary>",
+            ),
             side: ModelTurn::text("{\"title\": \"Scripted title\"}"),
         }
     }
@@ -145,25 +147,37 @@ impl ModelScript {
             RequestKind::Main => self.ruled(request).or_else(|| self.main.pop_front()),
             RequestKind::Count | RequestKind::Other => None,
         };
-        Picked { scripted: foreseen.is_some(), turn: foreseen.unwrap_or_else(|| self.default.clone()) }
+        Picked {
+            scripted: foreseen.is_some(),
+            turn: foreseen.unwrap_or_else(|| self.default.clone()),
+        }
     }
 
     fn rule(mut self, needle: &str, turn: ModelTurn, uses_left: usize) -> Self {
-        self.rules.push(Rule { needle: needle.to_owned(), turn, uses_left });
+        self.rules.push(Rule {
+            needle: needle.to_owned(),
+            turn,
+            uses_left,
+        });
         self
     }
 
     fn ruled(&mut self, request: &RecordedRequest) -> Option<ModelTurn> {
         let text = request.last_user_text();
-        let rule = self.rules.iter_mut().find(|rule| rule.uses_left > 0 && text.contains(&rule.needle))?;
+        let rule = self
+            .rules
+            .iter_mut()
+            .find(|rule| rule.uses_left > 0 && text.contains(&rule.needle))?;
         rule.uses_left -= 1;
         Some(rule.turn.clone())
     }
 
     fn agent_turn(&mut self, request: &RecordedRequest) -> Option<ModelTurn> {
         let (system, first) = (request.system_text(), request.first_text());
-        let entry =
-            self.agents.iter_mut().find(|entry| system.contains(&entry.needle) || first.contains(&entry.needle))?;
+        let entry = self
+            .agents
+            .iter_mut()
+            .find(|entry| system.contains(&entry.needle) || first.contains(&entry.needle))?;
         let agent = request.agent.clone().unwrap_or_default();
         let used = entry.used.entry(agent).or_default();
         let turn = entry.turns.get(*used).cloned();

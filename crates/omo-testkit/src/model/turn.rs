@@ -50,7 +50,10 @@ impl ModelTurn {
 
     /// The model runs a shell command.
     pub fn bash(command: &str) -> Self {
-        Self::call("Bash", json!({"command": command, "description": "run a test command"}))
+        Self::call(
+            "Bash",
+            json!({"command": command, "description": "run a test command"}),
+        )
     }
 
     /// The model starts a subagent and waits for its report.
@@ -70,8 +73,13 @@ impl ModelTurn {
     pub fn reads_what_is_reviewed() -> Self {
         Self::computed(|request| {
             let text = request.first_text();
-            let path = text.split_once(" described in ").and_then(|(_, rest)| rest.split_once(": its task"));
-            Self::call("Read", json!({"file_path": path.map_or("", |(path, _)| path)}))
+            let path = text
+                .split_once(" described in ")
+                .and_then(|(_, rest)| rest.split_once(": its task"));
+            Self::call(
+                "Read",
+                json!({"file_path": path.map_or("", |(path, _)| path)}),
+            )
         })
     }
 
@@ -96,12 +104,19 @@ impl ModelTurn {
     /// The API says that a subscription has no more use left for five hours, until `resets_at`, in seconds since 1970.
     /// The client believes the headers where it was given a token of a subscription, and only then.
     pub fn usage_limit(resets_at: i64) -> Self {
-        let mut turn = Self::error(429, "rate_limit_error", "This request would exceed the limit of use.");
+        let mut turn = Self::error(
+            429,
+            "rate_limit_error",
+            "This request would exceed the limit of use.",
+        );
         if let TurnKind::Failure(ModelReply::Error { headers, .. }) = &mut turn.kind {
             headers.extend([
                 ("anthropic-ratelimit-unified-status", "rejected".to_owned()),
                 ("anthropic-ratelimit-unified-reset", resets_at.to_string()),
-                ("anthropic-ratelimit-unified-representative-claim", "five_hour".to_owned()),
+                (
+                    "anthropic-ratelimit-unified-representative-claim",
+                    "five_hour".to_owned(),
+                ),
             ]);
         }
         turn
@@ -120,7 +135,10 @@ impl ModelTurn {
     /// Adds a tool call.
     #[must_use]
     pub fn tool(self, name: &str, input: Value) -> Self {
-        self.block(ReplyBlock::Tool { name: name.to_owned(), input })
+        self.block(ReplyBlock::Tool {
+            name: name.to_owned(),
+            input,
+        })
     }
 
     /// Adds a thinking block.
@@ -161,7 +179,11 @@ impl ModelTurn {
     }
 
     fn new(kind: TurnKind) -> Self {
-        Self { kind, delay: Duration::ZERO, message: ModelMessage::new(Vec::new()) }
+        Self {
+            kind,
+            delay: Duration::ZERO,
+            message: ModelMessage::new(Vec::new()),
+        }
     }
 
     fn block(mut self, block: ReplyBlock) -> Self {

@@ -21,7 +21,11 @@ pub struct StopInput {
 impl StopInput {
     /// A stop with nothing in the background.
     pub fn new(last_message: &str) -> Self {
-        Self { last_message: last_message.to_owned(), background_tasks: Vec::new(), session_crons: Vec::new() }
+        Self {
+            last_message: last_message.to_owned(),
+            background_tasks: Vec::new(),
+            session_crons: Vec::new(),
+        }
     }
 
     /// Adds a background task.
@@ -178,7 +182,12 @@ impl StandIn {
             .object("effort", effort());
         let path = self.transcript.of_agent(&id);
         if !input.prompts.is_empty() {
-            self.transcript.write_agent(&id, &input.agent_type, &input.prompts, &input.last_message)?;
+            self.transcript.write_agent(
+                &id,
+                &input.agent_type,
+                &input.prompts,
+                &input.last_message,
+            )?;
         }
         let late = Object::new()
             .field("stop_hook_active", &input.stop_hook_active)
@@ -192,8 +201,12 @@ impl StandIn {
     /// An error of the API ends the turn, for example `rate_limit` or `server_error`.
     pub fn stop_failure(&mut self, error: &str) -> Result<HookRun> {
         self.stop_hook_active = false;
-        let early = Object::new().field("prompt_id", &self.prompt_id).object("effort", effort());
-        let late = Object::new().field("error", error).field("last_assistant_message", &format!("API Error: {error}"));
+        let early = Object::new()
+            .field("prompt_id", &self.prompt_id)
+            .object("effort", effort());
+        let late = Object::new()
+            .field("error", error)
+            .field("last_assistant_message", &format!("API Error: {error}"));
         self.fire_ordered("StopFailure", &early, &late)
     }
 
@@ -207,12 +220,16 @@ impl StandIn {
     /// The conversation is about to be compacted: `manual` or `auto`.
     pub fn pre_compact(&self, trigger: &str) -> Result<HookRun> {
         let early = Object::new().field("prompt_id", &self.prompt_id);
-        let late = Object::new().field("trigger", trigger).field("custom_instructions", &Value::Null);
+        let late = Object::new()
+            .field("trigger", trigger)
+            .field("custom_instructions", &Value::Null);
         self.fire_ordered("PreCompact", &early, &late)
     }
 
     fn prompt_fields(&self) -> Object {
-        Object::new().field("prompt_id", &self.prompt_id).field("permission_mode", PERMISSION_MODE)
+        Object::new()
+            .field("prompt_id", &self.prompt_id)
+            .field("permission_mode", PERMISSION_MODE)
     }
 }
 

@@ -106,10 +106,16 @@ mod tests {
             {"matcher": "clear", "hooks": [{"type": "command", "command": "b"}]},
         ]}}))
         .unwrap();
-        let handler = hooks.only("SessionStart", Some(&json!({"source": "resume"}))).unwrap();
+        let handler = hooks
+            .only("SessionStart", Some(&json!({"source": "resume"})))
+            .unwrap();
         let command = handler.command(Path::new("/p"), Path::new("/d"), Path::new("/w"));
         assert_eq!(command.get_program(), "/p/a");
-        assert!(hooks.only("SessionStart", Some(&json!({"source": "fork"}))).is_err());
+        assert!(
+            hooks
+                .only("SessionStart", Some(&json!({"source": "fork"})))
+                .is_err()
+        );
         assert!(hooks.only("Stop", None).is_err());
     }
 }

@@ -32,10 +32,21 @@ pub struct ScriptedTranscript {
 impl ScriptedTranscript {
     pub(super) fn new(home: &Path, project: &Path, session: &str) -> Self {
         let project = project.to_string_lossy().into_owned();
-        let folder: String =
-            project.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
+        let folder: String = project
+            .chars()
+            .map(|letter| {
+                if letter.is_ascii_alphanumeric() {
+                    letter
+                } else {
+                    '-'
+                }
+            })
+            .collect();
         Self {
-            path: home.join(".claude/projects").join(folder).join(format!("{session}.jsonl")),
+            path: home
+                .join(".claude/projects")
+                .join(folder)
+                .join(format!("{session}.jsonl")),
             project,
             session: session.to_owned(),
             prompt_id: ids::uuid(),
@@ -69,7 +80,9 @@ impl ScriptedTranscript {
     }
 
     pub(super) fn of_agent(&self, id: &str) -> PathBuf {
-        self.path.with_extension("").join(format!("subagents/agent-{id}.jsonl"))
+        self.path
+            .with_extension("")
+            .join(format!("subagents/agent-{id}.jsonl"))
     }
 
     /// A line of the role `user`; `content` is JSON.
@@ -92,7 +105,9 @@ impl ScriptedTranscript {
             .field("model", "claude-opus-5-5")
             .raw("content", content)
             .field("stop_reason", stop_reason);
-        let fields = Object::new().object("message", message).field("type", "assistant");
+        let fields = Object::new()
+            .object("message", message)
+            .field("type", "assistant");
         self.chained(&fields, &Object::new().field("madeBy", "model"))
     }
 

@@ -18,7 +18,11 @@ const MAX_EVIDENCE: usize = 12;
 const MAX_NEEDS: usize = 48;
 const PATH_CHARS: usize = 200;
 const WORDS_CHARS: usize = 600;
-const GOAL: BlockBound = BlockBound { lines: 60, chars: 400, bytes: 6_000 };
+const GOAL: BlockBound = BlockBound {
+    lines: 60,
+    chars: 400,
+    bytes: 6_000,
+};
 /// Bytes of a card beside its texts.
 const CARD_BYTES: usize = 900;
 
@@ -60,15 +64,23 @@ pub(crate) struct FileItem {
 
 pub(crate) fn card_views(page: &RunView, budget: &mut TextBudget) -> Rows<TaskCard> {
     let places: Vec<(usize, &TaskView)> = page.tasks.iter().enumerate().collect();
-    budget.shared_rows(&places, MAX_CARDS, "task", CARD_BYTES, |budget, (place, card)| {
-        card_view(page, *place, card, budget)
-    })
+    budget.shared_rows(
+        &places,
+        MAX_CARDS,
+        "task",
+        CARD_BYTES,
+        |budget, (place, card)| card_view(page, *place, card, budget),
+    )
 }
 
 fn card_view(page: &RunView, place: usize, card: &TaskView, budget: &mut TextBudget) -> TaskCard {
     let tone = card.tone();
-    let needs: Vec<(usize, &TaskView)> =
-        card.needs.iter().filter_map(|need| Some((*need, page.tasks.get(*need)?))).take(MAX_NEEDS).collect();
+    let needs: Vec<(usize, &TaskView)> = card
+        .needs
+        .iter()
+        .filter_map(|need| Some((*need, page.tasks.get(*need)?)))
+        .take(MAX_NEEDS)
+        .collect();
     TaskCard {
         place,
         id: budget.line(&card.id, 64),
@@ -78,13 +90,23 @@ fn card_view(page: &RunView, place: usize, card: &TaskView, budget: &mut TextBud
         is_doubted: card.standing == Standing::Passed && tone != Tone::Proved,
         effort: effort_words(page, card),
         goal: budget.block(card.goal.lines(), GOAL),
-        needs: needs.into_iter().map(|(need, of)| (need, budget.line(&of.id, 64))).collect(),
+        needs: needs
+            .into_iter()
+            .map(|(need, of)| (need, budget.line(&of.id, 64)))
+            .collect(),
         proved_by: budget.line(card.proved_by.as_deref().unwrap_or_default(), WORDS_CHARS),
-        attempts: budget
-            .rows(&card.history, MAX_ATTEMPTS, "attempt", |budget, attempt| attempt_view(page, attempt, budget)),
-        checks: budget.rows(&card.checks, MAX_CHECKS, "check", |budget, check| check_view(check, budget)),
-        evidence: budget
-            .rows(&evidence_lines(card), MAX_EVIDENCE, "line", |budget, line| budget.line(line, WORDS_CHARS)),
+        attempts: budget.rows(&card.history, MAX_ATTEMPTS, "attempt", |budget, attempt| {
+            attempt_view(page, attempt, budget)
+        }),
+        checks: budget.rows(&card.checks, MAX_CHECKS, "check", |budget, check| {
+            check_view(check, budget)
+        }),
+        evidence: budget.rows(
+            &evidence_lines(card),
+            MAX_EVIDENCE,
+            "line",
+            |budget, line| budget.line(line, WORDS_CHARS),
+        ),
         files: budget.rows(&card.files, MAX_FILES, "file", |budget, path| FileItem {
             path: budget.line(path, PATH_CHARS),
             is_out_of_scope: card.out_of_scope.contains(path),
@@ -96,7 +118,10 @@ fn card_view(page: &RunView, place: usize, card: &TaskView, budget: &mut TextBud
 }
 
 fn attempt_view(page: &RunView, attempt: &AttemptView, budget: &mut TextBudget) -> AttemptItem {
-    let since = attempt.since.millis_since(page.timeline.began).unwrap_or_default();
+    let since = attempt
+        .since
+        .millis_since(page.timeline.began)
+        .unwrap_or_default();
     AttemptItem {
         tone: attempt.standing().tone(),
         word: attempt.standing().word(),
@@ -107,11 +132,19 @@ fn attempt_view(page: &RunView, attempt: &AttemptView, budget: &mut TextBudget) 
 }
 
 fn attempt_millis(page: &RunView, attempt: &AttemptView) -> i64 {
-    attempt.until.unwrap_or(page.timeline.until).millis_since(attempt.since).unwrap_or_default()
+    attempt
+        .until
+        .unwrap_or(page.timeline.until)
+        .millis_since(attempt.since)
+        .unwrap_or_default()
 }
 
 fn effort_words(page: &RunView, card: &TaskView) -> String {
-    let millis = card.history.iter().map(|attempt| attempt_millis(page, attempt)).sum();
+    let millis = card
+        .history
+        .iter()
+        .map(|attempt| attempt_millis(page, attempt))
+        .sum();
     match card.history.len() {
         0 => String::new(),
         1 => format_span(millis),

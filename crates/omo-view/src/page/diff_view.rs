@@ -3,7 +3,11 @@
 use crate::page::text_budget::{BlockBound, ShownText, TextBudget, left_out};
 
 /// Part of a difference on a card.
-const BOUND: BlockBound = BlockBound { lines: 400, chars: 240, bytes: 40_000 };
+const BOUND: BlockBound = BlockBound {
+    lines: 400,
+    chars: 240,
+    bytes: 40_000,
+};
 /// Bytes of a part beside its text.
 const PART_BYTES: usize = 32;
 
@@ -47,19 +51,33 @@ pub(crate) fn diff_view(diff: &str, budget: &mut TextBudget) -> DiffView {
     let mut parts = Vec::new();
     let (mut lines, mut bytes) = (0, 0);
     for run in kinds.chunk_by(|one, other| one.0 == other.0) {
-        let size: usize = run.iter().map(|(_, line)| line.len().min(BOUND.chars) + 1).sum();
+        let size: usize = run
+            .iter()
+            .map(|(_, line)| line.len().min(BOUND.chars) + 1)
+            .sum();
         if lines >= BOUND.lines || bytes >= BOUND.bytes || !budget.take(PART_BYTES) {
             let text = budget.line(&left_out(kinds.len() - lines, "line"), 100);
-            parts.push(DiffPart { kind: DiffKind::Context, text });
+            parts.push(DiffPart {
+                kind: DiffKind::Context,
+                text,
+            });
             break;
         }
-        let bound = BlockBound { lines: BOUND.lines - lines, chars: BOUND.chars, bytes: BOUND.bytes - bytes };
+        let bound = BlockBound {
+            lines: BOUND.lines - lines,
+            chars: BOUND.chars,
+            bytes: BOUND.bytes - bytes,
+        };
         let text = budget.block(run.iter().map(|(_, line)| *line), bound);
         lines += run.len();
         bytes += size;
         parts.extend(run.first().map(|(kind, _)| DiffPart { kind: *kind, text }));
     }
-    DiffView { parts, added, removed }
+    DiffView {
+        parts,
+        added,
+        removed,
+    }
 }
 
 /// Each line with what it is. Within a hunk only its sign tells; before one stands the head of a file.
@@ -88,11 +106,19 @@ mod tests {
 
     #[test]
     fn only_the_sign_of_a_line_in_a_hunk_counts() {
-        let diff =
-            "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@ fn x\n a\n--- b\n+++ c\n+d\ndiff --git a/y b/y\n+ e";
+        let diff = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@ fn x\n a\n--- b\n+++ c\n+d\ndiff --git a/y b/y\n+ e";
         let view = diff_view(diff, &mut TextBudget::new());
         let kinds: Vec<DiffKind> = view.parts.iter().map(|part| part.kind).collect();
-        assert_eq!(kinds, [DiffKind::Head, DiffKind::Context, DiffKind::Removed, DiffKind::Added, DiffKind::Head]);
+        assert_eq!(
+            kinds,
+            [
+                DiffKind::Head,
+                DiffKind::Context,
+                DiffKind::Removed,
+                DiffKind::Added,
+                DiffKind::Head
+            ]
+        );
         assert_eq!((view.added, view.removed), (2, 1));
         assert_eq!(view.parts[3].text.to_string(), "+++ c\n+d");
     }
@@ -101,9 +127,18 @@ mod tests {
     fn what_is_too_long_says_how_much_is_missing() {
         let diff = format!("@@ -1 +1 @@\n{}", "+x\n-y\n".repeat(1_000));
         let view = diff_view(&diff, &mut TextBudget::new());
-        assert_eq!(view.parts.last().unwrap().text.to_string(), "… 1601 more lines left out");
+        assert_eq!(
+            view.parts.last().unwrap().text.to_string(),
+            "… 1601 more lines left out"
+        );
         let diff = format!("@@ -1 +1 @@\n{}", "+x\n".repeat(1_000));
         let view = diff_view(&diff, &mut TextBudget::new());
-        assert!(view.parts[1].text.to_string().ends_with("… 601 more lines left out"), "{view:?}");
+        assert!(
+            view.parts[1]
+                .text
+                .to_string()
+                .ends_with("… 601 more lines left out"),
+            "{view:?}"
+        );
     }
 }

@@ -55,7 +55,11 @@ pub(crate) fn lay_out(count: usize, edges: &[(usize, usize)]) -> GraphLayout {
         return sideways;
     }
     let downwards = place(&graph, false);
-    if downwards.width < sideways.width { downwards } else { sideways }
+    if downwards.width < sideways.width {
+        downwards
+    } else {
+        sideways
+    }
 }
 
 /// Nodes in layers, each below all that it needs.
@@ -66,18 +70,31 @@ struct LayeredGraph {
 
 impl LayeredGraph {
     fn new(count: usize, edges: &[(usize, usize)]) -> Self {
-        let edges: BTreeSet<(usize, usize)> =
-            edges.iter().copied().filter(|(from, to)| from != to && *from < count && *to < count).collect();
+        let edges: BTreeSet<(usize, usize)> = edges
+            .iter()
+            .copied()
+            .filter(|(from, to)| from != to && *from < count && *to < count)
+            .collect();
         let order = topological_order(count, &edges);
-        let place_of = |node: usize| order.iter().position(|other| *other == node).unwrap_or(node);
+        let place_of = |node: usize| {
+            order
+                .iter()
+                .position(|other| *other == node)
+                .unwrap_or(node)
+        };
         let places: Vec<usize> = (0..count).map(place_of).collect();
         let place = |node: usize| places.get(node).copied().unwrap_or_default();
-        let forward: BTreeSet<(usize, usize)> =
-            edges.into_iter().filter(|(from, to)| place(*from) < place(*to)).collect();
+        let forward: BTreeSet<(usize, usize)> = edges
+            .into_iter()
+            .filter(|(from, to)| place(*from) < place(*to))
+            .collect();
         let edges = without_implied(&order, &forward);
         let mut layers = vec![0_usize; count];
         for node in &order {
-            let above = edges.iter().filter(|(_, to)| to == node).filter_map(|(from, _)| layers.get(*from));
+            let above = edges
+                .iter()
+                .filter(|(_, to)| to == node)
+                .filter_map(|(from, _)| layers.get(*from));
             let layer = above.max().map_or(0, |above| above + 1);
             if let Some(known) = layers.get_mut(*node) {
                 *known = layer;
@@ -103,9 +120,13 @@ fn topological_order(count: usize, edges: &BTreeSet<(usize, usize)>) -> Vec<usiz
     }
     while order.len() < count {
         let is_free = |node: &usize| is_taken.get(*node) == Some(&false);
-        let ready = (0..count).filter(is_free).find(|node| open.get(*node) == Some(&0));
+        let ready = (0..count)
+            .filter(is_free)
+            .find(|node| open.get(*node) == Some(&0));
         // In a circle the first one in the order of the plan is taken.
-        let Some(next) = ready.or_else(|| (0..count).find(is_free)) else { break };
+        let Some(next) = ready.or_else(|| (0..count).find(is_free)) else {
+            break;
+        };
         if let Some(taken) = is_taken.get_mut(next) {
             *taken = true;
         }
@@ -126,7 +147,10 @@ fn without_implied(order: &[usize], edges: &BTreeSet<(usize, usize)>) -> Vec<(us
     let mut kept = Vec::new();
     for node in order.iter().rev() {
         // The nearest first: what they reach needs no edge of its own.
-        let mut targets: Vec<usize> = edges.range((*node, 0)..=(*node, usize::MAX)).map(|(_, to)| *to).collect();
+        let mut targets: Vec<usize> = edges
+            .range((*node, 0)..=(*node, usize::MAX))
+            .map(|(_, to)| *to)
+            .collect();
         targets.sort_by_key(|target| order.iter().position(|other| other == target));
         let mut all: BTreeSet<usize> = BTreeSet::new();
         for target in targets {
@@ -150,16 +174,39 @@ fn place(graph: &LayeredGraph, is_sideways: bool) -> GraphLayout {
     let mut next = count;
     for (from, to) in &graph.edges {
         let between = graph.layer(*to).saturating_sub(graph.layer(*from) + 1);
-        let bends = if next + between <= count + MAX_BENDS { next..next + between } else { next..next };
+        let bends = if next + between <= count + MAX_BENDS {
+            next..next + between
+        } else {
+            next..next
+        };
         next = bends.end;
-        let stops: Vec<usize> = std::iter::once(*from).chain(bends.clone()).chain([*to]).collect();
-        edges.extend(stops.iter().zip(stops.iter().skip(1)).map(|(from, to)| (index(*from), index(*to))));
+        let stops: Vec<usize> = std::iter::once(*from)
+            .chain(bends.clone())
+            .chain([*to])
+            .collect();
+        edges.extend(
+            stops
+                .iter()
+                .zip(stops.iter().skip(1))
+                .map(|(from, to)| (index(*from), index(*to))),
+        );
         lines.push((*from, *to, bends));
     }
-    let (width, height) = if is_sideways { (NODE_HEIGHT, NODE_WIDTH) } else { (NODE_WIDTH, NODE_HEIGHT) };
+    let (width, height) = if is_sideways {
+        (NODE_HEIGHT, NODE_WIDTH)
+    } else {
+        (NODE_WIDTH, NODE_HEIGHT)
+    };
     let height = height + LAYER_GAP - GAP;
-    let size = |node: usize| if node < count { (f64::from(width), f64::from(height)) } else { (BEND_SIZE, BEND_SIZE) };
-    let vertices: Vec<(u32, (f64, f64))> = (0..next).map(|node| (index(node), size(node))).collect();
+    let size = |node: usize| {
+        if node < count {
+            (f64::from(width), f64::from(height))
+        } else {
+            (BEND_SIZE, BEND_SIZE)
+        }
+    };
+    let vertices: Vec<(u32, (f64, f64))> =
+        (0..next).map(|node| (index(node), size(node))).collect();
     let config = Config {
         vertex_spacing: f64::from(GAP),
         dummy_vertices: false,
@@ -171,7 +218,11 @@ fn place(graph: &LayeredGraph, is_sideways: bool) -> GraphLayout {
     let mut parts: Vec<GraphPart> = Vec::new();
     if count > 0 {
         let found = rust_sugiyama::from_vertices_and_edges(&vertices, &edges, &config);
-        parts.extend(found.into_iter().map(|(placed, ..)| GraphPart::new(&placed, count, is_sideways)));
+        parts.extend(
+            found
+                .into_iter()
+                .map(|(placed, ..)| GraphPart::new(&placed, count, is_sideways)),
+        );
     }
     // The library has no fixed order of its own.
     parts.sort_by_key(|part| part.nodes.iter().map(|(node, _)| *node).min());
@@ -185,7 +236,11 @@ fn place(graph: &LayeredGraph, is_sideways: bool) -> GraphLayout {
         nodes: (0..count).map(at).collect(),
         lines: lines
             .into_iter()
-            .map(|(from, to, bends)| GraphLine { from, to, bends: bends.map(at).collect() })
+            .map(|(from, to, bends)| GraphLine {
+                from,
+                to,
+                bends: bends.map(at).collect(),
+            })
             .collect(),
     }
 }
@@ -199,22 +254,53 @@ struct GraphPart {
 
 impl GraphPart {
     fn new(placed: &[(usize, (f64, f64))], count: usize, is_sideways: bool) -> Self {
-        let turned = |(x, y): (f64, f64)| if is_sideways { (units(y), units(x)) } else { (units(x), units(y)) };
-        let nodes: Vec<(usize, (i32, i32))> = placed.iter().map(|(node, at)| (*node, turned(*at))).collect();
-        let half = |node: usize| if node < count { (NODE_WIDTH / 2, NODE_HEIGHT / 2) } else { (4, 4) };
-        let least = |of: &dyn Fn(usize, (i32, i32)) -> i32| nodes.iter().map(|(node, at)| of(*node, *at)).min();
-        let most = |of: &dyn Fn(usize, (i32, i32)) -> i32| nodes.iter().map(|(node, at)| of(*node, *at)).max();
+        let turned = |(x, y): (f64, f64)| {
+            if is_sideways {
+                (units(y), units(x))
+            } else {
+                (units(x), units(y))
+            }
+        };
+        let nodes: Vec<(usize, (i32, i32))> = placed
+            .iter()
+            .map(|(node, at)| (*node, turned(*at)))
+            .collect();
+        let half = |node: usize| {
+            if node < count {
+                (NODE_WIDTH / 2, NODE_HEIGHT / 2)
+            } else {
+                (4, 4)
+            }
+        };
+        let least = |of: &dyn Fn(usize, (i32, i32)) -> i32| {
+            nodes.iter().map(|(node, at)| of(*node, *at)).min()
+        };
+        let most = |of: &dyn Fn(usize, (i32, i32)) -> i32| {
+            nodes.iter().map(|(node, at)| of(*node, *at)).max()
+        };
         let left = least(&|node, (x, _)| x - half(node).0).unwrap_or_default();
         let top = least(&|node, (_, y)| y - half(node).1).unwrap_or_default();
         let width = most(&|node, (x, _)| x + half(node).0).unwrap_or_default() - left;
         let height = most(&|node, (_, y)| y + half(node).1).unwrap_or_default() - top;
-        Self { nodes: nodes.into_iter().map(|(node, (x, y))| (node, (x - left, y - top))).collect(), width, height }
+        Self {
+            nodes: nodes
+                .into_iter()
+                .map(|(node, (x, y))| (node, (x - left, y - top)))
+                .collect(),
+            width,
+            height,
+        }
     }
 }
 
 /// Puts parts into rows, each as high as its highest, and tells how large all of it is.
 fn pack(parts: &[GraphPart], places: &mut [(i32, i32)]) -> (i32, i32) {
-    let row_width = parts.iter().map(|part| part.width).max().unwrap_or_default().max(PAGE_WIDTH - 2 * GAP);
+    let row_width = parts
+        .iter()
+        .map(|part| part.width)
+        .max()
+        .unwrap_or_default()
+        .max(PAGE_WIDTH - 2 * GAP);
     let (mut x, mut y, mut row_height, mut widest) = (0, 0, 0, 0);
     for part in parts {
         if x > 0 && x + part.width > row_width {
@@ -237,9 +323,16 @@ fn index(node: usize) -> u32 {
 }
 
 /// A place of the library in whole units; what is no number, or far out, is at the edge.
-#[expect(clippy::cast_possible_truncation, reason = "it was clamped to what fits")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "it was clamped to what fits"
+)]
 fn units(value: f64) -> i32 {
-    if value.is_finite() { value.clamp(-1.0e6, 1.0e6).round() as i32 } else { 0 }
+    if value.is_finite() {
+        value.clamp(-1.0e6, 1.0e6).round() as i32
+    } else {
+        0
+    }
 }
 
 #[cfg(test)]
@@ -249,24 +342,46 @@ mod tests {
     use super::*;
 
     fn overlaps(layout: &GraphLayout) -> bool {
-        let touch =
-            |(ax, ay): (i32, i32), (bx, by): (i32, i32)| (ax - bx).abs() < NODE_WIDTH && (ay - by).abs() < NODE_HEIGHT;
+        let touch = |(ax, ay): (i32, i32), (bx, by): (i32, i32)| {
+            (ax - bx).abs() < NODE_WIDTH && (ay - by).abs() < NODE_HEIGHT
+        };
         let nodes = &layout.nodes;
-        (0..nodes.len()).any(|one| (one + 1..nodes.len()).any(|other| touch(nodes[one], nodes[other])))
+        (0..nodes.len())
+            .any(|one| (one + 1..nodes.len()).any(|other| touch(nodes[one], nodes[other])))
     }
 
     fn is_inside(layout: &GraphLayout) -> bool {
-        let (right, bottom) = (layout.width - NODE_WIDTH / 2, layout.height - NODE_HEIGHT / 2);
-        layout.nodes.iter().all(|(x, y)| (NODE_WIDTH / 2..=right).contains(x) && (NODE_HEIGHT / 2..=bottom).contains(y))
+        let (right, bottom) = (
+            layout.width - NODE_WIDTH / 2,
+            layout.height - NODE_HEIGHT / 2,
+        );
+        layout.nodes.iter().all(|(x, y)| {
+            (NODE_WIDTH / 2..=right).contains(x) && (NODE_HEIGHT / 2..=bottom).contains(y)
+        })
     }
 
     #[test]
     fn what_is_needed_stands_before_what_needs_it() {
         let layout = lay_out(4, &[(0, 1), (1, 2), (0, 2), (0, 3), (3, 2)]);
-        assert!(layout.is_sideways && !overlaps(&layout) && is_inside(&layout), "{layout:?}");
-        let lines: Vec<(usize, usize)> = layout.lines.iter().map(|line| (line.from, line.to)).collect();
-        assert_eq!(lines, [(0, 1), (0, 3), (1, 2), (3, 2)], "0 before 2 is implied");
-        assert!(lines.iter().all(|(from, to)| layout.nodes[*from].0 < layout.nodes[*to].0));
+        assert!(
+            layout.is_sideways && !overlaps(&layout) && is_inside(&layout),
+            "{layout:?}"
+        );
+        let lines: Vec<(usize, usize)> = layout
+            .lines
+            .iter()
+            .map(|line| (line.from, line.to))
+            .collect();
+        assert_eq!(
+            lines,
+            [(0, 1), (0, 3), (1, 2), (3, 2)],
+            "0 before 2 is implied"
+        );
+        assert!(
+            lines
+                .iter()
+                .all(|(from, to)| layout.nodes[*from].0 < layout.nodes[*to].0)
+        );
     }
 
     #[test]
@@ -276,7 +391,9 @@ mod tests {
         let long = layout.lines.iter().find(|line| line.from == 6).unwrap();
         assert_eq!(long.bends.len(), 4);
         for (x, y) in &long.bends {
-            let hit = |(nx, ny): &(i32, i32)| (x - nx).abs() < NODE_WIDTH / 2 && (y - ny).abs() < NODE_HEIGHT / 2;
+            let hit = |(nx, ny): &(i32, i32)| {
+                (x - nx).abs() < NODE_WIDTH / 2 && (y - ny).abs() < NODE_HEIGHT / 2
+            };
             assert!(!layout.nodes.iter().any(hit), "{layout:?}");
         }
     }
@@ -292,10 +409,17 @@ mod tests {
     #[test]
     fn many_tasks_without_order_stand_in_rows() {
         let layout = lay_out(200, &[]);
-        assert!(!overlaps(&layout) && is_inside(&layout) && layout.width <= PAGE_WIDTH, "{} wide", layout.width);
+        assert!(
+            !overlaps(&layout) && is_inside(&layout) && layout.width <= PAGE_WIDTH,
+            "{} wide",
+            layout.width
+        );
         let chain: Vec<(usize, usize)> = (1..30).map(|node| (node - 1, node)).collect();
         let layout = lay_out(30, &chain);
-        assert!(!layout.is_sideways && layout.width <= PAGE_WIDTH, "a long chain goes down");
+        assert!(
+            !layout.is_sideways && layout.width <= PAGE_WIDTH,
+            "a long chain goes down"
+        );
     }
 
     proptest! {

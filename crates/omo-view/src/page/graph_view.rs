@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use omo_core::text::pluralize;
 
-use crate::page::graph_layout::{GraphLayout, GraphLine, MAX_NODES, NODE_HEIGHT, NODE_WIDTH, lay_out};
+use crate::page::graph_layout::{
+    GraphLayout, GraphLine, MAX_NODES, NODE_HEIGHT, NODE_WIDTH, lay_out,
+};
 use crate::page::text_budget::{ShownText, TextBudget};
 use crate::run_view::{RunView, TaskView};
 
@@ -48,8 +50,9 @@ pub(crate) fn graph_view(page: &RunView, budget: &mut TextBudget) -> Option<Grap
         return None;
     }
     let needs = page.tasks.iter().enumerate();
-    let edges: Vec<(usize, usize)> =
-        needs.flat_map(|(to, card)| card.needs.iter().map(move |from| (*from, to))).collect();
+    let edges: Vec<(usize, usize)> = needs
+        .flat_map(|(to, card)| card.needs.iter().map(move |from| (*from, to)))
+        .collect();
     let layout = lay_out(count, &edges);
     let places = layout.nodes.iter().zip(&page.tasks).enumerate();
     let nodes: Vec<NodeView> = places
@@ -60,16 +63,29 @@ pub(crate) fn graph_view(page: &RunView, budget: &mut TextBudget) -> Option<Grap
         .map(|(place, at, card)| node_view(place, at, card, budget))
         .collect();
     let lines = layout.lines.iter().map(|line| line_path(&layout, line));
-    let lines: Vec<String> = lines.take_while(|line| budget.take(line.len() + 20)).collect();
+    let lines: Vec<String> = lines
+        .take_while(|line| budget.take(line.len() + 20))
+        .collect();
     let order = match lines.len() {
         0 => "None needs another.",
         _ => "A line leads from a task to one that needs it; what other lines imply has none.",
     };
     let summary = format!("{}. {order}", pluralize(nodes.len(), "task"));
-    Some(GraphView { width: layout.width, height: layout.height, nodes, lines, summary })
+    Some(GraphView {
+        width: layout.width,
+        height: layout.height,
+        nodes,
+        lines,
+        summary,
+    })
 }
 
-fn node_view(card: usize, (x, y): (i32, i32), shown: &TaskView, budget: &mut TextBudget) -> NodeView {
+fn node_view(
+    card: usize,
+    (x, y): (i32, i32),
+    shown: &TaskView,
+    budget: &mut TextBudget,
+) -> NodeView {
     let tone = shown.tone();
     NodeView {
         card,
@@ -98,7 +114,10 @@ fn line_path(layout: &GraphLayout, line: &GraphLine) -> String {
     let (start, end) = if layout.is_sideways {
         ((from_x + half_width, from_y), (to_x - half_width - 5, to_y))
     } else {
-        ((from_x, from_y + half_height), (to_x, to_y - half_height - 5))
+        (
+            (from_x, from_y + half_height),
+            (to_x, to_y - half_height - 5),
+        )
     };
     let mut path = format!("M{} {}", start.0, start.1);
     let mut before = start;

@@ -21,7 +21,11 @@ use crate::tone::Tone;
 const STYLE: &str = include_str!("../../templates/page.css");
 /// The script of a page that renews itself, allowed by its digest as the style sheet is.
 const RENEWAL_SCRIPT: &str = include_str!("../../templates/renewal.js");
-const REQUEST: BlockBound = BlockBound { lines: 80, chars: 600, bytes: 12_000 };
+const REQUEST: BlockBound = BlockBound {
+    lines: 80,
+    chars: 600,
+    bytes: 12_000,
+};
 const MAX_ROWS: usize = 60;
 
 #[derive(Template)]
@@ -74,18 +78,27 @@ pub(crate) struct WeakeningItem {
 pub(crate) fn page_view(page: &RunView, renewal: Option<Renewal>) -> PageView {
     let mut budget = TextBudget::new();
     let budget = &mut budget;
-    let took = page.timeline.until.millis_since(page.timeline.began).unwrap_or_default();
+    let took = page
+        .timeline
+        .until
+        .millis_since(page.timeline.began)
+        .unwrap_or_default();
     let title = budget.line(page.shown_title(), 200);
     let sentence = budget.line(&page.heading, 400);
     let as_of = budget.line(&page.as_of, 40);
-    let facts =
-        page.facts.iter().take(MAX_ROWS).map(|(label, value)| (budget.line(label, 40), budget.line(value, 300)));
+    let facts = page
+        .facts
+        .iter()
+        .take(MAX_ROWS)
+        .map(|(label, value)| (budget.line(label, 40), budget.line(value, 300)));
     let facts = facts.collect();
     let timeline = timeline_view(page, budget);
     PageView {
         style_digest: style_digest(),
-        renewal: renewal
-            .map(|renewal| RenewalView { script_digest: policy_digest(RENEWAL_SCRIPT), seconds: renewal.seconds }),
+        renewal: renewal.map(|renewal| RenewalView {
+            script_digest: policy_digest(RENEWAL_SCRIPT),
+            seconds: renewal.seconds,
+        }),
         tone: page.tone(),
         subject: match page.subject {
             Subject::Plan => "run of a plan",
@@ -102,23 +115,49 @@ pub(crate) fn page_view(page: &RunView, renewal: Option<Renewal>) -> PageView {
         proof_summary: proof_summary(page),
         facts,
         request: budget.block(page.request.lines(), REQUEST),
-        checks: budget.rows(&page.final_checks, MAX_ROWS, "check", |budget, check| check_view(check, budget)),
-        reviews: budget.rows(&page.reviews, MAX_ROWS, "review", |budget, review| review_view(page, review, budget)),
-        unproved: budget.rows(&unproved_items(page), MAX_ROWS, "item", |budget, item| UnprovedItem {
-            card: item.task.as_ref().and_then(|id| page.tasks.iter().position(|card| card.id == *id)),
-            task: budget.line(item.task.as_deref().unwrap_or("the whole"), 64),
-            reason: budget.line(&item.reason, 400),
+        checks: budget.rows(&page.final_checks, MAX_ROWS, "check", |budget, check| {
+            check_view(check, budget)
         }),
-        weakened: budget.rows(&page.weakened, MAX_ROWS, "change", |budget, change| WeakeningItem {
-            when: change.at.and_then(|at| at.millis_since(page.timeline.began)).map(format_clock).unwrap_or_default(),
-            by: budget.line(&change.by, 120),
-            what: budget.line(&change.what, 300),
+        reviews: budget.rows(&page.reviews, MAX_ROWS, "review", |budget, review| {
+            review_view(page, review, budget)
         }),
-        line_sections: [("workers", "Workers", &worker_lines(page)), ("findings", "Found beside that", &page.findings)]
-            .map(|(id, heading, lines)| {
-                (id, heading, budget.rows(lines, MAX_ROWS, "line", |budget, line| budget.line(line, 400)))
-            }),
-        next_steps: budget.rows(&next_steps(page), MAX_ROWS, "line", |budget, line| budget.line(line, 400)),
+        unproved: budget.rows(&unproved_items(page), MAX_ROWS, "item", |budget, item| {
+            UnprovedItem {
+                card: item
+                    .task
+                    .as_ref()
+                    .and_then(|id| page.tasks.iter().position(|card| card.id == *id)),
+                task: budget.line(item.task.as_deref().unwrap_or("the whole"), 64),
+                reason: budget.line(&item.reason, 400),
+            }
+        }),
+        weakened: budget.rows(&page.weakened, MAX_ROWS, "change", |budget, change| {
+            WeakeningItem {
+                when: change
+                    .at
+                    .and_then(|at| at.millis_since(page.timeline.began))
+                    .map(format_clock)
+                    .unwrap_or_default(),
+                by: budget.line(&change.by, 120),
+                what: budget.line(&change.what, 300),
+            }
+        }),
+        line_sections: [
+            ("workers", "Workers", &worker_lines(page)),
+            ("findings", "Found beside that", &page.findings),
+        ]
+        .map(|(id, heading, lines)| {
+            (
+                id,
+                heading,
+                budget.rows(lines, MAX_ROWS, "line", |budget, line| {
+                    budget.line(line, 400)
+                }),
+            )
+        }),
+        next_steps: budget.rows(&next_steps(page), MAX_ROWS, "line", |budget, line| {
+            budget.line(line, 400)
+        }),
         timeline,
         graph: graph_view(page, budget),
         cards: card_views(page, budget),
@@ -139,15 +178,37 @@ fn policy_digest(part: &str) -> String {
 fn proof_summary(page: &RunView) -> String {
     let mut parts = Vec::new();
     if page.subject == Subject::Plan {
-        let proved = page.tasks.iter().filter(|card| card.tone() == Tone::Proved).count();
-        parts.push(format!("{proved} of {} proved", pluralize(page.tasks.len(), "task")));
+        let proved = page
+            .tasks
+            .iter()
+            .filter(|card| card.tone() == Tone::Proved)
+            .count();
+        parts.push(format!(
+            "{proved} of {} proved",
+            pluralize(page.tasks.len(), "task")
+        ));
     }
     if !page.final_checks.is_empty() {
-        let green = page.final_checks.iter().filter(|check| check.tone() == Tone::Proved).count();
-        let whole = if page.subject == Subject::Plan { " of the whole" } else { "" };
-        parts.push(format!("{green} of {}{whole} green", pluralize(page.final_checks.len(), "check")));
+        let green = page
+            .final_checks
+            .iter()
+            .filter(|check| check.tone() == Tone::Proved)
+            .count();
+        let whole = if page.subject == Subject::Plan {
+            " of the whole"
+        } else {
+            ""
+        };
+        parts.push(format!(
+            "{green} of {}{whole} green",
+            pluralize(page.final_checks.len(), "check")
+        ));
     }
-    let came = page.reviews.iter().filter(|review| review.verdict != ReviewEnd::Missing).count();
+    let came = page
+        .reviews
+        .iter()
+        .filter(|review| review.verdict != ReviewEnd::Missing)
+        .count();
     if came > 0 {
         parts.push(pluralize(came, "review"));
     }
@@ -164,12 +225,22 @@ fn unproved_items(view: &RunView) -> Vec<&UnprovedView> {
 fn next_steps(view: &RunView) -> Vec<String> {
     let open = view.questions.iter().filter(|question| question.is_open);
     let steps: Vec<String> = open.flat_map(answer_steps).collect();
-    if steps.is_empty() { view.next_steps.clone() } else { steps }
+    if steps.is_empty() {
+        view.next_steps.clone()
+    } else {
+        steps
+    }
 }
 
 fn answer_steps(question: &QuestionView) -> Vec<String> {
-    let asked: Vec<&str> = question.question.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let asked: Vec<&str> = question
+        .question
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
     let answers = question.options.iter().zip(&question.option_texts);
-    let answers = answers.map(|(option, text)| format!("`omo answer {} {option}`: {text}", question.id));
+    let answers =
+        answers.map(|(option, text)| format!("`omo answer {} {option}`: {text}", question.id));
     std::iter::once(asked.join(" ")).chain(answers).collect()
 }

@@ -65,9 +65,13 @@ impl RunSummary {
     /// Summary of `page`.
     pub fn new(page: &RunView, details: RunDetails) -> Self {
         let mut tasks = TaskTally::default();
-        let is_task = |card: &&TaskView| page.subject == Subject::Plan && card.standing != Standing::LeftOut;
+        let is_task =
+            |card: &&TaskView| page.subject == Subject::Plan && card.standing != Standing::LeftOut;
         for card in page.tasks.iter().filter(is_task) {
-            let is_done = matches!(card.standing, Standing::Passed | Standing::Claimed | Standing::Unproved);
+            let is_done = matches!(
+                card.standing,
+                Standing::Passed | Standing::Claimed | Standing::Unproved
+            );
             tasks.all += 1;
             tasks.done += usize::from(is_done);
             tasks.proved += usize::from(card.tone() == Tone::Proved);

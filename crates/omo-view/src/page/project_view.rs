@@ -55,7 +55,11 @@ pub(crate) fn project_view(page: &ProjectPage) -> ProjectView {
     let hidden = page.runs.len() - order.len() + page.unread;
     let (title, scope) = (budget.line(&page.title, 200), budget.line(&page.scope, 400));
     let as_of = budget.line(&page.as_of, 40);
-    let runs: Vec<RunView> = order.iter().enumerate().map(|(place, run)| run_view(place, run, budget)).collect();
+    let runs: Vec<RunView> = order
+        .iter()
+        .enumerate()
+        .map(|(place, run)| run_view(place, run, budget))
+        .collect();
     ProjectView {
         style_digest: style_digest(),
         title,
@@ -64,19 +68,41 @@ pub(crate) fn project_view(page: &ProjectPage) -> ProjectView {
         verdicts: verdict_counts(&order),
         trend: trend_view(&order, page.now),
         runs,
-        more: if hidden == 0 { String::new() } else { left_out(hidden, "run") },
-        problems: budget.rows(&page.problems, MAX_PROBLEMS, "run", |budget, line| budget.line(line, 300)),
+        more: if hidden == 0 {
+            String::new()
+        } else {
+            left_out(hidden, "run")
+        },
+        problems: budget.rows(&page.problems, MAX_PROBLEMS, "run", |budget, line| {
+            budget.line(line, 300)
+        }),
     }
 }
 
 fn run_view(place: usize, run: &RunSummary, budget: &mut TextBudget) -> RunView {
     let details = &run.details;
-    let facts = [tasks_words(run.tasks), details.effort.clone(), details.mode.clone(), details.cost.clone()];
-    let first_line = run.request.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let facts = [
+        tasks_words(run.tasks),
+        details.effort.clone(),
+        details.mode.clone(),
+        details.cost.clone(),
+    ];
+    let first_line = run
+        .request
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or_default();
     RunView {
         place,
         tone: run.tone,
-        title: budget.line(if run.title.trim().is_empty() { "(no title)" } else { &run.title }, 200),
+        title: budget.line(
+            if run.title.trim().is_empty() {
+                "(no title)"
+            } else {
+                &run.title
+            },
+            200,
+        ),
         link: details.page_file.clone().filter(|file| is_page_name(file)),
         began: budget.line(&details.began, 40),
         took: format_span(run.until.millis_since(run.began).unwrap_or_default()),
@@ -85,8 +111,19 @@ fn run_view(place: usize, run: &RunSummary, budget: &mut TextBudget) -> RunView 
             Subject::Plan => "plan",
             Subject::Ultrawork => "ultrawork",
         },
-        request: budget.line(if first_line.trim() == run.title.trim() { "" } else { first_line }, 200),
-        facts: facts.iter().filter(|fact| !fact.is_empty()).map(|fact| budget.line(fact, 100)).collect(),
+        request: budget.line(
+            if first_line.trim() == run.title.trim() {
+                ""
+            } else {
+                first_line
+            },
+            200,
+        ),
+        facts: facts
+            .iter()
+            .filter(|fact| !fact.is_empty())
+            .map(|fact| budget.line(fact, 100))
+            .collect(),
     }
 }
 
@@ -94,7 +131,9 @@ fn run_view(place: usize, run: &RunSummary, budget: &mut TextBudget) -> RunView 
 fn tasks_words(tasks: TaskTally) -> String {
     match tasks {
         TaskTally { all: 0, .. } => String::new(),
-        TaskTally { all, done, proved } => format!("{done} of {} done, {proved} proved", pluralize(all, "task")),
+        TaskTally { all, done, proved } => {
+            format!("{done} of {} done, {proved} proved", pluralize(all, "task"))
+        }
     }
 }
 
@@ -106,10 +145,20 @@ fn is_page_name(file: &str) -> bool {
 }
 
 fn verdict_counts(runs: &[&RunSummary]) -> Vec<(Tone, String)> {
-    let tones = [Tone::Proved, Tone::Weakened, Tone::Unproved, Tone::Failed, Tone::Open];
+    let tones = [
+        Tone::Proved,
+        Tone::Weakened,
+        Tone::Unproved,
+        Tone::Failed,
+        Tone::Open,
+    ];
     let count = |tone: Tone| runs.iter().filter(|run| run.tone == tone).count();
     let words = |tone: Tone| format!("{} {}", count(tone), tone.word());
-    tones.into_iter().filter(|tone| count(*tone) > 0).map(|tone| (tone, words(tone))).collect()
+    tones
+        .into_iter()
+        .filter(|tone| count(*tone) > 0)
+        .map(|tone| (tone, words(tone)))
+        .collect()
 }
 
 #[cfg(test)]

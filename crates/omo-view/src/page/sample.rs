@@ -4,8 +4,8 @@ use omo_core::timestamp::Timestamp;
 
 use crate::page::project_model::{ProjectPage, RunDetails, RunSummary};
 use crate::run_view::{
-    AttemptView, CheckState, CheckView, Lane, Mark, MarkKind, ReviewEnd, ReviewView, RunEnd, RunView, Span, SpanKind,
-    Standing, TaskView, Timeline, UnprovedView, WeakeningView,
+    AttemptView, CheckState, CheckView, Lane, Mark, MarkKind, ReviewEnd, ReviewView, RunEnd,
+    RunView, Span, SpanKind, Standing, TaskView, Timeline, UnprovedView, WeakeningView,
 };
 
 /// A moment `seconds` after the start.
@@ -20,7 +20,11 @@ pub fn empty_page() -> RunView {
         heading: "Complete".to_owned(),
         end: RunEnd::Complete,
         opened_at: at(0),
-        timeline: Timeline { began: at(0), until: at(600), lanes: Vec::new() },
+        timeline: Timeline {
+            began: at(0),
+            until: at(600),
+            lanes: Vec::new(),
+        },
         ..RunView::default()
     }
 }
@@ -51,7 +55,12 @@ pub fn check(command: &str, state: CheckState) -> CheckView {
 /// Sample `Span` of an attempt at a card's task, between two moments in seconds.
 pub fn attempt_span(card: usize, from: i64, until: i64, end: Standing) -> Span {
     let label = format!("{}", card + 1);
-    Span { from: at(from), until: Some(at(until)), kind: SpanKind::Attempt { task: card, end }, label }
+    Span {
+        from: at(from),
+        until: Some(at(until)),
+        kind: SpanKind::Attempt { task: card, end },
+        label,
+    }
 }
 
 /// Sample `RunView` of a plan run in which not all went well: two workers, a failure that was
@@ -60,8 +69,18 @@ pub fn sample_page() -> RunView {
     let tasks: [(&str, &str, &[usize], Standing); 9] = [
         ("1", "Tests for the rate limiter", &[], Standing::Passed),
         ("2", "A token bucket", &[0], Standing::Passed),
-        ("3", "Read limits from the configuration", &[], Standing::Passed),
-        ("4", "Limit each client by its address", &[1, 2], Standing::Passed),
+        (
+            "3",
+            "Read limits from the configuration",
+            &[],
+            Standing::Passed,
+        ),
+        (
+            "4",
+            "Limit each client by its address",
+            &[1, 2],
+            Standing::Passed,
+        ),
         ("5", "A header with what is left", &[3], Standing::Passed),
         ("6", "Limits for single routes", &[3], Standing::Failed),
         ("7", "Document the limits", &[4, 5], Standing::Blocked),
@@ -81,16 +100,37 @@ pub fn sample_page() -> RunView {
         (5, 1_470, 1_700, Standing::Failed, 1),
         (8, 1_430, 1_640, Standing::Claimed, 0),
     ];
-    let mut lanes = ["worker 1", "worker 2"].map(|name| Lane { name: name.to_owned(), ..Lane::default() });
+    let mut lanes = ["worker 1", "worker 2"].map(|name| Lane {
+        name: name.to_owned(),
+        ..Lane::default()
+    });
     for (place, from, until, end, lane) in spans {
-        let why = if end == Standing::Failed { "1 of 24 tests is red" } else { "" };
-        let attempt =
-            AttemptView { since: at(from), until: Some(at(until)), end: Some(end.word()), why: why.to_owned() };
-        let kind = if end == Standing::Failed { MarkKind::Red } else { MarkKind::Green };
-        let (Some(card), Some(lane)) = (cards.get_mut(place), lanes.get_mut(lane)) else { continue };
+        let why = if end == Standing::Failed {
+            "1 of 24 tests is red"
+        } else {
+            ""
+        };
+        let attempt = AttemptView {
+            since: at(from),
+            until: Some(at(until)),
+            end: Some(end.word()),
+            why: why.to_owned(),
+        };
+        let kind = if end == Standing::Failed {
+            MarkKind::Red
+        } else {
+            MarkKind::Green
+        };
+        let (Some(card), Some(lane)) = (cards.get_mut(place), lanes.get_mut(lane)) else {
+            continue;
+        };
         card.history.push(attempt);
         lane.spans.push(attempt_span(place, from, until, end));
-        lane.marks.push(Mark { at: at(until - 8), kind, label: "cargo test --test limits".to_owned() });
+        lane.marks.push(Mark {
+            at: at(until - 8),
+            kind,
+            label: "cargo test --test limits".to_owned(),
+        });
     }
     let person = Lane {
         name: "you".to_owned(),
@@ -100,7 +140,11 @@ pub fn sample_page() -> RunView {
             kind: SpanKind::Person,
             label: "task 6 failed twice".to_owned(),
         }],
-        marks: vec![Mark { at: at(1_830), kind: MarkKind::Person, label: "q1: go on without it".to_owned() }],
+        marks: vec![Mark {
+            at: at(1_830),
+            kind: MarkKind::Person,
+            label: "q1: go on without it".to_owned(),
+        }],
     };
     RunView {
         title: "Rate limits for the public API".to_owned(),
@@ -145,7 +189,11 @@ pub fn sample_page() -> RunView {
 }
 
 fn sample_card((id, title, needs, standing): &(&str, &str, &[usize], Standing)) -> TaskView {
-    let state = if *standing == Standing::Failed { CheckState::Red } else { CheckState::Green };
+    let state = if *standing == Standing::Failed {
+        CheckState::Red
+    } else {
+        CheckState::Green
+    };
     let has_check = matches!(standing, Standing::Passed | Standing::Failed);
     let output: &[&str] = match state {
         CheckState::Red => &[
@@ -160,7 +208,12 @@ fn sample_card((id, title, needs, standing): &(&str, &str, &[usize], Standing)) 
         _ => &["test result: ok. 24 passed; 0 failed"],
     };
     let own = CheckView {
-        detail: if state == CheckState::Red { "exit 101: 24 run, 1 failed" } else { "24 run, 0 failed" }.to_owned(),
+        detail: if state == CheckState::Red {
+            "exit 101: 24 run, 1 failed"
+        } else {
+            "24 run, 0 failed"
+        }
+        .to_owned(),
         output: output.iter().map(|line| (*line).to_owned()).collect(),
         exit: Some(if state == CheckState::Red { 101 } else { 0 }),
         tree: Some("4c0e8d11f3a9".to_owned()),
@@ -170,16 +223,30 @@ fn sample_card((id, title, needs, standing): &(&str, &str, &[usize], Standing)) 
         title: (*title).to_owned(),
         standing: *standing,
         checks: if has_check { vec![own] } else { Vec::new() },
-        goal: format!("### Task {id}: {title}\n\nA request over the limit is answered with 429 and `Retry-After`."),
+        goal: format!(
+            "### Task {id}: {title}\n\nA request over the limit is answered with 429 and `Retry-After`."
+        ),
         evidence: match standing {
             Standing::Blocked => "6, which it depends on, has not passed",
             Standing::Claimed => "judged, with e1 to show it; no command decides it",
             _ => "",
         }
         .to_owned(),
-        files: if has_check { vec!["src/limits.rs".to_owned(), "tests/limits.rs".to_owned()] } else { Vec::new() },
-        out_of_scope: if *standing == Standing::Failed { vec!["src/limits.rs".to_owned()] } else { Vec::new() },
-        diff: if has_check { SAMPLE_DIFF.to_owned() } else { String::new() },
+        files: if has_check {
+            vec!["src/limits.rs".to_owned(), "tests/limits.rs".to_owned()]
+        } else {
+            Vec::new()
+        },
+        out_of_scope: if *standing == Standing::Failed {
+            vec!["src/limits.rs".to_owned()]
+        } else {
+            Vec::new()
+        },
+        diff: if has_check {
+            SAMPLE_DIFF.to_owned()
+        } else {
+            String::new()
+        },
         ..card(id, needs)
     }
 }
@@ -198,13 +265,24 @@ const SAMPLE_DIFF: &str = "diff --git a/src/limits.rs b/src/limits.rs
 
 /// 200 tasks of two workers, each with three attempts, and 10,000 events in all.
 pub fn large_page() -> RunView {
-    let text = |number: usize| format!("task {number} <b>&'\" with a title that says what it is for");
-    let mut page = RunView { tasks: Vec::new(), ..sample_page() };
+    let text =
+        |number: usize| format!("task {number} <b>&'\" with a title that says what it is for");
+    let mut page = RunView {
+        tasks: Vec::new(),
+        ..sample_page()
+    };
     page.timeline.until = at(12_000);
-    page.timeline.lanes = ["worker 1", "worker 2"].map(|name| Lane { name: name.to_owned(), ..Lane::default() }).into();
+    page.timeline.lanes = ["worker 1", "worker 2"]
+        .map(|name| Lane {
+            name: name.to_owned(),
+            ..Lane::default()
+        })
+        .into();
     for number in 0..200_usize {
         let begin = i64::try_from(number).unwrap_or_default() * 60;
-        let needs: Vec<usize> = (0..number).filter(|other| (number * 7 + other * 13) % 41 == 0).collect();
+        let needs: Vec<usize> = (0..number)
+            .filter(|other| (number * 7 + other * 13) % 41 == 0)
+            .collect();
         let mut large = TaskView {
             title: text(number),
             goal: text(number).repeat(20),
@@ -212,15 +290,31 @@ pub fn large_page() -> RunView {
             diff: format!("@@ -1 +1 @@\n{}", "+ added\n- removed\n".repeat(60)),
             ..card(&number.to_string(), &needs)
         };
-        let Some(lane) = page.timeline.lanes.get_mut(number % 2) else { continue };
+        let Some(lane) = page.timeline.lanes.get_mut(number % 2) else {
+            continue;
+        };
         for from in [begin, begin + 18, begin + 36] {
-            lane.spans.push(attempt_span(number, from, from + 17, Standing::Failed));
+            lane.spans
+                .push(attempt_span(number, from, from + 17, Standing::Failed));
             let (since, until) = (at(from), Some(at(from + 17)));
-            large.history.push(AttemptView { since, until, end: Some("failed"), why: text(number) });
+            large.history.push(AttemptView {
+                since,
+                until,
+                end: Some("failed"),
+                why: text(number),
+            });
         }
         for second in 0..47 {
-            let kind = if second % 3 == 0 { MarkKind::Red } else { MarkKind::Green };
-            lane.marks.push(Mark { at: at(begin + second), kind, label: text(number) });
+            let kind = if second % 3 == 0 {
+                MarkKind::Red
+            } else {
+                MarkKind::Green
+            };
+            lane.marks.push(Mark {
+                at: at(begin + second),
+                kind,
+                label: text(number),
+            });
         }
         page.tasks.push(large);
     }
@@ -229,40 +323,79 @@ pub fn large_page() -> RunView {
 
 /// Sample `ProjectPage`, a run in each tone and more of them than a share is taken from.
 pub fn sample_project_page() -> ProjectPage {
-    let weakening = WeakeningView { at: None, by: "by a person".to_owned(), what: "a check was removed".to_owned() };
+    let weakening = WeakeningView {
+        at: None,
+        by: "by a person".to_owned(),
+        what: "a check was removed".to_owned(),
+    };
     let kinds = [
-        ("Limit each client by its address", "Complete", RunEnd::Complete),
+        (
+            "Limit each client by its address",
+            "Complete",
+            RunEnd::Complete,
+        ),
         ("Remove the old limiter", "Failed at task 2", RunEnd::Failed),
-        ("Document the limits", "Complete, the whole unproved", RunEnd::Incomplete),
-        ("Metrics of refused requests", "Cancelled", RunEnd::Cancelled),
+        (
+            "Document the limits",
+            "Complete, the whole unproved",
+            RunEnd::Incomplete,
+        ),
+        (
+            "Metrics of refused requests",
+            "Cancelled",
+            RunEnd::Cancelled,
+        ),
         ("Limits for single routes", "Running", RunEnd::Running),
     ];
     let runs = (0..24).map(|number| {
         // The last one goes on, and of the others most are proved.
-        let kind = if number == 23 { 4 } else { [0, 1, 0, 2, 0, 0, 3, 0].get(number % 8).copied().unwrap_or_default() };
-        let mut page = RunView { final_checks: vec![check("cargo test", CheckState::Green)], ..empty_page() };
+        let kind = if number == 23 {
+            4
+        } else {
+            [0, 1, 0, 2, 0, 0, 3, 0]
+                .get(number % 8)
+                .copied()
+                .unwrap_or_default()
+        };
+        let mut page = RunView {
+            final_checks: vec![check("cargo test", CheckState::Green)],
+            ..empty_page()
+        };
         if let Some((title, sentence, end)) = kinds.get(kind) {
-            (page.title, page.heading, page.end) = ((*title).to_owned(), (*sentence).to_owned(), *end);
+            (page.title, page.heading, page.end) =
+                ((*title).to_owned(), (*sentence).to_owned(), *end);
         }
         if number % 11 == 5 {
             page.weakened.push(weakening.clone());
         }
         page.tasks = vec![card("1", &[]), card("2", &[0])];
         let began = i64::try_from(number).unwrap_or_default() * 40_000;
-        let took = [95, 600, 1_900, 7_200, 340, 41_000].get(number % 6).copied().unwrap_or_default();
-        page.timeline = Timeline { began: at(began), until: at(began + took), lanes: Vec::new() };
+        let took = [95, 600, 1_900, 7_200, 340, 41_000]
+            .get(number % 6)
+            .copied()
+            .unwrap_or_default();
+        page.timeline = Timeline {
+            began: at(began),
+            until: at(began + took),
+            lanes: Vec::new(),
+        };
         let details = RunDetails {
             began: format!("2026-09-{:02} 10:0{}", 1 + number / 2, number % 10),
             mode: "parallel workers".to_owned(),
             effort: "3 attempts".to_owned(),
-            cost: if number % 2 == 0 { "$1.20".to_owned() } else { String::new() },
+            cost: if number % 2 == 0 {
+                "$1.20".to_owned()
+            } else {
+                String::new()
+            },
             page_file: (number % 3 == 0).then(|| format!("plan-r-{number}.html")),
         };
         RunSummary::new(&page, details)
     });
     ProjectPage {
         title: "limiter".to_owned(),
-        scope: "The runs of plans in this repository, and the ultrawork runs in /home/me/limiter".to_owned(),
+        scope: "The runs of plans in this repository, and the ultrawork runs in /home/me/limiter"
+            .to_owned(),
         as_of: "2026-09-13 12:00".to_owned(),
         now: at(24 * 40_000),
         runs: runs.collect(),

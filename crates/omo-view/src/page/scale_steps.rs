@@ -39,7 +39,10 @@ pub(crate) fn format_span(millis: i64) -> String {
 
 /// The distance between two moments of a scale that is so long: at most nine fit into it.
 pub(crate) fn tick_millis(millis: i64) -> i64 {
-    STEPS.into_iter().find(|step| millis / step <= 9).unwrap_or_else(|| (millis / (9 * DAY) + 1).saturating_mul(DAY))
+    STEPS
+        .into_iter()
+        .find(|step| millis / step <= 9)
+        .unwrap_or_else(|| (millis / (9 * DAY) + 1).saturating_mul(DAY))
 }
 
 #[cfg(test)]
@@ -48,7 +51,16 @@ mod tests {
 
     #[test]
     fn a_scale_has_few_ticks_however_long_it_is() {
-        for millis in [1, 900, 61_000, HOUR, 25 * HOUR, 40 * DAY, 4_000 * DAY, i64::MAX] {
+        for millis in [
+            1,
+            900,
+            61_000,
+            HOUR,
+            25 * HOUR,
+            40 * DAY,
+            4_000 * DAY,
+            i64::MAX,
+        ] {
             assert!(millis / tick_millis(millis) <= 9, "{millis}");
         }
     }

@@ -54,10 +54,18 @@ impl TextBudget {
     /// One line of text of at most so many characters. Where the page is full, a sign stands for it.
     pub(crate) fn line(&mut self, text: &str, max: usize) -> ShownText {
         let text = escape_unseen(text.trim_end(), max);
-        if self.take(html_bytes(&text)) { ShownText(text) } else { ShownText("…".to_owned()) }
+        if self.take(html_bytes(&text)) {
+            ShownText(text)
+        } else {
+            ShownText("…".to_owned())
+        }
     }
 
-    pub(crate) fn block<'a>(&mut self, lines: impl IntoIterator<Item = &'a str>, bound: BlockBound) -> ShownText {
+    pub(crate) fn block<'a>(
+        &mut self,
+        lines: impl IntoIterator<Item = &'a str>,
+        bound: BlockBound,
+    ) -> ShownText {
         let mut lines = lines.into_iter();
         let mut out = String::new();
         for count in 0.. {
@@ -91,7 +99,14 @@ impl TextBudget {
             rows.push(row(self, item));
         }
         let more = items.len() - rows.len();
-        Rows { rows, more: if more == 0 { String::new() } else { left_out(more, noun) } }
+        Rows {
+            rows,
+            more: if more == 0 {
+                String::new()
+            } else {
+                left_out(more, noun)
+            },
+        }
     }
 
     /// Items as rows that share what is left of the page: the first ones leave room for those behind them.
@@ -106,14 +121,23 @@ impl TextBudget {
         let mut rows = Vec::new();
         let shown = items.len().min(most).min(self.left / least.max(1));
         for (place, item) in items.iter().take(shown).enumerate() {
-            let mut share = Self { left: self.left / (shown - place) };
+            let mut share = Self {
+                left: self.left / (shown - place),
+            };
             self.left -= share.left;
             share.take(least);
             rows.push(row(&mut share, item));
             self.left += share.left;
         }
         let more = items.len() - rows.len();
-        Rows { rows, more: if more == 0 { String::new() } else { left_out(more, noun) } }
+        Rows {
+            rows,
+            more: if more == 0 {
+                String::new()
+            } else {
+                left_out(more, noun)
+            },
+        }
     }
 
     pub(crate) fn take(&mut self, bytes: usize) -> bool {
@@ -141,24 +165,48 @@ pub(crate) fn left_out(count: usize, noun: &str) -> String {
 
 /// Bytes of a text once it is escaped.
 fn html_bytes(text: &str) -> usize {
-    text.bytes().map(|byte| if matches!(byte, b'<' | b'>' | b'&' | b'"' | b'\'') { 5 } else { 1 }).sum()
+    text.bytes()
+        .map(|byte| {
+            if matches!(byte, b'<' | b'>' | b'&' | b'"' | b'\'') {
+                5
+            } else {
+                1
+            }
+        })
+        .sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const BOUND: BlockBound = BlockBound { lines: 3, chars: 10, bytes: 1_000 };
+    const BOUND: BlockBound = BlockBound {
+        lines: 3,
+        chars: 10,
+        bytes: 1_000,
+    };
 
     #[test]
     fn what_is_cut_off_is_counted() {
         let mut budget = TextBudget::new();
         assert_eq!(budget.line("ab\u{202e}c\n", 10).to_string(), r"ab\u{202e}c");
-        assert_eq!(budget.block("a\nb\nc".lines(), BOUND).to_string(), "a\nb\nc");
-        assert_eq!(budget.block("a\nb\nc\nd\ne".lines(), BOUND).to_string(), "a\nb\nc\n… 2 more lines left out");
-        assert_eq!(budget.block(["abcdefghijkl"], BOUND).to_string(), "abcdefghij…");
+        assert_eq!(
+            budget.block("a\nb\nc".lines(), BOUND).to_string(),
+            "a\nb\nc"
+        );
+        assert_eq!(
+            budget.block("a\nb\nc\nd\ne".lines(), BOUND).to_string(),
+            "a\nb\nc\n… 2 more lines left out"
+        );
+        assert_eq!(
+            budget.block(["abcdefghijkl"], BOUND).to_string(),
+            "abcdefghij…"
+        );
         let rows = budget.rows(&[1, 2, 3], 2, "check", |_, number| *number);
-        assert_eq!((rows.rows, rows.more.as_str()), (vec![1, 2], "… 1 more check left out"));
+        assert_eq!(
+            (rows.rows, rows.more.as_str()),
+            (vec![1, 2], "… 1 more check left out")
+        );
     }
 
     #[test]
@@ -167,20 +215,35 @@ mod tests {
         let row = |budget: &mut TextBudget, text: &&str| budget.line(text, 9_999).to_string();
         let long = "x".repeat(600);
         let rows = budget.shared_rows(&[long.as_str(), "y", "z"], 9, "task", 100, row);
-        assert_eq!((rows.rows, rows.more.as_str()), (vec!["…".to_owned(), "y".to_owned(), "z".to_owned()], ""));
+        assert_eq!(
+            (rows.rows, rows.more.as_str()),
+            (vec!["…".to_owned(), "y".to_owned(), "z".to_owned()], "")
+        );
         let mut budget = TextBudget { left: 250 };
         let rows = budget.shared_rows(&["x", "y", "z"], 9, "task", 100, row);
-        assert_eq!((rows.rows.len(), rows.more.as_str()), (2, "… 1 more task left out"));
+        assert_eq!(
+            (rows.rows.len(), rows.more.as_str()),
+            (2, "… 1 more task left out")
+        );
     }
 
     #[test]
     fn a_page_that_is_full_shows_no_more() {
         let mut budget = TextBudget::new();
         let large = "<".repeat(PAGE_BYTES / 5 - 1);
-        assert_eq!(budget.line(&large, usize::MAX).to_string().len(), large.len());
+        assert_eq!(
+            budget.line(&large, usize::MAX).to_string().len(),
+            large.len()
+        );
         assert_eq!(budget.line("<<<", 10).to_string(), "…");
-        assert_eq!(budget.block(["<<<", "x"], BOUND).to_string(), "… 2 more lines left out");
+        assert_eq!(
+            budget.block(["<<<", "x"], BOUND).to_string(),
+            "… 2 more lines left out"
+        );
         let rows = budget.rows(&[1, 2], 9, "task", |_, number| *number);
-        assert_eq!((rows.rows, rows.more.as_str()), (vec![], "… 2 more tasks left out"));
+        assert_eq!(
+            (rows.rows, rows.more.as_str()),
+            (vec![], "… 2 more tasks left out")
+        );
     }
 }

@@ -27,8 +27,16 @@ pub(crate) struct TimeScale {
 
 impl TimeScale {
     pub(crate) fn new(timeline: &Timeline) -> Self {
-        let millis = timeline.until.millis_since(timeline.began).unwrap_or_default().max(1);
-        Self { began: timeline.began, until: timeline.until, millis }
+        let millis = timeline
+            .until
+            .millis_since(timeline.began)
+            .unwrap_or_default()
+            .max(1);
+        Self {
+            began: timeline.began,
+            until: timeline.until,
+            millis,
+        }
     }
 
     /// Total duration, in milliseconds.
@@ -54,13 +62,21 @@ impl TimeScale {
         let step = tick_millis(self.millis);
         let tick = |millis: i64| TickView {
             x: self.place(millis),
-            label: if millis == 0 { "0".to_owned() } else { format_span(millis) },
+            label: if millis == 0 {
+                "0".to_owned()
+            } else {
+                format_span(millis)
+            },
         };
-        (0..=self.millis / step).map(|count| tick(count * step)).collect()
+        (0..=self.millis / step)
+            .map(|count| tick(count * step))
+            .collect()
     }
 
     fn since_start(&self, at: Timestamp) -> i64 {
-        at.millis_since(self.began).unwrap_or_default().min(self.millis)
+        at.millis_since(self.began)
+            .unwrap_or_default()
+            .min(self.millis)
     }
 
     fn place(&self, millis: i64) -> i64 {

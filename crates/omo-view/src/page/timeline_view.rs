@@ -41,7 +41,10 @@ pub(crate) struct TimelineDrawing {
 
 impl TimelineDrawing {
     pub(crate) fn is_empty(&self) -> bool {
-        self.lanes.rows.iter().all(|lane| lane.spans.is_empty() && lane.marks.is_empty())
+        self.lanes
+            .rows
+            .iter()
+            .all(|lane| lane.spans.is_empty() && lane.marks.is_empty())
     }
 }
 
@@ -90,13 +93,26 @@ pub(crate) fn timeline_view(page: &RunView, budget: &mut TextBudget) -> Timeline
     let mut index = 0;
     let lanes = budget.rows(&page.timeline.lanes, MAX_LANES, "lane", |budget, lane| {
         let is_critical = |place: usize| path.contains(&(index, place));
-        let view = lane_view(lane, &page.tasks, &scale, y, &is_critical, &mut room, budget);
+        let view = lane_view(
+            lane,
+            &page.tasks,
+            &scale,
+            y,
+            &is_critical,
+            &mut room,
+            budget,
+        );
         y += view.height + LANE_GAP;
         index += 1;
         view
     });
     let count = |is_meant: fn(&SpanView) -> bool| {
-        lanes.rows.iter().flat_map(|lane| &lane.spans).filter(|span| is_meant(span)).count()
+        lanes
+            .rows
+            .iter()
+            .flat_map(|lane| &lane.spans)
+            .filter(|span| is_meant(span))
+            .count()
     };
     let attempts = count(|span| span.card.is_some());
     let summary = format!(
@@ -152,7 +168,14 @@ fn lane_view(
             *taken = scale.x(scale.end_of(span));
         }
         let bar_y = y + i64::try_from(row).unwrap_or_default() * ROW;
-        spans.push(span_view(span, cards, scale, (x, bar_y, width), is_critical(place), budget));
+        spans.push(span_view(
+            span,
+            cards,
+            scale,
+            (x, bar_y, width),
+            is_critical(place),
+            budget,
+        ));
     }
     let bars = i64::try_from(rows.len()).unwrap_or_default() * ROW;
     let marks_height = if lane.marks.is_empty() { 0 } else { MARKS };
@@ -176,7 +199,12 @@ fn span_view(
     budget: &mut TextBudget,
 ) -> SpanView {
     let (class, symbol, word, card) = match span.kind {
-        SpanKind::Attempt { task, end } => (end.tone().class(), end.tone().symbol(), end.word(), Some(task)),
+        SpanKind::Attempt { task, end } => (
+            end.tone().class(),
+            end.tone().symbol(),
+            end.word(),
+            Some(task),
+        ),
         SpanKind::Turn => ("turn", "", "turn", None),
         SpanKind::Review => ("review", "", "review", None),
         SpanKind::Background => ("wait", "", "wait for work in the background", None),
@@ -188,7 +216,9 @@ fn span_view(
         0 => String::new(),
         1..=3 => symbol.to_owned(),
         _ => {
-            let title = card.and_then(|card| cards.get(card)).map_or("", |card| card.title.as_str());
+            let title = card
+                .and_then(|card| cards.get(card))
+                .map_or("", |card| card.title.as_str());
             format!("{symbol} {} {title}", span.label)
         }
     };
@@ -202,20 +232,34 @@ fn span_view(
         inside: budget.line(inside.trim(), letters.max(1)),
         label: budget.line(&span.label, 120),
         when: scale.when(span.from),
-        took: format_span(scale.end_of(span).millis_since(span.from).unwrap_or_default()),
+        took: format_span(
+            scale
+                .end_of(span)
+                .millis_since(span.from)
+                .unwrap_or_default(),
+        ),
         word,
         card,
     }
 }
 
 /// Marks that are told apart: those of one kind that would lie on each other are one, with how many they are.
-fn mark_views(lane: &Lane, scale: &TimeScale, y: i64, room: &mut usize, budget: &mut TextBudget) -> Vec<MarkView> {
+fn mark_views(
+    lane: &Lane,
+    scale: &TimeScale,
+    y: i64,
+    room: &mut usize,
+    budget: &mut TextBudget,
+) -> Vec<MarkView> {
     let mut order: Vec<&Mark> = lane.marks.iter().collect();
     order.sort_by_key(|mark| (mark.kind, mark.at));
     let mut views: Vec<(MarkKind, usize, MarkView)> = Vec::new();
     for mark in order {
         let x = scale.x(mark.at);
-        if let Some((_, more, _)) = views.last_mut().filter(|(kind, _, view)| *kind == mark.kind && x - view.x < NEAR) {
+        if let Some((_, more, _)) = views
+            .last_mut()
+            .filter(|(kind, _, view)| *kind == mark.kind && x - view.x < NEAR)
+        {
             *more += 1;
             continue;
         }
@@ -225,11 +269,24 @@ fn mark_views(lane: &Lane, scale: &TimeScale, y: i64, room: &mut usize, budget: 
         *room -= 1;
         let (class, shape, word) = mark_look(mark.kind);
         let label = budget.line(&mark.label, 120);
-        let view = MarkView { x, y, class, shape, label, more: String::new(), when: scale.when(mark.at), word };
+        let view = MarkView {
+            x,
+            y,
+            class,
+            shape,
+            label,
+            more: String::new(),
+            when: scale.when(mark.at),
+            word,
+        };
         views.push((mark.kind, 0, view));
     }
     let counted = |(_, more, view): (MarkKind, usize, MarkView)| MarkView {
-        more: if more == 0 { String::new() } else { format!(" and {more} more") },
+        more: if more == 0 {
+            String::new()
+        } else {
+            format!(" and {more} more")
+        },
         ..view
     };
     views.into_iter().map(counted).collect()
@@ -257,7 +314,10 @@ fn bar_legend(lanes: &[LaneView], has_path: bool) -> Vec<(&'static str, &'static
         ("review", "review"),
         ("wait", "wait"),
     ];
-    let mut legend: Vec<_> = bars.into_iter().filter(|(class, _)| spans().any(|span| span.class == *class)).collect();
+    let mut legend: Vec<_> = bars
+        .into_iter()
+        .filter(|(class, _)| spans().any(|span| span.class == *class))
+        .collect();
     if has_path {
         legend.push(("critical", "critical path"));
     }
@@ -265,7 +325,22 @@ fn bar_legend(lanes: &[LaneView], has_path: bool) -> Vec<(&'static str, &'static
 }
 
 fn mark_legend(lanes: &[LaneView]) -> Vec<(&'static str, &'static str, &'static str)> {
-    let kinds = [MarkKind::Green, MarkKind::Red, MarkKind::Review, MarkKind::Continuation, MarkKind::Person];
-    let is_there = |class: &str| lanes.iter().flat_map(|lane| &lane.marks).any(|mark| mark.class == class);
-    kinds.into_iter().map(mark_look).filter(|(class, ..)| is_there(class)).collect()
+    let kinds = [
+        MarkKind::Green,
+        MarkKind::Red,
+        MarkKind::Review,
+        MarkKind::Continuation,
+        MarkKind::Person,
+    ];
+    let is_there = |class: &str| {
+        lanes
+            .iter()
+            .flat_map(|lane| &lane.marks)
+            .any(|mark| mark.class == class)
+    };
+    kinds
+        .into_iter()
+        .map(mark_look)
+        .filter(|(class, ..)| is_there(class))
+        .collect()
 }

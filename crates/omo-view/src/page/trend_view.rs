@@ -16,7 +16,15 @@ const TIMES: (i64, i64) = (24, 184);
 const SHARES: (i64, i64) = (214, 284);
 const HEIGHT: i64 = 296;
 /// The lines that durations are read by. From one to the next it is a step of the same height.
-const DURATIONS: [i64; 7] = [1_000, 10_000, 60_000, 600_000, 3_600_000, 36_000_000, 345_600_000];
+const DURATIONS: [i64; 7] = [
+    1_000,
+    10_000,
+    60_000,
+    600_000,
+    3_600_000,
+    36_000_000,
+    345_600_000,
+];
 /// A share is that of so many runs, the last ones that had ended.
 const SHARED_BY: usize = 10;
 
@@ -70,20 +78,40 @@ pub(crate) fn trend_view(runs: &[&RunSummary], now: Timestamp) -> Option<TrendVi
         y: duration_y(took(run), lines),
         tone: run.tone,
         shape: shape(run.tone),
-        share: shares.get(&place).map(|percent| format!("{percent} %")).unwrap_or_default(),
+        share: shares
+            .get(&place)
+            .map(|percent| format!("{percent} %"))
+            .unwrap_or_default(),
     });
     let step = tick_millis(range);
     let tick = |count: i64| TickView {
         x: LEFT + scaled(range - count * step, range, WIDTH - LEFT - RIGHT),
-        label: if count == 0 { "now".to_owned() } else { format!("{} ago", format_span(count * step)) },
+        label: if count == 0 {
+            "now".to_owned()
+        } else {
+            format!("{} ago", format_span(count * step))
+        },
     };
-    let share_y =
-        |percent: usize| SHARES.1 - scaled(i64::try_from(percent).unwrap_or_default(), 100, SHARES.1 - SHARES.0);
+    let share_y = |percent: usize| {
+        SHARES.1
+            - scaled(
+                i64::try_from(percent).unwrap_or_default(),
+                100,
+                SHARES.1 - SHARES.0,
+            )
+    };
     let share_point = |(place, percent): (&usize, &usize)| {
-        runs.get(*place).map(|run| format!("{} {}", x(run.began), share_y(*percent)))
+        runs.get(*place)
+            .map(|run| format!("{} {}", x(run.began), share_y(*percent)))
     };
     let share_path: Vec<String> = shares.iter().filter_map(share_point).collect();
-    let tones = [Tone::Proved, Tone::Weakened, Tone::Unproved, Tone::Failed, Tone::Open];
+    let tones = [
+        Tone::Proved,
+        Tone::Weakened,
+        Tone::Unproved,
+        Tone::Failed,
+        Tone::Open,
+    ];
     let occurs = |tone: &Tone| runs.iter().any(|run| run.tone == *tone);
     Some(TrendView {
         width: WIDTH,
@@ -97,13 +125,28 @@ pub(crate) fn trend_view(runs: &[&RunSummary], now: Timestamp) -> Option<TrendVi
             format_span(range)
         ),
         ticks: (0..=range / step).map(tick).collect(),
-        durations: lines.iter().map(|millis| (duration_y(*millis, lines), format_span(*millis))).collect(),
-        share_lines: vec![(share_y(100), "100 % proved"), (share_y(50), "50 %"), (share_y(0), "0 %")],
+        durations: lines
+            .iter()
+            .map(|millis| (duration_y(*millis, lines), format_span(*millis)))
+            .collect(),
+        share_lines: vec![
+            (share_y(100), "100 % proved"),
+            (share_y(50), "50 %"),
+            (share_y(0), "0 %"),
+        ],
         top: TIMES.0,
         bottom: SHARES.1,
         points: points.collect(),
-        share_path: if share_path.len() > 1 { format!("M{}", share_path.join("L")) } else { String::new() },
-        legend: tones.into_iter().filter(occurs).map(|tone| (tone, shape(tone))).collect(),
+        share_path: if share_path.len() > 1 {
+            format!("M{}", share_path.join("L"))
+        } else {
+            String::new()
+        },
+        legend: tones
+            .into_iter()
+            .filter(occurs)
+            .map(|tone| (tone, shape(tone)))
+            .collect(),
     })
 }
 
@@ -114,22 +157,37 @@ fn scaled(part: i64, whole: i64, length: i64) -> i64 {
 
 /// The lines that all durations from the shortest to the longest lie between: two at least.
 fn lines_for(shortest: i64, longest: i64) -> &'static [i64] {
-    let last = DURATIONS.iter().position(|line| longest <= *line).unwrap_or(DURATIONS.len() - 1).max(1);
-    let first = DURATIONS.iter().rposition(|line| *line <= shortest).unwrap_or_default().min(last - 1);
+    let last = DURATIONS
+        .iter()
+        .position(|line| longest <= *line)
+        .unwrap_or(DURATIONS.len() - 1)
+        .max(1);
+    let first = DURATIONS
+        .iter()
+        .rposition(|line| *line <= shortest)
+        .unwrap_or_default()
+        .min(last - 1);
     DURATIONS.get(first..=last).unwrap_or(&DURATIONS)
 }
 
 /// Vertical place of a duration among these lines: a shorter one than the first is at it, and
 /// between two lines each doubling takes the same height.
-#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a place in a picture")]
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "a place in a picture"
+)]
 fn duration_y(millis: i64, lines: &[i64]) -> i64 {
-    let place = lines.windows(2).enumerate().find_map(|(place, pair)| match pair {
-        [low, high] if millis <= *high => {
-            let (millis, low, high) = (millis.max(*low) as f64, *low as f64, *high as f64);
-            Some(place as f64 + (millis / low).ln() / (high / low).ln())
-        }
-        _ => None,
-    });
+    let place = lines
+        .windows(2)
+        .enumerate()
+        .find_map(|(place, pair)| match pair {
+            [low, high] if millis <= *high => {
+                let (millis, low, high) = (millis.max(*low) as f64, *low as f64, *high as f64);
+                Some(place as f64 + (millis / low).ln() / (high / low).ln())
+            }
+            _ => None,
+        });
     let steps = (lines.len() - 1) as f64;
     let height = (TIMES.1 - TIMES.0) as f64;
     TIMES.1 - (place.unwrap_or(steps) / steps * height).round() as i64
@@ -145,7 +203,10 @@ fn shares(runs: &[&RunSummary]) -> BTreeMap<usize, usize> {
         .collect();
     let share = |(index, (place, _)): (usize, &(usize, bool))| {
         let last = || ended.iter().skip(index).take(SHARED_BY);
-        (*place, last().filter(|(_, is_proved)| *is_proved).count() * 100 / last().count().max(1))
+        (
+            *place,
+            last().filter(|(_, is_proved)| *is_proved).count() * 100 / last().count().max(1),
+        )
     };
     ended.iter().enumerate().map(share).collect()
 }
@@ -170,7 +231,11 @@ mod tests {
         let shown = lines_for(900, 2_000_000);
         let y = |millis| duration_y(millis, shown);
         let lines: Vec<i64> = shown.iter().map(|millis| y(*millis)).collect();
-        assert_eq!(lines, [184, 144, 104, 64, 24], "the lines are not a step apart");
+        assert_eq!(
+            lines,
+            [184, 144, 104, 64, 24],
+            "the lines are not a step apart"
+        );
         assert_eq!((y(0), y(i64::MAX)), (184, 24));
         assert!((104..144).contains(&y(30_000)) && y(31_000) <= y(30_000));
         assert_eq!(lines_for(20_000, 50_000), [10_000, 60_000]);

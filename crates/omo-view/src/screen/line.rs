@@ -37,7 +37,11 @@ impl ScreenLine {
         let mut fitting = Vec::new();
         let is_whole = self.width() <= columns;
         for (style, text) in self.0 {
-            let text = if is_whole { text } else { truncate_columns(&text, left) };
+            let text = if is_whole {
+                text
+            } else {
+                truncate_columns(&text, left)
+            };
             // A wide character that is cut leaves a column.
             left = left.saturating_sub(text.width());
             fitting.push((style, text));
@@ -70,16 +74,28 @@ pub fn harmless_text(text: &str) -> String {
     let plain = anstream::adapter::strip_str(&text).to_string();
     // Characters without width may stand on one without end, and join others to one.
     let takes_room = |char: &char| UnicodeWidthChar::width(*char).unwrap_or(0) > 0;
-    sanitize(&plain, MAX_CHARS).chars().filter(takes_room).collect()
+    sanitize(&plain, MAX_CHARS)
+        .chars()
+        .filter(takes_room)
+        .collect()
 }
 
 /// A text on as many lines as it needs; `sign` stands before the first.
 pub(crate) fn wrapped(text: &str, columns: usize, sign: &str, style: Style) -> Vec<ScreenLine> {
     let indent = " ".repeat(sign.width());
     let room = columns.saturating_sub(sign.width()).max(1);
-    let lines = text.lines().map(harmless_text).filter(|line| !line.is_empty());
-    let broken: Vec<String> =
-        lines.flat_map(|line| textwrap::wrap(&line, room).into_iter().map(String::from).collect::<Vec<_>>()).collect();
+    let lines = text
+        .lines()
+        .map(harmless_text)
+        .filter(|line| !line.is_empty());
+    let broken: Vec<String> = lines
+        .flat_map(|line| {
+            textwrap::wrap(&line, room)
+                .into_iter()
+                .map(String::from)
+                .collect::<Vec<_>>()
+        })
+        .collect();
     let with_sign = broken.into_iter().enumerate().map(|(place, line)| {
         let before = if place == 0 { sign } else { &indent };
         ScreenLine::new(style, format!("{before}{line}"))

@@ -39,7 +39,12 @@ pub enum LastLine<'a> {
 }
 
 /// Lines of a screen, exactly `size.rows`.
-pub fn screen_lines(view: &RunView, now: Timestamp, size: ScreenSize, last: LastLine<'_>) -> Vec<ScreenLine> {
+pub fn screen_lines(
+    view: &RunView,
+    now: Timestamp,
+    size: ScreenSize,
+    last: LastLine<'_>,
+) -> Vec<ScreenLine> {
     let mut room = Room { left: size.rows };
     let columns = size.columns;
     let last_rows = room.take(1);
@@ -49,12 +54,21 @@ pub fn screen_lines(view: &RunView, now: Timestamp, size: ScreenSize, last: Last
     let question = wrapped(&question.join("\n"), columns, "? ", ATTENTION.bold());
     let question_rows = room.take(question.len().min((size.rows / 2).max(1)));
     let worker_rows = room.take(view.workers.len().min((size.rows / 2).max(1)));
-    let waiting = view.workers.iter().filter(|_| view.is_open() && question_rows == 0);
-    let needs: Vec<ScreenLine> =
-        waiting.filter_map(WorkerView::need_line).flat_map(|line| wrapped(&line, columns, "? ", ATTENTION)).collect();
+    let waiting = view
+        .workers
+        .iter()
+        .filter(|_| view.is_open() && question_rows == 0);
+    let needs: Vec<ScreenLine> = waiting
+        .filter_map(WorkerView::need_line)
+        .flat_map(|line| wrapped(&line, columns, "? ", ATTENTION))
+        .collect();
     let need_rows = room.take(needs.len().min(MIN_LIST));
     let has_list = view.listed_tasks().len() + view.workers.len() > 0;
-    let first_tasks = room.take(if has_list { view.listed_tasks().len().min(MIN_LIST) } else { 0 });
+    let first_tasks = room.take(if has_list {
+        view.listed_tasks().len().min(MIN_LIST)
+    } else {
+        0
+    });
     let sentence = wrapped(&sentence(view), columns, "", view.heading_style());
     let sentence_rows = room.take(sentence.len().min(if size.rows < 12 { 1 } else { 3 }));
     let bounds = bound_lines(&view.bounds, now, columns);
@@ -62,8 +76,11 @@ pub fn screen_lines(view: &RunView, now: Timestamp, size: ScreenSize, last: Last
     // Of thousands, those that no screen has room for cost nothing.
     let checks = check_lines(shown_checks(view).into_iter().take(size.rows), columns);
     let few_checks = room.take(checks.len().min(MIN_LIST));
-    let notes: Vec<ScreenLine> =
-        view.notes.iter().flat_map(|note| wrapped(note, columns, "", Style::new().dimmed())).collect();
+    let notes: Vec<ScreenLine> = view
+        .notes
+        .iter()
+        .flat_map(|note| wrapped(note, columns, "", Style::new().dimmed()))
+        .collect();
     let note_rows = room.take(notes.len().min(MIN_LIST));
     let worker_head = room.take(usize::from(worker_rows > 0));
     let task_head = room.take(usize::from(first_tasks > 0));
@@ -75,7 +92,10 @@ pub fn screen_lines(view: &RunView, now: Timestamp, size: ScreenSize, last: Last
     let (tasks, left_out) = task_lines(view, now, task_rows, task_head > 0, columns);
     let workers_out = view.workers.len().saturating_sub(worker_rows);
     let title = (title_rows > 0).then(|| title_line(view, now, columns));
-    let head: Vec<ScreenLine> = title.into_iter().chain(shorten(sentence, sentence_rows)).collect();
+    let head: Vec<ScreenLine> = title
+        .into_iter()
+        .chain(shorten(sentence, sentence_rows))
+        .collect();
     let parts = [
         head,
         shorten_question(question, question_rows),
@@ -102,14 +122,28 @@ pub fn screen_lines(view: &RunView, now: Timestamp, size: ScreenSize, last: Last
 
 /// Question, with the `omo answer` command for it.
 pub fn question_lines(question: &QuestionView) -> Vec<String> {
-    let lines = question.question.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned);
-    let answer = format!("To answer: omo answer {} {}", question.id, question.options.join("|"));
-    lines.chain((!question.options.is_empty()).then_some(answer)).collect()
+    let lines = question
+        .question
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(str::to_owned);
+    let answer = format!(
+        "To answer: omo answer {} {}",
+        question.id,
+        question.options.join("|")
+    );
+    lines
+        .chain((!question.options.is_empty()).then_some(answer))
+        .collect()
 }
 
 /// State of a run in one sentence.
 pub fn sentence(view: &RunView) -> String {
-    if view.progress.is_empty() { view.heading.clone() } else { format!("{}: {}", view.heading, view.progress) }
+    if view.progress.is_empty() {
+        view.heading.clone()
+    } else {
+        format!("{}: {}", view.heading, view.progress)
+    }
 }
 
 fn kind(view: &RunView) -> String {
@@ -133,7 +167,11 @@ impl Room {
 
 /// The lines of a question, of which the last says how it is answered.
 fn shorten_question(mut lines: Vec<ScreenLine>, rows: usize) -> Vec<ScreenLine> {
-    let answer = if lines.len() > rows && rows > 1 { lines.pop() } else { None };
+    let answer = if lines.len() > rows && rows > 1 {
+        lines.pop()
+    } else {
+        None
+    };
     let rows = rows - usize::from(answer.is_some());
     shorten(lines, rows).into_iter().chain(answer).collect()
 }
@@ -142,9 +180,16 @@ fn shorten_question(mut lines: Vec<ScreenLine>, rows: usize) -> Vec<ScreenLine> 
 fn title_line(view: &RunView, now: Timestamp, columns: usize) -> ScreenLine {
     let until = view.ended_at.unwrap_or(now);
     let time = format_clock(millis_between(view.opened_at, until));
-    let kind = if columns < WIDE { String::new() } else { format!("{}  ", kind(view)) };
+    let kind = if columns < WIDE {
+        String::new()
+    } else {
+        format!("{}  ", kind(view))
+    };
     let behind = format!("  {kind}{time}");
-    let title = truncate_columns(&harmless_text(view.shown_title()), columns.saturating_sub(behind.width()));
+    let title = truncate_columns(
+        &harmless_text(view.shown_title()),
+        columns.saturating_sub(behind.width()),
+    );
     let gap = " ".repeat(columns.saturating_sub(title.width() + behind.width()));
     ScreenLine::new(Style::new().bold(), title)
         .with(Style::new(), gap)
@@ -157,7 +202,10 @@ fn bound_lines(bounds: &[Bound], now: Timestamp, columns: usize) -> Vec<ScreenLi
     let words = bounds.iter().map(|bound| match bound {
         Bound::Words(words) => words.clone(),
         Bound::Time { left_millis, at } => {
-            let passed = at.and_then(|at| now.millis_since(at)).unwrap_or_default().max(0);
+            let passed = at
+                .and_then(|at| now.millis_since(at))
+                .unwrap_or_default()
+                .max(0);
             let left = u64::try_from(left_millis.saturating_sub(passed)).unwrap_or_default();
             format!("{} left", format_minutes(left / 60_000))
         }
@@ -177,7 +225,10 @@ fn last_line(last: LastLine<'_>, left_out: usize, columns: usize) -> ScreenLine 
             .with(words, " stop  ")
             .with(key, "q")
             .with(words, " leave"),
-        LastLine::AskToStop => ScreenLine::new(ATTENTION.bold(), "Stop this run? y stops it, any other key does not"),
+        LastLine::AskToStop => ScreenLine::new(
+            ATTENTION.bold(),
+            "Stop this run? y stops it, any other key does not",
+        ),
         LastLine::Message(text) => ScreenLine::new(ATTENTION, harmless_text(text)),
     };
     if left_out == 0 {

@@ -16,14 +16,23 @@ fn table(rows: impl IntoIterator<Item = Vec<Cell>>) -> Vec<ScreenLine> {
     let mut rows: Vec<Vec<Cell>> = rows.into_iter().collect();
     align_columns(&mut rows);
     let line = |row: Vec<Cell>| {
-        let cells = row.into_iter().map(|cell| [(cell.style, cell.text), (Style::new(), " ".repeat(cell.blanks))]);
+        let cells = row.into_iter().map(|cell| {
+            [
+                (cell.style, cell.text),
+                (Style::new(), " ".repeat(cell.blanks)),
+            ]
+        });
         ScreenLine(cells.flatten().collect())
     };
     rows.into_iter().map(line).collect()
 }
 
 /// The rows of parallel workers; those that have come to a good end are left out first, then the last.
-pub(super) fn worker_lines(workers: &[WorkerView], rows: usize, has_heads: bool) -> Vec<ScreenLine> {
+pub(super) fn worker_lines(
+    workers: &[WorkerView],
+    rows: usize,
+    has_heads: bool,
+) -> Vec<ScreenLine> {
     let mut surplus = workers.len().saturating_sub(rows);
     let mut fitting: Vec<&WorkerView> = workers.iter().collect();
     fitting.retain(|row| {
@@ -33,7 +42,12 @@ pub(super) fn worker_lines(workers: &[WorkerView], rows: usize, has_heads: bool)
     });
     fitting.truncate(rows);
     let heads = has_heads.then(|| head_cells(WORKER_HEADS));
-    table(heads.into_iter().chain(fitting.into_iter().map(worker_cells)).map(Vec::from))
+    table(
+        heads
+            .into_iter()
+            .chain(fitting.into_iter().map(worker_cells))
+            .map(Vec::from),
+    )
 }
 
 /// Importance of a task to a person who looks on: where not all of them have room, the first are shown.
@@ -52,9 +66,11 @@ fn rank(task: &TaskView) -> TaskRank {
         Standing::Failed => TaskRank::Failed,
         _ if task.is_next => TaskRank::Next,
         Standing::Pending | Standing::Interrupted | Standing::Blocked => TaskRank::Later,
-        Standing::Passed | Standing::Claimed | Standing::Unproved | Standing::LeftOut | Standing::Skipped => {
-            TaskRank::Over
-        }
+        Standing::Passed
+        | Standing::Claimed
+        | Standing::Unproved
+        | Standing::LeftOut
+        | Standing::Skipped => TaskRank::Over,
     }
 }
 
@@ -83,7 +99,14 @@ pub(super) fn task_lines(
     let room = if tells_rest { rows - 1 } else { rows };
     let mut chosen: Vec<(usize, &TaskView)> = tasks.iter().enumerate().collect();
     chosen.sort_by_key(|(place, task)| {
-        (rank(task), if rank(task) == TaskRank::Over { tasks.len() - place } else { *place })
+        (
+            rank(task),
+            if rank(task) == TaskRank::Over {
+                tasks.len() - place
+            } else {
+                *place
+            },
+        )
     });
     let left_out: Vec<&TaskView> = chosen.iter().skip(room).map(|(_, task)| *task).collect();
     chosen.truncate(room);
@@ -98,16 +121,29 @@ pub(super) fn task_lines(
             format_clock(i64::try_from(worked_millis(task, now)).unwrap_or(i64::MAX))
         };
         let mut row = vec![
-            Cell::new(format!("{} {}", task.standing.mark(), truncate_columns(&harmless_text(&task.id), 16)), style),
             Cell::new(
-                truncate_columns(&harmless_text(&task.standing_words()), if columns < WIDE { 11 } else { 24 }),
+                format!(
+                    "{} {}",
+                    task.standing.mark(),
+                    truncate_columns(&harmless_text(&task.id), 16)
+                ),
+                style,
+            ),
+            Cell::new(
+                truncate_columns(
+                    &harmless_text(&task.standing_words()),
+                    if columns < WIDE { 11 } else { 24 },
+                ),
                 style,
             ),
             Cell::plain(time),
         ];
         if has_workers {
             row.push(Cell::new(
-                truncate_columns(&harmless_text(running.map_or("", |running| &running.worker)), 20),
+                truncate_columns(
+                    &harmless_text(running.map_or("", |running| &running.worker)),
+                    20,
+                ),
                 Style::new().dimmed(),
             ));
         }
@@ -122,9 +158,17 @@ pub(super) fn task_lines(
             head_cells([word, "state", "time", "title"]).into()
         }
     };
-    let mut lines = table(has_heads.then(heads).into_iter().chain(chosen.into_iter().map(|(_, task)| cells(task))));
+    let mut lines = table(
+        has_heads
+            .then(heads)
+            .into_iter()
+            .chain(chosen.into_iter().map(|(_, task)| cells(task))),
+    );
     if tells_rest {
-        lines.push(ScreenLine::new(Style::new().dimmed(), rest_words(&left_out)));
+        lines.push(ScreenLine::new(
+            Style::new().dimmed(),
+            rest_words(&left_out),
+        ));
         return (lines, 0);
     }
     (lines, left_out.len())
@@ -140,19 +184,37 @@ fn rest_words(left_out: &[&TaskView]) -> String {
             None => counts.push((word, 1)),
         }
     }
-    let words: Vec<String> = counts.iter().map(|(word, count)| format!("{count} {word}")).collect();
+    let words: Vec<String> = counts
+        .iter()
+        .map(|(word, count)| format!("{count} {word}"))
+        .collect();
     format!("… and {} more: {}", left_out.len(), words.join(", "))
 }
 
 /// Checks that matter to a person who looks on, each with its task: those that run, those of the whole, and the last of
 /// each task, the latest first.
 pub(super) fn shown_checks(view: &RunView) -> Vec<(&str, &CheckView)> {
-    let running = view.running_checks.iter().map(|(task, check)| (task.as_str(), check));
-    let is_shown = |check: &&CheckView| view.subject == Subject::Ultrawork || check.state != CheckState::NotRun;
-    let whole = view.final_checks.iter().filter(is_shown).map(|check| ("", check));
-    let mut ended: Vec<&TaskView> = view.tasks.iter().filter(|task| task.running.is_none()).collect();
+    let running = view
+        .running_checks
+        .iter()
+        .map(|(task, check)| (task.as_str(), check));
+    let is_shown = |check: &&CheckView| {
+        view.subject == Subject::Ultrawork || check.state != CheckState::NotRun
+    };
+    let whole = view
+        .final_checks
+        .iter()
+        .filter(is_shown)
+        .map(|check| ("", check));
+    let mut ended: Vec<&TaskView> = view
+        .tasks
+        .iter()
+        .filter(|task| task.running.is_none())
+        .collect();
     ended.sort_by_key(|task| std::cmp::Reverse(task.updated_at));
-    let of_tasks = ended.into_iter().filter_map(|task| Some((task.id.as_str(), task.checks.last()?)));
+    let of_tasks = ended
+        .into_iter()
+        .filter_map(|task| Some((task.id.as_str(), task.checks.last()?)));
     running.chain(whole).chain(of_tasks).collect()
 }
 
@@ -161,14 +223,21 @@ pub(super) fn check_lines<'v>(
     columns: usize,
 ) -> Vec<ScreenLine> {
     let cells = |(task, check): (&str, &CheckView)| {
-        let of = if task.is_empty() { String::new() } else { format!("{}: ", harmless_text(task)) };
+        let of = if task.is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", harmless_text(task))
+        };
         let sign = match check.state {
             CheckState::Green | CheckState::AlreadyGreen => '✓',
             CheckState::Red | CheckState::Unusable => '✗',
             CheckState::Running => '→',
             CheckState::NotRun => '·',
         };
-        let command = truncate_columns(&format!("{of}{}", harmless_text(&check.command)), (columns * 2 / 5).max(12));
+        let command = truncate_columns(
+            &format!("{of}{}", harmless_text(&check.command)),
+            (columns * 2 / 5).max(12),
+        );
         let style = check.style();
         let reason = match check.state {
             CheckState::Red | CheckState::Unusable => check.detail.as_str(),

@@ -30,16 +30,35 @@ fn write_task(lines: &mut TextLines, task: &TaskView, reader: Reader<'_>) {
     if !task.history.is_empty() {
         words.push(format_duration(task.worked_millis(reader.now)));
     }
-    words.extend(task.commit.as_ref().map(|commit| format!("commit {}", sanitize(commit, 12))));
-    let (mark, id, title) = (task.standing.mark(), sanitize(&task.id, 64), sanitize(task.shown_title(), 120));
-    lines.wrapped(&format!("{mark} {id}  "), &format!("{title} ({})", words.join(", ")));
+    words.extend(
+        task.commit
+            .as_ref()
+            .map(|commit| format!("commit {}", sanitize(commit, 12))),
+    );
+    let (mark, id, title) = (
+        task.standing.mark(),
+        sanitize(&task.id, 64),
+        sanitize(task.shown_title(), 120),
+    );
+    lines.wrapped(
+        &format!("{mark} {id}  "),
+        &format!("{title} ({})", words.join(", ")),
+    );
     if let Some(worker) = worker_words(task, reader.now) {
         lines.wrapped("     ", &worker);
     }
-    let before = task.history.split_last().map(|(_, before)| before).unwrap_or_default();
+    let before = task
+        .history
+        .split_last()
+        .map(|(_, before)| before)
+        .unwrap_or_default();
     for (attempt, number) in before.iter().zip(1..) {
         let end = attempt.end.unwrap_or_default();
-        let why = if attempt.why.is_empty() { String::new() } else { format!(": {}", sanitize(&attempt.why, 160)) };
+        let why = if attempt.why.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", sanitize(&attempt.why, 160))
+        };
         let took = format_duration(attempt.millis(reader.now));
         lines.wrapped("     ", &format!("attempt {number}, {took}, {end}{why}"));
     }
@@ -58,12 +77,18 @@ fn write_task(lines: &mut TextLines, task: &TaskView, reader: Reader<'_>) {
 
 /// `true` where a check that is shown already says what was wrong.
 fn is_said(row: &TaskView) -> bool {
-    row.checks.iter().any(|check| check.verdict != Some("green") && row.evidence.ends_with(&check.detail))
+    row.checks
+        .iter()
+        .any(|check| check.verdict != Some("green") && row.evidence.ends_with(&check.detail))
 }
 
 fn write_checks(lines: &mut TextLines, task: &TaskView) {
     for check in &task.checks {
-        let vacuous = match task.without_work.iter().find(|known| known.name == check.command) {
+        let vacuous = match task
+            .without_work
+            .iter()
+            .find(|known| known.name == check.command)
+        {
             Some(known) => without_words(known.without),
             None if task.already_green.contains(&check.command) => ", as before the work",
             None => "",
@@ -80,7 +105,8 @@ fn write_checks(lines: &mut TextLines, task: &TaskView) {
         }
     }
     // The test of a task that comes first is run only for this.
-    let is_shown = |known: &&CheckCounterfactual| task.checks.iter().any(|check| check.command == known.name);
+    let is_shown =
+        |known: &&CheckCounterfactual| task.checks.iter().any(|check| check.command == known.name);
     for known in task.without_work.iter().filter(|known| !is_shown(known)) {
         let command = truncate_columns(&typed_form(&known.name), COMMAND_COLUMNS);
         lines.whole(&format!("     {command}{}", without_words(known.without)));
@@ -100,10 +126,20 @@ fn without_words(without: WithoutChange) -> &'static str {
 /// A check on one line: its command, its result, and how long it took.
 pub(super) fn check_words(check: &CheckView) -> String {
     let command = truncate_columns(&typed_form(&check.command), COMMAND_COLUMNS);
-    let Some(verdict) = check.verdict else { return format!("{command}: not run") };
+    let Some(verdict) = check.verdict else {
+        return format!("{command}: not run");
+    };
     let detail = sanitize(&check.detail, 160);
-    let detail = if detail.is_empty() || detail.contains(verdict) { detail } else { format!("{verdict}, {detail}") };
-    let took = check.duration_millis.filter(|millis| *millis >= MIN_SHOWN_MILLIS);
-    let took = took.map(|millis| format!(", {}", format_duration(millis))).unwrap_or_default();
+    let detail = if detail.is_empty() || detail.contains(verdict) {
+        detail
+    } else {
+        format!("{verdict}, {detail}")
+    };
+    let took = check
+        .duration_millis
+        .filter(|millis| *millis >= MIN_SHOWN_MILLIS);
+    let took = took
+        .map(|millis| format!(", {}", format_duration(millis)))
+        .unwrap_or_default();
     format!("{command}: {detail}{took}")
 }

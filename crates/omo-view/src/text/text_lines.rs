@@ -16,8 +16,13 @@ pub(super) struct TextLines {
 
 impl TextLines {
     pub(super) fn new(columns: Option<usize>) -> Self {
-        let columns = columns.unwrap_or(COLUMNS).clamp(LEAST_COLUMNS, MOST_COLUMNS);
-        Self { text: String::new(), columns }
+        let columns = columns
+            .unwrap_or(COLUMNS)
+            .clamp(LEAST_COLUMNS, MOST_COLUMNS);
+        Self {
+            text: String::new(),
+            columns,
+        }
     }
 
     pub(super) fn heading(&mut self, heading: &str) {
@@ -36,8 +41,13 @@ impl TextLines {
     pub(super) fn wrapped(&mut self, before: &str, text: &str) {
         // A command between backticks stays on one line, for a reader who copies it.
         let parts = text.split('`').enumerate();
-        let kept =
-            parts.map(|(place, part)| if place % 2 == 1 { part.replace(' ', "\u{a0}") } else { part.to_owned() });
+        let kept = parts.map(|(place, part)| {
+            if place % 2 == 1 {
+                part.replace(' ', "\u{a0}")
+            } else {
+                part.to_owned()
+            }
+        });
         let text = kept.collect::<Vec<_>>().join("`");
         let gap = " ".repeat(textwrap::core::display_width(before));
         let options = Options::new(self.columns)
@@ -46,7 +56,8 @@ impl TextLines {
             .break_words(false)
             .word_separator(textwrap::WordSeparator::AsciiSpace)
             .word_splitter(textwrap::WordSplitter::NoHyphenation);
-        self.text.push_str(&textwrap::fill(&text, options).replace('\u{a0}', " "));
+        self.text
+            .push_str(&textwrap::fill(&text, options).replace('\u{a0}', " "));
         self.text.push('\n');
     }
 
@@ -94,9 +105,18 @@ mod tests {
 
     #[test]
     fn a_long_value_stands_behind_its_label() {
-        let mut lines = TextLines { text: String::new(), columns: 40 };
-        lines.rows(&[("plan", "a/b.md".to_owned()), ("cancelled", "one two three four five six seven".to_owned())]);
-        lines.numbered("Next", &["eight nine ten eleven `twelve thirteen` fourteen".to_owned()]);
+        let mut lines = TextLines {
+            text: String::new(),
+            columns: 40,
+        };
+        lines.rows(&[
+            ("plan", "a/b.md".to_owned()),
+            ("cancelled", "one two three four five six seven".to_owned()),
+        ]);
+        lines.numbered(
+            "Next",
+            &["eight nine ten eleven `twelve thirteen` fourteen".to_owned()],
+        );
         let expected = "plan       a/b.md\ncancelled  one two three four five six\n           seven\n\nNext\n  1. eight nine \
                         ten eleven\n     `twelve thirteen` fourteen\n";
         assert_eq!(lines.into_text(), expected);

@@ -33,19 +33,30 @@ pub(super) fn entries(plugin: &Path, parts: &[&str], name: &str) -> Result<Vec<E
     let mut parts: Vec<PathBuf> = parts.iter().map(PathBuf::from).collect();
     while let Some(part) = parts.pop() {
         let file = plugin.join(&part);
-        let metadata = fs::symlink_metadata(&file).with_context(|| format!("look at {}", file.display()))?;
+        let metadata =
+            fs::symlink_metadata(&file).with_context(|| format!("look at {}", file.display()))?;
         if metadata.is_dir() {
             for entry in fs::read_dir(&file).with_context(|| format!("list {}", file.display()))? {
                 parts.push(part.join(entry?.file_name()));
             }
             continue;
         }
-        ensure!(metadata.is_file(), "{} is no file, and no archive carries it", part.display());
+        ensure!(
+            metadata.is_file(),
+            "{} is no file, and no archive carries it",
+            part.display()
+        );
         // By path, not from this machine: a file system without rights must not show in an archive.
         let is_run = part.starts_with("bin") || part.starts_with("scripts");
-        let words = part.iter().map(|word| word.to_str().context("a name that is no text"));
+        let words = part
+            .iter()
+            .map(|word| word.to_str().context("a name that is no text"));
         let path = format!("{name}/{}", words.collect::<Result<Vec<_>>>()?.join("/"));
-        entries.push(Entry { path, bytes: fs::read(&file)?, mode: if is_run { PROGRAM } else { TEXT } });
+        entries.push(Entry {
+            path,
+            bytes: fs::read(&file)?,
+            mode: if is_run { PROGRAM } else { TEXT },
+        });
     }
     entries.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(entries)
@@ -53,7 +64,9 @@ pub(super) fn entries(plugin: &Path, parts: &[&str], name: &str) -> Result<Vec<E
 
 pub(super) fn tar_gz(entries: &[Entry]) -> Result<Vec<u8>> {
     // No name and no time of its own.
-    let compressed = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
+    let compressed = GzBuilder::new()
+        .mtime(0)
+        .write(Vec::new(), Compression::best());
     let mut archive = tar::Builder::new(compressed);
     for Entry { path, bytes, mode } in entries {
         let mut header = tar::Header::new_ustar();
@@ -93,18 +106,28 @@ pub(super) struct Written {
 pub(super) fn write(plugin: &Path, name: &str, folder: &Path) -> Result<Vec<Written>> {
     let entries = entries(plugin, &[""], name)?;
     let archives = [("tar.gz", tar_gz(&entries)?), ("zip", zip(&entries)?)];
-    archives.into_iter().map(|(ending, bytes)| save(folder, format!("{name}.{ending}"), &bytes)).collect()
+    archives
+        .into_iter()
+        .map(|(ending, bytes)| save(folder, format!("{name}.{ending}"), &bytes))
+        .collect()
 }
 
 pub(super) fn save(folder: &Path, name: String, bytes: &[u8]) -> Result<Written> {
     let path = folder.join(&name);
     fs::write(&path, bytes).with_context(|| format!("write {}", path.display()))?;
-    Ok(Written { name, size: bytes.len(), sum: HEXLOWER.encode(&Sha256::digest(bytes)) })
+    Ok(Written {
+        name,
+        size: bytes.len(),
+        sum: HEXLOWER.encode(&Sha256::digest(bytes)),
+    })
 }
 
 /// Text for `sha256sum -c`.
 pub(super) fn sums(written: &[Written]) -> String {
-    let mut lines: Vec<String> = written.iter().map(|it| format!("{}  {}\n", it.sum, it.name)).collect();
+    let mut lines: Vec<String> = written
+        .iter()
+        .map(|it| format!("{}  {}\n", it.sum, it.name))
+        .collect();
     lines.sort_by(|one, other| one.get(64..).cmp(&other.get(64..)));
     lines.concat()
 }
@@ -136,7 +159,10 @@ mod tests {
     #[test]
     fn both_kinds_hold_the_same_files_with_the_rights_that_they_need() {
         let entries = entries(plugin().path(), &[""], "omo-1").unwrap();
-        let names: Vec<(&str, u32)> = entries.iter().map(|entry| (entry.path.as_str(), entry.mode)).collect();
+        let names: Vec<(&str, u32)> = entries
+            .iter()
+            .map(|entry| (entry.path.as_str(), entry.mode))
+            .collect();
         let expected = [
             ("omo-1/a", TEXT),
             ("omo-1/bin/omo", PROGRAM),
@@ -146,12 +172,24 @@ mod tests {
         ];
         assert_eq!(names, expected);
         let mut unpacked = Vec::new();
-        for entry in tar::Archive::new(flate2::read::GzDecoder::new(&*tar_gz(&entries).unwrap())).entries().unwrap() {
+        for entry in tar::Archive::new(flate2::read::GzDecoder::new(&*tar_gz(&entries).unwrap()))
+            .entries()
+            .unwrap()
+        {
             let mut entry = entry.unwrap();
-            let (path, mode) = (entry.path().unwrap().display().to_string(), entry.header().mode().unwrap());
+            let (path, mode) = (
+                entry.path().unwrap().display().to_string(),
+                entry.header().mode().unwrap(),
+            );
             let mut bytes = Vec::new();
             entry.read_to_end(&mut bytes).unwrap();
-            assert_eq!((entry.header().uid().unwrap(), entry.header().mtime().unwrap()), (0, SECONDS));
+            assert_eq!(
+                (
+                    entry.header().uid().unwrap(),
+                    entry.header().mtime().unwrap()
+                ),
+                (0, SECONDS)
+            );
             unpacked.push(Entry { path, bytes, mode });
         }
         assert_eq!(unpacked, entries);
@@ -161,7 +199,11 @@ mod tests {
                 let mut file = archive.by_index(index).unwrap();
                 let mut bytes = Vec::new();
                 file.read_to_end(&mut bytes).unwrap();
-                Entry { path: file.name().unwrap().into_owned(), bytes, mode: file.unix_mode().unwrap() & 0o777 }
+                Entry {
+                    path: file.name().unwrap().into_owned(),
+                    bytes,
+                    mode: file.unix_mode().unwrap() & 0o777,
+                }
             })
             .collect();
         assert_eq!(unpacked, entries);
@@ -176,14 +218,23 @@ mod tests {
             folder
         });
         for name in ["omo-1.tar.gz", "omo-1.zip", "SHA256SUMS"] {
-            let [one, other] = folders.each_ref().map(|folder| fs::read(folder.path().join(name)).unwrap());
+            let [one, other] = folders
+                .each_ref()
+                .map(|folder| fs::read(folder.path().join(name)).unwrap());
             assert!(one == other, "{name} differs");
         }
         if cfg!(target_os = "linux") {
             let check = || {
-                Command::new("sha256sum").args(["-c", "SHA256SUMS"]).current_dir(folders[0].path()).output().unwrap()
+                Command::new("sha256sum")
+                    .args(["-c", "SHA256SUMS"])
+                    .current_dir(folders[0].path())
+                    .output()
+                    .unwrap()
             };
-            assert_eq!(String::from_utf8(check().stdout).unwrap(), "omo-1.tar.gz: OK\nomo-1.zip: OK\n");
+            assert_eq!(
+                String::from_utf8(check().stdout).unwrap(),
+                "omo-1.tar.gz: OK\nomo-1.zip: OK\n"
+            );
             fs::write(folders[0].path().join("omo-1.zip"), "another").unwrap();
             assert!(!check().status.success());
         }
@@ -195,9 +246,25 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         write(plugin().path(), "omo-1", folder.path()).unwrap();
-        let unpack = Command::new("tar").args(["-xzf", "omo-1.tar.gz"]).current_dir(folder.path()).output().unwrap();
-        assert!(unpack.status.success() && unpack.stderr.is_empty(), "{unpack:?}");
-        let mode = |path: &str| folder.path().join("omo-1").join(path).metadata().unwrap().permissions().mode();
+        let unpack = Command::new("tar")
+            .args(["-xzf", "omo-1.tar.gz"])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        assert!(
+            unpack.status.success() && unpack.stderr.is_empty(),
+            "{unpack:?}"
+        );
+        let mode = |path: &str| {
+            folder
+                .path()
+                .join("omo-1")
+                .join(path)
+                .metadata()
+                .unwrap()
+                .permissions()
+                .mode()
+        };
         assert!(mode("bin/omo") & 0o111 == 0o111 && mode("a") & 0o111 == 0);
     }
 }

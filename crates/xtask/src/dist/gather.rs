@@ -19,7 +19,10 @@ pub(super) fn platforms(folders: &[PathBuf]) -> Result<Vec<(Platform, Vec<u8>)>>
             files.push(entry?.path());
         }
     }
-    PLATFORMS.into_iter().map(|platform| Ok((platform, read(platform, &files)?))).collect()
+    PLATFORMS
+        .into_iter()
+        .map(|platform| Ok((platform, read(platform, &files)?)))
+        .collect()
 }
 
 fn read(platform: Platform, files: &[PathBuf]) -> Result<Vec<u8>> {
@@ -27,15 +30,25 @@ fn read(platform: Platform, files: &[PathBuf]) -> Result<Vec<u8>> {
     let start = start.trim_end_matches(".tgz");
     let is_one = |file: &&PathBuf| {
         let name = file.file_name().and_then(OsStr::to_str);
-        name.is_some_and(|name| name.starts_with(start)) && file.extension().is_some_and(|ending| ending == "tgz")
+        name.is_some_and(|name| name.starts_with(start))
+            && file.extension().is_some_and(|ending| ending == "tgz")
     };
     let file = match files.iter().filter(is_one).collect::<Vec<_>>()[..] {
         [file] => file,
-        [] => bail!("no package of {} is there: `cargo xtask dist` makes it where it can be built", platform.name()),
-        [one, other, ..] => bail!("{} and {} are both of {}", one.display(), other.display(), platform.name()),
+        [] => bail!(
+            "no package of {} is there: `cargo xtask dist` makes it where it can be built",
+            platform.name()
+        ),
+        [one, other, ..] => bail!(
+            "{} and {} are both of {}",
+            one.display(),
+            other.display(),
+            platform.name()
+        ),
     };
     let bytes = fs::read(file).with_context(|| format!("read {}", file.display()))?;
-    check(platform, &bytes).with_context(|| format!("{} is no package of this release", file.display()))?;
+    check(platform, &bytes)
+        .with_context(|| format!("{} is no package of this release", file.display()))?;
     Ok(bytes)
 }
 
@@ -54,13 +67,26 @@ fn check(platform: Platform, bytes: &[u8]) -> Result<()> {
             programs.push(path);
         }
     }
-    let (name, os, cpu) = (json!(platform.package()), json!([platform.os]), json!([platform.cpu]));
-    for (field, expected) in [("name", name), ("version", json!(VERSION)), ("os", os), ("cpu", cpu)] {
+    let (name, os, cpu) = (
+        json!(platform.package()),
+        json!([platform.os]),
+        json!([platform.cpu]),
+    );
+    for (field, expected) in [
+        ("name", name),
+        ("version", json!(VERSION)),
+        ("os", os),
+        ("cpu", cpu),
+    ] {
         let found = package.get(field).unwrap_or(&Value::Null);
         ensure!(*found == expected, "its {field} is {found}, not {expected}");
     }
     for binary in BINARIES.map(|name| Path::new(TOP).join("bin").join(name)) {
-        ensure!(programs.contains(&binary), "it has no program {}", binary.display());
+        ensure!(
+            programs.contains(&binary),
+            "it has no program {}",
+            binary.display()
+        );
     }
     Ok(())
 }
@@ -83,11 +109,19 @@ mod tests {
         let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let [one, other] = folders.each_ref().map(|folder| folder.path().to_owned());
         let [linux, linux_arm, mac, mac_arm] = PLATFORMS;
-        for (folder, platform) in [(&one, linux), (&one, linux_arm), (&other, mac), (&other, mac_arm)] {
+        for (folder, platform) in [
+            (&one, linux),
+            (&one, linux_arm),
+            (&other, mac),
+            (&other, mac_arm),
+        ] {
             make(folder, platform, VERSION, None);
         }
         change(&one, &other);
-        platforms(&[one, other]).map_or_else(|error| format!("{error:#}"), |found| format!("{} found", found.len()))
+        platforms(&[one, other]).map_or_else(
+            |error| format!("{error:#}"),
+            |found| format!("{} found", found.len()),
+        )
     }
 
     #[test]
@@ -96,18 +130,33 @@ mod tests {
         let name = |platform: Platform| npm::file_name(&platform.name(), VERSION);
         assert_eq!(wrong(|_, _| ()), "4 found");
         assert_eq!(
-            wrong(|one, _| fs::write(one.join(npm::file_name("omo", VERSION)), "the plugin's").unwrap()),
+            wrong(
+                |one, _| fs::write(one.join(npm::file_name("omo", VERSION)), "the plugin's")
+                    .unwrap()
+            ),
             "4 found"
         );
         let missing = wrong(|_, other| fs::remove_file(other.join(name(mac))).unwrap());
-        assert!(missing.starts_with("no package of darwin-x64 is there"), "{missing}");
+        assert!(
+            missing.starts_with("no package of darwin-x64 is there"),
+            "{missing}"
+        );
         let twice = wrong(|one, _| make(one, mac, "0.0.9", None));
         assert!(twice.ends_with("are both of darwin-x64"), "{twice}");
         let older = wrong(|one, _| make(one, linux, "0.0.9", Some(&name(linux))));
-        assert!(older.ends_with(&format!("its version is \"0.0.9\", not \"{VERSION}\"")), "{older}");
+        assert!(
+            older.ends_with(&format!("its version is \"0.0.9\", not \"{VERSION}\"")),
+            "{older}"
+        );
         let another = wrong(|_, other| make(other, mac, VERSION, Some(&name(mac_arm))));
-        assert!(another.ends_with("its name is \"@omo-cc/darwin-x64\", not \"@omo-cc/darwin-arm64\""), "{another}");
+        assert!(
+            another.ends_with("its name is \"@omo-cc/darwin-x64\", not \"@omo-cc/darwin-arm64\""),
+            "{another}"
+        );
         let broken = wrong(|one, _| fs::write(one.join(name(linux)), "no archive").unwrap());
-        assert!(broken.contains("is no package of this release: "), "{broken}");
+        assert!(
+            broken.contains("is no package of this release: "),
+            "{broken}"
+        );
     }
 }

@@ -35,14 +35,17 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let host = plugin::host()?;
     let mut outcomes = Vec::new();
     for target in chosen(options, &host) {
-        let outcome = make(&host, &target, &folder).unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")));
+        let outcome = make(&host, &target, &folder)
+            .unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")));
         outcomes.push((target, outcome));
     }
     anstream::println!("\n{}", table(&outcomes));
     let (all, mut made, mut failed, mut packages) = (outcomes.len(), Vec::new(), 0, Vec::new());
     for (_, outcome) in outcomes {
         match outcome {
-            Outcome::Made(Made { archives, package, .. }) => {
+            Outcome::Made(Made {
+                archives, package, ..
+            }) => {
                 made.extend(archives);
                 packages.extend(package);
             }
@@ -57,7 +60,10 @@ pub(super) fn run(options: &Options) -> Result<()> {
     made.extend(packages.into_iter().map(|package| package.file));
     finish(&made, &folder)?;
     ensure!(failed == 0, "{failed} of {all} targets failed");
-    ensure!(options.target.is_empty() || archives == 2 * all, "not every target that was named could be built");
+    ensure!(
+        options.target.is_empty() || archives == 2 * all,
+        "not every target that was named could be built"
+    );
     Ok(())
 }
 
@@ -67,8 +73,9 @@ pub(super) fn assemble(folders: &[PathBuf]) -> Result<()> {
     let platforms = gather::platforms(folders)?;
     let folder = cargo::target()?.join("dist");
     clear(&folder)?;
-    let packages =
-        platforms.iter().map(|(platform, bytes)| npm::save_platform(*platform, npm::VERSION, bytes, &folder));
+    let packages = platforms
+        .iter()
+        .map(|(platform, bytes)| npm::save_platform(*platform, npm::VERSION, bytes, &folder));
     let packages = packages.collect::<Result<Vec<_>>>()?;
     let mut made = npm::write_plugin(npm::VERSION, &packages, &folder)?;
     made.extend(packages.into_iter().map(|package| package.file));
@@ -77,7 +84,11 @@ pub(super) fn assemble(folders: &[PathBuf]) -> Result<()> {
 
 fn finish(made: &[Written], folder: &Path) -> Result<()> {
     fs::write(folder.join("SHA256SUMS"), archive::sums(made)).context("write SHA256SUMS")?;
-    anstream::println!("{} files and SHA256SUMS in {}", made.len(), folder.display());
+    anstream::println!(
+        "{} files and SHA256SUMS in {}",
+        made.len(),
+        folder.display()
+    );
     Ok(())
 }
 
@@ -100,10 +111,15 @@ fn make(host: &str, target: &str, folder: &Path) -> Result<Outcome> {
         Err(why) => return Ok(Outcome::LeftOut(why.to_owned())),
     };
     if target != host && !rust_target::is_available(target) {
-        return Ok(Outcome::LeftOut("its Rust target is not here and cannot be added".to_owned()));
+        return Ok(Outcome::LeftOut(
+            "its Rust target is not here and cannot be added".to_owned(),
+        ));
     }
     let is_static = target.ends_with("-linux-musl");
-    let build = Build::Release(Target { triple: target.to_owned(), is_static });
+    let build = Build::Release(Target {
+        triple: target.to_owned(),
+        is_static,
+    });
     anstream::println!("building for {target}");
     let mut command = build.cargo("build")?;
     if let Some(program) = program(&linker, target)? {
@@ -111,13 +127,17 @@ fn make(host: &str, target: &str, folder: &Path) -> Result<Outcome> {
         command.args(["--config", &format!("target.{target}.linker={value}")]);
     }
     if cargo::run(command.args(plugin::BUILT)).is_err() {
-        return Ok(Outcome::Failed("cargo could not build it, as it says above".to_owned()));
+        return Ok(Outcome::Failed(
+            "cargo could not build it, as it says above".to_owned(),
+        ));
     }
     let name = super::name_of(target);
     let (release, staged) = (build.folder()?, cargo::target()?.join("dist-plugin"));
     plugin::assemble(&staged, &build)?;
     let stop = release.join(build.binary(plugin::HOOKS));
-    let stop = fs::metadata(&stop).with_context(|| format!("look at {}", stop.display()))?.len();
+    let stop = fs::metadata(&stop)
+        .with_context(|| format!("look at {}", stop.display()))?
+        .len();
     add_manual(&staged)?;
     let archives = archive::write(&staged, &name, folder)?;
     let package = match Platform::of(target) {
@@ -128,13 +148,19 @@ fn make(host: &str, target: &str, folder: &Path) -> Result<Outcome> {
             Some(npm::save_platform(platform, npm::VERSION, &bytes, folder)?)
         }
     };
-    Ok(Outcome::Made(Made { archives, package, stop }))
+    Ok(Outcome::Made(Made {
+        archives,
+        package,
+        stop,
+    }))
 }
 
 /// Adds pages for `man`, about the command line alone, and the same for every target.
 fn add_manual(plugin: &Path) -> Result<()> {
     let mut command = Command::new(cargo::cargo());
-    command.args(["run", "--quiet", "--locked", "-p", "omo-pages", "--"]).arg(plugin.join(MANUAL));
+    command
+        .args(["run", "--quiet", "--locked", "-p", "omo-pages", "--"])
+        .arg(plugin.join(MANUAL));
     cargo::run(command.current_dir(cargo::top()?))
 }
 
@@ -151,10 +177,23 @@ pub(super) fn pack_for_tests() -> Result<()> {
     for version in ["99.0.0", npm::VERSION] {
         let packages = PLATFORMS.map(|platform| {
             let is_own = Platform::of(&host) == Some(platform);
-            let binaries = if is_own { [&*hook, &*omo] } else { [&*launcher, &*launcher] };
-            npm::save_platform(platform, version, &npm::pack_platform(platform, version, binaries)?, &folder)
+            let binaries = if is_own {
+                [&*hook, &*omo]
+            } else {
+                [&*launcher, &*launcher]
+            };
+            npm::save_platform(
+                platform,
+                version,
+                &npm::pack_platform(platform, version, binaries)?,
+                &folder,
+            )
         });
-        npm::write_plugin(version, &packages.into_iter().collect::<Result<Vec<_>>>()?, &folder)?;
+        npm::write_plugin(
+            version,
+            &packages.into_iter().collect::<Result<Vec<_>>>()?,
+            &folder,
+        )?;
     }
     Ok(())
 }
@@ -167,9 +206,15 @@ fn clear(folder: &Path) -> Result<()> {
 }
 
 fn works(command: &[&str]) -> bool {
-    let Some((program, arguments)) = command.split_first() else { return false };
+    let Some((program, arguments)) = command.split_first() else {
+        return false;
+    };
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
@@ -180,7 +225,9 @@ fn program(linker: &Linker, target: &str) -> Result<Option<String>> {
         Linker::Program(program) => return Ok(Some((*program).to_owned())),
         Linker::Zig(words) => words,
     };
-    let (processor, _) = target.split_once('-').context("a target without a processor")?;
+    let (processor, _) = target
+        .split_once('-')
+        .context("a target without a processor")?;
     let folder = cargo::target()?.join("linkers");
     fs::create_dir_all(&folder).with_context(|| format!("create {}", folder.display()))?;
     let path = folder.join(target);
@@ -192,7 +239,12 @@ fn program(linker: &Linker, target: &str) -> Result<Option<String>> {
     fs::write(&path, script).with_context(|| format!("write {}", path.display()))?;
     #[cfg(unix)]
     fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
-    let Some(path) = path.to_str() else { bail!("{} is no text, and cargo takes no other path", path.display()) };
+    let Some(path) = path.to_str() else {
+        bail!(
+            "{} is no text, and cargo takes no other path",
+            path.display()
+        )
+    };
     Ok(Some(path.to_owned()))
 }
 
@@ -201,14 +253,26 @@ fn toml_string(text: &str) -> Result<String> {
 }
 
 fn table(outcomes: &[(String, Outcome)]) -> String {
-    let mut lines = vec![format!("{:<28}{:>10}{:>10}{:>10}{:>10}", "target", "tar.gz", "zip", "npm", "omo-hook")];
+    let mut lines = vec![format!(
+        "{:<28}{:>10}{:>10}{:>10}{:>10}",
+        "target", "tar.gz", "zip", "npm", "omo-hook"
+    )];
     for (target, outcome) in outcomes {
         lines.push(match outcome {
-            Outcome::Made(Made { archives, package, stop }) => {
-                let files = archives.iter().chain(package.iter().map(|package| &package.file));
+            Outcome::Made(Made {
+                archives,
+                package,
+                stop,
+            }) => {
+                let files = archives
+                    .iter()
+                    .chain(package.iter().map(|package| &package.file));
                 let sizes: Vec<String> = files.map(|it| kib(it.size as u64)).collect();
                 let [first, second, third] = [0, 1, 2].map(|index| text(&sizes, index));
-                format!("{target:<28}{first:>10}{second:>10}{third:>10}{:>10}", kib(*stop))
+                format!(
+                    "{target:<28}{first:>10}{second:>10}{third:>10}{:>10}",
+                    kib(*stop)
+                )
             }
             Outcome::LeftOut(why) => format!("{target:<28}  left out: {why}"),
             Outcome::Failed(why) => format!("{target:<28}  failed: {why}"),

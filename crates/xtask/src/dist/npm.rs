@@ -29,17 +29,37 @@ pub(super) struct Platform {
 /// Platforms of a release. Windows is not among them: the client starts no script there, so that a launcher would
 /// never come to run.
 pub(super) const PLATFORMS: [Platform; 4] = [
-    Platform { os: "linux", cpu: "x64" },
-    Platform { os: "linux", cpu: "arm64" },
-    Platform { os: "darwin", cpu: "x64" },
-    Platform { os: "darwin", cpu: "arm64" },
+    Platform {
+        os: "linux",
+        cpu: "x64",
+    },
+    Platform {
+        os: "linux",
+        cpu: "arm64",
+    },
+    Platform {
+        os: "darwin",
+        cpu: "x64",
+    },
+    Platform {
+        os: "darwin",
+        cpu: "arm64",
+    },
 ];
 
 impl Platform {
     pub(super) fn of(target: &str) -> Option<Self> {
         PLATFORMS.into_iter().find(|platform| {
-            let processor = if platform.cpu == "x64" { "x86_64-" } else { "aarch64-" };
-            let system = if platform.os == "darwin" { "-apple-darwin" } else { "-linux-" };
+            let processor = if platform.cpu == "x64" {
+                "x86_64-"
+            } else {
+                "aarch64-"
+            };
+            let system = if platform.os == "darwin" {
+                "-apple-darwin"
+            } else {
+                "-linux-"
+            };
             target.starts_with(processor) && target.contains(system)
         })
     }
@@ -64,7 +84,11 @@ pub(super) struct PlatformPackage {
 }
 
 /// Bytes of a platform's package, with the [`BINARIES`] from these files.
-pub(super) fn pack_platform(platform: Platform, version: &str, binaries: [&Path; 2]) -> Result<Vec<u8>> {
+pub(super) fn pack_platform(
+    platform: Platform,
+    version: &str,
+    binaries: [&Path; 2],
+) -> Result<Vec<u8>> {
     let name = platform.name();
     let package = json!({
         "name": platform.package(),
@@ -97,32 +121,61 @@ pub(super) fn pack_platform(platform: Platform, version: &str, binaries: [&Path;
     archive::tar_gz(&entries)
 }
 
-pub(super) fn save_platform(platform: Platform, version: &str, bytes: &[u8], folder: &Path) -> Result<PlatformPackage> {
+pub(super) fn save_platform(
+    platform: Platform,
+    version: &str,
+    bytes: &[u8],
+    folder: &Path,
+) -> Result<PlatformPackage> {
     let file = archive::save(folder, file_name(&platform.name(), version), bytes)?;
-    Ok(PlatformPackage { platform, integrity: format!("sha512-{}", BASE64.encode(&Sha512::digest(bytes))), file })
+    Ok(PlatformPackage {
+        platform,
+        integrity: format!("sha512-{}", BASE64.encode(&Sha512::digest(bytes))),
+        file,
+    })
 }
 
 /// Writes the plugin's package, and the marketplace file that names it, into a folder.
-pub(super) fn write_plugin(version: &str, platforms: &[PlatformPackage], folder: &Path) -> Result<Vec<Written>> {
+pub(super) fn write_plugin(
+    version: &str,
+    platforms: &[PlatformPackage],
+    folder: &Path,
+) -> Result<Vec<Written>> {
     let top = cargo::top()?;
     let parts = [&plugin::PARTS[..], &["bin", "scripts"]].concat();
     let mut entries = archive::entries(&top, &parts, TOP)?;
     if version != VERSION {
-        entries.iter_mut().try_for_each(|entry| renumber(entry, version))?;
+        entries
+            .iter_mut()
+            .try_for_each(|entry| renumber(entry, version))?;
     }
     let package = plugin_manifest(version, platforms, &parts)?;
-    entries.push(entry("npm-shrinkwrap.json", TEXT, text(&shrinkwrap(&package, version, platforms)?)?));
+    entries.push(entry(
+        "npm-shrinkwrap.json",
+        TEXT,
+        text(&shrinkwrap(&package, version, platforms)?)?,
+    ));
     entries.push(entry("package.json", TEXT, text(&package)?));
     Ok(vec![
-        archive::save(folder, file_name(PLUGIN, version), &archive::tar_gz(&entries)?)?,
-        archive::save(folder, "marketplace.json".to_owned(), &text(&marketplace(version)?)?)?,
+        archive::save(
+            folder,
+            file_name(PLUGIN, version),
+            &archive::tar_gz(&entries)?,
+        )?,
+        archive::save(
+            folder,
+            "marketplace.json".to_owned(),
+            &text(&marketplace(version)?)?,
+        )?,
     ])
 }
 
 /// Changes the version in a file, for tests of an update.
 fn renumber(entry: &mut Entry, version: &str) -> Result<()> {
     if entry.mode == PROGRAM || entry.path.ends_with("/plugin.json") {
-        entry.bytes = std::str::from_utf8(&entry.bytes)?.replace(VERSION, version).into_bytes();
+        entry.bytes = std::str::from_utf8(&entry.bytes)?
+            .replace(VERSION, version)
+            .into_bytes();
     }
     Ok(())
 }
@@ -130,8 +183,15 @@ fn renumber(entry: &mut Entry, version: &str) -> Result<()> {
 /// The `package.json` of the plugin.
 fn plugin_manifest(version: &str, platforms: &[PlatformPackage], parts: &[&str]) -> Result<Value> {
     let manifest = read_json(".claude-plugin/plugin.json")?;
-    let field = |name: &str| manifest.get(name).with_context(|| format!("plugin.json has no {name}"));
-    let needs: Map<String, Value> = platforms.iter().map(|it| (it.platform.package(), json!(version))).collect();
+    let field = |name: &str| {
+        manifest
+            .get(name)
+            .with_context(|| format!("plugin.json has no {name}"))
+    };
+    let needs: Map<String, Value> = platforms
+        .iter()
+        .map(|it| (it.platform.package(), json!(version)))
+        .collect();
     Ok(json!({
         "name": format!("{SCOPE}/{PLUGIN}"),
         "version": version,
@@ -148,10 +208,16 @@ fn plugin_manifest(version: &str, platforms: &[PlatformPackage], parts: &[&str])
 /// The packages that the client installs with the plugin. No `resolved`: every registry has a layout of its own, and
 /// npm asks the one that it is set up for. The digest decides about the content.
 fn shrinkwrap(package: &Value, version: &str, platforms: &[PlatformPackage]) -> Result<Value> {
-    let [name, license, needs] = ["name", "license", "optionalDependencies"].map(|field| package.get(field));
+    let [name, license, needs] =
+        ["name", "license", "optionalDependencies"].map(|field| package.get(field));
     let root = json!({ "name": name, "version": version, "license": license, "optionalDependencies": needs });
     let mut packages = Map::from_iter([(String::new(), root)]);
-    for PlatformPackage { platform, integrity, .. } in platforms {
+    for PlatformPackage {
+        platform,
+        integrity,
+        ..
+    } in platforms
+    {
         let entry = json!({
             "version": version,
             "integrity": integrity,
@@ -163,16 +229,23 @@ fn shrinkwrap(package: &Value, version: &str, platforms: &[PlatformPackage]) -> 
         let before = packages.insert(format!("node_modules/{}", platform.package()), entry);
         ensure!(before.is_none(), "{} is there twice", platform.package());
     }
-    Ok(json!({ "name": name, "version": version, "lockfileVersion": 3, "requires": true, "packages": packages }))
+    Ok(
+        json!({ "name": name, "version": version, "lockfileVersion": 3, "requires": true, "packages": packages }),
+    )
 }
 
 /// The repository's own marketplace file, with the package in the place of the clone.
 fn marketplace(version: &str) -> Result<Value> {
     let mut marketplace = read_json(".claude-plugin/marketplace.json")?;
-    let plugin = marketplace.pointer_mut("/plugins/0").and_then(Value::as_object_mut);
+    let plugin = marketplace
+        .pointer_mut("/plugins/0")
+        .and_then(Value::as_object_mut);
     let plugin = plugin.context("marketplace.json names no plugin")?;
     let package = format!("{SCOPE}/{PLUGIN}");
-    plugin.insert("source".to_owned(), json!({ "source": "npm", "package": package, "version": version }));
+    plugin.insert(
+        "source".to_owned(),
+        json!({ "source": "npm", "package": package, "version": version }),
+    );
     plugin.insert("version".to_owned(), json!(version));
     Ok(marketplace)
 }
@@ -187,7 +260,11 @@ fn repository() -> Value {
 }
 
 fn entry(path: &str, mode: u32, bytes: Vec<u8>) -> Entry {
-    Entry { path: format!("{TOP}/{path}"), bytes, mode }
+    Entry {
+        path: format!("{TOP}/{path}"),
+        bytes,
+        mode,
+    }
 }
 
 fn text(value: &Value) -> Result<Vec<u8>> {
@@ -197,7 +274,8 @@ fn text(value: &Value) -> Result<Vec<u8>> {
 }
 
 fn read_json(path: &str) -> Result<Value> {
-    let text = fs::read_to_string(cargo::top()?.join(path)).with_context(|| format!("read {path}"))?;
+    let text =
+        fs::read_to_string(cargo::top()?.join(path)).with_context(|| format!("read {path}"))?;
     serde_json::from_str(&text).with_context(|| format!("parse {path}"))
 }
 
@@ -213,7 +291,10 @@ mod tests {
         let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(&*file));
         let entries = archive.entries().unwrap().map(|entry| {
             let mut entry = entry.unwrap();
-            let (path, mode) = (entry.path().unwrap().display().to_string(), entry.header().mode().unwrap());
+            let (path, mode) = (
+                entry.path().unwrap().display().to_string(),
+                entry.header().mode().unwrap(),
+            );
             let mut bytes = Vec::new();
             entry.read_to_end(&mut bytes).unwrap();
             (path, (mode, bytes))
@@ -241,8 +322,12 @@ mod tests {
     #[test]
     fn each_target_of_a_release_has_its_platform() {
         let of = |target: &str| Platform::of(target).map(Platform::name);
-        let found: Vec<_> = super::super::targets::TARGETS.iter().map(|target| of(target)).collect();
-        let expected = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"].map(|name| Some(name.to_owned()));
+        let found: Vec<_> = super::super::targets::TARGETS
+            .iter()
+            .map(|target| of(target))
+            .collect();
+        let expected = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"]
+            .map(|name| Some(name.to_owned()));
         assert_eq!(found, [&expected[..], &[None]].concat());
         assert_eq!(of("x86_64-unknown-linux-gnu").as_deref(), Some("linux-x64"));
         assert_eq!(of("riscv64gc-unknown-linux-gnu"), None);
@@ -253,7 +338,10 @@ mod tests {
         let folder = packed(VERSION);
         for platform in PLATFORMS {
             let files = unpack(&folder.path().join(file_name(&platform.name(), VERSION)));
-            let modes: Vec<_> = files.iter().map(|(path, (mode, _))| (path.as_str(), *mode)).collect();
+            let modes: Vec<_> = files
+                .iter()
+                .map(|(path, (mode, _))| (path.as_str(), *mode))
+                .collect();
             let expected = [
                 ("package/LICENSE", TEXT),
                 ("package/README.md", TEXT),
@@ -269,9 +357,18 @@ mod tests {
             let package = json_of(&files, "package/package.json");
             assert_eq!(package["name"], platform.package());
             assert_eq!(package["version"], VERSION);
-            assert_eq!((&package["os"], &package["cpu"]), (&json!([platform.os]), &json!([platform.cpu])));
-            assert_eq!(package["repository"]["url"], "git+https://github.com/omo-cc/omo.git");
-            assert_eq!((&package["license"], &package["scripts"]), (&json!("MIT"), &Value::Null));
+            assert_eq!(
+                (&package["os"], &package["cpu"]),
+                (&json!([platform.os]), &json!([platform.cpu]))
+            );
+            assert_eq!(
+                package["repository"]["url"],
+                "git+https://github.com/omo-cc/omo.git"
+            );
+            assert_eq!(
+                (&package["license"], &package["scripts"]),
+                (&json!("MIT"), &Value::Null)
+            );
         }
     }
 
@@ -279,15 +376,32 @@ mod tests {
     fn the_plugin_lists_every_platform_at_its_version_and_with_its_digest() {
         let folder = packed(VERSION);
         let files = unpack(&folder.path().join(file_name(PLUGIN, VERSION)));
-        let (package, lock) = (json_of(&files, "package/package.json"), json_of(&files, "package/npm-shrinkwrap.json"));
+        let (package, lock) = (
+            json_of(&files, "package/package.json"),
+            json_of(&files, "package/npm-shrinkwrap.json"),
+        );
         let manifest = json_of(&files, "package/.claude-plugin/plugin.json");
-        for version in [&package["version"], &lock["version"], &lock["packages"][""]["version"], &manifest["version"]] {
+        for version in [
+            &package["version"],
+            &lock["version"],
+            &lock["packages"][""]["version"],
+            &manifest["version"],
+        ] {
             assert_eq!(version, VERSION);
         }
         // The client installs nothing where these two differ.
-        assert_eq!(package["optionalDependencies"], lock["packages"][""]["optionalDependencies"]);
-        assert_eq!(package["optionalDependencies"].as_object().unwrap().len(), PLATFORMS.len());
-        assert_eq!((&package["scripts"], &lock["lockfileVersion"]), (&Value::Null, &json!(3)));
+        assert_eq!(
+            package["optionalDependencies"],
+            lock["packages"][""]["optionalDependencies"]
+        );
+        assert_eq!(
+            package["optionalDependencies"].as_object().unwrap().len(),
+            PLATFORMS.len()
+        );
+        assert_eq!(
+            (&package["scripts"], &lock["lockfileVersion"]),
+            (&Value::Null, &json!(3))
+        );
         for platform in PLATFORMS {
             assert_eq!(package["optionalDependencies"][platform.package()], VERSION);
             let listed = &lock["packages"][format!("node_modules/{}", platform.package())];
@@ -300,10 +414,25 @@ mod tests {
             assert_eq!(*listed, expected);
         }
         let hooks = String::from_utf8(files["package/hooks.json"].1.clone()).unwrap();
-        for launcher in hooks.split("${CLAUDE_PLUGIN_ROOT}/").skip(1).filter_map(|rest| rest.split('"').next()) {
-            assert_eq!(files[&format!("package/{launcher}")].0, PROGRAM, "{launcher}");
+        for launcher in hooks
+            .split("${CLAUDE_PLUGIN_ROOT}/")
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next())
+        {
+            assert_eq!(
+                files[&format!("package/{launcher}")].0,
+                PROGRAM,
+                "{launcher}"
+            );
         }
-        for part in ["commands/ulw.md", "agents/oracle.md", "README.md", "LICENSE", "CHANGELOG.md", "icon.png"] {
+        for part in [
+            "commands/ulw.md",
+            "agents/oracle.md",
+            "README.md",
+            "LICENSE",
+            "CHANGELOG.md",
+            "icon.png",
+        ] {
             assert_eq!(files[&format!("package/{part}")].0, TEXT, "{part}");
         }
     }
@@ -327,7 +456,9 @@ mod tests {
         let files = unpack(&folder.path().join(file_name(PLUGIN, "99.0.0")));
         for (path, (_, bytes)) in &files {
             let text = String::from_utf8_lossy(bytes);
-            let is_page = ["README.md", "CHANGELOG.md"].iter().any(|page| path.ends_with(page));
+            let is_page = ["README.md", "CHANGELOG.md"]
+                .iter()
+                .any(|page| path.ends_with(page));
             assert!(is_page || !text.contains(VERSION), "{path} names {VERSION}");
         }
     }
@@ -335,8 +466,14 @@ mod tests {
     #[test]
     fn two_runs_write_the_same_bytes() {
         let [one, other] = [(); 2].map(|()| packed(VERSION));
-        for name in PLATFORMS.map(Platform::name).iter().map(String::as_str).chain([PLUGIN]) {
-            let [one, other] = [&one, &other].map(|it| fs::read(it.path().join(file_name(name, VERSION))).unwrap());
+        for name in PLATFORMS
+            .map(Platform::name)
+            .iter()
+            .map(String::as_str)
+            .chain([PLUGIN])
+        {
+            let [one, other] = [&one, &other]
+                .map(|it| fs::read(it.path().join(file_name(name, VERSION))).unwrap());
             assert!(one == other, "{name} differs");
         }
     }

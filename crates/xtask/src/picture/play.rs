@@ -13,8 +13,7 @@ const PROMPT: &str = "ulw --check \"sh test.sh\" greet people by name in greet.s
 const FIRST: &str = "❯ ulw --check";
 const LAST: &str = "[omo] VERIFIED";
 const STATUS: &str = "ulw verified";
-const REVIEW: &str =
-    "greet.sh greets the name that it is given, and nothing else changed.\n\n<promise>VERIFIED</promise>";
+const REVIEW: &str = "greet.sh greets the name that it is given, and nothing else changed.\n\n<promise>VERIFIED</promise>";
 /// Replacement for the temporary folder of the project.
 const SHOWN_PROJECT: &str = "~/greet";
 
@@ -29,7 +28,10 @@ pub(super) fn play(plugin: &Path, client: &Client) -> Result<String> {
     }
     let model = MockModel::start(
         ModelScript::new()
-            .agent("independent reader", [ModelTurn::reads_what_is_reviewed(), ModelTurn::text(REVIEW)])
+            .agent(
+                "independent reader",
+                [ModelTurn::reads_what_is_reviewed(), ModelTurn::text(REVIEW)],
+            )
             // On a terminal the client may move the reviewer to the background.
             .when("task-notification", ModelTurn::text("The reviewer agrees.")),
     )?;
@@ -52,20 +54,29 @@ pub(super) fn play(plugin: &Path, client: &Client) -> Result<String> {
     terminal.ready()?;
     let screen = terminal.coloured_screen();
     terminal.quit()?;
-    let lines = cut(&screen).with_context(|| format!("the run is not on the screen:\n{}", terminal.screen()))?;
+    let lines = cut(&screen)
+        .with_context(|| format!("the run is not on the screen:\n{}", terminal.screen()))?;
     let lines = lines.replace(&*lab.project().to_string_lossy(), SHOWN_PROJECT);
     Ok(lines.replace(&*lab.home().to_string_lossy(), "~"))
 }
 
 fn turns(project: &Path) -> [ModelTurn; 6] {
     let done = "<promise>DONE</promise>";
-    let writes =
-        |content: &str| ModelTurn::call("Write", json!({"file_path": project.join("greet.sh"), "content": content}));
+    let writes = |content: &str| {
+        ModelTurn::call(
+            "Write",
+            json!({"file_path": project.join("greet.sh"), "content": content}),
+        )
+    };
     [
         writes(WRONG),
-        ModelTurn::text(format!("greet.sh is written, and I am sure that it works.\n\n{done}")),
+        ModelTurn::text(format!(
+            "greet.sh is written, and I am sure that it works.\n\n{done}"
+        )),
         writes(RIGHT),
-        ModelTurn::text(format!("It has to greet the name that it is given. Now it does.\n\n{done}")),
+        ModelTurn::text(format!(
+            "It has to greet the name that it is given. Now it does.\n\n{done}"
+        )),
         ModelTurn::computed(|request| {
             let asked = request.last_user_text();
             let prompt = asked.rsplit("```\n").nth(1).unwrap_or_default().trim();
@@ -77,12 +88,21 @@ fn turns(project: &Path) -> [ModelTurn; 6] {
 }
 
 fn cut(screen: &str) -> Option<String> {
-    let plain: Vec<String> = screen.lines().map(|line| anstream::adapter::strip_str(line).to_string()).collect();
+    let plain: Vec<String> = screen
+        .lines()
+        .map(|line| anstream::adapter::strip_str(line).to_string())
+        .collect();
     let first = plain.iter().position(|line| line.contains(FIRST))?;
     let last = plain.iter().rposition(|line| line.contains(LAST))?;
     // The last notice may take more than one line.
-    let length = plain.iter().skip(last).take_while(|line| !line.trim().is_empty()).count();
-    let status = screen.lines().nth(plain.iter().rposition(|line| line.contains(STATUS))?)?;
+    let length = plain
+        .iter()
+        .skip(last)
+        .take_while(|line| !line.trim().is_empty())
+        .count();
+    let status = screen
+        .lines()
+        .nth(plain.iter().rposition(|line| line.contains(STATUS))?)?;
     let run = screen.lines().skip(first).take(last - first + length);
     Some(run.chain(["", status]).collect::<Vec<_>>().join("\n"))
 }

@@ -30,7 +30,10 @@ impl<'a> Later<'a> {
 
 pub(super) fn all(mut suites: Vec<Ready>, later: Option<Later>) -> Result<()> {
     let not_made = later.and_then(|Later(make)| make().map(|more| suites.extend(more)).err());
-    let board = Board { is_alone: suites.len() == 1 && not_made.is_none(), ..Board::default() };
+    let board = Board {
+        is_alone: suites.len() == 1 && not_made.is_none(),
+        ..Board::default()
+    };
     if let Some(error) = not_made {
         board.add_failure(format!("what more tests need ({error:#})"));
     }
@@ -49,7 +52,10 @@ pub(super) fn all(mut suites: Vec<Ready>, later: Option<Later>) -> Result<()> {
         run_all(suites, board);
         drop(end);
     });
-    let failed = board.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let failed = board
+        .failed
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
     if !failed.is_empty() {
         bail!("failed: {}", failed.join(", "));
     }
@@ -92,7 +98,10 @@ impl Board {
     }
 
     fn add_failure(&self, failure: String) {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
+        self.failed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(failure);
     }
 
     /// Runs a suite; prints all of its output on a failure, else its result.
@@ -100,25 +109,45 @@ impl Board {
         let name = &suite.name;
         say(&format!("running {name}"));
         let begun = Instant::now();
-        let child = suite.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let child = suite
+            .command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
         let mut child = child.with_context(|| format!("run {name}"))?;
-        let (out, err) = (child.stdout.take().context("no stdout")?, child.stderr.take().context("no stderr")?);
+        let (out, err) = (
+            child.stdout.take().context("no stdout")?,
+            child.stderr.take().context("no stderr")?,
+        );
         let mut done = 0;
         let (said, warned) = thread::scope(|scope| {
             let warned = scope.spawn(|| read(err, self.is_alone.then(io::stderr), |_| {}));
-            let said = read(out, (self.is_alone && !cfg!(test)).then(io::stdout), |line| {
-                done += usize::from(line.starts_with("test ") && line.contains(" ... "));
-                self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), done);
-                if !self.is_alone && line.trim_end().ends_with("... FAILED") {
-                    say(&format!("{name}: {}", line.trim_end()));
-                }
-            });
+            let said = read(
+                out,
+                (self.is_alone && !cfg!(test)).then(io::stdout),
+                |line| {
+                    done += usize::from(line.starts_with("test ") && line.contains(" ... "));
+                    self.running
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .insert(name.clone(), done);
+                    if !self.is_alone && line.trim_end().ends_with("... FAILED") {
+                        say(&format!("{name}: {}", line.trim_end()));
+                    }
+                },
+            );
             (said, warned.join().unwrap_or_default())
         });
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+        self.running
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(name);
         let status = child.wait().with_context(|| format!("run {name}"))?;
         let seconds = begun.elapsed().as_secs();
-        let results: Vec<&str> = said.lines().filter(|line| line.starts_with("test result: ok.")).collect();
+        let results: Vec<&str> = said
+            .lines()
+            .filter(|line| line.starts_with("test result: ok."))
+            .collect();
         // A suite that ends before its result has not run its tests.
         if status.success() && !results.is_empty() {
             say(&format!("{name}, {seconds} s: {}", results.join("; ")));
@@ -129,15 +158,24 @@ impl Board {
             say(&said);
             let _ = writeln!(anstream::stderr(), "{warned}");
         }
-        let failed = said.lines().filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"));
+        let failed = said
+            .lines()
+            .filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"));
         let failed = failed.collect::<Vec<_>>().join(", ");
-        Ok(Outcome::Failed(if failed.is_empty() { status.to_string() } else { failed }))
+        Ok(Outcome::Failed(if failed.is_empty() {
+            status.to_string()
+        } else {
+            failed
+        }))
     }
 
     fn tell_what_runs(&self) {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.is_alone && !running.is_empty() {
-            let running: Vec<_> = running.iter().map(|(name, done)| format!("{name} ({done} done)")).collect();
+            let running: Vec<_> = running
+                .iter()
+                .map(|(name, done)| format!("{name} ({done} done)"))
+                .collect();
             say(&format!("still running: {}", running.join(", ")));
         }
     }
@@ -179,7 +217,10 @@ mod tests {
     fn ready(name: &str, script: &str) -> Ready {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        Ready { name: name.to_owned(), command }
+        Ready {
+            name: name.to_owned(),
+            command,
+        }
     }
 
     fn now(suites: Vec<Ready>) -> Result<()> {
@@ -192,16 +233,37 @@ mod tests {
         let file = |name: &str| folder.path().join(name);
         let leave = |name: &str, status: u8| {
             let said = "echo 'test a::b ... FAILED'; echo 'test result: ok.'";
-            ready(name, &format!("echo > '{}'; {said}; exit {status}", file(name).display()))
+            ready(
+                name,
+                &format!("echo > '{}'; {said}; exit {status}", file(name).display()),
+            )
         };
-        let error = now(vec![leave("one", 0), leave("two", 1), leave("three", 0), ready("four", "exit 3")]);
+        let error = now(vec![
+            leave("one", 0),
+            leave("two", 1),
+            leave("three", 0),
+            ready("four", "exit 3"),
+        ]);
         let error = error.unwrap_err().to_string();
-        assert!(error.starts_with("failed: ") && error.contains("two (a::b)"), "{error}");
-        assert!(error.contains("four (exit status: 3)") && !error.contains("one"), "{error}");
-        assert!(["one", "two", "three"].iter().all(|name| file(name).exists()));
+        assert!(
+            error.starts_with("failed: ") && error.contains("two (a::b)"),
+            "{error}"
+        );
+        assert!(
+            error.contains("four (exit status: 3)") && !error.contains("one"),
+            "{error}"
+        );
+        assert!(
+            ["one", "two", "three"]
+                .iter()
+                .all(|name| file(name).exists())
+        );
         now(vec![leave("one", 0), leave("two", 0)]).unwrap();
         let alone = now(vec![leave("one", 2)]).unwrap_err().to_string();
-        assert_eq!(alone, "failed: one (a::b)", "one by itself is judged as several are");
+        assert_eq!(
+            alone, "failed: one (a::b)",
+            "one by itself is judged as several are"
+        );
         now(vec![ready("silent", "exit 0")]).unwrap_err();
         now(vec![leave("one", 0), ready("silent", "exit 0")]).unwrap_err();
     }
@@ -209,11 +271,19 @@ mod tests {
     #[test]
     fn what_cannot_be_made_ready_fails_and_the_others_are_run() {
         let later = || Later::new(|| bail!("no linker"));
-        let error = all(vec![ready("one", "exit 1")], Some(later())).unwrap_err().to_string();
-        assert!(error.contains("one (exit status: 1)") && error.contains("no linker"), "{error}");
+        let error = all(vec![ready("one", "exit 1")], Some(later()))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("one (exit status: 1)") && error.contains("no linker"),
+            "{error}"
+        );
         let error = all(Vec::new(), Some(later())).unwrap_err().to_string();
         assert_eq!(error, "failed: what more tests need (no linker)");
         let later = Later::new(|| Ok(vec![ready("one", "exit 1")]));
-        assert_eq!(all(Vec::new(), Some(later)).unwrap_err().to_string(), "failed: one (exit status: 1)");
+        assert_eq!(
+            all(Vec::new(), Some(later)).unwrap_err().to_string(),
+            "failed: one (exit status: 1)"
+        );
     }
 }

@@ -53,7 +53,11 @@ pub(crate) fn become_suite(suite: &Suite) -> Result<()> {
 
 /// `true` for a variable that a suite does not get.
 fn is_left_out(name: &str) -> bool {
-    let has_beginning = |beginnings: &[&str]| beginnings.iter().any(|beginning| name.starts_with(beginning));
+    let has_beginning = |beginnings: &[&str]| {
+        beginnings
+            .iter()
+            .any(|beginning| name.starts_with(beginning))
+    };
     has_beginning(&STEERING) && !has_beginning(&KEPT)
 }
 
@@ -83,9 +87,17 @@ fn enter_session(suite: &Suite) -> Result<()> {
     }
     omo_process::detached::leave_terminal().context("leave the terminal")?;
     let mut inner = Command::new(own_program().context("find this program")?);
-    inner.args([TASK, "--in-session"]).arg(&suite.program).args(&suite.arguments);
+    inner
+        .args([TASK, "--in-session"])
+        .arg(&suite.program)
+        .args(&suite.arguments);
     let status = inner.status().with_context(|| format!("run {inner:?}"))?;
-    std::process::exit(status.code().or_else(|| Some(128 + status.signal()?)).unwrap_or(1))
+    std::process::exit(
+        status
+            .code()
+            .or_else(|| Some(128 + status.signal()?))
+            .unwrap_or(1),
+    )
 }
 
 /// On systems where nothing ends a process with its parent, Ctrl-C has to.
@@ -97,7 +109,9 @@ fn enter_session(_suite: &Suite) -> Result<()> {
 
 #[cfg(not(unix))]
 fn replace_this_process(command: &mut Command) -> Result<()> {
-    let status = command.status().with_context(|| format!("run {command:?}"))?;
+    let status = command
+        .status()
+        .with_context(|| format!("run {command:?}"))?;
     std::process::exit(status.code().unwrap_or(1))
 }
 
@@ -107,12 +121,25 @@ mod tests {
 
     #[test]
     fn what_steers_other_programs_is_left_out() {
-        for name in
-            ["GIT_DIR", "CLAUDECODE", "CLAUDE_PLUGIN_ROOT", "ANTHROPIC_BASE_URL", "OMO_DISABLE", "CARGO_BUILD_TARGET"]
-        {
+        for name in [
+            "GIT_DIR",
+            "CLAUDECODE",
+            "CLAUDE_PLUGIN_ROOT",
+            "ANTHROPIC_BASE_URL",
+            "OMO_DISABLE",
+            "CARGO_BUILD_TARGET",
+        ] {
             assert!(is_left_out(name), "{name}");
         }
-        for name in ["CARGO", "CARGO_HOME", "CARGO_MANIFEST_DIR", "OMO_TEST_PLUGIN", "RUSTUP_HOME", "PATH", "DIGIT_X"] {
+        for name in [
+            "CARGO",
+            "CARGO_HOME",
+            "CARGO_MANIFEST_DIR",
+            "OMO_TEST_PLUGIN",
+            "RUSTUP_HOME",
+            "PATH",
+            "DIGIT_X",
+        ] {
             assert!(!is_left_out(name), "{name}");
         }
     }

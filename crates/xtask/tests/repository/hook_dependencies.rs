@@ -9,8 +9,12 @@ use crate::{read, top};
 const LIST: &str = "crates/omo-hooks/dependencies.txt";
 
 /// Kinds of systems. A plugin for Linux is built for the first two.
-const TARGETS: [&str; 4] =
-    ["x86_64-unknown-linux-musl", "x86_64-unknown-linux-gnu", "aarch64-apple-darwin", "x86_64-pc-windows-msvc"];
+const TARGETS: [&str; 4] = [
+    "x86_64-unknown-linux-musl",
+    "x86_64-unknown-linux-gnu",
+    "aarch64-apple-darwin",
+    "x86_64-pc-windows-msvc",
+];
 
 /// Part of a program, or code that only runs on the building machine: macros and build scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,20 +28,44 @@ enum Use {
 /// Most targets are not built here: cargo fetches their missing crates now.
 fn chains(edges: &str, target: &str) -> BTreeMap<String, String> {
     // Together with the CLI, as the plugin is built: a feature that the CLI turns on is on in the hooks.
-    let tree = ["tree", "--locked", "-p", "omo-hooks", "-p", "omo-cli", "--prefix", "depth", "--no-dedupe"];
+    let tree = [
+        "tree",
+        "--locked",
+        "-p",
+        "omo-hooks",
+        "-p",
+        "omo-cli",
+        "--prefix",
+        "depth",
+        "--no-dedupe",
+    ];
     let options = ["--edges", edges, "--target", target];
-    let output = Command::new(env!("CARGO")).args(tree).args(options).current_dir(top()).output().unwrap();
-    assert!(output.status.success(), "cargo tree for {target}: {}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new(env!("CARGO"))
+        .args(tree)
+        .args(options)
+        .current_dir(top())
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "cargo tree for {target}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let text = String::from_utf8(output.stdout).unwrap();
     let mut chains = BTreeMap::new();
     let mut chain = Vec::new();
     for line in text.lines().filter(|line| !line.is_empty()) {
-        let (depth, package) = line.split_at(line.find(|character: char| !character.is_ascii_digit()).unwrap());
+        let (depth, package) = line.split_at(
+            line.find(|character: char| !character.is_ascii_digit())
+                .unwrap(),
+        );
         let name = package.split(' ').next().unwrap();
         chain.truncate(depth.parse().unwrap());
         chain.push(name);
         if chain.first() == Some(&"omo-hooks") {
-            chains.entry(name.to_owned()).or_insert_with(|| chain.join(" > "));
+            chains
+                .entry(name.to_owned())
+                .or_insert_with(|| chain.join(" > "));
         }
     }
     chains
@@ -45,12 +73,22 @@ fn chains(edges: &str, target: &str) -> BTreeMap<String, String> {
 
 fn listed(target: &str) -> BTreeSet<(String, Use)> {
     let mut crates = BTreeSet::new();
-    for line in read(LIST).lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+    for line in read(LIST)
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+    {
         let mut words = line.split_whitespace();
         let name = words.next().unwrap().to_owned();
         let (build, systems): (Vec<&str>, Vec<&str>) = words.partition(|word| *word == "build");
         if systems.is_empty() || systems.iter().any(|system| target.contains(system)) {
-            crates.insert((name, if build.is_empty() { Use::Linked } else { Use::Build }));
+            crates.insert((
+                name,
+                if build.is_empty() {
+                    Use::Linked
+                } else {
+                    Use::Build
+                },
+            ));
         }
     }
     crates
@@ -60,10 +98,17 @@ fn listed(target: &str) -> BTreeSet<(String, Use)> {
 fn found(target: &str) -> BTreeMap<(String, Use), String> {
     let linked = chains("normal,no-proc-macro", target);
     let with_use = |(name, chain): (String, String)| {
-        let kind = if linked.contains_key(&name) { Use::Linked } else { Use::Build };
+        let kind = if linked.contains_key(&name) {
+            Use::Linked
+        } else {
+            Use::Build
+        };
         ((name, kind), chain)
     };
-    chains("normal,build", target).into_iter().map(with_use).collect()
+    chains("normal,build", target)
+        .into_iter()
+        .map(with_use)
+        .collect()
 }
 
 fn differences(target: &str, found: &BTreeMap<(String, Use), String>) -> String {
@@ -84,7 +129,11 @@ fn the_hooks_are_made_of_what_the_list_names() {
     for target in TARGETS {
         let found = found(target);
         for kind in [Use::Linked, Use::Build] {
-            let names: Vec<&str> = found.keys().filter(|(_, of)| *of == kind).map(|(name, _)| name.as_str()).collect();
+            let names: Vec<&str> = found
+                .keys()
+                .filter(|(_, of)| *of == kind)
+                .map(|(name, _)| name.as_str())
+                .collect();
             println!("{target}, {kind:?}: {}", names.join(" "));
         }
         changes += &differences(target, &found);

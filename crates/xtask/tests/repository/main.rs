@@ -1,6 +1,10 @@
 //! The rules of the repository, as tests: this file reads it for them.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail as a test does")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test's helpers fail as a test does"
+)]
 
 mod circles;
 mod features;
@@ -20,7 +24,11 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 fn top() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .unwrap()
+        .to_owned()
 }
 
 fn read(path: &str) -> String {
@@ -34,7 +42,9 @@ fn toml(path: &str) -> Value {
 /// Every Rust file of ours, by its path from the root.
 fn rust_files() -> Vec<PathBuf> {
     let mut files = Vec::new();
-    let mut folders = ["crates", "benches", "tests", "fuzz/fuzz_targets"].map(|folder| top().join(folder)).to_vec();
+    let mut folders = ["crates", "benches", "tests", "fuzz/fuzz_targets"]
+        .map(|folder| top().join(folder))
+        .to_vec();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

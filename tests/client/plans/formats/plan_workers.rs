@@ -39,22 +39,36 @@ pub(super) struct PlanWorkers {
 
 impl PlanWorkers {
     pub(super) fn new(format: &Format, work: Work) -> Self {
-        Self { words: format.words, work, plan: Mutex::default(), attempts: Mutex::default() }
+        Self {
+            words: format.words,
+            work,
+            plan: Mutex::default(),
+            attempts: Mutex::default(),
+        }
     }
 
     /// Says where the plan lies.
     pub(super) fn set_plan(&self, path: PathBuf) {
-        *self.plan.lock().expect("no test fails while it has this lock") = path;
+        *self
+            .plan
+            .lock()
+            .expect("no test fails while it has this lock") = path;
     }
 
     pub(super) fn script(workers: &Arc<Self>) -> ModelScript {
         let (own, agent) = (Arc::clone(workers), Arc::clone(workers));
         let main = ModelTurn::computed(move |request| {
             let is_worker = between(&request.all_text(), " --group ", "`").is_some();
-            if is_worker { own.worker(request) } else { dispatcher(request) }
+            if is_worker {
+                own.worker(request)
+            } else {
+                dispatcher(request)
+            }
         });
         let turn = ModelTurn::computed(move |request| agent.worker(request));
-        ModelScript::new().whenever("", main).agent("omo agent start ", vec![turn; MOST_TURNS])
+        ModelScript::new()
+            .whenever("", main)
+            .agent("omo agent start ", vec![turn; MOST_TURNS])
     }
 
     /// The command of the prompt, the file of the task, the line below the brief, the same for each task that this
@@ -70,23 +84,41 @@ impl PlanWorkers {
             Some("Write") => end(&all),
             Some("Bash") if printed.starts_with("EVIDENCE ") => {
                 let id = between(&printed, "EVIDENCE ", ":").unwrap_or_default();
-                let line = all.lines().rfind(|line| line.contains("run: omo agent verdict PASS "));
+                let line = all
+                    .lines()
+                    .rfind(|line| line.contains("run: omo agent verdict PASS "));
                 match line {
-                    Some(line) => bash(&format!("omo agent verdict PASS {} --evidence {id}", ticket(line))),
-                    None => bash(&format!("omo agent done {} --evidence {id}", ticket(done_line(&all)))),
+                    Some(line) => bash(&format!(
+                        "omo agent verdict PASS {} --evidence {id}",
+                        ticket(line)
+                    )),
+                    None => bash(&format!(
+                        "omo agent done {} --evidence {id}",
+                        ticket(done_line(&all))
+                    )),
                 }
             }
-            Some("Bash") if printed.contains(BRIEF) || printed.contains("omo agent verdict PASS ") => {
+            Some("Bash")
+                if printed.contains(BRIEF) || printed.contains("omo agent verdict PASS ") =>
+            {
                 self.write(&all, &printed)
             }
             Some("Bash") if request.tool_names().contains(&"StructuredOutput") => {
-                let id = between(&request.first_text(), "Execute task ", " ").expect("a task").to_owned();
-                let status = if printed.contains("PASSED") { "done" } else { "failed" };
+                let id = between(&request.first_text(), "Execute task ", " ")
+                    .expect("a task")
+                    .to_owned();
+                let status = if printed.contains("PASSED") {
+                    "done"
+                } else {
+                    "failed"
+                };
                 let input = json!({ "task_id": id, "status": status, "files_written": [], "evidence": "it ran" });
                 ModelTurn::call("StructuredOutput", input)
             }
             Some("Bash") => match last_block(&printed) {
-                Some(block) if block.starts_with("DO") || block.starts_with("WAIT") => bash(field(block, "run: ")),
+                Some(block) if block.starts_with("DO") || block.starts_with("WAIT") => {
+                    bash(field(block, "run: "))
+                }
                 _ => ModelTurn::text(format!("Reported: {printed}")),
             },
             _ => ModelTurn::text(format!("Reported: {printed}")),
@@ -95,40 +127,68 @@ impl PlanWorkers {
 
     /// The file of the task whose brief is the last one in `text`; a task without a file is ended at once.
     fn write(&self, all: &str, text: &str) -> ModelTurn {
-        if let Some(line) = text.lines().rfind(|line| line.contains("omo agent verdict PASS ")) {
-            return bash(&format!("omo agent evidence run {} -- sh check.sh", ticket(line)));
+        if let Some(line) = text
+            .lines()
+            .rfind(|line| line.contains("omo agent verdict PASS "))
+        {
+            return bash(&format!(
+                "omo agent evidence run {} -- sh check.sh",
+                ticket(line)
+            ));
         }
-        let line = text.lines().rfind(|line| line.contains(BRIEF)).unwrap_or_default();
-        let id = line.split(' ').skip_while(|word| !["Task", "Step"].iter().any(|kind| word.ends_with(kind))).nth(1);
+        let line = text
+            .lines()
+            .rfind(|line| line.contains(BRIEF))
+            .unwrap_or_default();
+        let id = line
+            .split(' ')
+            .skip_while(|word| !["Task", "Step"].iter().any(|kind| word.ends_with(kind)))
+            .nth(1);
         let id = id.unwrap_or_else(|| panic!("no task in {line}"));
         let attempt = {
-            let mut attempts = self.attempts.lock().expect("no test fails while it has this lock");
+            let mut attempts = self
+                .attempts
+                .lock()
+                .expect("no test fails while it has this lock");
             let attempt = attempts.entry(id.to_owned()).or_default();
             *attempt += 1;
             *attempt
         };
         let is_wrong = self.work.wrong == Some(id) && attempt == 1;
         if let Some((before, after)) = self.work.edit.filter(|_| is_wrong) {
-            let path = self.plan.lock().expect("no test fails while it has this lock");
+            let path = self
+                .plan
+                .lock()
+                .expect("no test fails while it has this lock");
             let text = fs::read_to_string(&*path).expect("the plan is there");
             fs::write(&*path, text.replace(before, after)).expect("edit the plan");
         }
-        let Some((_, file)) = self.words.iter().find(|(task, _)| *task == id) else { return end(all) };
+        let Some((_, file)) = self.words.iter().find(|(task, _)| *task == id) else {
+            return end(all);
+        };
         let root = between(all, "Primary working directory: ", "\n").expect("a folder");
         let word = if is_wrong { "nothing" } else { "done" };
-        ModelTurn::call("Write", json!({ "file_path": format!("{root}/{file}"), "content": format!("{word}\n") }))
+        ModelTurn::call(
+            "Write",
+            json!({ "file_path": format!("{root}/{file}"), "content": format!("{word}\n") }),
+        )
     }
 }
 
 /// The line that ends the task that was given last.
 fn done_line(all: &str) -> &str {
-    all.lines().rfind(|line| line.trim().starts_with("run: omo agent done ")).expect("a line that ends the task")
+    all.lines()
+        .rfind(|line| line.trim().starts_with("run: omo agent done "))
+        .expect("a line that ends the task")
 }
 
 /// What a line says between its command and what is said for the record.
 fn ticket(line: &str) -> String {
     let words = line.split(' ').skip_while(|word| *word != "--run");
-    words.take_while(|word| !["--note", "--evidence"].contains(word)).collect::<Vec<_>>().join(" ")
+    words
+        .take_while(|word| !["--note", "--evidence"].contains(word))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn end(all: &str) -> ModelTurn {
@@ -137,18 +197,25 @@ fn end(all: &str) -> ModelTurn {
     if brief.contains("run: omo agent evidence run ") {
         return bash(&format!("omo agent evidence run {ticket} -- sh check.sh"));
     }
-    bash(&format!("omo agent done {ticket} --note 'the words are in words/'"))
+    bash(&format!(
+        "omo agent done {ticket} --note 'the words are in words/'"
+    ))
 }
 
 /// The command that tells the worker of a session what comes next.
 fn next(all: &str) -> String {
-    format!("omo agent next --run {}", between(all, "`omo agent next --run ", "`").expect("a command"))
+    format!(
+        "omo agent next --run {}",
+        between(all, "`omo agent next --run ", "`").expect("a command")
+    )
 }
 
 /// What the session's own model does.
 fn dispatcher(request: &RecordedRequest) -> ModelTurn {
     let (all, results) = (request.all_text(), request.tool_results_text());
-    if request.last_tool_called().is_none() && request.last_user_text().contains("<task-notification>") {
+    if request.last_tool_called().is_none()
+        && request.last_user_text().contains("<task-notification>")
+    {
         return ModelTurn::text("An agent is over, as omo said.");
     }
     if request.last_tool_called() == Some("Bash") && last_block(&results).is_none() {
@@ -160,9 +227,13 @@ fn dispatcher(request: &RecordedRequest) -> ModelTurn {
     let quoted = |name: &str| field(block, name).trim().trim_matches('"').to_owned();
     match block.lines().next().unwrap_or_default() {
         "SPAWN workflow" => {
-            let args: Value = serde_json::from_str(field(block, "args: ")).expect("the arguments are JSON");
-            ModelTurn::call("Workflow", json!({ "name": quoted("name: "), "args": args }))
-                .tool("Bash", bash_input(field(block, "run: ")))
+            let args: Value =
+                serde_json::from_str(field(block, "args: ")).expect("the arguments are JSON");
+            ModelTurn::call(
+                "Workflow",
+                json!({ "name": quoted("name: "), "args": args }),
+            )
+            .tool("Bash", bash_input(field(block, "run: ")))
         }
         "SPAWN agent" => {
             let input = json!({
@@ -172,7 +243,9 @@ fn dispatcher(request: &RecordedRequest) -> ModelTurn {
             ModelTurn::call("Agent", input).tool("Bash", bash_input(field(block, "run: ")))
         }
         "SPAWN agents" => {
-            let calls = started(block).fold(ModelTurn::text("They begin."), |turn, call| turn.tool("Agent", call));
+            let calls = started(block).fold(ModelTurn::text("They begin."), |turn, call| {
+                turn.tool("Agent", call)
+            });
             calls.tool("Bash", bash_input(field(block, "run: ")))
         }
         "DO" | "WAIT" => bash(field(block, "run: ")),

@@ -32,18 +32,44 @@ use Proof::{Before, Check, Review};
 pub(super) const SPEC_KIT: Format = Format {
     files: &[("specs/001-words/tasks.md", include_str!("spec-kit.md"))],
     target: "specs/001-words",
-    tasks: &[("T001", Before), ("T002", Check), ("T003", Check), ("T004", Check), ("T005", Review)],
-    words: &[("T002", "words/reader.txt"), ("T003", "words/finder.txt"), ("T005", "words/notes.txt")],
-    ticks: &[("- [ ] T002", "- [x] T002"), ("- [ ] T003", "- [x] T003"), ("- [ ] T004", "- [x] T004")],
+    tasks: &[
+        ("T001", Before),
+        ("T002", Check),
+        ("T003", Check),
+        ("T004", Check),
+        ("T005", Review),
+    ],
+    words: &[
+        ("T002", "words/reader.txt"),
+        ("T003", "words/finder.txt"),
+        ("T005", "words/notes.txt"),
+    ],
+    ticks: &[
+        ("- [ ] T002", "- [x] T002"),
+        ("- [ ] T003", "- [x] T003"),
+        ("- [ ] T004", "- [x] T004"),
+    ],
     end: "3 of 5 tasks done, 1 done before, unchecked, 1 unproved and reviewed.",
 };
 
 pub(super) const OPENSPEC: Format = Format {
-    files: &[("openspec/changes/words/tasks.md", include_str!("openspec.md"))],
+    files: &[(
+        "openspec/changes/words/tasks.md",
+        include_str!("openspec.md"),
+    )],
     target: "openspec/changes/words",
-    tasks: &[("1.1", Before), ("1.2", Check), ("2.1", Check), ("3.1", Check)],
+    tasks: &[
+        ("1.1", Before),
+        ("1.2", Check),
+        ("2.1", Check),
+        ("3.1", Check),
+    ],
     words: &[("1.2", "words/store.txt"), ("2.1", "words/page.txt")],
-    ticks: &[("- [ ] 1.2", "- [x] 1.2"), ("- [ ] 2.1", "- [x] 2.1"), ("- [ ] 3.1", "- [x] 3.1")],
+    ticks: &[
+        ("- [ ] 1.2", "- [x] 1.2"),
+        ("- [ ] 2.1", "- [x] 2.1"),
+        ("- [ ] 3.1", "- [x] 3.1"),
+    ],
     end: "3 of 4 tasks done, 1 done before, unchecked.",
 };
 
@@ -51,9 +77,17 @@ pub(super) const KIRO: Format = Format {
     files: &[(".kiro/specs/words/tasks.md", include_str!("kiro.md"))],
     target: ".kiro/specs/words",
     tasks: &[("1", Before), ("2.1", Check), ("2.2", Check), ("3", Review)],
-    words: &[("2.1", "words/greeting.txt"), ("2.2", "words/farewell.txt"), ("3", "words/notes.txt")],
+    words: &[
+        ("2.1", "words/greeting.txt"),
+        ("2.2", "words/farewell.txt"),
+        ("3", "words/notes.txt"),
+    ],
     // The last one of a group ticks the group.
-    ticks: &[("- [ ] 2. ", "- [x] 2. "), ("- [ ] 2.1", "- [x] 2.1"), ("- [ ] 2.2", "- [x] 2.2")],
+    ticks: &[
+        ("- [ ] 2. ", "- [x] 2. "),
+        ("- [ ] 2.1", "- [x] 2.1"),
+        ("- [ ] 2.2", "- [x] 2.2"),
+    ],
     end: "2 of 4 tasks done, 1 done before, unchecked, 1 unproved and reviewed.",
 };
 
@@ -63,27 +97,55 @@ const FAREWELL: &str = "words/farewell.txt";
 pub(super) const SISYPHUS: Format = Format {
     files: &[
         (".sisyphus/plans/words.md", include_str!("sisyphus.md")),
-        (".sisyphus/boulder.json", "{\"active_plan\": \"/elsewhere/.sisyphus/plans/words.md\"}\n"),
+        (
+            ".sisyphus/boulder.json",
+            "{\"active_plan\": \"/elsewhere/.sisyphus/plans/words.md\"}\n",
+        ),
     ],
     target: ".sisyphus",
     tasks: &[("1", Before), ("2", Check), ("3", Check), ("F1", Check)],
     words: &[("2", GREETING), ("3", FAREWELL)],
-    ticks: &[("- [ ] 2.", "- [x] 2."), ("- [ ] 3.", "- [x] 3."), ("- [ ] F1.", "- [x] F1.")],
+    ticks: &[
+        ("- [ ] 2.", "- [x] 2."),
+        ("- [ ] 3.", "- [x] 3."),
+        ("- [ ] F1.", "- [x] F1."),
+    ],
     end: "3 of 4 tasks done, 1 done before, unchecked.",
 };
 
 pub(super) const CONDUCTOR: Format = Format {
-    files: &[("conductor/tracks/words_1/plan.md", include_str!("conductor.md"))],
+    files: &[(
+        "conductor/tracks/words_1/plan.md",
+        include_str!("conductor.md"),
+    )],
     target: "conductor/tracks/words_1",
     tasks: &[("1", Before), ("2", Check), ("3", Check)],
     words: &[("2", GREETING), ("3", FAREWELL)],
     ticks: &[
-        ("- [ ] Task: Write the greeting", "- [x] Task: Write the greeting"),
-        ("- [ ] Create `words/greeting", "- [x] Create `words/greeting"),
-        ("- [ ] Run `grep -q done words/greeting", "- [x] Run `grep -q done words/greeting"),
-        ("- [ ] Task: Write the farewell", "- [x] Task: Write the farewell"),
-        ("- [ ] Create `words/farewell", "- [x] Create `words/farewell"),
-        ("- [ ] Run `grep -q done words/farewell", "- [x] Run `grep -q done words/farewell"),
+        (
+            "- [ ] Task: Write the greeting",
+            "- [x] Task: Write the greeting",
+        ),
+        (
+            "- [ ] Create `words/greeting",
+            "- [x] Create `words/greeting",
+        ),
+        (
+            "- [ ] Run `grep -q done words/greeting",
+            "- [x] Run `grep -q done words/greeting",
+        ),
+        (
+            "- [ ] Task: Write the farewell",
+            "- [x] Task: Write the farewell",
+        ),
+        (
+            "- [ ] Create `words/farewell",
+            "- [x] Create `words/farewell",
+        ),
+        (
+            "- [ ] Run `grep -q done words/farewell",
+            "- [x] Run `grep -q done words/farewell",
+        ),
     ],
     end: "2 of 3 tasks done, 1 done before, unchecked.",
 };
@@ -105,7 +167,10 @@ pub(super) const BMAD: Format = Format {
 };
 
 pub(super) const AGENT_OS: Format = Format {
-    files: &[("agent-os/specs/2026-01-01-words/tasks.md", include_str!("agent-os.md"))],
+    files: &[(
+        "agent-os/specs/2026-01-01-words/tasks.md",
+        include_str!("agent-os.md"),
+    )],
     target: "agent-os/specs/2026-01-01-words",
     tasks: &[("1.1", Before), ("1.2", Check), ("2.1", Check)],
     words: &[("1.2", GREETING), ("2.1", FAREWELL)],
@@ -119,7 +184,10 @@ pub(super) const AGENT_OS: Format = Format {
 };
 
 pub(super) const BACKLOG: Format = Format {
-    files: &[("backlog/tasks/task-7 - Write-the-greeting.md", include_str!("backlog.md"))],
+    files: &[(
+        "backlog/tasks/task-7 - Write-the-greeting.md",
+        include_str!("backlog.md"),
+    )],
     target: "backlog/tasks",
     tasks: &[("task-7", Check)],
     words: &[("task-7", GREETING)],
@@ -133,8 +201,14 @@ pub(super) const RALPH: Format = Format {
     tasks: &[("US-001", Before), ("US-002", Check), ("US-003", Check)],
     words: &[("US-002", GREETING), ("US-003", FAREWELL)],
     ticks: &[
-        ("\"priority\": 2,\n      \"passes\": false", "\"priority\": 2,\n      \"passes\": true"),
-        ("\"priority\": 3,\n      \"passes\": false", "\"priority\": 3,\n      \"passes\": true"),
+        (
+            "\"priority\": 2,\n      \"passes\": false",
+            "\"priority\": 2,\n      \"passes\": true",
+        ),
+        (
+            "\"priority\": 3,\n      \"passes\": false",
+            "\"priority\": 3,\n      \"passes\": true",
+        ),
     ],
     end: "2 of 3 tasks done, 1 done before, unchecked.",
 };

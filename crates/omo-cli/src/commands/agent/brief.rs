@@ -26,5 +26,9 @@ pub(crate) fn run(env: &ProcessEnv, options: &BriefOptions) -> Result<(), Comman
     let context = CommandContext::find(env)?;
     let (_, state) = context.find_run(options.task.run.run.as_deref(), EndedRuns::Included)?;
     let task = verbs::find_task(&state, &options.task.id)?;
-    Ok(writeln!(anstream::stdout(), "{}", work::task_brief(&state, task).trim_end())?)
+    Ok(writeln!(
+        anstream::stdout(),
+        "{}",
+        work::task_brief(&state, task).trim_end()
+    )?)
 }

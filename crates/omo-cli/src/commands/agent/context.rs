@@ -12,7 +12,9 @@ use serde_json::Value;
 
 use crate::error::CommandError;
 use crate::output;
-use crate::task_list_files::{self, MAX_CHARS, TaskListOption, non_empty_text, print, print_value, split_list};
+use crate::task_list_files::{
+    self, MAX_CHARS, TaskListOption, non_empty_text, print, print_value, split_list,
+};
 use crate::wait::{LONGEST_WAIT, LOOK_EVERY};
 
 const HELP: &str = "\
@@ -68,21 +70,51 @@ pub(crate) struct ContextAddOptions {
     #[arg(long, short, value_name = "NAME", value_parser = non_empty_text)]
     pub explorer_id: String,
     /// What it was to look for
-    #[arg(long, short = 'H', value_name = "TEXT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        short = 'H',
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
     #[arg(allow_hyphen_values = true)]
     pub hint: String,
     /// The file that it wrote
-    #[arg(long, short, value_name = "FILE", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        short,
+        value_name = "FILE",
+        default_value = "",
+        hide_default_value = true
+    )]
     pub file: String,
     /// What it found, in a few words
-    #[arg(long, short = 'S', value_name = "TEXT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        short = 'S',
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
     #[arg(allow_hyphen_values = true)]
     pub summary: String,
     /// The files that matter: a,b
-    #[arg(long, short, value_name = "FILES", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        short,
+        value_name = "FILES",
+        default_value = "",
+        hide_default_value = true
+    )]
     pub key_files: String,
     /// How things are done there: a,b
-    #[arg(long, short, value_name = "TEXTS", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        short,
+        value_name = "TEXTS",
+        default_value = "",
+        hide_default_value = true
+    )]
     #[arg(allow_hyphen_values = true)]
     pub patterns: String,
 }
@@ -101,7 +133,12 @@ pub(crate) struct ContextGetOptions {
     #[arg(long, short = 'S')]
     pub summary: bool,
     /// Wait so long for explorers that are expected
-    #[arg(long, value_name = "SECONDS", default_value_t = 0, hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
     pub wait: u64,
 }
 
@@ -116,12 +153,19 @@ pub(crate) fn run(env: &ProcessEnv, action: ContextCommand) -> Result<(), Comman
 pub(crate) fn init(env: &ProcessEnv, options: &ContextInitOptions) -> Result<(), CommandError> {
     let expected = split_list(&options.expected);
     if expected.is_empty() {
-        return Err(CommandError::usage("`--expected` names no explorer", "such as `--expected overview,tests`"));
+        return Err(CommandError::usage(
+            "`--expected` names no explorer",
+            "such as `--expected overview,tests`",
+        ));
     }
     let locked = task_list_files::open_task_list(&options.which, env)?.lock()?;
     let context = rules::expect_explorers(locked.context()?, &expected);
     locked.write_context(&context)?;
-    print(&format!("OK: {} explorers expected: {}", expected.len(), expected.join(", ")))
+    print(&format!(
+        "OK: {} explorers expected: {}",
+        expected.len(),
+        expected.join(", ")
+    ))
 }
 
 pub(crate) fn add(env: &ProcessEnv, options: ContextAddOptions) -> Result<(), CommandError> {
@@ -137,11 +181,18 @@ pub(crate) fn add(env: &ProcessEnv, options: ContextAddOptions) -> Result<(), Co
     };
     let shown = sanitize(&id, 60);
     let Some(context) = rules::add_explorer_finding(locked.context()?, found) else {
-        output::print_warning(&format!("explorer {shown} of session {} has said what it found already", locked.id()));
+        output::print_warning(&format!(
+            "explorer {shown} of session {} has said what it found already",
+            locked.id()
+        ));
         return Ok(());
     };
     locked.write_context(&context)?;
-    let all = if context.exploration_complete { ", the last one that was expected" } else { "" };
+    let all = if context.exploration_complete {
+        ", the last one that was expected"
+    } else {
+        ""
+    };
     print(&format!("OK: explorer {shown} added{all}"))
 }
 
@@ -152,18 +203,29 @@ pub(crate) fn get(env: &ProcessEnv, options: &ContextGetOptions) -> Result<(), C
         return print(&path.display().to_string());
     }
     let missing = || {
-        let message = format!("session {} has no explorers yet: {} is not there", folder.id(), path.display());
+        let message = format!(
+            "session {} has no explorers yet: {} is not there",
+            folder.id(),
+            path.display()
+        );
         CommandError::not_found(message, "`omo agent context init` says which are expected")
     };
     let context = wait_for_explorers(&folder, options.wait)?.ok_or_else(missing)?;
     if options.summary {
         return print(&as_markdown(&context));
     }
-    print_value(&context, options.field.as_deref(), &format!("the context of session {}", folder.id()))
+    print_value(
+        &context,
+        options.field.as_deref(),
+        &format!("the context of session {}", folder.id()),
+    )
 }
 
 /// Waits until all expected explorers have reported, at most `seconds`.
-fn wait_for_explorers(folder: &TaskListFolder, seconds: u64) -> Result<Option<ContextFile>, CommandError> {
+fn wait_for_explorers(
+    folder: &TaskListFolder,
+    seconds: u64,
+) -> Result<Option<ContextFile>, CommandError> {
     let deadline = Instant::now() + Duration::from_secs(seconds).min(LONGEST_WAIT);
     loop {
         let context = folder.context()?;
@@ -176,16 +238,34 @@ fn wait_for_explorers(folder: &TaskListFolder, seconds: u64) -> Result<Option<Co
 }
 
 fn as_markdown(context: &ContextFile) -> String {
-    let state = if context.exploration_complete { "complete" } else { "not complete" };
+    let state = if context.exploration_complete {
+        "complete"
+    } else {
+        "not complete"
+    };
     let mut parts = vec![format!("# What was found ({state})")];
     for explorer in &context.explorers {
-        let said = |name: &str| explorer.said.get(name).and_then(Value::as_str).unwrap_or_default();
+        let said = |name: &str| {
+            explorer
+                .said
+                .get(name)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
         parts.push(format!("## {}", sanitize(&explorer.id, 60)));
         parts.push(sanitize(said("summary"), MAX_CHARS));
-        parts.extend((!said("file").is_empty()).then(|| format!("File: {}", sanitize(said("file"), 200))));
+        parts.extend(
+            (!said("file").is_empty()).then(|| format!("File: {}", sanitize(said("file"), 200))),
+        );
     }
     for (heading, name) in [("Key files", "key_files"), ("Patterns", "patterns")] {
-        let texts = context.extra.get(name).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        let texts = context
+            .extra
+            .get(name)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str);
         parts.extend(task_list_files::bullet_list(heading, texts));
     }
     parts.join("\n\n")

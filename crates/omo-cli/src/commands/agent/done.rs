@@ -47,19 +47,41 @@ pub(crate) struct DoneOptions {
 pub(crate) fn run(env: &ProcessEnv, options: &DoneOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
-    let note = options.note.as_ref().map(|note| sanitize(note, 500)).filter(|note| !note.is_empty());
-    let ids = options.evidence.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
+    let note = options
+        .note
+        .as_ref()
+        .map(|note| sanitize(note, 500))
+        .filter(|note| !note.is_empty());
+    let ids = options
+        .evidence
+        .iter()
+        .map(|id| id.trim().to_owned())
+        .filter(|id| !id.is_empty());
     let takes_next = options.next.is_some_and(|most| most > 0);
-    let report = CompletionReport { note, evidence_ids: ids.collect(), takes_next };
-    let judged = context.engine(&run, &before)?.done(&options.ticket, report, None, &mut TaskCheckProgress::new())?;
+    let report = CompletionReport {
+        note,
+        evidence_ids: ids.collect(),
+        takes_next,
+    };
+    let judged = context.engine(&run, &before)?.done(
+        &options.ticket,
+        report,
+        None,
+        &mut TaskCheckProgress::new(),
+    )?;
     context.note_in_session(&run, &before.holder, &judged.state);
     print_attempt(&context, &judged, options.next.is_some())?;
     match (judged.state.mode, options.next, &judged.next_task) {
         (_, None, _) | (ExecutionMode::Batches | ExecutionMode::Waves, _, None) => Ok(()),
         (ExecutionMode::Batches | ExecutionMode::Waves, Some(most), Some(id)) => {
             let follows = FollowingTasks::AtMost(most - 1);
-            print_block(&format!("\nTASK\n{}", begin_task(&context, &run, &judged.state, id, follows)?))
+            print_block(&format!(
+                "\nTASK\n{}",
+                begin_task(&context, &run, &judged.state, id, follows)?
+            ))
         }
-        (ExecutionMode::StepByStep | ExecutionMode::Parallel, Some(_), _) => next::print_next_of_worker(&context, &run),
+        (ExecutionMode::StepByStep | ExecutionMode::Parallel, Some(_), _) => {
+            next::print_next_of_worker(&context, &run)
+        }
     }
 }

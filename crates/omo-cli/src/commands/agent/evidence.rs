@@ -115,8 +115,11 @@ fn run_command(env: &ProcessEnv, options: &EvidenceRunOptions) -> Result<(), Com
     let context = CommandContext::find(env)?;
     let command = join_command(&options.command)?;
     let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
-    let shown =
-        context.engine(&run, &before)?.run_evidence(&options.ticket, &command, &mut TaskCheckProgress::new())?;
+    let shown = context.engine(&run, &before)?.run_evidence(
+        &options.ticket,
+        &command,
+        &mut TaskCheckProgress::new(),
+    )?;
     context.note_in_session(&run, &before.holder, &shown.state);
     let mut out = anstream::stdout().lock();
     writeln!(out, "{}", evidence_line(&shown.evidence))?;
@@ -131,14 +134,26 @@ fn run_command(env: &ProcessEnv, options: &EvidenceRunOptions) -> Result<(), Com
     if outcome.is_green() {
         return Ok(());
     }
-    writeln!(out, "It is kept, and shows nothing: only what is green counts.")?;
+    writeln!(
+        out,
+        "It is kept, and shows nothing: only what is green counts."
+    )?;
     Err(CommandError::already_printed(ExitKind::NotGreen))
 }
 
 /// A line such as `EVIDENCE e1: …`.
 fn evidence_line(piece: &Piece) -> String {
-    let Piece { id, command, outcome, .. } = piece;
-    format!("EVIDENCE {id}: {} {}", paste_form(command, 1_000), sanitize(outcome.describe(), 160))
+    let Piece {
+        id,
+        command,
+        outcome,
+        ..
+    } = piece;
+    format!(
+        "EVIDENCE {id}: {} {}",
+        paste_form(command, 1_000),
+        sanitize(outcome.describe(), 160)
+    )
 }
 
 fn list(env: &ProcessEnv, options: &EvidenceListOptions) -> Result<(), CommandError> {
@@ -148,7 +163,11 @@ fn list(env: &ProcessEnv, options: &EvidenceListOptions) -> Result<(), CommandEr
     let pieces: Vec<&Piece> = state.evidence.iter().filter(is_meant).collect();
     let mut out = anstream::stdout().lock();
     if options.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&pieces).unwrap_or_default())?;
+        writeln!(
+            out,
+            "{}",
+            serde_json::to_string_pretty(&pieces).unwrap_or_default()
+        )?;
         return Ok(());
     }
     if pieces.is_empty() {
@@ -158,7 +177,11 @@ fn list(env: &ProcessEnv, options: &EvidenceListOptions) -> Result<(), CommandEr
         )?);
     }
     let cells = |piece: &&Piece| {
-        let colour = if piece.outcome.is_green() { AnsiColor::Green } else { AnsiColor::Red };
+        let colour = if piece.outcome.is_green() {
+            AnsiColor::Green
+        } else {
+            AnsiColor::Red
+        };
         [
             Cell::plain(&piece.id),
             Cell::plain(&piece.task),
@@ -167,7 +190,11 @@ fn list(env: &ProcessEnv, options: &EvidenceListOptions) -> Result<(), CommandEr
             Cell::plain(typed_form(&piece.command)),
         ]
     };
-    table::write_table(&mut out, ["id", "task", "attempt", "verdict", "command"], pieces.iter().map(cells).collect())?;
+    table::write_table(
+        &mut out,
+        ["id", "task", "attempt", "verdict", "command"],
+        pieces.iter().map(cells).collect(),
+    )?;
     Ok(())
 }
 
@@ -175,17 +202,35 @@ fn show(env: &ProcessEnv, options: &EvidenceShowOptions) -> Result<(), CommandEr
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     let missing = || {
-        let message = format!("the run {} has no evidence `{}`", run.id(), sanitize(&options.id, 60));
+        let message = format!(
+            "the run {} has no evidence `{}`",
+            run.id(),
+            sanitize(&options.id, 60)
+        );
         CommandError::not_found(message, "`omo agent evidence list` has all of it")
     };
-    let piece = state.evidence.iter().find(|piece| piece.id == options.id).ok_or_else(missing)?;
+    let piece = state
+        .evidence
+        .iter()
+        .find(|piece| piece.id == options.id)
+        .ok_or_else(missing)?;
     let mut out = anstream::stdout().lock();
-    writeln!(out, "{}\ntask {}, attempt {}", evidence_line(piece), piece.task, piece.attempt)?;
-    let Some(path) = &piece.outcome.log else { return Ok(()) };
+    writeln!(
+        out,
+        "{}\ntask {}, attempt {}",
+        evidence_line(piece),
+        piece.task,
+        piece.attempt
+    )?;
+    let Some(path) = &piece.outcome.log else {
+        return Ok(());
+    };
     writeln!(out, "output: {}\n", path.display())?;
     let kept = omo_state::files::regular_file::open(path).ok().flatten();
     let mut bytes = Vec::new();
-    let read = kept.map(|file| std::io::Read::read_to_end(&mut std::io::Read::take(file, MAX_BYTES), &mut bytes));
+    let read = kept.map(|file| {
+        std::io::Read::read_to_end(&mut std::io::Read::take(file, MAX_BYTES), &mut bytes)
+    });
     if read.is_none() {
         return Err(CommandError::not_found(
             format!("{} is not there any more", path.display()),
@@ -197,7 +242,9 @@ fn show(env: &ProcessEnv, options: &EvidenceShowOptions) -> Result<(), CommandEr
         writeln!(out, "  {}", sanitize(line, 2_000))?;
     }
     if !is_as_it_was && bytes.len() < usize::try_from(MAX_BYTES).unwrap_or(usize::MAX) {
-        crate::output::print_warning(&"that is not what the command printed: the file was changed since");
+        crate::output::print_warning(
+            &"that is not what the command printed: the file was changed since",
+        );
     }
     Ok(())
 }
@@ -208,9 +255,19 @@ mod tests {
 
     #[test]
     fn words_come_to_the_shell_as_they_were_typed() {
-        let of = |words: &[&str]| join_command(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        let of = |words: &[&str]| {
+            join_command(
+                &words
+                    .iter()
+                    .map(|word| (*word).to_owned())
+                    .collect::<Vec<_>>(),
+            )
+        };
         assert_eq!(of(&["npm test | cat"]).unwrap(), "npm test | cat");
-        assert_eq!(of(&["grep", "-q", "two words", "a.txt"]).unwrap(), "grep -q 'two words' a.txt");
+        assert_eq!(
+            of(&["grep", "-q", "two words", "a.txt"]).unwrap(),
+            "grep -q 'two words' a.txt"
+        );
         for bad in [&["  "][..], &["a\0"], &["a", "b\0"]] {
             assert!(of(bad).is_err(), "{bad:?}");
         }

@@ -50,7 +50,9 @@ pub(crate) fn run(env: &ProcessEnv, options: &FailOptions) -> Result<(), Command
             let id = lost.as_deref().unwrap_or_default();
             let (commit, state) = engine.lose_worker(id, CLEANUP_TIMEOUT)?;
             context.note_in_session(&run, &before.holder, &state);
-            let word = state.standing(id).map_or("pending", |standing| standing.word());
+            let word = state
+                .standing(id)
+                .map_or("pending", |standing| standing.word());
             Ok(writeln!(
                 anstream::stdout(),
                 "{id} is {word}; its ticket is not valid any more.{commit} `omo agent next` says what comes next."

@@ -39,12 +39,16 @@ const MAX_BYTES: u64 = 1024 * 1024;
 
 /// Reads the options in the exact form of a session's settings. Any other form goes through clap, which exits 2 on an
 /// error.
-pub(crate) fn options_without_clap(mut arguments: impl Iterator<Item = OsString>) -> Option<FenceOptions> {
+pub(crate) fn options_without_clap(
+    mut arguments: impl Iterator<Item = OsString>,
+) -> Option<FenceOptions> {
     if arguments.next()? != "agent" || arguments.next()? != "fence" {
         return None;
     }
     match arguments.next() {
-        Some(option) if option == "--rules" => Some(FenceOptions { rules: arguments.next().map(PathBuf::from) }),
+        Some(option) if option == "--rules" => Some(FenceOptions {
+            rules: arguments.next().map(PathBuf::from),
+        }),
         _ => None,
     }
 }
@@ -69,7 +73,8 @@ struct ToolInput {
 
 pub(crate) fn run(options: &FenceOptions) {
     let is_of_a_group = ProcessEnv::from_process().worker.is_some();
-    let unclear = FenceRefusal::Unclear("what is asked cannot be read, or the rules of this session");
+    let unclear =
+        FenceRefusal::Unclear("what is asked cannot be read, or the rules of this session");
     let otherwise = is_of_a_group.then(|| unclear.to_string());
     // A fence that crashes must not let the call through.
     let last = otherwise.clone();
@@ -101,8 +106,16 @@ fn judge_tool_call(options: &FenceOptions) -> Option<Result<(), FenceRefusal>> {
     let input = stdin::read_json().ok()?;
     let input = input.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&input);
     // serde would accept an array as a struct, by position.
-    let input: Input = input.trim_ascii_start().starts_with(b"{").then(|| serde_json::from_slice(input).ok())??;
-    let ToolInput { file_path, notebook_path, command, isolation } = &input.asked;
+    let input: Input = input
+        .trim_ascii_start()
+        .starts_with(b"{")
+        .then(|| serde_json::from_slice(input).ok())??;
+    let ToolInput {
+        file_path,
+        notebook_path,
+        command,
+        isolation,
+    } = &input.asked;
     let deed = match &*input.tool_name {
         "Write" | "Edit" | "MultiEdit" => ToolAction::Write(file_path.as_deref()?),
         "NotebookEdit" => ToolAction::Write(notebook_path.as_deref()?),
@@ -113,15 +126,27 @@ fn judge_tool_call(options: &FenceOptions) -> Option<Result<(), FenceRefusal>> {
     let rules = read_rules(options.rules.as_deref()?)?;
     let root = resolve_path::resolve_path(&env::worker_root()?)?;
     let home = env::home().and_then(|home| resolve_path::resolve_path(&home));
-    let fence = WorktreeFence { root: &root, rules: &rules, home: home.as_deref() };
-    let refusal = fence.refusal(deed, input.cwd.as_deref(), &|path| resolve_path::resolve_path(Path::new(path)));
+    let fence = WorktreeFence {
+        root: &root,
+        rules: &rules,
+        home: home.as_deref(),
+    };
+    let refusal = fence.refusal(deed, input.cwd.as_deref(), &|path| {
+        resolve_path::resolve_path(Path::new(path))
+    });
     Some(refusal.map_or(Ok(()), Err))
 }
 
 fn read_rules(path: &Path) -> Option<FenceRules> {
     let mut bytes = Vec::new();
-    regular_file::open(path).ok()??.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
-    serde_json::from_slice(&bytes).ok().filter(|rules: &FenceRules| rules.version == RULES_VERSION)
+    regular_file::open(path)
+        .ok()??
+        .take(MAX_BYTES)
+        .read_to_end(&mut bytes)
+        .ok()?;
+    serde_json::from_slice(&bytes)
+        .ok()
+        .filter(|rules: &FenceRules| rules.version == RULES_VERSION)
 }
 
 #[cfg(test)]
@@ -130,9 +155,13 @@ mod tests {
 
     #[test]
     fn only_what_a_session_asks_is_taken_from_clap() {
-        let rules_of =
-            |line: &str| options_without_clap(line.split(' ').map(OsString::from)).map(|options| options.rules);
-        assert_eq!(rules_of("agent fence --rules /r x"), Some(Some(PathBuf::from("/r"))));
+        let rules_of = |line: &str| {
+            options_without_clap(line.split(' ').map(OsString::from)).map(|options| options.rules)
+        };
+        assert_eq!(
+            rules_of("agent fence --rules /r x"),
+            Some(Some(PathBuf::from("/r")))
+        );
         assert_eq!(rules_of("agent fence --rules"), Some(None));
         assert_eq!(rules_of("agent fence --help"), None);
         assert_eq!(rules_of("agent fences --rules /r"), None);

@@ -63,7 +63,10 @@ pub(crate) struct NextOptions {
 pub(crate) fn run(env: &ProcessEnv, options: &NextOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
-    let named = options.group.as_ref().map(|group| WorkerIdentity { run: run.id().to_owned(), worker: group.clone() });
+    let named = options.group.as_ref().map(|group| WorkerIdentity {
+        run: run.id().to_owned(),
+        worker: group.clone(),
+    });
     if let Some(own) = named.as_ref().or(env.worker.as_ref()) {
         return worker::next_for_worker(&context, own, &run, &before);
     }
@@ -72,7 +75,10 @@ pub(crate) fn run(env: &ProcessEnv, options: &NextOptions) -> Result<(), Command
 
 /// Prints the next step for a worker behind a judged step: a client of the run, or the session itself. Never fails the
 /// command that judged the step.
-pub(super) fn print_next_of_worker(context: &CommandContext, run: &Run) -> Result<(), CommandError> {
+pub(super) fn print_next_of_worker(
+    context: &CommandContext,
+    run: &Run,
+) -> Result<(), CommandError> {
     let state = run.state()?;
     if let Some(own) = &context.env.worker {
         return worker::next_for_worker(context, own, run, &state);
@@ -81,7 +87,11 @@ pub(super) fn print_next_of_worker(context: &CommandContext, run: &Run) -> Resul
 }
 
 /// Prints the next step; the exit status belongs to the calling command.
-pub(crate) fn print_answer(context: &CommandContext, run: &Run, state: RunState) -> Result<(), CommandError> {
+pub(crate) fn print_answer(
+    context: &CommandContext,
+    run: &Run,
+    state: RunState,
+) -> Result<(), CommandError> {
     match print_what_is_next(context, run, state, &NextOptions::default()) {
         Err(answered) if answered.is_already_printed() => Ok(()),
         done => done,
@@ -95,7 +105,10 @@ fn print_what_is_next(
     options: &NextOptions,
 ) -> Result<(), CommandError> {
     // The state of a large run is dropped before the next one is built.
-    let (root, tree) = (PathBuf::from(&before.root), context.work_tree(run.id(), &before)?);
+    let (root, tree) = (
+        PathBuf::from(&before.root),
+        context.work_tree(run.id(), &before)?,
+    );
     let engine = context.engine_at(run, &root, tree)?;
     let deadline = Instant::now() + Duration::from_secs(options.wait).min(LONGEST_WAIT);
     let holder = before.holder.clone();
@@ -118,7 +131,14 @@ fn print_what_is_next(
                 state = settled_state(&engine, judged.state)?;
             }
             NextBlock::Print { text, kind, after } => {
-                return print_next(context, run, &holder, after.as_deref().unwrap_or(&state), &text, kind);
+                return print_next(
+                    context,
+                    run,
+                    &holder,
+                    after.as_deref().unwrap_or(&state),
+                    &text,
+                    kind,
+                );
             }
         }
     }
@@ -141,7 +161,11 @@ enum NextBlock {
     /// The commit of this task id is due again.
     CommitAgain(String),
     /// Text with its exit status, and the state after an event was recorded for it.
-    Print { text: String, kind: ExitKind, after: Option<Box<RunState>> },
+    Print {
+        text: String,
+        kind: ExitKind,
+        after: Option<Box<RunState>>,
+    },
 }
 
 fn next_block(
@@ -150,21 +174,44 @@ fn next_block(
     state: &RunState,
     options: &NextOptions,
 ) -> Result<NextBlock, CommandError> {
-    let said = |text: String, kind: ExitKind| NextBlock::Print { text, kind, after: None };
+    let said = |text: String, kind: ExitKind| NextBlock::Print {
+        text,
+        kind,
+        after: None,
+    };
     let by_workflow = options.workflow && blocks::goes_by_workflow(state);
     Ok(match schedule::next_action(state) {
         NextAction::Over => {
-            let text = if state.is_task_list() { task_list_run::end_block(state) } else { blocks::end_block(state) };
-            said(text, if parts::ends_well(state) { ExitKind::Success } else { ExitKind::NotGreen })
+            let text = if state.is_task_list() {
+                task_list_run::end_block(state)
+            } else {
+                blocks::end_block(state)
+            };
+            said(
+                text,
+                if parts::ends_well(state) {
+                    ExitKind::Success
+                } else {
+                    ExitKind::NotGreen
+                },
+            )
         }
-        NextAction::Ask(question) => {
-            said(blocks::question_block(question, state, can_ask_user(context)), ExitKind::NeedsPerson)
+        NextAction::Ask(question) => said(
+            blocks::question_block(question, state, can_ask_user(context)),
+            ExitKind::NeedsPerson,
+        ),
+        NextAction::Wait(ids) => {
+            NextBlock::Wait(blocks::wait_block(&ids, state, env::now(), by_workflow))
         }
-        NextAction::Wait(ids) => NextBlock::Wait(blocks::wait_block(&ids, state, env::now(), by_workflow)),
         NextAction::FinalChecks => NextBlock::FinalChecks,
         NextAction::CommitAgain(task) => NextBlock::CommitAgain(task.id.clone()),
-        NextAction::Start(tasks) => start(context, engine, state, tasks, options.inline, by_workflow)?,
-        NextAction::AskNew(_) | NextAction::NextRound(_) | NextAction::End(_) | NextAction::Parallel(_) => {
+        NextAction::Start(tasks) => {
+            start(context, engine, state, tasks, options.inline, by_workflow)?
+        }
+        NextAction::AskNew(_)
+        | NextAction::NextRound(_)
+        | NextAction::End(_)
+        | NextAction::Parallel(_) => {
             return Err(no_next_step(context));
         }
     })
@@ -179,14 +226,22 @@ fn start(
     is_inline: bool,
     by_workflow: bool,
 ) -> Result<NextBlock, CommandError> {
-    let said = |text: String| NextBlock::Print { text, kind: ExitKind::Success, after: None };
-    let Some(task) = tasks.first().copied() else { return Err(no_next_step(context)) };
+    let said = |text: String| NextBlock::Print {
+        text,
+        kind: ExitKind::Success,
+        after: None,
+    };
+    let Some(task) = tasks.first().copied() else {
+        return Err(no_next_step(context));
+    };
     match state.mode {
         ExecutionMode::StepByStep | ExecutionMode::Parallel if context.is_person() => {
             Ok(said(parallel_run::task_block(engine.run.id(), task, state)))
         }
         // A session does not review its own work.
-        ExecutionMode::StepByStep if task.is_verification() && !is_inline => agent_block(context, engine, state, task),
+        ExecutionMode::StepByStep if task.is_verification() && !is_inline => {
+            agent_block(context, engine, state, task)
+        }
         ExecutionMode::StepByStep | ExecutionMode::Parallel => {
             let begun = begin_task(context, engine.run, state, &task.id, FollowingTasks::Any)?;
             Ok(said(format!("TASK\n{begun}")))
@@ -206,14 +261,23 @@ fn start(
 fn no_next_step(context: &CommandContext) -> CommandError {
     CommandError::io(
         "the run does not know how to go on",
-        format!("please report this, with `omo run show` in {}", context.root.display()),
+        format!(
+            "please report this, with `omo run show` in {}",
+            context.root.display()
+        ),
     )
 }
 
 /// `true` shortly after a batch was handed out, before a worker begins.
 fn is_handed_out(state: &RunState) -> bool {
-    let Some(out) = &state.dispatched else { return false };
-    let is_left = out.tasks.iter().any(|id| state.standing(id).is_some_and(|standing| !standing.is_ended()));
+    let Some(out) = &state.dispatched else {
+        return false;
+    };
+    let is_left = out.tasks.iter().any(|id| {
+        state
+            .standing(id)
+            .is_some_and(|standing| !standing.is_ended())
+    });
     let quiet = env::now().millis_since(state.updated_at).unwrap_or(0);
     is_left && quiet < dispatched_tasks::BEGINS_WITHIN_MILLIS
 }
@@ -259,7 +323,16 @@ fn agents_block(
     }
     let is_beginning = task_list_run::is_round_beginning(&events);
     let (text, count) = task_list_run::spawn_block(engine.run.id(), &tasks, state, is_beginning);
-    dispatched_block(context, engine, tasks.iter().take(count).map(|task| task.id.clone()).collect(), text)
+    dispatched_block(
+        context,
+        engine,
+        tasks
+            .iter()
+            .take(count)
+            .map(|task| task.id.clone())
+            .collect(),
+        text,
+    )
 }
 
 fn dispatched_block(
@@ -272,9 +345,25 @@ fn dispatched_block(
         // A person at a terminal only watches.
         None
     } else {
-        Some(Box::new(engine.transact(|_| Ok((vec![EventKind::TasksDispatched { tasks, to_agents: true }], ())))?.1))
+        Some(Box::new(
+            engine
+                .transact(|_| {
+                    Ok((
+                        vec![EventKind::TasksDispatched {
+                            tasks,
+                            to_agents: true,
+                        }],
+                        (),
+                    ))
+                })?
+                .1,
+        ))
     };
-    Ok(NextBlock::Print { text, kind: ExitKind::Success, after })
+    Ok(NextBlock::Print {
+        text,
+        kind: ExitKind::Success,
+        after,
+    })
 }
 
 fn hand_out(engine: &Engine) -> Result<NextBlock, CommandError> {
@@ -288,18 +377,35 @@ fn hand_out(engine: &Engine) -> Result<NextBlock, CommandError> {
         }
         let out = WorkflowBatch::from_state(engine.run.id(), state);
         let tasks = out.task_ids().into_iter().map(str::to_owned).collect();
-        Ok((vec![EventKind::TasksDispatched { tasks, to_agents: false }], out))
+        Ok((
+            vec![EventKind::TasksDispatched {
+                tasks,
+                to_agents: false,
+            }],
+            out,
+        ))
     })?;
     let text = blocks::spawn_workflow(&out, &state);
-    Ok(NextBlock::Print { text, kind: ExitKind::Success, after: Some(Box::new(state)) })
+    Ok(NextBlock::Print {
+        text,
+        kind: ExitKind::Success,
+        after: Some(Box::new(state)),
+    })
 }
 
 /// Blocks until a new event, a pending start that expires, or the deadline.
-fn wait_for_change(run: &Run, state: &RunState, deadline: Instant) -> Result<RunState, CommandError> {
+fn wait_for_change(
+    run: &Run,
+    state: &RunState,
+    deadline: Instant,
+) -> Result<RunState, CommandError> {
     let was_handed_out = is_handed_out(state);
     loop {
         let now = run.state()?;
-        if now.seq != state.seq || was_handed_out && !is_handed_out(&now) || Instant::now() >= deadline {
+        if now.seq != state.seq
+            || was_handed_out && !is_handed_out(&now)
+            || Instant::now() >= deadline
+        {
             return Ok(now);
         }
         std::thread::sleep(LOOK_EVERY.min(deadline.saturating_duration_since(Instant::now())));
@@ -316,5 +422,9 @@ fn print_next(
 ) -> Result<(), CommandError> {
     context.note_in_session(run, holder, state);
     writeln!(anstream::stdout(), "{}", text.trim_end())?;
-    if kind == ExitKind::Success { Ok(()) } else { Err(CommandError::already_printed(kind)) }
+    if kind == ExitKind::Success {
+        Ok(())
+    } else {
+        Err(CommandError::already_printed(kind))
+    }
 }

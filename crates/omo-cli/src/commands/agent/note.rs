@@ -36,10 +36,20 @@ pub(crate) struct NoteOptions {
 pub(crate) fn run(env: &ProcessEnv, options: &NoteOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
-    let state = context.engine(&run, &before)?.leave_note(&options.ticket, &options.text)?;
+    let state = context
+        .engine(&run, &before)?
+        .leave_note(&options.ticket, &options.text)?;
     context.note_in_session(&run, &before.holder, &state);
-    let Some(note) = state.notes.last() else { return Ok(()) };
-    let (task, text) = (sanitize(&note.task, 64), sanitize(&note.text, TaskNote::MAX_CHARS));
+    let Some(note) = state.notes.last() else {
+        return Ok(());
+    };
+    let (task, text) = (
+        sanitize(&note.task, 64),
+        sanitize(&note.text, TaskNote::MAX_CHARS),
+    );
     let (count, most) = (state.notes.len(), TaskNote::MAX_COUNT);
-    Ok(writeln!(anstream::stdout(), "NOTED {task}: {text} ({count} of {most} notes of the run)")?)
+    Ok(writeln!(
+        anstream::stdout(),
+        "NOTED {task}: {text} ({count} of {most} notes of the run)"
+    )?)
 }

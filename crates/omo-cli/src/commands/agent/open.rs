@@ -36,7 +36,10 @@ pub(crate) struct OpenOptions {
 }
 
 pub(crate) fn run(env: &ProcessEnv, options: OpenOptions) -> Result<(), CommandError> {
-    let context = CommandContext { is_agent_verb: true, ..CommandContext::find(env)? };
+    let context = CommandContext {
+        is_agent_verb: true,
+        ..CommandContext::find(env)?
+    };
     let command = options.command;
     let (line, is_typed) = match options.line {
         Some(line) => (line, false),
@@ -47,26 +50,42 @@ pub(crate) fn run(env: &ProcessEnv, options: OpenOptions) -> Result<(), CommandE
     };
     let (command, line) = with_approved_line(&context, command, &line)?;
     match line::read_typed_line(command, &line)? {
-        TypedLine::Help(page) => {
-            print_block(&format!("DONE\n  Show the user this page, then end your turn.\n\n{page}"))
-        }
-        TypedLine::Request(request) => {
-            execute(&context, ExecuteRequest { digest: options.digest, is_typed, ..*request })
-        }
+        TypedLine::Help(page) => print_block(&format!(
+            "DONE\n  Show the user this page, then end your turn.\n\n{page}"
+        )),
+        TypedLine::Request(request) => execute(
+            &context,
+            ExecuteRequest {
+                digest: options.digest,
+                is_typed,
+                ..*request
+            },
+        ),
     }
 }
 
 /// Arguments behind the typed command, as the hook has kept them.
-fn typed_arguments(context: &CommandContext, command: ExecuteCommand) -> Result<Option<String>, CommandError> {
-    let (Some(id), Some(folder)) = (&context.session, GuardedFolder::open_state(&context.root)?) else {
+fn typed_arguments(
+    context: &CommandContext,
+    command: ExecuteCommand,
+) -> Result<Option<String>, CommandError> {
+    let (Some(id), Some(folder)) = (&context.session, GuardedFolder::open_state(&context.root)?)
+    else {
         return Ok(None);
     };
-    Ok(sealed_plan_run::take_arguments(&folder, id, command.name(), Project::state_update(context.env))?)
+    Ok(sealed_plan_run::take_arguments(
+        &folder,
+        id,
+        command.name(),
+        Project::state_update(context.env),
+    )?)
 }
 
 fn nothing_typed(command: ExecuteCommand) -> String {
     let (what, run) = match command {
-        ExecuteCommand::Execute | ExecuteCommand::ExecuteLocal => ("the plan", "omo run start '<plan.md>'"),
+        ExecuteCommand::Execute | ExecuteCommand::ExecuteLocal => {
+            ("the plan", "omo run start '<plan.md>'")
+        }
         ExecuteCommand::ExecutePlan => ("the plan", "omo run start --batches '<plan.md>'"),
         ExecuteCommand::UlwExec => ("the task list", "omo run start --tasks --session ID"),
     };

@@ -32,7 +32,11 @@ pub(crate) fn run(env: &ProcessEnv, options: &StartTaskOptions) -> Result<(), Co
     let context = CommandContext::find(env)?;
     let (run, before) = context.find_run(options.task.run.run.as_deref(), EndedRuns::Excluded)?;
     let is_of_agent = before.dispatched.as_ref().is_some_and(|out| out.to_agents);
-    let follows = if is_of_agent { FollowingTasks::AtMost(TASKS_PER_WORKER - 1) } else { FollowingTasks::None };
+    let follows = if is_of_agent {
+        FollowingTasks::AtMost(TASKS_PER_WORKER - 1)
+    } else {
+        FollowingTasks::None
+    };
     let text = begin_task(&context, &run, &before, &options.task.id, follows)?;
     print_block(&text)
 }
@@ -63,13 +67,20 @@ pub(super) fn begin_task(
     id: &str,
     follows: FollowingTasks,
 ) -> Result<String, CommandError> {
-    let started = context.engine(run, before)?.start(id, &mut TaskCheckProgress::new())?;
+    let started = context
+        .engine(run, before)?
+        .start(id, &mut TaskCheckProgress::new())?;
     context.note_in_session(run, &before.holder, &run.state()?);
     let (id, ticket, run) = (&started.task.id, &started.ticket, run.id());
     let end = if before.is_task_list() || started.task.is_verification() {
         task_list_run::how_to_end(&started.task, &before.plan, run, ticket, &follows.option())
     } else {
-        how_to_end(run, ticket, before.plan.dialect.unit_word(), &follows.option())
+        how_to_end(
+            run,
+            ticket,
+            before.plan.dialect.unit_word(),
+            &follows.option(),
+        )
     };
     let attempt = started.attempt;
     let heading = if before.is_ultraplan() {
@@ -77,7 +88,10 @@ pub(super) fn begin_task(
     } else {
         format!("Task {id} of {run} is yours, attempt {attempt}. What it asks for:")
     };
-    Ok(format!("{heading}\n\n{}\n\n{end}", started.brief.trim_end()))
+    Ok(format!(
+        "{heading}\n\n{}\n\n{end}",
+        started.brief.trim_end()
+    ))
 }
 
 /// Commands that end a task for the holder of its ticket; `word` is the plan's name for a task.

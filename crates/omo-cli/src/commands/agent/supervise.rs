@@ -36,7 +36,11 @@ pub(crate) struct SuperviseOptions {
 pub(crate) fn run(env: &ProcessEnv, options: &SuperviseOptions) -> Result<(), CommandError> {
     if options.detach {
         let run = options.run.run.iter().flat_map(|id| ["--run", id]);
-        let arguments: Vec<OsString> = ["agent", "supervise"].into_iter().chain(run).map(OsString::from).collect();
+        let arguments: Vec<OsString> = ["agent", "supervise"]
+            .into_iter()
+            .chain(run)
+            .map(OsString::from)
+            .collect();
         return Ok(detached::hand_over(&arguments).context("the supervisor cannot be started")?);
     }
     // The supervisor outlives the terminal that started it.
@@ -49,7 +53,10 @@ pub(crate) fn run(env: &ProcessEnv, options: &SuperviseOptions) -> Result<(), Co
     let Some(_lock) = lock else { return Ok(()) };
     let mut engine = context.engine(&run, &state)?;
     // The supervisor belongs to no session, despite inherited variables.
-    engine.caller = omo_engine::verbs::VerbCaller { group: Some(String::new()), ..Default::default() };
+    engine.caller = omo_engine::verbs::VerbCaller {
+        group: Some(String::new()),
+        ..Default::default()
+    };
     engine.require_approval(&state)?;
     let means = LaunchConfig {
         client: client_for_run(&state, &context.root)?,
@@ -64,8 +71,9 @@ pub(crate) fn run(env: &ProcessEnv, options: &SuperviseOptions) -> Result<(), Co
     let mut log = anstream::stderr().lock();
     match driven {
         Ok(stopped) => Ok(writeln!(log, "{}: {stopped:?}", env::now())?),
-        Err(error) => {
-            Err(CommandError::io(format!("the run could not be driven: {error}"), "`omo agent next` tries again"))
-        }
+        Err(error) => Err(CommandError::io(
+            format!("the run could not be driven: {error}"),
+            "`omo agent next` tries again",
+        )),
     }
 }

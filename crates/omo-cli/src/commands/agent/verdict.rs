@@ -64,7 +64,11 @@ pub(crate) fn run(env: &ProcessEnv, options: &VerdictOptions) -> Result<(), Comm
     let context = CommandContext::find(env)?;
     let verdict = read_verdict(options)?;
     let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
-    let judged = context.engine(&run, &before)?.judge_run(&options.ticket, &verdict, &mut TaskCheckProgress::new())?;
+    let judged = context.engine(&run, &before)?.judge_run(
+        &options.ticket,
+        &verdict,
+        &mut TaskCheckProgress::new(),
+    )?;
     let mut out = anstream::stdout().lock();
     match judged {
         VerdictOutcome::Accepted(state) => {
@@ -72,7 +76,11 @@ pub(crate) fn run(env: &ProcessEnv, options: &VerdictOptions) -> Result<(), Comm
             writeln!(out, "{}", verdict_line(&verdict, &state))?;
             Ok(writeln!(out, "Report the first line and end.")?)
         }
-        VerdictOutcome::Refused { why, outcomes, state } => {
+        VerdictOutcome::Refused {
+            why,
+            outcomes,
+            state,
+        } => {
             context.note_in_session(&run, &before.holder, &state);
             writeln!(out, "NOT COUNTED verify: {}", sanitize(&why, 400))?;
             if let Some((_, outcome)) = outcomes.iter().find(|(_, outcome)| !outcome.is_green()) {
@@ -82,7 +90,10 @@ pub(crate) fn run(env: &ProcessEnv, options: &VerdictOptions) -> Result<(), Comm
                     writeln!(out, "    {line}")?;
                 }
             }
-            writeln!(out, "The ticket is still good: show what is missing, or give the verdict FAIL.")?;
+            writeln!(
+                out,
+                "The ticket is still good: show what is missing, or give the verdict FAIL."
+            )?;
             Err(CommandError::already_printed(ExitKind::NotGreen))
         }
     }
@@ -95,24 +106,48 @@ fn verdict_line(verdict: &PlanVerdict, state: &RunState) -> String {
             ids => format!("PASS verify: evidence {}", ids.join(", ")),
         };
     }
-    let tasks: Vec<String> =
-        verdict.reopen.iter().map(|(task, why)| format!("{task} ({})", sanitize(why, 120))).collect();
-    let tasks = if tasks.is_empty() { "tasks were added".to_owned() } else { format!("again {}", tasks.join("; ")) };
-    format!("FAIL verify: {tasks}; iteration {} of {}", state.round, state.plan.policy.max_rounds)
+    let tasks: Vec<String> = verdict
+        .reopen
+        .iter()
+        .map(|(task, why)| format!("{task} ({})", sanitize(why, 120)))
+        .collect();
+    let tasks = if tasks.is_empty() {
+        "tasks were added".to_owned()
+    } else {
+        format!("again {}", tasks.join("; "))
+    };
+    format!(
+        "FAIL verify: {tasks}; iteration {} of {}",
+        state.round, state.plan.policy.max_rounds
+    )
 }
 
 fn read_verdict(options: &VerdictOptions) -> Result<PlanVerdict, CommandError> {
-    let reopen = options.reopen.iter().map(|text| parse_reopened(text)).collect::<Result<Vec<_>, _>>()?;
+    let reopen = options
+        .reopen
+        .iter()
+        .map(|text| parse_reopened(text))
+        .collect::<Result<Vec<_>, _>>()?;
     let passed = options.word == VerdictWord::Pass;
     if passed && !reopen.is_empty() {
         let hint = "say FAIL, or leave `--reopen` out";
         return Err(CommandError::usage("a PASS has nothing done again", hint));
     }
     if options.later.len() > PlanVerdict::MAX_LATER {
-        let message = format!("a verdict defers at most {} findings", PlanVerdict::MAX_LATER);
-        return Err(CommandError::usage(message, "name those that matter most with `--later`"));
+        let message = format!(
+            "a verdict defers at most {} findings",
+            PlanVerdict::MAX_LATER
+        );
+        return Err(CommandError::usage(
+            message,
+            "name those that matter most with `--later`",
+        ));
     }
-    let ids = options.evidence.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
+    let ids = options
+        .evidence
+        .iter()
+        .map(|id| id.trim().to_owned())
+        .filter(|id| !id.is_empty());
     Ok(PlanVerdict {
         passed,
         evidence_ids: ids.collect(),
@@ -124,10 +159,19 @@ fn read_verdict(options: &VerdictOptions) -> Result<PlanVerdict, CommandError> {
 
 /// `2: why` as task id and reason.
 fn parse_reopened(text: &str) -> Result<(String, String), CommandError> {
-    let (task, why) = text.split_once(':').map(|(task, why)| (task.trim(), why.trim())).unwrap_or_default();
+    let (task, why) = text
+        .split_once(':')
+        .map(|(task, why)| (task.trim(), why.trim()))
+        .unwrap_or_default();
     if !id::is_id(task) || why.is_empty() {
-        let message = format!("`{}` does not say which task is to be done again, and why", sanitize(text, 100));
-        return Err(CommandError::usage(message, "name both: `--reopen \"2: no test for an empty file\"`"));
+        let message = format!(
+            "`{}` does not say which task is to be done again, and why",
+            sanitize(text, 100)
+        );
+        return Err(CommandError::usage(
+            message,
+            "name both: `--reopen \"2: no test for an empty file\"`",
+        ));
     }
     Ok((task.to_owned(), sanitize(why, 300)))
 }
@@ -138,7 +182,10 @@ mod tests {
 
     #[test]
     fn a_task_is_named_with_why() {
-        assert_eq!(parse_reopened("2: why: so").unwrap(), ("2".to_owned(), "why: so".to_owned()));
+        assert_eq!(
+            parse_reopened("2: why: so").unwrap(),
+            ("2".to_owned(), "why: so".to_owned())
+        );
         for bad in ["", "2", "2:", ": why", "../x: why", "2 why"] {
             assert!(parse_reopened(bad).is_err(), "{bad}");
         }

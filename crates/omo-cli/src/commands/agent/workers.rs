@@ -66,7 +66,13 @@ fn start(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     context.note_in_session(&run, &state.holder, &state);
     if !can_continue(&state) {
         // Nothing to supervise, for example while a question waits.
-        return watch_run(&context, &engine, &state.holder, Some(Instant::now()), false);
+        return watch_run(
+            &context,
+            &engine,
+            &state.holder,
+            Some(Instant::now()),
+            false,
+        );
     }
     supervisor::ensure_supervisor(&context, &run)?;
     print_block(&screen::started_text(run.id(), &state))
@@ -81,7 +87,10 @@ fn merge(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     engine.require_approval(&state)?;
     let Some(alone) = run.try_supervise()? else {
         let message = format!("the workers of {} are at work", run.id());
-        return Err(CommandError::busy(message, "`omo run watch` looks on; what is done is merged by itself"));
+        return Err(CommandError::busy(
+            message,
+            "`omo run watch` looks on; what is done is merged by itself",
+        ));
     };
     let stopped = ParallelDriver::new(&engine, None)?.drive()?;
     // A watching process waits for this lock.
@@ -89,11 +98,15 @@ fn merge(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     let state = run.state()?;
     context.note_in_session(&run, &state.holder, &state);
     match stopped {
-        DriveEnd::NeedsClients => {
-            print_block("Nothing is left to be merged; `omo agent workers start` goes on with the work.")
-        }
-        DriveEnd::Over | DriveEnd::NeedsAnswer | DriveEnd::NotParallel => {
-            watch_run(&context, &engine, &state.holder, Some(Instant::now()), false)
-        }
+        DriveEnd::NeedsClients => print_block(
+            "Nothing is left to be merged; `omo agent workers start` goes on with the work.",
+        ),
+        DriveEnd::Over | DriveEnd::NeedsAnswer | DriveEnd::NotParallel => watch_run(
+            &context,
+            &engine,
+            &state.holder,
+            Some(Instant::now()),
+            false,
+        ),
     }
 }

@@ -28,13 +28,25 @@ pub(crate) struct AcceptOptions {
     pub confirm: ConfirmOptions,
 }
 
-pub(crate) fn run(env: &ProcessEnv, project: &Project, options: &AcceptOptions) -> Result<(), CommandError> {
-    let change = SessionChange { env, project, confirm: &options.confirm };
+pub(crate) fn run(
+    env: &ProcessEnv,
+    project: &Project,
+    options: &AcceptOptions,
+) -> Result<(), CommandError> {
+    let change = SessionChange {
+        env,
+        project,
+        confirm: &options.confirm,
+    };
     change.apply_to_session("Accept what was unusual about the last claim?", |session| {
-        let accepted = session.accept_unusual(options.name.as_deref(), given_approval(env).by, env.now);
+        let accepted =
+            session.accept_unusual(options.name.as_deref(), given_approval(env).by, env.now);
         if accepted.is_empty() {
             let hint = "`omo check list` names the checks, `omo report --last` what was found";
-            return Err(CommandError::not_found("nothing about the last claim is there to accept", hint));
+            return Err(CommandError::not_found(
+                "nothing about the last claim is there to accept",
+                hint,
+            ));
         }
         Ok(format!("accepted: {}", accepted.join("; ")))
     })

@@ -47,8 +47,9 @@ pub(crate) fn run(
     project: &Project,
     options: &AddOptions,
 ) -> Result<(), CommandError> {
-    let refuse =
-        |error: session_check::InvalidCheck| CommandError::usage(error.to_string(), "`omo check add --help` shows how");
+    let refuse = |error: session_check::InvalidCheck| {
+        CommandError::usage(error.to_string(), "`omo check add --help` shows how")
+    };
     let (command, found_in) = match &*options.command {
         [] => {
             let found = offer_check(&project.root, config.detection).map_err(no_command)?;
@@ -58,12 +59,22 @@ pub(crate) fn run(
         [command] => (command.clone(), None),
         words => {
             let joined = shlex::try_join(words.iter().map(String::as_str));
-            (joined.map_err(|_| refuse(session_check::InvalidCheck::Command))?, None)
+            (
+                joined.map_err(|_| refuse(session_check::InvalidCheck::Command))?,
+                None,
+            )
         }
     };
-    let check = Check::from_user(options.name.as_deref(), &command, options.timeout).map_err(refuse)?;
-    let change = SessionChange { env, project, confirm: &options.confirm };
-    let found = found_in.map(|file| format!(" (found in {file})")).unwrap_or_default();
+    let check =
+        Check::from_user(options.name.as_deref(), &command, options.timeout).map_err(refuse)?;
+    let change = SessionChange {
+        env,
+        project,
+        confirm: &options.confirm,
+    };
+    let found = found_in
+        .map(|file| format!(" (found in {file})"))
+        .unwrap_or_default();
     let question = format!(
         "Have this run whenever a claim is checked{found}?\n{}\n",
         describe_checks(std::slice::from_ref(&check), None, &BTreeMap::new())

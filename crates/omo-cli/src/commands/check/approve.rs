@@ -28,7 +28,11 @@ pub(crate) struct ApproveOptions {
     pub confirm: ConfirmOptions,
 }
 
-pub(crate) fn run(env: &ProcessEnv, project: &Project, options: &ApproveOptions) -> Result<(), CommandError> {
+pub(crate) fn run(
+    env: &ProcessEnv,
+    project: &Project,
+    options: &ApproveOptions,
+) -> Result<(), CommandError> {
     let missing = || {
         CommandError::not_found(
             format!("there is no omo.toml in {}", project.root.display()),
@@ -41,7 +45,11 @@ pub(crate) fn run(env: &ProcessEnv, project: &Project, options: &ApproveOptions)
     }
     let question = format!(
         "omo.toml would have these commands run, with your rights:\n{}\nApprove exactly this?",
-        describe_checks(&repository.checks, repository.setup.as_deref(), &repository.pinned)
+        describe_checks(
+            &repository.checks,
+            repository.setup.as_deref(),
+            &repository.pinned
+        )
     );
     confirm_change(env, &options.confirm, &question, &repository.digest)?;
     // Read again: exactly the commands shown are approved.

@@ -17,13 +17,18 @@ use crate::error::CommandError;
 use crate::project::{Project, log_decision, sealed_session};
 
 pub(crate) fn digest_of(checks: &[Check]) -> String {
-    let all: Vec<u8> =
-        checks.iter().flat_map(|check| [check.name.as_bytes(), b"\0", &check.definition()].concat()).collect();
+    let all: Vec<u8> = checks
+        .iter()
+        .flat_map(|check| [check.name.as_bytes(), b"\0", &check.definition()].concat())
+        .collect();
     hex_digest(&all)
 }
 
 pub(crate) fn unknown_check(name: &str) -> CommandError {
-    CommandError::not_found(format!("no check here is called `{}`", sanitize(name, 40)), "`omo check list` names them")
+    CommandError::not_found(
+        format!("no check here is called `{}`", sanitize(name, 40)),
+        "`omo check list` names them",
+    )
 }
 
 pub(crate) struct SessionChange<'a> {
@@ -58,14 +63,26 @@ impl SessionChange<'_> {
         change(&mut before.clone())?;
         confirm_change(env, self.confirm, question, &digest_of(&before.checks))?;
         let folder = GuardedFolder::create_state(&project.root)?;
-        let ((said, session), _lock) = state::update(&folder, &id, Project::state_update(env), |session| {
-            let is_same = digest_of(&session.checks) == digest_of(&before.checks);
-            let said = if is_same { change(session) } else { Err(changed_meanwhile()) };
-            let write = if said.is_ok() { EntryChange::Write } else { EntryChange::Keep };
-            ((said, session.clone()), write)
-        })?;
+        let ((said, session), _lock) =
+            state::update(&folder, &id, Project::state_update(env), |session| {
+                let is_same = digest_of(&session.checks) == digest_of(&before.checks);
+                let said = if is_same {
+                    change(session)
+                } else {
+                    Err(changed_meanwhile())
+                };
+                let write = if said.is_ok() {
+                    EntryChange::Write
+                } else {
+                    EntryChange::Keep
+                };
+                ((said, session.clone()), write)
+            })?;
         let said = said?;
-        log_decision(&folder, &log_entry::checks_entry(id.as_str(), &session, "cli", env.now));
+        log_decision(
+            &folder,
+            &log_entry::checks_entry(id.as_str(), &session, "cli", env.now),
+        );
         writeln!(anstream::stdout(), "{id}  {said}")?;
         Ok(())
     }

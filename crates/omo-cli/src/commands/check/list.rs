@@ -54,8 +54,15 @@ struct RepositoryReport {
 impl RepositoryReport {
     fn new(repository: RepositoryConfig, env: &ProcessEnv) -> Self {
         Self {
-            approved: matches!(repository.approval(env.state_home.as_deref()), ApprovalState::Yes(_)),
-            problems: repository.problems.iter().map(ToString::to_string).collect(),
+            approved: matches!(
+                repository.approval(env.state_home.as_deref()),
+                ApprovalState::Yes(_)
+            ),
+            problems: repository
+                .problems
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
             digest: repository.digest,
             checks: repository.checks,
             setup: repository.setup,
@@ -72,21 +79,50 @@ pub(crate) fn run(
     let checks = verify::select_checks(env, config, project)?.checks;
     if options.json {
         let digest = (!checks.is_empty()).then(|| digest_of(&checks));
-        let repository = RepositoryConfig::read(&project.root).map(|found| RepositoryReport::new(found, env));
-        return print_json(&CheckListReport { checks, digest, repository });
+        let repository =
+            RepositoryConfig::read(&project.root).map(|found| RepositoryReport::new(found, env));
+        return print_json(&CheckListReport {
+            checks,
+            digest,
+            repository,
+        });
     }
     let mut out = anstream::stdout().lock();
     if checks.is_empty() {
-        writeln!(out, "No check decides here. `/omo:check add <command>` in a session adds one.")?;
+        writeln!(
+            out,
+            "No check decides here. `/omo:check add <command>` in a session adds one."
+        )?;
     } else {
-        let is_on_a_line = |check: &Check| is_plain_text(&check.command) && check.cwd.is_none() && check.env.is_empty();
-        let cells = |check: &Check| {
-            let last = check.last.as_ref().map_or("not run yet", |record| record.verdict.word());
-            let command = if is_on_a_line(check) { check.command.as_str() } else { "(below)" };
-            let style = check.last.as_ref().map_or(Style::new(), |record| verdict_style(record.verdict));
-            [Cell::plain(&check.name), Cell::plain(check.origin.word()), Cell::new(last, style), Cell::plain(command)]
+        let is_on_a_line = |check: &Check| {
+            is_plain_text(&check.command) && check.cwd.is_none() && check.env.is_empty()
         };
-        table::write_table(&mut out, ["check", "from", "last", "command"], checks.iter().map(cells).collect())?;
+        let cells = |check: &Check| {
+            let last = check
+                .last
+                .as_ref()
+                .map_or("not run yet", |record| record.verdict.word());
+            let command = if is_on_a_line(check) {
+                check.command.as_str()
+            } else {
+                "(below)"
+            };
+            let style = check
+                .last
+                .as_ref()
+                .map_or(Style::new(), |record| verdict_style(record.verdict));
+            [
+                Cell::plain(&check.name),
+                Cell::plain(check.origin.word()),
+                Cell::new(last, style),
+                Cell::plain(command),
+            ]
+        };
+        table::write_table(
+            &mut out,
+            ["check", "from", "last", "command"],
+            checks.iter().map(cells).collect(),
+        )?;
         for check in checks.iter().filter(|check| !is_on_a_line(check)) {
             writeln!(out, "\n{}", describe_check(check, "  "))?;
         }
@@ -111,21 +147,31 @@ fn show_repository_checks(
         let stands = match &approval {
             ApprovalState::Yes(_) => "approved".to_owned(),
             ApprovalState::Before { changed } => {
-                format!("not approved{}: nothing of it runs", changed_since_approval(changed))
+                format!(
+                    "not approved{}: nothing of it runs",
+                    changed_since_approval(changed)
+                )
             }
             ApprovalState::No => "not approved: nothing of it runs".to_owned(),
         };
         writeln!(out, "\nomo.toml is {stands}")?;
         if !matches!(approval, ApprovalState::Yes(_)) && !repository.checks.is_empty() {
-            writeln!(out, "{}", describe_checks(&repository.checks, None, &repository.pinned))?;
+            writeln!(
+                out,
+                "{}",
+                describe_checks(&repository.checks, None, &repository.pinned)
+            )?;
         }
         writeln!(out, "digest of omo.toml: {}", repository.digest)?;
     }
     if let Some(setup) = &repository.setup {
-        let runs =
-            "it runs where you approved it with the commands of a plan, and for `omo prove` with those of omo.toml";
+        let runs = "it runs where you approved it with the commands of a plan, and for `omo prove` with those of omo.toml";
         let gap = if is_plain_text(setup) { "; " } else { "\n" };
-        writeln!(out, "\nset-up of worktrees and copies: {}{gap}{runs}", show_whole(setup, "  "))?;
+        writeln!(
+            out,
+            "\nset-up of worktrees and copies: {}{gap}{runs}",
+            show_whole(setup, "  ")
+        )?;
     }
     Ok(())
 }

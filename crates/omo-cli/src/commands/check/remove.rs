@@ -26,8 +26,16 @@ pub(crate) struct RemoveOptions {
     pub confirm: ConfirmOptions,
 }
 
-pub(crate) fn run(env: &ProcessEnv, project: &Project, options: &RemoveOptions) -> Result<(), CommandError> {
-    let change = SessionChange { env, project, confirm: &options.confirm };
+pub(crate) fn run(
+    env: &ProcessEnv,
+    project: &Project,
+    options: &RemoveOptions,
+) -> Result<(), CommandError> {
+    let change = SessionChange {
+        env,
+        project,
+        confirm: &options.confirm,
+    };
     let question = format!("Have `{}` decide no more?", inline_code(&options.name, 40));
     change.apply(&question, |checks| {
         if !session_check::remove_check(checks, &options.name) {

@@ -146,24 +146,38 @@ impl Settings {
 }
 
 pub(super) fn count_commands(hooks: &Value, event: &str) -> usize {
-    let groups = hooks.get(event).and_then(Value::as_array).into_iter().flatten();
-    groups.filter_map(|group| group.get("hooks")?.as_array()).map(Vec::len).sum()
+    let groups = hooks
+        .get(event)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    groups
+        .filter_map(|group| group.get("hooks")?.as_array())
+        .map(Vec::len)
+        .sum()
 }
 
 pub(super) fn omo_hooks(hooks: &Value) -> Vec<Hook> {
     let mut found = Vec::new();
     for (event, groups) in hooks.as_object().into_iter().flatten() {
         let groups = groups.as_array().into_iter().flatten();
-        let handlers = groups.filter_map(|group| group.get("hooks")?.as_array()).flatten();
+        let handlers = groups
+            .filter_map(|group| group.get("hooks")?.as_array())
+            .flatten();
         let commands = handlers.filter_map(|handler| handler.get("command")?.as_str());
         let ours = commands.filter(|command| is_omo_hook(command));
-        found.extend(ours.map(|command| Hook { event: event.clone(), command: command.to_owned() }));
+        found.extend(ours.map(|command| Hook {
+            event: event.clone(),
+            command: command.to_owned(),
+        }));
     }
     found
 }
 
 fn is_omo_hook(command: &str) -> bool {
-    let words = command.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
+    let words = command
+        .split_whitespace()
+        .map(|word| word.trim_matches(['"', '\'']));
     let mut names = words.filter_map(|word| Path::new(word).file_stem()?.to_str());
     names.any(|name| hook_programs().iter().any(|(_, binary)| *binary == name))
 }

@@ -38,7 +38,13 @@ pub(super) struct Finding {
 
 impl Finding {
     pub(super) fn good(name: &'static str, found: impl Into<String>) -> Self {
-        Self { name, level: Level::Good, found: found.into(), why: None, fix: None }
+        Self {
+            name,
+            level: Level::Good,
+            found: found.into(),
+            why: None,
+            fix: None,
+        }
     }
 
     /// A problem, or something that could not be looked at.
@@ -49,6 +55,12 @@ impl Finding {
         why: impl Into<String>,
         fix: impl Into<String>,
     ) -> Self {
-        Self { name, level, found: found.into(), why: Some(why.into()), fix: Some(fix.into()) }
+        Self {
+            name,
+            level,
+            found: found.into(),
+            why: Some(why.into()),
+            fix: Some(fix.into()),
+        }
     }
 }

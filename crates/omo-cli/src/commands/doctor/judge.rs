@@ -38,7 +38,11 @@ const CHECKS: [fn(&Facts) -> Vec<Finding>; 19] = [
 
 /// All findings, the worst first. A check has a row for each problem.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = CHECKS.iter().flat_map(|check| check(facts)).map(sanitize_finding).collect();
+    let mut findings: Vec<Finding> = CHECKS
+        .iter()
+        .flat_map(|check| check(facts))
+        .map(sanitize_finding)
+        .collect();
     findings.sort_by_key(|finding| finding.level);
     findings
 }
@@ -57,7 +61,11 @@ fn sanitize_finding(finding: Finding) -> Finding {
 }
 
 fn or_good(problems: Vec<Finding>, good: impl FnOnce() -> Finding) -> Vec<Finding> {
-    if problems.is_empty() { vec![good()] } else { problems }
+    if problems.is_empty() {
+        vec![good()]
+    } else {
+        problems
+    }
 }
 
 fn quote_path(path: &std::path::Path) -> String {

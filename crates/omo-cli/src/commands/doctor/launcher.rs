@@ -58,7 +58,10 @@ pub(super) fn run(
 ) -> Result<(), CommandError> {
     if !is_launcher_name(name) {
         let message = format!("`{}` is no name of a launcher", sanitize(name, 60));
-        return Err(CommandError::usage(message, "`local`, `ssh` or `slurm` for example, or one of your config.toml"));
+        return Err(CommandError::usage(
+            message,
+            "`local`, `ssh` or `slurm` for example, or one of your config.toml",
+        ));
     }
     let context = CommandContext::find(process_env)?;
     let policy = ClientPolicy {
@@ -67,7 +70,10 @@ pub(super) fn run(
         ..ClientPolicy::default()
     };
     let profile = preflight::launcher_profile(&context, &policy)?.unwrap_or_default();
-    let policy = ClientPolicy { profile: Some(profile.clone()), ..policy };
+    let policy = ClientPolicy {
+        profile: Some(profile.clone()),
+        ..policy
+    };
     let tree = GitWorktree::find(&context.root);
     let (Some(repository), Some(tree)) = (GitRepository::find(&context.root), tree) else {
         return Err(CommandError::precondition(
@@ -104,33 +110,67 @@ pub(super) fn run(
         steps.push(step);
     };
     let failure = trial.run(&mut goes_on, &mut tell).err().map(report_failure);
-    let report = TrialReport { ok: failure.is_none(), launcher: name.to_owned(), steps, failure };
+    let report = TrialReport {
+        ok: failure.is_none(),
+        launcher: name.to_owned(),
+        steps,
+        failure,
+    };
     if is_json {
         output::print_json(&report)?;
     } else {
-        write_end(&mut anstream::stdout().lock(), &report, since.elapsed().as_secs())?;
+        write_end(
+            &mut anstream::stdout().lock(),
+            &report,
+            since.elapsed().as_secs(),
+        )?;
     }
-    if report.ok { Ok(()) } else { Err(CommandError::already_printed(ExitKind::NotGreen)) }
+    if report.ok {
+        Ok(())
+    } else {
+        Err(CommandError::already_printed(ExitKind::NotGreen))
+    }
 }
 
 fn report_failure(failure: TrialFailure) -> ReportedFailure {
     let fix = match failure.place {
         TrialPlace::Here | TrialPlace::Note => "put that right on this machine, and try again",
-        TrialPlace::Remote => "`git push` a branch to it yourself to see why; --launcher-remote names another",
-        TrialPlace::Engine => "run the launcher's command yourself; [launcher.NAME] of config.toml changes it",
-        TrialPlace::Queue => "see whether the engine has room; `options` of the launcher asks for another place",
+        TrialPlace::Remote => {
+            "`git push` a branch to it yourself to see why; --launcher-remote names another"
+        }
+        TrialPlace::Engine => {
+            "run the launcher's command yourself; [launcher.NAME] of config.toml changes it"
+        }
+        TrialPlace::Queue => {
+            "see whether the engine has room; `options` of the launcher asks for another place"
+        }
         TrialPlace::Worker => {
             "run `omo worker --help`, `git ls-remote` and `claude --version` on the machine of the worker"
         }
-        TrialPlace::Client => "run `claude -p hello` on the machine of the worker: it has to be logged in there",
+        TrialPlace::Client => {
+            "run `claude -p hello` on the machine of the worker: it has to be logged in there"
+        }
     };
-    ReportedFailure { place: failure.place.name(), why: sanitize(&failure.why, LINE_CHARS), fix, log: failure.log }
+    ReportedFailure {
+        place: failure.place.name(),
+        why: sanitize(&failure.why, LINE_CHARS),
+        fix,
+        log: failure.log,
+    }
 }
 
 fn write_step(out: &mut impl Write, step: &ReportedStep) -> std::io::Result<()> {
-    let style = if step.place == "note" { colour(AnsiColor::Yellow) } else { Style::new() };
+    let style = if step.place == "note" {
+        colour(AnsiColor::Yellow)
+    } else {
+        Style::new()
+    };
     let clock = format_clock(i64::try_from(step.seconds).unwrap_or_default() * 1_000);
-    writeln!(out, "{clock:>6}  {style}{:<6}{style:#}  {}", step.place, step.what)
+    writeln!(
+        out,
+        "{clock:>6}  {style}{:<6}{style:#}  {}",
+        step.place, step.what
+    )
 }
 
 fn write_end(out: &mut impl Write, report: &TrialReport, seconds: u64) -> std::io::Result<()> {
@@ -143,12 +183,19 @@ fn write_end(out: &mut impl Write, report: &TrialReport, seconds: u64) -> std::i
         );
     };
     let bad = colour(AnsiColor::Red);
-    writeln!(out, "\n{bad}bad{bad:#}   the launcher {} failed: {}: {}", report.launcher, failure.place, failure.why)?;
+    writeln!(
+        out,
+        "\n{bad}bad{bad:#}   the launcher {} failed: {}: {}",
+        report.launcher, failure.place, failure.why
+    )?;
     writeln!(out, "fix:  {}", failure.fix)?;
     if !failure.log.is_empty() {
         writeln!(out, "\nThe worker said at last:")?;
     }
-    failure.log.iter().try_for_each(|line| writeln!(out, "  {line}"))
+    failure
+        .log
+        .iter()
+        .try_for_each(|line| writeln!(out, "  {line}"))
 }
 
 fn colour(colour: AnsiColor) -> Style {
@@ -176,8 +223,14 @@ mod tests {
         write_end(&mut out, &report, 7).unwrap();
         let text = String::from_utf8(anstream::adapter::strip_bytes(&out).into_vec()).unwrap();
         let first = "\nbad   the launcher ssh failed: worker: it could not begin: no `claude` is on PATH\nfix:  run ";
-        assert!(text.starts_with(first) && text.ends_with("\n  ended with status 5\n"), "{text}");
+        assert!(
+            text.starts_with(first) && text.ends_with("\n  ended with status 5\n"),
+            "{text}"
+        );
         let json = serde_json::to_string(&report).unwrap();
-        assert!(json.contains(r#""ok":false"#) && json.contains(r#""where":"worker""#), "{json}");
+        assert!(
+            json.contains(r#""ok":false"#) && json.contains(r#""where":"worker""#),
+            "{json}"
+        );
     }
 }

@@ -14,7 +14,9 @@ use std::time::Duration;
 
 use omo_claude::client::{ClaudeClient, HeadlessRequest};
 
-use super::facts::{Client, Facts, PluginBinaries, ProgramKind, Scope, SeenHooks, Settings, count_commands};
+use super::facts::{
+    Client, Facts, PluginBinaries, ProgramKind, Scope, SeenHooks, Settings, count_commands,
+};
 use super::gather::Surroundings;
 use cancel_watch::CancelWatch;
 use sandbox::Sandbox;
@@ -23,30 +25,50 @@ use scripted_model::{Script, start_model};
 const LIMIT: Duration = Duration::from_secs(120);
 
 pub(super) fn watch_hooks(facts: &Facts, surroundings: &Surroundings) -> SeenHooks {
-    try_hooks(facts, surroundings).unwrap_or_else(|why| SeenHooks::Impossible(format!("not tried: {why}")))
+    try_hooks(facts, surroundings)
+        .unwrap_or_else(|why| SeenHooks::Impossible(format!("not tried: {why}")))
 }
 
 fn try_hooks(facts: &Facts, surroundings: &Surroundings) -> Result<SeenHooks, String> {
     if let Some(file) = managed_model(&facts.settings) {
-        return Err(format!("{file} says which model every session talks to, and that cannot be changed for one"));
+        return Err(format!(
+            "{file} says which model every session talks to, and that cannot be changed for one"
+        ));
     }
-    let unbuilt = |built: &PluginBinaries| built.programs.iter().any(|program| program.kind != ProgramKind::Binary);
-    if facts.hook_plugins.iter().filter_map(|carrier| carrier.built.as_ref()).any(unbuilt) {
-        return Err("the launchers of the plugin would only begin to build what they run".to_owned());
+    let unbuilt = |built: &PluginBinaries| {
+        built
+            .programs
+            .iter()
+            .any(|program| program.kind != ProgramKind::Binary)
+    };
+    if facts
+        .hook_plugins
+        .iter()
+        .filter_map(|carrier| carrier.built.as_ref())
+        .any(unbuilt)
+    {
+        return Err(
+            "the launchers of the plugin would only begin to build what they run".to_owned(),
+        );
     }
     // First, so that an interruption still removes the folders.
     let mut cancel = CancelWatch::new();
     let sandbox = Sandbox::build(facts, surroundings)?;
-    let Client::Found { program, .. } = &facts.client else { return Err("there is no client to start".to_owned()) };
+    let Client::Found { program, .. } = &facts.client else {
+        return Err("there is no client to start".to_owned());
+    };
     let place = program.parent().map(Path::to_owned);
-    let claude =
-        ClaudeClient::find(&place.into_iter().collect(), &sandbox.project).map_err(|error| error.to_string())?;
+    let claude = ClaudeClient::find(&place.into_iter().collect(), &sandbox.project)
+        .map_err(|error| error.to_string())?;
     let whole = run_session(&claude, &sandbox, Script::Subagent, &mut cancel)?;
     let mut seen: BTreeMap<&'static str, Option<usize>> = BTreeMap::new();
     for event in ["SessionStart", "UserPromptSubmit", "SubagentStop", "Stop"] {
         seen.insert(
             event,
-            Some(events::count_hook_runs(&whole, event).saturating_sub(managed_hooks(&facts.settings, event))),
+            Some(
+                events::count_hook_runs(&whole, event)
+                    .saturating_sub(managed_hooks(&facts.settings, event)),
+            ),
         );
     }
     // The client reports these two in its log alone, and may end before: a missing run proves nothing.
@@ -73,23 +95,40 @@ fn run_session(
         arguments: sandbox.arguments(),
     };
     let claude = claude.clone().with_limit(LIMIT / 2);
-    let said = claude.run_headless(headless, || cancel.should_continue()).map_err(|error| error.to_string())?;
+    let said = claude
+        .run_headless(headless, || cancel.should_continue())
+        .map_err(|error| error.to_string())?;
     if events::has_session_begun(&said.printed) {
         return Ok(said.printed);
     }
     Err(format!(
         "the session did not begin: {}",
-        if said.complaint.is_empty() { "it said nothing" } else { &said.complaint }
+        if said.complaint.is_empty() {
+            "it said nothing"
+        } else {
+            &said.complaint
+        }
     ))
 }
 
 /// Number of hooks by the machine's administrator for an event; they run in every session.
 fn managed_hooks(settings: &[Settings], event: &str) -> usize {
     let of_others = |settings: &Settings| {
-        let ours = settings.hooks().iter().filter(|hook| hook.event == event).count();
-        settings.get("/hooks").map_or(0, |hooks| count_commands(hooks, event)).saturating_sub(ours)
+        let ours = settings
+            .hooks()
+            .iter()
+            .filter(|hook| hook.event == event)
+            .count();
+        settings
+            .get("/hooks")
+            .map_or(0, |hooks| count_commands(hooks, event))
+            .saturating_sub(ours)
     };
-    settings.iter().filter(|settings| settings.scope == Scope::Managed).map(of_others).sum()
+    settings
+        .iter()
+        .filter(|settings| settings.scope == Scope::Managed)
+        .map(of_others)
+        .sum()
 }
 
 /// The managed settings file that names a model of its own.
@@ -99,11 +138,18 @@ fn managed_model(settings: &[Settings]) -> Option<String> {
             || name.starts_with("CLAUDE_CODE_USE_")
             || name.to_ascii_uppercase().ends_with("_PROXY")
     };
-    let managed = settings.iter().filter(|settings| settings.scope == Scope::Managed);
+    let managed = settings
+        .iter()
+        .filter(|settings| settings.scope == Scope::Managed);
     let mut pointing = managed.filter(|settings| {
-        settings.get("/env").and_then(serde_json::Value::as_object).is_some_and(|env| env.keys().any(points))
+        settings
+            .get("/env")
+            .and_then(serde_json::Value::as_object)
+            .is_some_and(|env| env.keys().any(points))
     });
-    pointing.next().map(|settings| settings.file.display().to_string())
+    pointing
+        .next()
+        .map(|settings| settings.file.display().to_string())
 }
 
 #[cfg(test)]
@@ -113,13 +159,20 @@ mod tests {
     use super::*;
 
     fn managed(value: serde_json::Value) -> Settings {
-        Settings { scope: Scope::Managed, file: "/managed.json".into(), value: Ok(value) }
+        Settings {
+            scope: Scope::Managed,
+            file: "/managed.json".into(),
+            value: Ok(value),
+        }
     }
 
     #[test]
     fn hooks_of_the_administrator_are_not_taken_for_ours() {
         let handlers = |commands: &[&str]| {
-            let handlers: Vec<_> = commands.iter().map(|command| json!({"command": command})).collect();
+            let handlers: Vec<_> = commands
+                .iter()
+                .map(|command| json!({"command": command}))
+                .collect();
             json!({"hooks": {"Stop": [{"hooks": handlers}]}})
         };
         for (commands, event, expected) in [
@@ -127,10 +180,21 @@ mod tests {
             (&["/x/bin/omo-stop"], "Stop", 0),
             (&["/x/audit"], "SessionStart", 0),
         ] {
-            assert_eq!(managed_hooks(&[managed(handlers(commands))], event), expected, "{commands:?}");
+            assert_eq!(
+                managed_hooks(&[managed(handlers(commands))], event),
+                expected,
+                "{commands:?}"
+            );
         }
-        let of_user = Settings { scope: Scope::User, ..managed(handlers(&["/x/audit"])) };
-        assert_eq!(managed_hooks(&[of_user], "Stop"), 0, "those are not in the session at all");
+        let of_user = Settings {
+            scope: Scope::User,
+            ..managed(handlers(&["/x/audit"]))
+        };
+        assert_eq!(
+            managed_hooks(&[of_user], "Stop"),
+            0,
+            "those are not in the session at all"
+        );
     }
 
     #[test]
@@ -141,7 +205,11 @@ mod tests {
             (json!({"HTTPS_PROXY": "https://x"}), true),
             (json!({"LANG": "C"}), false),
         ] {
-            assert_eq!(managed_model(&[managed(json!({"env": env}))]).is_some(), names_it, "{env}");
+            assert_eq!(
+                managed_model(&[managed(json!({"env": env}))]).is_some(),
+                names_it,
+                "{env}"
+            );
         }
     }
 }

@@ -20,18 +20,36 @@ struct Report<'a> {
 
 pub(super) fn to_json(findings: &[Finding]) -> String {
     let ok = findings.iter().all(|finding| finding.level != Level::Bad);
-    serde_json::to_string_pretty(&Report { ok, checks: findings }).unwrap_or_default()
+    serde_json::to_string_pretty(&Report {
+        ok,
+        checks: findings,
+    })
+    .unwrap_or_default()
 }
 
 /// A table of at most `columns`.
-pub(super) fn write_table(out: &mut impl Write, findings: &[Finding], columns: usize) -> std::io::Result<()> {
+pub(super) fn write_table(
+    out: &mut impl Write,
+    findings: &[Finding],
+    columns: usize,
+) -> std::io::Result<()> {
     const HEADS: [&str; 3] = ["", "check", "found"];
     let widest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
     let before = widest(&mut findings.iter().map(|finding| finding.level.word().len()))
-        + widest(&mut findings.iter().map(|finding| finding.name.len()).chain([HEADS[1].len()]))
+        + widest(
+            &mut findings
+                .iter()
+                .map(|finding| finding.name.len())
+                .chain([HEADS[1].len()]),
+        )
         + 2 * 2;
-    let room = columns.clamp(LEAST_COLUMNS, MOST_COLUMNS).saturating_sub(before);
-    let rows = findings.iter().flat_map(|finding| rows(finding, room)).collect();
+    let room = columns
+        .clamp(LEAST_COLUMNS, MOST_COLUMNS)
+        .saturating_sub(before);
+    let rows = findings
+        .iter()
+        .flat_map(|finding| rows(finding, room))
+        .collect();
     table::write_table(out, HEADS, rows)
 }
 
@@ -41,11 +59,17 @@ fn rows(finding: &Finding, room: usize) -> Vec<[Cell; 3]> {
         lines.extend(text.iter().flat_map(|text| wrapped(label, text, room)));
     }
     let head = |index: usize, text: &str, style: Style| {
-        if index == 0 { Cell::new(text, style) } else { Cell::plain("") }
+        if index == 0 {
+            Cell::new(text, style)
+        } else {
+            Cell::plain("")
+        }
     };
     let cells = |(index, line): (usize, String)| {
-        let (level, name) =
-            (head(index, finding.level.word(), style(finding.level)), head(index, finding.name, Style::new()));
+        let (level, name) = (
+            head(index, finding.level.word(), style(finding.level)),
+            head(index, finding.name, Style::new()),
+        );
         [level, name, Cell::plain(line)]
     };
     lines.into_iter().enumerate().map(cells).collect()
@@ -53,9 +77,14 @@ fn rows(finding: &Finding, room: usize) -> Vec<[Cell; 3]> {
 
 fn wrapped(label: &str, text: &str, room: usize) -> Vec<String> {
     let indent = " ".repeat(label.len());
-    let options = textwrap::Options::new(room).initial_indent(label).subsequent_indent(&indent);
+    let options = textwrap::Options::new(room)
+        .initial_indent(label)
+        .subsequent_indent(&indent);
     let lines = textwrap::wrap(text, options);
-    lines.into_iter().map(std::borrow::Cow::into_owned).collect()
+    lines
+        .into_iter()
+        .map(std::borrow::Cow::into_owned)
+        .collect()
 }
 
 fn style(level: Level) -> Style {
@@ -75,7 +104,13 @@ mod tests {
     fn shown(columns: usize) -> String {
         let long = "a very long text that has to be broken somewhere between its words ".repeat(3);
         let findings = [
-            Finding::new("goal", Level::Bad, long.clone(), long, "/one/path/that/cannot/be/broken"),
+            Finding::new(
+                "goal",
+                Level::Bad,
+                long.clone(),
+                long,
+                "/one/path/that/cannot/be/broken",
+            ),
             Finding::good("other-loops", "한국어 none"),
         ];
         let mut out = Vec::new();
@@ -87,27 +122,49 @@ mod tests {
     fn no_line_is_wider_than_asked_for() {
         for (asked, most) in [(60, 60), (100, 100), (500, 100)] {
             let text = shown(asked);
-            let widest = text.lines().map(unicode_width::UnicodeWidthStr::width).max();
-            assert!(widest.is_some_and(|width| width <= most && width > most - 20), "{widest:?} for {asked}\n{text}");
+            let widest = text
+                .lines()
+                .map(unicode_width::UnicodeWidthStr::width)
+                .max();
+            assert!(
+                widest.is_some_and(|width| width <= most && width > most - 20),
+                "{widest:?} for {asked}\n{text}"
+            );
         }
     }
 
     #[test]
     fn a_row_says_what_why_and_how_and_a_good_one_is_one_line() {
         let text = shown(100);
-        assert!(text.starts_with("      check        found\nbad   goal         a very long"), "{text}");
-        assert!(text.contains("\n                   why: a very long"), "{text}");
-        assert!(text.contains("\n                   fix: /one/path/that/cannot/be/broken\n"), "{text}");
-        assert!(text.ends_with("\ngood  other-loops  한국어 none\n"), "{text}");
+        assert!(
+            text.starts_with("      check        found\nbad   goal         a very long"),
+            "{text}"
+        );
+        assert!(
+            text.contains("\n                   why: a very long"),
+            "{text}"
+        );
+        assert!(
+            text.contains("\n                   fix: /one/path/that/cannot/be/broken\n"),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("\ngood  other-loops  한국어 none\n"),
+            "{text}"
+        );
     }
 
     #[test]
     fn only_what_is_bad_is_not_ok() {
         let finding = |level| Finding::new("git", level, "a", "b", "c");
-        assert!(to_json(&[finding(Level::Warning), finding(Level::Unknown)]).contains("\"ok\": true"));
+        assert!(
+            to_json(&[finding(Level::Warning), finding(Level::Unknown)]).contains("\"ok\": true")
+        );
         let bad = to_json(&[finding(Level::Bad), Finding::good("state", "fine")]);
         assert!(
-            bad.contains("\"ok\": false") && bad.contains("\"level\": \"bad\"") && bad.contains("\"why\": null"),
+            bad.contains("\"ok\": false")
+                && bad.contains("\"level\": \"bad\"")
+                && bad.contains("\"why\": null"),
             "{bad}"
         );
     }

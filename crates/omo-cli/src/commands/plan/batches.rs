@@ -25,56 +25,121 @@ pub(super) fn print_batches(options: &BatchesOptions) -> Result<(), CommandError
     let by_headings = compute_batches(&file.bytes, hub, batch_size);
     // Headings `### Task N:` have batches of their own, which a plan that cannot be run keeps as far as possible.
     let is_other = options.plan.dialect.is_some() || by_headings.total == 0;
-    let plan = is_other.then(|| file.plan(reading(&options.plan, options.sizes))).filter(|plan| !plan.tasks.is_empty());
+    let plan = is_other
+        .then(|| file.plan(reading(&options.plan, options.sizes)))
+        .filter(|plan| !plan.tasks.is_empty());
     let plan = plan.map(|plan| {
         // Tasks of the plan alone: a run may add one for the review.
         let mut of_tasks = plan.clone();
         of_tasks.policy.review = ReviewTime::Never;
-        (arranged(of_tasks, ExecutionMode::Batches, &mode_options(options.sizes)), plan)
+        (
+            arranged(
+                of_tasks,
+                ExecutionMode::Batches,
+                &mode_options(options.sizes),
+            ),
+            plan,
+        )
     });
     let found = match &plan {
         Some((arranged, plan)) => batches_of_plan(arranged, plan, hub, batch_size),
         None => by_headings,
     };
-    let has = |codes: &[Code]| found.diagnostics.iter().any(|one| codes.contains(&one.code));
-    let has_order = !has(&[Code::DuplicateId, Code::Cycle, Code::NotUtf8, Code::TooLarge]);
+    let has = |codes: &[Code]| {
+        found
+            .diagnostics
+            .iter()
+            .any(|one| codes.contains(&one.code))
+    };
+    let has_order = !has(&[
+        Code::DuplicateId,
+        Code::Cycle,
+        Code::NotUtf8,
+        Code::TooLarge,
+    ]);
     if has_order {
         print_json(&found)?;
     }
     if !has_errors(&found.diagnostics) {
         return Ok(());
     }
-    write!(anstream::stderr(), "{}", render_findings(&file.path, &file.bytes, &found.diagnostics))?;
+    write!(
+        anstream::stderr(),
+        "{}",
+        render_findings(&file.path, &file.bytes, &found.diagnostics)
+    )?;
     // Batches despite other errors: programs that call this rely on that.
     let is_followed = has_order && !has(&[Code::UnknownDependency, Code::UnclosedFence]);
     if is_followed {
         return Ok(());
     }
-    let (errors, path) = (error_count_words(&found.diagnostics), sanitize(&file.path, 200));
-    let hint = format!("fix the plan; `omo plan lint {}` says all that it finds in it", quote_argument(&path));
-    let consequence = if has_order { "so its batches may not be what is meant" } else { "so there are no batches" };
-    Err(CommandError::invalid_plan(format!("{path} has {errors}, {consequence}"), hint))
+    let (errors, path) = (
+        error_count_words(&found.diagnostics),
+        sanitize(&file.path, 200),
+    );
+    let hint = format!(
+        "fix the plan; `omo plan lint {}` says all that it finds in it",
+        quote_argument(&path)
+    );
+    let consequence = if has_order {
+        "so its batches may not be what is meant"
+    } else {
+        "so there are no batches"
+    };
+    Err(CommandError::invalid_plan(
+        format!("{path} has {errors}, {consequence}"),
+        hint,
+    ))
 }
 
 fn mode_options(sizes: SizeOptions) -> ModeOptions {
-    ModeOptions { hub_k: sizes.k, batch_size: sizes.batch_size, ..ModeOptions::default() }
+    ModeOptions {
+        hub_k: sizes.k,
+        batch_size: sizes.batch_size,
+        ..ModeOptions::default()
+    }
 }
 
-fn batches_of_plan<'a>(arranged: &'a Plan, plan: &'a Plan, k: usize, batch_size: usize) -> PlanBatches<'a> {
+fn batches_of_plan<'a>(
+    arranged: &'a Plan,
+    plan: &'a Plan,
+    k: usize,
+    batch_size: usize,
+) -> PlanBatches<'a> {
     let mut dependents: HashMap<&str, usize> = HashMap::new();
     for dep in plan.tasks.iter().flat_map(|task| &task.deps) {
         *dependents.entry(dep).or_default() += 1;
     }
-    let count = |task: &'a Task| (task.id.as_str(), dependents.get(task.id.as_str()).copied().unwrap_or(0));
+    let count = |task: &'a Task| {
+        (
+            task.id.as_str(),
+            dependents.get(task.id.as_str()).copied().unwrap_or(0),
+        )
+    };
     let ids = |ids: &'a [String]| ids.iter().map(String::as_str).collect::<Vec<_>>();
-    let stops = arranged.groups.iter().enumerate().filter(|(_, group)| group.hard_stop);
+    let stops = arranged
+        .groups
+        .iter()
+        .enumerate()
+        .filter(|(_, group)| group.hard_stop);
     PlanBatches {
         batch_size,
         total: plan.tasks.len(),
-        batches: arranged.groups.iter().map(|group| ids(&group.tasks)).collect(),
+        batches: arranged
+            .groups
+            .iter()
+            .map(|group| ids(&group.tasks))
+            .collect(),
         dependents: plan.tasks.iter().map(count).collect(),
         hard_stops: stops.map(|(place, _)| place).collect(),
-        tasks: plan.tasks.iter().map(|task| TaskDependencies { id: &task.id, depends_on: ids(&task.deps) }).collect(),
+        tasks: plan
+            .tasks
+            .iter()
+            .map(|task| TaskDependencies {
+                id: &task.id,
+                depends_on: ids(&task.deps),
+            })
+            .collect(),
         k,
         diagnostics: plan.diagnostics.clone(),
     }

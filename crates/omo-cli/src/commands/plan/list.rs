@@ -70,13 +70,20 @@ pub(super) fn run(options: &ListOptions) -> Result<(), CommandError> {
     let root = Project::find_root(&env)?;
     let found = find::find_plans(&root);
     let runs = last_runs(&env, &root)?;
-    let lines = found.paths.iter().filter_map(|path| plan_line(&root, path, &runs)).take(MAX_PLANS);
+    let lines = found
+        .paths
+        .iter()
+        .filter_map(|path| plan_line(&root, path, &runs))
+        .take(MAX_PLANS);
     let lines: Vec<PlanLine> = lines.collect();
-    let too_many = (lines.len() == MAX_PLANS).then(|| format!("no more than {MAX_PLANS} plans are listed"));
+    let too_many =
+        (lines.len() == MAX_PLANS).then(|| format!("no more than {MAX_PLANS} plans are listed"));
     let omissions: Vec<String> = found.omissions.into_iter().chain(too_many).collect();
     if !omissions.is_empty() {
         let why = omissions.join("; ");
-        crate::output::print_warning(&format!("{why}: plans may be missing here, and `omo plan show FILE` reads each"));
+        crate::output::print_warning(&format!(
+            "{why}: plans may be missing here, and `omo plan show FILE` reads each"
+        ));
     }
     if options.json {
         return print_json(&lines);
@@ -86,19 +93,33 @@ pub(super) fn run(options: &ListOptions) -> Result<(), CommandError> {
     }
     write_lines(&lines)?;
     if std::env::current_dir().is_ok_and(|current| current != root) {
-        writeln!(anstream::stdout(), "\nThe paths are from {}", sanitize(&root.to_string_lossy(), 300))?;
+        writeln!(
+            anstream::stdout(),
+            "\nThe paths are from {}",
+            sanitize(&root.to_string_lossy(), 300)
+        )?;
     }
     Ok(())
 }
 
 fn say_nothing_found(root: &Path) -> Result<(), CommandError> {
     let mut out = anstream::stdout().lock();
-    writeln!(out, "No plan was found in {}. omo looked at:\n", sanitize(&root.to_string_lossy(), 300))?;
+    writeln!(
+        out,
+        "No plan was found in {}. omo looked at:\n",
+        sanitize(&root.to_string_lossy(), 300)
+    )?;
     for place in find::searched_places() {
         writeln!(out, "  {place}")?;
     }
-    writeln!(out, "\n`omo plan show FILE` shows a plan elsewhere. `/omo:ulw-plan GOAL` makes one, and")?;
-    writeln!(out, "`/omo:ulw-plan --from FILE` makes one of a file in no known format.")?;
+    writeln!(
+        out,
+        "\n`omo plan show FILE` shows a plan elsewhere. `/omo:ulw-plan GOAL` makes one, and"
+    )?;
+    writeln!(
+        out,
+        "`/omo:ulw-plan --from FILE` makes one of a file in no known format."
+    )?;
     Ok(())
 }
 
@@ -109,21 +130,29 @@ fn write_lines(lines: &[PlanLine]) -> std::io::Result<()> {
         None => Cell::new("not valid", AnsiColor::Red.on_default()),
     };
     let done = |line: &PlanLine| format!("{}/{}", line.done, line.total);
-    let widest =
-        |text: &dyn Fn(&PlanLine) -> usize, head: &str| lines.iter().map(text).max().unwrap_or(0).max(head.len());
+    let widest = |text: &dyn Fn(&PlanLine) -> usize, head: &str| {
+        lines.iter().map(text).max().unwrap_or(0).max(head.len())
+    };
     let others = widest(&|line| line.dialect.len(), "format")
         + widest(&|line| done(line).len(), "done")
         + widest(&|line| line.state.unwrap_or("not valid").len(), "run");
     let row = |line: &PlanLine| {
         [
-            Cell::plain(end_of_path(&sanitize(&line.path, 400), SCREEN.saturating_sub(others + GAPS))),
+            Cell::plain(end_of_path(
+                &sanitize(&line.path, 400),
+                SCREEN.saturating_sub(others + GAPS),
+            )),
             Cell::plain(line.dialect),
             Cell::plain(done(line)),
             state(line),
         ]
     };
     let mut out = anstream::stdout().lock();
-    table::write_table(&mut out, ["plan", "format", "done", "run"], lines.iter().map(row).collect())
+    table::write_table(
+        &mut out,
+        ["plan", "format", "done", "run"],
+        lines.iter().map(row).collect(),
+    )
 }
 
 /// The end of a path, at most `columns` wide, which tells it from others.
@@ -141,14 +170,20 @@ fn end_of_path(path: &str, columns: usize) -> String {
     format!("…{}", path.get(start..).unwrap_or_default())
 }
 
-fn last_runs(env: &ProcessEnv, root: &Path) -> Result<HashMap<String, (String, RunState)>, CommandError> {
+fn last_runs(
+    env: &ProcessEnv,
+    root: &Path,
+) -> Result<HashMap<String, (String, RunState)>, CommandError> {
     let state_home: Option<&PathBuf> = env.state_home.as_ref();
-    let listed = RunStore::find(root, state_home.map(PathBuf::as_path))?.map(|runs| runs.list()).transpose()?;
+    let listed = RunStore::find(root, state_home.map(PathBuf::as_path))?
+        .map(|runs| runs.list())
+        .transpose()?;
     let mut last = HashMap::new();
     for listed in listed.unwrap_or_default() {
         let Ok(state) = listed.state else { continue };
         if Path::new(&state.root) == root && !state.is_task_list() {
-            last.entry(state.plan.source.path.clone()).or_insert((listed.id, state));
+            last.entry(state.plan.source.path.clone())
+                .or_insert((listed.id, state));
         }
     }
     Ok(last)
@@ -158,13 +193,21 @@ fn last_runs(env: &ProcessEnv, root: &Path) -> Result<HashMap<String, (String, R
 pub(crate) fn ready_plans(env: &ProcessEnv, root: &Path) -> Result<Vec<String>, CommandError> {
     let runs = last_runs(env, root)?;
     let is_complete = |path: &str| runs.get(path).is_some_and(|(_, state)| is_complete(state));
-    let lines = find::find_plans(root).paths.into_iter().filter_map(|path| plan_line(root, &path, &runs));
-    let ready = lines.filter(|line| line.valid && line.done < line.total && !is_complete(&line.path));
+    let lines = find::find_plans(root)
+        .paths
+        .into_iter()
+        .filter_map(|path| plan_line(root, &path, &runs));
+    let ready =
+        lines.filter(|line| line.valid && line.done < line.total && !is_complete(&line.path));
     Ok(ready.map(|line| line.path).collect())
 }
 
 /// A plan with its state; `None` for a file without a plan.
-fn plan_line(root: &Path, path: &str, runs: &HashMap<String, (String, RunState)>) -> Option<PlanLine> {
+fn plan_line(
+    root: &Path,
+    path: &str,
+    runs: &HashMap<String, (String, RunState)>,
+) -> Option<PlanLine> {
     let at = root.join(path);
     if at.symlink_metadata().ok()?.len() > MAX_BYTES {
         return None;
@@ -176,16 +219,27 @@ fn plan_line(root: &Path, path: &str, runs: &HashMap<String, (String, RunState)>
         Some((_, state)) => file.plan(&state.plan),
         None => file.plan(BatchOptions::default()),
     };
-    let is_unknown =
-        plan.diagnostics.iter().any(|found| found.code == Code::UnrecognizedFormat) || plan.tasks.is_empty();
+    let is_unknown = plan
+        .diagnostics
+        .iter()
+        .any(|found| found.code == Code::UnrecognizedFormat)
+        || plan.tasks.is_empty();
     if is_unknown && of_place.is_none() && run.is_none() {
         return None;
     }
-    let dialect = if is_unknown { of_place.unwrap_or(plan.dialect) } else { plan.dialect };
+    let dialect = if is_unknown {
+        of_place.unwrap_or(plan.dialect)
+    } else {
+        plan.dialect
+    };
     Some(PlanLine {
         path: path.to_owned(),
         dialect: dialect.word(),
-        done: plan.tasks.iter().filter(|task| task.state == PlannedState::Done).count(),
+        done: plan
+            .tasks
+            .iter()
+            .filter(|task| task.state == PlannedState::Done)
+            .count(),
         total: plan.tasks.len(),
         valid: plan.can_run(),
         run: run.map(|(id, _)| id.clone()),

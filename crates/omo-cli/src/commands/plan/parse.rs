@@ -20,13 +20,25 @@ pub(super) fn print_plan(mut plan: Plan) -> Result<(), CommandError> {
             fields.remove("deps");
             fields.remove("stated_deps");
             fields.insert("depends_on".to_owned(), json!(task.stated_deps));
-            fields.insert("derived_depends_on".to_owned(), json!(derived_dependencies(task)));
+            fields.insert(
+                "derived_depends_on".to_owned(),
+                json!(derived_dependencies(task)),
+            );
         }
     }
     print_json(&value)
 }
 
 fn derived_dependencies(task: &Task) -> Vec<&str> {
-    let stated: HashSet<&str> = task.stated_deps.iter().flatten().map(String::as_str).collect();
-    task.deps.iter().map(String::as_str).filter(|id| !stated.contains(id)).collect()
+    let stated: HashSet<&str> = task
+        .stated_deps
+        .iter()
+        .flatten()
+        .map(String::as_str)
+        .collect();
+    task.deps
+        .iter()
+        .map(String::as_str)
+        .filter(|id| !stated.contains(id))
+        .collect()
 }

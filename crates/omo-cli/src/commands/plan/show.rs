@@ -95,7 +95,11 @@ pub(crate) fn show_plan(plan: &Plan, json: bool) -> Result<(), CommandError> {
         writeln!(out, "{line}")?;
     }
     let path = sanitize(&plan.source.path, TEXT);
-    writeln!(out, "\nfound: {}; `omo plan lint {path}` shows them", plan_findings::count_words(&plan.diagnostics))?;
+    writeln!(
+        out,
+        "\nfound: {}; `omo plan lint {path}` shows them",
+        plan_findings::count_words(&plan.diagnostics)
+    )?;
     Ok(())
 }
 
@@ -104,7 +108,11 @@ fn approval(plan: &Plan) -> Result<Approval, CommandError> {
     let commands = planned_commands(plan);
     let digest = pending_approval::commands_digest(&Project::find_root(&env)?, &commands);
     let approved = pending_approval::is_approved(env.state_home.as_deref(), &digest);
-    Ok(Approval { digest, approved, commands })
+    Ok(Approval {
+        digest,
+        approved,
+        commands,
+    })
 }
 
 fn report(plan: &Plan, approval: Approval) -> Report<'_> {
@@ -117,8 +125,11 @@ fn report(plan: &Plan, approval: Approval) -> Report<'_> {
         files: task.files.iter().map(|file| file.path.as_str()).collect(),
         checks: task.proving_checks().count(),
     });
-    let batches =
-        plan.groups.iter().map(|group| Batch { id: &group.id, tasks: &group.tasks, hard_stop: group.hard_stop });
+    let batches = plan.groups.iter().map(|group| Batch {
+        id: &group.id,
+        tasks: &group.tasks,
+        hard_stop: group.hard_stop,
+    });
     Report {
         path: &plan.source.path,
         dialect: plan.dialect.word(),
@@ -139,18 +150,38 @@ fn report(plan: &Plan, approval: Approval) -> Report<'_> {
 fn head(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     let bold = Style::new().bold();
     let path = sanitize(&plan.source.path, TEXT);
-    let title = if plan.title.is_empty() { path.clone() } else { sanitize(&plan.title, TEXT) };
+    let title = if plan.title.is_empty() {
+        path.clone()
+    } else {
+        sanitize(&plan.title, TEXT)
+    };
     writeln!(out, "{bold}{title}{bold:#}")?;
     let batches = plan.groups.len();
-    let batches = if batches == 0 { String::new() } else { format!(" in {}", pluralize(batches, "batch")) };
+    let batches = if batches == 0 {
+        String::new()
+    } else {
+        format!(" in {}", pluralize(batches, "batch"))
+    };
     let tasks = pluralize(plan.tasks.len(), plan.dialect.unit_word());
     let states = ["done", "open", "optional", "left out"].map(|word| {
-        let count = plan.tasks.iter().filter(|task| state_word(task) == word).count();
+        let count = plan
+            .tasks
+            .iter()
+            .filter(|task| state_word(task) == word)
+            .count();
         (count > 0).then(|| format!("{count} {word}"))
     });
     let states: Vec<String> = states.into_iter().flatten().collect();
-    let states = if states.is_empty() { String::new() } else { format!(": {}", states.join(", ")) };
-    writeln!(out, "{path}: {}, {tasks}{batches}{states}", plan.dialect.word())?;
+    let states = if states.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", states.join(", "))
+    };
+    writeln!(
+        out,
+        "{path}: {}, {tasks}{batches}{states}",
+        plan.dialect.word()
+    )?;
     if !plan.goal.is_empty() {
         writeln!(out, "goal: {}", sanitize(&plan.goal, TEXT))?;
     }
@@ -175,13 +206,23 @@ fn tasks(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
         [
             Cell::plain(&*task.id),
             Cell::plain(state_word(task)),
-            Cell::plain(truncate_columns(&sanitize(&task.title, TITLE_COLUMNS + 1), TITLE_COLUMNS)),
+            Cell::plain(truncate_columns(
+                &sanitize(&task.title, TITLE_COLUMNS + 1),
+                TITLE_COLUMNS,
+            )),
             Cell::plain(truncate_columns(&task.deps.join(", "), NEEDS_COLUMNS)),
             Cell::plain(task.files.len().to_string()),
             checks(task),
         ]
     };
-    let heads = [plan.dialect.unit_word(), "state", "title", "needs", "files", "checks"];
+    let heads = [
+        plan.dialect.unit_word(),
+        "state",
+        "title",
+        "needs",
+        "files",
+        "checks",
+    ];
     table::write_table(out, heads, plan.tasks.iter().map(row).collect())
 }
 
@@ -204,9 +245,21 @@ fn batches(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     let last = plan.groups.len();
     let rows = plan.groups.iter().enumerate().map(|(place, group)| {
         // Nothing follows the last batch, so there is nothing to ask.
-        let then = if group.hard_stop && place + 1 < last { "; then you are asked" } else { "" };
-        let tasks = group.tasks.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-        [Cell::plain(&*group.id), Cell::plain(truncate_columns(&tasks, UNITS_COLUMNS) + then)]
+        let then = if group.hard_stop && place + 1 < last {
+            "; then you are asked"
+        } else {
+            ""
+        };
+        let tasks = group
+            .tasks
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(", ");
+        [
+            Cell::plain(&*group.id),
+            Cell::plain(truncate_columns(&tasks, UNITS_COLUMNS) + then),
+        ]
     });
     table::write_table(out, ["batch", "tasks"], rows.collect())
 }
@@ -222,12 +275,17 @@ fn decisions(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     let row = |decision: &PlanDecision| {
         let stands = match (&decision.chosen, &decision.recommended) {
             (Some(chosen), _) => format!("chosen: {}", sanitize(chosen, NEEDS_COLUMNS)),
-            (None, Some(advice)) => format!("open; recommended: {}", sanitize(advice, NEEDS_COLUMNS)),
+            (None, Some(advice)) => {
+                format!("open; recommended: {}", sanitize(advice, NEEDS_COLUMNS))
+            }
             (None, None) => "open".to_owned(),
         };
         let title = truncate_columns(&sanitize(&decision.title, TITLE_COLUMNS + 1), TITLE_COLUMNS);
         [
-            Cell::plain(truncate_columns(&sanitize(&decision.id, TEXT), NEEDS_COLUMNS)),
+            Cell::plain(truncate_columns(
+                &sanitize(&decision.id, TEXT),
+                NEEDS_COLUMNS,
+            )),
             Cell::plain(title),
             Cell::plain(stands),
         ]
@@ -241,26 +299,55 @@ fn decisions(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
 }
 
 fn errors(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
-    let errors = plan.diagnostics.iter().filter(|found| found.severity == Severity::Error);
+    let errors = plan
+        .diagnostics
+        .iter()
+        .filter(|found| found.severity == Severity::Error);
     writeln!(out, "\nIt cannot be run:")?;
     for found in errors.take(SHOWN_ERRORS) {
-        let help = found.help.as_ref().map(|help| format!(" ({})", sanitize(help, TEXT))).unwrap_or_default();
-        writeln!(out, "  line {}: {}{help}", found.line, sanitize(&found.text, TEXT))?;
+        let help = found
+            .help
+            .as_ref()
+            .map(|help| format!(" ({})", sanitize(help, TEXT)))
+            .unwrap_or_default();
+        writeln!(
+            out,
+            "  line {}: {}{help}",
+            found.line,
+            sanitize(&found.text, TEXT)
+        )?;
     }
     Ok(())
 }
 
 fn write_commands(out: &mut impl Write, plan: &Plan, approval: &Approval) -> std::io::Result<()> {
     let count = approval.commands.len();
-    if !plan.tasks.iter().any(|task| task.state == PlannedState::Open) {
-        return writeln!(out, "\nNone of its tasks is open: a run of it has nothing to do.");
+    if !plan
+        .tasks
+        .iter()
+        .any(|task| task.state == PlannedState::Open)
+    {
+        return writeln!(
+            out,
+            "\nNone of its tasks is open: a run of it has nothing to do."
+        );
     }
     if count == 0 {
-        return writeln!(out, "\nA run of it executes no command, so nothing proves its work.");
+        return writeln!(
+            out,
+            "\nA run of it executes no command, so nothing proves its work."
+        );
     }
-    let stand = if approval.approved { "you approved them" } else { "you have not approved them" };
+    let stand = if approval.approved {
+        "you approved them"
+    } else {
+        "you have not approved them"
+    };
     let commands_of = pluralize(count, "command");
-    writeln!(out, "\nA run of it executes {commands_of} as its checks; {stand}:")?;
+    writeln!(
+        out,
+        "\nA run of it executes {commands_of} as its checks; {stand}:"
+    )?;
     write!(out, "{}", list_commands(&approval.commands))?;
     writeln!(out, "digest: {}", approval.digest)
 }

@@ -35,9 +35,22 @@ pub(super) struct PageDisplay<'a> {
 impl PageDisplay<'_> {
     /// Writes the page; with `--follow` again at each change, at last without self-reload.
     pub(super) fn write(mut self, run: &mut RunReader<'_>) -> Result<(), CommandError> {
-        let ended = show_until_end(run, &mut self, &Pace { interval: LOOK_EVERY, deadline: None, is_live: false });
-        let Some(mut page) = self.written.filter(|_| self.interrupted.is_some()) else { return ended };
-        if ended.as_ref().is_err_and(|error| error.kind == ExitKind::NotFound) {
+        let ended = show_until_end(
+            run,
+            &mut self,
+            &Pace {
+                interval: LOOK_EVERY,
+                deadline: None,
+                is_live: false,
+            },
+        );
+        let Some(mut page) = self.written.filter(|_| self.interrupted.is_some()) else {
+            return ended;
+        };
+        if ended
+            .as_ref()
+            .is_err_and(|error| error.kind == ExitKind::NotFound)
+        {
             "The run was removed before it ended".clone_into(&mut page.heading);
             page.end = RunEnd::Cancelled;
             page.as_of.clear();
@@ -47,7 +60,9 @@ impl PageDisplay<'_> {
     }
 
     fn goes_on(&self) -> bool {
-        self.interrupted.as_ref().is_some_and(|interrupted| !interrupted.load(Ordering::Relaxed))
+        self.interrupted
+            .as_ref()
+            .is_some_and(|interrupted| !interrupted.load(Ordering::Relaxed))
     }
 }
 
@@ -55,10 +70,18 @@ impl RunDisplay for PageDisplay<'_> {
     fn show(&mut self, run: &RunReader<'_>, has_changed: bool) -> Result<bool, CommandError> {
         let goes_on = run.source.is_open() && self.goes_on();
         let page = has_changed.then(|| run.page());
-        let is_news = |page: &RunView| self.written.as_ref().is_none_or(|known| !is_same_but_for_time(page, known));
+        let is_news = |page: &RunView| {
+            self.written
+                .as_ref()
+                .is_none_or(|known| !is_same_but_for_time(page, known))
+        };
         if let Some(page) = page.filter(is_news) {
             if self.written.is_none() {
-                announce_page(self.file.env, &self.file.write_run(&page, goes_on)?, self.opens)?;
+                announce_page(
+                    self.file.env,
+                    &self.file.write_run(&page, goes_on)?,
+                    self.opens,
+                )?;
             } else if goes_on {
                 self.file.write_run(&page, true)?;
             }
@@ -78,8 +101,15 @@ impl RunDisplay for PageDisplay<'_> {
 
 /// `true` for two views that differ in elapsed time alone.
 fn is_same_but_for_time(one: &RunView, other: &RunView) -> bool {
-    let timeline = Timeline { until: other.timeline.until, ..one.timeline.clone() };
-    RunView { as_of: other.as_of.clone(), timeline, ..one.clone() } == *other
+    let timeline = Timeline {
+        until: other.timeline.until,
+        ..one.timeline.clone()
+    };
+    RunView {
+        as_of: other.as_of.clone(),
+        timeline,
+        ..one.clone()
+    } == *other
 }
 
 #[cfg(test)]
@@ -92,11 +122,20 @@ mod tests {
     #[test]
     fn time_that_goes_by_is_no_news() {
         let page = sample_page();
-        let mut later = RunView { as_of: "14:03:22".to_owned(), ..page.clone() };
+        let mut later = RunView {
+            as_of: "14:03:22".to_owned(),
+            ..page.clone()
+        };
         later.timeline.until = Timestamp::from_millis(later.timeline.until.as_millis() + 5_000);
         assert!(is_same_but_for_time(&page, &later));
         later.timeline.lanes.pop();
         assert!(!is_same_but_for_time(&page, &later));
-        assert!(!is_same_but_for_time(&page, &RunView { heading: "Failed".to_owned(), ..page.clone() }));
+        assert!(!is_same_but_for_time(
+            &page,
+            &RunView {
+                heading: "Failed".to_owned(),
+                ..page.clone()
+            }
+        ));
     }
 }

@@ -17,18 +17,43 @@ use crate::run_reader::RunReader;
 use crate::run_reader::find_run::{RunChoice, find_run};
 
 /// Writes the page of the selected run and prints its path; with `--follow` until the end of the run.
-pub(super) fn write_page(env: &ProcessEnv, options: &ReportOptions, file: Option<&Path>) -> Result<(), CommandError> {
+pub(super) fn write_page(
+    env: &ProcessEnv,
+    options: &ReportOptions,
+    file: Option<&Path>,
+) -> Result<(), CommandError> {
     // Set before anything starts that would handle the signal itself.
     let interrupted = options.follow.then(note_interruption);
     let (run, session) = (options.run.id(), options.session.as_deref());
-    let choice = RunChoice { run, session, is_ultrawork: options.last, prefers_running: false };
+    let choice = RunChoice {
+        run,
+        session,
+        is_ultrawork: options.last,
+        prefers_running: false,
+    };
     let mut run = find_run_to_show(env, choice)?;
-    let file = &PageFile { env, named: file, name: run.source.page_name() };
-    PageDisplay { file, opens: options.open, interrupted, written: None }.write(&mut run)
+    let file = &PageFile {
+        env,
+        named: file,
+        name: run.source.page_name(),
+    };
+    PageDisplay {
+        file,
+        opens: options.open,
+        interrupted,
+        written: None,
+    }
+    .write(&mut run)
 }
 
 pub(crate) fn keep_plan_page(env: &ProcessEnv, id: &str) -> Result<PathBuf, CommandError> {
-    keep_page(find_run_to_show(env, RunChoice { run: Some(id), ..RunChoice::default() })?)
+    keep_page(find_run_to_show(
+        env,
+        RunChoice {
+            run: Some(id),
+            ..RunChoice::default()
+        },
+    )?)
 }
 
 /// Writes the page of the ultrawork run that just ended in the named session; gives its path.
@@ -38,8 +63,16 @@ pub(crate) fn keep_ultrawork_page(
     ended_at: Timestamp,
 ) -> Result<PathBuf, CommandError> {
     let run = LastRun::find_to_show(env, &project)?;
-    if run.session.verdict.as_ref().is_none_or(|verdict| verdict.at != ended_at) {
-        return Err(CommandError::not_found("another run has begun since", "`omo report --html` writes its page"));
+    if run
+        .session
+        .verdict
+        .as_ref()
+        .is_none_or(|verdict| verdict.at != ended_at)
+    {
+        return Err(CommandError::not_found(
+            "another run has begun since",
+            "`omo report --html` writes its page",
+        ));
     }
     keep_page(RunReader::of_ultrawork((run, project), env))
 }
@@ -49,7 +82,10 @@ fn keep_page(mut run: RunReader<'_>) -> Result<PathBuf, CommandError> {
     run.keep_page()
 }
 
-fn find_run_to_show<'a>(env: &'a ProcessEnv, choice: RunChoice<'_>) -> Result<RunReader<'a>, CommandError> {
+fn find_run_to_show<'a>(
+    env: &'a ProcessEnv,
+    choice: RunChoice<'_>,
+) -> Result<RunReader<'a>, CommandError> {
     find_run(env, choice).map_err(|error| match choice.run {
         // The id may be a session with an ultrawork run.
         Some(typed) if error.kind == ExitKind::NotFound => {

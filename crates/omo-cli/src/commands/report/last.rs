@@ -22,15 +22,30 @@ pub(super) fn last_report(env: &ProcessEnv, session: Option<&str>) -> Result<Str
     let project = find_project_to_show(env, session)?;
     let last = LastRun::find_to_show(env, &project)?;
     let session = &last.session;
-    let kept = KeptTexts::read(env.state_home.as_deref(), project.folder.as_ref(), &last.id, session, Vec::new());
+    let kept = KeptTexts::read(
+        env.state_home.as_deref(),
+        project.folder.as_ref(),
+        &last.id,
+        session,
+        Vec::new(),
+    );
     let ended = run_ended(session, allowed_blocks(session, env.client_block_cap));
     let ended = ended.unwrap_or_else(|| "[omo] on: this run has not ended".to_owned());
     let mut text = kept.with_faults(&ended);
-    let at = session.verdict.as_ref().map(|verdict| verdict.at).or(session.ulw.started_at);
+    let at = session
+        .verdict
+        .as_ref()
+        .map(|verdict| verdict.at)
+        .or(session.ulw.started_at);
     if let Some(changed) = changed_files(env, &project, &last.id, session) {
         let _ = write!(text, "\n[omo] verified; {changed}");
     }
-    let _ = writeln!(text, "\n\nsession  {}, {} ago", last.id, format_age(at, env.now));
+    let _ = writeln!(
+        text,
+        "\n\nsession  {}, {} ago",
+        last.id,
+        format_age(at, env.now)
+    );
     if let Some(task) = session.ulw.full_task() {
         quote(&mut text, "task", task);
     }
@@ -38,7 +53,12 @@ pub(super) fn last_report(env: &ProcessEnv, session: Option<&str>) -> Result<Str
         quote(&mut text, "added later", later);
     }
     for check in &session.checks {
-        describe_result(&mut text, check, kept.logs.get(&check.name).map(String::as_str), env);
+        describe_result(
+            &mut text,
+            check,
+            kept.logs.get(&check.name).map(String::as_str),
+            env,
+        );
     }
     if let Some(note) = kept.note {
         let _ = writeln!(text, "\n{KEPT_TEXTS}  {note}");
@@ -59,9 +79,17 @@ fn describe_result(text: &mut String, check: &Check, log: Option<&str>, env: &Pr
         text.push_str("  not run\n");
         return;
     };
-    let counts = record.counts.map(|counts| format!(" ({counts})")).unwrap_or_default();
+    let counts = record
+        .counts
+        .map(|counts| format!(" ({counts})"))
+        .unwrap_or_default();
     let age = format_age(record.at, env.now);
-    let _ = writeln!(text, "  {}: {}{counts}, {age} ago", record.verdict.word(), sanitize_line(&record.detail));
+    let _ = writeln!(
+        text,
+        "  {}: {}{counts}, {age} ago",
+        record.verdict.word(),
+        sanitize_line(&record.detail)
+    );
     let lines: Vec<&str> = log.unwrap_or_default().lines().collect();
     for line in lines.iter().skip(lines.len().saturating_sub(LOG_LINES)) {
         let _ = writeln!(text, "  > {}", sanitize_line(line));
@@ -82,7 +110,11 @@ fn describe_review(text: &mut String, session: &Session) {
         None if verification.rejections.is_empty() => text.push_str("\nreview  none came\n"),
         None => {}
     }
-    for rejection in verification.rejections.iter().filter(|rejection| !rejection.objections.is_empty()) {
+    for rejection in verification
+        .rejections
+        .iter()
+        .filter(|rejection| !rejection.objections.is_empty())
+    {
         quote(text, "a review objected", &rejection.objections);
     }
 }

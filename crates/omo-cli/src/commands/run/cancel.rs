@@ -30,12 +30,20 @@ pub(crate) struct CancelOptions {
 }
 
 pub(crate) fn run(env: &ProcessEnv, options: &CancelOptions) -> Result<(), CommandError> {
-    output::print_block(&cancel(&CommandContext::find(env)?, options, CLEANUP_TIMEOUT)?)
+    output::print_block(&cancel(
+        &CommandContext::find(env)?,
+        options,
+        CLEANUP_TIMEOUT,
+    )?)
 }
 
 /// [`run`] for a person in a session, with a wait bounded by the prompt hook.
 pub(crate) fn cancel_typed(env: &ProcessEnv, options: &CancelOptions) -> Result<(), CommandError> {
-    output::print_block(&cancel(&CommandContext::find(env)?, options, Duration::from_secs(2))?)
+    output::print_block(&cancel(
+        &CommandContext::find(env)?,
+        options,
+        Duration::from_secs(2),
+    )?)
 }
 
 pub(crate) fn cancel(
@@ -50,7 +58,11 @@ pub(crate) fn cancel(
     let mut message = if moved_run::is_gone(&state) {
         format!("{} is cancelled; its work tree is gone.", run.id())
     } else {
-        format!("{} is cancelled; `omo run resume --run {}` goes on with it.{commit}", run.id(), run.id())
+        format!(
+            "{} is cancelled; `omo run resume --run {}` goes on with it.{commit}",
+            run.id(),
+            run.id()
+        )
     };
     // A user who reads that the run is cancelled finds none of it at work.
     if state.parallel.is_some() && !put_away_within(&engine, patience)? {

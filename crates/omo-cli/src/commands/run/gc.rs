@@ -43,7 +43,9 @@ pub(crate) fn run(env: &ProcessEnv, options: &GcOptions) -> Result<(), CommandEr
     let context = CommandContext::find(env)?;
     let Some(runs) = &context.runs else {
         let pages = remove_pages(env, &[])?;
-        return output::print_block(&pages_line(pages).unwrap_or_else(|| "There is nothing to remove.".to_owned()));
+        return output::print_block(
+            &pages_line(pages).unwrap_or_else(|| "There is nothing to remove.".to_owned()),
+        );
     };
     let millis = i64::from(options.days).saturating_mul(24 * 3_600_000);
     let since = Timestamp::from_millis(env.now.as_millis().saturating_sub(millis));
@@ -52,21 +54,37 @@ pub(crate) fn run(env: &ProcessEnv, options: &GcOptions) -> Result<(), CommandEr
     let removed = runs.gc(since, |id, state| match kept_work(id, state) {
         _ if !options.discard_kept_work && state.open_findings().next().is_some() => {
             let count = pluralize(state.open_findings().count(), "deferred finding");
-            staying.push(format!("{id} stays: {count} of it open, see `omo run later`."));
+            staying.push(format!(
+                "{id} stays: {count} of it open, see `omo run later`."
+            ));
             false
         }
         _ if !options.discard_kept_work && copied_files(state).next().is_some() => {
-            let lines: Vec<String> = copied_files(state).map(|copied| format!("  {copied}")).collect();
-            staying.push(format!("{id} stays: files of its workers are nowhere else.\n{}", lines.join("\n")));
+            let lines: Vec<String> = copied_files(state)
+                .map(|copied| format!("  {copied}"))
+                .collect();
+            staying.push(format!(
+                "{id} stays: files of its workers are nowhere else.\n{}",
+                lines.join("\n")
+            ));
             false
         }
-        Ok((repository, kept)) if options.discard_kept_work || kept.iter().all(|kept| kept.is_in_branch) => {
+        Ok((repository, kept))
+            if options.discard_kept_work || kept.iter().all(|kept| kept.is_in_branch) =>
+        {
             to_release.extend(repository.map(|repository| (repository, kept)));
             true
         }
         Ok((_, kept)) => {
-            let lines = kept.iter().filter(|kept| !kept.is_in_branch).map(recovery_line).collect::<Vec<_>>();
-            staying.push(format!("{id} stays: work of it is in no branch of yours.\n{}", lines.join("\n")));
+            let lines = kept
+                .iter()
+                .filter(|kept| !kept.is_in_branch)
+                .map(recovery_line)
+                .collect::<Vec<_>>();
+            staying.push(format!(
+                "{id} stays: work of it is in no branch of yours.\n{}",
+                lines.join("\n")
+            ));
             false
         }
         Err(error) => {
@@ -77,7 +95,10 @@ pub(crate) fn run(env: &ProcessEnv, options: &GcOptions) -> Result<(), CommandEr
     for (repository, kept) in &to_release {
         for kept in kept {
             if let Err(error) = release_kept_work(repository, kept) {
-                output::print_warning(&format!("{} stays: {error}", sanitize(&kept.reference, 200)));
+                output::print_warning(&format!(
+                    "{} stays: {error}",
+                    sanitize(&kept.reference, 200)
+                ));
             }
         }
     }
@@ -106,17 +127,29 @@ fn pages_line(count: usize) -> Option<String> {
 
 /// Kept work of a run and its place; `None` where its repository is gone.
 fn kept_work(id: &str, state: &RunState) -> Result<(Option<GitRepository>, Vec<KeptWork>), String> {
-    let Some(repository) = GitRepository::find(Path::new(&state.root)) else { return Ok((None, Vec::new())) };
-    let kept = read_kept_work(&repository, id, state.work_branch()).map_err(|error| error.to_string())?;
+    let Some(repository) = GitRepository::find(Path::new(&state.root)) else {
+        return Ok((None, Vec::new()));
+    };
+    let kept =
+        read_kept_work(&repository, id, state.work_branch()).map_err(|error| error.to_string())?;
     Ok((Some(repository), kept))
 }
 
 /// Existing copies of its workers' files.
 fn copied_files(state: &RunState) -> impl Iterator<Item = &CopiedFiles> {
-    let groups = state.parallel.iter().flat_map(|parallel| parallel.groups.values());
-    groups.filter_map(|group| group.copied.as_ref()).filter(|copied| Path::new(&copied.folder).is_dir())
+    let groups = state
+        .parallel
+        .iter()
+        .flat_map(|parallel| parallel.groups.values());
+    groups
+        .filter_map(|group| group.copied.as_ref())
+        .filter(|copied| Path::new(&copied.folder).is_dir())
 }
 
 fn recovery_line(kept: &KeptWork) -> String {
-    format!("  git branch rescued-{} {}", sanitize(&kept.name, 60), sanitize(&kept.reference, 200))
+    format!(
+        "  git branch rescued-{} {}",
+        sanitize(&kept.name, 60),
+        sanitize(&kept.reference, 200)
+    )
 }

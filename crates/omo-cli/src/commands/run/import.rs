@@ -46,7 +46,9 @@ pub(crate) struct ImportOptions {
 
 pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let path = std::env::current_dir().context("the current folder cannot be found")?.join(&options.file);
+    let path = std::env::current_dir()
+        .context("the current folder cannot be found")?
+        .join(&options.file);
     let shown = sanitize(&options.file, 200);
     let bytes = match omo_engine::work::read_plan_bytes(&path) {
         Err(omo_engine::work::PlanFileError::Missing(_)) => {
@@ -64,37 +66,60 @@ pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Comma
             "it is the JSON file that execute-plan left",
         )
     })?;
-    let file = PlanFile::read(&context.root, &context.root, Path::new(&found.plan_file)).map_err(|error| {
-        CommandError::not_found(
-            format!("the plan that `{shown}` names: {error}"),
-            "put the plan back, or correct `plan_file`",
-        )
-    })?;
+    let file = PlanFile::read(&context.root, &context.root, Path::new(&found.plan_file)).map_err(
+        |error| {
+            CommandError::not_found(
+                format!("the plan that `{shown}` names: {error}"),
+                "put the plan back, or correct `plan_file`",
+            )
+        },
+    )?;
     let plan = file.plan(BatchOptions::of(found.k.get(), found.batch_size.get()));
     let plan = require_part(plan, &file, &context.root, PlanSelection::Whole)?;
-    let events = imports::checkpoint(&plan, &text)
-        .map_err(|error| CommandError::conflict(format!("`{shown}` {error}"), "remove it to begin afresh"))?;
+    let events = imports::checkpoint(&plan, &text).map_err(|error| {
+        CommandError::conflict(format!("`{shown}` {error}"), "remove it to begin afresh")
+    })?;
     refusals::require_repository(&context.root)?;
-    drop(context.runs.as_ref().map(|runs| context.lock_opening(runs, None)).transpose()?);
+    drop(
+        context
+            .runs
+            .as_ref()
+            .map(|runs| context.lock_opening(runs, None))
+            .transpose()?,
+    );
     let checkpoint = ProjectFile::at(&context.root, dev_workflow::CHECKPOINT_PATH);
-    let checkpoint = checkpoint.filter(|file| path.canonicalize().ok() == file.path().canonicalize().ok());
+    let checkpoint =
+        checkpoint.filter(|file| path.canonicalize().ok() == file.path().canonicalize().ok());
     if checkpoint.is_none() {
         refusals::require_writable_files(&context, plan.dialect)?;
     }
     let plan = arranged(plan, ExecutionMode::Batches, &ModeOptions::default());
-    let typed = ExecuteRequest::new(ExecuteCommand::ExecutePlan, PlanSource::File(plan.source.path.clone()));
-    let asked =
-        ApprovalRequest { command_line: typed.typed(), digest: options.digest.as_deref(), ..Default::default() };
+    let typed = ExecuteRequest::new(
+        ExecuteCommand::ExecutePlan,
+        PlanSource::File(plan.source.path.clone()),
+    );
+    let asked = ApprovalRequest {
+        command_line: typed.typed(),
+        digest: options.digest.as_deref(),
+        ..Default::default()
+    };
     let approved = approve_plan(&context, &plan, ExecutionMode::Batches, None, &asked)?;
     let runs = RunStore::create(&context.root, Some(&context.state_home))?;
     let _door = context.lock_opening(&runs, None)?;
-    let opened = OpenedPlan { plan, mode: ExecutionMode::Batches, scope: None, approved };
+    let opened = OpenedPlan {
+        plan,
+        mode: ExecutionMode::Batches,
+        scope: None,
+        approved,
+    };
     let (run, state) = record_opening(&context, &runs, opened, events)?;
     // The ledger has all of it now; from here on the file is omo's own.
     if let Some(file) = checkpoint {
         file.remove()?;
     }
-    let state = context.engine(&run, &state)?.write_projections(state.clone())?;
+    let state = context
+        .engine(&run, &state)?
+        .write_projections(state.clone())?;
     context.note_in_session(&run, &state.holder, &state);
     let head = blocks::resumed_block(run.id(), &state, "");
     let head = format!("omo: took {shown} in, as claims that omo has not checked.\n{head}");

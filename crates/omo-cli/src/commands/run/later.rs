@@ -58,9 +58,17 @@ pub(crate) fn run(env: &ProcessEnv, options: &LaterOptions) -> Result<(), Comman
 }
 
 fn list(context: &CommandContext, json: bool) -> Result<(), CommandError> {
-    let listed = context.runs.as_ref().map(RunStore::list).transpose()?.unwrap_or_default();
+    let listed = context
+        .runs
+        .as_ref()
+        .map(RunStore::list)
+        .transpose()?
+        .unwrap_or_default();
     let mut lines = Vec::new();
-    for (run, state) in listed.iter().filter_map(|listed| Some((&listed.id, listed.state.as_ref().ok()?))) {
+    for (run, state) in listed
+        .iter()
+        .filter_map(|listed| Some((&listed.id, listed.state.as_ref().ok()?)))
+    {
         let plan = parts::run_subject(state);
         let line = |(number, text): (usize, &str)| FindingLine {
             id: format!("{run}/{number}"),
@@ -71,28 +79,57 @@ fn list(context: &CommandContext, json: bool) -> Result<(), CommandError> {
     }
     let mut out = anstream::stdout().lock();
     if json {
-        return Ok(writeln!(out, "{}", serde_json::to_string_pretty(&lines).unwrap_or_default())?);
+        return Ok(writeln!(
+            out,
+            "{}",
+            serde_json::to_string_pretty(&lines).unwrap_or_default()
+        )?);
     }
     if lines.is_empty() {
-        return Ok(writeln!(out, "No reviewer of a run here has deferred anything that is open.")?);
+        return Ok(writeln!(
+            out,
+            "No reviewer of a run here has deferred anything that is open."
+        )?);
     }
     let cells = |line: &FindingLine| {
-        [Cell::plain(&line.id), Cell::plain(sanitize(&line.plan, 60)), Cell::plain(sanitize(&line.text, 300))]
+        [
+            Cell::plain(&line.id),
+            Cell::plain(sanitize(&line.plan, 60)),
+            Cell::plain(sanitize(&line.text, 300)),
+        ]
     };
-    Ok(table::write_table(&mut out, ["finding", "plan", "for later"], lines.iter().map(cells).collect())?)
+    Ok(table::write_table(
+        &mut out,
+        ["finding", "plan", "for later"],
+        lines.iter().map(cells).collect(),
+    )?)
 }
 
 fn close(context: &CommandContext, finding: &str) -> Result<(), CommandError> {
     if !context.is_person() {
         let hint = "type `omo run later done` in a terminal of your own";
-        return Err(CommandError::needs_person("only a person takes a finding out of the list", hint));
+        return Err(CommandError::needs_person(
+            "only a person takes a finding out of the list",
+            hint,
+        ));
     }
-    let named = finding.rsplit_once('/').and_then(|(run, number)| Some((run, number.parse::<usize>().ok()?)));
+    let named = finding
+        .rsplit_once('/')
+        .and_then(|(run, number)| Some((run, number.parse::<usize>().ok()?)));
     let Some((run, number)) = named else {
         let message = format!("`{}` is no finding", sanitize(finding, 100));
-        return Err(CommandError::usage(message, "`omo run later` lists them, each as RUN/1"));
+        return Err(CommandError::usage(
+            message,
+            "`omo run later` lists them, each as RUN/1",
+        ));
     };
     let (run, before) = context.find_run(Some(run), EndedRuns::Included)?;
-    context.engine(&run, &before)?.decide(|state| Ok(vec![verbs::close_finding(state, number)?]))?;
-    Ok(writeln!(anstream::stdout(), "{}/{number} is done.", run.id())?)
+    context
+        .engine(&run, &before)?
+        .decide(|state| Ok(vec![verbs::close_finding(state, number)?]))?;
+    Ok(writeln!(
+        anstream::stdout(),
+        "{}/{number} is done.",
+        run.id()
+    )?)
 }

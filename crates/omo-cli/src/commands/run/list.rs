@@ -55,27 +55,45 @@ struct RunLine {
 
 pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let listed = context.runs.as_ref().map(RunStore::list).transpose()?.unwrap_or_default();
-    let lines: Vec<RunLine> = listed.into_iter().map(|listed| run_line(listed.id, listed.state)).collect();
+    let listed = context
+        .runs
+        .as_ref()
+        .map(RunStore::list)
+        .transpose()?
+        .unwrap_or_default();
+    let lines: Vec<RunLine> = listed
+        .into_iter()
+        .map(|listed| run_line(listed.id, listed.state))
+        .collect();
     let mut out = anstream::stdout().lock();
     if options.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&lines).unwrap_or_default())?;
+        writeln!(
+            out,
+            "{}",
+            serde_json::to_string_pretty(&lines).unwrap_or_default()
+        )?;
     } else if lines.is_empty() {
-        writeln!(out, "No plan was run in this repository. `omo run start FILE` runs one.")?;
+        writeln!(
+            out,
+            "No plan was run in this repository. `omo run start FILE` runs one."
+        )?;
     } else {
         let cells = |line: &RunLine| {
             let state = line.problem.as_deref().unwrap_or(&line.heading);
-            let done =
-                if line.problem.is_some() { "-".to_owned() } else { format!("{} of {}", line.passed, line.total) };
+            let done = if line.problem.is_some() {
+                "-".to_owned()
+            } else {
+                format!("{} of {}", line.passed, line.total)
+            };
             [
                 Cell::plain(sanitize(&line.id, 64)),
                 Cell::new(sanitize(state, 100), line.style),
                 Cell::plain(line.mode.unwrap_or("-")),
                 Cell::plain(done),
-                Cell::plain(
-                    line.updated_at
-                        .map_or_else(|| "-".to_owned(), |at| format!("{} ago", format_age(Some(at), env.now))),
-                ),
+                Cell::plain(line.updated_at.map_or_else(
+                    || "-".to_owned(),
+                    |at| format!("{} ago", format_age(Some(at), env.now)),
+                )),
                 Cell::plain(sanitize(&line.plan, 100)),
             ]
         };
@@ -93,7 +111,11 @@ fn run_line(id: String, state: Result<RunState, omo_engine::RunStoreError>) -> R
         Ok(state) => {
             let (counts, heading) = (state.task_counts(), run_heading(&state));
             let is_lost = state.phase == RunPhase::Executing && moved_run::is_gone(&state);
-            let text = if is_lost { format!("its work tree is gone: omo run cancel --run {id}") } else { heading.text };
+            let text = if is_lost {
+                format!("its work tree is gone: omo run cancel --run {id}")
+            } else {
+                heading.text
+            };
             RunLine {
                 id,
                 plan: parts::run_subject(&state),

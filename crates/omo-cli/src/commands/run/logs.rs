@@ -32,7 +32,10 @@ pub(crate) fn run(env: &ProcessEnv, options: &LogsOptions) -> Result<(), Command
     let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     let engine = context.engine_without_files(&run, &state)?;
     let said = read_worker_log(&engine, &state, &options.worker)?.map_err(|why| {
-        let message = format!("the launcher's command `logs` fails: {}", sanitize(&why, 300));
+        let message = format!(
+            "the launcher's command `logs` fails: {}",
+            sanitize(&why, 300)
+        );
         CommandError::io(message, "run it yourself to see why")
     });
     output::print_log(&said?)

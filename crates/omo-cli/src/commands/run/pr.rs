@@ -53,57 +53,99 @@ pub(crate) fn run(env: &ProcessEnv, options: &PrOptions) -> Result<(), CommandEr
     let context = CommandContext::find(env)?;
     if !context.is_person() {
         let hint = "run `omo run pr` in a terminal of your own";
-        return Err(CommandError::needs_person("only a person sends the work of a run away", hint));
+        return Err(CommandError::needs_person(
+            "only a person sends the work of a run away",
+            hint,
+        ));
     }
     let (run, state) = context.find_run(options.run.id(), EndedRuns::Included)?;
     require_end(&run, &state)?;
     require_committed(&state)?;
     let root = Path::new(&state.root);
-    let missing = || CommandError::precondition("the work tree of the run is gone", "nothing can be sent from it");
+    let missing = || {
+        CommandError::precondition(
+            "the work tree of the run is gone",
+            "nothing can be sent from it",
+        )
+    };
     let repository = GitRepository::find(root).ok_or_else(missing)?;
     let head = repository
         .commit_of("HEAD")
         .context("git cannot tell what is checked out")?
         .filter(|head| Some(head) != state.base.as_ref());
     let head = head.ok_or_else(|| {
-        CommandError::precondition("the run has left no commit", "commit its work, then `omo run pr`")
+        CommandError::precondition(
+            "the run has left no commit",
+            "commit its work, then `omo run pr`",
+        )
     })?;
-    let remote = Remote::find(&repository, &options.remote).map_err(|error| remote_error(&error))?;
-    let service = Service::find(&remote.address().map_err(|error| remote_error(&error))?, root)?;
+    let remote =
+        Remote::find(&repository, &options.remote).map_err(|error| remote_error(&error))?;
+    let service = Service::find(
+        &remote.address().map_err(|error| remote_error(&error))?,
+        root,
+    )?;
     let branch = format!("omo/{}", run.id());
     let target = own_branch(&repository)?;
     let there = remote.branches("").map_err(|error| remote_error(&error))?;
-    let commit_there = |name: &str| there.iter().find(|(known, _)| known == name).map(|(_, commit)| commit.as_str());
+    let commit_there = |name: &str| {
+        there
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, commit)| commit.as_str())
+    };
     match commit_there(&branch) {
-        None => remote.push_all(&[(&head, &branch)]).map_err(|error| remote_error(&error))?,
+        None => remote
+            .push_all(&[(&head, &branch)])
+            .map_err(|error| remote_error(&error))?,
         Some(known) if known == head => {}
         Some(_) => {
-            let message = format!("the branch {branch} is at {} already, and has other commits", options.remote);
-            let hint =
-                format!("`git push {} --delete {branch}` removes it there, or push to it yourself", options.remote);
+            let message = format!(
+                "the branch {branch} is at {} already, and has other commits",
+                options.remote
+            );
+            let hint = format!(
+                "`git push {} --delete {branch}` removes it there, or push to it yourself",
+                options.remote
+            );
             return Err(CommandError::conflict(message, hint));
         }
     }
     let report = plan_run_text(env, &run, &state, report_text)?;
     let request = PullRequest {
         branch: &branch,
-        target: target.as_deref().filter(|target| commit_there(target).is_some()),
+        target: target
+            .as_deref()
+            .filter(|target| commit_there(target).is_some()),
         title: &title(&state),
         body: &body(&state, &report),
     };
     let said = service.open(root, &request)?;
-    let others = read_checkout(&state).map(|checkout| checkout.other_uncommitted).unwrap_or_default();
-    let names = sanitize(&list_some(others.iter().map(String::as_str), MAX_NAMED), 600);
-    let left =
-        if others.is_empty() { String::new() } else { format!("\nNot in it, since it is not committed: {names}") };
+    let others = read_checkout(&state)
+        .map(|checkout| checkout.other_uncommitted)
+        .unwrap_or_default();
+    let names = sanitize(
+        &list_some(others.iter().map(String::as_str), MAX_NAMED),
+        600,
+    );
+    let left = if others.is_empty() {
+        String::new()
+    } else {
+        format!("\nNot in it, since it is not committed: {names}")
+    };
     let remote = &options.remote;
-    Ok(writeln!(anstream::stdout(), "{said}\nIts branch is {branch} at {remote}; none of yours was moved.{left}")?)
+    Ok(writeln!(
+        anstream::stdout(),
+        "{said}\nIts branch is {branch} at {remote}; none of yours was moved.{left}"
+    )?)
 }
 
 fn remote_error(error: &RemoteError) -> CommandError {
     let hint = match error {
         RemoteError::Unknown { .. } => "name one that `git remote` lists with --remote",
-        RemoteError::ProgramSetting { .. } => "have it in your own settings instead: `git config --global`",
+        RemoteError::ProgramSetting { .. } => {
+            "have it in your own settings instead: `git config --global`"
+        }
         _ => "see to it that `git push` reaches this remote, then `omo run pr`",
     };
     CommandError::precondition(error.to_string(), hint)
@@ -113,37 +155,71 @@ fn require_end(run: &Run, state: &RunState) -> Result<(), CommandError> {
     if parts::ends_well(state) {
         return Ok(());
     }
-    let message = format!("the run {} is not done: {}", run.id(), run_heading(state).text);
-    Err(CommandError::precondition(message, "`omo report` says what is left"))
+    let message = format!(
+        "the run {} is not done: {}",
+        run.id(),
+        run_heading(state).text
+    );
+    Err(CommandError::precondition(
+        message,
+        "`omo report` says what is left",
+    ))
 }
 
 /// Refuses a commit that lacks work of the run.
 fn require_committed(state: &RunState) -> Result<(), CommandError> {
-    let left = read_checkout(state).map(|checkout| checkout.uncommitted).unwrap_or_default();
+    let left = read_checkout(state)
+        .map(|checkout| checkout.uncommitted)
+        .unwrap_or_default();
     if left.is_empty() {
         return Ok(());
     }
     let names = list_some(left.iter().map(String::as_str), MAX_NAMED);
-    let message = format!("work of the run is not committed: {}", sanitize(&names, 600));
-    Err(CommandError::precondition(message, "commit it, then `omo run pr`"))
+    let message = format!(
+        "work of the run is not committed: {}",
+        sanitize(&names, 600)
+    );
+    Err(CommandError::precondition(
+        message,
+        "commit it, then `omo run pr`",
+    ))
 }
 
 /// Short name of the current branch, such as `feature/x`.
 fn own_branch(repository: &GitRepository) -> Result<Option<String>, CommandError> {
     let head = checkout_head(repository).context("git cannot tell what is checked out")?;
-    Ok(head.reference().and_then(|reference| reference.strip_prefix("refs/heads/")).map(str::to_owned))
+    Ok(head
+        .reference()
+        .and_then(|reference| reference.strip_prefix("refs/heads/"))
+        .map(str::to_owned))
 }
 
 fn title(state: &RunState) -> String {
     let subject = parts::run_subject(state);
-    let title = if state.plan.title.trim().is_empty() { &subject } else { &state.plan.title };
+    let title = if state.plan.title.trim().is_empty() {
+        &subject
+    } else {
+        &state.plan.title
+    };
     sanitize(title.trim(), MAX_TITLE_CHARS)
 }
 
 /// The report in a code block, so that nothing in it is parsed as Markdown.
 fn body(state: &RunState, report: &str) -> String {
-    let report: String = anstream::adapter::strip_str(report).to_string().chars().take(MAX_BODY_CHARS).collect();
-    let longest = report.split(|char| char != '`').map(str::len).max().unwrap_or(0);
+    let report: String = anstream::adapter::strip_str(report)
+        .to_string()
+        .chars()
+        .take(MAX_BODY_CHARS)
+        .collect();
+    let longest = report
+        .split(|char| char != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
-    format!("{}.\n\n{fence}text\n{}\n{fence}\n", run_heading(state).text, report.trim_end())
+    format!(
+        "{}.\n\n{fence}text\n{}\n{fence}\n",
+        run_heading(state).text,
+        report.trim_end()
+    )
 }

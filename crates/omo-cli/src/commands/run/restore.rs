@@ -45,10 +45,22 @@ pub(crate) fn run(env: &ProcessEnv, options: &RestoreOptions) -> Result<(), Comm
     let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     let engine = context.engine(&run, &state)?;
     let kept = engine.kept_work(&state)?;
-    let Some(id) = &options.id else { return print_list(&context, run.id(), &kept) };
-    let Some(wanted) = kept.iter().find(|kept| kept.name == *id || kept.reference == *id) else {
-        let message = format!("nothing is kept of run {} as {}", sanitize(run.id(), 80), sanitize(id, 80));
-        return Err(CommandError::not_found(message, "`omo run restore` lists what is"));
+    let Some(id) = &options.id else {
+        return print_list(&context, run.id(), &kept);
+    };
+    let Some(wanted) = kept
+        .iter()
+        .find(|kept| kept.name == *id || kept.reference == *id)
+    else {
+        let message = format!(
+            "nothing is kept of run {} as {}",
+            sanitize(run.id(), 80),
+            sanitize(id, 80)
+        );
+        return Err(CommandError::not_found(
+            message,
+            "`omo run restore` lists what is",
+        ));
     };
     print_outcome(id, &engine.bring_back(&state, wanted, options.force)?)
 }
@@ -62,41 +74,80 @@ fn print_list(context: &CommandContext, run: &str, kept: &[KeptWork]) -> Result<
     for kept in kept {
         let files = match kept_changes(&repository, kept) {
             Ok(changes) => {
-                let named = list_some(changes.iter().map(|change| change.path.as_str()), NAMED_PATHS);
-                format!("{}: {}", pluralize(changes.len(), "file"), sanitize(&named, 400))
+                let named = list_some(
+                    changes.iter().map(|change| change.path.as_str()),
+                    NAMED_PATHS,
+                );
+                format!(
+                    "{}: {}",
+                    pluralize(changes.len(), "file"),
+                    sanitize(&named, 400)
+                )
             }
             Err(error) => sanitize(&error.to_string(), 300),
         };
-        let standing = if kept.is_in_branch { "; your branch has it" } else { "" };
+        let standing = if kept.is_in_branch {
+            "; your branch has it"
+        } else {
+            ""
+        };
         lines.push(format!("  {}  {files}{standing}", sanitize(&kept.name, 80)));
     }
-    let example = kept.first().and_then(|kept| restore_command(&kept.reference));
+    let example = kept
+        .first()
+        .and_then(|kept| restore_command(&kept.reference));
     lines.extend(example.map(|command| format!("Bring it again: {command}")));
     print_block(&lines.join("\n"))
 }
 
 fn print_outcome(id: &str, end: &BroughtBack) -> Result<(), CommandError> {
-    let named = |paths: &[String]| sanitize(&list_some(paths.iter().map(String::as_str), NAMED_PATHS), 600);
+    let named = |paths: &[String]| {
+        sanitize(
+            &list_some(paths.iter().map(String::as_str), NAMED_PATHS),
+            600,
+        )
+    };
     let mut lines = Vec::new();
     if !end.restored.is_empty() {
         lines.push(format!("restored: {}", named(&end.restored)));
     }
     if !end.unchanged.is_empty() {
-        lines.push(format!("as they were kept already: {}", named(&end.unchanged)));
+        lines.push(format!(
+            "as they were kept already: {}",
+            named(&end.unchanged)
+        ));
     }
-    if let Some(command) = end.overwritten.as_ref().and_then(|kept| restore_command(&kept.reference)) {
+    if let Some(command) = end
+        .overwritten
+        .as_ref()
+        .and_then(|kept| restore_command(&kept.reference))
+    {
         lines.push(format!("What was overwritten is kept: {command}"));
     }
     if !lines.is_empty() {
         print_block(&lines.join("\n"))?;
     }
     for (path, why) in &end.failed {
-        print_warning(&format!("{} could not be restored: {}", sanitize(path, 200), sanitize(why, 300)));
+        print_warning(&format!(
+            "{} could not be restored: {}",
+            sanitize(path, 200),
+            sanitize(why, 300)
+        ));
     }
     if !end.differing.is_empty() {
-        let message = format!("left as they are, since they were changed meanwhile: {}", named(&end.differing));
-        let hint = format!("`omo run restore {} --force` keeps them first, and then overwrites them", sanitize(id, 80));
+        let message = format!(
+            "left as they are, since they were changed meanwhile: {}",
+            named(&end.differing)
+        );
+        let hint = format!(
+            "`omo run restore {} --force` keeps them first, and then overwrites them",
+            sanitize(id, 80)
+        );
         return Err(CommandError::conflict(message, hint));
     }
-    if end.failed.is_empty() { Ok(()) } else { Err(CommandError::already_printed(ExitKind::Io)) }
+    if end.failed.is_empty() {
+        Ok(())
+    } else {
+        Err(CommandError::already_printed(ExitKind::Io))
+    }
 }

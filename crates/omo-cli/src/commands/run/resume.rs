@@ -35,5 +35,14 @@ pub(crate) fn run(env: &ProcessEnv, options: &ResumeOptions) -> Result<(), Comma
     if state.is_task_list() {
         return task_list::resume(&context, &run, &state, digest);
     }
-    continue_run(&context, &run, &state, &Continuing { digest, is_user: context.is_person(), ..Continuing::default() })
+    continue_run(
+        &context,
+        &run,
+        &state,
+        &Continuing {
+            digest,
+            is_user: context.is_person(),
+            ..Continuing::default()
+        },
+    )
 }

@@ -36,13 +36,20 @@ pub(crate) struct RetryOptions {
 pub(crate) fn run(env: &ProcessEnv, options: &RetryOptions) -> Result<(), CommandError> {
     let state = reopen(&CommandContext::find(env)?, &options.task, options.passed)?;
     let said = reopened_line(&state, &options.task.id);
-    Ok(writeln!(anstream::stdout(), "{said} `omo agent next` says what comes next.")?)
+    Ok(writeln!(
+        anstream::stdout(),
+        "{said} `omo agent next` says what comes next."
+    )?)
 }
 
 /// The reopened work; for a review, the judgement alone.
 pub(crate) fn reopened_line(state: &RunState, id: &str) -> String {
     let is_review = state.plan.task(id).is_some_and(Task::is_verification);
-    let again = if is_review { "judges again; no task is done again." } else { "is to be done again." };
+    let again = if is_review {
+        "judges again; no task is done again."
+    } else {
+        "is to be done again."
+    };
     format!("{} {again}", sanitize(id, 64))
 }
 
@@ -56,16 +63,27 @@ pub(crate) fn reopen(
     if with_passed && engine.caller.actor.session.is_some() && context.typed_at.is_none() {
         return Err(CommandError::needs_person(
             "only a person has a task done again that has passed",
-            format!("they type `/omo:retry {} --passed`, or run this in a terminal", sanitize(&options.id, 64)),
+            format!(
+                "they type `/omo:retry {} --passed`, or run this in a terminal",
+                sanitize(&options.id, 64)
+            ),
         ));
     }
     engine.require_unedited_plan(&before)?;
-    let _door = context.runs.as_ref().map(|runs| context.lock_opening(runs, Some(run.id()))).transpose()?;
+    let _door = context
+        .runs
+        .as_ref()
+        .map(|runs| context.lock_opening(runs, Some(run.id())))
+        .transpose()?;
     if let (Some(runs), true) = (&context.runs, before.parallel.is_some()) {
         context::require_only_parallel_run(runs, Some(run.id()))?;
     }
     context.note_ended_run(&run, &before);
-    let verb = if with_passed { verbs::reopen_passed_task } else { verbs::retry_task };
+    let verb = if with_passed {
+        verbs::reopen_passed_task
+    } else {
+        verbs::retry_task
+    };
     let state = engine.decide(|state| verb(state, &engine.caller, &options.id))?;
     context.note_in_session(&run, &before.holder, &state);
     Ok(state)

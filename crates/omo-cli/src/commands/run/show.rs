@@ -33,7 +33,9 @@ pub(crate) fn run(env: &ProcessEnv, options: &ShowOptions) -> Result<(), Command
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.id(), EndedRuns::Included)?;
     if options.json {
-        let view = plan_run_view(env, &run, &state, &run.events()?, BTreeMap::new(), &|at| at.to_string());
+        let view = plan_run_view(env, &run, &state, &run.events()?, BTreeMap::new(), &|at| {
+            at.to_string()
+        });
         return print_json(&view);
     }
     let text = plan_run_text(env, &run, &state, progress_text)?;

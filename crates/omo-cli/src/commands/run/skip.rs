@@ -33,7 +33,18 @@ pub(crate) fn run(env: &ProcessEnv, options: &SkipOptions) -> Result<(), Command
     let context = CommandContext::find(env)?;
     let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Excluded)?;
     let engine = context.engine(&run, &before)?;
-    let state = engine.decide(|state| Ok(vec![verbs::skip_task(state, &engine.caller, &options.id, &options.why)?]))?;
+    let state = engine.decide(|state| {
+        Ok(vec![verbs::skip_task(
+            state,
+            &engine.caller,
+            &options.id,
+            &options.why,
+        )?])
+    })?;
     context.note_in_session(&run, &before.holder, &state);
-    Ok(writeln!(anstream::stdout(), "{} is left out. `omo agent next` says what comes next.", options.id)?)
+    Ok(writeln!(
+        anstream::stdout(),
+        "{} is left out. `omo agent next` says what comes next.",
+        options.id
+    )?)
 }

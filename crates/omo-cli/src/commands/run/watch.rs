@@ -36,7 +36,11 @@ pub(crate) struct WatchOptions {
     pub seconds: Option<u64>,
 }
 
-pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &WatchOptions) -> Result<(), CommandError> {
+pub(crate) fn run(
+    env: &ProcessEnv,
+    config: &UserConfig,
+    options: &WatchOptions,
+) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     require_parallel(&state)?;
@@ -47,6 +51,14 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &WatchOptions)
     }
     let settled = engine.settle(run.state()?)?;
     let keeper = WorkerKeeper::new(&context, &engine, &state.holder);
-    let request = WatchRequest { env, config, deadline };
-    watch_live(RunReader::of_plan((run.clone(), settled), env), &request, Some(keeper))
+    let request = WatchRequest {
+        env,
+        config,
+        deadline,
+    };
+    watch_live(
+        RunReader::of_plan((run.clone(), settled), env),
+        &request,
+        Some(keeper),
+    )
 }

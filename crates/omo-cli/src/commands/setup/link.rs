@@ -36,20 +36,33 @@ pub(super) fn link_path() -> Option<PathBuf> {
 pub(super) fn lasting_path(program: &Path, staged: &Path) -> Option<PathBuf> {
     let is_this = |path: &PathBuf| path.canonicalize().is_ok_and(|path| path == program);
     let [own_data, _] = env::plugin_folders();
-    let all_data = env::client_home().and_then(|home| fs::read_dir(home.join("plugins").join("data")).ok());
-    let data = own_data.into_iter().chain(all_data.into_iter().flatten().flatten().map(|entry| entry.path()));
+    let all_data =
+        env::client_home().and_then(|home| fs::read_dir(home.join("plugins").join("data")).ok());
+    let data = own_data.into_iter().chain(
+        all_data
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path()),
+    );
     let plugins = std::iter::once(staged.to_owned()).chain(data);
-    plugins.map(|plugin| plugin.join("bin").join("omo")).find(is_this)
+    plugins
+        .map(|plugin| plugin.join("bin").join("omo"))
+        .find(is_this)
 }
 
 /// Links `place` to a path of omo's. Creates the folder only where `~/.local` exists or the folder is on `PATH`: its
 /// user, or the system, then wants programs there.
 pub(super) fn link(to: &Path, place: &Path, other: OtherLink) -> io::Result<LinkOutcome> {
-    let Some(folder) = place.parent() else { return Ok(LinkOutcome::NoFolder) };
+    let Some(folder) = place.parent() else {
+        return Ok(LinkOutcome::NoFolder);
+    };
     match fs::symlink_metadata(place) {
         Ok(_) => match fs::read_link(place) {
             Ok(target) if target == to => return Ok(LinkOutcome::Present),
-            Ok(target) if is_omo_path(&target) && (other == OtherLink::GivesWay || leads_nowhere(place)) => {}
+            Ok(target)
+                if is_omo_path(&target)
+                    && (other == OtherLink::GivesWay || leads_nowhere(place)) => {}
             _ => return Ok(LinkOutcome::Taken),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -69,7 +82,8 @@ pub(super) fn link(to: &Path, place: &Path, other: OtherLink) -> io::Result<Link
 
 /// Removes a dangling link; `true` if there was one.
 pub(super) fn remove_dangling(place: &Path) -> io::Result<bool> {
-    let dangles = fs::read_link(place).is_ok_and(|target| is_omo_path(&target)) && leads_nowhere(place);
+    let dangles =
+        fs::read_link(place).is_ok_and(|target| is_omo_path(&target)) && leads_nowhere(place);
     if dangles {
         fs::remove_file(place)?;
         // An empty folder belongs to no session.
@@ -103,11 +117,21 @@ pub(super) fn link_message(linked: &LinkOutcome, to: &Path, place: &Path) -> Str
         LinkOutcome::Present if place.parent().is_some_and(env::is_on_path) => {
             format!("`omo` runs it, through {}", place.display())
         }
-        LinkOutcome::Present => format!("{} is it; add to your shell's profile: {PATH_LINE}", place.display()),
+        LinkOutcome::Present => format!(
+            "{} is it; add to your shell's profile: {PATH_LINE}",
+            place.display()
+        ),
         LinkOutcome::NoFolder => {
-            format!("for `omo` add to your shell's profile: export PATH={}:\"$PATH\"", quote_shell_word(&folder))
+            format!(
+                "for `omo` add to your shell's profile: export PATH={}:\"$PATH\"",
+                quote_shell_word(&folder)
+            )
         }
-        LinkOutcome::Taken => format!("{} is there already and stays; this one is {}", place.display(), to.display()),
+        LinkOutcome::Taken => format!(
+            "{} is there already and stays; this one is {}",
+            place.display(),
+            to.display()
+        ),
     }
 }
 
@@ -124,22 +148,38 @@ mod tests {
     fn only_what_omo_has_linked_gives_way() {
         let home = tempfile::tempdir().unwrap();
         let place = home.path().join(".local/bin/omo");
-        let [staged, data] = [".local/share/omo/plugin/bin/omo", DATA].map(|path| home.path().join(path));
-        assert_eq!(link(&data, &place, OtherLink::Stays).unwrap(), LinkOutcome::NoFolder);
+        let [staged, data] =
+            [".local/share/omo/plugin/bin/omo", DATA].map(|path| home.path().join(path));
+        assert_eq!(
+            link(&data, &place, OtherLink::Stays).unwrap(),
+            LinkOutcome::NoFolder
+        );
         assert!(!home.path().join(".local").exists());
         for file in [&staged, &data] {
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(file, "").unwrap();
         }
         for _ in 0..2 {
-            assert_eq!(link(&data, &place, OtherLink::Stays).unwrap(), LinkOutcome::Present);
+            assert_eq!(
+                link(&data, &place, OtherLink::Stays).unwrap(),
+                LinkOutcome::Present
+            );
         }
-        assert_eq!(link(&staged, &place, OtherLink::Stays).unwrap(), LinkOutcome::Taken);
+        assert_eq!(
+            link(&staged, &place, OtherLink::Stays).unwrap(),
+            LinkOutcome::Taken
+        );
         assert_eq!(fs::read_link(&place).unwrap(), data);
-        assert_eq!(link(&staged, &place, OtherLink::GivesWay).unwrap(), LinkOutcome::Present);
+        assert_eq!(
+            link(&staged, &place, OtherLink::GivesWay).unwrap(),
+            LinkOutcome::Present
+        );
         assert!(!remove_dangling(&place).unwrap());
         fs::remove_file(&staged).unwrap();
-        assert_eq!(link(&data, &place, OtherLink::Stays).unwrap(), LinkOutcome::Present);
+        assert_eq!(
+            link(&data, &place, OtherLink::Stays).unwrap(),
+            LinkOutcome::Present
+        );
         assert_eq!(fs::read_dir(place.parent().unwrap()).unwrap().count(), 1);
 
         // A file, another program's link and a dangling one all stay.
@@ -152,7 +192,10 @@ mod tests {
         ] {
             fs::remove_file(&place).unwrap();
             make(&place, &other);
-            assert_eq!(link(&data, &place, OtherLink::GivesWay).unwrap(), LinkOutcome::Taken);
+            assert_eq!(
+                link(&data, &place, OtherLink::GivesWay).unwrap(),
+                LinkOutcome::Taken
+            );
             assert!(!remove_dangling(&place).unwrap() && place.symlink_metadata().is_ok());
         }
         fs::remove_file(&place).unwrap();
@@ -163,10 +206,19 @@ mod tests {
 
     #[test]
     fn a_path_of_omo_is_told_from_others() {
-        for path in ["/h/.claude/plugins/data/omo-omo/bin/omo", "/h/.local/share/omo/plugin/bin/omo"] {
+        for path in [
+            "/h/.claude/plugins/data/omo-omo/bin/omo",
+            "/h/.local/share/omo/plugin/bin/omo",
+        ] {
             assert!(is_omo_path(Path::new(path)), "{path}");
         }
-        for path in ["/usr/bin/omo", "omo", "/plugins/data/other-omo/bin/omo", "/h/omo/plugin/bin/other", "/bin/omo"] {
+        for path in [
+            "/usr/bin/omo",
+            "omo",
+            "/plugins/data/other-omo/bin/omo",
+            "/h/omo/plugin/bin/other",
+            "/bin/omo",
+        ] {
             assert!(!is_omo_path(Path::new(path)), "{path}");
         }
     }

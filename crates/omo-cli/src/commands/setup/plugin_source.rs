@@ -31,8 +31,13 @@ pub(super) fn own_plugin() -> Result<PluginSource, CommandError> {
     let program = std::env::current_exe()
         .and_then(|program| program.canonicalize())
         .context("the file of this program cannot be found")?;
-    let folder = program.parent().filter(|bin| bin.ends_with("bin")).and_then(Path::parent);
-    let found = folder.ok_or_else(|| "it does not lie in the `bin` of one".to_owned()).and_then(plugin_at);
+    let folder = program
+        .parent()
+        .filter(|bin| bin.ends_with("bin"))
+        .and_then(Path::parent);
+    let found = folder
+        .ok_or_else(|| "it does not lie in the `bin` of one".to_owned())
+        .and_then(plugin_at);
     found.map_err(|why| {
         let message = format!("{} is not part of a plugin that can be set up: {why}", program.display());
         CommandError::precondition(
@@ -46,20 +51,32 @@ pub(super) fn own_plugin() -> Result<PluginSource, CommandError> {
 fn plugin_at(folder: &Path) -> Result<PluginSource, String> {
     let Manifest { name, version } = read_json(&folder.join(".claude-plugin").join("plugin.json"))?;
     if name != "omo" {
-        return Err(format!("its manifest names the plugin `{}`", omo_core::text::sanitize(&name, 60)));
+        return Err(format!(
+            "its manifest names the plugin `{}`",
+            omo_core::text::sanitize(&name, 60)
+        ));
     }
     let _: Value = read_json(&folder.join(".claude-plugin").join("marketplace.json"))?;
     let hooks: Value = read_json(&folder.join("hooks.json"))?;
     let mut commands = Vec::new();
     collect_commands(&hooks, &mut commands);
     for command in commands {
-        let part = command.strip_prefix(ROOT).ok_or_else(|| format!("hooks.json runs `{command}`"))?;
+        let part = command
+            .strip_prefix(ROOT)
+            .ok_or_else(|| format!("hooks.json runs `{command}`"))?;
         let binary = folder.join(part);
-        if !binary.is_file() && !binary.with_extension(std::env::consts::EXE_EXTENSION).is_file() {
+        if !binary.is_file()
+            && !binary
+                .with_extension(std::env::consts::EXE_EXTENSION)
+                .is_file()
+        {
             return Err(format!("{} is missing", binary.display()));
         }
     }
-    Ok(PluginSource { folder: folder.to_owned(), version })
+    Ok(PluginSource {
+        folder: folder.to_owned(),
+        version,
+    })
 }
 
 /// Version of the plugin staged in a folder, if readable.
@@ -80,10 +97,19 @@ fn read_json<Content: serde::de::DeserializeOwned>(path: &Path) -> Result<Conten
 fn collect_commands(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
-            found.extend(fields.get("command").and_then(Value::as_str).map(str::to_owned));
-            fields.values().for_each(|value| collect_commands(value, found));
+            found.extend(
+                fields
+                    .get("command")
+                    .and_then(Value::as_str)
+                    .map(str::to_owned),
+            );
+            fields
+                .values()
+                .for_each(|value| collect_commands(value, found));
         }
-        Value::Array(values) => values.iter().for_each(|value| collect_commands(value, found)),
+        Value::Array(values) => values
+            .iter()
+            .for_each(|value| collect_commands(value, found)),
         _ => {}
     }
 }
@@ -106,13 +132,22 @@ mod tests {
         let write = |path: &str, text: &str| fs::write(folder.join(path), text).unwrap();
         write(".claude-plugin/plugin.json", "{\"name\":\"omo\"}");
         lacks("plugin.json is broken: missing field `version`");
-        write(".claude-plugin/plugin.json", "{\"name\":\"other\",\"version\":\"1.0.0\"}");
+        write(
+            ".claude-plugin/plugin.json",
+            "{\"name\":\"other\",\"version\":\"1.0.0\"}",
+        );
         lacks("its manifest names the plugin `other`");
-        write(".claude-plugin/plugin.json", "{\"name\":\"omo\",\"version\":\"1.0.0\"}");
+        write(
+            ".claude-plugin/plugin.json",
+            "{\"name\":\"omo\",\"version\":\"1.0.0\"}",
+        );
         lacks("marketplace.json is missing");
         write(".claude-plugin/marketplace.json", "{}");
         lacks("hooks.json is missing");
-        write("hooks.json", "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"command\":\"/bin/sh\"}]}]}}");
+        write(
+            "hooks.json",
+            "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"command\":\"/bin/sh\"}]}]}}",
+        );
         lacks("hooks.json runs `/bin/sh`");
         write(
             "hooks.json",
@@ -120,7 +155,13 @@ mod tests {
         );
         lacks("omo-stop is missing");
         write("bin/omo-stop", "");
-        assert_eq!(plugin_at(folder), Ok(PluginSource { folder: folder.to_owned(), version: "1.0.0".to_owned() }));
+        assert_eq!(
+            plugin_at(folder),
+            Ok(PluginSource {
+                folder: folder.to_owned(),
+                version: "1.0.0".to_owned()
+            })
+        );
         assert_eq!(version_at(folder).as_deref(), Some("1.0.0"));
     }
 }

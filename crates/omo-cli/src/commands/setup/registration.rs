@@ -45,9 +45,17 @@ pub(super) enum RegistrationStep {
 }
 
 /// Registration of the plugin staged, or about to be, in `place`.
-pub(super) fn read_registration(claude: &ClaudeClient, place: &Path) -> Result<Registration, CommandError> {
-    let is_place =
-        |path: &Path| path == place || path.canonicalize().ok().is_some_and(|path| is_same_folder(&path, place));
+pub(super) fn read_registration(
+    claude: &ClaudeClient,
+    place: &Path,
+) -> Result<Registration, CommandError> {
+    let is_place = |path: &Path| {
+        path == place
+            || path
+                .canonicalize()
+                .ok()
+                .is_some_and(|path| is_same_folder(&path, place))
+    };
     Ok(read(&claude.marketplaces()?, &claude.plugins()?, is_place))
 }
 
@@ -55,18 +63,36 @@ fn is_same_folder(path: &Path, place: &Path) -> bool {
     place.canonicalize().is_ok_and(|place| place == path)
 }
 
-fn read(marketplaces: &[Marketplace], plugins: &[InstalledPlugin], is_place: impl Fn(&Path) -> bool) -> Registration {
-    let marketplace = marketplaces.iter().find(|marketplace| marketplace.name == MARKETPLACE);
+fn read(
+    marketplaces: &[Marketplace],
+    plugins: &[InstalledPlugin],
+    is_place: impl Fn(&Path) -> bool,
+) -> Registration {
+    let marketplace = marketplaces
+        .iter()
+        .find(|marketplace| marketplace.name == MARKETPLACE);
     let whose = marketplace.map_or(MarketplaceOwner::Absent, |marketplace| {
-        let ours = marketplace.source == "directory" && marketplace.path.as_deref().is_some_and(is_place);
-        if ours { MarketplaceOwner::Ours } else { MarketplaceOwner::Elsewhere(marketplace.origin()) }
+        let ours =
+            marketplace.source == "directory" && marketplace.path.as_deref().is_some_and(is_place);
+        if ours {
+            MarketplaceOwner::Ours
+        } else {
+            MarketplaceOwner::Elsewhere(marketplace.origin())
+        }
     });
     // An installation for a project is that project's affair.
-    let of_the_user =
-        |plugin: &&InstalledPlugin| plugin.id == PLUGIN && plugin.scope.as_deref().is_none_or(|it| it == "user");
+    let of_the_user = |plugin: &&InstalledPlugin| {
+        plugin.id == PLUGIN && plugin.scope.as_deref().is_none_or(|it| it == "user")
+    };
     let plugin = plugins.iter().find(of_the_user);
-    let plugin = plugin.map(|plugin| InstalledEntry { version: plugin.version.clone(), is_enabled: plugin.enabled });
-    Registration { marketplace: whose, plugin }
+    let plugin = plugin.map(|plugin| InstalledEntry {
+        version: plugin.version.clone(),
+        is_enabled: plugin.enabled,
+    });
+    Registration {
+        marketplace: whose,
+        plugin,
+    }
 }
 
 /// Steps after which new sessions have this version.
@@ -105,12 +131,18 @@ impl RegistrationStep {
     pub(super) fn take(self, claude: &ClaudeClient, place: &Path) -> Result<(), CommandError> {
         let place = place.as_os_str();
         let words = match self {
-            Self::Add => ["marketplace", "add"].map(AsRef::as_ref).into_iter().chain([place]).collect(),
+            Self::Add => ["marketplace", "add"]
+                .map(AsRef::as_ref)
+                .into_iter()
+                .chain([place])
+                .collect(),
             Self::Install => vec!["install".as_ref(), PLUGIN.as_ref()],
             Self::Update => vec!["update".as_ref(), PLUGIN.as_ref()],
             Self::Enable => vec!["enable".as_ref(), PLUGIN.as_ref()],
             Self::Uninstall => vec!["uninstall".as_ref(), PLUGIN.as_ref()],
-            Self::Remove => ["marketplace", "remove", MARKETPLACE].map(AsRef::as_ref).to_vec(),
+            Self::Remove => ["marketplace", "remove", MARKETPLACE]
+                .map(AsRef::as_ref)
+                .to_vec(),
         };
         claude.output(std::iter::once("plugin".as_ref()).chain(words))?;
         Ok(())
@@ -124,8 +156,17 @@ mod tests {
     use super::*;
 
     fn marketplace(name: &str, source: &str, path: Option<&str>) -> Marketplace {
-        let (path, repo) = (path.map(PathBuf::from), path.is_none().then(|| "omo-cc/omo".to_owned()));
-        Marketplace { name: name.to_owned(), source: source.to_owned(), path, repo, url: None }
+        let (path, repo) = (
+            path.map(PathBuf::from),
+            path.is_none().then(|| "omo-cc/omo".to_owned()),
+        );
+        Marketplace {
+            name: name.to_owned(),
+            source: source.to_owned(),
+            path,
+            repo,
+            url: None,
+        }
     }
 
     fn plugin(id: &str, scope: &str, version: &str, enabled: bool) -> InstalledPlugin {
@@ -153,8 +194,18 @@ mod tests {
         // The client's lists; steps to set up 1.0.0, and to remove it.
         for (marketplaces, plugins, to_set_up, to_remove) in [
             (vec![], vec![], set_up, &[][..]),
-            (vec![marketplace("other", "github", None)], vec![plugin("omo@other", "user", "1.0.0", true)], set_up, &[]),
-            (vec![ours()], vec![], &[RegistrationStep::Install], &[RegistrationStep::Remove]),
+            (
+                vec![marketplace("other", "github", None)],
+                vec![plugin("omo@other", "user", "1.0.0", true)],
+                set_up,
+                &[],
+            ),
+            (
+                vec![ours()],
+                vec![],
+                &[RegistrationStep::Install],
+                &[RegistrationStep::Remove],
+            ),
             (
                 vec![ours()],
                 vec![plugin(PLUGIN, "project", "1.0.0", true)],
@@ -162,14 +213,39 @@ mod tests {
                 &[RegistrationStep::Remove],
             ),
             (vec![ours()], vec![on()], &[], remove),
-            (vec![ours()], vec![off()], &[RegistrationStep::Enable], remove),
-            (vec![ours()], vec![old()], &[RegistrationStep::Update], remove),
-            (vec![], vec![on()], &[RegistrationStep::Add], &[RegistrationStep::Uninstall]),
+            (
+                vec![ours()],
+                vec![off()],
+                &[RegistrationStep::Enable],
+                remove,
+            ),
+            (
+                vec![ours()],
+                vec![old()],
+                &[RegistrationStep::Update],
+                remove,
+            ),
+            (
+                vec![],
+                vec![on()],
+                &[RegistrationStep::Add],
+                &[RegistrationStep::Uninstall],
+            ),
             (vec![elsewhere()], vec![on()], &[], &[]),
         ] {
-            let now = read(&marketplaces, &plugins, |path| path == Path::new("/data/omo/plugin"));
-            assert_eq!(steps_to_set_up(&now, "1.0.0"), to_set_up, "{marketplaces:?} {plugins:?}");
-            assert_eq!(steps_to_remove(&now), to_remove, "{marketplaces:?} {plugins:?}");
+            let now = read(&marketplaces, &plugins, |path| {
+                path == Path::new("/data/omo/plugin")
+            });
+            assert_eq!(
+                steps_to_set_up(&now, "1.0.0"),
+                to_set_up,
+                "{marketplaces:?} {plugins:?}"
+            );
+            assert_eq!(
+                steps_to_remove(&now),
+                to_remove,
+                "{marketplaces:?} {plugins:?}"
+            );
         }
     }
 
@@ -177,7 +253,10 @@ mod tests {
     fn a_marketplace_from_elsewhere_is_named() {
         for (marketplace, origin) in [
             (marketplace("omo", "github", None), "omo-cc/omo"),
-            (marketplace("omo", "directory", Some("/elsewhere")), "/elsewhere"),
+            (
+                marketplace("omo", "directory", Some("/elsewhere")),
+                "/elsewhere",
+            ),
         ] {
             assert_eq!(
                 read(&[marketplace], &[], |_| false).marketplace,

@@ -24,16 +24,27 @@ pub(super) enum StagedPlugin {
 
 /// Makes `place` hold exactly the files of the plugin, assembled in `new` first, where leftovers are removed. The
 /// caller holds the lock.
-pub(super) fn stage_plugin(source: &PluginSource, new: &Path, place: &Path) -> Result<StagedPlugin, CommandError> {
+pub(super) fn stage_plugin(
+    source: &PluginSource,
+    new: &Path,
+    place: &Path,
+) -> Result<StagedPlugin, CommandError> {
     clear_unfinished(new)?;
-    let files = files(&source.folder).map_err(|error| io_failure("read", &source.folder, &error))?;
+    let files =
+        files(&source.folder).map_err(|error| io_failure("read", &source.folder, &error))?;
     if is_same(&files, place) {
         return Ok(StagedPlugin::Unchanged);
     }
     let before = match fs::symlink_metadata(place) {
         Ok(found) if !found.is_dir() => {
-            let message = format!("{} is no folder, and omo did not put it there", place.display());
-            return Err(CommandError::io(message, "move it away and run `omo setup` again"));
+            let message = format!(
+                "{} is no folder, and omo did not put it there",
+                place.display()
+            );
+            return Err(CommandError::io(
+                message,
+                "move it away and run `omo setup` again",
+            ));
         }
         Ok(_) => StagedPlugin::Replaced(crate::commands::setup::plugin_source::version_at(place)),
         Err(_) => StagedPlugin::New,
@@ -55,7 +66,10 @@ pub(super) fn clear_unfinished(new: &Path) -> Result<(), CommandError> {
 
 fn io_failure(action: &str, path: &Path, error: &io::Error) -> CommandError {
     let message = format!("{action} {}: {error}", path.display());
-    CommandError::io(message, "check the rights of that folder and the space on its disk; nothing else was changed")
+    CommandError::io(
+        message,
+        "check the rights of that folder and the space on its disk; nothing else was changed",
+    )
 }
 
 fn files(folder: &Path) -> io::Result<BTreeMap<PathBuf, PathBuf>> {
@@ -76,7 +90,9 @@ fn files(folder: &Path) -> io::Result<BTreeMap<PathBuf, PathBuf>> {
                 )));
             }
             if found.len() + folders.len() > MAX_FILES {
-                return Err(io::Error::other(format!("more than {MAX_FILES} files are no plugin of omo")));
+                return Err(io::Error::other(format!(
+                    "more than {MAX_FILES} files are no plugin of omo"
+                )));
             }
         }
     }
@@ -85,10 +101,14 @@ fn files(folder: &Path) -> io::Result<BTreeMap<PathBuf, PathBuf>> {
 
 /// `true` for a folder with exactly these files and the rights they need.
 fn is_same(wanted: &BTreeMap<PathBuf, PathBuf>, place: &Path) -> bool {
-    let Ok(present) = files(place) else { return false };
+    let Ok(present) = files(place) else {
+        return false;
+    };
     let alike = |(part, path): (&PathBuf, &PathBuf)| {
         let theirs = present.get(part)?;
-        (fs::read(path).ok()? == fs::read(theirs).ok()? && platform::has_rights(theirs, rights(part))).then_some(())
+        (fs::read(path).ok()? == fs::read(theirs).ok()?
+            && platform::has_rights(theirs, rights(part)))
+        .then_some(())
     };
     present.len() == wanted.len() && wanted.iter().all(|file| alike(file).is_some())
 }
@@ -98,7 +118,10 @@ fn copy(files: &BTreeMap<PathBuf, PathBuf>, to: &Path) -> io::Result<()> {
     for (part, path) in files {
         let copy = to.join(part);
         fs::create_dir_all(copy.parent().unwrap_or(to))?;
-        let mut written = OpenOptions::new().write(true).create_new(true).open(&copy)?;
+        let mut written = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&copy)?;
         io::copy(&mut File::open(path)?, &mut written)?;
         platform::set_rights(&written, rights(part))?;
         // A crash of the machine must not leave half a binary under its final name.
@@ -109,7 +132,11 @@ fn copy(files: &BTreeMap<PathBuf, PathBuf>, to: &Path) -> io::Result<()> {
 
 /// Programs stay executable even if an archive or a file system lost the bit.
 fn rights(part: &Path) -> Rights {
-    if part.starts_with("bin") || part.starts_with("scripts") { Rights::Run } else { Rights::Read }
+    if part.starts_with("bin") || part.starts_with("scripts") {
+        Rights::Run
+    } else {
+        Rights::Read
+    }
 }
 
 #[cfg(test)]
@@ -128,7 +155,13 @@ mod tests {
             fs::create_dir_all(folder.join("bin")).unwrap();
             fs::write(folder.join("bin/omo"), "program").unwrap();
             fs::write(folder.join("README.md"), "text").unwrap();
-            Self { temp, source: PluginSource { folder, version: "1.0.0".to_owned() } }
+            Self {
+                temp,
+                source: PluginSource {
+                    folder,
+                    version: "1.0.0".to_owned(),
+                },
+            }
         }
 
         fn place(&self) -> PathBuf {
@@ -136,7 +169,11 @@ mod tests {
         }
 
         fn stage(&self) -> Result<StagedPlugin, CommandError> {
-            stage_plugin(&self.source, &self.temp.path().join("plugin.new"), &self.place())
+            stage_plugin(
+                &self.source,
+                &self.temp.path().join("plugin.new"),
+                &self.place(),
+            )
         }
     }
 
@@ -147,8 +184,15 @@ mod tests {
         assert_eq!(places.stage().unwrap(), StagedPlugin::Unchanged);
         for change in ["bin/omo", "bin/new", "README.md"] {
             fs::write(places.source.folder.join(change), "changed").unwrap();
-            assert_eq!(places.stage().unwrap(), StagedPlugin::Replaced(None), "{change}");
-            assert_eq!(fs::read_to_string(places.place().join(change)).unwrap(), "changed");
+            assert_eq!(
+                places.stage().unwrap(),
+                StagedPlugin::Replaced(None),
+                "{change}"
+            );
+            assert_eq!(
+                fs::read_to_string(places.place().join(change)).unwrap(),
+                "changed"
+            );
             assert_eq!(places.stage().unwrap(), StagedPlugin::Unchanged);
         }
         fs::remove_file(places.source.folder.join("bin/new")).unwrap();
@@ -163,9 +207,22 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let places = Places::new();
         assert_eq!(places.stage().unwrap(), StagedPlugin::New);
-        let mode = |part: &str| places.place().join(part).metadata().unwrap().permissions().mode() & 0o777;
+        let mode = |part: &str| {
+            places
+                .place()
+                .join(part)
+                .metadata()
+                .unwrap()
+                .permissions()
+                .mode()
+                & 0o777
+        };
         assert_eq!((mode("bin/omo"), mode("README.md")), (0o755, 0o644));
-        fs::set_permissions(places.place().join("bin/omo"), fs::Permissions::from_mode(0o644)).unwrap();
+        fs::set_permissions(
+            places.place().join("bin/omo"),
+            fs::Permissions::from_mode(0o644),
+        )
+        .unwrap();
         assert_eq!(places.stage().unwrap(), StagedPlugin::Replaced(None));
         assert_eq!(mode("bin/omo"), 0o755);
     }

@@ -39,8 +39,17 @@ pub(super) fn remove_dangling(file: &Path, state_home: Option<&Path>) -> Option<
     }
     let by_hand = |why: &str| Some(StatusLineRemoval::ByHand(why.to_owned()));
     if words.len() > 2 {
-        let put_back = state_home.map(|state_home| StatusLineFiles { settings: file, state_home }.take_out());
-        if matches!(put_back, Some(Ok(StatusLineOff::PutBack | StatusLineOff::EntryPutBack))) {
+        let put_back = state_home.map(|state_home| {
+            StatusLineFiles {
+                settings: file,
+                state_home,
+            }
+            .take_out()
+        });
+        if matches!(
+            put_back,
+            Some(Ok(StatusLineOff::PutBack | StatusLineOff::EntryPutBack))
+        ) {
             return Some(StatusLineRemoval::Removed);
         }
         return by_hand("its command keeps another status line: put that one in its place");
@@ -48,7 +57,9 @@ pub(super) fn remove_dangling(file: &Path, state_home: Option<&Path>) -> Option<
     if !found.is_file() {
         return by_hand("that file is a link, which omo does not write through");
     }
-    let Some(rest) = without_entry(&text) else { return by_hand("it could not be told apart") };
+    let Some(rest) = without_entry(&text) else {
+        return by_hand("it could not be told apart");
+    };
     match replace(file, Some(&text), &rest) {
         Ok(()) => Some(StatusLineRemoval::Removed),
         Err(error) => Some(StatusLineRemoval::ByHand(error.to_string())),
@@ -56,12 +67,21 @@ pub(super) fn remove_dangling(file: &Path, state_home: Option<&Path>) -> Option<
 }
 
 /// Offers to show runs in the status line, and writes it after a yes. Gives the outcome in words.
-pub(super) fn offer(env: &ProcessEnv, program: &Path, is_asked: bool) -> Result<Option<String>, CommandError> {
+pub(super) fn offer(
+    env: &ProcessEnv,
+    program: &Path,
+    is_asked: bool,
+) -> Result<Option<String>, CommandError> {
     let settings = env::client_home().map(|home| home.join("settings.json"));
-    let (Some(settings), Some(state_home), Some(program)) = (settings, &env.state_home, program.to_str()) else {
+    let (Some(settings), Some(state_home), Some(program)) =
+        (settings, &env.state_home, program.to_str())
+    else {
         return Ok(None);
     };
-    let files = StatusLineFiles { settings: &settings, state_home };
+    let files = StatusLineFiles {
+        settings: &settings,
+        state_home,
+    };
     if !files.is_offered() {
         return Ok(None);
     }
@@ -73,7 +93,11 @@ pub(super) fn offer(env: &ProcessEnv, program: &Path, is_asked: bool) -> Result<
         return Ok(None);
     }
     Ok(Some(match files.turn_on(program) {
-        Ok(StatusLineOn::Written { entry, backup, keeps_another }) => {
+        Ok(StatusLineOn::Written {
+            entry,
+            backup,
+            keeps_another,
+        }) => {
             let backup = backup.map(|backup| backup.display().to_string());
             client_settings::status_line_written(&place, &entry, backup.as_deref(), keeps_another)
         }
@@ -84,7 +108,9 @@ pub(super) fn offer(env: &ProcessEnv, program: &Path, is_asked: bool) -> Result<
 
 /// `true` for a program path of omo's without a file. An unknown state counts as present.
 fn is_gone(program: &str) -> bool {
-    let below_home = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|home| program.strip_prefix(home));
+    let below_home = ["~/", "$HOME/", "${HOME}/"]
+        .iter()
+        .find_map(|home| program.strip_prefix(home));
     let path = match (below_home, env::home()) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(program),
@@ -106,8 +132,14 @@ mod tests {
                 "{\n  \"a\": 1.50,\n  \"statusLine\": @,\n  \"b\": \"ü\\u00fc\"\n}\n",
                 "{\n  \"a\": 1.50,\n  \"b\": \"ü\\u00fc\"\n}\n",
             ),
-            ("{\n  \"a\": 1,\n  \"statusLine\" : @\n}", "{\n  \"a\": 1\n}"),
-            ("{\"statusLine\":@,\"a\":{\"statusLine\":1}}", "{\"a\":{\"statusLine\":1}}"),
+            (
+                "{\n  \"a\": 1,\n  \"statusLine\" : @\n}",
+                "{\n  \"a\": 1\n}",
+            ),
+            (
+                "{\"statusLine\":@,\"a\":{\"statusLine\":1}}",
+                "{\"a\":{\"statusLine\":1}}",
+            ),
             ("{\"statusLine\":@}", "{}"),
             (
                 "\n{\r\n\t\"x\": \"\\\"statusLine\\\": {}\",\r\n\t\"statusLine\": @\r\n}",
@@ -117,7 +149,11 @@ mod tests {
             let temp = tempfile::tempdir().unwrap();
             let file = temp.path().join("settings.json");
             fs::write(&file, text.replace('@', LINE)).unwrap();
-            assert_eq!(remove_dangling(&file, None), Some(StatusLineRemoval::Removed), "{text}");
+            assert_eq!(
+                remove_dangling(&file, None),
+                Some(StatusLineRemoval::Removed),
+                "{text}"
+            );
             assert_eq!(fs::read_to_string(&file).unwrap(), expected);
             assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 1);
         }
@@ -130,7 +166,8 @@ mod tests {
         let there = temp.path().join("omo/plugin/bin/omo");
         fs::create_dir_all(there.parent().unwrap()).unwrap();
         fs::write(&there, "").unwrap();
-        let of = |command: &str| serde_json::json!({ "statusLine": { "command": command } }).to_string();
+        let of =
+            |command: &str| serde_json::json!({ "statusLine": { "command": command } }).to_string();
         let twice = format!("{{\"statusLine\": {LINE}, \"statusLine\": {LINE}}}");
         let escaped = format!("{{\"status\\u004cine\": {LINE}}}");
         for (text, is_told) in [
@@ -146,8 +183,16 @@ mod tests {
         ] {
             fs::write(&file, &text).unwrap();
             let told = remove_dangling(&file, None);
-            assert_eq!(matches!(told, Some(StatusLineRemoval::ByHand(_))), is_told, "{text}: {told:?}");
-            assert!(told != Some(StatusLineRemoval::Removed) && fs::read_to_string(&file).unwrap() == text, "{text}");
+            assert_eq!(
+                matches!(told, Some(StatusLineRemoval::ByHand(_))),
+                is_told,
+                "{text}: {told:?}"
+            );
+            assert!(
+                told != Some(StatusLineRemoval::Removed)
+                    && fs::read_to_string(&file).unwrap() == text,
+                "{text}"
+            );
         }
     }
 
@@ -160,8 +205,14 @@ mod tests {
         fs::write(&file, format!("{{\"statusLine\": {LINE}}}")).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
         symlink(&file, &linked).unwrap();
-        assert!(matches!(remove_dangling(&linked, None), Some(StatusLineRemoval::ByHand(_))));
-        assert_eq!(remove_dangling(&file, None), Some(StatusLineRemoval::Removed));
+        assert!(matches!(
+            remove_dangling(&linked, None),
+            Some(StatusLineRemoval::ByHand(_))
+        ));
+        assert_eq!(
+            remove_dangling(&file, None),
+            Some(StatusLineRemoval::Removed)
+        );
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     }
 }

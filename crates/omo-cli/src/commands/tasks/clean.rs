@@ -51,16 +51,24 @@ const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 pub(crate) fn run(env: &ProcessEnv, options: &CleanOptions) -> Result<(), CommandError> {
     let sessions = task_list_files::task_list_store()?;
     if options.session.is_some() {
-        let id = task_list_files::known_task_list_id(&TaskListOption { session: options.session.clone() }, env)?;
+        let id = task_list_files::known_task_list_id(
+            &TaskListOption {
+                session: options.session.clone(),
+            },
+            env,
+        )?;
         return remove_task_list(env, &sessions, &id);
     }
     let (mut removed, mut kept) = (0, 0);
     for id in sessions.ids()? {
-        let found = sessions.open(&id).and_then(TaskListFolder::lock).map_err(CommandError::from);
+        let found = sessions
+            .open(&id)
+            .and_then(TaskListFolder::lock)
+            .map_err(CommandError::from);
         let is_removed = found.and_then(|locked| {
             let session = locked.session()?;
-            let is_meant =
-                is_selected(options, &session, &locked, env) && task_list_files::open_run_of(&session, env)?.is_none();
+            let is_meant = is_selected(options, &session, &locked, env)
+                && task_list_files::open_run_of(&session, env)?.is_none();
             if is_meant {
                 remove(env, &sessions, &locked, Some(&session))?;
             }
@@ -78,10 +86,19 @@ pub(crate) fn run(env: &ProcessEnv, options: &CleanOptions) -> Result<(), Comman
     task_list_files::print(&format!("{removed} removed, {kept} kept"))
 }
 
-fn remove_task_list(env: &ProcessEnv, sessions: &TaskListStore, id: &SessionId) -> Result<(), CommandError> {
+fn remove_task_list(
+    env: &ProcessEnv,
+    sessions: &TaskListStore,
+    id: &SessionId,
+) -> Result<(), CommandError> {
     let path = sessions.path(id);
-    if std::fs::symlink_metadata(&path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
-        return Err(CommandError::not_found(format!("there is no session {id}"), "`omo tasks list` names them"));
+    if std::fs::symlink_metadata(&path)
+        .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+    {
+        return Err(CommandError::not_found(
+            format!("there is no session {id}"),
+            "`omo tasks list` names them",
+        ));
     }
     let locked = sessions.open(id)?.lock()?;
     // Naming an unreadable session is a reason more to remove it.
@@ -102,14 +119,29 @@ fn remove(
     sessions.remove(locked)?;
     let shown = session.map(|session| {
         task_list_note::forget_note(env, locked.id().as_str(), &session.working_dir);
-        format!(" ({}): {}", session.phase.word(), sanitize(&session.goal, 100))
+        format!(
+            " ({}): {}",
+            session.phase.word(),
+            sanitize(&session.goal, 100)
+        )
     });
-    task_list_files::print(&format!("removed session {}{}", locked.id(), shown.unwrap_or_default()))
+    task_list_files::print(&format!(
+        "removed session {}{}",
+        locked.id(),
+        shown.unwrap_or_default()
+    ))
 }
 
-fn is_selected(options: &CleanOptions, session: &TaskListFile, locked: &LockedTaskList, env: &ProcessEnv) -> bool {
+fn is_selected(
+    options: &CleanOptions,
+    session: &TaskListFile,
+    locked: &LockedTaskList,
+    env: &ProcessEnv,
+) -> bool {
     let is_old = |days: u32| {
-        let written = locked.written_at().map(|seconds| Timestamp::from_millis(seconds.saturating_mul(1_000)));
+        let written = locked
+            .written_at()
+            .map(|seconds| Timestamp::from_millis(seconds.saturating_mul(1_000)));
         // A file that was copied or edited is as new as that change.
         let changed = Timestamp::parse(&session.updated_at).max(written);
         let age = changed.and_then(|changed| env.now.millis_since(changed));

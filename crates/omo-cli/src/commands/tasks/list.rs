@@ -43,7 +43,10 @@ pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), Command
     let sessions = task_list_files::task_list_store()?;
     let mut lines = Vec::new();
     for id in sessions.ids()? {
-        match sessions.open(&id).and_then(|folder| task_list_line(&folder)) {
+        match sessions
+            .open(&id)
+            .and_then(|folder| task_list_line(&folder))
+        {
             Ok(line) => lines.push(line),
             Err(error) => crate::output::print_warning(&error),
         }
@@ -51,9 +54,16 @@ pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), Command
     lines.sort_by(|one, other| other.updated_at.cmp(&one.updated_at));
     let mut out = anstream::stdout().lock();
     if options.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&lines).unwrap_or_default())?;
+        writeln!(
+            out,
+            "{}",
+            serde_json::to_string_pretty(&lines).unwrap_or_default()
+        )?;
     } else if lines.is_empty() {
-        writeln!(out, "There is no task list. `omo agent tasks create` begins one.")?;
+        writeln!(
+            out,
+            "There is no task list. `omo agent tasks create` begins one."
+        )?;
     } else {
         let cells = |line: &TaskListLine| {
             let changed = Timestamp::parse(&line.updated_at);
@@ -61,26 +71,46 @@ pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), Command
                 Cell::plain(line.session_id.clone()),
                 Cell::new(line.phase.word(), phase_style(line.phase)),
                 Cell::plain(format!("{} of {}", line.resolved, line.tasks)),
-                Cell::plain(
-                    changed.map_or_else(|| "-".to_owned(), |at| format!("{} ago", format_age(Some(at), env.now))),
-                ),
+                Cell::plain(changed.map_or_else(
+                    || "-".to_owned(),
+                    |at| format!("{} ago", format_age(Some(at), env.now)),
+                )),
                 Cell::plain(sanitize(&line.goal, 60)),
             ]
         };
-        table::write_table(&mut out, ["session", "phase", "done", "last", "goal"], lines.iter().map(cells).collect())?;
+        table::write_table(
+            &mut out,
+            ["session", "phase", "done", "last", "goal"],
+            lines.iter().map(cells).collect(),
+        )?;
     }
     Ok(())
 }
 
 fn task_list_line(folder: &TaskListFolder) -> Result<TaskListLine, TaskListError> {
-    let TaskListFile { phase, goal, updated_at, .. } = folder.session()?;
+    let TaskListFile {
+        phase,
+        goal,
+        updated_at,
+        ..
+    } = folder.session()?;
     let tasks = folder.tasks()?.unwrap_or_default();
     // The verifying task is not counted.
-    let resolved =
-        tasks.tasks.iter().filter(|task| task.id != VERIFY_TASK_ID && task.status == TaskFileStatus::Resolved).count();
+    let resolved = tasks
+        .tasks
+        .iter()
+        .filter(|task| task.id != VERIFY_TASK_ID && task.status == TaskFileStatus::Resolved)
+        .count();
     let all = tasks.ids.iter().filter(|id| *id != VERIFY_TASK_ID).count();
     // The folder names the session: the file may have been copied.
-    Ok(TaskListLine { session_id: folder.id().to_string(), phase, goal, resolved, tasks: all, updated_at })
+    Ok(TaskListLine {
+        session_id: folder.id().to_string(),
+        phase,
+        goal,
+        resolved,
+        tasks: all,
+        updated_at,
+    })
 }
 
 fn phase_style(phase: TaskListPhase) -> Style {

@@ -46,5 +46,9 @@ pub(crate) fn run(env: &ProcessEnv, options: &ShowOptions) -> Result<(), Command
         return print(String::from_utf8_lossy(&bytes).trim_end());
     }
     let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    print_value(&value, options.field.as_deref(), &format!("session {}", folder.id()))
+    print_value(
+        &value,
+        options.field.as_deref(),
+        &format!("session {}", folder.id()),
+    )
 }

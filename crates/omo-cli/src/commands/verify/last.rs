@@ -13,7 +13,11 @@ use crate::last_run::{LastRun, changed_files};
 use crate::repository_sessions::find_project;
 
 /// Prints the end of the last run; succeeds only if verified on the present files.
-pub(super) fn print_last(env: &ProcessEnv, session: Option<&str>, as_json: bool) -> Result<(), CommandError> {
+pub(super) fn print_last(
+    env: &ProcessEnv,
+    session: Option<&str>,
+    as_json: bool,
+) -> Result<(), CommandError> {
     let project = find_project(env, session)?;
     let last = LastRun::find(env, &project)?;
     let changed = changed_files(env, &project, &last.id, &last.session);
@@ -21,9 +25,16 @@ pub(super) fn print_last(env: &ProcessEnv, session: Option<&str>, as_json: bool)
     let verdict = session.verdict.as_ref();
     let said = run_ended(session, allowed_blocks(session, env.client_block_cap));
     let is_proved = verdict.is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
-    let state = if session.ulw.paused.is_some() { "paused" } else { "on" };
-    let not_ended =
-        || format!("[omo] NOT PROVED: the run has not ended, it is {state}\n`claude --resume {id}` goes on with it");
+    let state = if session.ulw.paused.is_some() {
+        "paused"
+    } else {
+        "on"
+    };
+    let not_ended = || {
+        format!(
+            "[omo] NOT PROVED: the run has not ended, it is {state}\n`claude --resume {id}` goes on with it"
+        )
+    };
     let text = said.unwrap_or_else(not_ended);
     let mut out = anstream::stdout().lock();
     if as_json {
@@ -37,7 +48,11 @@ pub(super) fn print_last(env: &ProcessEnv, session: Option<&str>, as_json: bool)
             "changed": changed,
             "checks": session.checks,
         });
-        writeln!(out, "{}", serde_json::to_string_pretty(&report).unwrap_or_default())?;
+        writeln!(
+            out,
+            "{}",
+            serde_json::to_string_pretty(&report).unwrap_or_default()
+        )?;
     } else {
         writeln!(out, "{text}\nsession: {id}")?;
     }
@@ -50,5 +65,8 @@ pub(super) fn print_last(env: &ProcessEnv, session: Option<&str>, as_json: bool)
     if is_proved {
         return Ok(());
     }
-    Err(CommandError::not_green("the last run has not proved its work", "`omo report --last` shows all that was found"))
+    Err(CommandError::not_green(
+        "the last run has not proved its work",
+        "`omo report --last` shows all that was found",
+    ))
 }

@@ -14,7 +14,11 @@ use crate::exit_kind::ExitKind;
 use crate::output::check_progress::TaskCheckProgress;
 use crate::output::table::{self, Cell};
 
-pub(crate) fn verify_task(env: &ProcessEnv, id: &str, run: Option<&str>) -> Result<(), CommandError> {
+pub(crate) fn verify_task(
+    env: &ProcessEnv,
+    id: &str,
+    run: Option<&str>,
+) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(run, EndedRuns::Included)?;
     let engine = context.engine(&run, &state)?;
@@ -29,16 +33,29 @@ pub(crate) fn verify_task(env: &ProcessEnv, id: &str, run: Option<&str>) -> Resu
         ));
     }
     let rows = outcomes.iter().map(|(check, outcome)| {
-        let colour = if outcome.is_green() { AnsiColor::Green } else { AnsiColor::Red };
+        let colour = if outcome.is_green() {
+            AnsiColor::Green
+        } else {
+            AnsiColor::Red
+        };
         [
             Cell::new(outcome.verdict.word(), colour.on_default().bold()),
-            Cell::plain(format!("{:.1} s", std::time::Duration::from_millis(outcome.took_millis).as_secs_f64())),
+            Cell::plain(format!(
+                "{:.1} s",
+                std::time::Duration::from_millis(outcome.took_millis).as_secs_f64()
+            )),
             Cell::plain(sanitize(&outcome.detail, 100)),
             Cell::plain(typed_form(&check.command)),
         ]
     });
-    table::write_table(&mut out, ["verdict", "time", "detail", "command"], rows.collect())?;
-    let Some((_, red)) = outcomes.iter().find(|(_, outcome)| !outcome.is_green()) else { return Ok(()) };
+    table::write_table(
+        &mut out,
+        ["verdict", "time", "detail", "command"],
+        rows.collect(),
+    )?;
+    let Some((_, red)) = outcomes.iter().find(|(_, outcome)| !outcome.is_green()) else {
+        return Ok(());
+    };
     for line in red.quoted_output() {
         writeln!(out, "  {line}")?;
     }

@@ -36,7 +36,9 @@ pub(super) struct CancelOptions {
 
 /// Show what a worker has said
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  omo worker logs omo-r1-2\n\nThe exit status is 3 where there is no such job.")]
+#[command(
+    after_help = "Example:\n  omo worker logs omo-r1-2\n\nThe exit status is 3 where there is no such job."
+)]
 pub(super) struct LogsOptions {
     /// Its name
     job: String,
@@ -48,7 +50,10 @@ pub(super) struct LogsOptions {
 pub(super) fn list(options: &ListOptions) -> Result<(), CommandError> {
     let jobs = WorkerJobs::open(&scratch(options.scratch.as_deref()))?;
     let state = |is_running| if is_running { "running" } else { "ended" };
-    let lines = jobs.list()?.into_iter().map(|(name, is_running)| format!("{} {}\n", name.as_str(), state(is_running)));
+    let lines = jobs
+        .list()?
+        .into_iter()
+        .map(|(name, is_running)| format!("{} {}\n", name.as_str(), state(is_running)));
     output::print_log(&lines.collect::<String>())
 }
 

@@ -31,7 +31,10 @@ pub(super) fn run(options: &StartOptions) -> Result<(), CommandError> {
     let job = &options.job;
     job.check()?;
     let Some(name) = &job.name else {
-        return Err(CommandError::usage("a job that is started needs a name", "`--name JOB`"));
+        return Err(CommandError::usage(
+            "a job that is started needs a name",
+            "`--name JOB`",
+        ));
     };
     let name = JobName::parse(name)?;
     let place = std::path::absolute(scratch(job.scratch.as_deref()))?;
@@ -44,8 +47,15 @@ pub(super) fn run(options: &StartOptions) -> Result<(), CommandError> {
     let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     detached::start_detached(&arguments(job, &place), &folder, log).map_err(|error| {
         let said = jobs.take_complaints(&name);
-        let said = if said.is_empty() { String::new() } else { format!(": {said}") };
-        CommandError::io(format!("the worker could not be started: {error}{said}"), "try it without `start`")
+        let said = if said.is_empty() {
+            String::new()
+        } else {
+            format!(": {said}")
+        };
+        CommandError::io(
+            format!("the worker could not be started: {error}{said}"),
+            "try it without `start`",
+        )
     })?;
     output::print_block(&format!("started {}", name.as_str()))
 }
@@ -62,8 +72,12 @@ fn arguments(job: &JobOptions, place: &std::path::Path) -> Vec<OsString> {
     add("branch", job.branch.clone().into());
     add("brief", job.brief.clone().into());
     add("scratch", place.as_os_str().to_owned());
-    job.time_limit.into_iter().for_each(|limit| add("time-limit", limit.to_string().into()));
-    job.client.iter().for_each(|client| add("client", client.clone().into_os_string()));
+    job.time_limit
+        .into_iter()
+        .for_each(|limit| add("time-limit", limit.to_string().into()));
+    job.client
+        .iter()
+        .for_each(|client| add("client", client.clone().into_os_string()));
     job.name.iter().for_each(|name| add("name", name.into()));
     arguments
 }

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
+};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::{flag, low_level};
 
@@ -32,14 +34,18 @@ impl KeyMode {
             return Ok(Self { before: None });
         }
         let before = tcgetattr(stdin.as_fd())?;
-        let mode = Self { before: Some(before) };
+        let mode = Self {
+            before: Some(before),
+        };
         mode.repeat()?;
         Ok(mode)
     }
 
     /// Enters the mode again, after another program had the terminal.
     pub(crate) fn repeat(&self) -> io::Result<()> {
-        let Some(before) = &self.before else { return Ok(()) };
+        let Some(before) = &self.before else {
+            return Ok(());
+        };
         let mut mode = before.clone();
         mode.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
         mode.special_codes[SpecialCodeIndex::VMIN] = 1;
@@ -74,9 +80,17 @@ pub(crate) struct TerminalSignals {
 
 impl TerminalSignals {
     pub(crate) fn hear() -> io::Result<Self> {
-        let heard = Self { ending: Arc::default(), stop: Arc::default(), go_on: Arc::default() };
+        let heard = Self {
+            ending: Arc::default(),
+            stop: Arc::default(),
+            go_on: Arc::default(),
+        };
         for signal in ENDING {
-            flag::register_usize(signal, Arc::clone(&heard.ending), usize::try_from(signal).unwrap_or_default())?;
+            flag::register_usize(
+                signal,
+                Arc::clone(&heard.ending),
+                usize::try_from(signal).unwrap_or_default(),
+            )?;
         }
         flag::register(SIGTSTP, Arc::clone(&heard.stop))?;
         flag::register(SIGCONT, Arc::clone(&heard.go_on))?;
@@ -118,7 +132,11 @@ impl TerminalSignals {
 pub(crate) fn wait_for_key(patience: Duration) -> KeyInput {
     let stdin = io::stdin();
     let fd = stdin.as_fd();
-    let mut fds: Vec<PollFd<'_>> = stdin.is_terminal().then(|| PollFd::new(&fd, PollFlags::IN)).into_iter().collect();
+    let mut fds: Vec<PollFd<'_>> = stdin
+        .is_terminal()
+        .then(|| PollFd::new(&fd, PollFlags::IN))
+        .into_iter()
+        .collect();
     let until = Timespec::try_from(patience).ok();
     match poll(&mut fds, until.as_ref()) {
         Ok(1..) => {}

@@ -10,7 +10,11 @@ pub(crate) const CAN_READ_KEYS: bool = false;
 #[derive(Clone)]
 pub(crate) struct KeyMode;
 
-#[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "on other systems there is something to do")]
+#[expect(
+    clippy::unused_self,
+    clippy::unnecessary_wraps,
+    reason = "on other systems there is something to do"
+)]
 impl KeyMode {
     pub(crate) fn enter() -> io::Result<Self> {
         Ok(Self)
@@ -26,7 +30,11 @@ impl KeyMode {
 /// No signals here; a request to end ends the program.
 pub(crate) struct TerminalSignals;
 
-#[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "on other systems there is something to do")]
+#[expect(
+    clippy::unused_self,
+    clippy::unnecessary_wraps,
+    reason = "on other systems there is something to do"
+)]
 impl TerminalSignals {
     pub(crate) fn hear() -> io::Result<Self> {
         Ok(Self)

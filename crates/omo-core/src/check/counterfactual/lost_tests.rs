@@ -44,9 +44,14 @@ impl NamedTests {
 impl LostTests {
     /// `true` where `count` exceeds `names`.
     pub fn names_some_alone(&self) -> bool {
-        [&self.gone, &self.skipped, &self.failing_not_run, &self.changed]
-            .iter()
-            .any(|tests| tests.count > tests.names.len())
+        [
+            &self.gone,
+            &self.skipped,
+            &self.failing_not_run,
+            &self.changed,
+        ]
+        .iter()
+        .any(|tests| tests.count > tests.names.len())
     }
 
     /// Compares the tests of a check at the start of the run with those of now. Names that a runner keeps to itself are
@@ -58,10 +63,14 @@ impl LostTests {
         let mut renamed = RenamedTests::of(started, now);
         for (name, outcome) in started.iter() {
             let is_fewer = now.times(name) < started.times(name);
-            let outcome_now = now.outcome(name).filter(|outcome| !is_fewer || *outcome != TestOutcome::Passed);
+            let outcome_now = now
+                .outcome(name)
+                .filter(|outcome| !is_fewer || *outcome != TestOutcome::Passed);
             let outcome_now = outcome_now.or_else(|| renamed.take(name, outcome));
             let names = match (outcome, outcome_now) {
-                (TestOutcome::Passed | TestOutcome::Failed, Some(TestOutcome::Skipped)) => &mut lost.skipped,
+                (TestOutcome::Passed | TestOutcome::Failed, Some(TestOutcome::Skipped)) => {
+                    &mut lost.skipped
+                }
                 (TestOutcome::Passed, None) if names_passed => &mut lost.gone,
                 (TestOutcome::Failed, None) if names_all => &mut lost.failing_not_run,
                 _ => continue,
@@ -78,7 +87,8 @@ impl LostTests {
         started: &TestReport,
         pass_without_change: impl Iterator<Item = &'a str>,
     ) -> Self {
-        let failed = pass_without_change.filter(|name| started.outcome(name) == Some(TestOutcome::Failed));
+        let failed =
+            pass_without_change.filter(|name| started.outcome(name) == Some(TestOutcome::Failed));
         failed.for_each(|name| self.changed.add(name));
         self
     }
@@ -88,12 +98,25 @@ impl LostTests {
         let lists = [
             (&self.gone, "gone"),
             (&self.skipped, "skipped now"),
-            (&self.failing_not_run, "failing at the start and not run now"),
-            (&self.changed, "failing at the start and passing by a change of the tests alone"),
+            (
+                &self.failing_not_run,
+                "failing at the start and not run now",
+            ),
+            (
+                &self.changed,
+                "failing at the start and passing by a change of the tests alone",
+            ),
         ];
-        lists.into_iter().filter(|(tests, _)| tests.count > 0).map(|(tests, word)| {
-            format!("{} {word}: {}", pluralize(tests.count, "test"), list_names(&tests.names, tests.count))
-        })
+        lists
+            .into_iter()
+            .filter(|(tests, _)| tests.count > 0)
+            .map(|(tests, word)| {
+                format!(
+                    "{} {word}: {}",
+                    pluralize(tests.count, "test"),
+                    list_names(&tests.names, tests.count)
+                )
+            })
     }
 }
 
@@ -109,16 +132,31 @@ fn are_names_whole(started: &TestReport, now: &TestReport) -> bool {
 /// Compares the numbers of tests, where their names say nothing.
 pub fn compare_counts(started: &TestReport, now: &TestReport) -> Option<String> {
     match (started.counts, now.counts) {
-        (Some(first), None) => Some(format!("{first} at the start, and how many tests run now is not known")),
+        (Some(first), None) => Some(format!(
+            "{first} at the start, and how many tests run now is not known"
+        )),
         (Some(first), Some(last)) if last.run < first.run && !are_names_whole(started, now) => {
-            Some(format!("{} ran at the start, {} now", pluralize_count(first.run), last.run))
+            Some(format!(
+                "{} ran at the start, {} now",
+                pluralize_count(first.run),
+                last.run
+            ))
         }
-        (Some(first), Some(last)) if last.skipped > first.skipped && !are_names_whole(started, now) => {
-            Some(format!("{} skipped at the start, {} now", pluralize_count(first.skipped), last.skipped))
+        (Some(first), Some(last))
+            if last.skipped > first.skipped && !are_names_whole(started, now) =>
+        {
+            Some(format!(
+                "{} skipped at the start, {} now",
+                pluralize_count(first.skipped),
+                last.skipped
+            ))
         }
         (_, Some(last)) if now.count_surplus() > started.count_surplus() => {
             let ran = last.run.saturating_add(last.skipped);
-            Some(format!("{} named, and {ran} counted", pluralize_count(ran.saturating_add(now.count_surplus()))))
+            Some(format!(
+                "{} named, and {ran} counted",
+                pluralize_count(ran.saturating_add(now.count_surplus()))
+            ))
         }
         _ => None,
     }
@@ -136,7 +174,10 @@ pub fn compare_places(here: TestCounts, copy: &TestReport, started: &TestReport)
     let differs = !is_other_unit && (here.skipped != counts.skipped || all(here) != all(counts));
     (differs && !is_known).then(|| {
         let (run, skipped) = (pluralize_count(here.run), here.skipped);
-        format!("{run} run and {skipped} skipped here, {} and {} in a private copy", counts.run, counts.skipped)
+        format!(
+            "{run} run and {skipped} skipped here, {} and {} in a private copy",
+            counts.run, counts.skipped
+        )
     })
 }
 
@@ -160,28 +201,63 @@ mod tests {
         let lost = LostTests::compare(&started, &report("1..2\nok 1 - a\nok 2 - c # skip\n"));
         assert_eq!(
             lost.lines().collect::<Vec<_>>(),
-            ["1 test gone: d", "1 test skipped now: c", "1 test failing at the start and not run now: b"]
+            [
+                "1 test gone: d",
+                "1 test skipped now: c",
+                "1 test failing at the start and not run now: b"
+            ]
         );
         assert_eq!(
-            LostTests::compare(&started, &report("1..4\nok 1 - a\nok 2 - b\nok 3 - c\nok 4 - d\n")),
+            LostTests::compare(
+                &started,
+                &report("1..4\nok 1 - a\nok 2 - b\nok 3 - c\nok 4 - d\n")
+            ),
             LostTests::default()
         );
         let printed = report(
-            "1..4\nok 1 - a\nnot ok 2 - b\nok 3 - c\nmuch: ok 4 - d\nok 4 - d\n".replace("ok 4 - d\n", "").as_str(),
+            "1..4\nok 1 - a\nnot ok 2 - b\nok 3 - c\nmuch: ok 4 - d\nok 4 - d\n"
+                .replace("ok 4 - d\n", "")
+                .as_str(),
         );
-        assert_eq!(LostTests::compare(&started, &printed).gone.count, 0, "a name that is not read is not gone");
-        let twins = report("1..3\nok 1 - a\nok 2 - a\nok 3 - b\n");
-        let lost_of = |now: &str| LostTests::compare(&twins, &report(now)).lines().collect::<Vec<_>>();
-        assert_eq!(lost_of("1..3\nok 1 - a\nok 2 - b\nok 3 - c\n"), ["1 test gone: a"]);
-        assert_eq!(lost_of("1..4\nok 1 - a\nok 2 - a\nok 3 - b\nok 4 - c\n"), [""; 0]);
-        let printed = report("collected\ntest_a.py::a PASSED\ntest_a.py::b PASSED\n== 1 passed in 0.01s ==\n");
         assert_eq!(
-            compare_counts(&report("test_a.py::a PASSED\n== 1 passed in 0.01s ==\n"), &printed).as_deref(),
+            LostTests::compare(&started, &printed).gone.count,
+            0,
+            "a name that is not read is not gone"
+        );
+        let twins = report("1..3\nok 1 - a\nok 2 - a\nok 3 - b\n");
+        let lost_of = |now: &str| {
+            LostTests::compare(&twins, &report(now))
+                .lines()
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            lost_of("1..3\nok 1 - a\nok 2 - b\nok 3 - c\n"),
+            ["1 test gone: a"]
+        );
+        assert_eq!(
+            lost_of("1..4\nok 1 - a\nok 2 - a\nok 3 - b\nok 4 - c\n"),
+            [""; 0]
+        );
+        let printed = report(
+            "collected\ntest_a.py::a PASSED\ntest_a.py::b PASSED\n== 1 passed in 0.01s ==\n",
+        );
+        assert_eq!(
+            compare_counts(
+                &report("test_a.py::a PASSED\n== 1 passed in 0.01s ==\n"),
+                &printed
+            )
+            .as_deref(),
             Some("2 tests named, and 1 counted")
         );
         let quiet = |count: u64| report(&format!("{count} passed in 0.01s\n"));
-        assert_eq!(LostTests::compare(&started, &quiet(3)), LostTests::default());
-        assert_eq!(compare_counts(&quiet(4), &quiet(3)).as_deref(), Some("4 tests ran at the start, 3 now"));
+        assert_eq!(
+            LostTests::compare(&started, &quiet(3)),
+            LostTests::default()
+        );
+        assert_eq!(
+            compare_counts(&quiet(4), &quiet(3)).as_deref(),
+            Some("4 tests ran at the start, 3 now")
+        );
         assert_eq!(compare_counts(&quiet(3), &quiet(4)), None);
         assert!(compare_counts(&quiet(4), &report("all good\n")).is_some());
     }
@@ -193,7 +269,11 @@ mod tests {
             reader.read(format!("== {run} passed, {skipped} skipped in 0.01s ==\n").as_bytes());
             reader.report()
         };
-        let counts = |run, skipped| TestCounts { run, failed: 0, skipped };
+        let counts = |run, skipped| TestCounts {
+            run,
+            failed: 0,
+            skipped,
+        };
         let compare = |here, copy, started| compare_places(here, &copy, &started);
         assert_eq!(compare(counts(3, 0), report(3, 0), report(2, 0)), None);
         assert_eq!(compare(counts(3, 0), report(2, 1), report(2, 1)), None);
@@ -204,6 +284,10 @@ mod tests {
         );
         let mut go = TestOutputReader::default();
         go.read(b"=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n--- PASS: TestB (0.00s)\nPASS\nok  \tp\t0.01s\n");
-        assert_eq!(compare(counts(1, 0), go.report(), TestReport::default()), None, "a quiet Go counts packages");
+        assert_eq!(
+            compare(counts(1, 0), go.report(), TestReport::default()),
+            None,
+            "a quiet Go counts packages"
+        );
     }
 }

@@ -12,15 +12,31 @@ fn seen(status: i32) -> ObservedResult {
 }
 
 fn expecting(exit: ExpectedExit) -> ExpectedResult {
-    ExpectedResult { exit, stdout_has: None }
+    ExpectedResult {
+        exit,
+        stdout_has: None,
+    }
 }
 
 fn counting(status: i32, run: u64, failed: u64) -> ObservedResult {
-    ObservedResult { counts: Some(TestCounts { run, failed, skipped: 0 }), ..seen(status) }
+    ObservedResult {
+        counts: Some(TestCounts {
+            run,
+            failed,
+            skipped: 0,
+        }),
+        ..seen(status)
+    }
 }
 
 fn complaining(status: i32, complaint: ShellComplaint) -> ObservedResult {
-    ObservedResult { heard: HeardOutput { complaint: Some(complaint), ..HeardOutput::default() }, ..seen(status) }
+    ObservedResult {
+        heard: HeardOutput {
+            complaint: Some(complaint),
+            ..HeardOutput::default()
+        },
+        ..seen(status)
+    }
 }
 
 fn missing(status: i32, command: &str) -> ObservedResult {
@@ -31,7 +47,9 @@ fn missing(status: i32, command: &str) -> ObservedResult {
 fn an_end_is_worth_what_was_expected_of_it() {
     use ExpectedExit::{Exactly, NonZero, Zero};
     use TaskCheckVerdict::{Environment, Green, NothingRan, Red, TimedOut};
-    let without = |command: &str| Environment { command: Some(command.to_owned()) };
+    let without = |command: &str| Environment {
+        command: Some(command.to_owned()),
+    };
     let ended = |end| ObservedResult { end, ..seen(0) };
     for (exit, seen, expected) in [
         (Zero, seen(0), Green),
@@ -40,14 +58,22 @@ fn an_end_is_worth_what_was_expected_of_it() {
         (Zero, counting(0, 3, 1), Red),
         (Zero, counting(0, 3, 0), Green),
         (Zero, missing(127, "gcc"), without("gcc")),
-        (Zero, complaining(126, ShellComplaint::NotRun("./x".to_owned())), without("./x")),
+        (
+            Zero,
+            complaining(126, ShellComplaint::NotRun("./x".to_owned())),
+            without("./x"),
+        ),
         // A program that ends so is not a missing one.
         (Zero, seen(127), Red),
         (Zero, missing(1, "gcc"), Red),
         (Zero, missing(0, "gcc"), Green),
         (Zero, ended(CheckEnd::Killed(9)), Red),
         (Zero, ended(CheckEnd::TimedOut(600)), TimedOut),
-        (Zero, ended(CheckEnd::NotStarted("no shell".to_owned())), Environment { command: None }),
+        (
+            Zero,
+            ended(CheckEnd::NotStarted("no shell".to_owned())),
+            Environment { command: None },
+        ),
         (NonZero, seen(1), Green),
         (NonZero, seen(101), Green),
         (NonZero, seen(255), Green),
@@ -63,11 +89,19 @@ fn an_end_is_worth_what_was_expected_of_it() {
         (NonZero, seen(137), Red),
         (NonZero, missing(127, "pytest"), without("pytest")),
         (NonZero, missing(1, "pytest"), without("pytest")),
-        (NonZero, complaining(1, ShellComplaint::NotRun("cd".to_owned())), Green),
+        (
+            NonZero,
+            complaining(1, ShellComplaint::NotRun("cd".to_owned())),
+            Green,
+        ),
         (NonZero, complaining(2, ShellComplaint::Syntax), Red),
         (NonZero, ended(CheckEnd::Killed(6)), Red),
         (NonZero, ended(CheckEnd::TimedOut(600)), TimedOut),
-        (NonZero, ended(CheckEnd::NotStarted("no shell".to_owned())), Environment { command: None }),
+        (
+            NonZero,
+            ended(CheckEnd::NotStarted("no shell".to_owned())),
+            Environment { command: None },
+        ),
         (Exactly(3), seen(3), Green),
         (Exactly(3), seen(1), Red),
         (Exactly(3), seen(0), Red),
@@ -76,7 +110,11 @@ fn an_end_is_worth_what_was_expected_of_it() {
         (Exactly(0), counting(0, 0, 0), NothingRan),
         (Exactly(0), seen(0), Green),
     ] {
-        assert_eq!(judge_task_check(&expecting(exit), &seen).0, expected, "{exit:?} {seen:?}");
+        assert_eq!(
+            judge_task_check(&expecting(exit), &seen).0,
+            expected,
+            "{exit:?} {seen:?}"
+        );
     }
 }
 
@@ -84,15 +122,30 @@ fn an_end_is_worth_what_was_expected_of_it() {
 fn the_expected_text_is_needed_beside_the_expected_end_and_never_instead_of_it() {
     use ExpectedExit::{Exactly, NonZero, Zero};
     for (exit, status) in [(Zero, 0), (NonZero, 1), (Exactly(4), 4)] {
-        let expect = ExpectedResult { exit, stdout_has: Some("3 passed".to_owned()) };
+        let expect = ExpectedResult {
+            exit,
+            stdout_has: Some("3 passed".to_owned()),
+        };
         let with = |has_text, status| {
-            let heard = HeardOutput { has_text, ..HeardOutput::default() };
-            judge_task_check(&expect, &ObservedResult { heard, ..seen(status) })
+            let heard = HeardOutput {
+                has_text,
+                ..HeardOutput::default()
+            };
+            judge_task_check(
+                &expect,
+                &ObservedResult {
+                    heard,
+                    ..seen(status)
+                },
+            )
         };
         assert_eq!(with(true, status).0, TaskCheckVerdict::Green, "{exit:?}");
         let (verdict, words) = with(false, status);
         assert_eq!(verdict, TaskCheckVerdict::Red, "{exit:?}");
-        assert!(words.ends_with(", but its output does not have `3 passed`"), "{words}");
+        assert!(
+            words.ends_with(", but its output does not have `3 passed`"),
+            "{words}"
+        );
         let other = with(true, i32::from(status == 0));
         assert_eq!(other.0, TaskCheckVerdict::Red, "{exit:?}");
     }
@@ -101,12 +154,36 @@ fn the_expected_text_is_needed_beside_the_expected_end_and_never_instead_of_it()
 #[test]
 fn the_words_say_why() {
     for (exit, seen, expected) in [
-        (ExpectedExit::NonZero, seen(0), "exit status 0: the tests pass before the implementation"),
-        (ExpectedExit::NonZero, seen(2), "exit status 2, as expected before the implementation"),
-        (ExpectedExit::NonZero, seen(139), "exit status 139: ended by signal 11"),
-        (ExpectedExit::Exactly(3), seen(1), "exit status 1, expected 3"),
-        (ExpectedExit::Zero, seen(0), "exit status 0, no count of tests"),
-        (ExpectedExit::Zero, missing(127, "gcc"), "exit status 127: `gcc` could not be run"),
+        (
+            ExpectedExit::NonZero,
+            seen(0),
+            "exit status 0: the tests pass before the implementation",
+        ),
+        (
+            ExpectedExit::NonZero,
+            seen(2),
+            "exit status 2, as expected before the implementation",
+        ),
+        (
+            ExpectedExit::NonZero,
+            seen(139),
+            "exit status 139: ended by signal 11",
+        ),
+        (
+            ExpectedExit::Exactly(3),
+            seen(1),
+            "exit status 1, expected 3",
+        ),
+        (
+            ExpectedExit::Zero,
+            seen(0),
+            "exit status 0, no count of tests",
+        ),
+        (
+            ExpectedExit::Zero,
+            missing(127, "gcc"),
+            "exit status 127: `gcc` could not be run",
+        ),
         (
             ExpectedExit::Zero,
             complaining(2, ShellComplaint::Syntax),
@@ -114,7 +191,10 @@ fn the_words_say_why() {
         ),
         (
             ExpectedExit::Zero,
-            ObservedResult { pipefail_matters: true, ..seen(141) },
+            ObservedResult {
+                pipefail_matters: true,
+                ..seen(141)
+            },
             "exit status 141: what stands before a pipe was ended because what follows did not read all of it",
         ),
         (ExpectedExit::Zero, seen(141), "exit status 141"),
@@ -127,17 +207,46 @@ fn the_words_say_why() {
 fn what_cannot_be_run_is_refused() {
     let check = TaskCheck::new("true");
     assert_eq!(check.invalid_reason(), None);
-    assert_eq!(TaskCheck { cwd: Some("web/app".to_owned()), ..check.clone() }.invalid_reason(), None);
+    assert_eq!(
+        TaskCheck {
+            cwd: Some("web/app".to_owned()),
+            ..check.clone()
+        }
+        .invalid_reason(),
+        None
+    );
     for (bad, part) in [
         (TaskCheck::new(" \n"), "no command"),
         (TaskCheck::new("a\0b"), "NUL"),
-        (TaskCheck { cwd: Some("../x".to_owned()), ..check.clone() }, "`../x` is no folder below"),
-        (TaskCheck { cwd: Some("/etc".to_owned()), ..check.clone() }, "`/etc` is no folder below"),
+        (
+            TaskCheck {
+                cwd: Some("../x".to_owned()),
+                ..check.clone()
+            },
+            "`../x` is no folder below",
+        ),
+        (
+            TaskCheck {
+                cwd: Some("/etc".to_owned()),
+                ..check.clone()
+            },
+            "`/etc` is no folder below",
+        ),
     ] {
-        assert!(bad.invalid_reason().is_some_and(|why| why.contains(part)), "{bad:?}");
+        assert!(
+            bad.invalid_reason().is_some_and(|why| why.contains(part)),
+            "{bad:?}"
+        );
     }
     for (given, expected) in [(0, 1), (60, 60), (u32::MAX, MAX_TIMEOUT_SECONDS)] {
-        assert_eq!(TaskCheck { timeout_seconds: given, ..check.clone() }.effective_timeout(), expected);
+        assert_eq!(
+            TaskCheck {
+                timeout_seconds: given,
+                ..check.clone()
+            }
+            .effective_timeout(),
+            expected
+        );
     }
 }
 
@@ -146,7 +255,10 @@ fn what_is_kept_is_read_again_and_what_is_missing_has_a_meaning() {
     let check: TaskCheck = serde_json::from_str(r#"{"command":"cargo test","unknown":1}"#).unwrap();
     assert_eq!(check, TaskCheck::new("cargo test"));
     let check = TaskCheck {
-        expect: ExpectedResult { exit: ExpectedExit::Exactly(3), stdout_has: Some("x".to_owned()) },
+        expect: ExpectedResult {
+            exit: ExpectedExit::Exactly(3),
+            stdout_has: Some("x".to_owned()),
+        },
         cwd: Some("web".to_owned()),
         ..check
     };
@@ -160,6 +272,11 @@ fn what_is_kept_is_read_again_and_what_is_missing_has_a_meaning() {
         r#"{"verdict":{"environment":{"command":"gcc"}},"detail":"exit status 127","tookMillis":4}"#,
     )
     .unwrap();
-    assert_eq!(outcome.verdict, TaskCheckVerdict::Environment { command: Some("gcc".to_owned()) });
+    assert_eq!(
+        outcome.verdict,
+        TaskCheckVerdict::Environment {
+            command: Some("gcc".to_owned())
+        }
+    );
     assert!(!outcome.is_green());
 }

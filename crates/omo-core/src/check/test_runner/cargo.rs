@@ -63,7 +63,10 @@ impl Cargo {
 
     pub(super) fn counts(&self) -> Option<TestCounts> {
         let open = self.running.and_then(unended);
-        [self.total, self.nextest, open].into_iter().flatten().reduce(TestCounts::plus)
+        [self.total, self.nextest, open]
+            .into_iter()
+            .flatten()
+            .reduce(TestCounts::plus)
     }
 
     /// Tests that were announced and never came to an end, a program that left early say, failed.
@@ -75,19 +78,28 @@ impl Cargo {
 }
 
 fn unended(announced: u64) -> Option<TestCounts> {
-    (announced > 0).then_some(TestCounts { run: announced, failed: announced, skipped: 0 })
+    (announced > 0).then_some(TestCounts {
+        run: announced,
+        failed: announced,
+        skipped: 0,
+    })
 }
 
 /// `3 tests, 0 benchmarks`: they were listed, and not run.
 fn is_list(line: &str) -> bool {
     let mut words = line.split(' ');
-    words.next().is_some_and(|number| number.parse::<u64>().is_ok()) && matches!(words.next(), Some("test," | "tests,"))
+    words
+        .next()
+        .is_some_and(|number| number.parse::<u64>().is_ok())
+        && matches!(words.next(), Some("test," | "tests,"))
 }
 
 /// `running 3 tests`
 fn running(line: &str) -> Option<u64> {
     let (number, word) = line.strip_prefix("running ")?.split_once(' ')?;
-    matches!(word, "test" | "tests").then(|| number.parse().ok()).flatten()
+    matches!(word, "test" | "tests")
+        .then(|| number.parse().ok())
+        .flatten()
 }
 
 /// `test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 2 filtered out; finished in 0.00s`
@@ -115,10 +127,15 @@ fn nextest(line: &str) -> Option<TestCounts> {
     let (_, rest) = line.strip_prefix("Summary [")?.split_once(']')?;
     let (run, list) = rest.split_once(" run:")?;
     let run = run.trim().split([' ', '/']).next()?.parse().ok()?;
-    let mut counts = TestCounts { run, ..TestCounts::default() };
+    let mut counts = TestCounts {
+        run,
+        ..TestCounts::default()
+    };
     for (number, word) in parse_numbered_words(list, ",").flatten() {
         match word.split(" (").next().unwrap_or(word) {
-            "failed" | "timed out" | "exec failed" => counts.failed = counts.failed.saturating_add(number),
+            "failed" | "timed out" | "exec failed" => {
+                counts.failed = counts.failed.saturating_add(number)
+            }
             "skipped" => counts.skipped = number,
             _ => {}
         }
@@ -132,10 +149,17 @@ fn running_program(line: &str) -> Option<String> {
     if let Some(name) = line.strip_prefix("Doc-tests ") {
         return Some(format!("{name} doc"));
     }
-    let (_, program) = line.strip_prefix("Running ")?.strip_suffix(')')?.rsplit_once('(')?;
+    let (_, program) = line
+        .strip_prefix("Running ")?
+        .strip_suffix(')')?
+        .rsplit_once('(')?;
     let file = program.rsplit(['/', '\\']).next().unwrap_or(program);
     let file = file.strip_suffix(".exe").unwrap_or(file);
-    Some(file.rsplit_once('-').map_or(file, |(name, _)| name).to_owned())
+    Some(
+        file.rsplit_once('-')
+            .map_or(file, |(name, _)| name)
+            .to_owned(),
+    )
 }
 
 /// `test parser::reads ... ok`, `test x - should panic ... FAILED`, `test src/lib.rs - f (line 3) ... ignored, why`.
@@ -149,8 +173,15 @@ fn libtest_line(line: &str) -> Option<(String, TestOutcome)> {
     };
     // The place of a documentation test does not identify it: it moves with the code above it.
     let name = name.trim_end_matches(" - should panic");
-    let is_at_line = |(_, line): &(&str, &str)| line.split(')').next().is_some_and(|it| it.parse::<u32>().is_ok());
-    let name = name.rsplit_once(" (line ").filter(is_at_line).map_or(name, |(name, _)| name);
+    let is_at_line = |(_, line): &(&str, &str)| {
+        line.split(')')
+            .next()
+            .is_some_and(|it| it.parse::<u32>().is_ok())
+    };
+    let name = name
+        .rsplit_once(" (line ")
+        .filter(is_at_line)
+        .map_or(name, |(name, _)| name);
     Some((name.to_owned(), outcome))
 }
 
@@ -165,7 +196,10 @@ fn nextest_line(line: &str) -> Option<(String, TestOutcome)> {
     };
     let (_, name) = rest.split_once("] ")?;
     let name = name.trim_start();
-    let name = name.strip_prefix('(').and_then(|rest| Some(rest.split_once(") ")?.1)).unwrap_or(name);
+    let name = name
+        .strip_prefix('(')
+        .and_then(|rest| Some(rest.split_once(") ")?.1))
+        .unwrap_or(name);
     let (program, test) = name.trim().split_once(' ')?;
     (!test.contains(' ')).then(|| (format!("{program}::{test}"), outcome))
 }

@@ -39,7 +39,8 @@ impl Go {
             if is_announced {
                 self.count(word);
             }
-            let is_named = is_announced || (self.tests.is_none() && line.trim_start().starts_with("--- "));
+            let is_named =
+                is_announced || (self.tests.is_none() && line.trim_start().starts_with("--- "));
             if is_named && self.ended.len() < MAX_TESTS {
                 self.ended.push((name.to_owned(), outcome(word)));
             }
@@ -64,15 +65,27 @@ impl Go {
             "FAIL" => (1, 1, 0),
             _ => (0, 0, 1),
         };
-        super::add_counts(&mut self.tests, TestCounts { run, failed, skipped });
+        super::add_counts(
+            &mut self.tests,
+            TestCounts {
+                run,
+                failed,
+                skipped,
+            },
+        );
     }
 
     /// `{"Time":…,"Action":"pass","Package":"p","Test":"TestX","Elapsed":0}`
     fn json(&mut self, line: &str, report: &mut TestReport) {
         let is_go = line.contains("\"Package\":\"") || line.contains("\"ImportPath\":\"");
-        let Some((_, action)) = line.split_once("\"Action\":\"").filter(|_| is_go) else { return };
+        let Some((_, action)) = line.split_once("\"Action\":\"").filter(|_| is_go) else {
+            return;
+        };
         let action = action.split('"').next().unwrap_or_default();
-        let value_of = |key: &str| line.split_once(key).and_then(|(_, rest)| rest.split('"').next());
+        let value_of = |key: &str| {
+            line.split_once(key)
+                .and_then(|(_, rest)| rest.split('"').next())
+        };
         let word = match action {
             "start" | "run" => {
                 self.tests.get_or_insert_default();
@@ -106,8 +119,15 @@ fn package(line: &str) -> Option<TestCounts> {
     let is_empty = rest.contains("[no tests to run]") || rest.contains("[no test files]");
     match status.trim_end() {
         "ok" | "?" if is_empty => Some(TestCounts::default()),
-        "ok" => Some(TestCounts { run: 1, ..TestCounts::default() }),
-        "FAIL" => Some(TestCounts { run: 1, failed: 1, ..TestCounts::default() }),
+        "ok" => Some(TestCounts {
+            run: 1,
+            ..TestCounts::default()
+        }),
+        "FAIL" => Some(TestCounts {
+            run: 1,
+            failed: 1,
+            ..TestCounts::default()
+        }),
         _ => None,
     }
 }

@@ -26,7 +26,11 @@ impl JavaScript {
         let line = line.trim_start();
         let is_about_files = line.starts_with("Test Suites:") || line.starts_with("Test Files  ");
         let is_below_files = std::mem::replace(&mut self.is_below_files, is_about_files);
-        if let Some(counts) = jest(line).or_else(|| vitest(line)).filter(|_| is_below_files).or_else(|| none(line)) {
+        if let Some(counts) = jest(line)
+            .or_else(|| vitest(line))
+            .filter(|_| is_below_files)
+            .or_else(|| none(line))
+        {
             add_counts(&mut self.total, counts);
         } else if let Some(counts) = json(line) {
             add_counts(&mut self.json, counts);
@@ -55,7 +59,11 @@ impl JavaScript {
             self.jest_file = None;
             return;
         }
-        while self.suites.last().is_some_and(|(above, _)| *above >= indent) {
+        while self
+            .suites
+            .last()
+            .is_some_and(|(above, _)| *above >= indent)
+        {
             self.suites.pop();
         }
         let Some((name, outcome)) = jest_test(text) else {
@@ -103,7 +111,11 @@ fn listed(list: &str, separator: &str) -> Option<TestCounts> {
             "skipped" | "todo" | "pending" | "expected fail" => (0, 0, number),
             _ => (0, 0, 0),
         };
-        counts = counts.plus(TestCounts { run, failed, skipped });
+        counts = counts.plus(TestCounts {
+            run,
+            failed,
+            skipped,
+        });
     }
     Some(counts)
 }
@@ -121,12 +133,18 @@ fn json(line: &str) -> Option<TestCounts> {
     let number = |name: &str| {
         let (_, rest) = line.split_once(&format!("\"{name}\":"))?;
         let digits = rest.trim_start();
-        let end = digits.find(|char: char| !char.is_ascii_digit()).unwrap_or(digits.len());
+        let end = digits
+            .find(|char: char| !char.is_ascii_digit())
+            .unwrap_or(digits.len());
         digits.get(..end)?.parse::<u64>().ok()
     };
     let (passed, failed) = (number("numPassedTests")?, number("numFailedTests")?);
     let skipped = number("numPendingTests")?.saturating_add(number("numTodoTests").unwrap_or(0));
-    Some(TestCounts { run: passed.saturating_add(failed), failed, skipped })
+    Some(TestCounts {
+        run: passed.saturating_add(failed),
+        failed,
+        skipped,
+    })
 }
 
 /// `✓ a.test.ts > suite > name 3ms`, `× …`, `↓ …`, `FAIL  a.test.ts > suite > name`
@@ -140,7 +158,10 @@ fn vitest_line(text: &str) -> Option<(String, TestOutcome)> {
     };
     let rest = rest.trim_start();
     // With projects, the name of one stands before the file.
-    let rest = rest.strip_prefix('|').and_then(|rest| Some(rest.split_once("| ")?.1)).unwrap_or(rest);
+    let rest = rest
+        .strip_prefix('|')
+        .and_then(|rest| Some(rest.split_once("| ")?.1))
+        .unwrap_or(rest);
     let (file, _) = rest.split_once(" > ")?;
     is_test_file(file).then_some(())?;
     Some((without_time(rest).to_owned(), outcome))
@@ -151,8 +172,14 @@ fn without_time(text: &str) -> &str {
     let text = text.trim_end();
     let is_number = |text: &str| text.parse::<f64>().is_ok();
     if let Some((name, time)) = text.rsplit_once(" (") {
-        let number = time.strip_suffix(" ms)").or_else(|| time.strip_suffix(" s)"));
-        return if number.is_some_and(is_number) { name } else { text };
+        let number = time
+            .strip_suffix(" ms)")
+            .or_else(|| time.strip_suffix(" s)"));
+        return if number.is_some_and(is_number) {
+            name
+        } else {
+            text
+        };
     }
     text.rsplit_once(' ')
         .filter(|(_, time)| time.strip_suffix("ms").is_some_and(is_number))
@@ -160,7 +187,9 @@ fn without_time(text: &str) -> &str {
 }
 
 fn jest_file(line: &str) -> Option<&str> {
-    let file = line.strip_prefix("PASS ").or_else(|| line.strip_prefix("FAIL "))?;
+    let file = line
+        .strip_prefix("PASS ")
+        .or_else(|| line.strip_prefix("FAIL "))?;
     let file = without_time(file);
     is_test_file(file).then_some(file)
 }
@@ -173,13 +202,17 @@ fn jest_test(text: &str) -> Option<(&str, TestOutcome)> {
         "○" | "✎" => TestOutcome::Skipped,
         _ => return None,
     };
-    let rest = if outcome == TestOutcome::Skipped { rest.strip_prefix("skipped ").unwrap_or(rest) } else { rest };
+    let rest = if outcome == TestOutcome::Skipped {
+        rest.strip_prefix("skipped ").unwrap_or(rest)
+    } else {
+        rest
+    };
     Some((without_time(rest), outcome))
 }
 
 fn is_test_file(name: &str) -> bool {
     !name.contains(' ')
-        && name
-            .rsplit_once('.')
-            .is_some_and(|(_, ending)| ["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"].contains(&ending))
+        && name.rsplit_once('.').is_some_and(|(_, ending)| {
+            ["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"].contains(&ending)
+        })
 }

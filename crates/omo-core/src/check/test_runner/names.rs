@@ -10,11 +10,17 @@ fn report(output: &[u8]) -> TestReport {
 }
 
 fn read(output: &str) -> Vec<(String, TestOutcome)> {
-    report(output.as_bytes()).iter().map(|(name, outcome)| (name.to_owned(), outcome)).collect()
+    report(output.as_bytes())
+        .iter()
+        .map(|(name, outcome)| (name.to_owned(), outcome))
+        .collect()
 }
 
 fn expect(output: &str, expected: &[(&str, TestOutcome)]) {
-    let expected: Vec<(String, TestOutcome)> = expected.iter().map(|(name, it)| ((*name).to_owned(), *it)).collect();
+    let expected: Vec<(String, TestOutcome)> = expected
+        .iter()
+        .map(|(name, it)| ((*name).to_owned(), *it))
+        .collect();
     assert_eq!(read(output), expected, "{output}");
 }
 
@@ -56,7 +62,10 @@ fn tests_of_go_are_named_with_their_package() {
             ("example.org/b.TestAdd", Passed),
         ],
     );
-    expect("--- FAIL: TestSub (0.00s)\nFAIL\nFAIL\texample.org/a\t0.01s\n", &[("example.org/a.TestSub", Failed)]);
+    expect(
+        "--- FAIL: TestSub (0.00s)\nFAIL\nFAIL\texample.org/a\t0.01s\n",
+        &[("example.org/a.TestSub", Failed)],
+    );
     expect(
         "{\"Action\":\"pass\",\"Package\":\"example.org/a\",\"Test\":\"TestAdd\",\"Elapsed\":0}\n",
         &[("example.org/a.TestAdd", Passed)],
@@ -83,7 +92,10 @@ fn tests_of_pytest_are_named_and_files_that_cannot_be_imported_are_none() {
 #[test]
 fn tests_of_unittest_have_one_name_in_each_version() {
     for class in ["tests.test_a.Cart.test_add", "tests.test_a.Cart"] {
-        expect(&format!("test_add ({class}) ... ok\n"), &[("tests.test_a.Cart.test_add", Passed)]);
+        expect(
+            &format!("test_add ({class}) ... ok\n"),
+            &[("tests.test_a.Cart.test_add", Passed)],
+        );
     }
     expect(
         "test_a (t.C.test_a)\nAdds two. ... ok\ntest_b (t.C.test_b) ... skipped 'no'\n\
@@ -107,7 +119,12 @@ fn tests_of_node_are_named_with_their_suites_in_both_forms() {
         "▶ cart\n  ✔ adds (0.5ms)\n  ▶ removal\n    ✖ removes (0.6ms)\n  ✖ removal (1ms)\n✖ cart (2ms)\n\
          ✔ alone (0.1ms)\n﹣ later (0.1ms) # SKIP\n✔ test/empty.test.js (20ms)\nℹ tests 4\n\
          ✖ failing tests:\n\n✖ removes (0.6ms)\n",
-        &[("alone", Passed), ("cart > adds", Passed), ("cart > removal > removes", Failed), ("later", Skipped)],
+        &[
+            ("alone", Passed),
+            ("cart > adds", Passed),
+            ("cart > removal > removes", Failed),
+            ("later", Skipped),
+        ],
     );
     expect(
         "TAP version 13\n# Subtest: adds\nok 1 - adds\n  ---\n# Subtest: removes\nnot ok 2 - removes\n\
@@ -147,10 +164,25 @@ fn tests_of_vitest_and_jest_are_named_with_their_files() {
 #[test]
 fn tests_of_tap_are_named_and_counted_by_their_plan() {
     let output = "1..5\nok 1 - adds\nnot ok 2 removes # TODO later\nok 3 # skip no network\nnot ok 4 - sums\n# why\n";
-    expect(output, &[("3", Skipped), ("adds", Passed), ("removes", Skipped), ("sums", Failed)]);
-    let counts = |output: &str| report(output.as_bytes()).counts.map(|it| (it.run, it.failed, it.skipped));
+    expect(
+        output,
+        &[
+            ("3", Skipped),
+            ("adds", Passed),
+            ("removes", Skipped),
+            ("sums", Failed),
+        ],
+    );
+    let counts = |output: &str| {
+        report(output.as_bytes())
+            .counts
+            .map(|it| (it.run, it.failed, it.skipped))
+    };
     assert_eq!(counts(output), Some((3, 2, 2)), "the fifth never came");
-    assert_eq!(counts("ok 1 - adds\nok 2 - removes\n1..2\n"), Some((2, 0, 0)));
+    assert_eq!(
+        counts("ok 1 - adds\nok 2 - removes\n1..2\n"),
+        Some((2, 0, 0))
+    );
     assert_eq!(counts("1..0 # SKIP no network\n"), Some((0, 0, 0)));
     assert_eq!(counts("1..1\nok 1\nBail out!\n"), Some((2, 1, 0)));
     assert_eq!(counts("ok 1 - adds\n"), None);
@@ -158,9 +190,16 @@ fn tests_of_tap_are_named_and_counted_by_their_plan() {
 
 #[test]
 fn hostile_output_is_bounded() {
-    let many: Vec<String> = (0..MAX_TESTS + 5).map(|number| format!("test t{number} ... ok\n")).collect();
+    let many: Vec<String> = (0..MAX_TESTS + 5)
+        .map(|number| format!("test t{number} ... ok\n"))
+        .collect();
     let many = report(many.concat().as_bytes());
     assert!(many.is_cut && many.iter().count() == MAX_TESTS);
     let report = report(b"test \x1b[31ma\xe2\x80\xaeb ... ok\n\xff\xfe\n".as_slice());
-    assert!(report.iter().all(|(name, _)| !name.contains(['\u{1b}', '\u{202e}'])), "{report:?}");
+    assert!(
+        report
+            .iter()
+            .all(|(name, _)| !name.contains(['\u{1b}', '\u{202e}'])),
+        "{report:?}"
+    );
 }

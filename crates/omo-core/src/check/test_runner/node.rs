@@ -50,7 +50,9 @@ impl Node {
                 open.failed = open.failed.saturating_add(number);
             }
             ("skipped" | "todo", Some(open)) => open.skipped = open.skipped.saturating_add(number),
-            ("duration_ms", open) => self.total = end(self.total, open.take(), std::mem::take(&mut self.files)),
+            ("duration_ms", open) => {
+                self.total = end(self.total, open.take(), std::mem::take(&mut self.files))
+            }
             _ => {}
         }
     }
@@ -65,23 +67,41 @@ impl Node {
         let text = line.trim_start();
         let indent = line.len() - text.len();
         self.is_tap |= text.starts_with("# Subtest: ");
-        if let Some(name) = text.strip_prefix("▶ ").or_else(|| text.strip_prefix("# Subtest: ")) {
+        if let Some(name) = text
+            .strip_prefix("▶ ")
+            .or_else(|| text.strip_prefix("# Subtest: "))
+        {
             self.close(indent);
             let is_end = name.ends_with("ms)");
             if !is_end && self.suites.len() < 64 {
-                self.suites.push(OpenSuite { indent, name: unescape(name), has_tests: false });
+                self.suites.push(OpenSuite {
+                    indent,
+                    name: unescape(name),
+                    has_tests: false,
+                });
             }
             return;
         }
-        let Some((name, outcome)) = spec(text).or_else(|| tap::test(text).filter(|_| self.is_tap)) else { return };
+        let Some((name, outcome)) = spec(text).or_else(|| tap::test(text).filter(|_| self.is_tap))
+        else {
+            return;
+        };
         let name = unescape(name);
         // TAP names a test before it as well, at the same indent; a suite ends with a line like that of a test.
-        let was_suite = self.close(indent).is_some_and(|suite| suite.has_tests || text.starts_with(['✔', '✖', '▶']));
-        self.suites.iter_mut().for_each(|suite| suite.has_tests = true);
+        let was_suite = self
+            .close(indent)
+            .is_some_and(|suite| suite.has_tests || text.starts_with(['✔', '✖', '▶']));
+        self.suites
+            .iter_mut()
+            .for_each(|suite| suite.has_tests = true);
         if was_suite || is_file(&name) {
             return;
         }
-        let above: Vec<&str> = self.suites.iter().map(|suite| suite.name.as_str()).collect();
+        let above: Vec<&str> = self
+            .suites
+            .iter()
+            .map(|suite| suite.name.as_str())
+            .collect();
         let separator = if above.is_empty() { "" } else { " > " };
         report.add_test(&format!("{}{separator}{name}", above.join(" > ")), outcome);
     }
@@ -89,7 +109,11 @@ impl Node {
     /// Closes suites that are not above a line with this indent; returns the one of the same indent.
     fn close(&mut self, indent: usize) -> Option<OpenSuite> {
         let mut closed = None;
-        while self.suites.last().is_some_and(|suite| suite.indent >= indent) {
+        while self
+            .suites
+            .last()
+            .is_some_and(|suite| suite.indent >= indent)
+        {
             closed = self.suites.pop();
         }
         closed.filter(|suite| suite.indent == indent)
@@ -110,7 +134,9 @@ fn end(mut total: Option<TestCounts>, open: Option<TestCounts>, files: u64) -> O
 
 /// `ℹ tests 5`; of a time only the whole milliseconds.
 fn entry(line: &str) -> Option<(&str, u64)> {
-    let rest = line.strip_prefix("ℹ ").or_else(|| line.strip_prefix("# "))?;
+    let rest = line
+        .strip_prefix("ℹ ")
+        .or_else(|| line.strip_prefix("# "))?;
     let (word, number) = rest.split_once(' ')?;
     Some((word, number.split('.').next()?.trim().parse().ok()?))
 }
@@ -120,7 +146,10 @@ fn entry(line: &str) -> Option<(&str, u64)> {
 fn is_passed_file(line: &str) -> bool {
     let name = match line.strip_prefix("✔ ") {
         Some(rest) => rest.rsplit_once(" (").map_or(rest, |(name, _)| name),
-        None => match line.strip_prefix("ok ").and_then(|rest| rest.split_once(" - ")) {
+        None => match line
+            .strip_prefix("ok ")
+            .and_then(|rest| rest.split_once(" - "))
+        {
             Some((_, name)) => name,
             None => return false,
         },
@@ -129,7 +158,9 @@ fn is_passed_file(line: &str) -> bool {
 }
 
 fn is_file(name: &str) -> bool {
-    [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"].iter().any(|ending| name.ends_with(ending))
+    [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"]
+        .iter()
+        .any(|ending| name.ends_with(ending))
 }
 
 /// `✔ name (1.2ms)`, `✖ name (1.2ms)`, `﹣ name (0.1ms) # SKIP`
@@ -141,9 +172,14 @@ fn spec(text: &str) -> Option<(&str, TestOutcome)> {
         "﹣" => TestOutcome::Skipped,
         _ => return None,
     };
-    let is_marked = [" # SKIP", " # TODO"].iter().find_map(|mark| rest.split_once(mark));
-    let (rest, outcome) = is_marked.map_or((rest, outcome), |(name, _)| (name, TestOutcome::Skipped));
-    let (name, _) = rest.rsplit_once(" (").filter(|(_, time)| time.ends_with("ms)"))?;
+    let is_marked = [" # SKIP", " # TODO"]
+        .iter()
+        .find_map(|mark| rest.split_once(mark));
+    let (rest, outcome) =
+        is_marked.map_or((rest, outcome), |(name, _)| (name, TestOutcome::Skipped));
+    let (name, _) = rest
+        .rsplit_once(" (")
+        .filter(|(_, time)| time.ends_with("ms)"))?;
     Some((name, outcome))
 }
 

@@ -37,8 +37,15 @@ impl Pytest {
 
     pub(super) fn counts(&self) -> Option<TestCounts> {
         // A session that left without a word proves nothing.
-        let open = (self.open > 0).then_some(TestCounts { run: 0, failed: 1, skipped: 0 });
-        [self.before, self.last, open].into_iter().flatten().reduce(TestCounts::plus)
+        let open = (self.open > 0).then_some(TestCounts {
+            run: 0,
+            failed: 1,
+            skipped: 0,
+        });
+        [self.before, self.last, open]
+            .into_iter()
+            .flatten()
+            .reduce(TestCounts::plus)
     }
 }
 
@@ -51,7 +58,9 @@ fn summary(line: &str) -> Option<TestCounts> {
     let is_collected = || {
         let mut words = list.split(' ');
         // `7 tests collected`, `2/7 tests collected (5 deselected)`: they were listed, and not run.
-        words.next().is_some_and(|word| word.starts_with(|char: char| char.is_ascii_digit()))
+        words
+            .next()
+            .is_some_and(|word| word.starts_with(|char: char| char.is_ascii_digit()))
             && matches!(words.next(), Some("test" | "tests"))
             && words.next() == Some("collected")
     };
@@ -68,7 +77,11 @@ fn summary(line: &str) -> Option<TestCounts> {
             "deselected" | "warning" | "warnings" | "rerun" | "subtests passed" => (0, 0, 0),
             _ => return None,
         };
-        counts = counts.plus(TestCounts { run, failed, skipped });
+        counts = counts.plus(TestCounts {
+            run,
+            failed,
+            skipped,
+        });
     }
     Some(counts)
 }
@@ -83,10 +96,16 @@ fn short_summary(line: &str) -> Option<(&str, TestOutcome)> {
 
 /// `tests/a.py::test_b PASSED                [ 50%]`
 fn verbose(line: &str) -> Option<(&str, TestOutcome)> {
-    let line = line.rsplit_once(" [").filter(|(_, rest)| rest.ends_with("%]")).map_or(line, |(before, _)| before);
+    let line = line
+        .rsplit_once(" [")
+        .filter(|(_, rest)| rest.ends_with("%]"))
+        .map_or(line, |(before, _)| before);
     let line = line.trim_end();
     // The reason of a skipped one stands in brackets.
-    let line = line.strip_suffix(')').and_then(|line| line.rsplit_once(" (")).map_or(line, |(before, _)| before);
+    let line = line
+        .strip_suffix(')')
+        .and_then(|line| line.rsplit_once(" ("))
+        .map_or(line, |(before, _)| before);
     let (name, word) = line.rsplit_once(' ')?;
     let outcome = outcome(word)?;
     is_test(name).then_some((name, outcome))
@@ -102,6 +121,9 @@ fn outcome(word: &str) -> Option<TestOutcome> {
 }
 
 fn is_test(name: &str) -> bool {
-    name.split_once("::")
-        .is_some_and(|(file, _)| file.rsplit_once('.').is_some_and(|(_, ending)| ending == "py") && !file.contains(' '))
+    name.split_once("::").is_some_and(|(file, _)| {
+        file.rsplit_once('.')
+            .is_some_and(|(_, ending)| ending == "py")
+            && !file.contains(' ')
+    })
 }

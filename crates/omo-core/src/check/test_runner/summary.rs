@@ -4,9 +4,21 @@
 use crate::check::session_check::TestCounts;
 
 /// Sums of tests. `total` is one only beside passed ones.
-const TOTALS: [&str; 9] = ["total", "tests", "test", "tests run", "examples", "example", "runs", "run", "test cases"];
+const TOTALS: [&str; 9] = [
+    "total",
+    "tests",
+    "test",
+    "tests run",
+    "examples",
+    "example",
+    "runs",
+    "run",
+    "test cases",
+];
 const PASSED: [&str; 4] = ["passed", "passes", "pass", "passing"];
-const FAILED: [&str; 8] = ["failed", "failures", "failure", "fail", "failing", "errors", "error", "broken"];
+const FAILED: [&str; 8] = [
+    "failed", "failures", "failure", "fail", "failing", "errors", "error", "broken",
+];
 const SKIPPED: [&str; 5] = ["skipped", "skips", "skip", "pending", "incomplete"];
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,16 +48,27 @@ impl LabelledNumbers {
     /// The counts, where a total of tests stands beside an outcome and is about any test. Failed ones count as run: the
     /// output may be of other programs, and the exit status decides about a check.
     fn counts(&self) -> Option<TestCounts> {
-        let (failed, skipped) = (self.failed.unwrap_or_default(), self.skipped.unwrap_or_default());
+        let (failed, skipped) = (
+            self.failed.unwrap_or_default(),
+            self.skipped.unwrap_or_default(),
+        );
         let run = match (self.passed, self.total.filter(|_| self.is_of_tests)) {
             (Some(passed), total) if self.is_of_tests || total.or(self.total).is_some() => {
                 passed.saturating_add(failed)
             }
-            (None, Some(total)) if self.failed.or(self.skipped).is_some() => total.saturating_sub(skipped),
+            (None, Some(total)) if self.failed.or(self.skipped).is_some() => {
+                total.saturating_sub(skipped)
+            }
             _ => return None,
         };
-        let is_sum = run > 0 || skipped > 0 || (self.is_of_tests && self.passed.is_some() && self.total.is_none());
-        is_sum.then_some(TestCounts { run, failed: 0, skipped })
+        let is_sum = run > 0
+            || skipped > 0
+            || (self.is_of_tests && self.passed.is_some() && self.total.is_none());
+        is_sum.then_some(TestCounts {
+            run,
+            failed: 0,
+            skipped,
+        })
     }
 }
 
@@ -59,9 +82,14 @@ pub(super) struct SummaryLines {
 impl SummaryLines {
     pub(super) fn line(&mut self, line: &str) {
         let mut numbers = LabelledNumbers::default();
-        let parts = line.split([',', ';', '|']).filter_map(|part| part.rsplit(" - ").next());
+        let parts = line
+            .split([',', ';', '|'])
+            .filter_map(|part| part.rsplit(" - ").next());
         let known: Vec<(String, u64)> = parts.filter_map(labelled_number).collect();
-        let count = known.iter().filter(|(label, number)| numbers.add(label, *number)).count();
+        let count = known
+            .iter()
+            .filter(|(label, number)| numbers.add(label, *number))
+            .count();
         match known.as_slice() {
             [(label, number)] if count == 1 => {
                 if numbers.total.is_some() {
@@ -97,7 +125,9 @@ fn labelled_number(part: &str) -> Option<(String, u64)> {
     let part = part.trim().trim_end_matches('.');
     let (label, number) = match part.split_once(':') {
         Some((label, number)) => (label, number),
-        None => part.split_once(' ').map(|(number, label)| (label, number))?,
+        None => part
+            .split_once(' ')
+            .map(|(number, label)| (label, number))?,
     };
     let label = label.split(" (").next().unwrap_or(label);
     Some((label.trim().to_lowercase(), number.trim().parse().ok()?))
@@ -110,18 +140,39 @@ mod tests {
     #[test]
     fn the_sums_of_other_runners_are_read() {
         for (output, counts) in [
-            ("  Total:     32\n  Passed:    31\n  Skipped:   2\n  Duration:  1.67ms\n", Some((31, 0, 2))),
+            (
+                "  Total:     32\n  Passed:    31\n  Skipped:   2\n  Duration:  1.67ms\n",
+                Some((31, 0, 2)),
+            ),
             ("  2 passing (5ms)\n  1 pending\n\n", Some((2, 0, 1))),
             ("  0 passing (1ms)\n", Some((0, 0, 0))),
             ("Total: 12 | Skipped: 3\n", None),
             ("Total: 120\nErrors: 2\n", None),
-            ("  Total:     0\n  Passed:    0\n  Skipped:   32\n", Some((0, 0, 32))),
+            (
+                "  Total:     0\n  Passed:    0\n  Skipped:   32\n",
+                Some((0, 0, 32)),
+            ),
             ("5 examples, 1 failure, 1 pending\n", Some((4, 0, 1))),
-            ("5 runs, 9 assertions, 1 failures, 1 errors, 1 skips\n", Some((4, 0, 1))),
-            ("Tests: 5, Assertions: 9, Failures: 1, Skipped: 1.\n", Some((4, 0, 1))),
-            ("Tests run: 5, Failures: 0, Errors: 0, Skipped: 2\n", Some((3, 0, 2))),
-            ("Passed!  - Failed:     0, Passed:     4, Skipped:     1, Total:     5\n", Some((4, 0, 1))),
-            ("46 tests, 46 passed, 0 failed\n46 tests, 45 passed, 1 failed\n", Some((92, 0, 0))),
+            (
+                "5 runs, 9 assertions, 1 failures, 1 errors, 1 skips\n",
+                Some((4, 0, 1)),
+            ),
+            (
+                "Tests: 5, Assertions: 9, Failures: 1, Skipped: 1.\n",
+                Some((4, 0, 1)),
+            ),
+            (
+                "Tests run: 5, Failures: 0, Errors: 0, Skipped: 2\n",
+                Some((3, 0, 2)),
+            ),
+            (
+                "Passed!  - Failed:     0, Passed:     4, Skipped:     1, Total:     5\n",
+                Some((4, 0, 1)),
+            ),
+            (
+                "46 tests, 46 passed, 0 failed\n46 tests, 45 passed, 1 failed\n",
+                Some((92, 0, 0)),
+            ),
             ("3 tests\n", None),
             ("0 errors, 0 warnings\n", None),
             ("0 tests, 0 failures\n", None),
@@ -130,7 +181,11 @@ mod tests {
         ] {
             let mut summary = SummaryLines::default();
             output.lines().for_each(|line| summary.line(line));
-            let counts = counts.map(|(run, failed, skipped)| TestCounts { run, failed, skipped });
+            let counts = counts.map(|(run, failed, skipped)| TestCounts {
+                run,
+                failed,
+                skipped,
+            });
             assert_eq!(summary.counts(), counts, "{output}");
         }
     }

@@ -26,11 +26,15 @@ impl Tap {
         self.has_ended_early |= line.starts_with("Bail out!");
         if let Some(number) = line.strip_prefix("1..") {
             let number = number.split(' ').next().unwrap_or(number).parse().ok();
-            self.planned =
-                number.map(|number: u64| number.saturating_add(self.planned.unwrap_or_default())).or(self.planned);
+            self.planned = number
+                .map(|number: u64| number.saturating_add(self.planned.unwrap_or_default()))
+                .or(self.planned);
         } else if let Some((name, outcome)) = test(line) {
             report.add_test(name, outcome);
-            let (failed, skipped) = (outcome == TestOutcome::Failed, outcome == TestOutcome::Skipped);
+            let (failed, skipped) = (
+                outcome == TestOutcome::Failed,
+                outcome == TestOutcome::Skipped,
+            );
             self.counts = self.counts.plus(TestCounts {
                 run: u64::from(!skipped),
                 failed: failed.into(),
@@ -43,8 +47,14 @@ impl Tap {
     pub(super) fn counts(&self) -> Option<TestCounts> {
         let planned = self.planned.filter(|_| !self.is_of_node)?;
         let seen = self.counts.run.saturating_add(self.counts.skipped);
-        let missing = planned.saturating_sub(seen).max(u64::from(self.has_ended_early));
-        Some(self.counts.plus(TestCounts { run: missing, failed: missing, skipped: 0 }))
+        let missing = planned
+            .saturating_sub(seen)
+            .max(u64::from(self.has_ended_early));
+        Some(self.counts.plus(TestCounts {
+            run: missing,
+            failed: missing,
+            skipped: 0,
+        }))
     }
 }
 

@@ -12,21 +12,41 @@ pub fn names_test_runner(words: &[String]) -> bool {
 
 /// The runner of a line of shell, beside changes of folder; `None` where it may run several, or one several times.
 pub(super) fn only_runner(line: &str) -> Option<&'static str> {
-    const REPEATS: [&str; 7] = ["for", "while", "until", "xargs", "find", "parallel", "watch"];
+    const REPEATS: [&str; 7] = [
+        "for", "while", "until", "xargs", "find", "parallel", "watch",
+    ];
     let commands = split_commands(line);
-    let mut programs = commands.iter().filter(|words| words.first().is_some_and(|word| word != "cd"));
+    let mut programs = commands
+        .iter()
+        .filter(|words| words.first().is_some_and(|word| word != "cd"));
     let only = programs.next().and_then(|words| test_runner(words));
     let is_repeated = line.split_whitespace().any(|word| REPEATS.contains(&word));
-    only.filter(|_| !is_repeated && programs.all(|words| words.first().is_some_and(|word| runs_no_tests(word, &[]))))
+    only.filter(|_| {
+        !is_repeated
+            && programs.all(|words| words.first().is_some_and(|word| runs_no_tests(word, &[])))
+    })
 }
 
 fn test_runner(words: &[String]) -> Option<&'static str> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let runs = |at: usize| words.get(at..).and_then(<[&str]>::split_first);
-    let runner_at = |at: usize| runs(at).and_then(|(program, arguments)| runner(program, arguments));
+    let runner_at =
+        |at: usize| runs(at).and_then(|(program, arguments)| runner(program, arguments));
     // The program may run another one from its arguments.
-    let reach = if words.first().is_some_and(|program| may_run_another(program)) { words.len() } else { 1 };
-    let is_asked = |word: &&str| !matches!(*word, "install" | "add" | "remove" | "uninstall" | "upgrade");
+    let reach = if words
+        .first()
+        .is_some_and(|program| may_run_another(program))
+    {
+        words.len()
+    } else {
+        1
+    };
+    let is_asked = |word: &&str| {
+        !matches!(
+            *word,
+            "install" | "add" | "remove" | "uninstall" | "upgrade"
+        )
+    };
     (0..reach.min(words.iter().take_while(|word| is_asked(word)).count())).find_map(runner_at)
 }
 
@@ -43,11 +63,17 @@ pub fn may_run_tests(line: &str) -> bool {
 fn runs_no_tests(name: &str, arguments: &[&str]) -> bool {
     let asked = subcommand(arguments);
     match name {
-        "cargo" => matches!(asked, "build" | "b" | "check" | "c" | "clippy" | "doc" | "d" | "fmt"),
+        "cargo" => matches!(
+            asked,
+            "build" | "b" | "check" | "c" | "clippy" | "doc" | "d" | "fmt"
+        ),
         "go" => matches!(asked, "build" | "fmt" | "vet"),
         // With others, or an alias, it runs programs.
         "git" => {
-            let reads = matches!(asked, "diff" | "grep" | "log" | "ls-files" | "rev-parse" | "show" | "status");
+            let reads = matches!(
+                asked,
+                "diff" | "grep" | "log" | "ls-files" | "rev-parse" | "show" | "status"
+            );
             reads && !arguments.contains(&"-c")
         }
         "awk" | "gawk" | "mawk" | "nawk" => false,
@@ -60,12 +86,19 @@ fn runs_no_tests(name: &str, arguments: &[&str]) -> bool {
 fn may_run_another(program: &str) -> bool {
     let name = program_name(program);
     let is_script = program.contains('/') && name.contains('.');
-    !is_script && !has_role(name, Role::TaskRunner) && !is_reader(name) && !has_role(name, Role::Shell)
+    !is_script
+        && !has_role(name, Role::TaskRunner)
+        && !is_reader(name)
+        && !has_role(name, Role::Shell)
 }
 
 /// Subcommand of a program: the first word that is no option.
 pub(super) fn subcommand<'a>(arguments: &[&'a str]) -> &'a str {
-    arguments.iter().find(|word| !word.starts_with(['-', '+'])).copied().unwrap_or_default()
+    arguments
+        .iter()
+        .find(|word| !word.starts_with(['-', '+']))
+        .copied()
+        .unwrap_or_default()
 }
 
 /// `true` where Python runs this module.
@@ -78,14 +111,20 @@ pub fn python_module<'a>(arguments: &[&'a str]) -> Option<&'a str> {
     arguments.iter().enumerate().find_map(|(at, word)| {
         let (flags, name) = word.strip_prefix('-')?.split_once('m')?;
         let is_module = flags.chars().all(|flag| "bBdEiIOPqsSuvx".contains(flag));
-        let name = if name.is_empty() { arguments.get(at + 1).copied() } else { Some(name) };
+        let name = if name.is_empty() {
+            arguments.get(at + 1).copied()
+        } else {
+            Some(name)
+        };
         name.filter(|_| is_module)
     })
 }
 
 fn runner(program: &str, arguments: &[&str]) -> Option<&'static str> {
     // The command has another task than to run tests.
-    let is_other = arguments.iter().any(|word| matches!(*word, "--no-run" | "--version" | "--help" | "-h"));
+    let is_other = arguments
+        .iter()
+        .any(|word| matches!(*word, "--no-run" | "--version" | "--help" | "-h"));
     runner_of(program_name(program), arguments).filter(|_| !is_other)
 }
 
@@ -136,7 +175,13 @@ mod tests {
             ("./run.sh pytest", false),
             ("grep -r 'pytest is here' docs", false),
         ] {
-            assert_eq!(split_commands(run).iter().any(|words| names_test_runner(words)), expected, "{run}");
+            assert_eq!(
+                split_commands(run)
+                    .iter()
+                    .any(|words| names_test_runner(words)),
+                expected,
+                "{run}"
+            );
         }
     }
 
@@ -144,7 +189,10 @@ mod tests {
     fn what_only_reads_or_builds_runs_no_tests_and_anything_else_may() {
         for (line, expected) in [
             ("make check", true),
-            ("cd \"$(git rev-parse --show-toplevel)\" && make check", true),
+            (
+                "cd \"$(git rev-parse --show-toplevel)\" && make check",
+                true,
+            ),
             ("cd web && tsc --noEmit && ./check", true),
             ("bash -c true", true),
             ("cargo xtask", true),
@@ -154,7 +202,10 @@ mod tests {
             ("go vet ./... ", false),
             ("test -f done && grep -q x README.md", false),
             ("tsc --noEmit", false),
-            ("exec >&- 2>&-; timeout -k 5 60 env A=1 tsc --noEmit; setsid sleep 5", false),
+            (
+                "exec >&- 2>&-; timeout -k 5 60 env A=1 tsc --noEmit; setsid sleep 5",
+                false,
+            ),
             ("timeout -k 5 60 env A=1 ./check", true),
             ("A=1", false),
         ] {

@@ -25,8 +25,10 @@ pub(super) struct Unittest {
 impl Unittest {
     pub(super) fn line(&mut self, line: &str, report: &mut TestReport) {
         self.name_test(line, report);
-        let is_below_rule =
-            std::mem::replace(&mut self.is_below_rule, line.len() == 70 && line.bytes().all(|byte| byte == b'-'));
+        let is_below_rule = std::mem::replace(
+            &mut self.is_below_rule,
+            line.len() == 70 && line.bytes().all(|byte| byte == b'-'),
+        );
         if let Some(ran) = ran(line).filter(|_| is_below_rule) {
             self.end(TestCounts::default());
             self.ran = Some(ran);
@@ -38,25 +40,37 @@ impl Unittest {
     }
 
     fn name_test(&mut self, line: &str, report: &mut TestReport) {
-        let failed = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: "));
+        let failed = line
+            .strip_prefix("FAIL: ")
+            .or_else(|| line.strip_prefix("ERROR: "));
         if let Some(name) = failed.and_then(test_name) {
             report.add(&name, TestOutcome::Failed);
             return;
         }
         // A test's output stands between its name and its outcome.
-        let (name, printed) = line.rsplit_once(" ... ").map_or((line, line), |(name, end)| (name, end));
+        let (name, printed) = line
+            .rsplit_once(" ... ")
+            .map_or((line, line), |(name, end)| (name, end));
         let name = test_name(name).or_else(|| self.named.take());
         match (name, outcome(printed)) {
             // A part of a test has its values behind the name.
-            (Some(name), Some(outcome)) if line.contains(") (") || line.contains(") [") => report.add(&name, outcome),
+            (Some(name), Some(outcome)) if line.contains(") (") || line.contains(") [") => {
+                report.add(&name, outcome)
+            }
             (Some(name), Some(outcome)) => report.add_test(&name, outcome),
             (name, _) => self.named = name,
         }
     }
 
     pub(super) fn counts(&self) -> Option<TestCounts> {
-        let open = self.ran.map(|run| TestCounts { run, ..TestCounts::default() });
-        [self.total, open].into_iter().flatten().reduce(TestCounts::plus)
+        let open = self.ran.map(|run| TestCounts {
+            run,
+            ..TestCounts::default()
+        });
+        [self.total, open]
+            .into_iter()
+            .flatten()
+            .reduce(TestCounts::plus)
     }
 
     /// Executed tests include skipped ones and expected failures.
@@ -93,7 +107,9 @@ fn ended(line: &str) -> Option<TestCounts> {
     for (number, word) in parse_numbered_words(&list.join(","), ",").flatten() {
         match word {
             "failures" | "errors" => counts.failed = counts.failed.saturating_add(number),
-            "skipped" | "expected failures" => counts.skipped = counts.skipped.saturating_add(number),
+            "skipped" | "expected failures" => {
+                counts.skipped = counts.skipped.saturating_add(number)
+            }
             _ => {}
         }
     }
@@ -105,12 +121,20 @@ fn ended(line: &str) -> Option<TestCounts> {
 fn test_name(text: &str) -> Option<String> {
     let (method, rest) = text.split_once(" (")?;
     let (class, _) = rest.split_once(')')?;
-    let is_name =
-        |text: &str| !text.is_empty() && text.chars().all(|char| char.is_alphanumeric() || "_.".contains(char));
-    if !is_name(method) || !is_name(class) || !class.contains('.') || class.contains("_FailedTest") {
+    let is_name = |text: &str| {
+        !text.is_empty()
+            && text
+                .chars()
+                .all(|char| char.is_alphanumeric() || "_.".contains(char))
+    };
+    if !is_name(method) || !is_name(class) || !class.contains('.') || class.contains("_FailedTest")
+    {
         return None;
     }
-    let class = class.strip_suffix(method).and_then(|class| class.strip_suffix('.')).unwrap_or(class);
+    let class = class
+        .strip_suffix(method)
+        .and_then(|class| class.strip_suffix('.'))
+        .unwrap_or(class);
     Some(format!("{class}.{method}"))
 }
 

@@ -28,7 +28,9 @@ const QUIET: [(&str, &str); 7] = [
 /// assert_eq!(name_each_test("make test"), None);
 /// ```
 pub fn name_each_test(text: &str) -> Option<String> {
-    let named = RUNNERS.iter().fold(text.to_owned(), |text, runner| name_tests_of(&text, *runner));
+    let named = RUNNERS.iter().fold(text.to_owned(), |text, runner| {
+        name_tests_of(&text, *runner)
+    });
     (named != text).then_some(named)
 }
 
@@ -49,8 +51,10 @@ fn name_tests_of(text: &str, (runner, next, option): (&str, &str, &str)) -> Stri
         } else if option.is_empty() && !next.is_empty() {
             continue;
         }
-        let (options, after) =
-            rest.split_at(rest.find([';', '&', '|', '\n', '"', '\'', '`', ')']).unwrap_or(rest.len()));
+        let (options, after) = rest.split_at(
+            rest.find([';', '&', '|', '\n', '"', '\'', '`', ')'])
+                .unwrap_or(rest.len()),
+        );
         rest = after;
         if options.contains("destination") {
             named.push_str(options);
@@ -59,7 +63,9 @@ fn name_tests_of(text: &str, (runner, next, option): (&str, &str, &str)) -> Stri
         if !has_word(options, option) {
             named.push_str(option);
         }
-        let said = |options: String, (quiet, verbose): &(&str, &str)| replace_word(&options, quiet, verbose);
+        let said = |options: String, (quiet, verbose): &(&str, &str)| {
+            replace_word(&options, quiet, verbose)
+        };
         named.push_str(&QUIET.iter().fold(options.to_owned(), said));
     }
     named.push_str(rest);
@@ -71,16 +77,20 @@ fn begins_command(before: &str, runner: &str) -> bool {
     if runner.starts_with("m ") {
         return before.trim_end_matches(char::is_alphabetic).ends_with('-');
     }
-    before.is_empty() || before.ends_with(|char: char| char.is_whitespace() || "/\"'`;&|(".contains(char))
+    before.is_empty()
+        || before.ends_with(|char: char| char.is_whitespace() || "/\"'`;&|(".contains(char))
 }
 
 fn ends_word(after: &str) -> bool {
-    after.is_empty() || after.starts_with(|char: char| char.is_whitespace() || "\"'`;&|)".contains(char))
+    after.is_empty()
+        || after.starts_with(|char: char| char.is_whitespace() || "\"'`;&|)".contains(char))
 }
 
 fn has_word(options: &str, option: &str) -> bool {
     option.is_empty()
-        || options.match_indices(option).any(|(at, _)| ends_word(options.get(at + option.len()..).unwrap_or_default()))
+        || options
+            .match_indices(option)
+            .any(|(at, _)| ends_word(options.get(at + option.len()..).unwrap_or_default()))
 }
 
 fn replace_word(options: &str, quiet: &str, verbose: &str) -> String {
@@ -103,15 +113,39 @@ mod tests {
     fn each_runner_is_made_to_name_its_tests() {
         for (text, expected) in [
             ("python3 -m unittest", "python3 -m unittest -v"),
-            ("python3 -Bm unittest discover -s tests", "python3 -Bm unittest discover -v -s tests"),
-            ("test:\n\tpython3 -m unittest discover\n", "test:\n\tpython3 -m unittest discover -v\n"),
-            ("python3 -m unittest discover -q", "python3 -m unittest discover -v"),
-            ("python3 -m unittest test_app.py; ls -q", "python3 -m unittest -v test_app.py; ls -q"),
-            ("node --test --test-reporter=dot dist", "node --test --test-reporter=spec dist"),
-            ("node --test --test-reporter junit", "node --test --test-reporter spec"),
-            ("\"test\": \"jest --ci\"", "\"test\": \"jest --verbose --ci\""),
+            (
+                "python3 -Bm unittest discover -s tests",
+                "python3 -Bm unittest discover -v -s tests",
+            ),
+            (
+                "test:\n\tpython3 -m unittest discover\n",
+                "test:\n\tpython3 -m unittest discover -v\n",
+            ),
+            (
+                "python3 -m unittest discover -q",
+                "python3 -m unittest discover -v",
+            ),
+            (
+                "python3 -m unittest test_app.py; ls -q",
+                "python3 -m unittest -v test_app.py; ls -q",
+            ),
+            (
+                "node --test --test-reporter=dot dist",
+                "node --test --test-reporter=spec dist",
+            ),
+            (
+                "node --test --test-reporter junit",
+                "node --test --test-reporter spec",
+            ),
+            (
+                "\"test\": \"jest --ci\"",
+                "\"test\": \"jest --verbose --ci\"",
+            ),
             ("node_modules/.bin/jest", "node_modules/.bin/jest --verbose"),
-            ("npx vitest run --reporter=dot", "npx vitest run --reporter=verbose"),
+            (
+                "npx vitest run --reporter=dot",
+                "npx vitest run --reporter=verbose",
+            ),
             ("cargo test -q --offline", "cargo test --offline"),
             ("cargo test -- --quiet", "cargo test --"),
         ] {

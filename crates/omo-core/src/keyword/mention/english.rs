@@ -9,14 +9,15 @@ pub(super) fn is_mention(around: &WordContext) -> bool {
     let after = sentence::split_words(&around.after);
     let asks = matches!(around.end, '?' | '？');
     // A comma or colon after the keyword ends a statement about it.
-    let joined =
-        around.after.starts_with([' ', '\'', '\t']) && !around.after.trim_start().starts_with([',', ':', '-', '—']);
+    let joined = around.after.starts_with([' ', '\'', '\t'])
+        && !around.after.trim_start().starts_with([',', ':', '-', '—']);
     is_question(before, asks)
         || is_negated(before)
         || is_object_of_talk(before, &after)
         || (joined && is_subject(before, &after, asks))
         || is_asked_after(&after)
-        || around.after.trim_start().starts_with('=') && !around.after.trim_start().starts_with("=>")
+        || around.after.trim_start().starts_with('=')
+            && !around.after.trim_start().starts_with("=>")
         || after.is_empty() && before.len() > 1 && version_length(before) == before.len()
 }
 
@@ -28,24 +29,38 @@ fn among(list: &str, word: &str) -> bool {
 fn without_fillers<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
     const FILLERS: &str = "so and but or hey hi hello ok okay well also then now wait um hmm please just btw oh claude \
         quick";
-    let start = words.iter().position(|word| !among(FILLERS, word)).unwrap_or(words.len());
+    let start = words
+        .iter()
+        .position(|word| !among(FILLERS, word))
+        .unwrap_or(words.len());
     words.get(start..).unwrap_or_default()
 }
 
-const ASKING: &str = "what what's whats how how's when why where which who whose wtf who's where's when's";
+const ASKING: &str =
+    "what what's whats how how's when why where which who whose wtf who's where's when's";
 
 const AUXILIARIES: &str = "is are was were does do did has have had should shall may might must can could would will isn't \
     aren't wasn't doesn't don't didn't hasn't shouldn't can't couldn't wouldn't won't am";
 
 fn is_question(before: &[&str], asks: bool) -> bool {
-    let Some(first) = before.first() else { return false };
+    let Some(first) = before.first() else {
+        return false;
+    };
     let second = before.get(1);
     if among(ASKING, first) {
-        let plain = !matches!(second, Some(&("exactly" | "actually" | "really" | "the" | "else" | "about")));
+        let plain = !matches!(
+            second,
+            Some(&("exactly" | "actually" | "really" | "the" | "else" | "about"))
+        );
         let curses = matches!(before.get(2), Some(&("hell" | "heck")));
         let third = if plain { second } else { before.get(2) };
         let inverted = third.is_none_or(|word| among(AUXILIARIES, word) || *word == "to");
-        return asks || inverted || curses || first.contains('\'') || *first == "whats" || *first == "wtf";
+        return asks
+            || inverted
+            || curses
+            || first.contains('\'')
+            || *first == "whats"
+            || *first == "wtf";
     }
     if !among(AUXILIARIES, first) || first.starts_with("don") {
         return false;
@@ -56,7 +71,9 @@ fn is_question(before: &[&str], asks: bool) -> bool {
             Some(&("you" | "u" | "ya" | "we" | "someone")),
         )
         | ("do" | "have", None) => false,
-        ("do" | "have", Some(other)) => matches!(*other, "you" | "i" | "we" | "they" | "people" | "u"),
+        ("do" | "have", Some(other)) => {
+            matches!(*other, "you" | "i" | "we" | "they" | "people" | "u")
+        }
         _ => true,
     }
 }
@@ -69,11 +86,16 @@ const LIGHT: &str = "use using run running start enable activate trigger turn on
 fn is_negated(before: &[&str]) -> bool {
     const NEGATIONS: &str = "forgot no don't dont not never without w/o avoid avoiding skip skipping stop stopped disable disabling \
         cancel instead rather except nor neither doesn't didn't shouldn't isn't can't cannot";
-    if before.last().is_some_and(|last| matches!(*last, "no" | "non" | "zero")) {
+    if before
+        .last()
+        .is_some_and(|last| matches!(*last, "no" | "non" | "zero"))
+    {
         return true;
     }
     let near = before.iter().rev().take(7);
-    let reached = near.into_iter().find(|word| among(NEGATIONS, word) || !among(LIGHT, word));
+    let reached = near
+        .into_iter()
+        .find(|word| among(NEGATIONS, word) || !among(LIGHT, word));
     reached.is_some_and(|word| among(NEGATIONS, word))
 }
 
@@ -88,18 +110,33 @@ fn is_object_of_talk(before: &[&str], after: &[&str]) -> bool {
         upgrade update reinstall after before until google";
     const COMPARING: &str = "difference differences compare comparison between versus vs differ";
     let compares = |words: &[&str]| words.iter().any(|word| among(COMPARING, word));
-    if compares(before) || after.iter().take(4).any(|word| matches!(*word, "vs" | "versus")) {
+    if compares(before)
+        || after
+            .iter()
+            .take(4)
+            .any(|word| matches!(*word, "vs" | "versus"))
+    {
         return true;
     }
-    let article =
-        |word: &&&str| matches!(**word, "the" | "a" | "an" | "my" | "your" | "our" | "omo" | "omo's" | "this" | "omc");
+    let article = |word: &&&str| {
+        matches!(
+            **word,
+            "the" | "a" | "an" | "my" | "your" | "our" | "omo" | "omo's" | "this" | "omc"
+        )
+    };
     let near: Vec<&str> = before.iter().rev().skip_while(article).copied().collect();
-    let Some(&previous) = near.first() else { return false };
+    let Some(&previous) = near.first() else {
+        return false;
+    };
     if matches!(previous, "with" | "using" | "via" | "through") {
-        return near.get(1).is_some_and(|noun| is_trouble(noun) || *noun == "about");
+        return near
+            .get(1)
+            .is_some_and(|noun| is_trouble(noun) || *noun == "about");
     }
     if matches!(previous, "in" | "for" | "on") {
-        return near.get(1).is_some_and(|noun| is_trouble(noun) || is_page(noun));
+        return near
+            .get(1)
+            .is_some_and(|noun| is_trouble(noun) || is_page(noun));
     }
     among(TALK, previous) || is_way_of_use(&near)
 }
@@ -149,7 +186,16 @@ fn is_way_of_use(near: &[&str]) -> bool {
     reached.is_some_and(|word| {
         matches!(
             *word,
-            "how" | "what" | "when" | "why" | "whether" | "where" | "explain" | "describe" | "about" | "considering"
+            "how"
+                | "what"
+                | "when"
+                | "why"
+                | "whether"
+                | "where"
+                | "explain"
+                | "describe"
+                | "about"
+                | "considering"
         )
     })
 }
@@ -173,26 +219,41 @@ fn is_subject(before: &[&str], after: &[&str], asks: bool) -> bool {
     if after.first() == Some(&"'s") || after.first() == Some(&"s'") {
         return true;
     }
-    let version = Some(version_length(after)).filter(|length| *length > 1).unwrap_or(0);
+    let version = Some(version_length(after))
+        .filter(|length| *length > 1)
+        .unwrap_or(0);
     if version > 0 && version == after.len() {
         return true;
     }
-    let nouns = version + after.iter().skip(version).take_while(|word| among(NOUNS, word)).count();
-    let adverbs = after.iter().skip(nouns).take_while(|word| among(ADVERBS, word)).count();
+    let nouns = version
+        + after
+            .iter()
+            .skip(version)
+            .take_while(|word| among(NOUNS, word))
+            .count();
+    let adverbs = after
+        .iter()
+        .skip(nouns)
+        .take_while(|word| among(ADVERBS, word))
+        .count();
     if adverbs > 0
-        && after
-            .get(nouns + adverbs)
-            .is_some_and(|verb| among(VERBS, verb) || among("running going on off starting stopping", verb))
+        && after.get(nouns + adverbs).is_some_and(|verb| {
+            among(VERBS, verb) || among("running going on off starting stopping", verb)
+        })
     {
         return true;
     }
-    let Some(verb) = after.get(nouns) else { return is_named_noun(before, after, nouns) };
+    let Some(verb) = after.get(nouns) else {
+        return is_named_noun(before, after, nouns);
+    };
     if among(VERBS, verb) || is_named_noun(before, after, nouns) {
         return true;
     }
     let other = after.get(nouns + 1);
     match *verb {
-        "can" | "will" | "would" | "could" => !matches!(other, Some(&("you" | "u" | "we" | "please"))),
+        "can" | "will" | "would" | "could" => {
+            !matches!(other, Some(&("you" | "u" | "we" | "please")))
+        }
         "or" | "and" => {
             let third = after.get(nouns + 2);
             asks && after.len() == nouns + 2
@@ -213,19 +274,32 @@ fn version_length(words: &[&str]) -> usize {
 
 /// `the ulw hook`: a noun that the keyword only names; `ulw mode` is a way to work.
 fn is_named_noun(before: &[&str], after: &[&str], nouns: usize) -> bool {
-    let used = before.iter().rev().find(|word| !matches!(**word, "the" | "a" | "your" | "my" | "this"));
+    let used = before
+        .iter()
+        .rev()
+        .find(|word| !matches!(**word, "the" | "a" | "your" | "my" | "this"));
     let in_use = used.is_none_or(|word| {
         matches!(
             *word,
-            "use" | "do" | "run" | "start" | "enable" | "activate" | "using" | "with" | "in" | "enter" | "try"
+            "use"
+                | "do"
+                | "run"
+                | "start"
+                | "enable"
+                | "activate"
+                | "using"
+                | "with"
+                | "in"
+                | "enter"
+                | "try"
         )
     });
     let noun = after.first().filter(|_| nouns > 0);
     match noun {
         None | Some(&"mode") => false,
         Some(
-            &("state" | "config" | "docs" | "documentation" | "settings" | "detection" | "detector" | "name"
-            | "banner"),
+            &("state" | "config" | "docs" | "documentation" | "settings" | "detection"
+            | "detector" | "name" | "banner"),
         ) => !before.is_empty(),
         Some(_) => !in_use,
     }
@@ -233,15 +307,28 @@ fn is_named_noun(before: &[&str], after: &[&str], nouns: usize) -> bool {
 
 /// `ultrawork: what is it and how do I use it?`
 fn is_asked_after(after: &[&str]) -> bool {
-    let after: Vec<&str> = after.iter().copied().skip_while(|word| matches!(*word, "mode" | "so")).take(5).collect();
+    let after: Vec<&str> = after
+        .iter()
+        .copied()
+        .skip_while(|word| matches!(*word, "mode" | "so"))
+        .take(5)
+        .collect();
     match after.as_slice() {
-        ["what's" | "whats", "it" | "that" | "this", rest @ ..] => !matches!(rest.first(), Some(&"doing")),
+        ["what's" | "whats", "it" | "that" | "this", rest @ ..] => {
+            !matches!(rest.first(), Some(&"doing"))
+        }
         ["explain" | "explained" | "explanation", ..] => after.len() <= 2,
         ["what", "is" | "was", "it" | "that" | "this", ..]
         | ["what" | "how", "does", "it", "do" | "work" | "mean", ..]
         | ["how", "to", "use", "it", ..]
         | ["how", "do", "i" | "we" | "you", "use", "it"]
-        | ["when", "should" | "do" | "does", "i" | "we" | "you" | "it", "use" | "activate", ..] => true,
+        | [
+            "when",
+            "should" | "do" | "does",
+            "i" | "we" | "you" | "it",
+            "use" | "activate",
+            ..,
+        ] => true,
         _ => false,
     }
 }

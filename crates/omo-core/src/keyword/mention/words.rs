@@ -63,8 +63,10 @@ pub(super) const REQUEST_END: [&str; 3] = [
     "करो|करें|कीजिए|दो|दें|दीजिए|कर|करना|लगाओ|बनाओ|चलाओ|जाओ|吧|一下|就行了|就好了|就可以了",
 ];
 
-pub(super) const SUBJECT_PARTICLES: [&str; 2] =
-    ["가|는|은|이|란|이란|의|랑|이랑|와|과|도|에|에서|에게|라|라는|라고|이라는|이라고", "が|は|も|って|と|の|か"];
+pub(super) const SUBJECT_PARTICLES: [&str; 2] = [
+    "가|는|은|이|란|이란|의|랑|이랑|와|과|도|에|에서|에게|라|라는|라고|이라는|이라고",
+    "が|は|も|って|と|の|か",
+];
 
 /// Continuations of a keyword that is the topic. Behind a blank, or none where the script has none.
 pub(super) const REPORTS: [&str; 18] = [
@@ -191,12 +193,14 @@ pub(super) const FILLERS: [&str; 8] = [
     "xin|chào|đi|nhé|cảm|ơn|lütfen|merhaba|teşekkürler|selam|hadi|şimdi|tolong|halo|ya|dong|sekarang|terima|kasih|hai|makasih|alsjeblieft",
 ];
 
-pub(super) const RUSSIAN_REPORT_VERBS: [&str; 14] =
-    ["ает", "яет", "ует", "ится", "ется", "лся", "лась", "лось", "лись", "ил", "ал", "ел", "ла", "ало"];
+pub(super) const RUSSIAN_REPORT_VERBS: [&str; 14] = [
+    "ает", "яет", "ует", "ится", "ется", "лся", "лась", "лось", "лись", "ил", "ал", "ел", "ла",
+    "ало",
+];
 
 pub(super) const TURKISH_REPORT_VERBS: [&str; 19] = [
-    "iyor", "ıyor", "uyor", "üyor", "dı", "dü", "tı", "tü", "mış", "müş", "ldu", "rdu", "ndu", "ktu", "tti", "ldi",
-    "rdi", "şti", "çti",
+    "iyor", "ıyor", "uyor", "üyor", "dı", "dü", "tı", "tü", "mış", "müş", "ldu", "rdu", "ndu",
+    "ktu", "tti", "ldi", "rdi", "şti", "çti",
 ];
 
 /// Words that refuse what is named a few words behind them.
@@ -208,8 +212,9 @@ pub(super) const REFUSING: [&str; 4] = [
 ];
 
 /// Words that turn a refusal into its opposite (`don't forget to use …`).
-pub(super) const FORGETTING: [&str; 1] =
-    ["olvid|dud|vergiss|vergessen|oubli|hésit|esque|hesit|забуд|dimentic|lupa|quên|unut|忘|ลืม|भूल|تنس"];
+pub(super) const FORGETTING: [&str; 1] = [
+    "olvid|dud|vergiss|vergessen|oubli|hésit|esque|hesit|забуд|dimentic|lupa|quên|unut|忘|ลืม|भूल|تنس",
+];
 
 /// Words of a past in which the keyword was used, where a clause begins with them.
 pub(super) const PAST: [&str; 2] = [

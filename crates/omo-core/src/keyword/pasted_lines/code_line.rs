@@ -52,7 +52,9 @@ impl Line<'_> {
         STARTS.iter().any(|start| line.starts_with(start)) && ends_as_code
             || line.ends_with([';', '{'])
             || line.starts_with("from ") && line.contains(" import ")
-            || ["//", "/*", "#!", "#include", "#define"].iter().any(|start| line.starts_with(start))
+            || ["//", "/*", "#!", "#include", "#define"]
+                .iter()
+                .any(|start| line.starts_with(start))
             || line.starts_with("SELECT ") && line.contains(" FROM ")
             || is_statement(line)
     }
@@ -61,17 +63,29 @@ impl Line<'_> {
     pub(super) fn is_setting_of_keyword(&self) -> bool {
         let (before, after) = (without_bullet(self.before()), self.after());
         let uncommented = after.split_once(" #").map_or(after, |(value, _)| value);
-        let is_alone = uncommented.trim_end_matches([',', ' ', '"', '\'']).is_empty();
+        let is_alone = uncommented
+            .trim_end_matches([',', ' ', '"', '\''])
+            .is_empty();
         if let Some((name, rest)) = before.split_once(':') {
-            let in_list = rest.trim_start().starts_with('[') && after.trim_end_matches([',', ' ']).ends_with(']');
+            let in_list = rest.trim_start().starts_with('[')
+                && after.trim_end_matches([',', ' ']).ends_with(']');
             return is_name(name) && (rest.trim().is_empty() && is_alone || in_list);
         }
-        let value = after.trim_start().strip_prefix(": ").unwrap_or_default().trim().trim_end_matches(',');
+        let value = after
+            .trim_start()
+            .strip_prefix(": ")
+            .unwrap_or_default()
+            .trim()
+            .trim_end_matches(',');
         before.is_empty()
             && (matches!(value, "on" | "true" | "false" | "null" | "yes" | "no" | "~")
-                || !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+                || !value.is_empty()
+                    && value
+                        .bytes()
+                        .all(|byte| byte.is_ascii_digit() || byte == b'.')
                 || matches!(value, "{" | "[" | "|" | ">")
-                || value.starts_with(['[', '{', '"', '\'']) && value.ends_with([']', '}', '"', '\'']))
+                || value.starts_with(['[', '{', '"', '\''])
+                    && value.ends_with([']', '}', '"', '\'']))
     }
 }
 
@@ -79,7 +93,10 @@ impl Line<'_> {
 fn is_statement(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().take(4).collect();
     match words.as_slice() {
-        ["import" | "package" | "print" | "module" | "namespace" | "return", _] => true,
+        [
+            "import" | "package" | "print" | "module" | "namespace" | "return",
+            _,
+        ] => true,
         ["class" | "def", name, ..] | ["const" | "let" | "var", name, _] => name.ends_with(':'),
         _ => false,
     }

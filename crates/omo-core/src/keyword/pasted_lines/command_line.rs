@@ -23,9 +23,15 @@ impl Line<'_> {
         // The argument of an option, or of a program that takes words.
         let is_option = previous.len() > 1
             && previous.starts_with('-')
-            && previous.trim_start_matches('-').starts_with(|char: char| char.is_ascii_alphabetic())
+            && previous
+                .trim_start_matches('-')
+                .starts_with(|char: char| char.is_ascii_alphabetic())
             && before.ends_with(' ');
-        if is_option || previous == "--" && !before.trim_end().ends_with(" - --") && self.begins_with_program() {
+        if is_option
+            || previous == "--"
+                && !before.trim_end().ends_with(" - --")
+                && self.begins_with_program()
+        {
             return true;
         }
         if has_role(previous, Role::PromptCommand)
@@ -35,11 +41,24 @@ impl Line<'_> {
         {
             return true;
         }
-        let has_option =
-            self.text.split_whitespace().nth(1).is_some_and(|word| word.len() > 1 && word.starts_with('-'));
-        let is_loop = ["; do ", "; then "].iter().any(|mark| self.text.contains(mark))
-            && ["for ", "while ", "until ", "if "].iter().any(|start| self.text.trim_start().starts_with(start));
-        is_loop || self.begins_with_program() && if has_option { !self.goes_on_as_task() } else { !self.is_prose() }
+        let has_option = self
+            .text
+            .split_whitespace()
+            .nth(1)
+            .is_some_and(|word| word.len() > 1 && word.starts_with('-'));
+        let is_loop = ["; do ", "; then "]
+            .iter()
+            .any(|mark| self.text.contains(mark))
+            && ["for ", "while ", "until ", "if "]
+                .iter()
+                .any(|start| self.text.trim_start().starts_with(start));
+        is_loop
+            || self.begins_with_program()
+                && if has_option {
+                    !self.goes_on_as_task()
+                } else {
+                    !self.is_prose()
+                }
     }
 
     /// `ulw --version`, `ulw -V`: nothing but options, and none that the keyword takes. With more words it is an
@@ -48,7 +67,9 @@ impl Line<'_> {
         const OPTIONS: &str = "--check --no-review --prove --new --max-blocks --max-minutes --max-tokens --max-failed-claims --max-iterations --completion-promise -h --help";
         let is_foreign = |word: &str| {
             word.starts_with('-')
-                && word.trim_start_matches('-').starts_with(|char: char| char.is_ascii_alphabetic())
+                && word
+                    .trim_start_matches('-')
+                    .starts_with(|char: char| char.is_ascii_alphabetic())
                 && !among(OPTIONS, word.split('=').next().unwrap_or_default())
         };
         let words: Vec<&str> = self.after().split_whitespace().take(MAX_WORDS).collect();
@@ -56,12 +77,18 @@ impl Line<'_> {
     }
 
     fn begins_with_program(&self) -> bool {
-        let rest = self.text.trim_start().trim_start_matches("# ").trim_start_matches("> ");
+        let rest = self
+            .text
+            .trim_start()
+            .trim_start_matches("# ")
+            .trim_start_matches("> ");
         let mut words = rest.split_whitespace().skip_while(|word| {
             matches!(*word, "sudo" | "time" | "env" | "nohup" | "exec")
                 || word.split_once('=').is_some_and(|(name, _)| is_name(name))
         });
-        let Some(first) = words.next() else { return false };
+        let Some(first) = words.next() else {
+            return false;
+        };
         if rest.starts_with("sudo -") || first.starts_with("./") || first.starts_with("../") {
             return true;
         }
@@ -79,18 +106,33 @@ impl Line<'_> {
                 || arguments == 1 && !among("go just time code", first)
                 || arguments == 2 && first == "diff"
                 || matches!(first, "go" | "bun")
-                    && ["go run", "go test", "go build", "go get", "go install", "bun run", "bun test", "bun add"]
-                        .iter()
-                        .any(|start| rest.starts_with(start)))
+                    && [
+                        "go run",
+                        "go test",
+                        "go build",
+                        "go get",
+                        "go install",
+                        "bun run",
+                        "bun test",
+                        "bun add",
+                    ]
+                    .iter()
+                    .any(|start| rest.starts_with(start)))
     }
 
     pub(super) fn goes_on_as_task(&self) -> bool {
-        self.after().split_whitespace().next().is_some_and(|word| among(TASKS, word) || among(PROSE, word))
+        self.after()
+            .split_whitespace()
+            .next()
+            .is_some_and(|word| among(TASKS, word) || among(PROSE, word))
     }
 
     fn is_prose(&self) -> bool {
         self.goes_on_as_task()
-            || self.text.chars().any(|char| !char.is_ascii() && char.is_alphabetic())
+            || self
+                .text
+                .chars()
+                .any(|char| !char.is_ascii() && char.is_alphabetic())
             || self.text.split_whitespace().take(MAX_WORDS).any(|word| {
                 among(PROSE, word)
                     || word.len() > 1

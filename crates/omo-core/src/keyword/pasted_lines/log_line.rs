@@ -29,21 +29,38 @@ impl Line<'_> {
         let line = self.text.trim_start();
         is_stamped(line)
             || has_level(line)
-            || has_error_label(line) && !self.after().split_whitespace().next().is_some_and(|word| among(TASKS, word))
-            || ["expected ", "Failed to ", "Could not ", "Cannot "].iter().any(|start| line.starts_with(start))
+            || has_error_label(line)
+                && !self
+                    .after()
+                    .split_whitespace()
+                    .next()
+                    .is_some_and(|word| among(TASKS, word))
+            || ["expected ", "Failed to ", "Could not ", "Cannot "]
+                .iter()
+                .any(|start| line.starts_with(start))
             || line
                 .split_whitespace()
-                .filter(|word| word.split_once('=').is_some_and(|(name, value)| is_name(name) && !value.is_empty()))
+                .filter(|word| {
+                    word.split_once('=')
+                        .is_some_and(|(name, value)| is_name(name) && !value.is_empty())
+                })
                 .count()
                 > 1
             || SAID.iter().any(|said| self.text.contains(said)) && !self.has_task_words()
             || self.after().starts_with('[')
             || self.before().ends_with(": ") && self.after().starts_with(": ")
-            || line.get(..7).is_some_and(|label| label.eq_ignore_ascii_case("usage: "))
+            || line
+                .get(..7)
+                .is_some_and(|label| label.eq_ignore_ascii_case("usage: "))
     }
 
     fn has_task_words(&self) -> bool {
-        let first = self.text.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+        let first = self
+            .text
+            .split_whitespace()
+            .next()
+            .unwrap_or_default()
+            .to_ascii_lowercase();
         among(TASKS, &first) || self.goes_on_as_task()
     }
 
@@ -52,7 +69,9 @@ impl Line<'_> {
         let line = self.text.trim_start();
         line.starts_with("at ") && line.ends_with(')') && line.contains(':')
             || line.starts_with("File \"")
-            || ["--> ", "✗", "✓", "✔", "✖", "×", "not ok "].iter().any(|mark| line.starts_with(mark))
+            || ["--> ", "✗", "✓", "✔", "✖", "×", "not ok "]
+                .iter()
+                .any(|mark| line.starts_with(mark))
             || is_test_result(line)
             || self.is_named_by_program()
     }
@@ -72,14 +91,20 @@ impl Line<'_> {
             "unrecognized",
             "permission denied",
         ];
-        let said = self.after().trim_start().strip_prefix(": ").unwrap_or_default();
+        let said = self
+            .after()
+            .trim_start()
+            .strip_prefix(": ")
+            .unwrap_or_default();
         self.starts_with_keyword() && SAID.iter().any(|start| said.starts_with(start))
     }
 }
 
 /// `test ulw ... ok`, `ok 1 - ulw`.
 fn is_test_result(line: &str) -> bool {
-    let numbered = line.strip_prefix("ok ").is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_digit()));
+    let numbered = line
+        .strip_prefix("ok ")
+        .is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_digit()));
     numbered && line.contains(" - ") || line.starts_with("test ") && line.contains(" ... ")
 }
 
@@ -88,25 +113,34 @@ fn is_stamped(line: &str) -> bool {
     const MONTHS: &str = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec";
     let stamp = line.trim_start_matches(['[', '(']);
     let bytes = stamp.as_bytes();
-    let digits = |from: usize, to: usize| bytes.get(from..to).is_some_and(|part| part.iter().all(u8::is_ascii_digit));
+    let digits = |from: usize, to: usize| {
+        bytes
+            .get(from..to)
+            .is_some_and(|part| part.iter().all(u8::is_ascii_digit))
+    };
     let mark = |at: usize| bytes.get(at).copied();
     digits(0, 4) && matches!(mark(4), Some(b'-' | b'/')) && digits(5, 7)
         || line.starts_with(['[', '<'])
-            && line
-                .split_once("] ")
-                .is_some_and(|(clock, _)| clock.contains('.') && !clock.contains(|char: char| char.is_alphabetic()))
+            && line.split_once("] ").is_some_and(|(clock, _)| {
+                clock.contains('.') && !clock.contains(|char: char| char.is_alphabetic())
+            })
         || digits(0, 2) && mark(2) == Some(b':') && digits(3, 5)
-        || stamp.split_once(' ').is_some_and(|(month, rest)| among(MONTHS, month) && rest.contains(':'))
+        || stamp
+            .split_once(' ')
+            .is_some_and(|(month, rest)| among(MONTHS, month) && rest.contains(':'))
 }
 
 /// `INFO …`, `[warn] …`, `level=info`.
 fn has_level(line: &str) -> bool {
-    const LEVELS: &str =
-        "TRACE DEBUG INFO NOTICE WARN WARNING ERROR ERR FATAL CRITICAL FAILED FAIL PASS PASSED PANIC E";
-    let bracketed =
-        line.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(label, _)| label.to_ascii_uppercase());
+    const LEVELS: &str = "TRACE DEBUG INFO NOTICE WARN WARNING ERROR ERR FATAL CRITICAL FAILED FAIL PASS PASSED PANIC E";
+    let bracketed = line
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once(']'))
+        .map(|(label, _)| label.to_ascii_uppercase());
     let first = line.split([' ', ':', '\t']).next().unwrap_or_default();
-    bracketed.is_some_and(|label| among(LEVELS, label.trim())) || among(LEVELS, first) || line.starts_with("level=")
+    bracketed.is_some_and(|label| among(LEVELS, label.trim()))
+        || among(LEVELS, first)
+        || line.starts_with("level=")
 }
 
 /// Maximum words of an error's label (`Stop hook error: …`).
@@ -114,11 +148,23 @@ const LABEL_WORDS: usize = 4;
 
 /// `error[E0425]: …`, `Uncaught TypeError: …`, `warning: …`, `make: *** …`, `npm ERR! …`.
 fn has_error_label(line: &str) -> bool {
-    const LABELS: [&str; 8] = ["error", "warning", "exception", "fatal", "panic", "traceback", "caused by", "failed"];
-    if line.starts_with("npm ERR!") || line.starts_with("make: ***") || line.contains("panicked at") {
+    const LABELS: [&str; 8] = [
+        "error",
+        "warning",
+        "exception",
+        "fatal",
+        "panic",
+        "traceback",
+        "caused by",
+        "failed",
+    ];
+    if line.starts_with("npm ERR!") || line.starts_with("make: ***") || line.contains("panicked at")
+    {
         return true;
     }
-    let Some((label, _)) = line.split_once(": ") else { return false };
+    let Some((label, _)) = line.split_once(": ") else {
+        return false;
+    };
     if label.starts_with(|char: char| char.is_ascii_uppercase())
         && label.ends_with(|char: char| char.is_ascii_digit())
         && is_name(label)
@@ -128,7 +174,11 @@ fn has_error_label(line: &str) -> bool {
     let lower = label.to_ascii_lowercase();
     let mut words = lower.split_whitespace();
     let is_short = words.clone().count() <= LABEL_WORDS;
-    let is_said = |word: &str| word != "failed" && (among(PROSE, word) || among("debug handle catch log", word));
+    let is_said = |word: &str| {
+        word != "failed" && (among(PROSE, word) || among("debug handle catch log", word))
+    };
     let is_sentence = words.any(|word| is_said(word) || among(TASKS, word));
-    is_short && (!is_sentence || lower.ends_with(" failed")) && LABELS.iter().any(|name| lower.contains(name))
+    is_short
+        && (!is_sentence || lower.ends_with(" failed"))
+        && LABELS.iter().any(|name| lower.contains(name))
 }

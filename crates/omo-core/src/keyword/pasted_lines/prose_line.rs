@@ -5,7 +5,8 @@ use super::{Line, among, is_name};
 impl Line<'_> {
     /// `# ulw`, or `ulw` above a line of `=`.
     pub(super) fn is_heading(&self, next: &str) -> bool {
-        let is_marked = self.before().starts_with('#') && self.before().trim_start_matches('#') == " ";
+        let is_marked =
+            self.before().starts_with('#') && self.before().trim_start_matches('#') == " ";
         let is_underlined = next.len() > 2 && next.trim_end().bytes().all(|byte| byte == b'=');
         let rest = self.after().trim();
         is_marked && (rest.is_empty() || rest.starts_with('-'))
@@ -15,7 +16,10 @@ impl Line<'_> {
     /// `ulw:` above `  name: value`; an instruction has more words.
     pub(super) fn is_key_of(&self, next: &str) -> bool {
         let is_key = self.starts_with_keyword() && self.after().trim_end() == ":";
-        let pair = next.starts_with([' ', '\t']).then(|| next.trim().split_once(':')).flatten();
+        let pair = next
+            .starts_with([' ', '\t'])
+            .then(|| next.trim().split_once(':'))
+            .flatten();
         is_key
             && pair.is_some_and(|(name, value)| {
                 is_name(name) && !name.starts_with('-') && value.split_whitespace().count() < 2
@@ -27,10 +31,14 @@ impl Line<'_> {
         let line = self.text.trim();
         let is_pair = self.before().trim().is_empty()
             && self.after().trim().is_empty()
-            && self.text.get(self.word.clone()).is_some_and(|word| word.contains('/'));
+            && self
+                .text
+                .get(self.word.clone())
+                .is_some_and(|word| word.contains('/'));
         let cells_by = |mark: &str| {
             let mut cells = line.split(mark);
-            line.matches(mark).count() > 1 && cells.all(|cell| cell.is_ascii() && cell.split_whitespace().count() == 1)
+            line.matches(mark).count() > 1
+                && cells.all(|cell| cell.is_ascii() && cell.split_whitespace().count() == 1)
         };
         is_pair
             || line.matches('\t').count() > 1
@@ -42,12 +50,19 @@ impl Line<'_> {
         const SAID: &str = "wrote writes said says asked asks replied typed answered";
         const HANDED: &str = "translate spell rephrase paraphrase proofread pronounce";
         const HEADERS: &str = "subject re fwd fw aw title betreff";
-        let Some((label, _)) = self.before().split_once(": ") else { return false };
+        let Some((label, _)) = self.before().split_once(": ") else {
+            return false;
+        };
         let label = label.to_ascii_lowercase();
         let words: Vec<&str> = label.split_whitespace().collect();
-        let is_own = words.iter().any(|word| matches!(*word, "i" | "as" | "like"));
+        let is_own = words
+            .iter()
+            .any(|word| matches!(*word, "i" | "as" | "like"));
         words.last().is_some_and(|last| among(SAID, last)) && words.len() > 1 && !is_own
-            || words.iter().find(|word| **word != "please").is_some_and(|first| among(HANDED, first))
+            || words
+                .iter()
+                .find(|word| **word != "please")
+                .is_some_and(|first| among(HANDED, first))
             || words.len() == 1 && among(HEADERS, &label)
     }
 }

@@ -11,19 +11,37 @@ const CHARS: usize = 6_000;
 
 /// Answer of `omo`, made harmless; where it is too long, with the command that shows all of it.
 pub fn answered(command: RunCommand, arguments: &str, said: &str) -> String {
-    let lines: Vec<String> = said.trim_end().lines().map(|line| sanitize_line(line).trim_end().to_owned()).collect();
+    let lines: Vec<String> = said
+        .trim_end()
+        .lines()
+        .map(|line| sanitize_line(line).trim_end().to_owned())
+        .collect();
     let mut left = CHARS;
     let fits = |line: &&String| {
         let fits = line.chars().count() < left;
         left = left.saturating_sub(line.chars().count() + 1);
         fits
     };
-    let shown: Vec<&str> = lines.iter().take(LINES).take_while(fits).map(String::as_str).collect();
+    let shown: Vec<&str> = lines
+        .iter()
+        .take(LINES)
+        .take_while(fits)
+        .map(String::as_str)
+        .collect();
     let rest = lines.len() - shown.len();
     let (text, name) = (shown.join("\n"), command.name());
-    let head = if lines.len() == 1 { "[omo] ".to_owned() } else { format!("[omo] {name}:\n") };
-    let arguments = arguments.split_whitespace().fold(String::new(), |all, word| format!("{all} {word}"));
-    let in_terminal = command.in_terminal().split([' ']).take_while(|word| !word.starts_with(char::is_uppercase));
+    let head = if lines.len() == 1 {
+        "[omo] ".to_owned()
+    } else {
+        format!("[omo] {name}:\n")
+    };
+    let arguments = arguments
+        .split_whitespace()
+        .fold(String::new(), |all, word| format!("{all} {word}"));
+    let in_terminal = command
+        .in_terminal()
+        .split([' '])
+        .take_while(|word| !word.starts_with(char::is_uppercase));
     let in_terminal = in_terminal.collect::<Vec<_>>().join(" ");
     let typed = inline_code(&format!("{in_terminal}{arguments}"), 200);
     let cut = format!("\n… {rest} more lines; in a terminal, `{typed}` shows all of it");
@@ -32,7 +50,12 @@ pub fn answered(command: RunCommand, arguments: &str, said: &str) -> String {
 
 /// Lines that `omo` said, made harmless.
 pub fn lines(said: &str) -> String {
-    let lines: Vec<String> = said.trim_end().lines().take(10).map(|line| sanitize(line, 400)).collect();
+    let lines: Vec<String> = said
+        .trim_end()
+        .lines()
+        .take(10)
+        .map(|line| sanitize(line, 400))
+        .collect();
     lines.join("\n")
 }
 
@@ -77,13 +100,33 @@ pub fn still_at_work(run: &str, at_work: &AtWork, cancelled_by: CancelledBy) -> 
     };
     let (what, them) = match at_work {
         AtWork::Parallel(0) => ("the supervisor of the plan run".to_owned(), "it"),
-        AtWork::Parallel(1) => ("a parallel client and the supervisor of the plan run".to_owned(), "them"),
-        AtWork::Parallel(clients) => (format!("{clients} parallel clients and the supervisor of the plan run"), "them"),
+        AtWork::Parallel(1) => (
+            "a parallel client and the supervisor of the plan run".to_owned(),
+            "them",
+        ),
+        AtWork::Parallel(clients) => (
+            format!("{clients} parallel clients and the supervisor of the plan run"),
+            "them",
+        ),
         AtWork::Tasks(tasks) => {
-            let names: Vec<String> = tasks.iter().take(NAMED_TASKS).map(|task| inline_code(task, 160)).collect();
-            let more = if tasks.len() > names.len() { ", …" } else { "" };
+            let names: Vec<String> = tasks
+                .iter()
+                .take(NAMED_TASKS)
+                .map(|task| inline_code(task, 160))
+                .collect();
+            let more = if tasks.len() > names.len() {
+                ", …"
+            } else {
+                ""
+            };
             let word = if tasks.len() == 1 { "task" } else { "tasks" };
-            (format!("what works on {word} {}{more} of the plan run", names.join(", ")), "the run")
+            (
+                format!(
+                    "what works on {word} {}{more} of the plan run",
+                    names.join(", ")
+                ),
+                "the run",
+            )
         }
     };
     format!("Still at work: {what} `{run}`. {cancel} ends {them}.")
@@ -109,12 +152,18 @@ pub fn background_shells(count: usize) -> Option<String> {
         1 => "a background shell".to_owned(),
         count => format!("{count} background shells"),
     };
-    Some(format!("Perhaps still running: {many} of this session; the client's own list of tasks shows and ends them."))
+    Some(format!(
+        "Perhaps still running: {many} of this session; the client's own list of tasks shows and ends them."
+    ))
 }
 
 /// Answer where `omo` gave none, with the reason.
 pub fn not_answered(command: RunCommand, why: &str) -> String {
-    refusal_line(&format!("{}; in a terminal, `{}` does the same", sanitize_line(why).trim(), command.in_terminal()))
+    refusal_line(&format!(
+        "{}; in a terminal, `{}` does the same",
+        sanitize_line(why).trim(),
+        command.in_terminal()
+    ))
 }
 
 #[cfg(test)]
@@ -124,17 +173,35 @@ mod tests {
 
     #[test]
     fn a_line_stands_alone_and_a_table_below_its_name() {
-        assert_eq!(answered(RunCommand::Cancel, "", "r-1 is cancelled\n"), "[omo] r-1 is cancelled");
-        assert_eq!(answered(RunCommand::Report, "", "a\n  b  \u{1b}[31m\n"), "[omo] report:\na\n  b   [31m");
+        assert_eq!(
+            answered(RunCommand::Cancel, "", "r-1 is cancelled\n"),
+            "[omo] r-1 is cancelled"
+        );
+        assert_eq!(
+            answered(RunCommand::Report, "", "a\n  b  \u{1b}[31m\n"),
+            "[omo] report:\na\n  b   [31m"
+        );
     }
 
     #[test]
     fn what_is_too_long_is_cut_and_says_where_the_rest_is() {
         let more = answered(RunCommand::Report, "", &"line\n".repeat(100));
         assert_eq!(more.lines().count(), LINES + 2);
-        assert!(more.ends_with("\n… 40 more lines; in a terminal, `omo report` shows all of it"), "{more}");
-        let wide = answered(RunCommand::Report, " --format  json", &format!("{}\nx", "ü".repeat(100_000)));
-        assert!(wide.ends_with("… 2 more lines; in a terminal, `omo report --format json` shows all of it"), "{wide}");
+        assert!(
+            more.ends_with("\n… 40 more lines; in a terminal, `omo report` shows all of it"),
+            "{more}"
+        );
+        let wide = answered(
+            RunCommand::Report,
+            " --format  json",
+            &format!("{}\nx", "ü".repeat(100_000)),
+        );
+        assert!(
+            wide.ends_with(
+                "… 2 more lines; in a terminal, `omo report --format json` shows all of it"
+            ),
+            "{wide}"
+        );
         assert!(answered(RunCommand::Report, "", &"x".repeat(5_999)).ends_with("xx"));
     }
 
@@ -171,25 +238,45 @@ mod tests {
             let said = still_at_work("r-1", &at_work, cancelled_by);
             assert_eq!(said, format!("Still at work: {expected}"));
             for said in [after_esc(&said), said] {
-                assert_eq!(read_prompt(&said, &Keywords::default()), PromptReading::Nothing, "{said}");
+                assert_eq!(
+                    read_prompt(&said, &Keywords::default()),
+                    PromptReading::Nothing,
+                    "{said}"
+                );
             }
         }
         let said = perhaps_at_work("r-1");
-        assert!(said.contains(" plan run `r-1`. /omo:cancel ends it."), "{said}");
-        assert_eq!(read_prompt(&said, &Keywords::default()), PromptReading::Nothing);
+        assert!(
+            said.contains(" plan run `r-1`. /omo:cancel ends it."),
+            "{said}"
+        );
+        assert_eq!(
+            read_prompt(&said, &Keywords::default()),
+            PromptReading::Nothing
+        );
         assert_eq!(background_shells(0), None);
         let said = background_shells(2).unwrap();
         assert!(
-            said.contains("2 background shells") && read_prompt(&said, &Keywords::default()) == PromptReading::Nothing
+            said.contains("2 background shells")
+                && read_prompt(&said, &Keywords::default()) == PromptReading::Nothing
         );
     }
 
     #[test]
     fn what_went_wrong_is_one_line() {
         for command in RunCommand::ALL {
-            for said in [took_too_long(command), not_answered(command, "it cannot\nbe started")] {
-                assert_eq!(read_prompt(&said, &Keywords::default()), PromptReading::Nothing);
-                assert!(said.lines().count() == 1 && said.contains(command.in_terminal()), "{said}");
+            for said in [
+                took_too_long(command),
+                not_answered(command, "it cannot\nbe started"),
+            ] {
+                assert_eq!(
+                    read_prompt(&said, &Keywords::default()),
+                    PromptReading::Nothing
+                );
+                assert!(
+                    said.lines().count() == 1 && said.contains(command.in_terminal()),
+                    "{said}"
+                );
             }
         }
     }

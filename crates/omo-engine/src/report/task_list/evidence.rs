@@ -34,21 +34,45 @@ pub(super) fn evidence_sections(state: &RunState, amount: Amount) -> String {
         };
         let rows: Vec<_> = checked.iter().map(row).collect();
         text.push_str("#### Checked by command\n\n");
-        text.push_str(&truncated_table(["Task", "Command", "Exit"], &rows, amount.rows));
+        text.push_str(&truncated_table(
+            ["Task", "Command", "Exit"],
+            &rows,
+            amount.rows,
+        ));
     }
     let judged = judged_criteria(state);
     if !judged.is_empty() {
         let row = |row: &Judged| {
             let ids: Vec<&str> = row.shown_by.iter().map(|known| known.id.as_str()).collect();
-            let ids = if ids.is_empty() { "none".to_owned() } else { list_some(ids) };
-            [cell(row.task, 20), cell(row.criterion, amount.columns - 8), cell(&ids, 60)]
+            let ids = if ids.is_empty() {
+                "none".to_owned()
+            } else {
+                list_some(ids)
+            };
+            [
+                cell(row.task, 20),
+                cell(row.criterion, amount.columns - 8),
+                cell(&ids, 60),
+            ]
         };
         let rows: Vec<_> = judged.iter().map(row).collect();
         text.push_str(judged_by(state));
-        text.push_str(&truncated_table(["Task", "Criterion", "Evidence"], &rows, amount.rows));
-        let ids: BTreeSet<&str> = judged.iter().flat_map(|row| &row.shown_by).map(|known| known.id.as_str()).collect();
-        let cited: Vec<String> =
-            state.evidence.iter().filter(|known| ids.contains(known.id.as_str())).map(evidence_line).collect();
+        text.push_str(&truncated_table(
+            ["Task", "Criterion", "Evidence"],
+            &rows,
+            amount.rows,
+        ));
+        let ids: BTreeSet<&str> = judged
+            .iter()
+            .flat_map(|row| &row.shown_by)
+            .map(|known| known.id.as_str())
+            .collect();
+        let cited: Vec<String> = state
+            .evidence
+            .iter()
+            .filter(|known| ids.contains(known.id.as_str()))
+            .map(evidence_line)
+            .collect();
         if !cited.is_empty() {
             let _ = writeln!(text, "{}", bullet_list(&cited, amount.rows));
         }
@@ -76,14 +100,24 @@ pub(super) struct Judged<'a> {
 /// All commands of all tasks, then those of the whole that belong to none.
 pub(super) fn checked_commands(state: &RunState) -> Vec<Checked<'_>> {
     let at_the_end = |command: &str| {
-        let place = state.plan.final_checks.iter().position(|check| check.command == command)?;
+        let place = state
+            .plan
+            .final_checks
+            .iter()
+            .position(|check| check.command == command)?;
         state.final_checks.get(&place)
     };
     let mut rows = Vec::new();
     for task in &state.plan.tasks {
-        let Some(known) = state.tasks.get(&task.id) else { continue };
+        let Some(known) = state.tasks.get(&task.id) else {
+            continue;
+        };
         for (place, check) in task.proving_checks().enumerate() {
-            let own = known.checks.iter().find(|(command, _)| *command == check.command).map(|(_, outcome)| outcome);
+            let own = known
+                .checks
+                .iter()
+                .find(|(command, _)| *command == check.command)
+                .map(|(_, outcome)| outcome);
             rows.push(Checked {
                 task: &task.id,
                 command: &check.command,
@@ -95,22 +129,38 @@ pub(super) fn checked_commands(state: &RunState) -> Vec<Checked<'_>> {
     for check in &state.plan.final_checks {
         if rows.iter().all(|row| row.command != check.command) {
             let outcome = at_the_end(&check.command);
-            rows.push(Checked { task: "all", command: &check.command, outcome, is_vacuous: false });
+            rows.push(Checked {
+                task: "all",
+                command: &check.command,
+                outcome,
+                is_vacuous: false,
+            });
         }
     }
     rows
 }
 
 pub(super) fn judged_criteria(state: &RunState) -> Vec<Judged<'_>> {
-    let by_id: BTreeMap<&str, &Evidence> = state.evidence.iter().map(|known| (known.id.as_str(), known)).collect();
+    let by_id: BTreeMap<&str, &Evidence> = state
+        .evidence
+        .iter()
+        .map(|known| (known.id.as_str(), known))
+        .collect();
     let claimed = state.plan.tasks.iter().filter_map(|task| {
         let known = state.tasks.get(&task.id)?;
         (known.status == TaskStatus::Claimed && !task.is_verification()).then_some((task, known))
     });
     let rows = claimed.flat_map(|(task, known)| {
-        let shown_by: Vec<&Evidence> =
-            known.evidence_ids.iter().filter_map(|id| by_id.get(id.as_str()).copied()).collect();
-        let row = move |criterion| Judged { task: &task.id, criterion, shown_by: shown_by.clone() };
+        let shown_by: Vec<&Evidence> = known
+            .evidence_ids
+            .iter()
+            .filter_map(|id| by_id.get(id.as_str()).copied())
+            .collect();
+        let row = move |criterion| Judged {
+            task: &task.id,
+            criterion,
+            shown_by: shown_by.clone(),
+        };
         task.criteria.iter().map(String::as_str).map(row)
     });
     rows.collect()
@@ -118,53 +168,87 @@ pub(super) fn judged_criteria(state: &RunState) -> Vec<Judged<'_>> {
 
 /// Tasks that were done before the run by their files, without evidence.
 pub(super) fn tasks_done_before(state: &RunState) -> Vec<&str> {
-    let is_it = |known: &TaskState| known.status == TaskStatus::Claimed && known.evidence_ids.is_empty();
-    let tasks = state.plan.tasks.iter().filter(|task| state.tasks.get(&task.id).is_some_and(is_it));
+    let is_it =
+        |known: &TaskState| known.status == TaskStatus::Claimed && known.evidence_ids.is_empty();
+    let tasks = state
+        .plan
+        .tasks
+        .iter()
+        .filter(|task| state.tasks.get(&task.id).is_some_and(is_it));
     tasks.map(|task: &Task| task.id.as_str()).collect()
 }
 
 /// The last verdict, where it is on the present work: the verification ended with it, and was not done again since.
 pub(super) fn current_verdict(state: &RunState) -> Option<&PlanVerdict> {
-    let verification = state.plan.verification_task().and_then(|task| state.tasks.get(&task.id))?;
+    let verification = state
+        .plan
+        .verification_task()
+        .and_then(|task| state.tasks.get(&task.id))?;
     let last = state.verdicts.last()?;
     let has_ended = matches!(verification.status, TaskStatus::Passed | TaskStatus::Failed);
-    let is_its_end = verification.last_end.as_ref().is_some_and(|end| end.evidence == last.summary_line());
+    let is_its_end = verification
+        .last_end
+        .as_ref()
+        .is_some_and(|end| end.evidence == last.summary_line());
     (has_ended && is_its_end).then_some(last)
 }
 
 fn judged_by(state: &RunState) -> &'static str {
     match (current_verdict(state), state.verdicts.is_empty()) {
         (Some(PlanVerdict { passed: true, .. }), _) => "#### Judged by the verifier\n\n",
-        (Some(PlanVerdict { passed: false, .. }), _) => "#### Claimed, and not confirmed: the verdict is FAIL\n\n",
+        (Some(PlanVerdict { passed: false, .. }), _) => {
+            "#### Claimed, and not confirmed: the verdict is FAIL\n\n"
+        }
         (None, true) => "#### Claimed, and not judged\n\n",
         (None, false) => "#### Claimed, and not judged since work went on\n\n",
     }
 }
 
 fn exit_text(outcome: Option<&TaskCheckOutcome>, is_vacuous: bool) -> String {
-    let Some(outcome) = outcome else { return "not run".to_owned() };
+    let Some(outcome) = outcome else {
+        return "not run".to_owned();
+    };
     let word = outcome.verdict.word();
     match (&outcome.verdict, outcome.exit) {
-        (TaskCheckVerdict::Green, Some(exit)) if is_vacuous => format!("{exit}, as before the work"),
+        (TaskCheckVerdict::Green, Some(exit)) if is_vacuous => {
+            format!("{exit}, as before the work")
+        }
         (TaskCheckVerdict::Green | TaskCheckVerdict::Red, Some(exit)) => exit.to_string(),
         (_, Some(exit)) => format!("{exit}, {word}"),
         (_, None) => word.to_owned(),
     }
 }
 
-fn verdict_line(state: &RunState, verdict: &PlanVerdict, Amount { rows, columns }: Amount) -> String {
+fn verdict_line(
+    state: &RunState,
+    verdict: &PlanVerdict,
+    Amount { rows, columns }: Amount,
+) -> String {
     let word = if verdict.passed { "PASS" } else { "FAIL" };
-    let shown_by = state.evidence.iter().filter(|known| verdict.evidence_ids.contains(&known.id));
+    let shown_by = state
+        .evidence
+        .iter()
+        .filter(|known| verdict.evidence_ids.contains(&known.id));
     let mut points: Vec<String> = shown_by.map(evidence_line).collect();
     if !verdict.note.is_empty() {
-        points.push(format!("Its note: {}", sanitize(&verdict.note, columns + 24)));
+        points.push(format!(
+            "Its note: {}",
+            sanitize(&verdict.note, columns + 24)
+        ));
     }
     let gap = if points.is_empty() { "" } else { "\n" };
-    format!("Verdict of the verifier: {word}\n\n{}{gap}", bullet_list(&points, rows))
+    format!(
+        "Verdict of the verifier: {word}\n\n{}{gap}",
+        bullet_list(&points, rows)
+    )
 }
 
 /// A piece of evidence on one line: its id, its command, and its exit status.
 pub(super) fn evidence_line(known: &Evidence) -> String {
     let id = sanitize(&known.id, 20);
-    format!("{id} {}, exit {}", paste_form(&known.command, 70), exit_text(Some(&known.outcome), false))
+    format!(
+        "{id} {}, exit {}",
+        paste_form(&known.command, 70),
+        exit_text(Some(&known.outcome), false)
+    )
 }

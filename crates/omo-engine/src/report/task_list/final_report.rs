@@ -9,7 +9,8 @@ use omo_plan::task_list::TaskListPhase;
 use omo_view::run_view::TaskView;
 
 use super::evidence::{
-    Amount, checked_commands, current_verdict, evidence_sections, judged_criteria, tasks_done_before,
+    Amount, checked_commands, current_verdict, evidence_sections, judged_criteria,
+    tasks_done_before,
 };
 use super::{SCREEN_BYTES, progress_screen};
 use crate::event::{PlanVerdict, UnfinishedLine};
@@ -31,12 +32,26 @@ const SKIPPED: &str = " (verification skipped)";
 
 /// The whole outcome of a run, or the progress of one that goes on.
 pub fn final_report(state: &RunState) -> String {
-    report_with(state, Amount { rows: usize::MAX, columns: WIDE })
+    report_with(
+        state,
+        Amount {
+            rows: usize::MAX,
+            columns: WIDE,
+        },
+    )
 }
 
 /// The report with as many rows as fit into [`SCREEN_BYTES`]; the others are counted.
 pub fn final_report_block(state: &RunState) -> String {
-    fit_rows(SCREEN_BYTES, |rows| report_with(state, Amount { rows, columns: NARROW }))
+    fit_rows(SCREEN_BYTES, |rows| {
+        report_with(
+            state,
+            Amount {
+                rows,
+                columns: NARROW,
+            },
+        )
+    })
 }
 
 fn report_with(state: &RunState, amount: Amount) -> String {
@@ -45,7 +60,10 @@ fn report_with(state: &RunState, amount: Amount) -> String {
             let why = sanitize(why, 200);
             let why = why.trim_end_matches('.');
             let colon = if why.is_empty() { "" } else { ": " };
-            format!("Execution cancelled{colon}{why}. Session ID: {}\n", task_list_name(state))
+            format!(
+                "Execution cancelled{colon}{why}. Session ID: {}\n",
+                task_list_name(state)
+            )
         }
         (TaskListPhase::Complete, _) => completed_report(state, amount),
         (TaskListPhase::Failed, _) => failed_report(state, amount),
@@ -54,10 +72,16 @@ fn report_with(state: &RunState, amount: Amount) -> String {
 }
 
 fn completed_report(state: &RunState, amount: Amount) -> String {
-    let (skipped, result) = match (state.plan.policy.skips_verification, judged_criteria(state).is_empty()) {
+    let (skipped, result) = match (
+        state.plan.policy.skips_verification,
+        judged_criteria(state).is_empty(),
+    ) {
         (false, _) => ("", "✓ PASS"),
         (true, true) => (SKIPPED, "not verified: the checks are green"),
-        (true, false) => (SKIPPED, "not verified: the checks are green, and the rest was not judged"),
+        (true, false) => (
+            SKIPPED,
+            "not verified: the checks are green, and the rest was not judged",
+        ),
     };
     let mut text = format!("## Execution Complete{skipped}\n\n");
     text.push_str(&field_lines(&[
@@ -85,9 +109,20 @@ fn criteria_counts(text: &mut String, state: &RunState) {
     }
     let skips = state.plan.policy.skips_verification;
     if by_people > 0 {
-        parts.push(format!("{by_people} {}", if skips { "claimed, and not judged" } else { "by the verifier" }));
+        parts.push(format!(
+            "{by_people} {}",
+            if skips {
+                "claimed, and not judged"
+            } else {
+                "by the verifier"
+            }
+        ));
     }
-    let all = if skips { "Success criteria" } else { "All success criteria verified" };
+    let all = if skips {
+        "Success criteria"
+    } else {
+        "All success criteria verified"
+    };
     let _ = writeln!(text, "- {all}: {}", parts.join(", "));
 }
 
@@ -99,18 +134,35 @@ fn remarks(text: &mut String, state: &RunState) {
         (0, false) => Ok(()),
         (found, _) => {
             let look = if found == 1 { "looks" } else { "look" };
-            let least = if has_more_unfinished(state) { "At least " } else { "" };
-            writeln!(text, "- {least}{} {look} unfinished", pluralize(found, "added line"))
+            let least = if has_more_unfinished(state) {
+                "At least "
+            } else {
+                ""
+            };
+            writeln!(
+                text,
+                "- {least}{} {look} unfinished",
+                pluralize(found, "added line")
+            )
         }
     };
     let uncompared = task_ids_where(state, |task, _| task.files.is_empty());
     let again = task_ids_where(state, |_, known| known.attempts > 1);
     let vacuous = task_ids_where(state, |_, known| !known.already_green.is_empty());
     for (ids, what) in [
-        (unsearched, "added lines not known, and not searched for blocked patterns"),
+        (
+            unsearched,
+            "added lines not known, and not searched for blocked patterns",
+        ),
         (uncompared, "files not compared, because none are named"),
-        (tasks_done_before(state), "done before this run, as their files say; omo ran none of it"),
-        (vacuous, "checks that were green before the work, and prove little"),
+        (
+            tasks_done_before(state),
+            "done before this run, as their files say; omo ran none of it",
+        ),
+        (
+            vacuous,
+            "checks that were green before the work, and prove little",
+        ),
         (again, "done at a later attempt than the first"),
     ] {
         if !ids.is_empty() {
@@ -121,18 +173,40 @@ fn remarks(text: &mut String, state: &RunState) {
         let _ = writeln!(text, "- {}", capitalize(&line));
     }
     for task in &state.plan.tasks {
-        let end = state.tasks.get(&task.id).and_then(|known| known.last_end.as_ref());
-        if let Some(files) = end.map(|end| &end.out_of_scope).filter(|files| !files.is_empty()) {
-            let first = files.first().map(|file| inline_code(file, 60)).unwrap_or_default();
-            let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
-            let _ = writeln!(text, "- Task {} changed files that it does not name: `{first}`{more}", task.id);
+        let end = state
+            .tasks
+            .get(&task.id)
+            .and_then(|known| known.last_end.as_ref());
+        if let Some(files) = end
+            .map(|end| &end.out_of_scope)
+            .filter(|files| !files.is_empty())
+        {
+            let first = files
+                .first()
+                .map(|file| inline_code(file, 60))
+                .unwrap_or_default();
+            let more = if files.len() > 1 {
+                format!(" and {} more", files.len() - 1)
+            } else {
+                String::new()
+            };
+            let _ = writeln!(
+                text,
+                "- Task {} changed files that it does not name: `{first}`{more}",
+                task.id
+            );
         }
     }
 }
 
 fn task_ids_where(state: &RunState, holds: impl Fn(&Task, &TaskState) -> bool) -> Vec<&str> {
     let tasks = state.plan.work_tasks();
-    let tasks = tasks.filter(|task| state.tasks.get(&task.id).is_some_and(|known| holds(task, known)));
+    let tasks = tasks.filter(|task| {
+        state
+            .tasks
+            .get(&task.id)
+            .is_some_and(|known| holds(task, known))
+    });
     tasks.map(|task| task.id.as_str()).collect()
 }
 
@@ -141,7 +215,11 @@ fn has_more_unfinished(state: &RunState) -> bool {
         return found.len() >= MAX_UNFINISHED_LINES;
     }
     let found = |known: &TaskState| known.last_end.as_ref()?.unfinished.as_ref().map(Vec::len);
-    state.tasks.values().filter_map(found).any(|found| found >= MAX_UNFINISHED_LINES)
+    state
+        .tasks
+        .values()
+        .filter_map(found)
+        .any(|found| found >= MAX_UNFINISHED_LINES)
 }
 
 /// Ended tasks that were not searched for unfinished lines.
@@ -149,19 +227,38 @@ pub(super) fn unsearched_tasks(state: &RunState) -> Vec<&str> {
     if state.unfinished.is_some() {
         return Vec::new();
     }
-    let is_searched = |known: &TaskState| known.last_end.as_ref().is_some_and(|end| end.unfinished.is_some());
-    task_ids_where(state, |_, known| known.status.is_ended() && !is_searched(known))
+    let is_searched = |known: &TaskState| {
+        known
+            .last_end
+            .as_ref()
+            .is_some_and(|end| end.unfinished.is_some())
+    };
+    task_ids_where(state, |_, known| {
+        known.status.is_ended() && !is_searched(known)
+    })
 }
 
 /// An added line that looks unfinished: its place, and the word.
 pub(super) fn unfinished_line(line: &UnfinishedLine) -> String {
-    format!("`{}:{}` {}", inline_code(&line.file, 76), line.line, sanitize(&line.word, 40))
+    format!(
+        "`{}:{}` {}",
+        inline_code(&line.file, 76),
+        line.line,
+        sanitize(&line.word, 40)
+    )
 }
 
 fn unfinished_section(text: &mut String, state: &RunState, rows: usize) {
-    let lines: Vec<String> = unfinished_lines(state).into_iter().map(unfinished_line).collect();
+    let lines: Vec<String> = unfinished_lines(state)
+        .into_iter()
+        .map(unfinished_line)
+        .collect();
     if !lines.is_empty() {
-        let _ = write!(text, "### Added lines that look unfinished\n\n{}\n", bullet_list(&lines, rows));
+        let _ = write!(
+            text,
+            "### Added lines that look unfinished\n\n{}\n",
+            bullet_list(&lines, rows)
+        );
     }
 }
 
@@ -178,13 +275,25 @@ fn failed_report(state: &RunState, amount: Amount) -> String {
     text.push('\n');
     if !rows.is_empty() {
         text.push_str("### Failed Tasks\n\n");
-        let row =
-            |row: &TaskView| [row.id.clone(), cell(&row.title, 34), cell(&open_task_reason(row), amount.columns - 8)];
+        let row = |row: &TaskView| {
+            [
+                row.id.clone(),
+                cell(&row.title, 34),
+                cell(&open_task_reason(row), amount.columns - 8),
+            ]
+        };
         let lines: Vec<_> = rows.iter().map(row).collect();
-        text.push_str(&truncated_table(["ID", "Task", "Reason"], &lines, amount.rows));
+        text.push_str(&truncated_table(
+            ["ID", "Task", "Reason"],
+            &lines,
+            amount.rows,
+        ));
     }
     text.push_str("### Verification Issues\n\n");
-    text.push_str(&bullet_list(&list_issues(state, !rows.is_empty(), amount.columns + 24), amount.rows.max(1)));
+    text.push_str(&bullet_list(
+        &list_issues(state, !rows.is_empty(), amount.columns + 24),
+        amount.rows.max(1),
+    ));
     text.push('\n');
     unfinished_section(&mut text, state, amount.rows);
     if amount.columns == WIDE {
@@ -198,13 +307,25 @@ fn failed_report(state: &RunState, amount: Amount) -> String {
 
 fn open_tasks(state: &RunState) -> Vec<TaskView> {
     let is_left = |row: &TaskView| {
-        state.plan.task(&row.id).is_some_and(|task| !task.is_verification()) && !state.unblocks_dependents(&row.id)
+        state
+            .plan
+            .task(&row.id)
+            .is_some_and(|task| !task.is_verification())
+            && !state.unblocks_dependents(&row.id)
     };
-    run_view(&RunFacts::of_state("", state)).tasks.into_iter().filter(is_left).collect()
+    run_view(&RunFacts::of_state("", state))
+        .tasks
+        .into_iter()
+        .filter(is_left)
+        .collect()
 }
 
 fn open_task_reason(row: &TaskView) -> String {
-    if row.evidence.is_empty() { row.standing.key().to_owned() } else { row.evidence.clone() }
+    if row.evidence.is_empty() {
+        row.standing.key().to_owned()
+    } else {
+        row.evidence.clone()
+    }
 }
 
 fn list_issues(state: &RunState, a_task_failed: bool, columns: usize) -> Vec<String> {
@@ -214,30 +335,54 @@ fn list_issues(state: &RunState, a_task_failed: bool, columns: usize) -> Vec<Str
     match known.map(|known| (known.status, known.last_end.as_ref())) {
         None => issues.push("Verification was skipped".to_owned()),
         Some((TaskStatus::Failed | TaskStatus::Passed, Some(end))) => {
-            let unsaid = || vec![format!("The verifier: {}", sanitize(&end.evidence, columns))];
-            issues.extend(current_verdict(state).map_or_else(unsaid, |said| objections(said, columns)));
+            let unsaid = || {
+                vec![format!(
+                    "The verifier: {}",
+                    sanitize(&end.evidence, columns)
+                )]
+            };
+            issues.extend(
+                current_verdict(state).map_or_else(unsaid, |said| objections(said, columns)),
+            );
         }
         Some(_) if a_task_failed => {
-            issues.push("The verifier was not started in the last iteration: not every task was done".to_owned());
+            issues.push(
+                "The verifier was not started in the last iteration: not every task was done"
+                    .to_owned(),
+            );
         }
         Some(_) => issues.push("The verifier gave no verdict".to_owned()),
     }
     for (place, outcome) in &state.final_checks {
-        if let Some(check) = state.plan.final_checks.get(*place).filter(|_| !outcome.is_green()) {
+        if let Some(check) = state
+            .plan
+            .final_checks
+            .get(*place)
+            .filter(|_| !outcome.is_green())
+        {
             let detail = sanitize(outcome.describe(), 100);
-            issues.push(format!("{} {detail}, run again at the end", paste_form(&check.command, columns)));
+            issues.push(format!(
+                "{} {detail}, run again at the end",
+                paste_form(&check.command, columns)
+            ));
         }
     }
     issues
 }
 
 fn objections(verdict: &PlanVerdict, columns: usize) -> Vec<String> {
-    let reopened = verdict.reopen.iter().map(|(id, why)| format!("Task {id}: {}", sanitize(why, columns)));
+    let reopened = verdict
+        .reopen
+        .iter()
+        .map(|(id, why)| format!("Task {id}: {}", sanitize(why, columns)));
     let note = Some(&verdict.note)
         .filter(|note| !note.is_empty())
         .map(|note| format!("Its note: {}", sanitize(note, columns)));
     let word = if verdict.passed { "PASS" } else { "FAIL" };
-    std::iter::once(format!("The verifier says {word}")).chain(reopened).chain(note).collect()
+    std::iter::once(format!("The verifier says {word}"))
+        .chain(reopened)
+        .chain(note)
+        .collect()
 }
 
 fn next_steps(text: &mut String, state: &RunState, failed: &[TaskView], most: usize) {
@@ -249,7 +394,8 @@ fn next_steps(text: &mut String, state: &RunState, failed: &[TaskView], most: us
     for row in failed.iter().take(most) {
         let _ = writeln!(text, "   - `{folder}/tasks/{}.json`", row.id);
         let known = state.tasks.get(&row.id);
-        let red = known.and_then(|known| known.checks.iter().find(|(_, outcome)| !outcome.is_green()));
+        let red =
+            known.and_then(|known| known.checks.iter().find(|(_, outcome)| !outcome.is_green()));
         if let Some(log) = red.and_then(|(_, outcome)| outcome.log.as_ref()) {
             let _ = writeln!(text, "   - `{}`", inline_code(&log.to_string_lossy(), 300));
         }

@@ -17,12 +17,22 @@ const ROWS: usize = 12;
 
 /// Name of the session: that of its folder.
 pub(super) fn task_list_name(state: &RunState) -> String {
-    let name = state.plan.source.path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
+    let name = state
+        .plan
+        .source
+        .path
+        .trim_end_matches(['/', '\\'])
+        .rsplit(['/', '\\'])
+        .next();
     sanitize(name.unwrap_or_default(), 64)
 }
 
 pub(super) fn goal_text(state: &RunState) -> String {
-    let goal = if state.plan.goal.is_empty() { &state.plan.title } else { &state.plan.goal };
+    let goal = if state.plan.goal.is_empty() {
+        &state.plan.title
+    } else {
+        &state.plan.goal
+    };
     sanitize(goal, GOAL_CHARS)
 }
 
@@ -33,7 +43,10 @@ pub(super) fn rounds_text(state: &RunState) -> String {
 
 /// Lines of `**Name:** value` that stay lines of their own when they are rendered.
 pub(super) fn field_lines(fields: &[(&str, String)]) -> String {
-    let lines: Vec<String> = fields.iter().map(|(name, value)| format!("**{name}:** {value}")).collect();
+    let lines: Vec<String> = fields
+        .iter()
+        .map(|(name, value)| format!("**{name}:** {value}"))
+        .collect();
     format!("{}\n", lines.join("  \n"))
 }
 
@@ -50,8 +63,13 @@ pub(super) fn task_names(ids: &[&str]) -> String {
 pub(super) fn model_of<'a>(state: &'a RunState, task: &'a Task) -> &'a str {
     let known = state.tasks.get(&task.id);
     let begun = known.map_or(0, |known| known.attempts);
-    let is_to_come = known.is_none_or(|known| matches!(known.status, TaskStatus::Pending | TaskStatus::Held));
-    let attempt = if is_to_come { begun.saturating_add(1) } else { begun.max(1) };
+    let is_to_come =
+        known.is_none_or(|known| matches!(known.status, TaskStatus::Pending | TaskStatus::Held));
+    let attempt = if is_to_come {
+        begun.saturating_add(1)
+    } else {
+        begun.max(1)
+    };
     choose_model(&state.plan, task, attempt).unwrap_or("own")
 }
 

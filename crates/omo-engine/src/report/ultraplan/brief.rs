@@ -13,11 +13,20 @@ use crate::state::{RunState, TaskState, TaskStatus};
 pub fn brief(state: &RunState, task: &Task) -> String {
     let known = state.tasks.get(&task.id);
     let mut text = format!("{}\n\n", task_heading(&state.plan, task));
-    let _ = writeln!(text, "Plan: {}, attempt {}.", state.plan.source.path, attempt_words(known, task));
+    let _ = writeln!(
+        text,
+        "Plan: {}, attempt {}.",
+        state.plan.source.path,
+        attempt_words(known, task)
+    );
     if !state.plan.goal.is_empty() {
         let _ = writeln!(text, "Goal of the plan: {}", state.plan.goal);
     }
-    let _ = writeln!(text, "\n{}\n\n---\n\n## What omo holds this step to\n", task.body.trim_end());
+    let _ = writeln!(
+        text,
+        "\n{}\n\n---\n\n## What omo holds this step to\n",
+        task.body.trim_end()
+    );
     describe_files(&mut text, task);
     if let Some((_, group)) = state.plan.group_of(&task.id) {
         describe_fence(&mut text, group);
@@ -32,9 +41,15 @@ pub fn brief(state: &RunState, task: &Task) -> String {
 
 /// Text such as `2 of 3`, of the attempts that count.
 fn attempt_words(known: Option<&TaskState>, task: &Task) -> String {
-    let begun = known.map_or(0, |known| known.attempts.saturating_sub(known.attempts_before));
+    let begun = known.map_or(0, |known| {
+        known.attempts.saturating_sub(known.attempts_before)
+    });
     let is_running = known.is_some_and(|known| known.status == TaskStatus::Running);
-    let number = if is_running { begun } else { begun.saturating_add(1) };
+    let number = if is_running {
+        begun
+    } else {
+        begun.saturating_add(1)
+    };
     format!("{number} of {}", task.max_attempts.max(number))
 }
 
@@ -44,46 +59,80 @@ pub(super) fn describe_files(text: &mut String, task: &Task) {
         FileAction::Delete => " (deleted)",
         FileAction::Modify | FileAction::Test => "",
     };
-    let names: Vec<String> =
-        task.files.iter().map(|file| format!("`{}`{}", inline_code(&file.path, 200), verb(file.action))).collect();
+    let names: Vec<String> = task
+        .files
+        .iter()
+        .map(|file| format!("`{}`{}", inline_code(&file.path, 200), verb(file.action)))
+        .collect();
     if names.is_empty() {
         text.push_str("- Follow Changes exactly. The plan names no files.\n");
         return;
     }
-    let _ = writeln!(text, "- Follow Changes exactly; touch only these files: {}.", names.join(", "));
+    let _ = writeln!(
+        text,
+        "- Follow Changes exactly; touch only these files: {}.",
+        names.join(", ")
+    );
     text.push_str("  Any other file that changes is reported, and is in no commit.\n");
 }
 
 pub(super) fn describe_fence(text: &mut String, group: &TaskGroup) {
     let list = |patterns: &[String]| {
-        let names: Vec<String> = patterns.iter().map(|pattern| format!("`{}`", inline_code(pattern, 200))).collect();
+        let names: Vec<String> = patterns
+            .iter()
+            .map(|pattern| format!("`{}`", inline_code(pattern, 200)))
+            .collect();
         names.join(", ")
     };
     if !group.may_touch.is_empty() {
         let _ = writeln!(text, "- Touch: {}", list(&group.may_touch));
     }
     if !group.never_touch.is_empty() {
-        let _ = writeln!(text, "- Never touch: {}. A change there ends the run.", list(&group.never_touch));
+        let _ = writeln!(
+            text,
+            "- Never touch: {}. A change there ends the run.",
+            list(&group.never_touch)
+        );
     }
 }
 
 pub(super) fn test_first(text: &mut String, task: &Task) {
     let Some(check) = &task.red_check else { return };
     let said = "the test has to fail before the work, and to pass behind it; omo runs it with the work and without";
-    let _ = writeln!(text, "- Test first: {}: {said}.", paste_form(&check.command, 1_000));
+    let _ = writeln!(
+        text,
+        "- Test first: {}: {said}.",
+        paste_form(&check.command, 1_000)
+    );
 }
 
 pub(super) fn describe_checks(text: &mut String, task: &Task, known: Option<&TaskState>) {
     if task.checks.is_empty() {
         text.push_str("- The plan names no Verify: this can end as unproved at best.\n");
     }
-    let vacuous = known.map(|known| known.already_green.as_slice()).unwrap_or_default();
-    for (place, check) in task.all_checks().enumerate().skip(task.red_check.iter().count()) {
-        let says = check.expect.stdout_has.as_ref().map(|has| format!(" and prints `{}`", inline_code(has, 200)));
+    let vacuous = known
+        .map(|known| known.already_green.as_slice())
+        .unwrap_or_default();
+    for (place, check) in task
+        .all_checks()
+        .enumerate()
+        .skip(task.red_check.iter().count())
+    {
+        let says = check
+            .expect
+            .stdout_has
+            .as_ref()
+            .map(|has| format!(" and prints `{}`", inline_code(has, 200)));
         let _ = write!(text, "- Verify: {}", paste_form(&check.command, 1_000));
-        let _ = writeln!(text, ", which omo runs itself: PASS is exit code 0{}.", says.unwrap_or_default());
+        let _ = writeln!(
+            text,
+            ", which omo runs itself: PASS is exit code 0{}.",
+            says.unwrap_or_default()
+        );
         if vacuous.contains(&place) {
-            text.push_str("  WARNING: it was green before the work began: by itself it proves nothing.\n");
+            text.push_str(
+                "  WARNING: it was green before the work began: by itself it proves nothing.\n",
+            );
         }
     }
 }
@@ -91,43 +140,79 @@ pub(super) fn describe_checks(text: &mut String, task: &Task, known: Option<&Tas
 fn on_failure(task: &Task) -> String {
     let most = task.max_attempts;
     let what = match task.on_failure {
-        OnFailure::Revert => format!("up to {most} attempts; then its changes are taken back, and the run stops"),
+        OnFailure::Revert => {
+            format!("up to {most} attempts; then its changes are taken back, and the run stops")
+        }
         OnFailure::Retry => {
             format!(
                 "up to {most} attempts, from the second on another way; then its changes are taken back, and the run stops"
             )
         }
-        OnFailure::Skip => "its changes are taken back, it is left out, and the next step begins".to_owned(),
-        OnFailure::Escalate => "the run stops at once and waits for a person; the work stays as it is".to_owned(),
+        OnFailure::Skip => {
+            "its changes are taken back, it is left out, and the next step begins".to_owned()
+        }
+        OnFailure::Escalate => {
+            "the run stops at once and waits for a person; the work stays as it is".to_owned()
+        }
         OnFailure::Hold => "it stays as it is until a person has it tried again".to_owned(),
     };
-    format!("- On failure: {}: {what}.\n", super::on_failure_word(task.on_failure))
+    format!(
+        "- On failure: {}: {what}.\n",
+        super::on_failure_word(task.on_failure)
+    )
 }
 
 fn checkpoint(state: &RunState, task: &Task) -> String {
     match &task.commit {
         Some(commit) => {
             let first = commit.message.lines().next().unwrap_or_default();
-            format!("- Checkpoint: omo commits it itself, as `{}`. Do not commit.\n", inline_code(first, 200))
+            format!(
+                "- Checkpoint: omo commits it itself, as `{}`. Do not commit.\n",
+                inline_code(first, 200)
+            )
         }
-        None if state.parallel.is_some() => "- omo commits it itself once it has passed. Do not commit.\n".to_owned(),
+        None if state.parallel.is_some() => {
+            "- omo commits it itself once it has passed. Do not commit.\n".to_owned()
+        }
         None => String::new(),
     }
 }
 
-pub(super) fn describe_earlier_work(text: &mut String, state: &RunState, task: &Task, known: Option<&TaskState>) {
-    let notes = state.plan.tasks.iter().take_while(|other| other.id != task.id).filter_map(|other| {
-        let note = state.tasks.get(&other.id)?.last_end.as_ref()?.note.as_ref()?;
-        Some((&other.id, note))
-    });
+pub(super) fn describe_earlier_work(
+    text: &mut String,
+    state: &RunState,
+    task: &Task,
+    known: Option<&TaskState>,
+) {
+    let notes = state
+        .plan
+        .tasks
+        .iter()
+        .take_while(|other| other.id != task.id)
+        .filter_map(|other| {
+            let note = state
+                .tasks
+                .get(&other.id)?
+                .last_end
+                .as_ref()?
+                .note
+                .as_ref()?;
+            Some((&other.id, note))
+        });
     for (id, note) in notes {
         let _ = writeln!(text, "- From step {id}: {note}");
     }
     let Some(known) = known else { return };
     if known.is_stale {
-        text.push_str("- It was done before the plan was edited; what is there may be of the old text.\n");
+        text.push_str(
+            "- It was done before the plan was edited; what is there may be of the old text.\n",
+        );
     } else if let Some(end) = known.last_end.as_ref().filter(|_| !known.status.is_ended()) {
-        let _ = writeln!(text, "\n## The last attempt failed\n\n{}", sanitize(&end.evidence, 500));
+        let _ = writeln!(
+            text,
+            "\n## The last attempt failed\n\n{}",
+            sanitize(&end.evidence, 500)
+        );
         for line in failed_output(known) {
             let _ = writeln!(text, "    {line}");
         }
@@ -139,13 +224,22 @@ pub(super) fn describe_earlier_work(text: &mut String, state: &RunState, task: &
         }
     }
     if let Some(why) = &known.reason {
-        let _ =
-            writeln!(text, "- Begun again: {}. Work of the attempt before may be in the files.", sanitize(why, 300));
+        let _ = writeln!(
+            text,
+            "- Begun again: {}. Work of the attempt before may be in the files.",
+            sanitize(why, 300)
+        );
     }
 }
 
 fn failed_output(known: &TaskState) -> Vec<String> {
-    let red = known.checks.iter().rev().find(|(_, outcome)| !outcome.is_green());
-    let lines = red.map(|(_, outcome)| outcome.quoted_output()).unwrap_or_default();
+    let red = known
+        .checks
+        .iter()
+        .rev()
+        .find(|(_, outcome)| !outcome.is_green());
+    let lines = red
+        .map(|(_, outcome)| outcome.quoted_output())
+        .unwrap_or_default();
     lines.iter().map(|line| sanitize(line, 400)).collect()
 }

@@ -42,41 +42,101 @@ pub struct DryRunReport {
 /// The report on a part of a plan.
 pub fn dry_run_report(plan: &Plan, part: PlanSelection, facts: &DryRunFacts) -> DryRunReport {
     let (tasks, groups) = (selected_tasks(plan, part), selected_groups(plan, part));
-    let mut text = format!("## Dry Run Report: {}\n\n", sanitize(file_name(&plan.source.path), 120));
-    let _ = write!(text, "**Type:** {}  \n**Steps:** {}\n\n", plan.dialect.rules().file_type(), tasks.len());
-    let _ = write!(text, "### Step Validation\n\n{}", task_table(plan, &tasks, facts));
-    let others: Vec<&Diagnostic> = plan.diagnostics.iter().filter(|found| found.task.is_none()).collect();
+    let mut text = format!(
+        "## Dry Run Report: {}\n\n",
+        sanitize(file_name(&plan.source.path), 120)
+    );
+    let _ = write!(
+        text,
+        "**Type:** {}  \n**Steps:** {}\n\n",
+        plan.dialect.rules().file_type(),
+        tasks.len()
+    );
+    let _ = write!(
+        text,
+        "### Step Validation\n\n{}",
+        task_table(plan, &tasks, facts)
+    );
+    let others: Vec<&Diagnostic> = plan
+        .diagnostics
+        .iter()
+        .filter(|found| found.task.is_none())
+        .collect();
     for found in &others {
-        let _ = writeln!(text, "- Line {}: {}", found.line, sanitize(&found.text, 300));
+        let _ = writeln!(
+            text,
+            "- Line {}: {}",
+            found.line,
+            sanitize(&found.text, 300)
+        );
     }
     // For a plan with an exit condition they stand there.
-    let whole: &[TaskCheck] = if plan.dialect.rules().is_one_session() { &[] } else { &plan.final_checks };
+    let whole: &[TaskCheck] = if plan.dialect.rules().is_one_session() {
+        &[]
+    } else {
+        &plan.final_checks
+    };
     for check in whole {
-        let _ = writeln!(text, "- Check of the whole: {}", paste_form(&check.command, 1_000));
+        let _ = writeln!(
+            text,
+            "- Check of the whole: {}",
+            paste_form(&check.command, 1_000)
+        );
     }
-    text += if others.is_empty() && whole.is_empty() { "" } else { "\n" };
+    text += if others.is_empty() && whole.is_empty() {
+        ""
+    } else {
+        "\n"
+    };
     text += &files(&tasks, facts);
     text += &conditions(plan);
     text += &execution_preview(plan, &groups, facts);
     text += &findings(facts);
     let issues = count_issues(plan, &tasks, facts);
-    let warnings = facts.findings.iter().filter(|found| found.severity == PreflightSeverity::Warning).count();
+    let warnings = facts
+        .findings
+        .iter()
+        .filter(|found| found.severity == PreflightSeverity::Warning)
+        .count();
     let verdict = match issues {
-        0 if warnings > 0 => format!("READY — with {}, see Pre-flight", pluralize(warnings, "warning")),
+        0 if warnings > 0 => format!(
+            "READY — with {}, see Pre-flight",
+            pluralize(warnings, "warning")
+        ),
         0 => "READY".to_owned(),
         1 => "NEEDS ATTENTION — 1 issue found".to_owned(),
         more => format!("NEEDS ATTENTION — {more} issues found"),
     };
     let _ = write!(text, "### Verdict\n\n{verdict}\n");
-    DryRunReport { text, is_ready: issues == 0 }
+    DryRunReport {
+        text,
+        is_ready: issues == 0,
+    }
 }
 
 fn count_issues(plan: &Plan, tasks: &[&Task], facts: &DryRunFacts) -> usize {
-    let of_part = |found: &&Diagnostic| found.task.as_ref().is_none_or(|id| tasks.iter().any(|task| task.id == *id));
-    let wrong = plan.diagnostics.iter().filter(of_part).filter(|found| found.severity != Severity::Note).count();
-    let missing = tasks.iter().flat_map(|task| &task.files).filter(|file| is_missing(file.action, &file.path, facts));
+    let of_part = |found: &&Diagnostic| {
+        found
+            .task
+            .as_ref()
+            .is_none_or(|id| tasks.iter().any(|task| task.id == *id))
+    };
+    let wrong = plan
+        .diagnostics
+        .iter()
+        .filter(of_part)
+        .filter(|found| found.severity != Severity::Note)
+        .count();
+    let missing = tasks
+        .iter()
+        .flat_map(|task| &task.files)
+        .filter(|file| is_missing(file.action, &file.path, facts));
     let missing: BTreeSet<&str> = missing.map(|file| file.path.as_str()).collect();
-    let stops = facts.findings.iter().filter(|finding| finding.severity == PreflightSeverity::Stop).count();
+    let stops = facts
+        .findings
+        .iter()
+        .filter(|finding| finding.severity == PreflightSeverity::Stop)
+        .count();
     wrong + missing.len() + stops
 }
 
@@ -87,9 +147,16 @@ fn is_missing(action: FileAction, path: &str, facts: &DryRunFacts) -> bool {
 fn task_table(plan: &Plan, tasks: &[&Task], facts: &DryRunFacts) -> String {
     let none = || "—".to_owned();
     let row = |task: &&Task| {
-        let found = plan.diagnostics.iter().filter(|found| found.task.as_ref() == Some(&task.id));
+        let found = plan
+            .diagnostics
+            .iter()
+            .filter(|found| found.task.as_ref() == Some(&task.id));
         let found: Vec<String> = found.map(|found| found.text.clone()).collect();
-        let checks: Vec<&str> = task.checks.iter().map(|check| check.command.as_str()).collect();
+        let checks: Vec<&str> = task
+            .checks
+            .iter()
+            .map(|check| check.command.as_str())
+            .collect();
         [
             task.id.clone(),
             cell(&task.title, 60),
@@ -99,18 +166,38 @@ fn task_table(plan: &Plan, tasks: &[&Task], facts: &DryRunFacts) -> String {
                 None => code_cell(&checks.join("; "), 60),
             },
             on_failure_word(task.on_failure).to_owned(),
-            task.commit.as_ref().map_or_else(none, |commit| cell(&commit.message, 60)),
-            if found.is_empty() { "none".to_owned() } else { cell(&found.join("; "), 200) },
+            task.commit
+                .as_ref()
+                .map_or_else(none, |commit| cell(&commit.message, 60)),
+            if found.is_empty() {
+                "none".to_owned()
+            } else {
+                cell(&found.join("; "), 200)
+            },
         ]
     };
     let rows: Vec<[String; 6]> = tasks.iter().map(row).collect();
-    table(["Step", "Description", "Verify", "On failure", "Checkpoint", "Issues"], &rows)
+    table(
+        [
+            "Step",
+            "Description",
+            "Verify",
+            "On failure",
+            "Checkpoint",
+            "Issues",
+        ],
+        &rows,
+    )
 }
 
 fn files(tasks: &[&Task], facts: &DryRunFacts) -> String {
     let mut told = BTreeSet::new();
     let mut text = "### File References\n\n".to_owned();
-    for file in tasks.iter().flat_map(|task| &task.files).filter(|file| told.insert(file.path.as_str())) {
+    for file in tasks
+        .iter()
+        .flat_map(|task| &task.files)
+        .filter(|file| told.insert(file.path.as_str()))
+    {
         let is_there = facts.existing.contains(&file.path);
         let is_new = matches!(file.action, FileAction::Create | FileAction::Test);
         let word = match (is_there, is_new) {
@@ -121,7 +208,11 @@ fn files(tasks: &[&Task], facts: &DryRunFacts) -> String {
         };
         let _ = writeln!(text, "- `{}`: {word}", inline_code(&file.path, 200));
     }
-    text += if told.is_empty() { "The plan names no files.\n\n" } else { "\n" };
+    text += if told.is_empty() {
+        "The plan names no files.\n\n"
+    } else {
+        "\n"
+    };
     text
 }
 
@@ -139,7 +230,11 @@ fn conditions(plan: &Plan) -> String {
         }
     }
     for check in &plan.final_checks {
-        let _ = writeln!(text, "- Exit: would run {}", paste_form(&check.command, 1_000));
+        let _ = writeln!(
+            text,
+            "- Exit: would run {}",
+            paste_form(&check.command, 1_000)
+        );
     }
     text + "\n"
 }
@@ -150,15 +245,33 @@ fn execution_preview(plan: &Plan, meant: &[&TaskGroup], facts: &DryRunFacts) -> 
         return String::new();
     }
     let number = |id: &str| id.strip_prefix(SESSION_PREFIX).unwrap_or(id).to_owned();
-    let shown = groups.iter().filter(|group| meant.iter().any(|known| known.id == group.id));
+    let shown = groups
+        .iter()
+        .filter(|group| meant.iter().any(|known| known.id == group.id));
     let row = |group: &&TaskGroup| {
-        let deps: Vec<String> = group.deps.iter().map(|id| format!("S{}", number(id))).collect();
+        let deps: Vec<String> = group
+            .deps
+            .iter()
+            .map(|id| format!("S{}", number(id)))
+            .collect();
         [
             (group.wave + 1).to_string(),
             format!("Session {}: {}", number(&group.id), cell(&group.title, 60)),
             group.tasks.join(", "),
-            if deps.is_empty() { "none".to_owned() } else { deps.join(", ") },
-            code_cell(&format!("{} --session {} {}", command_for(plan), number(&group.id), plan.source.path), 160),
+            if deps.is_empty() {
+                "none".to_owned()
+            } else {
+                deps.join(", ")
+            },
+            code_cell(
+                &format!(
+                    "{} --session {} {}",
+                    command_for(plan),
+                    number(&group.id),
+                    plan.source.path
+                ),
+                160,
+            ),
         ]
     };
     let rows: Vec<[String; 5]> = shown.map(row).collect();
@@ -173,7 +286,15 @@ fn execution_preview(plan: &Plan, meant: &[&TaskGroup], facts: &DryRunFacts) -> 
 }
 
 fn findings(facts: &DryRunFacts) -> String {
-    let lines: String =
-        facts.findings.iter().map(|found| format!("- {}: {}\n", found.text, found.hint)).collect::<Vec<_>>().concat();
-    if lines.is_empty() { lines } else { format!("### Pre-flight\n\n{lines}\n") }
+    let lines: String = facts
+        .findings
+        .iter()
+        .map(|found| format!("- {}: {}\n", found.text, found.hint))
+        .collect::<Vec<_>>()
+        .concat();
+    if lines.is_empty() {
+        lines
+    } else {
+        format!("### Pre-flight\n\n{lines}\n")
+    }
 }

@@ -24,8 +24,18 @@ pub(crate) enum Pusher {
 }
 
 pub(crate) fn tasks_left<'s>(state: &'s RunState, group: &TaskGroup) -> Vec<&'s Task> {
-    let left = |task: &&Task| state.tasks.get(&task.id).is_none_or(|known| !known.status.is_ended());
-    group.tasks.iter().filter_map(|id| state.plan.task(id)).filter(left).collect()
+    let left = |task: &&Task| {
+        state
+            .tasks
+            .get(&task.id)
+            .is_none_or(|known| !known.status.is_ended())
+    };
+    group
+        .tasks
+        .iter()
+        .filter_map(|id| state.plan.task(id))
+        .filter(left)
+        .collect()
 }
 
 pub(crate) fn remote_worker_prompt(
@@ -83,12 +93,19 @@ later in the same step is a further commit with the same two lines.
 
 fn describe_task(text: &mut String, state: &RunState, run: &str, group: &TaskGroup, task: &Task) {
     let known = state.tasks.get(&task.id);
-    let _ = writeln!(text, "\n---\n\n{}\n\n{}\n", task_heading(&state.plan, task), task.body.trim_end());
+    let _ = writeln!(
+        text,
+        "\n---\n\n{}\n\n{}\n",
+        task_heading(&state.plan, task),
+        task.body.trim_end()
+    );
     brief::describe_files(text, task);
     brief::describe_fence(text, group);
     brief::test_first(text, task);
     brief::describe_checks(text, task, known);
-    text.push_str("- Commit it with this message, whatever else is said above about committing:\n\n");
+    text.push_str(
+        "- Commit it with this message, whatever else is said above about committing:\n\n",
+    );
     for line in task_commit_message(state, run, task).lines() {
         let _ = writeln!(text, "{}", format!("      {line}").trim_end());
     }
@@ -98,5 +115,9 @@ fn describe_task(text: &mut String, state: &RunState, run: &str, group: &TaskGro
 /// The whole message of the commit of a task, with trailers that name the task and the run.
 pub(crate) fn task_commit_message(state: &RunState, run: &str, task: &Task) -> String {
     let subject = commit_message(state, task).unwrap_or_else(|| format!("omo: step {}", task.id));
-    format!("{}\n\n{RUN_TRAILER}: {run}\n{TASK_TRAILER}: {}", subject.trim_end(), task.id)
+    format!(
+        "{}\n\n{RUN_TRAILER}: {run}\n{TASK_TRAILER}: {}",
+        subject.trim_end(),
+        task.id
+    )
 }

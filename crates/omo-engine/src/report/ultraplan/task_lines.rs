@@ -11,7 +11,12 @@ use crate::report::taken_back;
 
 /// The heading of every step, such as `--- Step 2/5: Title ---`.
 pub(crate) fn task_heading(plan: &Plan, task: &Task) -> String {
-    format!("--- Step {}/{}: {} ---", task.id, plan.tasks.len(), sanitize(&task.title, 120))
+    format!(
+        "--- Step {}/{}: {} ---",
+        task.id,
+        plan.tasks.len(),
+        sanitize(&task.title, 120)
+    )
 }
 
 /// The lines of a check: its command, its result, and quoted output of an unexpected one.
@@ -21,12 +26,23 @@ pub fn check_lines(check: &TaskCheck, outcome: &TaskCheckOutcome) -> Vec<String>
         Some(exit) => format!("exit code {exit}"),
         None => sanitize(&outcome.detail, 200),
     };
-    let mut lines = vec![format!("Verify: {}", typed_form(&check.command)), format!("Result: {word} ({end})")];
+    let mut lines = vec![
+        format!("Verify: {}", typed_form(&check.command)),
+        format!("Result: {word} ({end})"),
+    ];
     if outcome.is_green() {
         return lines;
     }
-    if let Some(has) = check.expect.stdout_has.as_ref().filter(|_| outcome.exit == Some(0)) {
-        lines.push(format!("Expected in the output, and not there: {}", inline_code(has, 200)));
+    if let Some(has) = check
+        .expect
+        .stdout_has
+        .as_ref()
+        .filter(|_| outcome.exit == Some(0))
+    {
+        lines.push(format!(
+            "Expected in the output, and not there: {}",
+            inline_code(has, 200)
+        ));
     }
     let printed = outcome.quoted_output();
     if !printed.is_empty() {
@@ -39,13 +55,21 @@ pub fn check_lines(check: &TaskCheck, outcome: &TaskCheckOutcome) -> Vec<String>
 /// The line for an event; `None` where it is about no step, or not worth a line.
 pub fn task_event_line(plan: &Plan, what: &EventKind) -> Option<String> {
     match what {
-        EventKind::TaskStarted { task, attempt: 1, .. } => Some(task_heading(plan, plan.task(task)?)),
+        EventKind::TaskStarted {
+            task, attempt: 1, ..
+        } => Some(task_heading(plan, plan.task(task)?)),
         EventKind::TaskPassed { task, end } => {
-            let commit =
-                end.commit.as_deref().map(|commit| format!(" (committed: {})", sanitize(short_commit(commit), 12)));
+            let commit = end
+                .commit
+                .as_deref()
+                .map(|commit| format!(" (committed: {})", sanitize(short_commit(commit), 12)));
             Some(format!("Step {task}: PASS{}", commit.unwrap_or_default()))
         }
-        EventKind::TaskFailed { task, is_final: false, end } => {
+        EventKind::TaskFailed {
+            task,
+            is_final: false,
+            end,
+        } => {
             // A step that was asked for again after its last attempt has more of them.
             let most = Some(plan.task(task)?.max_attempts).filter(|most| end.attempt <= *most);
             let most = most.map(|most| format!("/{most}")).unwrap_or_default();
@@ -64,8 +88,15 @@ pub fn task_event_line(plan: &Plan, what: &EventKind) -> Option<String> {
             OnFailure::Skip => format!("Step {task}: SKIPPED (non-critical per plan)"),
             _ => format!("Step {task}: SKIPPED"),
         }),
-        EventKind::TaskUnverified { task, .. } => Some(format!("Step {task}: UNVERIFIED (the plan names no check)")),
-        EventKind::TaskRestored { task, not_restored, left_alone, kept } => {
+        EventKind::TaskUnverified { task, .. } => {
+            Some(format!("Step {task}: UNVERIFIED (the plan names no check)"))
+        }
+        EventKind::TaskRestored {
+            task,
+            not_restored,
+            left_alone,
+            kept,
+        } => {
             // Removed changes are kept first.
             let (done, but) = match kept {
                 None if !not_restored.is_empty() => ("could not be taken back", ": "),
@@ -76,21 +107,25 @@ pub fn task_event_line(plan: &Plan, what: &EventKind) -> Option<String> {
                 said.push(format!("{but}{}", sanitize(&not_restored.join("; "), 400)));
             }
             let kept = kept.as_deref().and_then(taken_back::restore_command);
-            said.extend(kept.map(|command| format!("; they are kept, and `{command}` brings them again")));
+            said.extend(
+                kept.map(|command| format!("; they are kept, and `{command}` brings them again")),
+            );
             said.extend(taken_back::left_alone(plan, left_alone).map(|line| format!("; {line}")));
             Some(said.concat())
         }
         EventKind::TaskCommitRefused { task, kept, end } => {
-            let kept =
-                kept.as_ref().map(|kept| format!(", and is kept as {}", sanitize(kept, 200))).unwrap_or_default();
+            let kept = kept
+                .as_ref()
+                .map(|kept| format!(", and is kept as {}", sanitize(kept, 200)))
+                .unwrap_or_default();
             let why = sanitize(&end.evidence, 400);
             Some(format!(
                 "Step {task}: GREEN, NOT COMMITTED: {why}\nIts work stays where it is{kept}; its user is asked."
             ))
         }
-        EventKind::TaskHeld { task, reason: why, .. } => {
-            Some(format!("Step {task}: given back: {}", sanitize(why, 200)))
-        }
+        EventKind::TaskHeld {
+            task, reason: why, ..
+        } => Some(format!("Step {task}: given back: {}", sanitize(why, 200))),
         _ => None,
     }
 }

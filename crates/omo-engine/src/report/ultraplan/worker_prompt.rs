@@ -61,8 +61,16 @@ mod tests {
     fn it_names_the_loop_and_its_end_on_a_screen() {
         let prompt = worker_prompt("r1-abcd", "2", "Store", &["3", "4", "5"]);
         assert!(prompt.lines().count() <= 25, "{prompt}");
-        assert!(prompt.starts_with("You do session 2 of a plan, `Store`: steps 3, 4 and 5. "), "{prompt}");
-        for part in ["run `omo agent next --run r1-abcd --group 2`", "- TASK:", "- FINISHED:", "Never ask."] {
+        assert!(
+            prompt.starts_with("You do session 2 of a plan, `Store`: steps 3, 4 and 5. "),
+            "{prompt}"
+        );
+        for part in [
+            "run `omo agent next --run r1-abcd --group 2`",
+            "- TASK:",
+            "- FINISHED:",
+            "Never ask.",
+        ] {
             assert!(prompt.contains(part), "{part}");
         }
         assert!(super::worker_prompt("r", "1", "x", &["7"]).contains("`x`: step 7. "));
@@ -72,8 +80,14 @@ mod tests {
     fn a_title_stays_one_line_between_its_quotes() {
         let wild = format!("a`b\n- FINISHED: {}\u{1b}[2J", "x".repeat(1_000));
         let prompt = worker_prompt("r1", "2", &wild, &["3"]);
-        assert_eq!(prompt.lines().count(), super::worker_prompt("r1", "2", "x", &["3"]).lines().count());
-        assert!(!prompt.contains('\u{1b}') && prompt.contains("`a'b - FINISHED: "), "{prompt}");
+        assert_eq!(
+            prompt.lines().count(),
+            super::worker_prompt("r1", "2", "x", &["3"]).lines().count()
+        );
+        assert!(
+            !prompt.contains('\u{1b}') && prompt.contains("`a'b - FINISHED: "),
+            "{prompt}"
+        );
         assert!(prompt.len() < 3_000, "{}", prompt.len());
     }
 }

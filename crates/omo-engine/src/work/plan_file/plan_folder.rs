@@ -31,19 +31,34 @@ pub(super) struct FolderParts {
 
 impl FolderParts {
     pub(super) fn plan(&self, folder: &str, reading: PlanReading) -> Plan {
-        let mut plan = read_folder(folder, &self.files, |path| self.done.contains(path), reading);
-        plan.diagnostics.extend(self.unread.iter().map(|name| unread_plan(folder, name)));
+        let mut plan = read_folder(
+            folder,
+            &self.files,
+            |path| self.done.contains(path),
+            reading,
+        );
+        plan.diagnostics
+            .extend(self.unread.iter().map(|name| unread_plan(folder, name)));
         plan
     }
 
     pub(super) fn digest(&self) -> String {
-        let digests: Vec<(&str, String)> =
-            self.files.iter().map(|(path, bytes)| (path.as_str(), sha256_hex(bytes))).collect();
-        folder_digest(digests.iter().map(|(path, sha256)| (*path, sha256.as_str())))
+        let digests: Vec<(&str, String)> = self
+            .files
+            .iter()
+            .map(|(path, bytes)| (path.as_str(), sha256_hex(bytes)))
+            .collect();
+        folder_digest(
+            digests
+                .iter()
+                .map(|(path, sha256)| (*path, sha256.as_str())),
+        )
     }
 
     pub(super) fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        self.files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice()))
+        self.files
+            .iter()
+            .map(|(path, bytes)| (path.as_str(), bytes.as_slice()))
     }
 }
 
@@ -69,16 +84,26 @@ pub(super) fn read_parts(
 ) -> Result<FolderParts, PlanFileError> {
     use std::io::Read;
     let mut left = MAX_PLAN_BYTES;
-    let mut parts = FolderParts { files: Vec::new(), done: BTreeSet::new(), unread };
+    let mut parts = FolderParts {
+        files: Vec::new(),
+        done: BTreeSet::new(),
+        unread,
+    };
     for name in names {
         let file = at.join(name);
         let failed = |source| read_error(&file, source);
         let opened = regular_file::open_unlinked(&file).map_err(failed)?;
-        let opened = opened.ok_or_else(|| failed(std::io::Error::other("it is no regular file")))?;
+        let opened =
+            opened.ok_or_else(|| failed(std::io::Error::other("it is no regular file")))?;
         let mut bytes = Vec::new();
-        opened.take(left + 1).read_to_end(&mut bytes).map_err(failed)?;
+        opened
+            .take(left + 1)
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
         let length = bytes.len() as u64;
-        left = left.checked_sub(length).ok_or_else(|| PlanFileError::TooLarge(path.to_owned()))?;
+        left = left
+            .checked_sub(length)
+            .ok_or_else(|| PlanFileError::TooLarge(path.to_owned()))?;
         let part = format!("{}/{name}", path.trim_end_matches('/'));
         if summary_name(name).is_some_and(|summary| at.join(summary).is_file()) {
             parts.done.insert(part.clone());
@@ -90,7 +115,10 @@ pub(super) fn read_parts(
 
 pub(super) fn describe(at: &Path, plans: &[String]) -> String {
     let shown = |names: &[String]| {
-        let names: Vec<String> = names.iter().map(|name| format!("`{}`", sanitize(name, 60))).collect();
+        let names: Vec<String> = names
+            .iter()
+            .map(|name| format!("`{}`", sanitize(name, 60)))
+            .collect();
         list_some(names.iter().map(String::as_str), SHOWN_NAMES)
     };
     if !plans.is_empty() {
@@ -111,5 +139,7 @@ pub(super) fn describe(at: &Path, plans: &[String]) -> String {
 fn entry_names(at: &Path, is_kind: fn(&FileType) -> bool) -> std::io::Result<Vec<String>> {
     let entries = std::fs::read_dir(at)?.take(MAX_ENTRIES).flatten();
     let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| is_kind(&kind)));
-    Ok(files.filter_map(|entry| entry.file_name().into_string().ok()).collect())
+    Ok(files
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect())
 }

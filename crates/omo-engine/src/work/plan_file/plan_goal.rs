@@ -13,7 +13,11 @@ const MAX_FOLDERS: usize = 30;
 
 /// The goal of a plan of this dialect in this folder; empty where no file there states one.
 pub(super) fn read(folder: &Path, dialect: Dialect) -> String {
-    let files = dialect.rules().goal_files().iter().flat_map(|file| read_files(folder, *file));
+    let files = dialect
+        .rules()
+        .goal_files()
+        .iter()
+        .flat_map(|file| read_files(folder, *file));
     let texts: Vec<(GoalPart, String)> = files.collect();
     goal::read_goal(texts.iter().map(|(part, text)| (*part, text.as_str())))
 }
@@ -22,17 +26,28 @@ pub(super) fn read(folder: &Path, dialect: Dialect) -> String {
 fn read_files(folder: &Path, file: GoalFile) -> Vec<(GoalPart, String)> {
     let paths = match file.path.split_once("/*/") {
         None => vec![folder.join(file.path)],
-        Some((above, below)) => folders_in(&folder.join(above)).into_iter().map(|inner| inner.join(below)).collect(),
+        Some((above, below)) => folders_in(&folder.join(above))
+            .into_iter()
+            .map(|inner| inner.join(below))
+            .collect(),
     };
     let text = |path: PathBuf| {
         let bytes = regular_file::read(&path, MAX_BYTES, Links::Refused).ok()??;
         String::from_utf8(bytes).ok()
     };
-    paths.into_iter().filter_map(text).map(|text| (file.part, text)).collect()
+    paths
+        .into_iter()
+        .filter_map(text)
+        .map(|text| (file.part, text))
+        .collect()
 }
 
 fn folders_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().take(MAX_FOLDERS * 10).flatten();
+    let entries = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .take(MAX_FOLDERS * 10)
+        .flatten();
     let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     let mut found: Vec<PathBuf> = folders.map(|entry| entry.path()).collect();
     found.sort();

@@ -28,8 +28,15 @@ const NAMES: [&[u8]; 12] = [
     b".gitattributes",
     b"sub/.gitattributes",
 ];
-const CONTENTS: [&[u8]; 7] =
-    [b"", b"x\r\ny\n", b"x\ny\n", b"$Id$ $Id: 1 $\n", b"\0\xff\r\n", b"* -text\n", b"* text=auto eol=lf ident\n"];
+const CONTENTS: [&[u8]; 7] = [
+    b"",
+    b"x\r\ny\n",
+    b"x\ny\n",
+    b"$Id$ $Id: 1 $\n",
+    b"\0\xff\r\n",
+    b"* -text\n",
+    b"* text=auto eol=lf ident\n",
+];
 const MODES: [u32; 4] = [0o644, 0o755, 0o600, 0o444];
 
 /// Something that a step does.
@@ -59,7 +66,11 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 /// Removes whatever is in the way of a path, and makes its folders.
 fn clear(base: &Path, name: &[u8]) -> std::path::PathBuf {
     let path = base.join(OsStr::from_bytes(name));
-    for part in path.ancestors().skip(1).take_while(|part| part.starts_with(base) && *part != base) {
+    for part in path
+        .ancestors()
+        .skip(1)
+        .take_while(|part| part.starts_with(base) && *part != base)
+    {
         if part.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
             fs::remove_file(part).unwrap();
         }
@@ -83,7 +94,11 @@ fn does(top: &Path, folder: &str, act: &Act) {
     };
     let git = |arguments: &[&str], name: &[u8]| {
         let mut command = std::process::Command::new("git");
-        command.args(["--literal-pathspecs"]).args(arguments).arg("--").arg(OsStr::from_bytes(name));
+        command
+            .args(["--literal-pathspecs"])
+            .args(arguments)
+            .arg("--")
+            .arg(OsStr::from_bytes(name));
         // What is not there cannot be staged, which is no matter.
         command.current_dir(&base).output().unwrap();
     };
@@ -144,7 +159,11 @@ fn on_threads(run: fn(&Repository)) {
 }
 
 fn config() -> ProptestConfig {
-    ProptestConfig { cases: 125, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig {
+        cases: 125,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 #[test]

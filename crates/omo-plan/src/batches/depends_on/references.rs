@@ -5,13 +5,15 @@ use crate::pattern::Pattern;
 /// Words for nothing. None of them is the beginning of a later one.
 static NOTHING: Pattern = Pattern::new(r"^(?:{nothing})");
 static WORD: Pattern = Pattern::new(r"(?i-u:tasks)|{task}");
-static NUMBER: Pattern =
-    Pattern::new(r"^[\s#`*_\[]*0*([0-9]+((?:\.[0-9]+)*[A-Za-z]?(?:-[A-Za-z]+)?)|([A-Z][0-9]+(?:\.[0-9]+)*))");
+static NUMBER: Pattern = Pattern::new(
+    r"^[\s#`*_\[]*0*([0-9]+((?:\.[0-9]+)*[A-Za-z]?(?:-[A-Za-z]+)?)|([A-Z][0-9]+(?:\.[0-9]+)*))",
+);
 /// Words for all tasks before, and for the one before.
 static ALL_BEFORE: Pattern = Pattern::new(
     r"(?i-u:\b(?:all|every|each|any)\b)[^.;,()]{0,20}\b(?i-u:previous|prior|above|preceding|earlier|other|tasks)\b|(?i-u:\b(?:previous|prior|preceding|earlier)\s+tasks\b)|所有(?:前|之前|任务)|前面所有",
 );
-static ONE_BEFORE: Pattern = Pattern::new(r"(?i-u:\b(?:previous|prior|preceding)\s+task\b)|上一个任务|前一个任务");
+static ONE_BEFORE: Pattern =
+    Pattern::new(r"(?i-u:\b(?:previous|prior|preceding)\s+task\b)|上一个任务|前一个任务");
 static DENIED: Pattern = Pattern::new(
     r"(?:[,;—–-]\s*)?\b(?i-u:but not|not|without|independent(?:ly)? of|(?:in )?parallel (?:with|to)|except(?: for)?|unlike|rather than|instead of)\b[^,;.()（）]*",
 );
@@ -20,7 +22,8 @@ static DECISION: Pattern = Pattern::new(r"\bDP-[0-9]+");
 /// Text that may follow numbers without an introducing word.
 static LIST_END: Pattern = Pattern::new(r"^[\s`*_\]]*(?:$|[.,;:(（—–-])");
 /// The sign between the ends of a range.
-static TO: Pattern = Pattern::new(r"^[ `*_]*(?:\.{2,3}|[…\-–—−~]|through|to)\s*(?:(?:`|\*\*?|\[)?(?i-u:tasks?))?");
+static TO: Pattern =
+    Pattern::new(r"^[ `*_]*(?:\.{2,3}|[…\-–—−~]|through|to)\s*(?:(?:`|\*\*?|\[)?(?i-u:tasks?))?");
 /// The sign or word between the members of a list.
 static JOINT: Pattern = Pattern::new(r"^[ `*_\]]*\s*(?:(?:and|or|[,;&/+、，])\s*)+");
 
@@ -72,17 +75,23 @@ pub(super) fn parse_references(text: &str) -> Value<'_> {
 
 /// `true` for a text that denies every need. `None beyond Task 1` does not.
 fn is_nothing(text: &str) -> bool {
-    let behind = NOTHING.behind(text).filter(|rest| !rest.starts_with(char::is_alphanumeric));
-    behind
-        .map(str::trim_start)
-        .is_some_and(|rest| references(rest).is_empty() || rest.starts_with(|char: char| !char.is_alphanumeric()))
+    let behind = NOTHING
+        .behind(text)
+        .filter(|rest| !rest.starts_with(char::is_alphanumeric));
+    behind.map(str::trim_start).is_some_and(|rest| {
+        references(rest).is_empty() || rest.starts_with(|char: char| !char.is_alphanumeric())
+    })
 }
 
 /// References of a text. Text in brackets explains the text before it, and counts only where nothing else does.
 fn references(text: &str) -> Vec<Reference<'_>> {
     let (outside, inside) = split_brackets(text);
     let found = named_in_parts(&outside);
-    if found.is_empty() { named_in_parts(&inside) } else { found }
+    if found.is_empty() {
+        named_in_parts(&inside)
+    } else {
+        found
+    }
 }
 
 fn named_in_parts<'a>(parts: &[&'a str]) -> Vec<Reference<'a>> {
@@ -90,7 +99,9 @@ fn named_in_parts<'a>(parts: &[&'a str]) -> Vec<Reference<'a>> {
     for (place, part) in parts.iter().enumerate() {
         for affirmed in split_denied(part) {
             // A list goes on behind a remark.
-            let goes_on = (place > 0 && !found.is_empty()).then(|| behind_joint(affirmed)).flatten();
+            let goes_on = (place > 0 && !found.is_empty())
+                .then(|| behind_joint(affirmed))
+                .flatten();
             if let Some(rest) = goes_on.filter(|rest| split_number(rest).is_some()) {
                 read_reference_list(rest, &mut found);
             }
@@ -127,11 +138,20 @@ fn find_named<'a>(text: &'a str, is_first: bool, found: &mut Vec<Reference<'a>>)
 fn split_brackets(text: &str) -> (Vec<&str>, Vec<&str>) {
     let (mut outside, mut inside, mut rest) = (Vec::new(), Vec::new(), text);
     while let Some(open) = rest.find(['(', '（']) {
-        let Some(length) = rest.get(open..).and_then(|behind| behind.find([')', '）'])) else { break };
+        let Some(length) = rest.get(open..).and_then(|behind| behind.find([')', '）'])) else {
+            break;
+        };
         let (before, behind) = rest.split_at(open);
         outside.push(before);
-        inside.extend(behind.get(..length).map(|inner| inner.trim_start_matches(['(', '（'])));
-        rest = behind.get(length..).unwrap_or_default().trim_start_matches([')', '）']);
+        inside.extend(
+            behind
+                .get(..length)
+                .map(|inner| inner.trim_start_matches(['(', '（'])),
+        );
+        rest = behind
+            .get(length..)
+            .unwrap_or_default()
+            .trim_start_matches([')', '）']);
     }
     outside.push(rest);
     (outside, inside)
@@ -153,10 +173,17 @@ fn read_reference_list<'a>(text: &'a str, found: &mut Vec<Reference<'a>>) -> &'a
     let mut next = split_number(text);
     while let Some((one, is_more, behind)) = next {
         rest = behind;
-        let end = if is_more { None } else { TO.behind(behind).and_then(split_number) };
+        let end = if is_more {
+            None
+        } else {
+            TO.behind(behind).and_then(split_number)
+        };
         match end.filter(|(_, is_more, _)| !is_more) {
             Some((other, _, behind)) => {
-                found.push(Reference::Range(parse_task_number(one), parse_task_number(other)));
+                found.push(Reference::Range(
+                    parse_task_number(one),
+                    parse_task_number(other),
+                ));
                 rest = behind;
             }
             None => found.push(Reference::One(one)),

@@ -5,12 +5,24 @@ use crate::batches::compute_batches;
 /// Dependencies of the last task of a plan with the tasks 1 to 4, `6-tests` and `6-impl`, and the codes of the
 /// findings.
 fn depends(value: &str) -> (Vec<String>, Vec<&'static str>) {
-    let before: String = ["1", "2", "3", "4", "6-tests", "6-impl"].map(|id| format!("### Task {id}: x\n\n")).concat();
+    let before: String = ["1", "2", "3", "4", "6-tests", "6-impl"]
+        .map(|id| format!("### Task {id}: x\n\n"))
+        .concat();
     let text = format!("{before}### Task 9: y\n\n{value}\n\n**Verify:**\nRun: `true`\n");
     let found = compute_batches(text.as_bytes(), 3, 5);
-    let edges =
-        found.tasks.last().map(|task| task.depends_on.iter().map(|id| (*id).to_owned()).collect()).unwrap_or_default();
-    (edges, found.diagnostics.iter().map(|found| found.code.word()).collect())
+    let edges = found
+        .tasks
+        .last()
+        .map(|task| task.depends_on.iter().map(|id| (*id).to_owned()).collect())
+        .unwrap_or_default();
+    (
+        edges,
+        found
+            .diagnostics
+            .iter()
+            .map(|found| found.code.word())
+            .collect(),
+    )
 }
 
 #[test]
@@ -42,11 +54,20 @@ fn every_form_is_read() {
         ("**Depends on:** Task 1 (2 tables), Task 3 (API)", "1 3"),
         ("**Depends on:** Tasks 1 (schema), 2 (API) and 3", "1 2 3"),
         ("**Depends on:** Task 1 (see Task 2)", "1"),
-        ("**Depends on:** Task 1 (not Task 2), Task 3 (the schema of task 4)", "1 3"),
+        (
+            "**Depends on:** Task 1 (not Task 2), Task 3 (the schema of task 4)",
+            "1 3",
+        ),
         ("**Depends on:** Task 1, but not Task 2; Task 3", "1 3"),
         ("**Depends on:** the API (Task 2)", "2"),
-        ("**Depends on:** All previous tasks", "1 2 3 4 6-tests 6-impl"),
-        ("**Depends on:** all prior tasks (1 to 4)", "1 2 3 4 6-tests 6-impl"),
+        (
+            "**Depends on:** All previous tasks",
+            "1 2 3 4 6-tests 6-impl",
+        ),
+        (
+            "**Depends on:** all prior tasks (1 to 4)",
+            "1 2 3 4 6-tests 6-impl",
+        ),
         ("**Depends on:** the previous task", "6-impl"),
         ("**Depends on:** 1", "1"),
         ("**Depends on:** #1, #2 and 3", "1 2 3"),
@@ -70,7 +91,11 @@ fn every_form_is_read() {
         ("**Depends on:** Task 1\n\n**Depends on:** Task 2", "1 2"),
     ] {
         let (found, codes) = depends(value);
-        assert_eq!((found.join(" ").as_str(), codes), (expected, vec![]), "{value}");
+        assert_eq!(
+            (found.join(" ").as_str(), codes),
+            (expected, vec![]),
+            "{value}"
+        );
     }
 }
 
@@ -111,11 +136,23 @@ fn what_cannot_be_read_is_told() {
         ("**Depends on:** Task 7", "", "unknown_dependency"),
         ("**Depends on:** Task 4-tests", "", "unknown_dependency"),
         ("**Depends on:** Tasks 3-5", "3 4", "unknown_dependency"),
-        ("**Depends on:** Tasks 5 - 8", "6-impl", "unknown_dependency"),
-        ("**Depends on:** Tasks 10 - 99999999999999999999999", "", "unknown_dependency"),
+        (
+            "**Depends on:** Tasks 5 - 8",
+            "6-impl",
+            "unknown_dependency",
+        ),
+        (
+            "**Depends on:** Tasks 10 - 99999999999999999999999",
+            "",
+            "unknown_dependency",
+        ),
         ("**Depends on:** Task 9, Task 1", "1", "self_dependency"),
     ] {
         let (found, codes) = depends(value);
-        assert_eq!((found.join(" ").as_str(), codes), (expected, vec![code]), "{value}");
+        assert_eq!(
+            (found.join(" ").as_str(), codes),
+            (expected, vec![code]),
+            "{value}"
+        );
     }
 }

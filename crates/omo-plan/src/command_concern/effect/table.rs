@@ -12,31 +12,83 @@ pub(super) const TABLE: &[(Effect, &str, &str)] = &[
     ),
     (Effect::Prepares, "git", "init clone"),
     (Effect::Runs, "git", "*"),
-    (Effect::Changes, "ssh scp rsync sftp gh glab heroku twine", "*"),
-    (Effect::Changes, "vercel netlify", "- deploy promote rollback"),
-    (Effect::Changes, "terraform tofu pulumi", "apply destroy import up"),
-    (Effect::Changes, "kubectl", "apply create delete patch replace rollout scale set exec cp drain"),
-    (Effect::Changes, "helm", "install upgrade uninstall rollback push"),
-    (Effect::Changes, "docker podman docker-compose", "push login prune"),
+    (
+        Effect::Changes,
+        "ssh scp rsync sftp gh glab heroku twine",
+        "*",
+    ),
+    (
+        Effect::Changes,
+        "vercel netlify",
+        "- deploy promote rollback",
+    ),
+    (
+        Effect::Changes,
+        "terraform tofu pulumi",
+        "apply destroy import up",
+    ),
+    (
+        Effect::Changes,
+        "kubectl",
+        "apply create delete patch replace rollout scale set exec cp drain",
+    ),
+    (
+        Effect::Changes,
+        "helm",
+        "install upgrade uninstall rollback push",
+    ),
+    (
+        Effect::Changes,
+        "docker podman docker-compose",
+        "push login prune",
+    ),
     (Effect::Changes, "prisma", "migrate db"),
-    (Effect::Changes, "alembic flask", "upgrade downgrade revision stamp"),
+    (
+        Effect::Changes,
+        "alembic flask",
+        "upgrade downgrade revision stamp",
+    ),
     (Effect::Changes, "drizzle-kit", "push migrate drop"),
     (Effect::Changes, "dotnet", "database"),
-    (Effect::Changes, "mix", "ecto.reset ecto.drop ecto.migrate ecto.rollback ecto.create ecto.setup"),
+    (
+        Effect::Changes,
+        "mix",
+        "ecto.reset ecto.drop ecto.migrate ecto.rollback ecto.create ecto.setup",
+    ),
     (Effect::Changes, "supabase", "push reset start link"),
-    (Effect::Changes, "manage.py", "migrate makemigrations flush loaddata"),
+    (
+        Effect::Changes,
+        "manage.py",
+        "migrate makemigrations flush loaddata",
+    ),
     (Effect::Changes, "dbt", "run seed build"),
     (
         Effect::Changes,
         "aws gcloud az firebase flyctl fly wrangler serverless sls sam cdk",
         "deploy destroy publish rm cp mv sync rb mb create delete update put invoke",
     ),
-    (Effect::Installs, "npm pnpm yarn bun", "install i ci add remove uninstall link init create update upgrade login"),
+    (
+        Effect::Installs,
+        "npm pnpm yarn bun",
+        "install i ci add remove uninstall link init create update upgrade login",
+    ),
     (Effect::Installs, "yarn", "-"),
-    (Effect::Installs, "pip pipx", "install uninstall inject upgrade"),
-    (Effect::Installs, "pipenv playwright", "install install-deps sync update"),
+    (
+        Effect::Installs,
+        "pip pipx",
+        "install uninstall inject upgrade",
+    ),
+    (
+        Effect::Installs,
+        "pipenv playwright",
+        "install install-deps sync update",
+    ),
     (Effect::Prepares, "shadcn husky degit sv", "*"),
-    (Effect::Installs, "uv", "pip add sync lock venv init tool remove"),
+    (
+        Effect::Installs,
+        "uv",
+        "pip add sync lock venv init tool remove",
+    ),
     (
         Effect::Installs,
         "poetry cargo go gem composer bundle mix dart flutter dotnet",
@@ -44,7 +96,11 @@ pub(super) const TABLE: &[(Effect, &str, &str)] = &[
     ),
     (Effect::Installs, "brew apt apt-get dnf pod", "*"),
     (Effect::Prepares, "terraform tofu openspec", "init archive"),
-    (Effect::Prepares, "docker podman docker-compose", "up down start stop pull"),
+    (
+        Effect::Prepares,
+        "docker podman docker-compose",
+        "up down start stop pull",
+    ),
     (
         Effect::Prepares,
         "mkdir touch cp mv rm rmdir ln chmod chown sleep kill open code export unset echo printf tee cd rimraf",
@@ -60,9 +116,21 @@ pub(super) const TABLE: &[(Effect, &str, &str)] = &[
         "*",
     ),
     (Effect::NeverEnds, "vite", "- dev serve preview"),
-    (Effect::NeverEnds, "next nuxt astro expo tauri wrangler ng webpack nx", "dev start serve"),
-    (Effect::NeverEnds, "rails artisan hugo jekyll mkdocs mix flask streamlit", "s server serve phx.server run"),
-    (Effect::NeverEnds, "cargo dotnet tsx manage.py", "watch runserver"),
+    (
+        Effect::NeverEnds,
+        "next nuxt astro expo tauri wrangler ng webpack nx",
+        "dev start serve",
+    ),
+    (
+        Effect::NeverEnds,
+        "rails artisan hugo jekyll mkdocs mix flask streamlit",
+        "s server serve phx.server run",
+    ),
+    (
+        Effect::NeverEnds,
+        "cargo dotnet tsx manage.py",
+        "watch runserver",
+    ),
     (Effect::NeverEnds, "kubectl", "port-forward proxy"),
 ];
 
@@ -76,16 +144,17 @@ pub(super) const TRIALS: &str =
 
 pub(super) const ENDLESS_SCRIPTS: &str = "dev start serve watch preview storybook";
 /// Words that change something outside of the work, as a script's name or a program's argument, and words of dry runs.
-pub(super) const CHANGING: &str =
-    "deploy deployment publish unpublish migrate migration migrations seed upload rollback provision release";
+pub(super) const CHANGING: &str = "deploy deployment publish unpublish migrate migration migrations seed upload rollback provision release";
 pub(super) const JUDGING: &str =
     "test tests check checks lint verify validate validation status dry spec list show diff plan";
 /// Options whose value is a word of its own, and those whose value is the working folder.
 pub(super) const VALUED: &str = "\
      -C -c -f -F -w -e -j -n -p -pl -r -t -u -W -o -H -d -X --prefix --cwd --dir --directory --filter --file --workspace \
      --project --config --port --profile --env --namespace --header --data --request --output --manifest-path --user";
-pub(super) const FOLDERS: &str = "-C --prefix --cwd --dir --directory --manifest-path --git-dir --work-tree";
+pub(super) const FOLDERS: &str =
+    "-C --prefix --cwd --dir --directory --manifest-path --git-dir --work-tree";
 pub(super) const FETCHING: &str = "curl wget http https xh";
 pub(super) const DATABASES: &str = "psql mysql mariadb sqlite3 mongosh redis-cli duckdb";
 /// Programs that write to their path arguments.
-pub(super) const WRITING: &str = "rm cp mv ln chmod chown mkdir rmdir touch tee rimraf sed dd install";
+pub(super) const WRITING: &str =
+    "rm cp mv ln chmod chown mkdir rmdir touch tee rimraf sed dd install";

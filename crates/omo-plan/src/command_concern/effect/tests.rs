@@ -29,7 +29,10 @@ fn what_a_command_does_beside_judging_is_known() {
         ("npm run deploy:staging", Some(Effect::Changes)),
         ("make deploy", Some(Effect::Changes)),
         ("rails db:test:prepare", None),
-        ("python scripts/migrate_users.py --profile x", Some(Effect::Changes)),
+        (
+            "python scripts/migrate_users.py --profile x",
+            Some(Effect::Changes),
+        ),
         ("python -m pytest tests/test_migrate.py", None),
         ("pytest deploy", None),
         ("cat deploy.yaml", None),
@@ -57,7 +60,10 @@ fn what_a_command_does_beside_judging_is_known() {
 fn what_harms_is_known_in_every_spelling_and_what_only_looks_is_not_held_for_it() {
     for (command, expected) in [
         ("sh -c \"git push\"", Some(Effect::Changes)),
-        ("bash -euo pipefail -c \"git push && npm test\"", Some(Effect::Changes)),
+        (
+            "bash -euo pipefail -c \"git push && npm test\"",
+            Some(Effect::Changes),
+        ),
         ("find . -exec git push \\;", Some(Effect::Changes)),
         ("eval \"git push\"", Some(Effect::Changes)),
         ("flock /tmp/l git push", Some(Effect::Changes)),
@@ -85,7 +91,10 @@ fn what_harms_is_known_in_every_spelling_and_what_only_looks_is_not_held_for_it(
         ("turbo run deploy", Some(Effect::Changes)),
         ("dotnet ef database update", Some(Effect::Changes)),
         ("uv run flask db upgrade", Some(Effect::Changes)),
-        ("node -r dotenv/config scripts/migrate.js", Some(Effect::Changes)),
+        (
+            "node -r dotenv/config scripts/migrate.js",
+            Some(Effect::Changes),
+        ),
         ("python -m app.migrate", Some(Effect::Changes)),
         ("uv run deploy.py", Some(Effect::Changes)),
         ("source deploy.sh", Some(Effect::Changes)),
@@ -101,13 +110,19 @@ fn what_harms_is_known_in_every_spelling_and_what_only_looks_is_not_held_for_it(
         ("psql -c \"DROP TABLE users\"", Some(Effect::Changes)),
         ("psql -c \"SELECT 1\"", None),
         ("curl -X POST api.example.com/deploy", Some(Effect::Reaches)),
-        ("curl --fail http://localhost:3000 -H \"Origin: http://example.com\"", None),
+        (
+            "curl --fail http://localhost:3000 -H \"Origin: http://example.com\"",
+            None,
+        ),
         ("npx playwright install", Some(Effect::Installs)),
         ("npx playwright test", None),
         ("npm run test:watch", Some(Effect::NeverEnds)),
         ("npm run start:test", None),
         ("npm run storybook:build", None),
-        ("docker compose up --abort-on-container-exit", Some(Effect::Prepares)),
+        (
+            "docker compose up --abort-on-container-exit",
+            Some(Effect::Prepares),
+        ),
         ("docker compose run --rm app pytest", None),
         ("git diff --exit-code", None),
         ("git grep -q foo", None),
@@ -137,7 +152,10 @@ fn what_harms_is_known_in_every_spelling_and_what_only_looks_is_not_held_for_it(
         ("cd build && cmake .. && make check", None),
         ("go test -run Deploy ./...", None),
         ("pytest tests/deploy -k migrate", None),
-        ("sh -c \"sh -c 'sh -c \\\"sh -c git\\ push\\\"'\"", Some(Effect::Changes)),
+        (
+            "sh -c \"sh -c 'sh -c \\\"sh -c git\\ push\\\"'\"",
+            Some(Effect::Changes),
+        ),
     ] {
         assert_eq!(effect(command), expected, "{command}");
     }

@@ -11,7 +11,10 @@ static SIGN: Pattern = Pattern::new(r"^#{2,5} *(?i-u:task group) +\d");
 pub static AGENT_OS: ChecklistDialect = ChecklistDialect {
     dialect: Dialect::AgentOs,
     name: "agent-os",
-    places: &[PlanPlace::below("agent-os/specs", "tasks.md"), PlanPlace::below(".agent-os/specs", "tasks.md")],
+    places: &[
+        PlanPlace::below("agent-os/specs", "tasks.md"),
+        PlanPlace::below(".agent-os/specs", "tasks.md"),
+    ],
     goal_files: &[first("spec.md"), first("planning/requirements.md")],
     form: "- [ ] 1.1 its title",
     sign: Some(&SIGN),

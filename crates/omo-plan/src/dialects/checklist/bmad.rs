@@ -10,7 +10,8 @@ use crate::pattern::Pattern;
 
 static TASKS: Pattern = Pattern::new(r"^#{2,4} *(?i-u:tasks *(?:/|&|and) *sub-?tasks)\b");
 static CRITERIA: Pattern = Pattern::new(r"^[^\p{L}]*(?i-u:acceptance criteria)\b");
-static CRITERION: Pattern = Pattern::new(r"^(?:[-*] +)?[*_]*(?:AC ?-?#?)?(\d{1,3})[*_]*[.):][*_]* +");
+static CRITERION: Pattern =
+    Pattern::new(r"^(?:[-*] +)?[*_]*(?:AC ?-?#?)?(\d{1,3})[*_]*[.):][*_]* +");
 static NAMED: Pattern = Pattern::new(r"\((?i-u:ac)s?:?([^()]*)\)");
 const MAX_CRITERION: usize = 400;
 
@@ -35,14 +36,24 @@ pub static BMAD: ChecklistDialect = ChecklistDialect {
 /// Adds to each task the acceptance criteria that its title names: `(AC: 1, 2)`.
 fn add_criteria(document: &MarkdownDocument<'_>, plan: &mut Plan) {
     let mut sections = document.headings.iter().zip(document.section_ranges());
-    let Some((_, part)) = sections.find(|(heading, _)| CRITERIA.is_match(heading.text)) else { return };
+    let Some((_, part)) = sections.find(|(heading, _)| CRITERIA.is_match(heading.text)) else {
+        return;
+    };
     let rows = line_ranges(document.text, part).map(|line| document.slice(line));
-    let criteria: Vec<(&str, &str)> =
-        rows.filter_map(|row| CRITERION.read(row).map(|([id], text)| (id, text))).collect();
+    let criteria: Vec<(&str, &str)> = rows
+        .filter_map(|row| CRITERION.read(row).map(|([id], text)| (id, text)))
+        .collect();
     for task in &mut plan.tasks {
-        let Some(([named], _)) = NAMED.read(&task.title) else { continue };
-        let mut ids = named.split(|char: char| !char.is_ascii_digit()).filter(|id| !id.is_empty());
-        let texts = ids.by_ref().filter_map(|id| criteria.iter().find(|(known, _)| *known == id));
-        task.criteria.extend(texts.map(|(id, text)| format!("{id}. {}", sanitize(text, MAX_CRITERION))));
+        let Some(([named], _)) = NAMED.read(&task.title) else {
+            continue;
+        };
+        let mut ids = named
+            .split(|char: char| !char.is_ascii_digit())
+            .filter(|id| !id.is_empty());
+        let texts = ids
+            .by_ref()
+            .filter_map(|id| criteria.iter().find(|(known, _)| *known == id));
+        task.criteria
+            .extend(texts.map(|(id, text)| format!("{id}. {}", sanitize(text, MAX_CRITERION))));
     }
 }

@@ -42,7 +42,12 @@ struct TaskNames<'a> {
 impl<'a> TaskNames<'a> {
     fn new(outline: &'a ChecklistOutline<'_>) -> Self {
         let ids: Vec<&str> = outline.tasks().map(|entry| entry.id.as_str()).collect();
-        let places = ids.iter().enumerate().rev().map(|(place, id)| (*id, place)).collect();
+        let places = ids
+            .iter()
+            .enumerate()
+            .rev()
+            .map(|(place, id)| (*id, place))
+            .collect();
         Self { ids, places }
     }
 
@@ -52,7 +57,9 @@ impl<'a> TaskNames<'a> {
         let mut rest = text;
         let mut range_start: Option<usize> = None;
         while let Some(([id, range], behind)) = LISTED_ID.read(rest) {
-            let Some(place) = self.places.get(id).copied() else { break };
+            let Some(place) = self.places.get(id).copied() else {
+                break;
+            };
             match range_start.take() {
                 Some(start) if start < place => found.extend(start + 1..=place),
                 _ => found.push(place),
@@ -120,14 +127,25 @@ pub(super) fn read_stated(
     let id = |place: &usize| names.ids.get(*place).map(|id| (*id).to_owned());
     let own = stated.into_iter().enumerate().map(|(task, places)| {
         let mut seen = HashSet::from([task]);
-        places.map(|places| places.iter().filter(|place| seen.insert(**place)).filter_map(id).collect())
+        places.map(|places| {
+            places
+                .iter()
+                .filter(|place| seen.insert(**place))
+                .filter_map(id)
+                .collect()
+        })
     });
-    StatedNeeds { ids: own.collect(), too_many_at }
+    StatedNeeds {
+        ids: own.collect(),
+        too_many_at,
+    }
 }
 
 fn goes_on_below(row: &str) -> bool {
     let end = row.trim_end();
-    NEEDS.around(end).is_some_and(|(_, behind)| behind.is_empty() || end.ends_with(','))
+    NEEDS
+        .around(end)
+        .is_some_and(|(_, behind)| behind.is_empty() || end.ends_with(','))
 }
 
 fn add_needs(names: &TaskNames<'_>, row: &str, own: &mut Option<Vec<usize>>) {
@@ -166,7 +184,8 @@ fn read_needed(names: &TaskNames<'_>, row: &str) -> Option<Vec<usize>> {
 /// `true` for a value behind a label with a colon.
 fn is_label(text: &str, value: &str) -> bool {
     let head = text.get(..text.len() - value.len()).unwrap_or_default();
-    head.trim_end_matches([' ', '\t', '*', '_']).ends_with([':', '：'])
+    head.trim_end_matches([' ', '\t', '*', '_'])
+        .ends_with([':', '：'])
 }
 
 /// Reads the statements outside of the tasks, such as `T005 depends on T002`; returns the first task with which they
@@ -178,7 +197,11 @@ fn read_statements(
     stated: &mut [Option<Vec<usize>>],
     mut left: usize,
 ) -> Option<usize> {
-    let mut bodies = outline.entries.iter().map(|entry| entry.body.clone()).peekable();
+    let mut bodies = outline
+        .entries
+        .iter()
+        .map(|entry| entry.body.clone())
+        .peekable();
     for line in plain_lines(document) {
         while bodies.next_if(|body| body.end <= line.start).is_some() {}
         if bodies.peek().is_some_and(|body| body.contains(&line.start)) {
@@ -190,7 +213,10 @@ fn read_statements(
             continue;
         }
         let text = row.trim_start_matches([' ', '\t', '-', '*', '+', '`', '|']);
-        let text = text.strip_prefix("Task ").or_else(|| text.strip_prefix("Tasks ")).unwrap_or(text);
+        let text = text
+            .strip_prefix("Task ")
+            .or_else(|| text.strip_prefix("Tasks "))
+            .unwrap_or(text);
         let (subjects, rest) = names.read_list(text);
         let says = rest.trim_start_matches(['*', '_', ' ', ':', '(', '`']);
         if let Some(later) = BEFORE.behind(says) {
@@ -209,15 +235,25 @@ fn read_statements(
             }
             continue;
         }
-        let is_statement = ["depend", "requires", "needs", "must run after", "must follow", "blocked by", "after "]
-            .iter()
-            .any(|word| says.starts_with(word));
+        let is_statement = [
+            "depend",
+            "requires",
+            "needs",
+            "must run after",
+            "must follow",
+            "blocked by",
+            "after ",
+        ]
+        .iter()
+        .any(|word| says.starts_with(word));
         if subjects.is_empty() || !is_statement {
             continue;
         }
         let mut needs = None;
         add_needs(names, rest, &mut needs);
-        let Some(needs) = needs.filter(|needs| needs.len() * subjects.len() <= MAX_PAIRS) else { continue };
+        let Some(needs) = needs.filter(|needs| needs.len() * subjects.len() <= MAX_PAIRS) else {
+            continue;
+        };
         left = match left.checked_sub(needs.len() * subjects.len()) {
             Some(left) => left,
             None => return subjects.first().copied(),
@@ -239,15 +275,36 @@ pub(super) fn derive(
     format: &ChecklistDialect,
 ) -> Vec<Vec<String>> {
     let names = TaskNames::new(outline);
-    let known = || stated.iter().enumerate().filter(|(_, own)| own.is_some()).map(|(place, _)| place).collect();
-    let of_order =
-        || if format.states_all_needs { wait_for_all_above(stated.len(), &known()) } else { follow_order(outline) };
+    let known = || {
+        stated
+            .iter()
+            .enumerate()
+            .filter(|(_, own)| own.is_some())
+            .map(|(place, _)| place)
+            .collect()
+    };
+    let of_order = || {
+        if format.states_all_needs {
+            wait_for_all_above(stated.len(), &known())
+        } else {
+            follow_order(outline)
+        }
+    };
     let own: Vec<Vec<usize>> = stated
         .iter()
-        .map(|ids| ids.iter().flatten().filter_map(|id| names.places.get(id.as_str()).copied()).collect())
+        .map(|ids| {
+            ids.iter()
+                .flatten()
+                .filter_map(|id| names.places.get(id.as_str()).copied())
+                .collect()
+        })
         .collect();
     let followed = follow_waves(document, &names).unwrap_or_else(of_order);
-    let mut needs: Vec<Vec<usize>> = own.iter().zip(followed).map(|(own, more)| join(own, &more)).collect();
+    let mut needs: Vec<Vec<usize>> = own
+        .iter()
+        .zip(followed)
+        .map(|(own, more)| join(own, &more))
+        .collect();
     if order_by_needs(&needs).is_err() {
         // The stated needs win over the order of the file.
         needs.clone_from(&own);
@@ -260,12 +317,18 @@ pub(super) fn derive(
         }
     }
     let id = |place: usize| names.ids.get(place).map(|id| (*id).to_owned());
-    needs.into_iter().map(|own| own.into_iter().filter_map(id).collect()).collect()
+    needs
+        .into_iter()
+        .map(|own| own.into_iter().filter_map(id).collect())
+        .collect()
 }
 
 fn join(own: &[usize], more: &[usize]) -> Vec<usize> {
     let known: HashSet<usize> = own.iter().copied().collect();
-    own.iter().chain(more.iter().filter(|place| !known.contains(place))).copied().collect()
+    own.iter()
+        .chain(more.iter().filter(|place| !known.contains(place)))
+        .copied()
+        .collect()
 }
 
 /// Needs from order: each task needs those before it, but neighbors marked as parallel do not need each other.
@@ -276,7 +339,9 @@ fn follow_order(outline: &ChecklistOutline<'_>) -> Vec<Vec<usize>> {
     let mut count = 0;
     for (place, entry) in outline.tasks().enumerate() {
         let is_beside = before.is_some_and(|before| {
-            before.item.is_parallel && entry.item.is_parallel && place_in_plan(before) == place_in_plan(entry)
+            before.item.is_parallel
+                && entry.item.is_parallel
+                && place_in_plan(before) == place_in_plan(entry)
         });
         match sets.last_mut().filter(|_| is_beside) {
             Some(set) => set.push(place),
@@ -295,7 +360,11 @@ fn follow_sets(sets: &[Vec<usize>], needs: &mut [Vec<usize>]) {
         let is_small = before.len() * set.len() <= MAX_PAIRS;
         let joint: Vec<usize> = set.first().copied().into_iter().collect();
         for (position, task) in set.iter().enumerate() {
-            let own = if is_small || position == 0 { before } else { &joint };
+            let own = if is_small || position == 0 {
+                before
+            } else {
+                &joint
+            };
             if let Some(needs) = needs.get_mut(*task) {
                 needs.extend(own);
             }
@@ -308,8 +377,14 @@ fn follow_waves(document: &MarkdownDocument<'_>, names: &TaskNames<'_>) -> Optio
     let mut known: HashSet<usize> = HashSet::new();
     let waves: Vec<Vec<usize>> = read_waves(document)?
         .iter()
-        .map(|wave| wave.iter().filter_map(|id| names.places.get(id.as_str()).copied()))
-        .map(|wave| wave.filter(|place| known.insert(*place)).collect::<Vec<usize>>())
+        .map(|wave| {
+            wave.iter()
+                .filter_map(|id| names.places.get(id.as_str()).copied())
+        })
+        .map(|wave| {
+            wave.filter(|place| known.insert(*place))
+                .collect::<Vec<usize>>()
+        })
         .filter(|wave| !wave.is_empty())
         .collect();
     let mut needs = wait_for_all_above(names.ids.len(), &known);
@@ -321,7 +396,11 @@ fn follow_waves(document: &MarkdownDocument<'_>, names: &TaskNames<'_>) -> Optio
 fn wait_for_all_above(count: usize, known: &HashSet<usize>) -> Vec<Vec<usize>> {
     let mut above: Vec<usize> = Vec::new();
     let needs = (0..count).map(|place| {
-        let own = if known.contains(&place) { Vec::new() } else { std::mem::take(&mut above) };
+        let own = if known.contains(&place) {
+            Vec::new()
+        } else {
+            std::mem::take(&mut above)
+        };
         above.push(place);
         own
     });

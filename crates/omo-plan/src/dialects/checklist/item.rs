@@ -29,18 +29,22 @@ pub(super) struct ChecklistItem<'a> {
 }
 
 /// The sign of a list, a checkbox, and the rest of the line. The `*` of an optional item may be escaped.
-static CHECKBOX: Pattern = Pattern::new(r"^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX~\-/✓✔✅]?)\](\\?\*)?[ \t]+");
+static CHECKBOX: Pattern =
+    Pattern::new(r"^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX~\-/✓✔✅]?)\](\\?\*)?[ \t]+");
 /// Emphasis before a number, the number of a task, its end sign, and the mark of an optional task.
 static NUMBER: Pattern = Pattern::new(
     r"^([*_`~]*)((?i-u:(?:sub-?)?task[ \t]+)?)((?:T-[A-Z]{1,4}-?\d{1,4}|T-?\d+|t-?\d{2,}|[A-Z]{1,3}-?\d{3,}|[A-Z]{1,4}\d+[.-]\d+|[A-Z]\d{1,2}|\d+)[A-Za-z]?(?:[.-]\d+[a-z]?)*)([.):]|\b)([*_`]*)(\\?\*)?[*_`]*[.):]?(\s|$)",
 );
 /// A word with a number, and its colon: `FOUNDATION-1: …`.
-static WORD_NUMBER: Pattern = Pattern::new(r"^[*_`~]*([A-Z][A-Z0-9]{1,20}-\d{1,4}(?:\.\d+)?):[*_`~]*\s+");
+static WORD_NUMBER: Pattern =
+    Pattern::new(r"^[*_`~]*([A-Z][A-Z0-9]{1,20}-\d{1,4}(?:\.\d+)?):[*_`~]*\s+");
 static LABEL: Pattern = Pattern::new(r"^[*_]*(?i-u:(?:sub-?)?task)[*_]*[ \t]*[:：][*_ \t]*");
-static BRACKETED: Pattern =
-    Pattern::new(r"^[*_`~]*[\[(]([Tt]-?\d{2,}[A-Za-z]?(?:[.-]\d+[a-z]?)*)[\])][*_`~]*[.):]?(?:\s+|$)");
+static BRACKETED: Pattern = Pattern::new(
+    r"^[*_`~]*[\[(]([Tt]-?\d{2,}[A-Za-z]?(?:[.-]\d+[a-z]?)*)[\])][*_`~]*[.):]?(?:\s+|$)",
+);
 /// The beginning of a postponed item: `(deferred)`.
-pub(super) static DEFERRED: Pattern = Pattern::new(r"^[*_~]*[(\[](?i-u:deferred|postponed|later|future|skipped)[)\]]");
+pub(super) static DEFERRED: Pattern =
+    Pattern::new(r"^[*_~]*[(\[](?i-u:deferred|postponed|later|future|skipped)[)\]]");
 /// A marker behind the number: `[P]`, `[US1]`, `(P)`, `[US1, US2]`, `*`.
 static MARKER: Pattern = Pattern::new(
     r"^(?:[*_`]*[\[(](P|p)[\])][*_`]*|[*_`]*\[(?:[A-Z]{1,8}[ -]?\d*(?:[,/& +-]+[A-Z]{0,8}\d+)*|(?i-u:foundation(?:al)?|setup|polish)[ -][A-Z]{1,4}\d*|(?i-u:story|setup|shared|foundation(?:al)?|polish|core|infra))\][*_`]*|(\\?\*))(?:[ \t:]+|$)",
@@ -50,7 +54,9 @@ impl<'a> ChecklistItem<'a> {
     /// The item of a line; `span` is the place of the line in the file.
     pub(super) fn read(line: &'a str, span: Range<usize>) -> Option<Self> {
         // The first letter rules out most lines.
-        let is_listed = line.trim_start().starts_with(|first: char| "-*+".contains(first) || first.is_ascii_digit());
+        let is_listed = line
+            .trim_start()
+            .starts_with(|first: char| "-*+".contains(first) || first.is_ascii_digit());
         if line.len() > MAX_LINE_BYTES || !is_listed {
             return None;
         }
@@ -98,11 +104,24 @@ pub(super) fn written_number(text: &str) -> Option<&str> {
 }
 
 fn read_number(text: &str) -> Option<ItemNumber<'_>> {
-    if let Some(([number], rest)) = BRACKETED.read(text).filter(|([number], _)| number.len() <= MAX_NUMBER_BYTES) {
-        return Some(ItemNumber { number, is_labelled: false, is_optional: false, rest });
+    if let Some(([number], rest)) = BRACKETED
+        .read(text)
+        .filter(|([number], _)| number.len() <= MAX_NUMBER_BYTES)
+    {
+        return Some(ItemNumber {
+            number,
+            is_labelled: false,
+            is_optional: false,
+            rest,
+        });
     }
     if let Some(([number], rest)) = WORD_NUMBER.read(text) {
-        return Some(ItemNumber { number, is_labelled: true, is_optional: false, rest });
+        return Some(ItemNumber {
+            number,
+            is_labelled: true,
+            is_optional: false,
+            rest,
+        });
     }
     let ([open, word, number, end, close, star, _], rest) = NUMBER.read(text)?;
     // A plain number begins a title, and so does a letter with one: `3 tests fail`, `S3 bucket`.
@@ -114,7 +133,12 @@ fn read_number(text: &str) -> Option<ItemNumber<'_>> {
     let is_number = number.len() <= MAX_NUMBER_BYTES && (is_ended || !word.is_empty());
     // A star that closes no emphasis marks an optional item.
     let is_optional = open.is_empty() && (close.starts_with('*') || !star.is_empty());
-    is_number.then(|| ItemNumber { number, is_labelled: end == ":", is_optional, rest: rest.trim_start() })
+    is_number.then(|| ItemNumber {
+        number,
+        is_labelled: end == ":",
+        is_optional,
+        rest: rest.trim_start(),
+    })
 }
 
 #[derive(Default)]
@@ -143,7 +167,9 @@ fn clean_title(text: &str) -> (String, TrailingMarkers) {
         }
     }
     let lower = title.to_lowercase();
-    found.is_optional |= ["(optional)", "[optional]"].iter().any(|word| lower.contains(word));
+    found.is_optional |= ["(optional)", "[optional]"]
+        .iter()
+        .any(|word| lower.contains(word));
     // `Task: its title`
     if let Some(rest) = LABEL.behind(title) {
         title = rest;
@@ -152,7 +178,9 @@ fn clean_title(text: &str) -> (String, TrailingMarkers) {
         if title.matches(sign).count() == 1 {
             title = title.trim_end_matches(sign).trim_end();
         }
-        if let Some(inner) = title.strip_prefix(sign).and_then(|inner| inner.strip_suffix(sign))
+        if let Some(inner) = title
+            .strip_prefix(sign)
+            .and_then(|inner| inner.strip_suffix(sign))
             && !inner.contains(sign)
         {
             title = inner.trim();
@@ -160,11 +188,24 @@ fn clean_title(text: &str) -> (String, TrailingMarkers) {
     }
     // Emphasis that began before the number ends in the title.
     let is_halved = |title: &str| title.matches("**").count() == 1;
-    let title = if is_halved(title) { title.replacen("**", "", 1) } else { title.to_owned() };
-    (title.trim_start_matches(['-', '–', '—', ':']).trim().to_owned(), found)
+    let title = if is_halved(title) {
+        title.replacen("**", "", 1)
+    } else {
+        title.to_owned()
+    };
+    (
+        title
+            .trim_start_matches(['-', '–', '—', ':'])
+            .trim()
+            .to_owned(),
+        found,
+    )
 }
 
 /// Columns that a text before a list's sign takes.
 pub(super) fn columns(indent: &str) -> usize {
-    indent.bytes().map(|byte| if byte == b'\t' { TAB_COLUMNS } else { 1 }).sum()
+    indent
+        .bytes()
+        .map(|byte| if byte == b'\t' { TAB_COLUMNS } else { 1 })
+        .sum()
 }

@@ -9,13 +9,16 @@ use crate::document::{MarkdownDocument, line_ranges};
 use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
 
-pub(super) static NUMBERS_NOTE: Pattern =
-    Pattern::new(r"^[\s*+-]*[_*]+[^_*:：]{2,40}[:：][\s*_]*\d+(?:\.\d+)*(?:[,、，;\s]+\d+(?:\.\d+)*)*[_*]+\s*$");
+pub(super) static NUMBERS_NOTE: Pattern = Pattern::new(
+    r"^[\s*+-]*[_*]+[^_*:：]{2,40}[:：][\s*_]*\d+(?:\.\d+)*(?:[,、，;\s]+\d+(?:\.\d+)*)*[_*]+\s*$",
+);
 /// Source of an item, such as a requirement, without anything to do.
-static REFERENCE: Pattern =
-    Pattern::new(r"^[_*]+(?i-u:requirements?|validates|status|estimate|effort|priority|phase|depends(?: on)?)[:：* ]");
+static REFERENCE: Pattern = Pattern::new(
+    r"^[_*]+(?i-u:requirements?|validates|status|estimate|effort|priority|phase|depends(?: on)?)[:：* ]",
+);
 
-pub(super) static TASK_HEADING: Pattern = Pattern::new(r"^[^\p{L}\p{N}]*(?:(?i-u:task)\s+\d|T-?\d+\b)");
+pub(super) static TASK_HEADING: Pattern =
+    Pattern::new(r"^[^\p{L}\p{N}]*(?:(?i-u:task)\s+\d|T-?\d+\b)");
 
 /// An item with its lines.
 #[derive(Debug)]
@@ -44,7 +47,8 @@ impl ChecklistEntry<'_> {
     fn marks(&self, is_done: bool) -> impl Iterator<Item = Range<usize>> {
         let own = std::iter::once((&self.item.mark, self.item.is_done));
         let all = own.chain(self.parts.iter().map(|(mark, is_done)| (mark, *is_done)));
-        all.filter(move |(_, found)| *found == is_done).map(|(mark, _)| mark.clone())
+        all.filter(move |(_, found)| *found == is_done)
+            .map(|(mark, _)| mark.clone())
     }
 }
 
@@ -79,8 +83,14 @@ impl<'a> ChecklistOutline<'a> {
             marks.extend(entry.marks(false));
             let parent = self.group_of(entry);
             let is_complete = parent.is_some_and(|parent| {
-                let parts = self.entries.iter().enumerate().filter(|(_, entry)| entry.parent == Some(parent));
-                parts.into_iter().all(|(place, entry)| entry.item.is_done || done.contains(&place))
+                let parts = self
+                    .entries
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, entry)| entry.parent == Some(parent));
+                parts
+                    .into_iter()
+                    .all(|(place, entry)| entry.item.is_done || done.contains(&place))
             });
             at = parent.filter(|parent| is_complete && done.insert(*parent));
         }
@@ -95,7 +105,10 @@ impl<'a> ChecklistOutline<'a> {
         let mut marks: Vec<Range<usize>> = Vec::new();
         let mut known: HashSet<usize> = HashSet::new();
         let mut at = Some(self.task_place(id)?);
-        while let Some(entry) = at.filter(|place| known.insert(*place)).and_then(|place| self.entries.get(place)) {
+        while let Some(entry) = at
+            .filter(|place| known.insert(*place))
+            .and_then(|place| self.entries.get(place))
+        {
             marks.extend(entry.marks(true));
             at = self.group_of(entry);
         }
@@ -105,17 +118,26 @@ impl<'a> ChecklistOutline<'a> {
 
     fn task_place(&self, id: &str) -> Option<usize> {
         let is_it = |entry: &ChecklistEntry<'_>| !entry.is_group && entry.id == id;
-        let mut places = (0..self.entries.len()).filter(|place| self.entries.get(*place).is_some_and(is_it));
+        let mut places =
+            (0..self.entries.len()).filter(|place| self.entries.get(*place).is_some_and(is_it));
         places.next().filter(|_| places.next().is_none())
     }
 
     /// Place of an item's group.
     fn group_of(&self, entry: &ChecklistEntry<'a>) -> Option<usize> {
-        entry.parent.filter(|parent| self.entries.get(*parent).is_some_and(|entry| entry.is_group))
+        entry.parent.filter(|parent| {
+            self.entries
+                .get(*parent)
+                .is_some_and(|entry| entry.is_group)
+        })
     }
 
     fn name_entries(&mut self) {
-        let written: HashSet<&str> = self.entries.iter().filter_map(|entry| entry.item.number).collect();
+        let written: HashSet<&str> = self
+            .entries
+            .iter()
+            .filter_map(|entry| entry.item.number)
+            .collect();
         let mut first: HashMap<&str, usize> = HashMap::new();
         let mut known: HashSet<String> = HashSet::new();
         for (place, entry) in self.entries.iter_mut().enumerate() {
@@ -129,11 +151,15 @@ impl<'a> ChecklistOutline<'a> {
                 None if written.contains(number.as_str()) => format!("item-{number}"),
                 None => number,
             };
-            let is_free =
-                |id: &String| !known.contains(id) && (entry.repeats.is_none() || !written.contains(id.as_str()));
+            let is_free = |id: &String| {
+                !known.contains(id) && (entry.repeats.is_none() || !written.contains(id.as_str()))
+            };
             let own = (2..).map(|count| format!("{id}-{count}"));
-            entry.id =
-                std::iter::once(id.clone()).filter(|_| entry.repeats.is_none()).chain(own).find(is_free).unwrap_or(id);
+            entry.id = std::iter::once(id.clone())
+                .filter(|_| entry.repeats.is_none())
+                .chain(own)
+                .find(is_free)
+                .unwrap_or(id);
             known.insert(entry.id.clone());
         }
     }
@@ -148,13 +174,19 @@ impl<'a> ChecklistOutline<'a> {
             while open
                 .last()
                 .and_then(|last| self.entries.get(*last))
-                .is_some_and(|last| last.item.indentation >= indentation || last.heading != entry.heading)
+                .is_some_and(|last| {
+                    last.item.indentation >= indentation || last.heading != entry.heading
+                })
             {
                 open.pop();
             }
             // `T007.1` stands beside T007, `1.1` is a part of 1.
-            let of_parts = entry.item.number.filter(|number| number.starts_with(|first: char| first.is_ascii_digit()));
-            let by_number = of_parts.and_then(|number| numbered.get(number.rsplit_once('.')?.0).copied());
+            let of_parts = entry
+                .item
+                .number
+                .filter(|number| number.starts_with(|first: char| first.is_ascii_digit()));
+            let by_number =
+                of_parts.and_then(|number| numbered.get(number.rsplit_once('.')?.0).copied());
             parents.push(by_number.or_else(|| open.last().copied()));
             open.push(place);
             numbered.extend(entry.item.number.map(|number| (number, place)));
@@ -163,23 +195,35 @@ impl<'a> ChecklistOutline<'a> {
         let mut optional: Vec<bool> = Vec::with_capacity(parents.len());
         for (entry, parent) in self.entries.iter_mut().zip(parents) {
             entry.parent = parent;
-            entry.item.is_optional |= parent.and_then(|place| optional.get(place).copied()).unwrap_or(false);
+            entry.item.is_optional |= parent
+                .and_then(|place| optional.get(place).copied())
+                .unwrap_or(false);
             optional.push(entry.item.is_optional);
         }
     }
 
     fn find_groups(&mut self, document: &MarkdownDocument<'_>) {
-        let parents: HashSet<usize> = self.entries.iter().filter_map(|entry| entry.parent).collect();
+        let parents: HashSet<usize> = self
+            .entries
+            .iter()
+            .filter_map(|entry| entry.parent)
+            .collect();
         for (place, entry) in self.entries.iter_mut().enumerate() {
             entry.is_group = parents.contains(&place) && !has_text(document, entry.details.clone());
         }
     }
 
     fn name_sections(&mut self, document: &MarkdownDocument<'_>) {
-        let titles: Vec<String> = self.entries.iter().map(|entry| entry.item.title.clone()).collect();
+        let titles: Vec<String> = self
+            .entries
+            .iter()
+            .map(|entry| entry.item.title.clone())
+            .collect();
         for entry in &mut self.entries {
-            let heading =
-                entry.heading.and_then(|place| document.headings.get(place)).map(|found| found.text.to_owned());
+            let heading = entry
+                .heading
+                .and_then(|place| document.headings.get(place))
+                .map(|found| found.text.to_owned());
             let parent = entry.parent.and_then(|place| titles.get(place)).cloned();
             entry.section = parent.or(heading);
         }
@@ -200,10 +244,15 @@ pub(super) fn plain_lines(document: &MarkdownDocument<'_>) -> impl Iterator<Item
 
 fn is_fenced(document: &MarkdownDocument<'_>, line: &Range<usize>) -> bool {
     // The fence of a list's item begins behind its indentation.
-    document.code_at(line.end.saturating_sub(1).max(line.start)).is_some_and(|code| code.info.is_some())
+    document
+        .code_at(line.end.saturating_sub(1).max(line.start))
+        .is_some_and(|code| code.info.is_some())
 }
 
-fn read_entries<'a>(document: &MarkdownDocument<'a>, format: &ChecklistDialect) -> Vec<ChecklistEntry<'a>> {
+fn read_entries<'a>(
+    document: &MarkdownDocument<'a>,
+    format: &ChecklistDialect,
+) -> Vec<ChecklistEntry<'a>> {
     let mut found: Vec<ChecklistEntry<'a>> = Vec::new();
     let mut headings = document.headings.iter().enumerate().peekable();
     let mut heading = None;
@@ -219,27 +268,44 @@ fn read_entries<'a>(document: &MarkdownDocument<'a>, format: &ChecklistDialect) 
             heading = Some(place);
             is_open = false;
             let opens = format.section.is_some_and(|of| of.is_match(row));
-            section = if opens { Some(title.level) } else { section.filter(|level| *level < title.level) };
+            section = if opens {
+                Some(title.level)
+            } else {
+                section.filter(|level| *level < title.level)
+            };
             continue;
         }
         let is_plain = !is_fenced(document, &line) && !document.is_in_html(line.start);
-        let item = if is_plain { ChecklistItem::read(row, line.clone()) } else { None };
+        let item = if is_plain {
+            ChecklistItem::read(row, line.clone())
+        } else {
+            None
+        };
         // A box below the heading of a task is a criterion.
         let is_criterion = |item: &ChecklistItem<'_>| {
             let heading = heading.and_then(|place: usize| document.headings.get(place));
-            item.number.is_none() && heading.is_some_and(|heading| TASK_HEADING.is_match(heading.text))
+            item.number.is_none()
+                && heading.is_some_and(|heading| TASK_HEADING.is_match(heading.text))
         };
         let item = item.filter(|item| !is_criterion(item));
-        let above = found.last_mut().filter(|above| section.is_some() && above.heading == heading);
-        let is_below =
-            item.as_ref().zip(above.as_deref()).is_some_and(|(item, above)| is_below(item, above, format, is_open));
+        let above = found
+            .last_mut()
+            .filter(|above| section.is_some() && above.heading == heading);
+        let is_below = item
+            .as_ref()
+            .zip(above.as_deref())
+            .is_some_and(|(item, above)| is_below(item, above, format, is_open));
         match (item, above) {
-            (Some(item), Some(above)) if !is_below && format.stop.is_some_and(|stop| stop.is_match(&item.title)) => {
+            (Some(item), Some(above))
+                if !is_below && format.stop.is_some_and(|stop| stop.is_match(&item.title)) =>
+            {
                 above.stops = !item.is_done;
                 is_open = false;
                 continue;
             }
-            (Some(mut item), _) if section.is_some() && !is_below && is_task(&item, &numbers, format) => {
+            (Some(mut item), _)
+                if section.is_some() && !is_below && is_task(&item, &numbers, format) =>
+            {
                 if let Some((title, _)) = format.tail.and_then(|tail| tail.around(&item.title)) {
                     item.title.truncate(title.len());
                 }
@@ -272,10 +338,16 @@ fn read_entries<'a>(document: &MarkdownDocument<'a>, format: &ChecklistDialect) 
             is_paragraph = false;
             continue;
         }
-        let Some(last) = found.last_mut().filter(|_| is_open) else { continue };
-        let indent = row.get(..row.len() - row.trim_start().len()).unwrap_or_default();
+        let Some(last) = found.last_mut().filter(|_| is_open) else {
+            continue;
+        };
+        let indent = row
+            .get(..row.len() - row.trim_start().len())
+            .unwrap_or_default();
         let is_inside = columns(indent) > last.item.indentation;
-        let is_text = !row.trim_start().starts_with(['-', '*', '+', '#', '>', '|', '`', '_', '=']);
+        let is_text = !row
+            .trim_start()
+            .starts_with(['-', '*', '+', '#', '>', '|', '`', '_', '=']);
         if is_inside || !is_plain || (is_paragraph && is_text) {
             last.body.end = line.end;
             last.details.end = line.end;
@@ -288,11 +360,18 @@ fn read_entries<'a>(document: &MarkdownDocument<'a>, format: &ChecklistDialect) 
 }
 
 /// `true` for a part of the item above, which is no task.
-fn is_below(item: &ChecklistItem<'_>, above: &ChecklistEntry<'_>, format: &ChecklistDialect, is_open: bool) -> bool {
+fn is_below(
+    item: &ChecklistItem<'_>,
+    above: &ChecklistEntry<'_>,
+    format: &ChecklistDialect,
+    is_open: bool,
+) -> bool {
     above.item.indentation < item.indentation
         && match format.tasks {
             TaskItems::Outer | TaskItems::NumberedOuter => true,
-            TaskItems::NumberedOrOuter => is_open && item.number.is_none() && above.item.number.is_some(),
+            TaskItems::NumberedOrOuter => {
+                is_open && item.number.is_none() && above.item.number.is_some()
+            }
             TaskItems::Lettered | TaskItems::Numbered => false,
         }
 }
@@ -305,7 +384,11 @@ fn is_task(item: &ChecklistItem<'_>, numbers: &HashSet<&str>, format: &Checklist
             number.starts_with(|first: char| first.is_ascii_alphabetic())
                 && !(item.is_labelled && numbers.contains(number))
         }
-        (TaskItems::Lettered | TaskItems::Numbered | TaskItems::NumberedOuter, number) => number.is_some(),
-        (TaskItems::NumberedOrOuter | TaskItems::Outer, number) => number.is_some() || !DEFERRED.is_match(&item.title),
+        (TaskItems::Lettered | TaskItems::Numbered | TaskItems::NumberedOuter, number) => {
+            number.is_some()
+        }
+        (TaskItems::NumberedOrOuter | TaskItems::Outer, number) => {
+            number.is_some() || !DEFERRED.is_match(&item.title)
+        }
     }
 }

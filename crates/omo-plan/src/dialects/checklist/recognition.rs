@@ -8,8 +8,9 @@ use crate::model::Dialect;
 use crate::pattern::Pattern;
 
 /// Requirements of a task as Kiro writes them: `_Requirements: 1.1, 2.3_`.
-static REQUIREMENTS: Pattern =
-    Pattern::new(r"^\s*[-*+]?\s*[_*]+(?i-u:requirements?|validates|leverage|prompt|boundary|depends)[:：* ]");
+static REQUIREMENTS: Pattern = Pattern::new(
+    r"^\s*[-*+]?\s*[_*]+(?i-u:requirements?|validates|leverage|prompt|boundary|depends)[:：* ]",
+);
 /// A heading that has a number: `## 1. Setup`, `### 1.1 Setup`.
 static NUMBERED_HEADING: Pattern = Pattern::new(r"^\d+(?:[.)]|\.\d+(?:\.\d+)*[.)]?)\s");
 static TASKS_TITLE: Pattern = Pattern::new(
@@ -42,27 +43,40 @@ pub(super) fn find_format(input: &PlanInput<'_>) -> Option<Dialect> {
     let is_signed = |format: &&&ChecklistDialect| match place {
         _ if shape.items == 0 => false,
         Some(place) if place != format.dialect => false,
-        Some(_) if format.section.is_none() => format.tasks != TaskItems::Outer || !has_task_headings(input),
-        _ => shape.signed == Some(format.dialect) && (format.tasks != TaskItems::NumberedOuter || numbered > 0),
+        Some(_) if format.section.is_none() => {
+            format.tasks != TaskItems::Outer || !has_task_headings(input)
+        }
+        _ => {
+            shape.signed == Some(format.dialect)
+                && (format.tasks != TaskItems::NumberedOuter || numbered > 0)
+        }
     };
     if let Some(format) = SIGNED.iter().find(is_signed) {
         return Some(format.dialect);
     }
     let is_most = |count: usize| count > 0 && count * 2 >= shape.items;
-    let is_unsigned = |place: &Dialect| matches!(place, Dialect::SpecKit | Dialect::Kiro | Dialect::OpenSpec);
+    let is_unsigned =
+        |place: &Dialect| matches!(place, Dialect::SpecKit | Dialect::Kiro | Dialect::OpenSpec);
     let by_place = place.filter(is_unsigned).filter(|_| shape.items > 0);
     if is_most(shape.task_numbers) || (shape.task_numbers > 2 && shape.task_numbers >= numbered) {
         return Some(Dialect::SpecKit);
     }
-    if numbered > 0 && (shape.has_requirements || (shape.has_optional && shape.dotted_numbers > 0)) {
+    if numbered > 0 && (shape.has_requirements || (shape.has_optional && shape.dotted_numbers > 0))
+    {
         return Some(Dialect::Kiro);
     }
     by_place.or_else(|| {
-        if is_most(shape.section_numbers) && (shape.has_numbered_headings || shape.dotted_numbers == 0) {
+        if is_most(shape.section_numbers)
+            && (shape.has_numbered_headings || shape.dotted_numbers == 0)
+        {
             Some(Dialect::OpenSpec)
         } else if is_most(numbered) && shape.dotted_numbers > 0 && numbered > 1 {
             Some(Dialect::Kiro)
-        } else if shape.items > 0 && shape.title_names_tasks.unwrap_or(shape.has_numbered_headings) {
+        } else if shape.items > 0
+            && shape
+                .title_names_tasks
+                .unwrap_or(shape.has_numbered_headings)
+        {
             Some(Dialect::OpenSpec)
         } else {
             None
@@ -77,7 +91,11 @@ pub(super) fn is_surely_kiro(input: &PlanInput<'_>) -> bool {
 }
 
 fn has_task_headings(input: &PlanInput<'_>) -> bool {
-    input.document().headings.iter().any(|heading| TASK_HEADING.is_match(heading.text))
+    input
+        .document()
+        .headings
+        .iter()
+        .any(|heading| TASK_HEADING.is_match(heading.text))
 }
 
 impl ChecklistShape {
@@ -88,7 +106,10 @@ impl ChecklistShape {
             return shape;
         }
         let document = input.document();
-        shape.has_numbered_headings = document.headings.iter().any(|heading| NUMBERED_HEADING.is_match(heading.text));
+        shape.has_numbered_headings = document
+            .headings
+            .iter()
+            .any(|heading| NUMBERED_HEADING.is_match(heading.text));
         let title = document.headings.iter().find(|heading| heading.level == 1);
         shape.title_names_tasks = match title {
             _ if has_task_headings(input) => Some(false),
@@ -97,7 +118,9 @@ impl ChecklistShape {
         for line in plain_lines(document) {
             let row = document.slice(line.clone());
             if shape.signed.is_none() && row.trim_start().starts_with(['#', '-', '*']) {
-                let sign = |format: &&&ChecklistDialect| format.sign.is_some_and(|sign| sign.is_match(row));
+                let sign = |format: &&&ChecklistDialect| {
+                    format.sign.is_some_and(|sign| sign.is_match(row))
+                };
                 shape.signed = SIGNED.iter().find(sign).map(|format| format.dialect);
             }
             if let Some(item) = ChecklistItem::read(row, line) {
@@ -130,7 +153,11 @@ mod tests {
             ("x.md", "## Phase 1\n- [ ] T001 [P] a\n", kit),
             ("x.md", "## 1. A\n- [ ] 1.1 a\n", open),
             ("x.md", "- [ ] 1. A\n  - [ ] 1.1 a\n", kiro),
-            ("x.md", "## 1. A\n- [ ] 1.1 a\n  - _Requirements: 1.1_\n", kiro),
+            (
+                "x.md",
+                "## 1. A\n- [ ] 1.1 a\n  - _Requirements: 1.1_\n",
+                kiro,
+            ),
             ("x.md", "- [ ] 1. A\n- [ ]* 2. b\n", kiro),
             ("x.md", "## 1. A\n- [ ] 1. a\n  - _要件: 1.1, 2_\n", kiro),
             ("x.md", "## A\n- [ ] 1. a\n- [ ] 2. b\n", kiro),
@@ -139,17 +166,29 @@ mod tests {
             ("x.md", "## 1. A\n- [ ] a\n", open),
             ("x.md", "# Tasks: bake\n\n- [ ] a\n", open),
             ("x.md", "# Notes\n\n## 1. A\n- [ ] a\n", None),
-            ("x.md", "# Tasks: bake\n\n### T001 Mix\n- [ ] it is mixed\n", None),
+            (
+                "x.md",
+                "# Tasks: bake\n\n### T001 Mix\n- [ ] it is mixed\n",
+                None,
+            ),
             ("x.md", "- [ ] a\n- [x] b\n", None),
             ("x.md", "# A\n\ntext\n", None),
             ("x.md", "```\n- [ ] T001 a\n```\n", None),
             ("openspec/changes/a/tasks.md", "- [ ] a\n", open),
-            ("C:\\r\\openspec\\changes\\archive\\a\\tasks.md", "- [ ] 1. A\n  - [ ] 1.1 b\n", open),
+            (
+                "C:\\r\\openspec\\changes\\archive\\a\\tasks.md",
+                "- [ ] 1. A\n  - [ ] 1.1 b\n",
+                open,
+            ),
             (".kiro/specs/a/tasks.md", "## 1. A\n- [ ] 1.1 a\n", kiro),
             ("openspec/changes/a/tasks.md", "no list\n", None),
             ("openspec/changes/a/design.md", "- [ ] a\n", None),
         ] {
-            assert_eq!(find_format(&PlanInput::new(path, text)), expected, "{path}: {text}");
+            assert_eq!(
+                find_format(&PlanInput::new(path, text)),
+                expected,
+                "{path}: {text}"
+            );
         }
     }
 }

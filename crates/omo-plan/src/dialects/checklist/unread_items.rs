@@ -18,8 +18,9 @@ const MAX_FOUND: usize = 100;
 const SHOWN_BYTES: usize = 60;
 const LOOKED_AT_BYTES: usize = 200;
 
-static BOX: Pattern =
-    Pattern::new(r"^[ \t]*(?:[-*+•–—]|\d{1,9}[.)])?[ \t]*\[(?:[^\p{L}\p{N}\[\]]{0,2}|[xXoOvV])\](?:[^(\[:]|$)");
+static BOX: Pattern = Pattern::new(
+    r"^[ \t]*(?:[-*+•–—]|\d{1,9}[.)])?[ \t]*\[(?:[^\p{L}\p{N}\[\]]{0,2}|[xXoOvV])\](?:[^(\[:]|$)",
+);
 /// The number of an item of a numbered list.
 static LISTED: Pattern = Pattern::new(r"^[ \t]*(\d{1,9})[.)][ \t]");
 
@@ -29,28 +30,50 @@ pub(super) fn find_unread_items(
     outline: &ChecklistOutline<'_>,
     format: &ChecklistDialect,
 ) -> Vec<Diagnostic> {
-    let ids: HashSet<&str> = outline.entries.iter().map(|entry| entry.id.as_str()).collect();
-    let headings: HashSet<Option<usize>> = outline.entries.iter().map(|entry| entry.heading).collect();
-    let mut bodies = outline.entries.iter().map(|entry| entry.body.clone()).peekable();
+    let ids: HashSet<&str> = outline
+        .entries
+        .iter()
+        .map(|entry| entry.id.as_str())
+        .collect();
+    let headings: HashSet<Option<usize>> =
+        outline.entries.iter().map(|entry| entry.heading).collect();
+    let mut bodies = outline
+        .entries
+        .iter()
+        .map(|entry| entry.body.clone())
+        .peekable();
     let mut place = Below::default();
     let mut counter = TaskCounter::new(outline, format);
     let mut found: Vec<Diagnostic> = Vec::new();
     for line in plain_lines(document) {
         while bodies.next_if(|body| body.end <= line.start).is_some() {}
-        if bodies.peek().is_some_and(|body| body.contains(&line.start)) || found.len() >= MAX_FOUND {
+        if bodies.peek().is_some_and(|body| body.contains(&line.start)) || found.len() >= MAX_FOUND
+        {
             continue;
         }
         place.advance(document, line.start);
         let row = document.slice(line.clone());
-        let head = (0..=row.len().min(LOOKED_AT_BYTES)).rev().find_map(|end| row.get(..end)).unwrap_or_default();
+        let head = (0..=row.len().min(LOOKED_AT_BYTES))
+            .rev()
+            .find_map(|end| row.get(..end))
+            .unwrap_or_default();
         let is_box = BOX.is_match(head);
         let is_among_tasks = headings.contains(&place.heading);
-        let number = is_among_tasks.then(|| unread_number(head, format)).flatten();
-        let boxed = if is_box { ChecklistItem::read(row, line.clone()).and_then(|item| item.number) } else { None };
+        let number = is_among_tasks
+            .then(|| unread_number(head, format))
+            .flatten();
+        let boxed = if is_box {
+            ChecklistItem::read(row, line.clone()).and_then(|item| item.number)
+        } else {
+            None
+        };
         let goes_on = counter.goes_on(head, line.start);
         let is_known = boxed.is_some_and(|number| ids.contains(number));
         let is_stop = || format.stop.is_some_and(|stop| stop.is_match(row));
-        if is_known || is_box && is_stop() || !is_box && !goes_on && number.is_none_or(|number| ids.contains(number)) {
+        if is_known
+            || is_box && is_stop()
+            || !is_box && !goes_on && number.is_none_or(|number| ids.contains(number))
+        {
             continue;
         }
         // Boxes of a part without tasks, such as those of a review, are reported at the first one.
@@ -71,8 +94,15 @@ struct TaskCounter {
 impl TaskCounter {
     fn new(outline: &ChecklistOutline<'_>, format: &ChecklistDialect) -> Self {
         let is_counted = format.tasks != TaskItems::Lettered;
-        let number = |entry: &ChecklistEntry<'_>| Some((entry.item.span.start, entry.item.number?.parse().ok()?));
-        let mut counted: Vec<_> = outline.entries.iter().filter(|_| is_counted).filter_map(number).collect();
+        let number = |entry: &ChecklistEntry<'_>| {
+            Some((entry.item.span.start, entry.item.number?.parse().ok()?))
+        };
+        let mut counted: Vec<_> = outline
+            .entries
+            .iter()
+            .filter(|_| is_counted)
+            .filter_map(number)
+            .collect();
         counted.reverse();
         Self { counted, last: 0 }
     }
@@ -81,8 +111,11 @@ impl TaskCounter {
         while let Some((_, number)) = self.counted.pop_if(|(at, _)| *at <= start) {
             self.last = number;
         }
-        let number = LISTED.read(row).and_then(|([number], _)| number.parse::<u64>().ok());
-        let goes_on = self.last > 0 && number == Some(self.last + 1) && !row.starts_with([' ', '\t']);
+        let number = LISTED
+            .read(row)
+            .and_then(|([number], _)| number.parse::<u64>().ok());
+        let goes_on =
+            self.last > 0 && number == Some(self.last + 1) && !row.starts_with([' ', '\t']);
         self.last += u64::from(goes_on);
         goes_on
     }
@@ -98,7 +131,11 @@ struct Below {
 
 impl Below {
     fn advance(&mut self, document: &MarkdownDocument<'_>, byte: usize) {
-        while document.headings.get(self.next).is_some_and(|heading| heading.span.start <= byte) {
+        while document
+            .headings
+            .get(self.next)
+            .is_some_and(|heading| heading.span.start <= byte)
+        {
             self.heading = Some(self.next);
             self.next += 1;
             self.is_told = false;
@@ -110,10 +147,14 @@ fn unread_number<'a>(row: &'a str, format: &ChecklistDialect) -> Option<&'a str>
     let (sign, text) = split_list_marker(row);
     sign?;
     let is_of_format = |number: &&str| {
-        format.tasks != TaskItems::Lettered || number.starts_with(|first: char| first.is_ascii_alphabetic())
+        format.tasks != TaskItems::Lettered
+            || number.starts_with(|first: char| first.is_ascii_alphabetic())
     };
-    let listed =
-        || (format.tasks == TaskItems::Numbered).then(|| LISTED.read(row).map(|([number], _)| number)).flatten();
+    let listed = || {
+        (format.tasks == TaskItems::Numbered)
+            .then(|| LISTED.read(row).map(|([number], _)| number))
+            .flatten()
+    };
     written_number(text).or_else(listed).filter(is_of_format)
 }
 
@@ -126,7 +167,10 @@ fn describe(
     let row = document.slice(line.clone());
     let shown = sanitize(&row.trim().replace('`', "'"), SHOWN_BYTES);
     let item = ChecklistItem::read(row, line.clone());
-    if item.as_ref().is_some_and(|item| DEFERRED.is_match(&item.title)) {
+    if item
+        .as_ref()
+        .is_some_and(|item| DEFERRED.is_match(&item.title))
+    {
         let text = format!("`{shown}` is put off: a run does not do it");
         return span_diagnostic(document, Code::ItemDeferred, line, text, None);
     }
@@ -137,5 +181,8 @@ fn describe(
     };
     let text = format!("`{shown}` {why}: it is no task, and is not done");
     let help = Some(format!("a task is `{}`", format.form));
-    Diagnostic { help, ..span_diagnostic(document, Code::ItemNotRead, line, text, None) }
+    Diagnostic {
+        help,
+        ..span_diagnostic(document, Code::ItemNotRead, line, text, None)
+    }
 }

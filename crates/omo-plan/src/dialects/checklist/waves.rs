@@ -19,10 +19,18 @@ enum Wave {
 
 /// Ids of the tasks of each wave, in order; `None` for a plan without such a graph.
 pub(super) fn read_waves(document: &MarkdownDocument<'_>) -> Option<Vec<Vec<String>>> {
-    let mut blocks = document.code_blocks.iter().rev().map(|code| document.slice(code.inner.clone()));
+    let mut blocks = document
+        .code_blocks
+        .iter()
+        .rev()
+        .map(|code| document.slice(code.inner.clone()));
     let graph = blocks.find_map(|text| {
         let is_graph = text.contains("\"waves\"");
-        if is_graph { serde_json::from_str::<WaveGraph>(text).ok() } else { None }
+        if is_graph {
+            serde_json::from_str::<WaveGraph>(text).ok()
+        } else {
+            None
+        }
     })?;
     let ids = |tasks: Vec<Value>| tasks.into_iter().filter_map(read_id).collect();
     let waves = graph.waves.into_iter().map(|wave| match wave {

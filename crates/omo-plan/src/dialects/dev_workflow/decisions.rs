@@ -7,8 +7,14 @@ use crate::labels::{LabeledField, normalize_key, read_labels, split_list_marker,
 use crate::model::{DecisionOption, PlanDecision};
 use crate::pattern::Pattern;
 
-const KNOWN: [&str; 6] =
-    ["context", "options", "recommendation", "recommendation (unverified)", "chosen", "previously chosen"];
+const KNOWN: [&str; 6] = [
+    "context",
+    "options",
+    "recommendation",
+    "recommendation (unverified)",
+    "chosen",
+    "previously chosen",
+];
 
 pub(super) fn read_decisions(document: &MarkdownDocument<'_>) -> Vec<(PlanDecision, Range<usize>)> {
     let mut found = Vec::new();
@@ -17,7 +23,10 @@ pub(super) fn read_decisions(document: &MarkdownDocument<'_>) -> Vec<(PlanDecisi
         if heading.level <= 2 {
             is_inside = heading.level == 2 && normalize_key(heading.text) == "decisions";
         } else if let Some((id, title)) = split_decision_heading(heading).filter(|_| is_inside) {
-            found.push((read_decision(document, id, title, heading.span.end..section.end), heading.span.clone()));
+            found.push((
+                read_decision(document, id, title, heading.span.end..section.end),
+                heading.span.clone(),
+            ));
         }
     }
     found
@@ -30,15 +39,28 @@ static OPTION: Pattern = Pattern::new(r"^[*_]*(?:Option )?([A-Za-z0-9]{1,3})[*_ 
 
 fn split_decision_heading<'a>(heading: &Heading<'a>) -> Option<(&'a str, &'a str)> {
     let ([in_brackets, plain], title) = NAME.read(heading.text)?;
-    let id = if plain.is_empty() { in_brackets.trim() } else { plain };
+    let id = if plain.is_empty() {
+        in_brackets.trim()
+    } else {
+        plain
+    };
     crate::id::is_id(id).then_some((id, title))
 }
 
-fn read_decision(document: &MarkdownDocument<'_>, id: &str, title: &str, section: Range<usize>) -> PlanDecision {
+fn read_decision(
+    document: &MarkdownDocument<'_>,
+    id: &str,
+    title: &str,
+    section: Range<usize>,
+) -> PlanDecision {
     let found = read_labels(document, section.clone(), &KNOWN);
     let of = |key: &str| found.iter().find(|label| label.key.starts_with(key));
-    let options = of("options").map(|label| read_options(document, label.value.clone())).unwrap_or_default();
-    let choice = |label: &LabeledField<'_>| chosen_label_in(document.slice(label.first_line.clone()), &options);
+    let options = of("options")
+        .map(|label| read_options(document, label.value.clone()))
+        .unwrap_or_default();
+    let choice = |label: &LabeledField<'_>| {
+        chosen_label_in(document.slice(label.first_line.clone()), &options)
+    };
     let recommendation = of("recommendation");
     let place = of("chosen").or_else(|| of("previously chosen"));
     let chosen = place.and_then(&choice);
@@ -68,19 +90,38 @@ fn read_decision(document: &MarkdownDocument<'_>, id: &str, title: &str, section
 
 /// The items `- A: …` of a list.
 fn read_options(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<DecisionOption> {
-    let items = line_ranges(document.text, value).map(|line| split_list_marker(document.slice(line)));
+    let items =
+        line_ranges(document.text, value).map(|line| split_list_marker(document.slice(line)));
     let read = items.filter_map(|(sign, row)| OPTION.read(row).filter(|_| sign.is_some()));
-    read.map(|([label], text)| DecisionOption { label: label.to_owned(), text: text.trim_end().to_owned() }).collect()
+    read.map(|([label], text)| DecisionOption {
+        label: label.to_owned(),
+        text: text.trim_end().to_owned(),
+    })
+    .collect()
 }
 
 fn chosen_label_in(text: &str, options: &[DecisionOption]) -> Option<String> {
     let plain = text.trim_start_matches(|char: char| !char.is_alphanumeric());
-    let inner = plain.strip_prefix("Option ").or_else(|| plain.strip_prefix("option ")).unwrap_or(plain);
-    let end = inner.find(|char: char| !char.is_alphanumeric()).unwrap_or(inner.len());
+    let inner = plain
+        .strip_prefix("Option ")
+        .or_else(|| plain.strip_prefix("option "))
+        .unwrap_or(plain);
+    let end = inner
+        .find(|char: char| !char.is_alphanumeric())
+        .unwrap_or(inner.len());
     let word = inner.get(..end).unwrap_or_default();
-    let known = options.iter().find(|option| option.label.eq_ignore_ascii_case(word));
-    let said = || Some(plain.trim()).filter(|plain| !plain.is_empty()).map(|_| text.trim().to_owned());
-    known.map(|option| option.label.clone()).or_else(|| Some(word.to_owned()).filter(|_| is_letter(word))).or_else(said)
+    let known = options
+        .iter()
+        .find(|option| option.label.eq_ignore_ascii_case(word));
+    let said = || {
+        Some(plain.trim())
+            .filter(|plain| !plain.is_empty())
+            .map(|_| text.trim().to_owned())
+    };
+    known
+        .map(|option| option.label.clone())
+        .or_else(|| Some(word.to_owned()).filter(|_| is_letter(word)))
+        .or_else(said)
 }
 
 fn is_letter(word: &str) -> bool {
@@ -90,8 +131,12 @@ fn is_letter(word: &str) -> bool {
 /// The plan's text with a choice written into it: `**Chosen:** Option A` in the place of an empty one, or of the
 /// recommendation, or at the end of a decision without either. A made decision stays as it is.
 pub(super) fn write_choice(text: &str, decision: &PlanDecision, label: &str) -> String {
-    let Some(place) = decision.choice_range.clone() else { return text.to_owned() };
-    let (Some(before), Some(behind)) = (text.get(..place.start), text.get(place.end..)) else { return text.to_owned() };
+    let Some(place) = decision.choice_range.clone() else {
+        return text.to_owned();
+    };
+    let (Some(before), Some(behind)) = (text.get(..place.start), text.get(place.end..)) else {
+        return text.to_owned();
+    };
     let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let gap = if place.is_empty() { line_end } else { "" };
     let label = label.strip_prefix("Option ").unwrap_or(label);

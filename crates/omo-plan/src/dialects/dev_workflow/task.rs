@@ -8,7 +8,8 @@ use omo_core::check::task_check::{ExpectedExit, TaskCheck};
 use crate::batches::{TaskHeading, TaskOutline, span_diagnostic};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialects::outlined_task::{
-    HeadingFields, report_check_doubts, stated_dependencies, task_dependencies, unique_checks, without_tail,
+    HeadingFields, report_check_doubts, stated_dependencies, task_dependencies, unique_checks,
+    without_tail,
 };
 use crate::document::MarkdownDocument;
 use crate::fields::stated_checks::{StatedCheck, StatedOutcome};
@@ -45,14 +46,18 @@ pub(super) fn read_task(
     let found = read_labels(document, task.heading.end..section.end, &KNOWN);
     let contract = read_contract(document, &found);
     if wants_contract && contract.is_none() {
-        let text = format!("task {} has no `**Task Contract:**`: it is recorded as failed and not run", task.id);
+        let text = format!(
+            "task {} has no `**Task Contract:**`: it is recorded as failed and not run",
+            task.id
+        );
         report(Code::MissingTaskContract, task.heading.clone(), text);
     }
     let mut files = read_files(document, &found, &mut report);
     let has_label = |key: &str| found.iter().any(|label| label.key == key);
     // A plan of a simpler kind has labels of its own, or none.
     let is_simple = !wants_contract && contract.is_none() && !has_label("verify");
-    let fields = is_simple.then(|| HeadingFields::read(document, task.heading.end..section.end, &task.title));
+    let fields = is_simple
+        .then(|| HeadingFields::read(document, task.heading.end..section.end, &task.title));
     if let Some(fields) = fields.as_ref().filter(|_| !has_label("files")) {
         files.clone_from(&fields.files);
     }
@@ -63,10 +68,19 @@ pub(super) fn read_task(
         }
         _ => split_checks(task, read_verify(document, task, &found, &mut report)),
     };
-    let pair = task.other_half().filter(|half| outline.positions.contains_key(half.as_str()));
-    let lines = [task.line, document.line_number(section.end.saturating_sub(1).max(section.start))];
+    let pair = task
+        .other_half()
+        .filter(|half| outline.positions.contains_key(half.as_str()));
+    let lines = [
+        task.line,
+        document.line_number(section.end.saturating_sub(1).max(section.start)),
+    ];
     Task {
-        kind: if task.is_tests() { TaskKind::Tests } else { TaskKind::Impl },
+        kind: if task.is_tests() {
+            TaskKind::Tests
+        } else {
+            TaskKind::Impl
+        },
         deps: task_dependencies(outline, task, pair.as_deref()),
         stated_deps: stated_dependencies(outline, task),
         pair,
@@ -90,8 +104,13 @@ fn read_files(
     labels: &[LabeledField<'_>],
     report: &mut impl FnMut(Code, Range<usize>, String),
 ) -> Vec<FileUse> {
-    let values = labels.iter().filter(|label| label.key == "files").map(|label| label.value.clone());
-    let found: Vec<_> = values.flat_map(|value| named_files::read_files(document, value)).collect();
+    let values = labels
+        .iter()
+        .filter(|label| label.key == "files")
+        .map(|label| label.value.clone());
+    let found: Vec<_> = values
+        .flat_map(|value| named_files::read_files(document, value))
+        .collect();
     for (file, span) in &found {
         if let Some((code, text)) = named_files::path_problem(&file.path) {
             report(code, span.clone(), text);
@@ -106,20 +125,30 @@ fn read_verify(
     labels: &[LabeledField<'_>],
     report: &mut impl FnMut(Code, Range<usize>, String),
 ) -> Vec<StatedCheck> {
-    let all: Vec<_> = labels.iter().filter(|label| label.key == "verify").collect();
+    let all: Vec<_> = labels
+        .iter()
+        .filter(|label| label.key == "verify")
+        .collect();
     // One among the items of another list is a step, where there is one that stands by itself.
     let has_own = all.iter().any(|label| !label.is_listed);
     let own = all.iter().filter(|label| !(has_own && label.is_listed));
-    let found: Vec<StatedCheck> =
-        own.flat_map(|label| stated_checks::read_checks(document, label.value.clone())).collect();
+    let found: Vec<StatedCheck> = own
+        .flat_map(|label| stated_checks::read_checks(document, label.value.clone()))
+        .collect();
     let said = all.iter().find(|label| !label.value.is_empty());
     match said {
         Some(label) if found.is_empty() => {
-            let text = format!("the Verify of task {} has no command: nothing can prove the task", task.id);
+            let text = format!(
+                "the Verify of task {} has no command: nothing can prove the task",
+                task.id
+            );
             report(Code::VerifyMayBeProse, label.span.clone(), text);
         }
         None => {
-            let text = format!("task {} has no `**Verify:**`: nothing can prove it", task.id);
+            let text = format!(
+                "task {} has no `**Verify:**`: nothing can prove it",
+                task.id
+            );
             report(Code::MissingVerify, task.heading.clone(), text);
         }
         Some(_) => {}
@@ -130,12 +159,20 @@ fn read_verify(
 
 /// Checks and red check of a task. Tests that are written first have to fail, unless the plan expects success of a
 /// command.
-fn split_checks(task: &TaskHeading<'_>, found: Vec<StatedCheck>) -> (Vec<TaskCheck>, Option<TaskCheck>) {
+fn split_checks(
+    task: &TaskHeading<'_>,
+    found: Vec<StatedCheck>,
+) -> (Vec<TaskCheck>, Option<TaskCheck>) {
     if !task.is_tests() {
         return (found.into_iter().map(|one| one.check).collect(), None);
     }
     let (mut checks, mut red) = (Vec::new(), None);
-    for StatedCheck { mut check, stated_outcome: stated, .. } in found {
+    for StatedCheck {
+        mut check,
+        stated_outcome: stated,
+        ..
+    } in found
+    {
         if stated != StatedOutcome::Success && check.expect.exit == ExpectedExit::Zero {
             check.expect.exit = ExpectedExit::NonZero;
         }
@@ -148,9 +185,15 @@ fn split_checks(task: &TaskHeading<'_>, found: Vec<StatedCheck>) -> (Vec<TaskChe
     (checks, red)
 }
 
-fn extra_labels(document: &MarkdownDocument<'_>, labels: &[LabeledField<'_>]) -> BTreeMap<String, String> {
+fn extra_labels(
+    document: &MarkdownDocument<'_>,
+    labels: &[LabeledField<'_>],
+) -> BTreeMap<String, String> {
     let mut extra: BTreeMap<String, String> = BTreeMap::new();
-    for label in labels.iter().filter(|label| !INTERPRETED.contains(&label.key.as_str())) {
+    for label in labels
+        .iter()
+        .filter(|label| !INTERPRETED.contains(&label.key.as_str()))
+    {
         let value = document.slice(label.value.clone());
         let known = extra.entry(label.name.to_owned()).or_default();
         if !known.is_empty() {

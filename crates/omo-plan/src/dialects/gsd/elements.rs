@@ -9,8 +9,16 @@ use std::ops::Range;
 use crate::document::line_ranges;
 use crate::model::MAX_PLAN_TASKS;
 
-const FIELDS: [&str; 8] =
-    ["name", "files", "read_first", "behavior", "action", "verify", "acceptance_criteria", "done"];
+const FIELDS: [&str; 8] = [
+    "name",
+    "files",
+    "read_first",
+    "behavior",
+    "action",
+    "verify",
+    "acceptance_criteria",
+    "done",
+];
 const MAX_TAG_BYTES: usize = 1000;
 const MAX_TAGS_IN_CODE: usize = 200;
 
@@ -31,7 +39,10 @@ impl<'a> Element<'a> {
         while let Some((before, behind)) = rest.split_once('=') {
             let name = before.split_whitespace().next_back().unwrap_or_default();
             let behind = behind.trim_start();
-            let quote = behind.chars().next().filter(|sign| matches!(sign, '"' | '\''));
+            let quote = behind
+                .chars()
+                .next()
+                .filter(|sign| matches!(sign, '"' | '\''));
             let (value, more) = match quote {
                 Some(quote) => behind.get(1..)?.split_once(quote)?,
                 None => behind.split_at(behind.find(char::is_whitespace).unwrap_or(behind.len())),
@@ -81,9 +92,19 @@ pub(super) struct TagIndex<'a> {
 
 impl<'a> TagIndex<'a> {
     pub(super) fn new(text: &'a str, from: usize) -> Self {
-        let task_name = if text.contains("<task") { "task" } else { "feature" };
-        let mut index =
-            Self { text, task_name, ends: HashMap::new(), lines: Vec::new(), borders: Vec::new(), fences: Vec::new() };
+        let task_name = if text.contains("<task") {
+            "task"
+        } else {
+            "feature"
+        };
+        let mut index = Self {
+            text,
+            task_name,
+            ends: HashMap::new(),
+            lines: Vec::new(),
+            borders: Vec::new(),
+            fences: Vec::new(),
+        };
         let end_sign = memchr::memmem::Finder::new("</");
         for line in line_ranges(text, from..text.len()) {
             let row = text.get(line.clone()).unwrap_or_default();
@@ -93,13 +114,21 @@ impl<'a> TagIndex<'a> {
                 index.fences.push(start);
             } else if let Some(tag) = line_tag(inner, index.task_name) {
                 index.lines.push((start, tag));
-                index.borders.extend((tag != LineTag::Field).then_some(start));
+                index
+                    .borders
+                    .extend((tag != LineTag::Field).then_some(start));
             }
             for at in end_sign.find_iter(row.as_bytes()) {
                 let behind = row.get(at + 2..).unwrap_or_default();
                 let name = tag_name(behind);
-                let Some(rest) = behind.get(name.len()..).and_then(|rest| rest.strip_prefix('>')) else { continue };
-                let is_code = rest.starts_with('`') && row.get(..at).is_some_and(|before| before.ends_with('`'));
+                let Some(rest) = behind
+                    .get(name.len()..)
+                    .and_then(|rest| rest.strip_prefix('>'))
+                else {
+                    continue;
+                };
+                let is_code = rest.starts_with('`')
+                    && row.get(..at).is_some_and(|before| before.ends_with('`'));
                 if !name.is_empty() && !is_code {
                     index.ends.entry(name).or_default().push(line.start + at);
                 }
@@ -116,7 +145,8 @@ impl<'a> TagIndex<'a> {
             if found.len() > MAX_PLAN_TASKS {
                 break;
             }
-            if *tag != LineTag::TaskStart || *at < from || !reads_code && self.is_in_code(from, *at) {
+            if *tag != LineTag::TaskStart || *at < from || !reads_code && self.is_in_code(from, *at)
+            {
                 continue;
             }
             if let Some(task) = self.read_task(*at) {
@@ -131,9 +161,17 @@ impl<'a> TagIndex<'a> {
         let tag = format!("<{name}>");
         let is_in_task = |at: usize| {
             let behind = tasks.partition_point(|task| task.element.span.start <= at);
-            behind.checked_sub(1).and_then(|last| tasks.get(last)).is_some_and(|task| task.element.span.contains(&at))
+            behind
+                .checked_sub(1)
+                .and_then(|last| tasks.get(last))
+                .is_some_and(|task| task.element.span.contains(&at))
         };
-        let start = self.text.match_indices(&tag).map(|(at, _)| at).find(|at| !is_in_task(*at))? + tag.len();
+        let start = self
+            .text
+            .match_indices(&tag)
+            .map(|(at, _)| at)
+            .find(|at| !is_in_task(*at))?
+            + tag.len();
         let ends = self.ends.get(name)?;
         let end = *ends.get(ends.partition_point(|end| *end < start))?;
         Some(start..end)
@@ -146,7 +184,12 @@ impl<'a> TagIndex<'a> {
     }
 
     /// The first place between two bytes that is not in code; none after `MAX_TAGS_IN_CODE` that are.
-    fn first_outside_code(&self, places: impl Iterator<Item = usize>, from: usize, until: usize) -> Option<usize> {
+    fn first_outside_code(
+        &self,
+        places: impl Iterator<Item = usize>,
+        from: usize,
+        until: usize,
+    ) -> Option<usize> {
         let mut near = places.take_while(|at| *at < until).take(MAX_TAGS_IN_CODE);
         near.find(|at| !self.is_in_code(from, *at))
     }
@@ -158,7 +201,11 @@ impl<'a> TagIndex<'a> {
 
     fn next_line(&self, from: usize) -> Option<usize> {
         let first = self.lines.partition_point(|(at, _)| *at < from);
-        self.first_outside_code(self.lines.iter().skip(first).map(|(at, _)| *at), from, self.text.len())
+        self.first_outside_code(
+            self.lines.iter().skip(first).map(|(at, _)| *at),
+            from,
+            self.text.len(),
+        )
     }
 
     fn read_task(&self, start: usize) -> Option<TaskElement<'a>> {
@@ -167,7 +214,9 @@ impl<'a> TagIndex<'a> {
         let mut at = inner;
         let (end, is_closed) = loop {
             let rest = self.text.get(at..).unwrap_or_default();
-            let Some(next) = rest.find('<').map(|next| at + next) else { break (self.text.len(), false) };
+            let Some(next) = rest.find('<').map(|next| at + next) else {
+                break (self.text.len(), false);
+            };
             let behind = self.text.get(next..).unwrap_or_default();
             let ended = tag_name(behind.strip_prefix("</").unwrap_or_default());
             if ended == name {
@@ -184,8 +233,18 @@ impl<'a> TagIndex<'a> {
                 None => at = next + 1,
             }
         };
-        let close = if is_closed { end + name.len() + "</>".len() } else { end };
-        let element = Element { name, attributes, span: start..close, inner: inner..end, is_closed };
+        let close = if is_closed {
+            end + name.len() + "</>".len()
+        } else {
+            end
+        };
+        let element = Element {
+            name,
+            attributes,
+            span: start..close,
+            inner: inner..end,
+            is_closed,
+        };
         Some(TaskElement { element, fields })
     }
 
@@ -204,7 +263,9 @@ impl<'a> TagIndex<'a> {
         let ends = self.ends.get(name).map_or(&[][..], Vec::as_slice);
         let end = ends.get(ends.partition_point(|end| *end < inner)).copied();
         match end {
-            Some(end) if self.next_border(inner, end).is_none() => Some(element(end, end + name.len() + 3, true)),
+            Some(end) if self.next_border(inner, end).is_none() => {
+                Some(element(end, end + name.len() + 3, true))
+            }
             _ if FIELDS.contains(&name) => {
                 let end = self.next_line(inner).unwrap_or(self.text.len());
                 Some(element(end, end, false))
@@ -216,25 +277,40 @@ impl<'a> TagIndex<'a> {
     fn read_tag(&self, start: usize) -> Option<(&'a str, &'a str, usize)> {
         let behind = self.text.get(start + 1..)?;
         let name = tag_name(behind);
-        let rest = behind
-            .get(name.len()..)
-            .filter(|rest| !name.is_empty() && rest.starts_with([' ', '\t', '\r', '\n', '>', '/']))?;
-        let length = rest.bytes().take(MAX_TAG_BYTES).position(|byte| matches!(byte, b'>' | b'<'))?;
+        let rest = behind.get(name.len()..).filter(|rest| {
+            !name.is_empty() && rest.starts_with([' ', '\t', '\r', '\n', '>', '/'])
+        })?;
+        let length = rest
+            .bytes()
+            .take(MAX_TAG_BYTES)
+            .position(|byte| matches!(byte, b'>' | b'<'))?;
         if !rest.get(length..)?.starts_with('>') {
             return None;
         }
-        Some((name, rest.get(..length)?.trim(), start + 1 + name.len() + length + 1))
+        Some((
+            name,
+            rest.get(..length)?.trim(),
+            start + 1 + name.len() + length + 1,
+        ))
     }
 }
 
 pub(super) fn tag_name(text: &str) -> &str {
     let is_part = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-');
-    let name = text.get(..text.find(|char| !is_part(char)).unwrap_or(text.len())).unwrap_or_default();
-    if name.starts_with(|first: char| first.is_ascii_alphabetic()) { name } else { "" }
+    let name = text
+        .get(..text.find(|char| !is_part(char)).unwrap_or(text.len()))
+        .unwrap_or_default();
+    if name.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        name
+    } else {
+        ""
+    }
 }
 
 fn is_task_start(text: &str, name: &str) -> bool {
-    let rest = text.strip_prefix('<').and_then(|text| text.strip_prefix(name));
+    let rest = text
+        .strip_prefix('<')
+        .and_then(|text| text.strip_prefix(name));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n', '>']))
 }
 

@@ -28,27 +28,48 @@ pub fn join_plans(folder: &str, plans: Vec<Plan>) -> Plan {
     }
     joined.source = PlanSource {
         path: folder.to_owned(),
-        sha256: folder_digest(plans.iter().map(|plan| (plan.source.path.as_str(), plan.source.sha256.as_str()))),
+        sha256: folder_digest(
+            plans
+                .iter()
+                .map(|plan| (plan.source.path.as_str(), plan.source.sha256.as_str())),
+        ),
         sha256_without_state: None,
         bytes: plans.iter().map(|plan| plan.source.bytes).sum(),
     };
-    let goals: Vec<&str> = plans.iter().map(|plan| plan.goal.as_str()).filter(|goal| !goal.is_empty()).collect();
+    let goals: Vec<&str> = plans
+        .iter()
+        .map(|plan| plan.goal.as_str())
+        .filter(|goal| !goal.is_empty())
+        .collect();
     joined.goal = sanitize(&goals.join(" "), MAX_GOAL);
     let names = PlanNames::of(&plans);
     let needs = read_requirements(&plans, &names, &mut joined);
     let order = order_by_needs(&needs).unwrap_or_else(|circle| {
-        let members = circle.iter().filter_map(|place| names.list.get(*place)).map(String::as_str);
-        let text = format!("plans require each other in a circle: {}", circle_words(members));
+        let members = circle
+            .iter()
+            .filter_map(|place| names.list.get(*place))
+            .map(String::as_str);
+        let text = format!(
+            "plans require each other in a circle: {}",
+            circle_words(members)
+        );
         joined.diagnostics.push(finding(Code::Cycle, &text));
         (0..plans.len()).collect()
     });
     let mut plans: Vec<Option<Plan>> = plans.into_iter().map(Some).collect();
     let mut last_tasks: Vec<BTreeSet<String>> = vec![BTreeSet::new(); plans.len()];
     for place in order {
-        let (Some(plan), Some(name)) = (plans.get_mut(place).and_then(Option::take), names.list.get(place)) else {
+        let (Some(plan), Some(name)) = (
+            plans.get_mut(place).and_then(Option::take),
+            names.list.get(place),
+        ) else {
             continue;
         };
-        let required = needs.get(place).into_iter().flatten().filter_map(|need| last_tasks.get(*need));
+        let required = needs
+            .get(place)
+            .into_iter()
+            .flatten()
+            .filter_map(|need| last_tasks.get(*need));
         let before: BTreeSet<String> = required.flatten().cloned().collect();
         let ends = add_plan(plan, name, &before, &mut joined);
         if let Some(slot) = last_tasks.get_mut(place) {
@@ -57,7 +78,10 @@ pub fn join_plans(folder: &str, plans: Vec<Plan>) -> Plan {
         }
     }
     if joined.tasks.len() > MAX_PLAN_TASKS {
-        let text = format!("the plans have {} tasks, and a run can have {MAX_PLAN_TASKS}", joined.tasks.len());
+        let text = format!(
+            "the plans have {} tasks, and a run can have {MAX_PLAN_TASKS}",
+            joined.tasks.len()
+        );
         joined.diagnostics.push(finding(Code::TooManyTasks, &text));
     }
     joined
@@ -65,17 +89,32 @@ pub fn join_plans(folder: &str, plans: Vec<Plan>) -> Plan {
 
 /// Digest of a folder of plans, from the path and the digest of each: another name is another plan.
 pub fn folder_digest<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> String {
-    let rows: Vec<String> = files.map(|(path, sha256)| format!("{path}\0{sha256}")).collect();
+    let rows: Vec<String> = files
+        .map(|(path, sha256)| format!("{path}\0{sha256}"))
+        .collect();
     sha256_hex(rows.join("\n").as_bytes())
 }
 
 fn finding(code: Code, text: &str) -> Diagnostic {
     let text = sanitize(text, 400);
-    Diagnostic { code, severity: code.severity(), span: 0..0, line: 1, task: None, text, help: None }
+    Diagnostic {
+        code,
+        severity: code.severity(),
+        span: 0..0,
+        line: 1,
+        task: None,
+        text,
+        help: None,
+    }
 }
 
 /// Adds a plan whose first tasks need `before`; returns its last tasks.
-fn add_plan(plan: Plan, name: &str, before: &BTreeSet<String>, joined: &mut Plan) -> BTreeSet<String> {
+fn add_plan(
+    plan: Plan,
+    name: &str,
+    before: &BTreeSet<String>,
+    joined: &mut Plan,
+) -> BTreeSet<String> {
     let full = |id: &String| format!("{name}.{id}");
     let mut ends: BTreeSet<String> = plan.tasks.iter().map(|task| full(&task.id)).collect();
     for task in plan.tasks {
@@ -92,27 +131,38 @@ fn add_plan(plan: Plan, name: &str, before: &BTreeSet<String>, joined: &mut Plan
             id: full(&task.id),
             pair: task.pair.as_ref().map(full),
             deps,
-            stated_deps: task.stated_deps.map(|stated| stated.iter().map(full).collect()),
+            stated_deps: task
+                .stated_deps
+                .map(|stated| stated.iter().map(full).collect()),
             section: task.section.or_else(|| Some(plan.title.clone())),
             extra,
             ..task
         });
     }
     let checks = plan.final_checks.into_iter();
-    let known: HashSet<String> = joined.final_checks.iter().map(|check| check.command.clone()).collect();
-    joined.final_checks.extend(checks.filter(|check| !known.contains(&check.command)));
-    joined.refused_checks.extend(
-        plan.refused_checks
-            .into_iter()
-            .map(|refused| RefusedCheck { task: refused.task.as_ref().map(full), ..refused }),
-    );
+    let known: HashSet<String> = joined
+        .final_checks
+        .iter()
+        .map(|check| check.command.clone())
+        .collect();
+    joined
+        .final_checks
+        .extend(checks.filter(|check| !known.contains(&check.command)));
+    joined
+        .refused_checks
+        .extend(plan.refused_checks.into_iter().map(|refused| RefusedCheck {
+            task: refused.task.as_ref().map(full),
+            ..refused
+        }));
     joined.preconditions.extend(plan.preconditions);
     let file = sanitize(&plan.source.path, 200);
-    joined.diagnostics.extend(plan.diagnostics.into_iter().map(|found| Diagnostic {
-        text: format!("{file}: {}", found.text),
-        task: found.task.as_ref().map(full),
-        ..found
-    }));
+    joined
+        .diagnostics
+        .extend(plan.diagnostics.into_iter().map(|found| Diagnostic {
+            text: format!("{file}: {}", found.text),
+            task: found.task.as_ref().map(full),
+            ..found
+        }));
     ends
 }
 
@@ -124,9 +174,12 @@ fn read_requirements(plans: &[Plan], names: &PlanNames, joined: &mut Plan) -> Ve
             let found = names.find(required, place);
             if found.is_empty() {
                 let file = &plan.source.path;
-                let text =
-                    format!("{file} requires `{required}`, which is none of the plans: it has to be done before");
-                joined.diagnostics.push(finding(Code::RequiredPlanMissing, &text));
+                let text = format!(
+                    "{file} requires `{required}`, which is none of the plans: it has to be done before"
+                );
+                joined
+                    .diagnostics
+                    .push(finding(Code::RequiredPlanMissing, &text));
                 if !joined.requires_plans.contains(required) {
                     joined.requires_plans.push(required.clone());
                 }
@@ -147,19 +200,35 @@ struct PlanNames {
 
 impl PlanNames {
     fn of(plans: &[Plan]) -> Self {
-        let mut names = Self { list: Vec::new(), places: HashMap::new(), phases: HashMap::new() };
+        let mut names = Self {
+            list: Vec::new(),
+            places: HashMap::new(),
+            phases: HashMap::new(),
+        };
         let mut taken: HashSet<String> = HashSet::new();
         for (place, plan) in plans.iter().enumerate() {
             let plain = file_name(&plan.source.path);
-            let above = Path::new(&plan.source.path).parent().and_then(Path::file_name);
+            let above = Path::new(&plan.source.path)
+                .parent()
+                .and_then(Path::file_name);
             let above = above.map_or(String::new(), |above| id_part(&above.to_string_lossy()));
             let long = format!("{above}-{plain}");
             let numbered = (2_usize..).map(|count| format!("{plain}-{count}"));
             let mut choices = [plain.clone(), long].into_iter().chain(numbered);
-            let name = choices.find(|name| taken.insert(name.clone())).unwrap_or_default();
-            names.places.entry(without_zeros(&plain)).or_default().push(place);
+            let name = choices
+                .find(|name| taken.insert(name.clone()))
+                .unwrap_or_default();
+            names
+                .places
+                .entry(without_zeros(&plain))
+                .or_default()
+                .push(place);
             if let Some((phase, _)) = plain.rsplit_once('-') {
-                names.phases.entry(without_zeros(phase)).or_default().push(place);
+                names
+                    .phases
+                    .entry(without_zeros(phase))
+                    .or_default()
+                    .push(place);
             }
             names.list.push(name);
         }
@@ -169,13 +238,21 @@ impl PlanNames {
     /// Places of the plans that a name means: the plan of that name or number in the same phase, or all of a phase.
     fn find(&self, required: &str, own: usize) -> Vec<usize> {
         let plain = required.trim();
-        let plain =
-            ["plan ", "Plan ", "phase ", "Phase "].iter().find_map(|word| plain.strip_prefix(word)).unwrap_or(plain);
+        let plain = ["plan ", "Plan ", "phase ", "Phase "]
+            .iter()
+            .find_map(|word| plain.strip_prefix(word))
+            .unwrap_or(plain);
         let key = without_zeros(&file_name(plain));
         let same_phase = self.list.get(own).and_then(|name| name.rsplit_once('-'));
         let in_phase = same_phase.map(|(phase, _)| format!("{}-{key}", without_zeros(phase)));
-        let by_name = self.places.get(&key).or_else(|| self.places.get(&in_phase?));
-        let found = by_name.or_else(|| self.phases.get(&key)).cloned().unwrap_or_default();
+        let by_name = self
+            .places
+            .get(&key)
+            .or_else(|| self.places.get(&in_phase?));
+        let found = by_name
+            .or_else(|| self.phases.get(&key))
+            .cloned()
+            .unwrap_or_default();
         found.into_iter().filter(|place| *place != own).collect()
     }
 }
@@ -183,15 +260,26 @@ impl PlanNames {
 fn file_name(path: &str) -> String {
     let last = path.rsplit(['/', '\\']).next().unwrap_or_default();
     let stem = last.strip_suffix(".md").unwrap_or(last);
-    let stem = ["-PLAN", "-plan", "-Plan", "-SUMMARY"].iter().find_map(|end| stem.strip_suffix(end)).unwrap_or(stem);
+    let stem = ["-PLAN", "-plan", "-Plan", "-SUMMARY"]
+        .iter()
+        .find_map(|end| stem.strip_suffix(end))
+        .unwrap_or(stem);
     id_part(stem)
 }
 
 fn id_part(name: &str) -> String {
     let is_part = |char: &char| char.is_ascii_alphanumeric() || matches!(char, '.' | '_' | '-');
-    let kept: String = name.chars().map(|char| if is_part(&char) { char } else { '-' }).take(MAX_NAME).collect();
+    let kept: String = name
+        .chars()
+        .map(|char| if is_part(&char) { char } else { '-' })
+        .take(MAX_NAME)
+        .collect();
     let kept = kept.trim_matches(['-', '.', '_']);
-    if kept.is_empty() { "plan".to_owned() } else { kept.to_owned() }
+    if kept.is_empty() {
+        "plan".to_owned()
+    } else {
+        kept.to_owned()
+    }
 }
 
 fn without_zeros(name: &str) -> String {
@@ -211,7 +299,10 @@ mod tests {
         plan.requires_plans = requires.iter().map(|name| (*name).to_owned()).collect();
         for number in 1..=tasks {
             let mut task = Task::new(number.to_string(), format!("Task {number}"));
-            task.deps = (number > 1).then(|| (number - 1).to_string()).into_iter().collect();
+            task.deps = (number > 1)
+                .then(|| (number - 1).to_string())
+                .into_iter()
+                .collect();
             plan.tasks.push(task);
         }
         plan
@@ -226,13 +317,22 @@ mod tests {
     fn plans_are_done_behind_what_they_require() {
         for (second, expected) in [
             (&["02-02"][..], "02-02.1< 02-02.2<02-02.1 02-01.1<02-02.2"),
-            (&["02-02-PLAN.md"], "02-02.1< 02-02.2<02-02.1 02-01.1<02-02.2"),
-            (&["phases/02-a/02-02-PLAN.md"], "02-02.1< 02-02.2<02-02.1 02-01.1<02-02.2"),
+            (
+                &["02-02-PLAN.md"],
+                "02-02.1< 02-02.2<02-02.1 02-01.1<02-02.2",
+            ),
+            (
+                &["phases/02-a/02-02-PLAN.md"],
+                "02-02.1< 02-02.2<02-02.1 02-01.1<02-02.2",
+            ),
             (&["02"], "02-02.1< 02-02.2<02-02.1 02-01.1<02-02.2"),
             (&["2"], "02-02.1< 02-02.2<02-02.1 02-01.1<02-02.2"),
             (&[], "02-01.1< 02-02.1< 02-02.2<02-02.1"),
         ] {
-            let plans = vec![plan("a/02-01-PLAN.md", second, 1), plan("a/02-02-PLAN.md", &[], 2)];
+            let plans = vec![
+                plan("a/02-01-PLAN.md", second, 1),
+                plan("a/02-02-PLAN.md", &[], 2),
+            ];
             let joined = join_plans("a", plans);
             assert_eq!(shown(&joined), expected, "{second:?}");
             assert!(joined.can_run(), "{:?}", joined.diagnostics);
@@ -242,30 +342,54 @@ mod tests {
 
     #[test]
     fn a_plan_without_tasks_passes_on_what_it_requires() {
-        let plans =
-            vec![plan("1-1-PLAN.md", &[], 1), plan("1-2-PLAN.md", &["1-1"], 0), plan("1-3-PLAN.md", &["1-2"], 1)];
+        let plans = vec![
+            plan("1-1-PLAN.md", &[], 1),
+            plan("1-2-PLAN.md", &["1-1"], 0),
+            plan("1-3-PLAN.md", &["1-2"], 1),
+        ];
         assert_eq!(shown(&join_plans("", plans)), "1-1.1< 1-3.1<1-1.1");
     }
 
     #[test]
     fn a_phase_is_all_of_its_plans() {
-        let plans =
-            vec![plan("03-01-PLAN.md", &["05"], 1), plan("05-01-PLAN.md", &[], 1), plan("05-02-PLAN.md", &[], 1)];
-        assert_eq!(shown(&join_plans("", plans)), "05-01.1< 05-02.1< 03-01.1<05-01.1,05-02.1");
+        let plans = vec![
+            plan("03-01-PLAN.md", &["05"], 1),
+            plan("05-01-PLAN.md", &[], 1),
+            plan("05-02-PLAN.md", &[], 1),
+        ];
+        assert_eq!(
+            shown(&join_plans("", plans)),
+            "05-01.1< 05-02.1< 03-01.1<05-01.1,05-02.1"
+        );
     }
 
     #[test]
     fn what_cannot_be_joined_is_told() {
         let missing = join_plans("a", vec![plan("02-01-PLAN.md", &["01-09"], 1)]);
         assert_eq!(missing.requires_plans, ["01-09"]);
-        assert_eq!(missing.diagnostics.first().map(|found| found.code), Some(Code::RequiredPlanMissing));
+        assert_eq!(
+            missing.diagnostics.first().map(|found| found.code),
+            Some(Code::RequiredPlanMissing)
+        );
         assert!(missing.can_run());
 
-        let circle = join_plans("a", vec![plan("1-1-PLAN.md", &["1-2"], 1), plan("1-2-PLAN.md", &["1-1"], 1)]);
-        assert_eq!(circle.diagnostics.first().map(|found| found.code), Some(Code::Cycle));
+        let circle = join_plans(
+            "a",
+            vec![
+                plan("1-1-PLAN.md", &["1-2"], 1),
+                plan("1-2-PLAN.md", &["1-1"], 1),
+            ],
+        );
+        assert_eq!(
+            circle.diagnostics.first().map(|found| found.code),
+            Some(Code::Cycle)
+        );
         assert_eq!(circle.tasks.len(), 2);
 
-        let same = join_plans("a", vec![plan("x/01-PLAN.md", &[], 1), plan("y/01-PLAN.md", &[], 1)]);
+        let same = join_plans(
+            "a",
+            vec![plan("x/01-PLAN.md", &[], 1), plan("y/01-PLAN.md", &[], 1)],
+        );
         assert_eq!(shown(&same), "01.1< y-01.1<");
         assert!(join_plans("a", Vec::new()).tasks.is_empty());
     }

@@ -5,7 +5,8 @@ use crate::document::{MarkdownDocument, line_ranges};
 /// The items of a list of the front matter, in one line or below its key; `None` without the key.
 pub(crate) fn read_list(document: &MarkdownDocument<'_>, key: &str) -> Option<Vec<String>> {
     let field = document.front_matter_field(key)?;
-    let mut rows = line_ranges(document.text, field.span.end..document.body_start).map(|row| document.slice(row));
+    let mut rows = line_ranges(document.text, field.span.end..document.body_start)
+        .map(|row| document.slice(row));
     let (_, value) = document.slice(field.span.clone()).split_once(':')?;
     let value = without_comment(value);
     if let Some(first) = value.strip_prefix('[') {
@@ -16,7 +17,13 @@ pub(crate) fn read_list(document: &MarkdownDocument<'_>, key: &str) -> Option<Ve
             inner.push_str(without_comment(row));
         }
         let inner = inner.split(']').next().unwrap_or_default();
-        return Some(inner.split(',').map(unquote).filter(|item| !is_nothing(item)).collect());
+        return Some(
+            inner
+                .split(',')
+                .map(unquote)
+                .filter(|item| !is_nothing(item))
+                .collect(),
+        );
     }
     if !value.is_empty() {
         let items = value.split(',').map(unquote);
@@ -24,7 +31,9 @@ pub(crate) fn read_list(document: &MarkdownDocument<'_>, key: &str) -> Option<Ve
     }
     let mut found = Vec::new();
     for row in rows.map(without_comment).filter(|row| !row.is_empty()) {
-        let Some(item) = row.strip_prefix('-').filter(|_| !row.starts_with("--")) else { break };
+        let Some(item) = row.strip_prefix('-').filter(|_| !row.starts_with("--")) else {
+            break;
+        };
         found.push(unquote(item));
     }
     Some(found.into_iter().filter(|item| !is_nothing(item)).collect())
@@ -32,7 +41,11 @@ pub(crate) fn read_list(document: &MarkdownDocument<'_>, key: &str) -> Option<Ve
 
 fn without_comment(text: &str) -> &str {
     let text = text.trim();
-    if text.starts_with('#') { "" } else { text.split(" #").next().unwrap_or_default().trim_end() }
+    if text.starts_with('#') {
+        ""
+    } else {
+        text.split(" #").next().unwrap_or_default().trim_end()
+    }
 }
 
 fn unquote(item: &str) -> String {
@@ -40,7 +53,10 @@ fn unquote(item: &str) -> String {
 }
 
 fn is_nothing(item: &str) -> bool {
-    matches!(item.to_ascii_lowercase().as_str(), "" | "none" | "null" | "~" | "n/a" | "[]")
+    matches!(
+        item.to_ascii_lowercase().as_str(),
+        "" | "none" | "null" | "~" | "n/a" | "[]"
+    )
 }
 
 #[cfg(test)]
@@ -51,8 +67,14 @@ mod tests {
     fn a_list_is_read_in_every_form() {
         for (field, expected) in [
             ("depends_on: []", Some("")),
-            ("depends_on: [\"02-03\", '02-04'] # both", Some("02-03|02-04")),
-            ("depends_on:\n  - 02-03\n\n  # a remark\n  - \"02-04\"\nwave: 2", Some("02-03|02-04")),
+            (
+                "depends_on: [\"02-03\", '02-04'] # both",
+                Some("02-03|02-04"),
+            ),
+            (
+                "depends_on:\n  - 02-03\n\n  # a remark\n  - \"02-04\"\nwave: 2",
+                Some("02-03|02-04"),
+            ),
             ("depends_on:\n- 01\nwave: 2", Some("01")),
             ("depends_on: [\n  01,\n  02\n]", Some("01|02")),
             ("depends_on: 02-03", Some("02-03")),

@@ -54,18 +54,27 @@ fn split_automated(text: &str) -> (Vec<&str>, String) {
 
 /// Commands as written: one a line, unless a line goes on in the next.
 fn read_automated(text: &str, checks: &mut Vec<TaskCheck>, criteria: &mut Vec<String>) {
-    let rows: Vec<&str> = text.lines().map(|row| unwrap_code(row.trim_end())).filter(|row| is_code(row)).collect();
+    let rows: Vec<&str> = text
+        .lines()
+        .map(|row| unwrap_code(row.trim_end()))
+        .filter(|row| is_code(row))
+        .collect();
     let is_prose = |row: &str| NO_COMMAND.is_match(row) || reads_like_prose(row);
     if rows.iter().all(|row| is_alone(row)) {
         for row in rows {
-            if is_prose(row) { criteria.push(row.trim().to_owned()) } else { checks.push(TaskCheck::new(row.trim())) }
+            if is_prose(row) {
+                criteria.push(row.trim().to_owned())
+            } else {
+                checks.push(TaskCheck::new(row.trim()))
+            }
         }
     } else {
         checks.push(TaskCheck::new(rows.join("\n").trim()));
     }
 }
 
-static NO_COMMAND: Pattern = Pattern::new(r"^\W*(?i-u:missing|none|n/a|tbd|todo|manual|manually|human|visual|see)\b");
+static NO_COMMAND: Pattern =
+    Pattern::new(r"^\W*(?i-u:missing|none|n/a|tbd|todo|manual|manually|human|visual|see)\b");
 
 fn is_code(row: &str) -> bool {
     !row.trim().is_empty() && !row.trim_start().starts_with('#')
@@ -87,10 +96,13 @@ fn is_alone(row: &str) -> bool {
 }
 
 /// Start of a shell line that is not the name of a program.
-static PATH_OR_VARIABLE: Pattern = Pattern::new(r"^(?:[.~]+/\S|[\w./-]+\.(?:sh|py|js|rb)\s|[A-Z_]+=)");
+static PATH_OR_VARIABLE: Pattern =
+    Pattern::new(r"^(?:[.~]+/\S|[\w./-]+\.(?:sh|py|js|rb)\s|[A-Z_]+=)");
 
 fn begins_as_shell(row: &str) -> bool {
-    let is_call = row.split_once(char::is_whitespace).is_some_and(|(first, _)| is_only_program(first));
+    let is_call = row
+        .split_once(char::is_whitespace)
+        .is_some_and(|(first, _)| is_only_program(first));
     is_call || PATH_OR_VARIABLE.is_match(row)
 }
 
@@ -104,11 +116,14 @@ fn join_sentences(text: &str) -> Vec<String> {
         let has_marker = split_list_marker(row).0.is_some();
         let before = found.last_mut().filter(|before| {
             let said = split_list_marker(before).1;
-            let is_open =
-                !said.trim_end().ends_with(['.', ':', ';', '!', '?', '`']) && said.starts_with(char::is_uppercase);
+            let is_open = !said.trim_end().ends_with(['.', ':', ';', '!', '?', '`'])
+                && said.starts_with(char::is_uppercase);
             is_open || is_item && row.starts_with([' ', '\t']) && !said.trim_end().ends_with(':')
         });
-        let goes_on = inner.starts_with(char::is_lowercase) && !begins_as_shell(inner) && !is_fence && !is_code;
+        let goes_on = inner.starts_with(char::is_lowercase)
+            && !begins_as_shell(inner)
+            && !is_fence
+            && !is_code;
         match before {
             Some(before) if goes_on && !has_marker => {
                 before.push(' ');
@@ -132,10 +147,17 @@ pub(super) fn read_rows(text: &str) -> VerifyText {
         let text = split_list_marker(&row).1;
         let head = row.len() - text.len();
         let split = |(at, end): (usize, &str)| at + end.len() - 1;
-        let ends = text.match_indices(". `").filter(|_| text.starts_with('`')).map(split).map(|at| head + at);
+        let ends = text
+            .match_indices(". `")
+            .filter(|_| text.starts_with('`'))
+            .map(split)
+            .map(|at| head + at);
         let cuts: Vec<usize> = std::iter::once(0).chain(ends).chain([row.len()]).collect();
         let parts = cuts.iter().zip(cuts.iter().skip(1));
-        parts.filter_map(|(start, end)| row.get(*start..*end)).map(str::to_owned).collect::<Vec<_>>()
+        parts
+            .filter_map(|(start, end)| row.get(*start..*end))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
     });
     let rows: Vec<String> = rows.map(|row| mark_command(&unescape(&row))).collect();
     let text = rows.join("\n");
@@ -165,7 +187,11 @@ pub(super) fn read_rows(text: &str) -> VerifyText {
         at += row.len();
     }
     let checks = found.into_iter().map(|stated| stated.check).collect();
-    VerifyText { checks, criteria: read_items(&without_tags(&said)), unused }
+    VerifyText {
+        checks,
+        criteria: read_items(&without_tags(&said)),
+        unused,
+    }
 }
 
 /// Names of things that run nothing: a route, a file that is no script, markup.
@@ -188,7 +214,8 @@ fn mark_command(row: &str) -> String {
         is_plain && !reads_like_prose(command) && is_alone(command) && !NO_COMMAND.is_match(command)
     };
     if let Some((command, rest)) = split_code_span(inner) {
-        let is_shell = command.starts_with(|first: char| first.is_ascii_lowercase() || "./~".contains(first));
+        let is_shell =
+            command.starts_with(|first: char| first.is_ascii_lowercase() || "./~".contains(first));
         let has_words = rest.trim_start().starts_with(char::is_alphabetic);
         return if is_shell && has_words && is_command(command) {
             format!("`{command}` - {}", rest.trim_start())
@@ -201,7 +228,9 @@ fn mark_command(row: &str) -> String {
     {
         return code.to_owned();
     }
-    let Some(([command], _)) = SAID.read(inner) else { return row.to_owned() };
+    let Some(([command], _)) = SAID.read(inner) else {
+        return row.to_owned();
+    };
     let rest = inner.get(command.len()..).unwrap_or_default();
     if begins_as_shell(command) && is_command(command) {
         format!("`{command}` - {}", rest.trim_start())
@@ -212,7 +241,11 @@ fn mark_command(row: &str) -> String {
 
 pub(super) fn read_items(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for row in text.lines().map(str::trim_end).filter(|row| !row.trim().is_empty()) {
+    for row in text
+        .lines()
+        .map(str::trim_end)
+        .filter(|row| !row.trim().is_empty())
+    {
         match (split_list_marker(row), found.last_mut()) {
             ((None, inner), Some(last)) => {
                 last.push(' ');
@@ -230,8 +263,11 @@ fn without_tags(text: &str) -> String {
     while let Some((before, behind)) = rest.split_once('<') {
         out.push_str(before);
         let name = behind.trim_start_matches('/');
-        let length = name.find(|char: char| !char.is_ascii_alphanumeric() && !matches!(char, '_' | '-'));
-        let closed = length.filter(|length| *length > 0).and_then(|length| name.get(length..)?.strip_prefix('>'));
+        let length =
+            name.find(|char: char| !char.is_ascii_alphanumeric() && !matches!(char, '_' | '-'));
+        let closed = length
+            .filter(|length| *length > 0)
+            .and_then(|length| name.get(length..)?.strip_prefix('>'));
         out.push(if closed.is_some() { '\n' } else { '<' });
         rest = closed.unwrap_or(behind);
     }
@@ -245,15 +281,25 @@ pub(super) fn unwrap_elements(text: &str) -> String {
     if name.is_empty() {
         return text.to_owned();
     }
-    text.replace(&format!("<{name}>"), "\n- ").replace(&format!("</{name}>"), "\n")
+    text.replace(&format!("<{name}>"), "\n- ")
+        .replace(&format!("</{name}>"), "\n")
 }
 
 pub(super) fn unescape(text: &str) -> String {
-    let pairs = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&amp;", "&")];
+    let pairs = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&apos;", "'"),
+        ("&#39;", "'"),
+        ("&amp;", "&"),
+    ];
     if !text.contains('&') {
         return text.to_owned();
     }
-    pairs.iter().fold(text.to_owned(), |text, (word, sign)| text.replace(word, sign))
+    pairs.iter().fold(text.to_owned(), |text, (word, sign)| {
+        text.replace(word, sign)
+    })
 }
 
 /// A text without the common indentation of its lines, and without empty lines around it. A first line behind a tag has
@@ -262,7 +308,9 @@ pub(super) fn dedent(text: &str) -> String {
     let indentation = |row: &str| row.len() - row.trim_start_matches([' ', '\t']).len();
     let behind = text.lines().skip(1).filter(|row| !row.trim().is_empty());
     let shared = behind.map(indentation).min().unwrap_or(0);
-    let rows = text.lines().map(|row| row.get(shared.min(indentation(row))..).unwrap_or_default());
+    let rows = text
+        .lines()
+        .map(|row| row.get(shared.min(indentation(row))..).unwrap_or_default());
     rows.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
@@ -273,26 +321,86 @@ mod tests {
     #[test]
     fn commands_are_told_from_prose() {
         for (text, commands, criteria) in [
-            ("\n  <automated>make a &amp;&amp; make b</automated>\n", "make a && make b", ""),
-            ("<automated>make a</automated>\n<manual>Look at it</manual>", "make a", "Look at it"),
-            ("<automated>make a</automated> <automated>make b</automated>", "make a|make b", ""),
-            ("<automated>\n make a\n make b\n</automated>", "make a|make b", ""),
-            ("<automated>\n cd sub\n make b\n</automated>", "cd sub\nmake b", ""),
-            ("<automated>\n node -e \"\n a()\n \"\n</automated>", "node -e \"\na()\n\"", ""),
+            (
+                "\n  <automated>make a &amp;&amp; make b</automated>\n",
+                "make a && make b",
+                "",
+            ),
+            (
+                "<automated>make a</automated>\n<manual>Look at it</manual>",
+                "make a",
+                "Look at it",
+            ),
+            (
+                "<automated>make a</automated> <automated>make b</automated>",
+                "make a|make b",
+                "",
+            ),
+            (
+                "<automated>\n make a\n make b\n</automated>",
+                "make a|make b",
+                "",
+            ),
+            (
+                "<automated>\n cd sub\n make b\n</automated>",
+                "cd sub\nmake b",
+                "",
+            ),
+            (
+                "<automated>\n node -e \"\n a()\n \"\n</automated>",
+                "node -e \"\na()\n\"",
+                "",
+            ),
             ("<automated>`make a`</automated>", "make a", ""),
-            ("<automated>MISSING: no test yet</automated>", "", "MISSING: no test yet"),
+            (
+                "<automated>MISSING: no test yet</automated>",
+                "",
+                "MISSING: no test yet",
+            ),
             ("<automated>make a", "make a", ""),
-            ("\n  make a\n  grep -c x b.md | head -1\n", "make a|grep -c x b.md | head -1", ""),
-            ("npm run build passes without a warning", "npm run build", ""),
-            ("- `make a` passes\n- The page shows\n  a list", "make a", "The page shows a list"),
-            ("The list shows all that was made", "", "The list shows all that was made"),
-            ("```bash\nmake a\n```\nLook:\n```bash\nmake b\n```", "make a|make b", ""),
+            (
+                "\n  make a\n  grep -c x b.md | head -1\n",
+                "make a|grep -c x b.md | head -1",
+                "",
+            ),
+            (
+                "npm run build passes without a warning",
+                "npm run build",
+                "",
+            ),
+            (
+                "- `make a` passes\n- The page shows\n  a list",
+                "make a",
+                "The page shows a list",
+            ),
+            (
+                "The list shows all that was made",
+                "",
+                "The list shows all that was made",
+            ),
+            (
+                "```bash\nmake a\n```\nLook:\n```bash\nmake b\n```",
+                "make a|make b",
+                "",
+            ),
             ("TypeScript compiles: `npm run build`", "npm run build", ""),
-            ("1. `cat a.md | head -3` shows two lines", "cat a.md | head -3", ""),
-            ("1. `omo list --all` finds it\n2. `heat` is there", "omo list --all", "`heat` is there"),
+            (
+                "1. `cat a.md | head -3` shows two lines",
+                "cat a.md | head -3",
+                "",
+            ),
+            (
+                "1. `omo list --all` finds it\n2. `heat` is there",
+                "omo list --all",
+                "`heat` is there",
+            ),
             ("all tests pass (`make a`)", "", "all tests pass (`make a`)"),
             ("- users table with a field", "", "users table with a field"),
-            ("- src/a.ts has two lines\n- /start shows it", "", "src/a.ts has two lines|/start shows it"),
+            (
+                "- src/a.ts has two lines\n- /start shows it",
+                "",
+                "src/a.ts has two lines|/start shows it",
+            ),
             ("- `src/a.ts` - exists", "", "`src/a.ts` - exists"),
             ("- `npm run dev` - starts", "", "`npm run dev` - starts"),
             ("- tests/all.sh --fast", "tests/all.sh --fast", ""),
@@ -300,9 +408,17 @@ mod tests {
             ("Two parts: `src/a.rs`", "", "Two parts: `src/a.rs`"),
             ("", "", ""),
         ] {
-            let VerifyText { checks, criteria: said, .. } = read_verify(text);
+            let VerifyText {
+                checks,
+                criteria: said,
+                ..
+            } = read_verify(text);
             let found: Vec<&str> = checks.iter().map(|check| check.command.as_str()).collect();
-            assert_eq!((found.join("|").as_str(), said.join("|").as_str()), (commands, criteria), "{text}");
+            assert_eq!(
+                (found.join("|").as_str(), said.join("|").as_str()),
+                (commands, criteria),
+                "{text}"
+            );
         }
         let servers = read_verify("- `npm run dev` starts\n- `make a` passes\nnpm start\n");
         assert_eq!(servers.unused, ["npm run dev", "npm start"]);

@@ -8,8 +8,8 @@ use super::steps::{TaskStep, TaskSteps};
 use crate::document::{CodeBlock, MarkdownDocument, line_ranges};
 use crate::fields::shell_commands::{ScriptCommands, names_program, read_script};
 use crate::fields::stated_checks::{
-    LinePurpose, StatedCheck, StatedOutcome, apply_expectation, quote_output, read_shell_block, reads_like_prose,
-    split_code_span, split_joined_commands, split_keyword,
+    LinePurpose, StatedCheck, StatedOutcome, apply_expectation, quote_output, read_shell_block,
+    reads_like_prose, split_code_span, split_joined_commands, split_keyword,
 };
 use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
@@ -24,13 +24,22 @@ pub(in crate::dialects) struct StepCommands {
     pub(in crate::dialects) unused: Vec<String>,
 }
 
-pub(in crate::dialects) fn read_commands(document: &MarkdownDocument<'_>, steps: &TaskSteps) -> StepCommands {
+pub(in crate::dialects) fn read_commands(
+    document: &MarkdownDocument<'_>,
+    steps: &TaskSteps,
+) -> StepCommands {
     let mut found = StepCommands::default();
-    let before = TaskStep { title: steps.preamble.start..steps.preamble.start, span: steps.preamble.clone() };
+    let before = TaskStep {
+        title: steps.preamble.start..steps.preamble.start,
+        span: steps.preamble.clone(),
+    };
     let kind = if steps.steps.is_empty() {
         StepKind::default()
     } else {
-        StepKind { is_preamble: true, ..StepKind::default() }
+        StepKind {
+            is_preamble: true,
+            ..StepKind::default()
+        }
     };
     StepReader::new(document, kind).read(&before, &mut found);
     for step in &steps.steps {
@@ -48,8 +57,9 @@ static PROVING_FIRST: Pattern = Pattern::new(r"^(?i-u:test|build|compile|final|f
 static MAKING: Pattern = Pattern::new(
     r"^(?i-u:write|add|create|implement|update|replace|insert|define|copy|extract|move|remove|delete|install|commit|document|refactor|bundle|append|set|configure|generate|scaffold|deploy|push|tag)\b|^(?:编写|添加|创建|实现|提交|寫|写|新增)",
 );
-static FAILING: Pattern =
-    Pattern::new(r"(?i-u:\bfail(?:s|ing|ed|ure)?\b|\bred\b|fehlschl|\bfalla\b)|schlägt fehl|échou|失败|失敗");
+static FAILING: Pattern = Pattern::new(
+    r"(?i-u:\bfail(?:s|ing|ed|ure)?\b|\bred\b|fehlschl|\bfalla\b)|schlägt fehl|échou|失败|失敗",
+);
 static NOT_FAILING: Pattern = Pattern::new(
     r"(?i-u:\b(?:no|not|never|no longer|without|0|zero|fix(?:es)?|any|if|nothing|cannot|doesn't|don't)\b)[^.;]{0,30}\b(?i-u:fail)",
 );
@@ -66,7 +76,10 @@ struct StepKind {
 
 impl StepKind {
     fn of(title: &str) -> Self {
-        let words = NUMBER.behind(title).unwrap_or(title).trim_start_matches(['*', '_', ' ']);
+        let words = NUMBER
+            .behind(title)
+            .unwrap_or(title)
+            .trim_start_matches(['*', '_', ' ']);
         let is_making = MAKING.is_match(words);
         Self {
             is_preamble: false,
@@ -77,8 +90,9 @@ impl StepKind {
 }
 
 /// The number of a step, up to its title.
-static NUMBER: Pattern =
-    Pattern::new(r"^(?:{step})[ \t]*[0-9]+(?:\.[0-9]+)*[A-Za-z]?[ \t]*[:：.)—–-]*[*_ \t]*[:：—–-]*");
+static NUMBER: Pattern = Pattern::new(
+    r"^(?:{step})[ \t]*[0-9]+(?:\.[0-9]+)*[A-Za-z]?[ \t]*[:：.)—–-]*[*_ \t]*[:：—–-]*",
+);
 
 fn says_failure(text: &str) -> bool {
     FAILING.is_match(text) && !NOT_FAILING.is_match(text)
@@ -98,7 +112,15 @@ struct StepReader<'d, 'a> {
 impl<'d, 'a> StepReader<'d, 'a> {
     fn new(document: &'d MarkdownDocument<'a>, kind: StepKind) -> Self {
         let awaited = LinePurpose::Other;
-        Self { document, kind, checks: Vec::new(), last: 0, awaited, doubtful: Vec::new(), unused: Vec::new() }
+        Self {
+            document,
+            kind,
+            checks: Vec::new(),
+            last: 0,
+            awaited,
+            doubtful: Vec::new(),
+            unused: Vec::new(),
+        }
     }
 
     fn read(mut self, step: &TaskStep, found: &mut StepCommands) {
@@ -107,11 +129,18 @@ impl<'d, 'a> StepReader<'d, 'a> {
             if line.start < done {
                 continue;
             }
-            if let Some(code) = self.document.code_at(line.end.saturating_sub(1).max(line.start)) {
+            if let Some(code) = self
+                .document
+                .code_at(line.end.saturating_sub(1).max(line.start))
+            {
                 done = code.span.end;
                 self.read_block(code);
             } else if !self.document.is_in_html(line.start) {
-                let start = if line.end == step.title.end { step.title.start } else { line.start };
+                let start = if line.end == step.title.end {
+                    step.title.start
+                } else {
+                    line.start
+                };
                 self.read_line(start..line.end);
             }
         }
@@ -128,18 +157,29 @@ impl<'d, 'a> StepReader<'d, 'a> {
         if text.is_empty() {
             return;
         }
-        let text = NUMBER.behind(text).unwrap_or(text).trim_start_matches(['*', '_', ' ']);
+        let text = NUMBER
+            .behind(text)
+            .unwrap_or(text)
+            .trim_start_matches(['*', '_', ' ']);
         let (purpose, rest) = split_keyword(text);
         match (purpose, rest.trim_matches(['*', '_', ' '])) {
-            (LinePurpose::Other, _) if self.awaited == LinePurpose::Expectation => self.expect(text),
-            (LinePurpose::Other, _) if self.awaited == LinePurpose::Command && is_code_command(text) => {
+            (LinePurpose::Other, _) if self.awaited == LinePurpose::Expectation => {
+                self.expect(text)
+            }
+            (LinePurpose::Other, _)
+                if self.awaited == LinePurpose::Command && is_code_command(text) =>
+            {
                 self.add_commands(text, &line);
             }
             (LinePurpose::Other, _) => {
                 self.read_sentences(text, &line);
-                let is_announced =
-                    text.ends_with([':', '：']) && (PROVING.is_match(text) || VERIFY_LABEL.is_match(text));
-                self.awaited = if is_announced { LinePurpose::Command } else { LinePurpose::Other };
+                let is_announced = text.ends_with([':', '：'])
+                    && (PROVING.is_match(text) || VERIFY_LABEL.is_match(text));
+                self.awaited = if is_announced {
+                    LinePurpose::Command
+                } else {
+                    LinePurpose::Other
+                };
                 return;
             }
             (purpose, "") => {
@@ -164,7 +204,8 @@ impl<'d, 'a> StepReader<'d, 'a> {
         }
         let (others, rest) = split_joined_commands(rest);
         self.add_scripts(std::iter::once(first).chain(others), line);
-        let rest = rest.trim_matches(|char: char| !char.is_alphanumeric() && !"`\"“”".contains(char));
+        let rest =
+            rest.trim_matches(|char: char| !char.is_alphanumeric() && !"`\"“”".contains(char));
         if !rest.is_empty() {
             let (purpose, said) = split_keyword(rest);
             if purpose == LinePurpose::Expectation || says_failure(rest) {
@@ -176,7 +217,11 @@ impl<'d, 'a> StepReader<'d, 'a> {
     fn add_scripts<'t>(&mut self, scripts: impl Iterator<Item = &'t str>, line: &Range<usize>) {
         let mut new = Vec::new();
         for ScriptCommands { checks, unused } in scripts.map(read_script) {
-            new.extend(checks.iter().map(|command| StatedCheck::new(command, line.clone())));
+            new.extend(
+                checks
+                    .iter()
+                    .map(|command| StatedCheck::new(command, line.clone())),
+            );
             self.unused.extend(unused);
         }
         self.add(new);
@@ -196,7 +241,11 @@ impl<'d, 'a> StepReader<'d, 'a> {
         }
         let first = self.checks.len().saturating_sub(self.last);
         let mut is_failure = says_failure(text);
-        if let Some(last) = self.checks.get_mut(first..).and_then(<[StatedCheck]>::last_mut) {
+        if let Some(last) = self
+            .checks
+            .get_mut(first..)
+            .and_then(<[StatedCheck]>::last_mut)
+        {
             apply_expectation(Some(last), text);
             is_failure &= last.stated_outcome != StatedOutcome::Success;
         }
@@ -216,7 +265,9 @@ impl<'d, 'a> StepReader<'d, 'a> {
         if awaited == LinePurpose::Expectation {
             return self.expect(&quote_output(&self.document.dedented_code(code)));
         }
-        let Some(script) = read_shell_block(self.document, code) else { return };
+        let Some(script) = read_shell_block(self.document, code) else {
+            return;
+        };
         // A block that names no shell may be anything.
         let is_shell = code.info.is_some_and(|info| !info.is_empty());
         let is_command = |line: &str| names_program(line.trim_start_matches("$ "));
@@ -224,7 +275,10 @@ impl<'d, 'a> StepReader<'d, 'a> {
             return;
         }
         let ScriptCommands { checks, unused } = read_script(&script);
-        let new = checks.iter().map(|command| StatedCheck::new(command, code.span.clone())).collect();
+        let new = checks
+            .iter()
+            .map(|command| StatedCheck::new(command, code.span.clone()))
+            .collect();
         if awaited == LinePurpose::Command || self.kind.is_proof {
             self.add(new);
             self.unused.extend(unused);
@@ -242,10 +296,14 @@ impl<'d, 'a> StepReader<'d, 'a> {
         while let Some(at) = rest.find('`') {
             let (words, code) = rest.split_at(at);
             before.push_str(words);
-            let Some((command, behind)) = split_code_span(code) else { return };
+            let Some((command, behind)) = split_code_span(code) else {
+                return;
+            };
             let sentence = last_sentence(&before);
             let is_run = RUNNING.is_match(sentence);
-            let is_alone = sentence.trim_matches(|char: char| !char.is_alphanumeric()).is_empty()
+            let is_alone = sentence
+                .trim_matches(|char: char| !char.is_alphanumeric())
+                .is_empty()
                 && ENDING.is_match(behind)
                 && command.contains(char::is_whitespace);
             if (is_run || is_alone) && names_program(command) {
@@ -271,7 +329,8 @@ fn is_code_command(row: &str) -> bool {
     code.is_some_and(|code| names_program(code) || code.contains(char::is_whitespace))
 }
 
-static VERIFY_LABEL: Pattern = Pattern::new(r"^[*_]*(?i-u:verify|verification|test|check|validation|run)\b");
+static VERIFY_LABEL: Pattern =
+    Pattern::new(r"^[*_]*(?i-u:verify|verification|test|check|validation|run)\b");
 /// The words before a command that say that it is run.
 static RUNNING: Pattern = Pattern::new(
     r"(?:^|[\s*(])(?i-u:re-?run|run|execute|running|verify with|verify via|check with|via|ejecuta|lance)(?:[^`.;]{0,40})$|(?:^|[\s*(])(?i-u:verify|verification|check|confirm|validate|build|lint|type-?check)\b[^`.;:]{0,60}:[*_]*\s*$|(?:运行|執行|执行|実行)[^`。]{0,12}$",
@@ -281,15 +340,19 @@ static ENDING: Pattern = Pattern::new(
     r"^\s*(?:[.;,。；，]|$|→|->|—|–|\(|and\b|passes\b|must\b|succeeds\b|compiles\b|completes\b|exits\b|is green\b)",
 );
 /// Words of failure right behind a command.
-static FAILS_BEHIND: Pattern =
-    Pattern::new(r"^\s*(?:→|->|—|–|-|:|,|\()?\s*(?i-u:expect(?:ed|s)?:?\s+)?(?i-u:to\s+|it\s+)?(?i-u:fails?|red)\b");
+static FAILS_BEHIND: Pattern = Pattern::new(
+    r"^\s*(?:→|->|—|–|-|:|,|\()?\s*(?i-u:expect(?:ed|s)?:?\s+)?(?i-u:to\s+|it\s+)?(?i-u:fails?|red)\b",
+);
 
 fn last_sentence(text: &str) -> &str {
     let ends = text.rmatch_indices(['.', ';', '。', '；']);
     let mut ends = ends.filter(|(at, sign)| {
-        text.get(at + sign.len()..).is_some_and(|rest| rest.starts_with([' ', '*']) || !sign.is_ascii())
+        text.get(at + sign.len()..)
+            .is_some_and(|rest| rest.starts_with([' ', '*']) || !sign.is_ascii())
     });
-    ends.next().and_then(|(at, sign)| text.get(at + sign.len()..)).unwrap_or(text)
+    ends.next()
+        .and_then(|(at, sign)| text.get(at + sign.len()..))
+        .unwrap_or(text)
 }
 
 /// Sorts a command: one that has to fail before the work is the red check, the first of them; any other one proves the

@@ -29,15 +29,24 @@ pub(in crate::dialects) struct HeadingFields {
 
 impl HeadingFields {
     /// Fields of the task behind its heading.
-    pub(in crate::dialects) fn read(document: &MarkdownDocument<'_>, part: Range<usize>, title: &str) -> Self {
+    pub(in crate::dialects) fn read(
+        document: &MarkdownDocument<'_>,
+        part: Range<usize>,
+        title: &str,
+    ) -> Self {
         let steps = TaskSteps::read(document, part.clone());
-        let StepCommands { checks, red_check, unused } = read_commands(document, &steps);
+        let StepCommands {
+            checks,
+            red_check,
+            unused,
+        } = read_commands(document, &steps);
         let mut found = Self {
             files: task_files(document, &steps),
             checks,
             red_check: red_check.map(|check| check.check),
             unused,
-            is_done: stated_end(document, part.clone()).or((!steps.boxes.is_empty()).then(|| steps.is_done())),
+            is_done: stated_end(document, part.clone())
+                .or((!steps.boxes.is_empty()).then(|| steps.is_done())),
         };
         let has_checks = !found.checks.is_empty() || found.red_check.is_some();
         // A task without labels names its files in sentences.
@@ -54,7 +63,8 @@ impl HeadingFields {
 }
 
 /// The beginning of a `**Status:**` that is done, and its box that is open.
-static DONE: Pattern = Pattern::new(r"^[*_`\s]*(?:\[[xX]\]|[✅☑✔]|(?i-u:done|completed?|finished)\b|已完成|完成)");
+static DONE: Pattern =
+    Pattern::new(r"^[*_`\s]*(?:\[[xX]\]|[✅☑✔]|(?i-u:done|completed?|finished)\b|已完成|完成)");
 static OPEN: Pattern = Pattern::new(r"^[*_`\s]*\[ \]");
 
 /// State of the `**Status:**` of a task, `true` for done; `None` where it names none.
@@ -62,7 +72,11 @@ fn stated_end(document: &MarkdownDocument<'_>, part: Range<usize>) -> Option<boo
     let labels = read_labels(document, part, &["status"]);
     let status = labels.iter().find(|label| label.key == "status")?;
     let said = document.slice(status.first_line.clone());
-    if DONE.is_match(said) { Some(true) } else { OPEN.is_match(said).then_some(false) }
+    if DONE.is_match(said) {
+        Some(true)
+    } else {
+        OPEN.is_match(said).then_some(false)
+    }
 }
 
 const ACTION_LABELS: [&str; 5] = ["create", "modify", "test", "tests", "delete"];
@@ -71,31 +85,46 @@ fn task_files(document: &MarkdownDocument<'_>, steps: &TaskSteps) -> Vec<FileUse
     let known: Vec<&str> = Word::Files.words().collect();
     let labels = read_labels(document, steps.preamble.clone(), &known);
     let is_name = |key: &str| Word::Files.is(key) || key.starts_with("files ");
-    let lists = labels.iter().filter(|label| is_name(&label.key)).map(|label| label.value.clone());
+    let lists = labels
+        .iter()
+        .filter(|label| is_name(&label.key))
+        .map(|label| label.value.clone());
     // A heading may stand for the label.
     let headings = document
         .headings_in(&steps.preamble)
         .iter()
         .filter(|heading| is_name(&normalize_key(heading.text.trim_end_matches([':', '：']))));
-    let lists: Vec<_> = lists.chain(headings.map(|heading| heading.span.end..steps.preamble.end)).collect();
-    let mut found: Vec<NamedFile> =
-        lists.iter().flat_map(|value| read_files(document, list_part(document, value.clone()))).collect();
+    let lists: Vec<_> = lists
+        .chain(headings.map(|heading| heading.span.end..steps.preamble.end))
+        .collect();
+    let mut found: Vec<NamedFile> = lists
+        .iter()
+        .flat_map(|value| read_files(document, list_part(document, value.clone())))
+        .collect();
     if lists.is_empty() {
         // Where no label lists them, each file may have a label of its own.
         let labels = read_labels(document, steps.preamble.clone(), &ACTION_LABELS);
-        let own = labels.iter().filter(|label| ACTION_LABELS.contains(&label.key.as_str()));
+        let own = labels
+            .iter()
+            .filter(|label| ACTION_LABELS.contains(&label.key.as_str()));
         found.extend(own.flat_map(|label| {
             let value = list_part(document, label.value.clone());
             read_files(document, label.span.start..value.end)
         }));
     }
     let mut known: HashSet<String> = HashSet::new();
-    found.into_iter().map(|(file, _)| file).filter(|file| known.insert(file.path.clone())).collect()
+    found
+        .into_iter()
+        .map(|(file, _)| file)
+        .filter(|file| known.insert(file.path.clone()))
+        .collect()
 }
 
 /// Each check once: a task often runs the same tests more than once.
 pub(in crate::dialects) fn unique_checks(checks: Vec<StatedCheck>) -> Vec<TaskCheck> {
     let checks = checks.into_iter().map(|stated| stated.check);
     let mut known: HashSet<String> = HashSet::new();
-    checks.filter(|check| known.insert(format!("{}\0{:?}", check.command, check.expect))).collect()
+    checks
+        .filter(|check| known.insert(format!("{}\0{:?}", check.command, check.expect)))
+        .collect()
 }

@@ -22,9 +22,11 @@ pub(in crate::dialects) struct TaskSteps {
 }
 
 /// A step without a box: `**Step 1: …**`, `#### Step 1 …`, as an item or not.
-static NAMED_STEP: Pattern =
-    Pattern::new(r"^ {0,3}(?:(?:[-*+]|[0-9]+[.)])[ \t]+)?(?:#{3,6}[ \t]+)?(?:\*\*|__)?(?:{step})[ \t]*[0-9]");
-static STATUS_BOX: Pattern = Pattern::new(r"^[ \t]*(?:[-*+][ \t]+)?[*_]*(?i-u:status)[*_]*[:：][*_]*[ \t]*\[[ xX]\]");
+static NAMED_STEP: Pattern = Pattern::new(
+    r"^ {0,3}(?:(?:[-*+]|[0-9]+[.)])[ \t]+)?(?:#{3,6}[ \t]+)?(?:\*\*|__)?(?:{step})[ \t]*[0-9]",
+);
+static STATUS_BOX: Pattern =
+    Pattern::new(r"^[ \t]*(?:[-*+][ \t]+)?[*_]*(?i-u:status)[*_]*[:：][*_]*[ \t]*\[[ xX]\]");
 static STEP_SIGN: Pattern =
     Pattern::new(r"^[ \t]*(?:(?:[-*+]|[0-9]+[.)])[ \t]+(?:\[[ xX]\]\s*)?)?(?:#{3,6}[ \t]+)?[*_]*");
 
@@ -38,7 +40,9 @@ impl TaskSteps {
             let is_step = is_outer && has_box || NAMED_STEP.is_match(row);
             let is_status = STATUS_BOX.is_match(row);
             if !(has_box || is_step || is_status)
-                || document.code_at(line.end.saturating_sub(1).max(line.start)).is_some()
+                || document
+                    .code_at(line.end.saturating_sub(1).max(line.start))
+                    .is_some()
             {
                 continue;
             }
@@ -54,11 +58,18 @@ impl TaskSteps {
             if is_step && !is_nested {
                 end_last(&mut steps, line.start);
                 let text = STEP_SIGN.behind(row).unwrap_or(row);
-                steps.push(TaskStep { title: line.end - text.len()..line.end, span: line.start..part.end });
+                steps.push(TaskStep {
+                    title: line.end - text.len()..line.end,
+                    span: line.start..part.end,
+                });
             }
         }
         let first = steps.first().map_or(part.end, |step| step.span.start);
-        Self { preamble: part.start..first, steps, boxes }
+        Self {
+            preamble: part.start..first,
+            steps,
+            boxes,
+        }
     }
 
     /// `true` where all steps are ticked, and there is one.

@@ -5,7 +5,8 @@ use crate::dialects::outlined_task::TaskSteps;
 use crate::document::MarkdownDocument;
 use crate::pattern::Pattern;
 
-static DONE_HEADING: Pattern = Pattern::new(r"^[#\s*_~]*(?:[✅✔☑]|\[[xX]\])|[✅✔☑]\x{FE0F}?[\s*_#]*$");
+static DONE_HEADING: Pattern =
+    Pattern::new(r"^[#\s*_~]*(?:[✅✔☑]|\[[xX]\])|[✅✔☑]\x{FE0F}?[\s*_#]*$");
 
 /// `true` for a heading that marks its task as done.
 pub(super) fn is_marked_done(heading: &str) -> bool {
@@ -23,10 +24,17 @@ pub(super) enum StepMark {
 pub(super) fn mark_steps(text: &str, id: &str, mark: StepMark) -> Option<String> {
     let document = MarkdownDocument::read(text);
     let outline = read_outline(&document, find_form(&document));
-    let task = outline.positions.get(id).and_then(|place| outline.tasks.get(*place))?;
+    let task = outline
+        .positions
+        .get(id)
+        .and_then(|place| outline.tasks.get(*place))?;
     let steps = TaskSteps::read(&document, task.heading.end..task.section.end);
     let (mut changed, mut done) = (String::with_capacity(text.len()), 0);
-    for (at, _) in steps.boxes.iter().filter(|(_, is_ticked)| *is_ticked != (mark == StepMark::Ticked)) {
+    for (at, _) in steps
+        .boxes
+        .iter()
+        .filter(|(_, is_ticked)| *is_ticked != (mark == StepMark::Ticked))
+    {
         changed.push_str(text.get(done..*at)?);
         changed.push(if mark == StepMark::Ticked { 'x' } else { ' ' });
         done = at + 1;

@@ -16,7 +16,11 @@ pub(super) struct TaskIds<'e, 'a> {
 
 impl<'e, 'a> TaskIds<'e, 'a> {
     pub(super) fn new(entries: &'e [JsonTask<'a>]) -> Self {
-        let places = entries.iter().enumerate().map(|(place, entry)| (entry.id.as_str(), place)).collect();
+        let places = entries
+            .iter()
+            .enumerate()
+            .map(|(place, entry)| (entry.id.as_str(), place))
+            .collect();
         Self { entries, places }
     }
 
@@ -27,10 +31,18 @@ impl<'e, 'a> TaskIds<'e, 'a> {
     /// Ids that a task names; `None` for a task without `dependencies`.
     pub(super) fn stated_dependencies(&self, place: usize) -> Option<Vec<String>> {
         let entry = self.entries.get(place)?;
-        let parent = entry.parent.and_then(|parent| self.entries.get(parent)).map(|parent| parent.id.as_str());
-        let items = ["dependencies", "dependsOn"].iter().find_map(|key| entry.fields.items(key))?;
+        let parent = entry
+            .parent
+            .and_then(|parent| self.entries.get(parent))
+            .map(|parent| parent.id.as_str());
+        let items = ["dependencies", "dependsOn"]
+            .iter()
+            .find_map(|key| entry.fields.items(key))?;
         let words: Vec<String> = items.into_iter().filter_map(dependency_text).collect();
-        let names = words.iter().flat_map(|words| words.split(',')).map(|name| name.trim().trim_start_matches('#'));
+        let names = words
+            .iter()
+            .flat_map(|words| words.split(','))
+            .map(|name| name.trim().trim_start_matches('#'));
         let mut seen = HashSet::new();
         let mut found: Vec<String> = Vec::new();
         for name in names.filter(|name| !name.is_empty()) {
@@ -45,26 +57,39 @@ impl<'e, 'a> TaskIds<'e, 'a> {
     /// Removes needs of deleted tasks, and returns them.
     pub(super) fn drop_gone(&self, task: &mut Task) -> Vec<String> {
         let stated = task.stated_deps.take();
-        let (kept, gone) = stated.clone().unwrap_or_default().into_iter().partition(|id| self.has(id));
+        let (kept, gone) = stated
+            .clone()
+            .unwrap_or_default()
+            .into_iter()
+            .partition(|id| self.has(id));
         task.stated_deps = stated.map(|_| kept);
         gone
     }
 
     /// Resolved id: below a parent that of a sibling, else that of a task.
     fn resolve(&self, name: &str, own: &str, parent: Option<&str>) -> String {
-        let Some(parent) = parent else { return name.to_owned() };
+        let Some(parent) = parent else {
+            return name.to_owned();
+        };
         let sibling = format!("{parent}.{name}");
         let is_full = name.contains('.') && self.has(name);
         // A number that a parent and a later sibling share is the task of that number.
         let place = |id: &str| self.places.get(id).copied();
         let of_parent = || {
             let entry = self.entries.get(place(parent)?)?;
-            let is_short = entry.fields.raw("dependencies").is_some_and(|raw| raw.len() <= MAX_LOOKED_AT);
-            self.stated_dependencies(place(parent)?).filter(|_| is_short)
+            let is_short = entry
+                .fields
+                .raw("dependencies")
+                .is_some_and(|raw| raw.len() <= MAX_LOOKED_AT);
+            self.stated_dependencies(place(parent)?)
+                .filter(|_| is_short)
         };
-        let is_of_parent =
-            || place(&sibling) > place(own) && of_parent().is_some_and(|ids| ids.iter().any(|id| id == name));
-        let is_sibling = !is_full && sibling != own && self.has(&sibling) && !(self.has(name) && is_of_parent());
+        let is_of_parent = || {
+            place(&sibling) > place(own)
+                && of_parent().is_some_and(|ids| ids.iter().any(|id| id == name))
+        };
+        let is_sibling =
+            !is_full && sibling != own && self.has(&sibling) && !(self.has(name) && is_of_parent());
         if is_sibling { sibling } else { name.to_owned() }
     }
 
@@ -81,25 +106,42 @@ impl<'e, 'a> TaskIds<'e, 'a> {
         // Number of needs that are inherited by subtasks: those without siblings.
         let mut passed_on: Vec<usize> = Vec::with_capacity(tasks.len());
         for (place, entry) in self.entries.iter().enumerate() {
-            let Some(task) = tasks.get(place) else { return true };
+            let Some(task) = tasks.get(place) else {
+                return true;
+            };
             let stated = task.stated_deps.iter().flatten().map(String::as_str);
             // A parent waits for its subtasks in any case. Only open needs matter.
-            let stated =
-                stated.filter(|id| !is_below(&entry.id, id) && (task.state == PlannedState::Open || self.has(id)));
+            let stated = stated.filter(|id| {
+                !is_below(&entry.id, id) && (task.state == PlannedState::Open || self.has(id))
+            });
             let above = entry.parent.and_then(|parent| {
                 let needs = needs.get(parent)?.get(..*passed_on.get(parent)?)?;
                 Some((self.entries.get(parent)?, needs))
             });
             let inherited = above.into_iter().flat_map(|(parent, needs)| {
-                needs.iter().map(String::as_str).filter(move |id| !is_below(id, &parent.id))
+                needs
+                    .iter()
+                    .map(String::as_str)
+                    .filter(move |id| !is_below(id, &parent.id))
             });
             let below = children.get(place).into_iter().flatten();
-            let below = below.filter_map(|child| self.entries.get(*child)).map(|child| child.id.as_str());
+            let below = below
+                .filter_map(|child| self.entries.get(*child))
+                .map(|child| child.id.as_str());
             let mut seen = HashSet::new();
-            let first = stated.chain(inherited).take(left + 1).filter(|id| seen.insert(*id)).map(str::to_owned);
+            let first = stated
+                .chain(inherited)
+                .take(left + 1)
+                .filter(|id| seen.insert(*id))
+                .map(str::to_owned);
             let mut own: Vec<String> = first.collect();
             passed_on.push(own.len());
-            own.extend(below.take(left + 1).filter(|id| seen.insert(*id)).map(str::to_owned));
+            own.extend(
+                below
+                    .take(left + 1)
+                    .filter(|id| seen.insert(*id))
+                    .map(str::to_owned),
+            );
             if own.len() > left {
                 return false;
             }
@@ -115,7 +157,10 @@ impl<'e, 'a> TaskIds<'e, 'a> {
 
 /// Id of a dependency: a value, or an object's `id`.
 fn dependency_text(raw: &str) -> Option<String> {
-    let object: Option<super::tasks_file::JsonObject<'_>> =
-        if raw.starts_with('{') { serde_json::from_str(raw).ok() } else { None };
+    let object: Option<super::tasks_file::JsonObject<'_>> = if raw.starts_with('{') {
+        serde_json::from_str(raw).ok()
+    } else {
+        None
+    };
     object.map_or_else(|| value_text(raw), |object| object.text("id"))
 }

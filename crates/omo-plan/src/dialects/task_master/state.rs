@@ -19,20 +19,36 @@ pub(super) fn write_done(text: &str, id: &str, format: &JsonDialect) -> Option<S
     let entry = find_task(text, id, format)?;
     if let Some(status) = entry.fields.raw(format.state) {
         let is_done = status_of(status) == PlannedState::Done;
-        return if is_done { Some(text.to_owned()) } else { replace_bytes(text, span_of(text, status), format.done) };
+        return if is_done {
+            Some(text.to_owned())
+        } else {
+            replace_bytes(text, span_of(text, status), format.done)
+        };
     }
     // The new key stands before the first key, formatted like it.
     let at = entry.span.start + 1;
     let behind = text.get(at..entry.span.end)?;
     let space = behind.get(..behind.len() - behind.trim_start().len())?;
-    let comma = if entry.fields.members.is_empty() { "" } else { "," };
-    replace_bytes(text, at..at, &format!("{space}\"{}\": {}{comma}", format.state, format.done))
+    let comma = if entry.fields.members.is_empty() {
+        ""
+    } else {
+        ","
+    };
+    replace_bytes(
+        text,
+        at..at,
+        &format!("{space}\"{}\": {}{comma}", format.state, format.done),
+    )
 }
 
 /// The text with the status of a finished task set back; `None` as for [`write_done`].
 pub(super) fn write_open(text: &str, id: &str, format: &JsonDialect) -> Option<String> {
     let entry = find_task(text, id, format)?;
-    match entry.fields.raw(format.state).filter(|status| status_of(status) == PlannedState::Done) {
+    match entry
+        .fields
+        .raw(format.state)
+        .filter(|status| status_of(status) == PlannedState::Done)
+    {
         Some(status) => replace_bytes(text, span_of(text, status), format.open),
         None => Some(text.to_owned()),
     }
@@ -41,8 +57,10 @@ pub(super) fn write_open(text: &str, id: &str, format: &JsonDialect) -> Option<S
 /// The text without the statuses of its tasks. A first status goes with its key, as if never written.
 pub(super) fn without_statuses(text: &str, format: &JsonDialect) -> Option<String> {
     let file = TasksFile::parse(text, format).ok()?;
-    let mut states: Vec<Range<usize>> =
-        collect_tasks(text, file.chosen_tag()?).iter().filter_map(|entry| status_span(text, entry, format)).collect();
+    let mut states: Vec<Range<usize>> = collect_tasks(text, file.chosen_tag()?)
+        .iter()
+        .filter_map(|entry| status_span(text, entry, format))
+        .collect();
     states.sort_by_key(|span| span.start);
     let (mut open, mut done) = (String::with_capacity(text.len()), 0);
     for span in states {
@@ -55,19 +73,29 @@ pub(super) fn without_statuses(text: &str, format: &JsonDialect) -> Option<Strin
 
 fn status_span(text: &str, entry: &JsonTask<'_>, format: &JsonDialect) -> Option<Range<usize>> {
     let value = span_of(text, entry.fields.raw(format.state)?);
-    let is_first = entry.fields.members.first().is_some_and(|(key, _)| key == format.state);
+    let is_first = entry
+        .fields
+        .members
+        .first()
+        .is_some_and(|(key, _)| key == format.state);
     if !is_first {
         return Some(value);
     }
     let behind = text.get(value.end..entry.span.end)?;
     let rest = behind.trim_start();
-    let end = if rest.starts_with(',') { value.end + (behind.len() - rest.len()) + 1 } else { value.end };
+    let end = if rest.starts_with(',') {
+        value.end + (behind.len() - rest.len()) + 1
+    } else {
+        value.end
+    };
     Some(entry.span.start + 1..end)
 }
 
 fn find_task<'a>(text: &'a str, id: &str, format: &JsonDialect) -> Option<JsonTask<'a>> {
     let file = TasksFile::parse(text, format).ok()?;
-    let mut named = collect_tasks(text, file.chosen_tag()?).into_iter().filter(|entry| entry.id == id);
+    let mut named = collect_tasks(text, file.chosen_tag()?)
+        .into_iter()
+        .filter(|entry| entry.id == id);
     named.next().filter(|_| named.next().is_none())
 }
 

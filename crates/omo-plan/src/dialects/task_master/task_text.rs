@@ -13,18 +13,28 @@ use crate::pattern::Pattern;
 pub(super) fn read_task(entry: &JsonTask<'_>, above: Option<&Task>) -> Task {
     let fields = &entry.fields;
     let description = fields.text("description");
-    let title = fields.text("title").or_else(|| description.clone()).unwrap_or_default();
+    let title = fields
+        .text("title")
+        .or_else(|| description.clone())
+        .unwrap_or_default();
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     let test_strategy = fields.text("testStrategy");
     let mut task = Task::new(&entry.id, &title).with_body(brief(entry, &title, above), [1, 1]);
     task.section = above.map(|above| above.title.clone());
     task.priority = fields.text("priority");
     task.files = read_files(fields);
-    task.checks = test_strategy.as_deref().map(stated_commands).unwrap_or_default();
+    task.checks = test_strategy
+        .as_deref()
+        .map(stated_commands)
+        .unwrap_or_default();
     task.criteria = test_strategy.into_iter().collect();
     let accepted = fields.items("acceptanceCriteria").unwrap_or_default();
-    let accepted: Vec<String> = accepted.into_iter().filter_map(super::tasks_file::value_text).collect();
-    task.checks.extend(accepted.iter().flat_map(|row| read_row_checks(row)));
+    let accepted: Vec<String> = accepted
+        .into_iter()
+        .filter_map(super::tasks_file::value_text)
+        .collect();
+    task.checks
+        .extend(accepted.iter().flat_map(|row| read_row_checks(row)));
     task.criteria.extend(accepted);
     task
 }
@@ -32,16 +42,34 @@ pub(super) fn read_task(entry: &JsonTask<'_>, above: Option<&Task>) -> Task {
 fn brief(entry: &JsonTask<'_>, title: &str, above: Option<&Task>) -> String {
     let mut parts = vec![format!("# {} {title}", entry.id)];
     parts.extend(above.map(|above| format!("A part of task {}: {}", above.id, above.title)));
-    parts.extend(["description", "details", "notes"].into_iter().filter_map(|key| entry.fields.text(key)));
-    parts.extend(entry.fields.text("testStrategy").map(|text| format!("## Test strategy\n\n{text}")));
-    parts.extend(entry.fields.text("acceptanceCriteria").map(|text| format!("## Acceptance criteria\n\n{text}")));
+    parts.extend(
+        ["description", "details", "notes"]
+            .into_iter()
+            .filter_map(|key| entry.fields.text(key)),
+    );
+    parts.extend(
+        entry
+            .fields
+            .text("testStrategy")
+            .map(|text| format!("## Test strategy\n\n{text}")),
+    );
+    parts.extend(
+        entry
+            .fields
+            .text("acceptanceCriteria")
+            .map(|text| format!("## Acceptance criteria\n\n{text}")),
+    );
     parts.join("\n\n")
 }
 
 /// The files of `relevantFiles`, each with its action, and those of `files`.
 fn read_files(fields: &JsonObject<'_>) -> Vec<FileUse> {
     let items = fields.items("relevantFiles").unwrap_or_default();
-    let listed = fields.items("files").unwrap_or_default().into_iter().filter(|raw| raw.starts_with('"'));
+    let listed = fields
+        .items("files")
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|raw| raw.starts_with('"'));
     let listed = listed.filter_map(super::tasks_file::value_text);
     let listed = listed.map(|path| FileUse::new(path.trim(), FileAction::Modify));
     let read = |raw: &str| {
@@ -53,17 +81,26 @@ fn read_files(fields: &JsonObject<'_>) -> Vec<FileUse> {
             "delete" | "remove" => FileAction::Delete,
             _ => FileAction::Modify,
         };
-        let is_optional = !matches!(word.as_str(), "create" | "add" | "delete" | "remove" | "modify" | "update");
-        Some(FileUse { is_optional, ..FileUse::new(path.trim(), action) })
+        let is_optional = !matches!(
+            word.as_str(),
+            "create" | "add" | "delete" | "remove" | "modify" | "update"
+        );
+        Some(FileUse {
+            is_optional,
+            ..FileUse::new(path.trim(), action)
+        })
     };
     items.into_iter().filter_map(read).chain(listed).collect()
 }
 
-static RUN: Pattern =
-    Pattern::new(r"\b(?i-u:(?:re-?)?(?:run|runs|running|execute|executes|executing))\b[^`.;:!?\n]{0,40}:?\s?$");
-static PASSES: Pattern =
-    Pattern::new(r"^\s*(?i-u:(?:should |must )?(?:pass(?:es)?|succeeds?|completes?|exits? (?:with )?0)|is green)\b");
-static WITH: Pattern = Pattern::new(r"\b(?i-u:verify|validate|check|test)\b[^`.;]*\b(?i-u:with|using|via|by)\s+$");
+static RUN: Pattern = Pattern::new(
+    r"\b(?i-u:(?:re-?)?(?:run|runs|running|execute|executes|executing))\b[^`.;:!?\n]{0,40}:?\s?$",
+);
+static PASSES: Pattern = Pattern::new(
+    r"^\s*(?i-u:(?:should |must )?(?:pass(?:es)?|succeeds?|completes?|exits? (?:with )?0)|is green)\b",
+);
+static WITH: Pattern =
+    Pattern::new(r"\b(?i-u:verify|validate|check|test)\b[^`.;]*\b(?i-u:with|using|via|by)\s+$");
 static JOINT: Pattern = Pattern::new(r"^\s*(?:,|and|then|&)+\s*(?:and\s+)?$");
 /// Words by which code is not run, or not by this task.
 static NOT_RUN: Pattern = Pattern::new(
@@ -79,14 +116,24 @@ fn stated_commands(text: &str) -> Vec<TaskCheck> {
     for line in text.lines() {
         let mut rest = line;
         while let Some((words, text)) = rest.find('`').and_then(|at| rest.split_at_checked(at)) {
-            let Some((code, behind)) = split_code_span(text) else { break };
+            let Some((code, behind)) = split_code_span(text) else {
+                break;
+            };
             rest = behind;
             // `x` passes; verify with `x`; a command joined to a check.
-            let is_shown =
-                PASSES.is_match(behind) || WITH.is_match(words) || !found.is_empty() && JOINT.is_match(words);
-            let before = RUN.around(words).map(|(before, _)| before).or(is_shown.then_some(""));
+            let is_shown = PASSES.is_match(behind)
+                || WITH.is_match(words)
+                || !found.is_empty() && JOINT.is_match(words);
+            let before = RUN
+                .around(words)
+                .map(|(before, _)| before)
+                .or(is_shown.then_some(""));
             let Some(before) = before else { continue };
-            let command = if behind.starts_with(" command") { "" } else { code.trim() };
+            let command = if behind.starts_with(" command") {
+                ""
+            } else {
+                code.trim()
+            };
             let is_command = command.contains(' ') || has_role(command, Role::TestRunner);
             let is_known = found.iter().any(|check| check.command == command);
             if is_command
@@ -110,7 +157,10 @@ mod tests {
     fn only_what_is_said_to_be_run_is_a_command() {
         for (text, expected) in [
             ("Run `npm test` and look", "npm test"),
-            ("Verify by running `cargo test -p a`; then run `pytest`.", "cargo test -p a|pytest"),
+            (
+                "Verify by running `cargo test -p a`; then run `pytest`.",
+                "cargo test -p a|pytest",
+            ),
             ("Execute the suite with `go test ./...`", "go test ./..."),
             ("Run the suite: `go vet ./pkg`", "go vet ./pkg"),
             ("Check that `npm test` is documented", ""),
@@ -128,7 +178,10 @@ mod tests {
             ("Run `npm run lint` and `npm test`", "npm run lint|npm test"),
             ("The `users` table passes review", ""),
         ] {
-            let commands: Vec<String> = stated_commands(text).into_iter().map(|check| check.command).collect();
+            let commands: Vec<String> = stated_commands(text)
+                .into_iter()
+                .map(|check| check.command)
+                .collect();
             assert_eq!(commands.join("|"), expected, "{text}");
         }
     }

@@ -45,16 +45,26 @@ impl<'de> Deserialize<'de> for JsonObject<'de> {
 
 impl<'a> JsonObject<'a> {
     fn parse(text: &'a str) -> Option<Self> {
-        if text.starts_with('{') { serde_json::from_str(text).ok() } else { None }
+        if text.starts_with('{') {
+            serde_json::from_str(text).ok()
+        } else {
+            None
+        }
     }
 
     pub(super) fn raw(&self, key: &str) -> Option<&'a str> {
-        self.members.iter().rev().find(|(name, _)| name == key).map(|(_, value)| *value)
+        self.members
+            .iter()
+            .rev()
+            .find(|(name, _)| name == key)
+            .map(|(_, value)| *value)
     }
 
     /// The value of a key as text: a string, a number as written, the items of a list as lines.
     pub(super) fn text(&self, key: &str) -> Option<String> {
-        self.raw(key).and_then(value_text).filter(|text| !text.trim().is_empty())
+        self.raw(key)
+            .and_then(value_text)
+            .filter(|text| !text.trim().is_empty())
     }
 
     /// Items of a list, or a single value as a list of one.
@@ -66,10 +76,15 @@ impl<'a> JsonObject<'a> {
 
 pub(super) fn value_text(raw: &str) -> Option<String> {
     match raw.as_bytes().first()? {
-        b'"' => Some(serde_json::from_str(raw).unwrap_or_else(|_| raw.trim_matches('"').to_owned())),
+        b'"' => {
+            Some(serde_json::from_str(raw).unwrap_or_else(|_| raw.trim_matches('"').to_owned()))
+        }
         b'0'..=b'9' | b'-' | b't' | b'f' => Some(raw.to_owned()),
         b'[' => {
-            let lines: Vec<String> = parse_list(raw)?.into_iter().filter_map(scalar_text).collect();
+            let lines: Vec<String> = parse_list(raw)?
+                .into_iter()
+                .filter_map(scalar_text)
+                .collect();
             Some(lines.join("\n"))
         }
         _ => None,
@@ -77,11 +92,19 @@ pub(super) fn value_text(raw: &str) -> Option<String> {
 }
 
 fn scalar_text(raw: &str) -> Option<String> {
-    if raw.starts_with('[') { None } else { value_text(raw) }
+    if raw.starts_with('[') {
+        None
+    } else {
+        value_text(raw)
+    }
 }
 
 fn parse_list(raw: &str) -> Option<Vec<&str>> {
-    let items: Vec<&RawValue> = if raw.starts_with('[') { serde_json::from_str(raw).ok()? } else { return None };
+    let items: Vec<&RawValue> = if raw.starts_with('[') {
+        serde_json::from_str(raw).ok()?
+    } else {
+        return None;
+    };
     Some(items.into_iter().map(RawValue::get).collect())
 }
 
@@ -111,7 +134,11 @@ impl<'a> TasksFile<'a> {
     pub(super) fn parse(text: &'a str, format: &JsonDialect) -> Result<Self, serde_json::Error> {
         let root: JsonObject<'a> = serde_json::from_str(json_text(text))?;
         let mut tags = Vec::new();
-        if let Some(tasks) = format.lists.iter().find_map(|key| root.raw(key).and_then(parse_list)) {
+        if let Some(tasks) = format
+            .lists
+            .iter()
+            .find_map(|key| root.raw(key).and_then(parse_list))
+        {
             tags.push(TaskTag { name: None, tasks });
         }
         if !format.has_tags {
@@ -120,14 +147,22 @@ impl<'a> TasksFile<'a> {
         let mut add = |object: &JsonObject<'a>| {
             for (name, value) in &object.members {
                 let listed = || parse_list(value).filter(|_| name == MAIN_TAG);
-                let tasks = JsonObject::parse(value).and_then(|tag| parse_list(tag.raw("tasks")?)).or_else(listed);
+                let tasks = JsonObject::parse(value)
+                    .and_then(|tag| parse_list(tag.raw("tasks")?))
+                    .or_else(listed);
                 if let Some(tasks) = tasks {
-                    tags.push(TaskTag { name: Some(name.clone()), tasks });
+                    tags.push(TaskTag {
+                        name: Some(name.clone()),
+                        tasks,
+                    });
                 }
             }
         };
         add(&root);
-        root.raw("tags").and_then(JsonObject::parse).iter().for_each(&mut add);
+        root.raw("tags")
+            .and_then(JsonObject::parse)
+            .iter()
+            .for_each(&mut add);
         Ok(Self { root, tags })
     }
 
@@ -140,20 +175,27 @@ impl<'a> TasksFile<'a> {
         let is_main = |tag: &&TaskTag<'a>| tag.name.as_deref() == Some(MAIN_TAG);
         // Of a tag that stands twice the last counts.
         let main = self.tags.iter().rev().find(is_main).filter(has_tasks);
-        main.or_else(|| self.tags.iter().find(has_tasks)).or_else(|| self.tags.first())
+        main.or_else(|| self.tags.iter().find(has_tasks))
+            .or_else(|| self.tags.first())
     }
 
     /// `true` for a file of tasks, and no other JSON with a list of that name.
     pub(super) fn has_tasks(&self, format: &JsonDialect) -> bool {
         let is_task = |raw: &str| {
-            JsonObject::parse(raw).is_some_and(|task| format.keys.iter().all(|key| task.raw(key).is_some()))
+            JsonObject::parse(raw)
+                .is_some_and(|task| format.keys.iter().all(|key| task.raw(key).is_some()))
         };
         let is_empty = self.tags.iter().all(|tag| tag.tasks.is_empty());
-        let has_main = self.tags.iter().any(|tag| tag.name.as_deref() == Some(MAIN_TAG));
+        let has_main = self
+            .tags
+            .iter()
+            .any(|tag| tag.name.as_deref() == Some(MAIN_TAG));
         if is_empty {
             has_main || !format.has_tags && !self.tags.is_empty()
         } else {
-            self.tags.iter().any(|tag| tag.tasks.iter().any(|raw| is_task(raw)))
+            self.tags
+                .iter()
+                .any(|tag| tag.tasks.iter().any(|raw| is_task(raw)))
         }
     }
 }
@@ -174,15 +216,35 @@ pub(super) fn collect_tasks<'a>(text: &str, tag: &TaskTag<'a>) -> Vec<JsonTask<'
     found
 }
 
-fn add_tasks<'a>(text: &str, list: &[&'a str], parent: Option<usize>, depth: usize, found: &mut Vec<JsonTask<'a>>) {
+fn add_tasks<'a>(
+    text: &str,
+    list: &[&'a str],
+    parent: Option<usize>,
+    depth: usize,
+    found: &mut Vec<JsonTask<'a>>,
+) {
     for raw in list {
         let fields = JsonObject::parse(raw).unwrap_or_default();
-        let above = parent.and_then(|place| found.get(place)).map(|task| task.id.clone());
-        let id = task_id(fields.text("id").unwrap_or_default().trim(), above.as_deref());
-        let subtasks = fields.raw("subtasks").and_then(parse_list).unwrap_or_default();
+        let above = parent
+            .and_then(|place| found.get(place))
+            .map(|task| task.id.clone());
+        let id = task_id(
+            fields.text("id").unwrap_or_default().trim(),
+            above.as_deref(),
+        );
+        let subtasks = fields
+            .raw("subtasks")
+            .and_then(parse_list)
+            .unwrap_or_default();
         let is_too_deep = depth == MAX_DEPTH && !subtasks.is_empty();
         let place = found.len();
-        found.push(JsonTask { id, span: span_of(text, raw), parent, fields, is_too_deep });
+        found.push(JsonTask {
+            id,
+            span: span_of(text, raw),
+            parent,
+            fields,
+            is_too_deep,
+        });
         if !is_too_deep {
             add_tasks(text, &subtasks, Some(place), depth + 1, found);
         }
@@ -199,10 +261,15 @@ fn task_id(own: &str, above: Option<&str>) -> String {
 
 /// `true` for an id below another one, such as `1.2` below `1`.
 pub(super) fn is_below(id: &str, above: &str) -> bool {
-    id.strip_prefix(above).is_some_and(|rest| rest.starts_with('.'))
+    id.strip_prefix(above)
+        .is_some_and(|rest| rest.starts_with('.'))
 }
 
 pub(super) fn span_of(text: &str, part: &str) -> Range<usize> {
-    let start = part.as_ptr().addr().saturating_sub(text.as_ptr().addr()).min(text.len());
+    let start = part
+        .as_ptr()
+        .addr()
+        .saturating_sub(text.as_ptr().addr())
+        .min(text.len());
     start..(start + part.len()).min(text.len())
 }

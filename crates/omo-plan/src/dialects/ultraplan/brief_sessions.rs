@@ -25,21 +25,39 @@ static STEPS: Pattern = Pattern::new(
 );
 
 /// The sessions of a part of a document, where it clearly names them. `steps` are the numbers of the plan's steps.
-pub(super) fn read(document: &MarkdownDocument<'_>, part: Range<usize>, steps: &[u64]) -> Option<ExecutionStrategy> {
-    let lines = line_ranges(document.text, part)
-        .filter(|line| document.code_at(line.start).is_none() && !document.slice(line.clone()).trim().is_empty());
-    let mut reader = BriefReader { columns: None, sessions: Vec::new(), wave_lines: Vec::new() };
+pub(super) fn read(
+    document: &MarkdownDocument<'_>,
+    part: Range<usize>,
+    steps: &[u64],
+) -> Option<ExecutionStrategy> {
+    let lines = line_ranges(document.text, part).filter(|line| {
+        document.code_at(line.start).is_none() && !document.slice(line.clone()).trim().is_empty()
+    });
+    let mut reader = BriefReader {
+        columns: None,
+        sessions: Vec::new(),
+        wave_lines: Vec::new(),
+    };
     for line in lines.filter(|line| line.len() <= MAX_LINE_BYTES) {
         reader.read_line(document.slice(line.clone()), line)?;
     }
-    let BriefReader { sessions, wave_lines, .. } = reader;
+    let BriefReader {
+        sessions,
+        wave_lines,
+        ..
+    } = reader;
     let mut left: HashSet<u64> = steps.iter().copied().collect();
     let mut numbers = HashSet::new();
     let is_clear = sessions.iter().all(|session| {
         let own = &session.steps.numbers;
-        !own.is_empty() && own.iter().all(|step| left.remove(step)) && numbers.insert(session.number)
+        !own.is_empty()
+            && own.iter().all(|step| left.remove(step))
+            && numbers.insert(session.number)
     });
-    (is_clear && left.is_empty() && !sessions.is_empty()).then_some(ExecutionStrategy { sessions, wave_lines })
+    (is_clear && left.is_empty() && !sessions.is_empty()).then_some(ExecutionStrategy {
+        sessions,
+        wave_lines,
+    })
 }
 
 #[derive(Clone, Copy)]
@@ -69,31 +87,51 @@ impl BriefReader {
             return (!super::strategy::names_session(&plain)).then_some(());
         };
         let number = number.parse().ok()?;
-        let list = |numbers: Vec<u64>| NumberList { numbers, span: line.clone() };
+        let list = |numbers: Vec<u64>| NumberList {
+            numbers,
+            span: line.clone(),
+        };
         if !word.eq_ignore_ascii_case("session") {
             let sessions = parse_numbers(rest, &SESSION_WORDS, MAX_PLAN_TASKS).ok();
             let sessions = sessions.filter(|_| rest.trim_start().starts_with(['S', 's']))?;
-            self.wave_lines.push(WaveLine { wave: number, sessions: list(sessions) });
+            self.wave_lines.push(WaveLine {
+                wave: number,
+                sessions: list(sessions),
+            });
             return Some(());
         }
         let ([steps, wave_last, deps], _) = STEPS.read(rest)?;
-        let steps = parse_numbers(&steps.replace('\u{a0}', " "), &["step", "steps"], MAX_PLAN_TASKS).ok()?;
+        let steps = parse_numbers(
+            &steps.replace('\u{a0}', " "),
+            &["step", "steps"],
+            MAX_PLAN_TASKS,
+        )
+        .ok()?;
         let deps = parse_numbers(deps, &SESSION_WORDS, MAX_PLAN_TASKS).ok()?;
-        let wave = [wave_before, wave_behind, wave_last].into_iter().find(|wave| !wave.is_empty());
+        let wave = [wave_before, wave_behind, wave_last]
+            .into_iter()
+            .find(|wave| !wave.is_empty());
         let wave = wave.map(str::parse).transpose().ok()?;
         self.add(number, list(steps), wave, list(deps));
         Some(())
     }
 
     fn read_row(&mut self, row: &str, line: Range<usize>) -> Option<()> {
-        let cells: Vec<String> =
-            row.trim().trim_matches('|').split('|').map(|cell| cell.replace(['*', '`'], "")).collect();
-        if cells.iter().all(|cell| !cell.is_empty() && cell.chars().all(|char| matches!(char, '-' | ':' | ' '))) {
+        let cells: Vec<String> = row
+            .trim()
+            .trim_matches('|')
+            .split('|')
+            .map(|cell| cell.replace(['*', '`'], ""))
+            .collect();
+        if cells.iter().all(|cell| {
+            !cell.is_empty() && cell.chars().all(|char| matches!(char, '-' | ':' | ' '))
+        }) {
             return Some(());
         }
         let Some(columns) = self.columns else {
             let names: Vec<String> = cells.iter().map(|cell| normalize_key(cell)).collect();
-            let place = |known: &[&str]| names.iter().position(|name| known.contains(&name.as_str()));
+            let place =
+                |known: &[&str]| names.iter().position(|name| known.contains(&name.as_str()));
             self.columns = Some(TableColumns {
                 session: place(&["session", "#", "no.", "session #"])?,
                 steps: place(&["steps", "step"])?,
@@ -106,8 +144,13 @@ impl BriefReader {
             Some(place) => parse_numbers(cells.get(place)?, words, MAX_PLAN_TASKS).ok(),
             None => Some(Vec::new()),
         };
-        let list = |numbers: Vec<u64>| NumberList { numbers, span: line.clone() };
-        let [number] = numbers(Some(columns.session), &SESSION_WORDS)?.try_into().ok()?;
+        let list = |numbers: Vec<u64>| NumberList {
+            numbers,
+            span: line.clone(),
+        };
+        let [number] = numbers(Some(columns.session), &SESSION_WORDS)?
+            .try_into()
+            .ok()?;
         let steps = numbers(Some(columns.steps), &["step", "steps"])?;
         let wave = numbers(columns.wave, &["wave", "batch"])?.first().copied();
         let deps = numbers(columns.deps, &SESSION_WORDS)?;
@@ -118,6 +161,14 @@ impl BriefReader {
     fn add(&mut self, number: u64, steps: NumberList, wave: Option<u64>, deps: NumberList) {
         let heading = steps.span.clone();
         let (title, fence) = (format!("Session {number}"), ScopeFence::default());
-        self.sessions.push(SessionSection { number, title, heading, steps, wave, deps, fence });
+        self.sessions.push(SessionSection {
+            number,
+            title,
+            heading,
+            steps,
+            wave,
+            deps,
+            fence,
+        });
     }
 }

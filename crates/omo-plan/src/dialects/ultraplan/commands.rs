@@ -16,15 +16,32 @@ use crate::dialects::ultraplan::section_outline::PlanFindings;
 use crate::document::{CodeBlock, MarkdownDocument, line_ranges};
 use crate::labels::split_list_marker;
 
-const MARKS: [&str; 9] = ["→", "->", "=>", "expect", "should ", "prints ", "outputs ", "contains ", "shows "];
+const MARKS: [&str; 9] = [
+    "→",
+    "->",
+    "=>",
+    "expect",
+    "should ",
+    "prints ",
+    "outputs ",
+    "contains ",
+    "shows ",
+];
 /// Start of an expectation behind a command without backticks, which may contain the other `MARKS`.
 const PLAIN_MARKS: [&str; 4] = ["→", "expected:", "expected output:", "(expect"];
-pub(crate) fn read_commands(document: &MarkdownDocument<'_>, bytes: Range<usize>) -> Vec<VerifyCommand> {
+pub(crate) fn read_commands(
+    document: &MarkdownDocument<'_>,
+    bytes: Range<usize>,
+) -> Vec<VerifyCommand> {
     let mut found = Vec::new();
     let mut start = bytes.start;
     for code in fenced_blocks(document, &bytes) {
         read_item_commands(document.slice(start..code.span.start), &mut found);
-        found.extend(block_commands(&document.dedented_code(code)).iter().map(|command| plain_command(command)));
+        found.extend(
+            block_commands(&document.dedented_code(code))
+                .iter()
+                .map(|command| plain_command(command)),
+        );
         start = code.span.end;
     }
     read_item_commands(document.slice(start..bytes.end), &mut found);
@@ -42,7 +59,11 @@ pub(crate) fn read_section_commands(
     let mut code = fenced_blocks(document, &bytes).peekable();
     for line in line_ranges(document.text, bytes.clone()) {
         while let Some(block) = code.next_if(|block| block.span.start < line.end) {
-            found.extend(block_commands(&document.dedented_code(block)).iter().map(|command| plain_command(command)));
+            found.extend(
+                block_commands(&document.dedented_code(block))
+                    .iter()
+                    .map(|command| plain_command(command)),
+            );
         }
         let text = document.slice(line.clone());
         let (sign, item) = split_list_marker(text);
@@ -55,7 +76,10 @@ pub(crate) fn read_section_commands(
         }
         let (commands, after) = item_commands(item);
         let has_code = split_inline_code(item).iter().any(|piece| piece.is_code);
-        let commands: Vec<VerifyCommand> = commands.into_iter().filter(|command| !command.is_prose).collect();
+        let commands: Vec<VerifyCommand> = commands
+            .into_iter()
+            .filter(|command| !command.is_prose)
+            .collect();
         if sign.is_none() && !has_code {
             // A line of its own, such as the expectation of the command above.
         } else if commands.is_empty() && after.is_empty() && !super::is_nothing(item) {
@@ -75,8 +99,14 @@ pub(crate) fn fenced_blocks<'d>(
     document: &'d MarkdownDocument<'_>,
     bytes: &Range<usize>,
 ) -> impl Iterator<Item = &'d CodeBlock<'d>> {
-    let from = document.code_blocks.partition_point(|code| code.span.start < bytes.start);
-    let behind = document.code_blocks.iter().skip(from).take_while(move |code| code.span.start < bytes.end);
+    let from = document
+        .code_blocks
+        .partition_point(|code| code.span.start < bytes.start);
+    let behind = document
+        .code_blocks
+        .iter()
+        .skip(from)
+        .take_while(move |code| code.span.start < bytes.end);
     behind.filter(|code| code.info.is_some())
 }
 
@@ -95,10 +125,15 @@ fn read_item_commands(text: &str, found: &mut Vec<VerifyCommand>) {
 pub(crate) fn split_items(text: &str) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
     let mut is_behind_empty = false;
-    for line in text.lines().map(str::trim).filter(|line| !is_horizontal_rule(line)) {
+    for line in text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !is_horizontal_rule(line))
+    {
         let (sign, inner) = split_list_marker(line);
-        let is_expectation =
-            || line.starts_with('→') || strip_word(inner.trim_start_matches('*'), "expected").is_some();
+        let is_expectation = || {
+            line.starts_with('→') || strip_word(inner.trim_start_matches('*'), "expected").is_some()
+        };
         if line.is_empty() {
             is_behind_empty = true;
             continue;
@@ -118,40 +153,75 @@ pub(crate) fn split_items(text: &str) -> Vec<String> {
 }
 
 fn plain_command(command: &str) -> VerifyCommand {
-    VerifyCommand { check: TaskCheck::new(command), is_prose: false, expected_sentence: None }
+    VerifyCommand {
+        check: TaskCheck::new(command),
+        is_prose: false,
+        expected_sentence: None,
+    }
 }
 
 /// The commands of a block: each of its lines, or the whole block where a line goes on in the next.
 fn block_commands(block: &str) -> Vec<String> {
-    let lines: Vec<&str> = block.lines().filter(|line| !line.trim().is_empty()).collect();
+    let lines: Vec<&str> = block
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
     let first_word = |line: &&str| line.split([' ', ';']).next().unwrap_or_default().to_owned();
     let goes_on = |line: &&str| {
         line.ends_with(['\\', '|', '{', '(', '&']) || line.contains("<<") || {
-            matches!(first_word(line).as_str(), "if" | "for" | "while" | "until" | "case" | "cd" | "export" | "set")
+            matches!(
+                first_word(line).as_str(),
+                "if" | "for" | "while" | "until" | "case" | "cd" | "export" | "set"
+            )
         }
     };
-    if lines.iter().map(|line| line.trim()).any(|line| goes_on(&line)) {
+    if lines
+        .iter()
+        .map(|line| line.trim())
+        .any(|line| goes_on(&line))
+    {
         // The block ends with the first command that fails, as if each were run by itself.
         return vec![format!("set -e\n{}", lines.join("\n"))];
     }
-    let commands = lines.iter().map(|line| line.trim()).filter(|line| !line.starts_with('#'));
-    commands.map(|line| line.strip_prefix("$ ").unwrap_or(line).to_owned()).collect()
+    let commands = lines
+        .iter()
+        .map(|line| line.trim())
+        .filter(|line| !line.starts_with('#'));
+    commands
+        .map(|line| line.strip_prefix("$ ").unwrap_or(line).to_owned())
+        .collect()
 }
 
 /// The commands of one item, and the text behind them: the code before an expectation, or all code.
 fn item_commands(item: &str) -> (Vec<VerifyCommand>, &str) {
-    let item = ["run:", "command:"].iter().find_map(|lead| strip_word(item, lead)).unwrap_or(item);
+    let item = ["run:", "command:"]
+        .iter()
+        .find_map(|lead| strip_word(item, lead))
+        .unwrap_or(item);
     let parts = split_inline_code(item);
     let has_code = parts.iter().any(|piece| piece.is_code);
-    let mark_at = |piece: &InlinePiece| find_mark(item, piece, if has_code { &MARKS } else { &PLAIN_MARKS });
-    let end = parts.iter().filter(|piece| !piece.is_code).find_map(mark_at).unwrap_or(item.len());
+    let mark_at =
+        |piece: &InlinePiece| find_mark(item, piece, if has_code { &MARKS } else { &PLAIN_MARKS });
+    let end = parts
+        .iter()
+        .filter(|piece| !piece.is_code)
+        .find_map(mark_at)
+        .unwrap_or(item.len());
     let (before, after) = item.split_at(end);
     let code = commands_before_mark(before);
-    let mut found: Vec<VerifyCommand> =
-        code.iter().map(|command| VerifyCommand { is_prose: is_file(command), ..plain_command(command) }).collect();
+    let mut found: Vec<VerifyCommand> = code
+        .iter()
+        .map(|command| VerifyCommand {
+            is_prose: is_file(command),
+            ..plain_command(command)
+        })
+        .collect();
     if found.is_empty() && !super::is_nothing(before) {
         let command = before.trim().trim_end_matches(['—', '-', ',']).trim();
-        found.push(VerifyCommand { is_prose: is_sentence(command), ..plain_command(command) });
+        found.push(VerifyCommand {
+            is_prose: is_sentence(command),
+            ..plain_command(command)
+        });
     }
     (found, after)
 }
@@ -169,18 +239,38 @@ fn commands_before_mark(text: &str) -> Vec<String> {
         } else if piece.is_code {
             found.extend(Some(code.to_owned()).filter(|code| !code.is_empty() && !is_apart));
         } else if !found.is_empty() {
-            let is_between = |word: &str| matches!(word, "and" | "then" | "&&" | "," | ";" | "&" | "+");
-            is_apart = is_apart || !piece.text.replace([',', ';'], " ").split_whitespace().all(is_between);
+            let is_between =
+                |word: &str| matches!(word, "and" | "then" | "&&" | "," | ";" | "&" | "+");
+            is_apart = is_apart
+                || !piece
+                    .text
+                    .replace([',', ';'], " ")
+                    .split_whitespace()
+                    .all(is_between);
         }
     }
-    if found.is_empty() { file.map(str::to_owned).into_iter().collect() } else { found }
+    if found.is_empty() {
+        file.map(str::to_owned).into_iter().collect()
+    } else {
+        found
+    }
 }
 
 fn find_mark(item: &str, piece: &InlinePiece, marks: &[&str]) -> Option<usize> {
     let lower = item.get(piece.range.clone())?.to_ascii_lowercase();
     // `unexpected` is no mark.
-    let is_apart = |at: usize| !lower.get(..at).unwrap_or_default().ends_with(char::is_alphabetic);
-    let first = |mark: &&str| lower.match_indices(mark).map(|(at, _)| at).find(|at| is_apart(*at));
+    let is_apart = |at: usize| {
+        !lower
+            .get(..at)
+            .unwrap_or_default()
+            .ends_with(char::is_alphabetic)
+    };
+    let first = |mark: &&str| {
+        lower
+            .match_indices(mark)
+            .map(|(at, _)| at)
+            .find(|at| is_apart(*at))
+    };
     let at = marks.iter().filter_map(first).min()?;
     Some(piece.range.start + at)
 }
@@ -188,7 +278,8 @@ fn find_mark(item: &str, piece: &InlinePiece, marks: &[&str]) -> Option<usize> {
 /// `true` for a file name that no shell would find as a command.
 fn is_file(code: &str) -> bool {
     let ending = code.rsplit_once('.').map(|(_, ending)| ending);
-    let has_ending = ending.is_some_and(|ending| !ending.is_empty() && ending.chars().all(char::is_alphanumeric));
+    let has_ending = ending
+        .is_some_and(|ending| !ending.is_empty() && ending.chars().all(char::is_alphanumeric));
     has_ending && !code.starts_with(['.', '/', '~']) && !code.contains(char::is_whitespace)
 }
 
@@ -196,8 +287,12 @@ fn is_file(code: &str) -> bool {
 fn is_sentence(command: &str) -> bool {
     let words: Vec<&str> = command.split_whitespace().collect();
     let begins_large = command.starts_with(char::is_uppercase) && !command.contains('=');
-    let ends_like_one = command.ends_with('.') && !command.ends_with("..") && !command.ends_with(" .");
-    words.len() > 1 && (begins_large || ends_like_one || words.iter().any(|word| matches!(*word, "the" | "that")))
+    let ends_like_one =
+        command.ends_with('.') && !command.ends_with("..") && !command.ends_with(" .");
+    words.len() > 1
+        && (begins_large
+            || ends_like_one
+            || words.iter().any(|word| matches!(*word, "the" | "that")))
 }
 
 pub(crate) fn report_command(
@@ -209,12 +304,27 @@ pub(crate) fn report_command(
     let shown = sanitize(&command.check.command, 80);
     if command.is_prose {
         let text = format!("`{shown}` reads like a sentence, not like a command");
-        findings.add(DiagnosticCode::VerifyMayBeProse, span.clone(), task, text, "write the command between backticks");
+        findings.add(
+            DiagnosticCode::VerifyMayBeProse,
+            span.clone(),
+            task,
+            text,
+            "write the command between backticks",
+        );
     }
     if let Some(outcome) = &command.expected_sentence {
-        let text = format!("`{}` reads like a sentence: only the exit status counts", sanitize(outcome, 80));
+        let text = format!(
+            "`{}` reads like a sentence: only the exit status counts",
+            sanitize(outcome, 80)
+        );
         let help = "write what the output has to hold between backticks";
-        findings.add(DiagnosticCode::ExpectationIsProse, span.clone(), task, text, help);
+        findings.add(
+            DiagnosticCode::ExpectationIsProse,
+            span.clone(),
+            task,
+            text,
+            help,
+        );
     }
     if has_pipe(&command.check.command) {
         let text = format!("`{shown}` pipes its output on");

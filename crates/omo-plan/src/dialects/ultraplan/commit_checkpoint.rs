@@ -20,28 +20,46 @@ pub fn parse_checkpoint(value: &str) -> Option<CommitCheckpoint> {
     if super::is_nothing(value) {
         return None;
     }
-    let code = split_inline_code(value).into_iter().find(|piece| piece.is_code);
-    let command = code.as_ref().map_or(value, |piece| piece.text.trim()).to_owned();
+    let code = split_inline_code(value)
+        .into_iter()
+        .find(|piece| piece.is_code);
+    let command = code
+        .as_ref()
+        .map_or(value, |piece| piece.text.trim())
+        .to_owned();
     let is_all = code.is_none_or(|piece| piece.range == (0..value.len()));
     if let Some(message) = plain_message(&command).filter(|_| is_all) {
         let message = Some(message.to_owned());
-        return Some(CommitCheckpoint { command, message, is_plain: true });
+        return Some(CommitCheckpoint {
+            command,
+            message,
+            is_plain: true,
+        });
     }
-    let message =
-        shlex::split(&command).and_then(|words| commit_message(&words)).filter(|message| !message.trim().is_empty());
-    Some(CommitCheckpoint { command, message, is_plain: false })
+    let message = shlex::split(&command)
+        .and_then(|words| commit_message(&words))
+        .filter(|message| !message.trim().is_empty());
+    Some(CommitCheckpoint {
+        command,
+        message,
+        is_plain: false,
+    })
 }
 
 /// The messages of the first `git commit` of a command's words, joined as git joins them.
 fn commit_message(words: &[String]) -> Option<String> {
-    let from = words.windows(2).position(|pair| matches!(pair, [git, commit] if git == "git" && commit == "commit"))?;
+    let from = words
+        .windows(2)
+        .position(|pair| matches!(pair, [git, commit] if git == "git" && commit == "commit"))?;
     let mut messages: Vec<&str> = Vec::new();
     let mut options = words.iter().skip(from + 2);
     while let Some(option) = options.next() {
         if matches!(option.as_str(), "&&" | "||" | ";" | "|" | "--") {
             break;
         }
-        let short = option.strip_prefix('-').filter(|option| !option.starts_with('-'));
+        let short = option
+            .strip_prefix('-')
+            .filter(|option| !option.starts_with('-'));
         let short = short.and_then(|option| Some(option.split_once('m')?.1));
         if option == "--message" || short == Some("") {
             messages.extend(options.next().map(String::as_str));
@@ -51,7 +69,10 @@ fn commit_message(words: &[String]) -> Option<String> {
     }
     // A semicolon behind a message ends the command. In a message it would be within quotes, and the
     // words are what is left when these are gone: of a checkpoint that is no plain commit it is dropped.
-    let messages: Vec<&str> = messages.iter().map(|message| message.trim_end_matches(';')).collect();
+    let messages: Vec<&str> = messages
+        .iter()
+        .map(|message| message.trim_end_matches(';'))
+        .collect();
     (!messages.is_empty()).then(|| messages.join("\n\n"))
 }
 
@@ -59,7 +80,9 @@ static PLAIN: Pattern = Pattern::new(r#"^git commit -m (?:'([^']*)'|"([^"$`\\]*)
 
 fn plain_message(command: &str) -> Option<&str> {
     let ([single, double], _) = PLAIN.read(command)?;
-    [single, double].into_iter().find(|message| !message.trim().is_empty())
+    [single, double]
+        .into_iter()
+        .find(|message| !message.trim().is_empty())
 }
 
 #[cfg(test)]
@@ -90,7 +113,11 @@ mod tests {
             ("say so", None, false),
         ] {
             let read = parse_checkpoint(value).unwrap();
-            assert_eq!((read.message.as_deref(), read.is_plain), (message, is_plain), "{value}");
+            assert_eq!(
+                (read.message.as_deref(), read.is_plain),
+                (message, is_plain),
+                "{value}"
+            );
         }
         for nothing in ["", "none", "—", "N/A"] {
             assert_eq!(parse_checkpoint(nothing), None, "{nothing}");

@@ -11,14 +11,24 @@ use crate::fields::named_files::NamedFile;
 use crate::model::FileAction;
 
 /// Reports steps with no session, or with several, and sessions with no steps, or with unknown ones.
-pub(crate) fn report_membership(steps: &[ParsedStep], sessions: &[SessionSection], findings: &mut PlanFindings<'_>) {
+pub(crate) fn report_membership(
+    steps: &[ParsedStep],
+    sessions: &[SessionSection],
+    findings: &mut PlanFindings<'_>,
+) {
     let known: HashMap<u64, &ParsedStep> = steps.iter().map(|step| (step.number, step)).collect();
     let mut owners: BTreeMap<u64, &SessionSection> = BTreeMap::new();
     for session in sessions {
         let number = session.number;
         if session.steps.numbers.is_empty() {
             let text = format!("session {number} has no steps");
-            findings.add(Code::SessionWithoutSteps, session.heading.clone(), None, text, "");
+            findings.add(
+                Code::SessionWithoutSteps,
+                session.heading.clone(),
+                None,
+                text,
+                "",
+            );
         }
         for step in &session.steps.numbers {
             let (id, span) = (step.to_string(), session.steps.span.clone());
@@ -26,19 +36,44 @@ pub(crate) fn report_membership(steps: &[ParsedStep], sessions: &[SessionSection
                 let text = format!("session {number} names step {step}, which is not there");
                 findings.add(Code::SessionNamesUnknownStep, span, Some(&id), text, "");
             } else if let Some(first) = owners.insert(*step, session) {
-                let text = format!("step {step} belongs to session {} and to session {number}", first.number);
-                findings.add(Code::StepInSeveralSessions, span, Some(&id), text, "name it in one of them");
+                let text = format!(
+                    "step {step} belongs to session {} and to session {number}",
+                    first.number
+                );
+                findings.add(
+                    Code::StepInSeveralSessions,
+                    span,
+                    Some(&id),
+                    text,
+                    "name it in one of them",
+                );
             }
         }
     }
-    for step in steps.iter().filter(|step| !owners.contains_key(&step.number)) {
-        let text = format!("step {} belongs to no session: it is run after all of them", step.number);
-        findings.add(Code::StepInNoSession, step.heading.clone(), Some(&step.task.id), text, "");
+    for step in steps
+        .iter()
+        .filter(|step| !owners.contains_key(&step.number))
+    {
+        let text = format!(
+            "step {} belongs to no session: it is run after all of them",
+            step.number
+        );
+        findings.add(
+            Code::StepInNoSession,
+            step.heading.clone(),
+            Some(&step.task.id),
+            text,
+            "",
+        );
     }
 }
 
 /// Reports a step that a later wave or session runs before one with a smaller number.
-pub(crate) fn report_order(sessions: &[SessionSection], stages: &[usize], findings: &mut PlanFindings<'_>) {
+pub(crate) fn report_order(
+    sessions: &[SessionSection],
+    stages: &[usize],
+    findings: &mut PlanFindings<'_>,
+) {
     let mut by_stage: BTreeMap<usize, Vec<&SessionSection>> = BTreeMap::new();
     for (session, stage) in sessions.iter().zip(stages) {
         by_stage.entry(*stage).or_default().push(session);
@@ -50,31 +85,65 @@ pub(crate) fn report_order(sessions: &[SessionSection], stages: &[usize], findin
             let mut before = greatest;
             for step in &session.steps.numbers {
                 if *step < before {
-                    let text = format!("session {} runs step {step} after step {before}", session.number);
-                    return findings.add(Code::SessionOrder, session.steps.span.clone(), None, text, "");
+                    let text = format!(
+                        "session {} runs step {step} after step {before}",
+                        session.number
+                    );
+                    return findings.add(
+                        Code::SessionOrder,
+                        session.steps.span.clone(),
+                        None,
+                        text,
+                        "",
+                    );
                 }
                 before = *step;
             }
         }
-        greatest = wave.iter().flat_map(|session| &session.steps.numbers).copied().chain([greatest]).max().unwrap_or(0);
+        greatest = wave
+            .iter()
+            .flat_map(|session| &session.steps.numbers)
+            .copied()
+            .chain([greatest])
+            .max()
+            .unwrap_or(0);
     }
 }
 
-pub(crate) fn report_numbering(steps: &[ParsedStep], first: Option<u64>, findings: &mut PlanFindings<'_>) {
+pub(crate) fn report_numbering(
+    steps: &[ParsedStep],
+    first: Option<u64>,
+    findings: &mut PlanFindings<'_>,
+) {
     let mut numbers: Vec<u64> = steps.iter().map(|step| step.number).collect();
-    if let Some([before, step]) = steps.windows(2).find(|pair| matches!(pair, [a, b] if b.number < a.number)) {
-        let text = format!("step {} stands behind step {}: it is run in that order", step.number, before.number);
+    if let Some([before, step]) = steps
+        .windows(2)
+        .find(|pair| matches!(pair, [a, b] if b.number < a.number))
+    {
+        let text = format!(
+            "step {} stands behind step {}: it is run in that order",
+            step.number, before.number
+        );
         findings.add(Code::StepsOutOfOrder, step.heading.clone(), None, text, "");
     }
     numbers.sort_unstable();
     numbers.dedup();
     let start = first.or(numbers.first().copied()).unwrap_or(1);
-    let gap = numbers.iter().zip(start..).find(|(number, expected)| *number != expected);
+    let gap = numbers
+        .iter()
+        .zip(start..)
+        .find(|(number, expected)| *number != expected);
     if let Some((number, _)) = gap
         && let Some(step) = steps.iter().find(|step| step.number == *number)
     {
         let text = format!("no step has the number before {number}");
-        findings.add(Code::StepNumbersHaveGaps, step.heading.clone(), None, text, "");
+        findings.add(
+            Code::StepNumbersHaveGaps,
+            step.heading.clone(),
+            None,
+            text,
+            "",
+        );
     }
 }
 
@@ -88,18 +157,33 @@ pub(crate) fn report_fence<'s>(
     for step in steps {
         for file in &step.files {
             let one = std::slice::from_ref(file);
-            let (Ok(never), Ok(touch)) =
-                (comparison.first_overlap(one, &fence.never), comparison.first_overlap(one, &fence.touch))
-            else {
+            let (Ok(never), Ok(touch)) = (
+                comparison.first_overlap(one, &fence.never),
+                comparison.first_overlap(one, &fence.touch),
+            ) else {
                 return report_too_much(file, findings);
             };
             let (path, task, span) = (&file.0.path, Some(step.task.id.as_str()), file.1.clone());
             if let Some((_, pattern)) = never {
-                let text =
-                    format!("step {} changes `{path}`, and {name} may never touch `{}`", step.number, pattern.0.path);
-                findings.add(Code::FileInNeverTouch, span, task, text, "take it out of the step, or out of the list");
-            } else if touch.is_none() && !fence.touch.is_empty() && file.0.action != FileAction::Create {
-                let text = format!("step {} changes `{path}`, which {name} does not list", step.number);
+                let text = format!(
+                    "step {} changes `{path}`, and {name} may never touch `{}`",
+                    step.number, pattern.0.path
+                );
+                findings.add(
+                    Code::FileInNeverTouch,
+                    span,
+                    task,
+                    text,
+                    "take it out of the step, or out of the list",
+                );
+            } else if touch.is_none()
+                && !fence.touch.is_empty()
+                && file.0.action != FileAction::Create
+            {
+                let text = format!(
+                    "step {} changes `{path}`, which {name} does not list",
+                    step.number
+                );
                 findings.add(Code::FileOutsideTouch, span, task, text, "add it to Touch");
             }
         }
@@ -114,11 +198,16 @@ pub(crate) fn report_overlaps(
     comparison: &mut PathComparer,
     findings: &mut PlanFindings<'_>,
 ) {
-    let mut known: HashMap<u64, &ParsedStep> = steps.iter().map(|step| (step.number, step)).collect();
+    let mut known: HashMap<u64, &ParsedStep> =
+        steps.iter().map(|step| (step.number, step)).collect();
     let mut waves: BTreeMap<usize, Vec<(&SessionSection, Vec<NamedFile>)>> = BTreeMap::new();
     for (session, stage) in sessions.iter().zip(stages) {
         // The files of a session's steps belong to it, listed or not. A step of several sessions counts for the first.
-        let own = session.steps.numbers.iter().filter_map(|number| known.remove(number));
+        let own = session
+            .steps
+            .numbers
+            .iter()
+            .filter_map(|number| known.remove(number));
         let changed = own.flat_map(|step| &step.files);
         let all = session.fence.touch.iter().chain(changed).cloned().collect();
         waves.entry(*stage).or_default().push((session, all));
@@ -128,7 +217,9 @@ pub(crate) fn report_overlaps(
         for (place, (session, touched)) in wave.iter().enumerate() {
             for (other, theirs) in before {
                 let Ok(pair) = comparison.first_overlap(theirs, touched) else {
-                    return touched.first().map_or((), |file| report_too_much(file, findings));
+                    return touched
+                        .first()
+                        .map_or((), |file| report_too_much(file, findings));
                 };
                 if let Some((first, second)) = pair {
                     let place = u64::try_from(stage + 1).unwrap_or(u64::MAX);
@@ -151,5 +242,11 @@ pub(crate) fn report_overlaps(
 
 fn report_too_much(file: &NamedFile, findings: &mut PlanFindings<'_>) {
     let text = "the sessions list more paths than can be compared".to_owned();
-    findings.add(Code::ScopeOverlap, file.1.clone(), None, text, "list folders in place of files");
+    findings.add(
+        Code::ScopeOverlap,
+        file.1.clone(),
+        None,
+        text,
+        "list folders in place of files",
+    );
 }

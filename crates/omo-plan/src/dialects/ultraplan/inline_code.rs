@@ -33,7 +33,11 @@ pub(crate) fn split_inline_code(text: &str) -> Vec<InlinePiece<'_>> {
         };
         push_plain(&mut pieces, text, plain_from..open.start);
         let inner = text.get(open.end..close.start).unwrap_or_default();
-        pieces.push(InlinePiece { is_code: true, text: unpadded(inner), range: open.start..close.end });
+        pieces.push(InlinePiece {
+            is_code: true,
+            text: unpadded(inner),
+            range: open.start..close.end,
+        });
         (plain_from, place) = (close.end, end + 1);
     }
     push_plain(&mut pieces, text, plain_from..text.len());
@@ -44,7 +48,13 @@ pub(crate) fn split_inline_code(text: &str) -> Vec<InlinePiece<'_>> {
 pub(crate) fn sole_code(text: &str) -> Option<&str> {
     let pieces = split_inline_code(text.trim());
     match pieces.as_slice() {
-        [InlinePiece { is_code: true, text, .. }] => Some(text),
+        [
+            InlinePiece {
+                is_code: true,
+                text,
+                ..
+            },
+        ] => Some(text),
         _ => None,
     }
 }
@@ -52,7 +62,11 @@ pub(crate) fn sole_code(text: &str) -> Option<&str> {
 fn push_plain<'a>(pieces: &mut Vec<InlinePiece<'a>>, text: &'a str, range: Range<usize>) {
     if !range.is_empty() {
         let plain = text.get(range.clone()).unwrap_or_default();
-        pieces.push(InlinePiece { is_code: false, text: plain, range });
+        pieces.push(InlinePiece {
+            is_code: false,
+            text: plain,
+            range,
+        });
     }
 }
 
@@ -69,8 +83,12 @@ fn backtick_runs(text: &str) -> Vec<Range<usize>> {
 
 /// A space on both sides belongs to the backticks.
 fn unpadded(code: &str) -> &str {
-    let inner = code.strip_prefix(' ').and_then(|code| code.strip_suffix(' '));
-    inner.filter(|inner| !inner.trim().is_empty()).unwrap_or(code)
+    let inner = code
+        .strip_prefix(' ')
+        .and_then(|code| code.strip_suffix(' '));
+    inner
+        .filter(|inner| !inner.trim().is_empty())
+        .unwrap_or(code)
 }
 
 #[cfg(test)]
@@ -78,7 +96,10 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> Vec<(bool, &str)> {
-        split_inline_code(text).into_iter().map(|piece| (piece.is_code, piece.text)).collect()
+        split_inline_code(text)
+            .into_iter()
+            .map(|piece| (piece.is_code, piece.text))
+            .collect()
     }
 
     #[test]
@@ -108,7 +129,10 @@ mod tests {
 
     #[test]
     fn many_backticks_that_are_never_closed_cost_no_more_than_their_length() {
-        let text = (1..2_000).map(|length| "`".repeat(length)).collect::<Vec<_>>().join(" ");
+        let text = (1..2_000)
+            .map(|length| "`".repeat(length))
+            .collect::<Vec<_>>()
+            .join(" ");
         assert_eq!(split_inline_code(&text).len(), 1);
     }
 }

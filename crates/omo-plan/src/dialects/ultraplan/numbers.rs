@@ -10,8 +10,13 @@ pub(crate) fn parse_numbers(value: &str, words: &[&str], most: usize) -> Result<
         return Ok(Vec::new());
     }
     let mut found: Vec<u64> = Vec::new();
-    let lines = value.lines().map(|line| before_a_note(split_list_marker(line).1));
-    for part in lines.flat_map(|line| line.split([',', ';', '&', '+'])).flat_map(|part| part.split(" and ")) {
+    let lines = value
+        .lines()
+        .map(|line| before_a_note(split_list_marker(line).1));
+    for part in lines
+        .flat_map(|line| line.split([',', ';', '&', '+']))
+        .flat_map(|part| part.split(" and "))
+    {
         let part = part.trim_matches(|char: char| char.is_whitespace() || "*_`.[]".contains(char));
         let part = part.strip_prefix("and ").unwrap_or(part);
         if part.is_empty() {
@@ -31,16 +36,21 @@ pub(crate) fn parse_numbers(value: &str, words: &[&str], most: usize) -> Result<
 
 /// Text before a remark in brackets, behind a dash, or behind a colon, as in `Step 1: its title`.
 fn before_a_note(line: &str) -> &str {
-    let end = [" (", " — ", " -- ", ":"].iter().filter_map(|mark| line.find(mark)).min();
+    let end = [" (", " — ", " -- ", ":"]
+        .iter()
+        .filter_map(|mark| line.find(mark))
+        .min();
     line.get(..end.unwrap_or(line.len())).unwrap_or(line)
 }
 
 /// `3`, `3-5`, `3–5`, `3 to 5`, with or without a word before each number.
-static RANGE: Pattern = Pattern::new(r"^\s*([A-Za-z]*)\s*([0-9]+)(?:(?:\s*[–-]| to )\s*([A-Za-z]*)\s*([0-9]+))?\s*$");
+static RANGE: Pattern =
+    Pattern::new(r"^\s*([A-Za-z]*)\s*([0-9]+)(?:(?:\s*[–-]| to )\s*([A-Za-z]*)\s*([0-9]+))?\s*$");
 
 fn parse_range(part: &str, words: &[&str]) -> Option<(u64, u64)> {
     let ([word, first, other, last], _) = RANGE.read(part)?;
-    let is_known = |word: &str| word.is_empty() || words.iter().any(|known| known.eq_ignore_ascii_case(word));
+    let is_known =
+        |word: &str| word.is_empty() || words.iter().any(|known| known.eq_ignore_ascii_case(word));
     let last = if last.is_empty() { first } else { last };
     let is_range = is_known(word) && is_known(other);
     is_range.then_some((first.parse().ok()?, last.parse().ok()?))
@@ -68,14 +78,20 @@ mod tests {
             ("2 to 3", Ok(vec![2, 3])),
             ("**3**, `4`", Ok(vec![3, 4])),
             ("- 1\n- 2", Ok(vec![1, 2])),
-            ("\n  - Session 1: A, and more\n  - Session 2: B", Ok(vec![1, 2])),
+            (
+                "\n  - Session 1: A, and more\n  - Session 2: B",
+                Ok(vec![1, 2]),
+            ),
             ("Session 1 (needs its types)", Ok(vec![1])),
             ("1, 1", Ok(vec![1])),
             ("all", Err("all".to_owned())),
             ("1, Step 2", Err("Step 2".to_owned())),
             ("4-2", Err("4-2".to_owned())),
             ("1-99999999", Err("1-99999999".to_owned())),
-            ("99999999999999999999", Err("99999999999999999999".to_owned())),
+            (
+                "99999999999999999999",
+                Err("99999999999999999999".to_owned()),
+            ),
             ("１", Err("１".to_owned())),
         ] {
             assert_eq!(parse_numbers(value, &words, 1_000), expected, "{value}");

@@ -23,10 +23,13 @@ pub fn parse_on_failure(value: &str) -> Option<FailureClause<'_>> {
         return None;
     }
     let start = value.trim_start_matches(['*', '_', '`', '"']);
-    let word_end = start.find(|char: char| !char.is_alphabetic()).unwrap_or(start.len());
+    let word_end = start
+        .find(|char: char| !char.is_alphabetic())
+        .unwrap_or(start.len());
     let (word, rest) = start.split_at(word_end);
     let rest = rest.trim_start_matches(['*', '_', '`', '"']).trim();
-    let detail = rest.trim_start_matches(|char: char| char.is_whitespace() || ".,:;-–—→".contains(char));
+    let detail =
+        rest.trim_start_matches(|char: char| char.is_whitespace() || ".,:;-–—→".contains(char));
     let detail = sole_code(detail).unwrap_or(detail);
     let action = parse_action(word);
     Some(FailureClause {
@@ -61,9 +64,16 @@ static MORE: Pattern = Pattern::new(concat!(
 
 /// `true` where the text beside the action names more. Text between backticks is a command, whose words are no actions.
 fn names_more(rest: &str) -> bool {
-    let plain =
-        crate::dialects::ultraplan::inline_code::split_inline_code(rest).into_iter().filter(|piece| !piece.is_code);
-    MORE.is_match(&plain.map(|piece| piece.text).collect::<Vec<_>>().join(" ").to_ascii_lowercase())
+    let plain = crate::dialects::ultraplan::inline_code::split_inline_code(rest)
+        .into_iter()
+        .filter(|piece| !piece.is_code);
+    MORE.is_match(
+        &plain
+            .map(|piece| piece.text)
+            .collect::<Vec<_>>()
+            .join(" ")
+            .to_ascii_lowercase(),
+    )
 }
 
 #[cfg(test)]
@@ -76,27 +86,70 @@ mod tests {
         for (value, action, detail, has_more) in [
             ("revert", Some(Revert), None, false),
             ("Revert.", Some(Revert), None, false),
-            ("**revert** — `git checkout -- a.rs`", Some(Revert), Some("git checkout -- a.rs"), false),
+            (
+                "**revert** — `git checkout -- a.rs`",
+                Some(Revert),
+                Some("git checkout -- a.rs"),
+                false,
+            ),
             ("`revert`", Some(Revert), None, false),
-            ("retry — use the sync client", Some(Retry), Some("use the sync client"), false),
+            (
+                "retry — use the sync client",
+                Some(Retry),
+                Some("use the sync client"),
+                false,
+            ),
             ("retry: 別の方法", Some(Retry), Some("別の方法"), false),
-            ("Retry with less, then escalate", Some(Retry), Some("with less, then escalate"), true),
+            (
+                "Retry with less, then escalate",
+                Some(Retry),
+                Some("with less, then escalate"),
+                true,
+            ),
             ("skip → escalate", Some(Skip), Some("escalate"), true),
-            ("SKIP (non-critical)", Some(Skip), Some("(non-critical)"), false),
+            (
+                "SKIP (non-critical)",
+                Some(Skip),
+                Some("(non-critical)"),
+                false,
+            ),
             ("escalate to human", Some(Escalate), Some("to human"), false),
             ("revert or retry", Some(Revert), Some("or retry"), true),
             ("retry (max 5)", Some(Retry), Some("(max 5)"), true),
             ("retry 2 times", Some(Retry), Some("2 times"), true),
-            ("retry at most 3 times", Some(Retry), Some("at most 3 times"), true),
-            ("retry — `retry.sh` with port 5", Some(Retry), Some("`retry.sh` with port 5"), false),
+            (
+                "retry at most 3 times",
+                Some(Retry),
+                Some("at most 3 times"),
+                true,
+            ),
+            (
+                "retry — `retry.sh` with port 5",
+                Some(Retry),
+                Some("`retry.sh` with port 5"),
+                false,
+            ),
             ("revert-only", Some(Revert), Some("only"), false),
             ("revert\n\n---", Some(Revert), None, false),
-            ("retry\nanother way\n\nSkip the rest.", Some(Retry), Some("another way"), false),
+            (
+                "retry\nanother way\n\nSkip the rest.",
+                Some(Retry),
+                Some("another way"),
+                false,
+            ),
             ("abort", None, None, false),
             ("reverting", None, None, false),
             ("— ask", None, Some("ask"), false),
         ] {
-            assert_eq!(parse_on_failure(value), Some(FailureClause { action, detail, has_more }), "{value}");
+            assert_eq!(
+                parse_on_failure(value),
+                Some(FailureClause {
+                    action,
+                    detail,
+                    has_more
+                }),
+                "{value}"
+            );
         }
         assert_eq!(parse_on_failure(" \n"), None);
     }

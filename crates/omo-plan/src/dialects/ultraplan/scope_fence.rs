@@ -13,8 +13,14 @@ use crate::labels::{normalize_key, read_labels, trim_range};
 use crate::paths::{normalize_path, paths_overlap};
 
 const TOUCH: [&str; 3] = ["touch", "touch list", "may touch"];
-const NEVER: [&str; 6] =
-    ["never touch", "never-touch", "never touch list", "never-touch list", "do not touch", "never"];
+const NEVER: [&str; 6] = [
+    "never touch",
+    "never-touch",
+    "never touch list",
+    "never-touch list",
+    "do not touch",
+    "never",
+];
 /// Maximum pairs of bytes that are compared for one plan: far more than a plan written by hand needs, and less than a
 /// second.
 const MAX_COMPARED: usize = 100_000_000;
@@ -33,20 +39,30 @@ pub(crate) struct ScopeFence {
 impl ScopeFence {
     pub(crate) fn report_findings(&self, findings: &mut PlanFindings<'_>) {
         for (file, span) in &self.touch {
-            if let Some((code @ (Code::PathOutsideRepository | Code::PathAbsolute | Code::PathInGitDir), text)) =
-                named_files::path_problem(&file.path)
+            if let Some((
+                code @ (Code::PathOutsideRepository | Code::PathAbsolute | Code::PathInGitDir),
+                text,
+            )) = named_files::path_problem(&file.path)
             {
-                findings.add(code, span.clone(), None, text, "name it from the top of the repository");
+                findings.add(
+                    code,
+                    span.clone(),
+                    None,
+                    text,
+                    "name it from the top of the repository",
+                );
             }
         }
         for (file, span) in &self.outside_paths {
             let shown = sanitize(&file.path, 80);
             // A path from the root of the disk may be in the repository all the same.
             let (code, text, help) = if file.path.trim_start().starts_with("..") {
-                let text = format!("`{shown}` leads out of the repository, where no session writes");
+                let text =
+                    format!("`{shown}` leads out of the repository, where no session writes");
                 (Code::FenceNotRead, text, "it needs no entry here")
             } else {
-                let text = format!("`{shown}` is no path of the repository, and would hold nothing back");
+                let text =
+                    format!("`{shown}` is no path of the repository, and would hold nothing back");
                 let help = "name it from the top of the repository; what lies outside of that needs no entry";
                 (Code::PathOutsideRepository, text, help)
             };
@@ -54,7 +70,13 @@ impl ScopeFence {
         }
         for span in &self.unread_spans {
             let text = "the scope fence names no path here: it holds nothing back".to_owned();
-            findings.add(Code::FenceNotRead, span.clone(), None, text, "write each path between backticks, or `none`");
+            findings.add(
+                Code::FenceNotRead,
+                span.clone(),
+                None,
+                text,
+                "write each path between backticks, or `none`",
+            );
         }
     }
 
@@ -68,7 +90,8 @@ impl ScopeFence {
             List::Touch => self.touch.extend(named),
             List::Never => {
                 let is_inside = |(file, _): &NamedFile| normalize_path(&file.path).is_some();
-                let (never, elsewhere): (Vec<NamedFile>, Vec<NamedFile>) = named.into_iter().partition(is_inside);
+                let (never, elsewhere): (Vec<NamedFile>, Vec<NamedFile>) =
+                    named.into_iter().partition(is_inside);
                 self.never.extend(never);
                 self.outside_paths.extend(elsewhere);
             }
@@ -77,12 +100,18 @@ impl ScopeFence {
 
     /// Patterns of allowed files.
     pub(crate) fn touch_paths(&self) -> Vec<String> {
-        self.touch.iter().map(|(file, _)| file.path.clone()).collect()
+        self.touch
+            .iter()
+            .map(|(file, _)| file.path.clone())
+            .collect()
     }
 
     /// Patterns of forbidden files.
     pub(crate) fn never_paths(&self) -> Vec<String> {
-        self.never.iter().map(|(file, _)| file.path.clone()).collect()
+        self.never
+            .iter()
+            .map(|(file, _)| file.path.clone())
+            .collect()
     }
 }
 
@@ -103,7 +132,12 @@ fn parse_list_name(name: &str) -> Option<List> {
 /// Reads a fence: below labels, below headings, or on the line of `Scope fence:`.
 pub(crate) fn read_scope_fence(outline: &SectionOutline<'_>, part: Range<usize>) -> ScopeFence {
     let document = outline.document;
-    let known: Vec<&str> = TOUCH.iter().chain(&NEVER).copied().chain(["scope fence"]).collect();
+    let known: Vec<&str> = TOUCH
+        .iter()
+        .chain(&NEVER)
+        .copied()
+        .chain(["scope fence"])
+        .collect();
     let mut fence = ScopeFence::default();
     for label in read_labels(document, part.clone(), &known) {
         if let Some(list) = parse_list_name(&label.key) {
@@ -116,7 +150,9 @@ pub(crate) fn read_scope_fence(outline: &SectionOutline<'_>, part: Range<usize>)
         }
     }
     for section in outline.sections_in(part) {
-        if let Some(list) = parse_list_name(&normalize_key(section.heading.text.trim_matches([' ', '*', '_', ':']))) {
+        if let Some(list) = parse_list_name(&normalize_key(
+            section.heading.text.trim_matches([' ', '*', '_', ':']),
+        )) {
             fence.add_list(list, outline, section.content());
         }
     }
@@ -126,17 +162,26 @@ pub(crate) fn read_scope_fence(outline: &SectionOutline<'_>, part: Range<usize>)
 /// The two lists of `Touch: …; Never touch: …`. Without these words all of it may be touched; the colons are optional.
 fn split_one_line_fence(line: &str) -> (Range<usize>, Range<usize>) {
     let lower = line.to_ascii_lowercase();
-    let never = ["never", "do not touch", "don't touch"].iter().filter_map(|words| lower.find(words)).min();
+    let never = ["never", "do not touch", "don't touch"]
+        .iter()
+        .filter_map(|words| lower.find(words))
+        .min();
     let behind_words = |from: usize, to: usize| {
         let words = lower.get(from..to).unwrap_or_default();
-        let end = words.find(':').map(|colon| colon + 1).or_else(|| words.find("touch").map(|at| at + "touch".len()));
+        let end = words
+            .find(':')
+            .map(|colon| colon + 1)
+            .or_else(|| words.find("touch").map(|at| at + "touch".len()));
         from + end.or_else(|| words.find(' ')).unwrap_or(words.len())..to
     };
     let touch_end = never.unwrap_or(line.len());
     let touch = lower.find("touch").filter(|at| *at < touch_end);
     let touch = touch.map_or(0..touch_end, |at| behind_words(at, touch_end));
     let never = never.map_or(0..0, |at| behind_words(at, line.len()));
-    let inner = line.get(touch.clone()).unwrap_or_default().trim_end_matches([' ', ';', ',', '|', '.', '*', '(', '—']);
+    let inner = line
+        .get(touch.clone())
+        .unwrap_or_default()
+        .trim_end_matches([' ', ';', ',', '|', '.', '*', '(', '—']);
     (touch.start..touch.start + inner.len(), never)
 }
 
@@ -151,7 +196,9 @@ pub(crate) struct PathComparer {
 
 impl PathComparer {
     pub(crate) fn with_budget() -> Self {
-        Self { remaining: MAX_COMPARED }
+        Self {
+            remaining: MAX_COMPARED,
+        }
     }
 
     /// `true` for two paths that can be the same file.
@@ -204,7 +251,10 @@ mod tests {
             "Scope fence: touch `a.rs`, `b/`; do not touch: `c.rs`",
             "Touch: a.rs, b/\r\nNever touch: c.rs\r\n",
         ] {
-            let expected = (vec!["a.rs".to_owned(), "b/".to_owned()], vec!["c.rs".to_owned()]);
+            let expected = (
+                vec!["a.rs".to_owned(), "b/".to_owned()],
+                vec!["c.rs".to_owned()],
+            );
             assert_eq!(read(text), expected, "{text}");
         }
         assert_eq!(read("- Touch: none\n- Never touch: —\n"), (vec![], vec![]));
@@ -221,7 +271,9 @@ mod tests {
         ] {
             let document = MarkdownDocument::read(text);
             assert_eq!(
-                read_scope_fence(&SectionOutline::new(&document), 0..text.len()).unread_spans.len(),
+                read_scope_fence(&SectionOutline::new(&document), 0..text.len())
+                    .unread_spans
+                    .len(),
                 unread,
                 "{text}"
             );

@@ -31,26 +31,43 @@ pub(crate) struct SectionOutline<'d> {
 impl<'d> SectionOutline<'d> {
     pub(crate) fn new(document: &'d MarkdownDocument<'d>) -> Self {
         let ranges = document.section_ranges();
-        let sections =
-            document.headings.iter().zip(ranges).map(|(heading, whole)| PlanSection { heading, span: whole });
-        Self { document, sections: sections.collect() }
+        let sections = document
+            .headings
+            .iter()
+            .zip(ranges)
+            .map(|(heading, whole)| PlanSection {
+                heading,
+                span: whole,
+            });
+        Self {
+            document,
+            sections: sections.collect(),
+        }
     }
 
     /// The first section of level 2 with this name in small letters.
     pub(crate) fn section_named(&self, name: &str) -> Option<&PlanSection<'d>> {
-        self.sections.iter().find(|section| section.heading.level == 2 && is_heading_named(section.heading.text, name))
+        self.sections.iter().find(|section| {
+            section.heading.level == 2 && is_heading_named(section.heading.text, name)
+        })
     }
 
     /// The sections whose heading stands in some bytes.
     pub(crate) fn sections_in(&self, bytes: Range<usize>) -> &[PlanSection<'d>] {
-        let place = |byte: usize| self.sections.partition_point(|section| section.heading.span.start < byte);
-        self.sections.get(place(bytes.start)..place(bytes.end)).unwrap_or_default()
+        let place = |byte: usize| {
+            self.sections
+                .partition_point(|section| section.heading.span.start < byte)
+        };
+        self.sections
+            .get(place(bytes.start)..place(bytes.end))
+            .unwrap_or_default()
     }
 }
 
 /// `true` for a heading of this name, in whatever case, with or without emphasis or a colon.
 pub(crate) fn is_heading_named(text: &str, name: &str) -> bool {
-    normalize_key(text.trim_matches(|char: char| char.is_whitespace() || "*_:".contains(char))) == name
+    normalize_key(text.trim_matches(|char: char| char.is_whitespace() || "*_:".contains(char)))
+        == name
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,15 +82,23 @@ pub(crate) enum NumberedHeading<'a> {
 
 /// Reads a heading as `Step N: title`, or as the same of another word that begins with a capital.
 pub(crate) fn parse_numbered_heading<'a>(heading: &Heading<'a>, word: &str) -> NumberedHeading<'a> {
-    if let Some((number, title)) = split_numbered_heading(heading.text, word).filter(|_| heading.level == 3) {
+    if let Some((number, title)) =
+        split_numbered_heading(heading.text, word).filter(|_| heading.level == 3)
+    {
         return NumberedHeading::Is(number, title);
     }
     let is_frame = |char: char| !char.is_alphabetic();
     let text = heading.text.trim_start_matches(is_frame);
-    let begins = text.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
+    let begins = text
+        .get(..word.len())
+        .is_some_and(|begin| begin.eq_ignore_ascii_case(word));
     let rest = text.get(word.len()..).unwrap_or_default();
     let has_number = heading.text.chars().any(char::is_numeric);
-    if begins && rest.starts_with(is_frame) && has_number { NumberedHeading::LooksLike } else { NumberedHeading::Other }
+    if begins && rest.starts_with(is_frame) && has_number {
+        NumberedHeading::LooksLike
+    } else {
+        NumberedHeading::Other
+    }
 }
 
 /// `Step 3:`, the word and the number of it.
@@ -96,16 +121,32 @@ pub(crate) struct PlanFindings<'d> {
 impl<'d> PlanFindings<'d> {
     /// No findings but an unclosed fence, where there is one.
     pub(crate) fn new(document: &'d MarkdownDocument<'d>) -> Self {
-        let mut findings = Self { document, found: Vec::new() };
+        let mut findings = Self {
+            document,
+            found: Vec::new(),
+        };
         if let Some(code) = document.unclosed_fence() {
             let text = "this fence is not closed: everything after it is code".to_owned();
-            findings.add(Code::UnclosedFence, code.span.clone(), None, text, "close it with the same signs");
+            findings.add(
+                Code::UnclosedFence,
+                code.span.clone(),
+                None,
+                text,
+                "close it with the same signs",
+            );
         }
         findings
     }
 
     /// Adds a finding. Behind `MAX_FINDINGS` only the first error is still added, so that a plan with errors stays one.
-    pub(crate) fn add(&mut self, code: Code, span: Range<usize>, task: Option<&str>, text: String, help: &str) {
+    pub(crate) fn add(
+        &mut self,
+        code: Code,
+        span: Range<usize>,
+        task: Option<&str>,
+        text: String,
+        help: &str,
+    ) {
         let is_first_error = || code.severity() == Severity::Error && !has_errors(&self.found);
         if self.found.len() >= MAX_FINDINGS && !is_first_error() {
             return;
@@ -152,14 +193,21 @@ mod tests {
             ("### Step 14： full-width", NumberedHeading::LooksLike),
             ("### Step\u{a0}3: no-break", NumberedHeading::LooksLike),
             ("### Step ３: full-width", NumberedHeading::LooksLike),
-            ("### Step 99999999999999999999: large", NumberedHeading::LooksLike),
+            (
+                "### Step 99999999999999999999: large",
+                NumberedHeading::LooksLike,
+            ),
             ("### Step by step", NumberedHeading::Other),
             ("### Stepping 2", NumberedHeading::Other),
             ("### Notes on step 2", NumberedHeading::Other),
             ("### 13", NumberedHeading::Other),
         ] {
             let document = MarkdownDocument::read(line);
-            assert_eq!(parse_numbered_heading(&document.headings[0], "Step"), expected, "{line}");
+            assert_eq!(
+                parse_numbered_heading(&document.headings[0], "Step"),
+                expected,
+                "{line}"
+            );
         }
     }
 }

@@ -7,11 +7,14 @@ use omo_core::text::sanitize;
 
 use super::brief_sessions;
 use super::numbers::parse_numbers;
-use super::strategy::{ExecutionStrategy, NumberList, SESSION_WORDS, SessionSection, WaveLine, names_session};
+use super::strategy::{
+    ExecutionStrategy, NumberList, SESSION_WORDS, SessionSection, WaveLine, names_session,
+};
 use crate::diagnostic::Code;
 use crate::dialects::ultraplan::scope_fence::read_scope_fence;
 use crate::dialects::ultraplan::section_outline::{
-    NumberedHeading, PlanFindings, PlanSection, SectionOutline, is_heading_named, parse_numbered_heading,
+    NumberedHeading, PlanFindings, PlanSection, SectionOutline, is_heading_named,
+    parse_numbered_heading,
 };
 use crate::document::line_ranges;
 use crate::labels::{LabeledField, read_labels, split_list_marker};
@@ -30,7 +33,11 @@ pub(crate) fn read_strategy(
     let mut sessions = Vec::new();
     let mut order = Vec::new();
     let mut seen = HashSet::new();
-    let mut reader = StrategyReader { outline, left: MAX_NUMBERS, findings };
+    let mut reader = StrategyReader {
+        outline,
+        left: MAX_NUMBERS,
+        findings,
+    };
     for inner in outline.sections_in(section.content()) {
         match parse_numbered_heading(inner.heading, "Session") {
             NumberedHeading::Is(number, title) => {
@@ -38,13 +45,25 @@ pub(crate) fn read_strategy(
                 if !seen.insert(number) {
                     let text = format!("session {number} is there twice");
                     let help = "give each its own number";
-                    reader.findings.add(Code::DuplicateSession, inner.heading.span.clone(), None, text, help);
+                    reader.findings.add(
+                        Code::DuplicateSession,
+                        inner.heading.span.clone(),
+                        None,
+                        text,
+                        help,
+                    );
                 }
             }
             NumberedHeading::LooksLike => {
                 let text = "this heading looks like a session and is none".to_owned();
                 let help = "a session is written `### Session 1: Title`";
-                reader.findings.add(Code::LooksLikeAStep, inner.heading.span.clone(), None, text, help);
+                reader.findings.add(
+                    Code::LooksLikeAStep,
+                    inner.heading.span.clone(),
+                    None,
+                    text,
+                    help,
+                );
             }
             NumberedHeading::Other if is_heading_named(inner.heading.text, "execution order") => {
                 order.extend(reader.ordered_waves(inner));
@@ -58,17 +77,25 @@ pub(crate) fn read_strategy(
         }
         report_unread_sessions(outline, section.content(), findings);
     }
-    Some(ExecutionStrategy { sessions, wave_lines: order })
+    Some(ExecutionStrategy {
+        sessions,
+        wave_lines: order,
+    })
 }
 
 /// Reports sessions of a strategy without headings that could not be read: they would be lost.
-fn report_unread_sessions(outline: &SectionOutline<'_>, part: Range<usize>, findings: &mut PlanFindings<'_>) {
+fn report_unread_sessions(
+    outline: &SectionOutline<'_>,
+    part: Range<usize>,
+    findings: &mut PlanFindings<'_>,
+) {
     let document = outline.document;
     let names_one = |line: &Range<usize>| {
         let row = document.slice(line.clone());
         !row.trim_start().starts_with('#') && names_session(row)
     };
-    let mut lines = line_ranges(document.text, part).filter(|line| document.code_at(line.start).is_none());
+    let mut lines =
+        line_ranges(document.text, part).filter(|line| document.code_at(line.start).is_none());
     if let Some(line) = lines.find(names_one) {
         let text =
             "the sessions here have no headings: the steps are run in one session, one after the other".to_owned();
@@ -88,26 +115,65 @@ impl StrategyReader<'_, '_, '_> {
     fn session(&mut self, section: &PlanSection<'_>, number: u64, title: &str) -> SessionSection {
         let heading = section.heading.span.clone();
         let found = read_labels(self.outline.document, section.content(), &KNOWN);
-        let label = |keys: &[&str]| found.iter().find(|label| keys.contains(&label.key.as_str()));
+        let label = |keys: &[&str]| {
+            found
+                .iter()
+                .find(|label| keys.contains(&label.key.as_str()))
+        };
         let steps = self.listed(label(&["steps"]), &["step", "steps"], &heading);
-        let deps = self.listed(label(&["depends on", "dependencies"]), &SESSION_WORDS, &heading);
-        let wave = self.listed(label(&["wave"]), &["wave"], &heading).numbers.first().copied();
+        let deps = self.listed(
+            label(&["depends on", "dependencies"]),
+            &SESSION_WORDS,
+            &heading,
+        );
+        let wave = self
+            .listed(label(&["wave"]), &["wave"], &heading)
+            .numbers
+            .first()
+            .copied();
         let fence = read_scope_fence(self.outline, section.content());
         fence.report_findings(self.findings);
-        SessionSection { number, title: title.to_owned(), heading, steps, wave, deps, fence }
+        SessionSection {
+            number,
+            title: title.to_owned(),
+            heading,
+            steps,
+            wave,
+            deps,
+            fence,
+        }
     }
 
-    fn listed(&mut self, label: Option<&LabeledField<'_>>, words: &[&str], heading: &Range<usize>) -> NumberList {
-        let Some(label) = label else { return NumberList { numbers: Vec::new(), span: heading.clone() } };
+    fn listed(
+        &mut self,
+        label: Option<&LabeledField<'_>>,
+        words: &[&str],
+        heading: &Range<usize>,
+    ) -> NumberList {
+        let Some(label) = label else {
+            return NumberList {
+                numbers: Vec::new(),
+                span: heading.clone(),
+            };
+        };
         let span = label.span.start..label.value.end.max(label.span.end);
-        self.numbers(self.outline.document.slice(label.value.clone()), words, span)
+        self.numbers(
+            self.outline.document.slice(label.value.clone()),
+            words,
+            span,
+        )
     }
 
     fn numbers(&mut self, value: &str, words: &[&str], span: Range<usize>) -> NumberList {
         let numbers = parse_numbers(value, words, self.left).unwrap_or_else(|part| {
-            let text = format!("`{}` is no number of a {}", sanitize(&part, 60), words.first().unwrap_or(&""));
+            let text = format!(
+                "`{}` is no number of a {}",
+                sanitize(&part, 60),
+                words.first().unwrap_or(&"")
+            );
             let help = "write `1`, `1, 2`, `1-3` or `none`";
-            self.findings.add(Code::UnparsedDependency, span.clone(), None, text, help);
+            self.findings
+                .add(Code::UnparsedDependency, span.clone(), None, text, help);
             Vec::new()
         });
         self.left = self.left.saturating_sub(numbers.len());
@@ -119,11 +185,20 @@ impl StrategyReader<'_, '_, '_> {
         let document = self.outline.document;
         let mut found = Vec::new();
         for span in line_ranges(document.text, section.content()) {
-            let line = split_list_marker(document.slice(span.clone())).1.replace(['*', '_'], "");
-            let Some((name, value)) = line.split_once(':') else { continue };
-            let wave = parse_numbers(name, &["wave"], 1).ok().and_then(|waves| waves.first().copied());
+            let line = split_list_marker(document.slice(span.clone()))
+                .1
+                .replace(['*', '_'], "");
+            let Some((name, value)) = line.split_once(':') else {
+                continue;
+            };
+            let wave = parse_numbers(name, &["wave"], 1)
+                .ok()
+                .and_then(|waves| waves.first().copied());
             if let Some(wave) = wave.filter(|_| document.code_at(span.start).is_none()) {
-                found.push(WaveLine { wave, sessions: self.numbers(value, &SESSION_WORDS, span) });
+                found.push(WaveLine {
+                    wave,
+                    sessions: self.numbers(value, &SESSION_WORDS, span),
+                });
             }
         }
         found

@@ -16,7 +16,16 @@ use crate::fields::named_files::{self, NamedFile};
 use crate::labels::{LabeledField, read_labels, trim_range};
 use crate::model::{MAX_PLAN_TASKS, OnFailure, Task, TaskCommit};
 
-const KNOWN: [&str; 8] = ["files", "changes", "reuses", "test first", "verify", "expected", "on failure", "checkpoint"];
+const KNOWN: [&str; 8] = [
+    "files",
+    "changes",
+    "reuses",
+    "test first",
+    "verify",
+    "expected",
+    "on failure",
+    "checkpoint",
+];
 /// Labels that are no words for a worker: the task's other fields hold them.
 const INTERPRETED: [&str; 5] = ["files", "verify", "expected", "on failure", "checkpoint"];
 
@@ -30,14 +39,21 @@ pub(crate) struct ParsedStep {
 
 /// `true` where a document has a step.
 pub(crate) fn has_steps(outline: &SectionOutline<'_>) -> bool {
-    outline
-        .sections
-        .iter()
-        .any(|section| matches!(parse_numbered_heading(section.heading, "Step"), NumberedHeading::Is(..)))
+    outline.sections.iter().any(|section| {
+        matches!(
+            parse_numbered_heading(section.heading, "Step"),
+            NumberedHeading::Is(..)
+        )
+    })
 }
 
-pub(crate) fn read_steps(outline: &SectionOutline<'_>, findings: &mut PlanFindings<'_>) -> Vec<ParsedStep> {
-    let plan = outline.section_named("implementation plan").map(|section| section.span.clone());
+pub(crate) fn read_steps(
+    outline: &SectionOutline<'_>,
+    findings: &mut PlanFindings<'_>,
+) -> Vec<ParsedStep> {
+    let plan = outline
+        .section_named("implementation plan")
+        .map(|section| section.span.clone());
     let mut steps = Vec::new();
     let mut seen = HashSet::new();
     for section in &outline.sections {
@@ -55,22 +71,46 @@ pub(crate) fn read_steps(outline: &SectionOutline<'_>, findings: &mut PlanFindin
                         "give each its own number",
                     );
                 }
-                if plan.as_ref().is_some_and(|plan| !plan.contains(&span.start)) {
+                if plan
+                    .as_ref()
+                    .is_some_and(|plan| !plan.contains(&span.start))
+                {
                     let text = format!("step {number} stands outside of `## Implementation Plan`");
-                    findings.add(Code::StepOutsidePlanSection, span, Some(&step.task.id), text, "");
+                    findings.add(
+                        Code::StepOutsidePlanSection,
+                        span,
+                        Some(&step.task.id),
+                        text,
+                        "",
+                    );
                 }
                 steps.push(step);
             }
             NumberedHeading::LooksLike => {
                 let text = "this heading looks like a step and is none".to_owned();
-                findings.add(Code::LooksLikeAStep, span, None, text, "a step is written `### Step 1: Title`");
+                findings.add(
+                    Code::LooksLikeAStep,
+                    span,
+                    None,
+                    text,
+                    "a step is written `### Step 1: Title`",
+                );
             }
             NumberedHeading::Other => {}
         }
     }
     if steps.len() > MAX_PLAN_TASKS {
-        let text = format!("{} steps, of which a run can have {MAX_PLAN_TASKS}", steps.len());
-        findings.add(Code::TooManyTasks, outline.document.body_start..outline.document.body_start, None, text, "");
+        let text = format!(
+            "{} steps, of which a run can have {MAX_PLAN_TASKS}",
+            steps.len()
+        );
+        findings.add(
+            Code::TooManyTasks,
+            outline.document.body_start..outline.document.body_start,
+            None,
+            text,
+            "",
+        );
     }
     steps
 }
@@ -93,17 +133,30 @@ fn read_step(
     let end = other.map_or(whole.end, |heading| heading.span.start);
     let labels = read_labels(document, section.heading.span.end..end, &KNOWN);
     let label = |key: &str| labels.iter().find(|label| label.key == key);
-    let mut reader = StepReader { outline, id: &id, heading: section.heading.span.clone(), findings };
+    let mut reader = StepReader {
+        outline,
+        id: &id,
+        heading: section.heading.span.clone(),
+        findings,
+    };
     let (on_failure, alternative) = reader.on_failure(label("on failure"));
     let files = reader.files(label("files"));
     let (checks, criteria) = reader.verify(label("verify"), label("expected"));
     let commit = reader.checkpoint(label("checkpoint"));
     let test_first = label("test first").map(|label| document.slice(label.value.clone()));
     let mut extra = BTreeMap::new();
-    for label in labels.iter().filter(|label| !INTERPRETED.contains(&label.key.as_str())) {
-        extra.entry(label.name.to_owned()).or_insert_with(|| document.slice(label.value.clone()).to_owned());
+    for label in labels
+        .iter()
+        .filter(|label| !INTERPRETED.contains(&label.key.as_str()))
+    {
+        extra
+            .entry(label.name.to_owned())
+            .or_insert_with(|| document.slice(label.value.clone()).to_owned());
     }
-    let lines = [document.line_number(whole.start), document.line_number(whole.end.saturating_sub(1).max(whole.start))];
+    let lines = [
+        document.line_number(whole.start),
+        document.line_number(whole.end.saturating_sub(1).max(whole.start)),
+    ];
     let task = Task {
         files: files.iter().map(|(file, _)| file.clone()).collect(),
         checks,
@@ -116,7 +169,12 @@ fn read_step(
         extra,
         ..Task::new(id.clone(), title).with_body(document.slice(whole), lines)
     };
-    ParsedStep { number, heading: section.heading.span.clone(), files, task }
+    ParsedStep {
+        number,
+        heading: section.heading.span.clone(),
+        files,
+        task,
+    }
 }
 
 struct StepReader<'r, 'd, 'f> {
@@ -136,7 +194,9 @@ impl<'d> StepReader<'_, 'd, '_> {
     }
 
     fn files(&mut self, label: Option<&LabeledField<'_>>) -> Vec<NamedFile> {
-        let Some(label) = label else { return Vec::new() };
+        let Some(label) = label else {
+            return Vec::new();
+        };
         let files = named_files::read_files(self.outline.document, label.value.clone());
         let mut spellings = BTreeMap::new();
         for (file, span) in &files {
@@ -147,7 +207,12 @@ impl<'d> StepReader<'_, 'd, '_> {
             let known = spellings.entry(path.to_lowercase()).or_insert(path);
             if *known != path {
                 let text = format!("`{known}` and `{path}` differ only by case");
-                self.add(Code::FilesDifferOnlyByCase, span.clone(), text, "some file systems hold them for one");
+                self.add(
+                    Code::FilesDifferOnlyByCase,
+                    span.clone(),
+                    text,
+                    "some file systems hold them for one",
+                );
             }
         }
         files
@@ -158,59 +223,98 @@ impl<'d> StepReader<'_, 'd, '_> {
         label: Option<&LabeledField<'_>>,
         expected: Option<&LabeledField<'_>>,
     ) -> (Vec<TaskCheck>, Vec<String>) {
-        let mut found =
-            label.map_or_else(Vec::new, |label| commands::read_commands(self.outline.document, label.value.clone()));
+        let mut found = label.map_or_else(Vec::new, |label| {
+            commands::read_commands(self.outline.document, label.value.clone())
+        });
         if let (Some(last), Some(expected)) = (found.last_mut(), expected) {
             expectation::apply_expectation(last, self.text(expected));
         }
-        let span = label.map_or(self.heading.clone(), |label| label.span.start..label.value.end);
+        let span = label.map_or(self.heading.clone(), |label| {
+            label.span.start..label.value.end
+        });
         if found.is_empty() {
             let text = format!("step {} has no check: nothing can prove it", self.id);
-            self.add(Code::MissingVerify, span, text, "add a line `- **Verify:** `command``");
+            self.add(
+                Code::MissingVerify,
+                span,
+                text,
+                "add a line `- **Verify:** `command``",
+            );
             return (Vec::new(), Vec::new());
         }
         for command in &found {
             commands::report_command(command, &span, Some(self.id), self.findings);
         }
-        let criteria = found.iter().filter_map(|command| command.expected_sentence.clone()).collect();
-        (found.into_iter().map(|command| command.check).collect(), criteria)
+        let criteria = found
+            .iter()
+            .filter_map(|command| command.expected_sentence.clone())
+            .collect();
+        (
+            found.into_iter().map(|command| command.check).collect(),
+            criteria,
+        )
     }
 
     fn on_failure(&mut self, label: Option<&LabeledField<'_>>) -> (OnFailure, Option<String>) {
-        let span = label.map_or(self.heading.clone(), |label| label.span.start..label.value.end);
+        let span = label.map_or(self.heading.clone(), |label| {
+            label.span.start..label.value.end
+        });
         let value = label.map(|label| self.text(label)).unwrap_or_default();
         let help = "say one of revert, retry, skip and escalate";
         let Some(clause) = on_failure::parse_on_failure(value) else {
-            let text = format!("step {} says nothing about a failure: the run stops there and waits", self.id);
+            let text = format!(
+                "step {} says nothing about a failure: the run stops there and waits",
+                self.id
+            );
             self.add(Code::MissingOnFailure, span, text, help);
             return (OnFailure::Escalate, None);
         };
         let Some(action) = clause.action else {
-            let text = format!("`{}` is no action on a failure", omo_core::text::sanitize(value, 60));
+            let text = format!(
+                "`{}` is no action on a failure",
+                omo_core::text::sanitize(value, 60)
+            );
             self.add(Code::UnknownOnFailure, span, text, help);
             return (OnFailure::Escalate, None);
         };
         if clause.has_more {
-            let text =
-                format!("more is said about a failure of step {} than one action: only the first counts", self.id);
+            let text = format!(
+                "more is said about a failure of step {} than one action: only the first counts",
+                self.id
+            );
             self.add(Code::OnFailureHasMore, span, text, "");
         }
-        let alternative = clause.detail.filter(|_| action == OnFailure::Retry).map(str::to_owned);
+        let alternative = clause
+            .detail
+            .filter(|_| action == OnFailure::Retry)
+            .map(str::to_owned);
         (action, alternative)
     }
 
     fn checkpoint(&mut self, label: Option<&LabeledField<'_>>) -> Option<TaskCommit> {
         let label = label?;
         let block = commands::fenced_blocks(self.outline.document, &label.value).next();
-        let block = block.filter(|block| label.first_line.is_empty() && block.span.start >= label.value.start);
+        let block = block
+            .filter(|block| label.first_line.is_empty() && block.span.start >= label.value.start);
         let block = block.map(|block| self.outline.document.dedented_code(block));
-        let checkpoint = commit_checkpoint::parse_checkpoint(block.as_deref().unwrap_or_else(|| self.text(label)))?;
+        let checkpoint = commit_checkpoint::parse_checkpoint(
+            block.as_deref().unwrap_or_else(|| self.text(label)),
+        )?;
         if !checkpoint.is_plain {
             let shown = omo_core::text::sanitize(&checkpoint.command, 80);
-            let what = if checkpoint.message.is_some() { "only its message is used" } else { "it is not used" };
+            let what = if checkpoint.message.is_some() {
+                "only its message is used"
+            } else {
+                "it is not used"
+            };
             let text = format!("`{shown}` is no plain commit: {what}");
             let span = label.span.start..label.value.end;
-            self.add(Code::CheckpointNotACommit, span, text, "write `git commit -m \"message\"`");
+            self.add(
+                Code::CheckpointNotACommit,
+                span,
+                text,
+                "write `git commit -m \"message\"`",
+            );
         }
         checkpoint.message.map(|message| TaskCommit { message })
     }
@@ -222,7 +326,15 @@ fn red_check(value: &str) -> Option<TaskCheck> {
         let program = code.split_whitespace().next().unwrap_or_default();
         code.trim().contains(' ') && (program.starts_with("./") || !program.contains(['/', '.']))
     };
-    let code = split_inline_code(value).into_iter().find(|piece| piece.is_code && is_command(piece.text))?;
+    let code = split_inline_code(value)
+        .into_iter()
+        .find(|piece| piece.is_code && is_command(piece.text))?;
     let check = TaskCheck::new(code.text.trim());
-    Some(TaskCheck { expect: ExpectedResult { exit: ExpectedExit::NonZero, stdout_has: None }, ..check })
+    Some(TaskCheck {
+        expect: ExpectedResult {
+            exit: ExpectedExit::NonZero,
+            stdout_has: None,
+        },
+        ..check
+    })
 }

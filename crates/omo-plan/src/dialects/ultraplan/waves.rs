@@ -7,7 +7,10 @@ use crate::diagnostic::Code;
 use crate::dialects::ultraplan::section_outline::PlanFindings;
 
 /// The place of each session's wave, from 0, in the order of the sessions.
-pub(crate) fn assign_waves(strategy: &ExecutionStrategy, findings: &mut PlanFindings<'_>) -> Vec<usize> {
+pub(crate) fn assign_waves(
+    strategy: &ExecutionStrategy,
+    findings: &mut PlanFindings<'_>,
+) -> Vec<usize> {
     let listed = waves_by_session(strategy, findings);
     let mut waves: Vec<Option<u64>> = Vec::new();
     for session in &strategy.sessions {
@@ -15,34 +18,64 @@ pub(crate) fn assign_waves(strategy: &ExecutionStrategy, findings: &mut PlanFind
         if let (Some(own), Some(elsewhere)) = (session.wave, elsewhere)
             && own != elsewhere
         {
-            let text = format!("session {} says wave {own}, and the execution order wave {elsewhere}", session.number);
-            findings.add(Code::WavesDisagree, session.heading.clone(), None, text, "the session's own wave counts");
+            let text = format!(
+                "session {} says wave {own}, and the execution order wave {elsewhere}",
+                session.number
+            );
+            findings.add(
+                Code::WavesDisagree,
+                session.heading.clone(),
+                None,
+                text,
+                "the session's own wave counts",
+            );
         }
         waves.push(session.wave.or(elsewhere));
     }
     let known: BTreeSet<u64> = waves.iter().flatten().copied().collect();
-    let places: BTreeMap<u64, usize> = known.iter().enumerate().map(|(place, wave)| (*wave, place)).collect();
+    let places: BTreeMap<u64, usize> = known
+        .iter()
+        .enumerate()
+        .map(|(place, wave)| (*wave, place))
+        .collect();
     // A session without a wave runs alone, after all the others: nothing says that it may be beside one.
     let mut alone = places.len();
     let mut stages = Vec::new();
     for wave in waves {
-        stages.push(wave.and_then(|wave| places.get(&wave).copied()).unwrap_or_else(|| {
-            alone += 1;
-            alone - 1
-        }));
+        stages.push(
+            wave.and_then(|wave| places.get(&wave).copied())
+                .unwrap_or_else(|| {
+                    alone += 1;
+                    alone - 1
+                }),
+        );
     }
     report_dependencies(&strategy.sessions, &stages, findings);
     stages
 }
 
-fn waves_by_session(strategy: &ExecutionStrategy, findings: &mut PlanFindings<'_>) -> HashMap<u64, u64> {
+fn waves_by_session(
+    strategy: &ExecutionStrategy,
+    findings: &mut PlanFindings<'_>,
+) -> HashMap<u64, u64> {
     let mut listed = HashMap::new();
-    let known: BTreeSet<u64> = strategy.sessions.iter().map(|session| session.number).collect();
+    let known: BTreeSet<u64> = strategy
+        .sessions
+        .iter()
+        .map(|session| session.number)
+        .collect();
     for line in &strategy.wave_lines {
         for number in &line.sessions.numbers {
             if !known.contains(number) {
-                let text = format!("the execution order names session {number}, which is not there");
-                findings.add(Code::UnknownSession, line.sessions.span.clone(), None, text, "");
+                let text =
+                    format!("the execution order names session {number}, which is not there");
+                findings.add(
+                    Code::UnknownSession,
+                    line.sessions.span.clone(),
+                    None,
+                    text,
+                    "",
+                );
             }
             listed.entry(*number).or_insert(line.wave);
         }
@@ -50,8 +83,16 @@ fn waves_by_session(strategy: &ExecutionStrategy, findings: &mut PlanFindings<'_
     listed
 }
 
-fn report_dependencies(sessions: &[SessionSection], stages: &[usize], findings: &mut PlanFindings<'_>) {
-    let places: HashMap<u64, usize> = sessions.iter().enumerate().map(|(place, one)| (one.number, place)).collect();
+fn report_dependencies(
+    sessions: &[SessionSection],
+    stages: &[usize],
+    findings: &mut PlanFindings<'_>,
+) {
+    let places: HashMap<u64, usize> = sessions
+        .iter()
+        .enumerate()
+        .map(|(place, one)| (one.number, place))
+        .collect();
     let in_circle = in_circle(sessions, &places);
     for (place, session) in sessions.iter().enumerate() {
         for number in &session.deps.numbers {
@@ -63,12 +104,22 @@ fn report_dependencies(sessions: &[SessionSection], stages: &[usize], findings: 
                 continue;
             };
             if *number == own {
-                findings.add(Code::SelfDependency, span, None, format!("session {own} depends on itself"), "");
+                findings.add(
+                    Code::SelfDependency,
+                    span,
+                    None,
+                    format!("session {own} depends on itself"),
+                    "",
+                );
             } else if in_circle.contains(&place) && in_circle.contains(other) {
-                let text = format!("session {own} depends on session {number}, which waits for it in turn");
+                let text = format!(
+                    "session {own} depends on session {number}, which waits for it in turn"
+                );
                 findings.add(Code::Cycle, span, None, text, "");
             } else if stages.get(*other) >= stages.get(place) {
-                let text = format!("session {own} depends on session {number}, which runs in the same wave or later");
+                let text = format!(
+                    "session {own} depends on session {number}, which runs in the same wave or later"
+                );
                 let help = "give it a later wave than what it depends on";
                 findings.add(Code::SessionDependsOnLaterWave, span, None, text, help);
             }
@@ -81,7 +132,11 @@ fn report_dependencies(sessions: &[SessionSection], stages: &[usize], findings: 
 fn in_circle(sessions: &[SessionSection], places: &HashMap<u64, usize>) -> BTreeSet<usize> {
     let mut edges: Vec<(usize, usize)> = Vec::new();
     for (place, session) in sessions.iter().enumerate() {
-        let deps = session.deps.numbers.iter().filter_map(|number| places.get(number));
+        let deps = session
+            .deps
+            .numbers
+            .iter()
+            .filter_map(|number| places.get(number));
         edges.extend(deps.map(|dep| (*dep, place)));
     }
     let turned: Vec<(usize, usize)> = edges.iter().map(|(from, to)| (*to, *from)).collect();
@@ -100,7 +155,9 @@ fn left_waiting(count: usize, edges: &[(usize, usize)]) -> BTreeSet<usize> {
             *number += 1;
         }
     }
-    let mut free: Vec<usize> = (0..count).filter(|place| waits_for.get(*place) == Some(&0)).collect();
+    let mut free: Vec<usize> = (0..count)
+        .filter(|place| waits_for.get(*place) == Some(&0))
+        .collect();
     let mut left: BTreeSet<usize> = (0..count).collect();
     while let Some(place) = free.pop() {
         left.remove(&place);

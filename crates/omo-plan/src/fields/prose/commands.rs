@@ -21,8 +21,9 @@ static LEADS: Pattern = Pattern::new(r"(?:\(|(?i-u:\b(?:with|via|using|run|execu
 static JOINT: Pattern = Pattern::new(r"^\s*[,&+、，]?\s*(?:and|then)?\s*$");
 
 /// Words right before a command that is not run.
-pub(crate) static NEGATES: Pattern =
-    Pattern::new(r"(?i-u:\b(?:do not|don't|never|without|instead of|rather than|avoid|not)\s+(?:\w+\s+){0,2})$");
+pub(crate) static NEGATES: Pattern = Pattern::new(
+    r"(?i-u:\b(?:do not|don't|never|without|instead of|rather than|avoid|not)\s+(?:\w+\s+){0,2})$",
+);
 
 /// Title of a task or a group that judges earlier work.
 pub(crate) static JUDGES: Pattern = Pattern::new(
@@ -42,15 +43,20 @@ pub(super) fn read_commands(row: &str) -> Vec<String> {
             Some((code, behind)) => {
                 let byte = row.len() - text.len();
                 // A command that is run together with a check is one as well.
-                let is_joined = verb == TaskVerb::Run && !found.is_empty() && JOINT.is_match(before);
-                let is_wanted = |code: &&str| is_joined && is_command(code) || is_check(code, row, byte, behind, verb);
+                let is_joined =
+                    verb == TaskVerb::Run && !found.is_empty() && JOINT.is_match(before);
+                let is_wanted = |code: &&str| {
+                    is_joined && is_command(code) || is_check(code, row, byte, behind, verb)
+                };
                 found.extend(Some(code.trim()).filter(is_wanted).map(str::to_owned));
                 rest = behind;
             }
             None => rest = text.trim_start_matches('`'),
         }
     }
-    let judges = || matches!(verb, TaskVerb::Run | TaskVerb::Inspect | TaskVerb::Ensure) || JUDGES.is_match(row);
+    let judges = || {
+        matches!(verb, TaskVerb::Run | TaskVerb::Inspect | TaskVerb::Ensure) || JUDGES.is_match(row)
+    };
     if found.is_empty() && !row.contains('`') && judges() {
         found.extend(read_plain_command(row));
     }
@@ -59,22 +65,48 @@ pub(super) fn read_commands(row: &str) -> Vec<String> {
 
 /// `true` for code in a sentence that proves the task.
 fn is_check(code: &str, row: &str, byte: usize, behind: &str, verb: TaskVerb) -> bool {
-    if !is_command(code) || row.get(..byte).is_some_and(|before| NEGATES.is_match(before)) {
+    if !is_command(code)
+        || row
+            .get(..byte)
+            .is_some_and(|before| NEGATES.is_match(before))
+    {
         return false;
     }
     let near: Vec<String> = words_before(row, byte).take(4).collect();
     let is_run = near.iter().any(|word| {
         matches!(
             word.as_str(),
-            "run" | "running" | "verify" | "validate" | "ensure" | "confirm" | "check" | "execute" | "rerun" | "re-run"
+            "run"
+                | "running"
+                | "verify"
+                | "validate"
+                | "ensure"
+                | "confirm"
+                | "check"
+                | "execute"
+                | "rerun"
+                | "re-run"
         )
     });
     // `passes` behind a command says as much as `run` before it.
-    let passes = ["pass", "succeed", "is green", "exits 0", "clean", "completes"];
-    let next = behind.trim_start().get(..24).unwrap_or(behind.trim_start()).to_ascii_lowercase();
+    let passes = [
+        "pass",
+        "succeed",
+        "is green",
+        "exits 0",
+        "clean",
+        "completes",
+    ];
+    let next = behind
+        .trim_start()
+        .get(..24)
+        .unwrap_or(behind.trim_start())
+        .to_ascii_lowercase();
     let is_passed = passes.iter().any(|word| next.contains(word));
     // A job or a script that runs the command is the product of the task.
-    let is_made = near.first().is_some_and(|word| matches!(word.as_str(), "runs" | "add" | "script" | "define"));
+    let is_made = near
+        .first()
+        .is_some_and(|word| matches!(word.as_str(), "runs" | "add" | "script" | "define"));
     match verb {
         TaskVerb::Run | TaskVerb::Inspect | TaskVerb::Ensure => {
             !is_made && (PROVES.is_match(code) || is_run || is_with(&near))
@@ -82,26 +114,36 @@ fn is_check(code: &str, row: &str, byte: usize, behind: &str, verb: TaskVerb) ->
         TaskVerb::Create | TaskVerb::Change | TaskVerb::Delete => {
             !is_made && PROVES.is_match(code) && (is_run || is_passed)
         }
-        TaskVerb::Unknown => !is_made && (PROVES.is_match(code) || near.first().is_some_and(|word| word == "run")),
+        TaskVerb::Unknown => {
+            !is_made && (PROVES.is_match(code) || near.first().is_some_and(|word| word == "run"))
+        }
     }
 }
 
 fn is_with(near: &[String]) -> bool {
-    near.first().is_some_and(|word| matches!(word.as_str(), "with" | "via" | "using"))
+    near.first()
+        .is_some_and(|word| matches!(word.as_str(), "with" | "via" | "using"))
 }
 
 /// `true` for a runnable command that only looks.
 fn is_command(code: &str) -> bool {
     // All packages below a folder, as Go and Bazel write it.
     let plain = code.replace("/...", "/").replace("//...", "//");
-    let has_gap = ["...", "…", "<", "{{", "YOUR_", "[options]"].iter().any(|sign| plain.contains(sign));
+    let has_gap = ["...", "…", "<", "{{", "YOUR_", "[options]"]
+        .iter()
+        .any(|sign| plain.contains(sign));
     !code.is_empty() && !has_gap && begins_with_program(code) && !does_more_than_look(code)
 }
 
 /// `true` for code that begins with a program, or with the path of one below the folder.
 fn begins_with_program(code: &str) -> bool {
-    let first = program_part(code).split_whitespace().next().unwrap_or_default();
-    let is_path = first.strip_prefix("./").is_some_and(|rest| !rest.is_empty());
+    let first = program_part(code)
+        .split_whitespace()
+        .next()
+        .unwrap_or_default();
+    let is_path = first
+        .strip_prefix("./")
+        .is_some_and(|rest| !rest.is_empty());
     is_path || first == "[" || is_program(without_bin_folder(first))
 }
 
@@ -110,12 +152,21 @@ fn read_plain_command(row: &str) -> Option<String> {
     let mut rest = row;
     let mut found: Option<(u8, &str)> = None;
     while let Some((before, behind)) = LEADS.around(rest) {
-        let lead =
-            rest.get(before.len()..rest.len() - behind.len()).unwrap_or_default().trim_end().to_ascii_lowercase();
+        let lead = rest
+            .get(before.len()..rest.len() - behind.len())
+            .unwrap_or_default()
+            .trim_end()
+            .to_ascii_lowercase();
         let end = plain_end(behind, lead == "(");
-        let command = behind.get(..end).unwrap_or_default().trim_end_matches([',', ';', ' ']);
+        let command = behind
+            .get(..end)
+            .unwrap_or_default()
+            .trim_end_matches([',', ';', ' ']);
         // The end of the sentence, but not the folder `.`.
-        let command = command.strip_suffix('.').filter(|bare| !bare.ends_with([' ', '.'])).unwrap_or(command);
+        let command = command
+            .strip_suffix('.')
+            .filter(|bare| !bare.ends_with([' ', '.']))
+            .unwrap_or(command);
         let is_several = command.split_whitespace().nth(1).is_some();
         // `Run ruff check with uv run ruff check src`: the second command is the one to run.
         let rank = match lead.as_str() {
@@ -124,7 +175,12 @@ fn read_plain_command(row: &str) -> Option<String> {
             _ => 1,
         };
         let is_better = found.is_none_or(|(known, _)| rank > known);
-        if is_several && is_better && is_command(command) && PROVES.is_match(command) && !is_sentence(command) {
+        if is_several
+            && is_better
+            && is_command(command)
+            && PROVES.is_match(command)
+            && !is_sentence(command)
+        {
             found = Some((rank, command));
         }
         rest = behind;
@@ -154,18 +210,33 @@ fn plain_end(text: &str, is_bracketed: bool) -> usize {
         ]
     };
     // Words about the command's folder, or its object.
-    let places: &[&str] = if text.contains(['"', '\'']) { &[] } else { &[" in ", " on ", " against ", " from "] };
-    ends.iter().chain(places).filter_map(|end| text.find(end)).min().unwrap_or(text.len())
+    let places: &[&str] = if text.contains(['"', '\'']) {
+        &[]
+    } else {
+        &[" in ", " on ", " against ", " from "]
+    };
+    ends.iter()
+        .chain(places)
+        .filter_map(|end| text.find(end))
+        .min()
+        .unwrap_or(text.len())
 }
 
 /// `pytest linter and fix`: words behind a program that are none of its arguments.
 fn is_sentence(command: &str) -> bool {
     const WORDS: [&str; 16] = [
-        "of", "type", "account", "the", "all", "any", "is", "are", "that", "and", "tests", "suite", "linter",
-        "command", "commands", "across",
+        "of", "type", "account", "the", "all", "any", "is", "are", "that", "and", "tests", "suite",
+        "linter", "command", "commands", "across",
     ];
     // Test runners with paths get no single word.
-    let is_bare = ["pytest", "jest", "vitest"].iter().any(|runner| command.starts_with(runner))
+    let is_bare = ["pytest", "jest", "vitest"]
+        .iter()
+        .any(|runner| command.starts_with(runner))
         && !command.contains(['/', '.', '-', ':', '=']);
-    is_bare || !command.contains(['"', '\'']) && command.split_whitespace().skip(1).any(|word| WORDS.contains(&word))
+    is_bare
+        || !command.contains(['"', '\''])
+            && command
+                .split_whitespace()
+                .skip(1)
+                .any(|word| WORDS.contains(&word))
 }

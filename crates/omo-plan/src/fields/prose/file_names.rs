@@ -61,10 +61,16 @@ pub(super) fn is_file_name(path: &str, is_code: bool) -> bool {
     if has_word(LIBRARIES, &path.to_ascii_lowercase()) {
         return false;
     }
-    if name.is_empty() || !path.chars().any(char::is_alphanumeric) || (name.starts_with("*.") && !path.contains('/')) {
+    if name.is_empty()
+        || !path.chars().any(char::is_alphanumeric)
+        || (name.starts_with("*.") && !path.contains('/'))
+    {
         return false;
     }
-    if NAMES.contains(&name) || name.starts_with("Dockerfile.") || (name.starts_with(".env") && name.len() > 4) {
+    if NAMES.contains(&name)
+        || name.starts_with("Dockerfile.")
+        || (name.starts_with(".env") && name.len() > 4)
+    {
         return true;
     }
     if name.starts_with('.') && !name.trim_start_matches('.').contains('.') {
@@ -72,10 +78,14 @@ pub(super) fn is_file_name(path: &str, is_code: bool) -> bool {
         let is_ignore = name.ends_with("ignore") && name != ".ignore";
         return is_ignore || name.ends_with("rc") && name.len() > 4 || DOT_FILES.contains(&name);
     }
-    let Some((stem, end)) = name.rsplit_once('.') else { return false };
+    let Some((stem, end)) = name.rsplit_once('.') else {
+        return false;
+    };
     let lower = end.to_ascii_lowercase();
-    let is_name =
-        !stem.is_empty() && stem.chars().any(|char| char.is_alphanumeric() || matches!(char, '*' | '_' | '['));
+    let is_name = !stem.is_empty()
+        && stem
+            .chars()
+            .any(|char| char.is_alphanumeric() || matches!(char, '*' | '_' | '['));
     // `e.g`, `i.e` and versions are none; nor is `v1.c` in a sentence.
     let is_short = !is_code && !path.contains('/') && end.len() < 2;
     // A field of a value is no file: `app.config`, `process.env`.

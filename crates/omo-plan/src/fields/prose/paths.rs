@@ -67,11 +67,15 @@ pub(super) fn read_paths(row: &str) -> Vec<FileUse> {
     let verb = read_verb(row);
     let mut found = Vec::new();
     let mut read = |word: &str, byte: usize, is_code: bool| {
-        let is_inner = is_content(row, byte) || row.get(..byte).is_some_and(|before| KEPT.is_match(before));
+        let is_inner =
+            is_content(row, byte) || row.get(..byte).is_some_and(|before| KEPT.is_match(before));
         for word in split_names(word, is_code).into_iter().filter(|_| !is_inner) {
             if let Some(path) = read_path(word, is_code) {
                 let is_optional = is_mention(row, byte, verb);
-                found.push(FileUse { is_optional, ..FileUse::new(path.clone(), file_action(verb, &path)) });
+                found.push(FileUse {
+                    is_optional,
+                    ..FileUse::new(path.clone(), file_action(verb, &path))
+                });
             }
         }
     };
@@ -96,18 +100,25 @@ pub(super) fn read_paths(row: &str) -> Vec<FileUse> {
 static CONTENT: Pattern = Pattern::new(r"^[^\s()]*\.[A-Za-z]+(?::\s|\s+[-–—]\s)");
 
 fn is_content(row: &str, byte: usize) -> bool {
-    let inside = row.get(..byte).and_then(|before| before.rsplit_once('(')).map(|(_, inside)| inside);
+    let inside = row
+        .get(..byte)
+        .and_then(|before| before.rsplit_once('('))
+        .map(|(_, inside)| inside);
     inside.is_some_and(|inside| !inside.contains(')') && CONTENT.is_match(inside))
 }
 
 /// Words right before a file that stays as it is.
-static KEPT: Pattern =
-    Pattern::new(r"(?i-u:\b(?:do not|don't|never|without)\s+(?:touch|chang|modify|edit|delet|remov)(?:e|ing)?)\s+`?$");
+static KEPT: Pattern = Pattern::new(
+    r"(?i-u:\b(?:do not|don't|never|without)\s+(?:touch|chang|modify|edit|delet|remov)(?:e|ing)?)\s+`?$",
+);
 
 /// Names that a slash joins in one word: `go.mod/go.sum`.
 fn split_names(word: &str, is_code: bool) -> Vec<&str> {
     let names: Vec<&str> = word.split('/').collect();
-    let is_joined = names.len() == 2 && names.iter().all(|name| name.contains('.') && is_file_name(name, is_code));
+    let is_joined = names.len() == 2
+        && names
+            .iter()
+            .all(|name| name.contains('.') && is_file_name(name, is_code));
     if is_joined { names } else { vec![word] }
 }
 
@@ -119,11 +130,16 @@ fn read_plain(text: &str, start: usize, read: &mut impl FnMut(&str, usize, bool)
         let rest = text.get(from..).unwrap_or_default();
         let part = rest.get(..word_end(rest, is_part)).unwrap_or_default();
         // A link is a text and a target.
-        let is_link = text.get(..from).is_some_and(|before| before.ends_with("]("));
+        let is_link = text
+            .get(..from)
+            .is_some_and(|before| before.ends_with("]("));
         if !part.is_empty() && !is_link {
             read(part, start + from, false);
         }
-        let length = text.get(from + part.len()..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        let length = text
+            .get(from + part.len()..)
+            .and_then(|rest| rest.chars().next())
+            .map_or(0, char::len_utf8);
         from += part.len() + length;
     }
 }
@@ -138,7 +154,10 @@ fn word_end(text: &str, is_part: impl Fn(char) -> bool) -> usize {
         let rest = text.get(end..).unwrap_or_default();
         end += rest.find(|char: char| !is_part(char)).unwrap_or(rest.len());
         let before = text.get(..end).unwrap_or_default();
-        let behind = text.get(end..).and_then(|rest| GROUP_FOLDER.behind(rest)).filter(|_| before.ends_with('/'));
+        let behind = text
+            .get(end..)
+            .and_then(|rest| GROUP_FOLDER.behind(rest))
+            .filter(|_| before.ends_with('/'));
         let Some(behind) = behind else { return end };
         end = text.len() - behind.len();
     }
@@ -147,7 +166,9 @@ fn word_end(text: &str, is_part: impl Fn(char) -> bool) -> usize {
 /// A path without its groups, such as `(auth)`.
 fn without_groups(path: &str) -> String {
     let parts = path.split('/').map(|part| {
-        let inner = part.strip_prefix('(').and_then(|part| part.strip_suffix(')'));
+        let inner = part
+            .strip_prefix('(')
+            .and_then(|part| part.strip_suffix(')'));
         inner.filter(|inner| !inner.is_empty()).unwrap_or(part)
     });
     parts.collect::<Vec<_>>().join("/")
@@ -159,31 +180,59 @@ fn read_path(word: &str, is_code: bool) -> Option<String> {
         return None;
     }
     let word = word.trim().trim_end_matches([',', ';', '.', ':', '!', '?']);
-    let word = if is_code { word } else { word.trim_matches(['*', '[', ']', '<', '>', ':']) };
+    let word = if is_code {
+        word
+    } else {
+        word.trim_matches(['*', '[', ']', '<', '>', ':'])
+    };
     let word = trim_brackets(word);
-    if word.len() > MAX_PATH_BYTES || word.contains("://") || word.starts_with(['@', '-', '$', '~', '\\', '%', '#']) {
+    if word.len() > MAX_PATH_BYTES
+        || word.contains("://")
+        || word.starts_with(['@', '-', '$', '~', '\\', '%', '#'])
+    {
         return None;
     }
     let bare = without_lines(word.trim_end_matches('_'));
-    if without_groups(bare).contains(['<', '>', '{', '}', '$', '(', ')', '"', '\'', '=', '|', '&', ';', ' ', ',', ':'])
-        || bare.contains("...")
+    if without_groups(bare).contains([
+        '<', '>', '{', '}', '$', '(', ')', '"', '\'', '=', '|', '&', ';', ' ', ',', ':',
+    ]) || bare.contains("...")
     {
         return None;
     }
     let path = bare.replace('\\', "/");
     let path = path.trim_start_matches("./");
-    let path = if is_from_disk_root(path) { path } else { path.trim_start_matches('/') };
-    let is_inside = || path_problem(path).is_none_or(|(code, _)| code.severity() != Severity::Error);
+    let path = if is_from_disk_root(path) {
+        path
+    } else {
+        path.trim_start_matches('/')
+    };
+    let is_inside =
+        || path_problem(path).is_none_or(|(code, _)| code.severity() != Severity::Error);
     (is_file_name(path, is_code) && is_inside()).then(|| path.to_owned())
 }
 
 /// Folders at the root of a disk below which repositories lie. Any other path that begins with a slash is meant from
 /// the top of the repository.
-const ROOT_FOLDERS: [&str; 12] =
-    ["home", "Users", "root", "mnt", "opt", "private", "srv", "tmp", "var", "Volumes", "workspace", "workspaces"];
+const ROOT_FOLDERS: [&str; 12] = [
+    "home",
+    "Users",
+    "root",
+    "mnt",
+    "opt",
+    "private",
+    "srv",
+    "tmp",
+    "var",
+    "Volumes",
+    "workspace",
+    "workspaces",
+];
 
 fn is_from_disk_root(path: &str) -> bool {
-    let folder = path.strip_prefix('/').and_then(|inner| inner.split_once('/')).map(|(folder, _)| folder);
+    let folder = path
+        .strip_prefix('/')
+        .and_then(|inner| inner.split_once('/'))
+        .map(|(folder, _)| folder);
     folder.is_some_and(|folder| ROOT_FOLDERS.contains(&folder))
 }
 
@@ -198,27 +247,45 @@ fn trim_brackets(word: &str) -> &str {
 /// A path without the lines or the name behind it: `a.rs:10-20`, `a.rs#L3`, `a.py::test_it`.
 fn without_lines(word: &str) -> &str {
     let is_lines = |lines: &str| {
-        !lines.is_empty() && lines.chars().all(|char| char.is_ascii_digit() || matches!(char, 'L' | '-' | ':' | ','))
+        !lines.is_empty()
+            && lines
+                .chars()
+                .all(|char| char.is_ascii_digit() || matches!(char, 'L' | '-' | ':' | ','))
     };
     match word.split_once([':', '#']) {
         Some((path, lines)) if is_lines(lines) => path,
         // The function in a file: `a.php::find()`.
-        Some((path, inner)) if inner.starts_with(':') && inner.len() > 1 && path.contains('/') => path,
+        Some((path, inner)) if inner.starts_with(':') && inner.len() > 1 && path.contains('/') => {
+            path
+        }
         _ => word,
     }
 }
 
 /// `true` for a file that is only looked at.
 fn is_mention(row: &str, byte: usize, verb: TaskVerb) -> bool {
-    let inside = row.get(..byte).and_then(|before| before.rsplit_once('(')).map(|(_, inside)| inside);
-    let aside = inside.filter(|inside| !inside.contains(')')).unwrap_or_default().trim_start().to_ascii_lowercase();
-    let is_aside = ["see", "load", "e.g", "reuse", "run ", "per ", "from ", "using ", "like "]
-        .iter()
-        .any(|word| aside.starts_with(word));
-    let mut before =
-        words_before(row, byte).filter(|word| !matches!(word.as_str(), "the" | "a" | "an" | "existing" | "file"));
+    let inside = row
+        .get(..byte)
+        .and_then(|before| before.rsplit_once('('))
+        .map(|(_, inside)| inside);
+    let aside = inside
+        .filter(|inside| !inside.contains(')'))
+        .unwrap_or_default()
+        .trim_start()
+        .to_ascii_lowercase();
+    let is_aside = [
+        "see", "load", "e.g", "reuse", "run ", "per ", "from ", "using ", "like ",
+    ]
+    .iter()
+    .any(|word| aside.starts_with(word));
+    let mut before = words_before(row, byte)
+        .filter(|word| !matches!(word.as_str(), "the" | "a" | "an" | "existing" | "file"));
     let last = before.next().unwrap_or_default();
     // The object that is removed or exported from a file is in it.
-    let is_inside = last == "from" && (verb == TaskVerb::Delete || row.trim_start().starts_with("Export"));
-    is_aside || !is_inside && (matches!(verb, TaskVerb::Inspect | TaskVerb::Run) || MENTIONS.contains(&last.as_str()))
+    let is_inside =
+        last == "from" && (verb == TaskVerb::Delete || row.trim_start().starts_with("Export"));
+    is_aside
+        || !is_inside
+            && (matches!(verb, TaskVerb::Inspect | TaskVerb::Run)
+                || MENTIONS.contains(&last.as_str()))
 }

@@ -45,18 +45,42 @@ fn a_script_is_taken_apart_where_its_lines_stand_for_themselves() {
         ("cd web\nnpm test", vec!["cd web\nnpm test"]),
         ("cd web\nnpm run dev", vec![]),
         ("git push", vec![]),
-        ("# say\n\nnpm test\ngit add -A\ngit commit -m \"a\n\nb\"", vec!["npm test"]),
+        (
+            "# say\n\nnpm test\ngit add -A\ngit commit -m \"a\n\nb\"",
+            vec!["npm test"],
+        ),
         ("git add a\ngit commit -m \"a\n\nCo: b\"", vec![]),
-        ("pytest \\\n  -q a.py\nruff check", vec!["pytest \\\n  -q a.py", "ruff check"]),
-        ("for a in b; do\n  test -f $a\ndone", vec!["for a in b; do\n  test -f $a\ndone"]),
-        ("python - <<'END'\nassert True\nEND", vec!["python - <<'END'\nassert True\nEND"]),
+        (
+            "pytest \\\n  -q a.py\nruff check",
+            vec!["pytest \\\n  -q a.py", "ruff check"],
+        ),
+        (
+            "for a in b; do\n  test -f $a\ndone",
+            vec!["for a in b; do\n  test -f $a\ndone"],
+        ),
+        (
+            "python - <<'END'\nassert True\nEND",
+            vec!["python - <<'END'\nassert True\nEND"],
+        ),
         ("npm install\nnpm test", vec!["npm test"]),
         ("cd web && npm test", vec!["cd web && npm test"]),
-        ("cd web && npm test\ncd api && make check", vec!["cd web && npm test", "cd api && make check"]),
-        ("cd web && npm test\nnpm run lint", vec!["cd web && npm test\nnpm run lint"]),
-        ("npm test\ncd web && npm test", vec!["npm test", "cd web && npm test"]),
+        (
+            "cd web && npm test\ncd api && make check",
+            vec!["cd web && npm test", "cd api && make check"],
+        ),
+        (
+            "cd web && npm test\nnpm run lint",
+            vec!["cd web && npm test\nnpm run lint"],
+        ),
+        (
+            "npm test\ncd web && npm test",
+            vec!["npm test", "cd web && npm test"],
+        ),
         ("cd web && npm install", vec![]),
-        ("cd web\npython -c \"\nimport a\n\"", vec!["cd web\npython -c \"\nimport a\n\""]),
+        (
+            "cd web\npython -c \"\nimport a\n\"",
+            vec!["cd web\npython -c \"\nimport a\n\""],
+        ),
         ("", vec![]),
     ] {
         assert_eq!(read_script(script).checks, expected, "{script}");
@@ -78,7 +102,14 @@ fn a_program_is_known_by_its_name() {
     ] {
         assert!(names_program(text), "{text}");
     }
-    for text in ["func (a *App) run()", "src/a.rs", "build_all", "the tests", "", "a.b.c(\"d\")"] {
+    for text in [
+        "func (a *App) run()",
+        "src/a.rs",
+        "build_all",
+        "the tests",
+        "",
+        "a.b.c(\"d\")",
+    ] {
         assert!(!names_program(text), "{text}");
     }
 }
@@ -89,7 +120,10 @@ fn what_proves_nothing_in_a_script_is_kept_beside_it() {
         ("npm install\nnpm test", vec!["npm install"]),
         ("cd web\nnpm run dev", vec!["npm run dev"]),
         ("npm test\ngit add a\ngit commit -m x", vec![]),
-        ("mkdir \\\n  a &&\nnpm install", vec!["mkdir \\\n  a &&\nnpm install"]),
+        (
+            "mkdir \\\n  a &&\nnpm install",
+            vec!["mkdir \\\n  a &&\nnpm install"],
+        ),
         ("cd web", vec![]),
     ] {
         assert_eq!(read_script(script).unused, unused, "{script}");

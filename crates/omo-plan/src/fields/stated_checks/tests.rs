@@ -10,7 +10,10 @@ fn found(text: &str) -> Vec<StatedCheck> {
 }
 
 fn commands(text: &str) -> Vec<String> {
-    found(text).into_iter().map(|found| found.check.command).collect()
+    found(text)
+        .into_iter()
+        .map(|found| found.check.command)
+        .collect()
 }
 
 #[test]
@@ -34,7 +37,10 @@ fn a_command_is_known_in_every_form() {
     ] {
         assert_eq!(commands(text), ["cargo test -p x"], "{text}");
     }
-    assert_eq!(commands("Run: `a b`\nExpected: exit 0\n\nRun: `c d`\nExpected: exit 1"), ["a b", "c d"]);
+    assert_eq!(
+        commands("Run: `a b`\nExpected: exit 0\n\nRun: `c d`\nExpected: exit 1"),
+        ["a b", "c d"]
+    );
     assert_eq!(commands("```bash\ncd x\nmake\n```"), ["cd x\nmake"]);
 }
 
@@ -59,7 +65,14 @@ fn a_sentence_is_no_command() {
         ("Run: `grep -n the a in docs/x`", false),
         ("Run: `PYTHONPATH=. pytest`", false),
     ] {
-        assert_eq!(found(text).iter().map(|found| found.is_prose).collect::<Vec<_>>(), [is_prose], "{text}");
+        assert_eq!(
+            found(text)
+                .iter()
+                .map(|found| found.is_prose)
+                .collect::<Vec<_>>(),
+            [is_prose],
+            "{text}"
+        );
     }
 }
 
@@ -67,7 +80,11 @@ fn a_sentence_is_no_command() {
 fn expected(command: &str, text: &str) -> (ExpectedExit, Option<String>, bool) {
     let found = found(&format!("Run: `{command}`\nExpected: {text}\n"));
     let first = &found[0];
-    (first.check.expect.exit, first.check.expect.stdout_has.clone(), first.is_expected_in_prose)
+    (
+        first.check.expect.exit,
+        first.check.expect.stdout_has.clone(),
+        first.is_expected_in_prose,
+    )
 }
 
 #[test]
@@ -84,10 +101,20 @@ fn an_expectation_is_held_to_what_it_surely_says() {
         ("All tests pass with zero failures", Zero, None, false),
         ("3 passed, 0 failed", Zero, None, false),
         ("FAIL", NonZero, None, false),
-        ("FAIL with `ReferenceError`", NonZero, Some("ReferenceError"), false),
+        (
+            "FAIL with `ReferenceError`",
+            NonZero,
+            Some("ReferenceError"),
+            false,
+        ),
         ("FAIL — `x` has no attribute", NonZero, None, false),
         ("not all tests pass", Zero, None, true),
-        ("`** BUILD SUCCEEDED **`", Zero, Some("** BUILD SUCCEEDED **"), false),
+        (
+            "`** BUILD SUCCEEDED **`",
+            Zero,
+            Some("** BUILD SUCCEEDED **"),
+            false,
+        ),
         ("output contains \"done\"", Zero, Some("done"), false),
         ("exit 0 and prints `ready`", Zero, Some("ready"), false),
         ("output shows “all good”", Zero, Some("all good"), false),
@@ -98,27 +125,51 @@ fn an_expectation_is_held_to_what_it_surely_says() {
         ("``", Zero, None, true),
     ] {
         let (found, text_found, prose) = expected("make check", text);
-        assert_eq!((found, text_found.as_deref(), prose), (exit, has, is_prose), "{text}");
+        assert_eq!(
+            (found, text_found.as_deref(), prose),
+            (exit, has, is_prose),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn a_search_that_is_to_find_nothing_ends_with_one() {
-    for text in ["no output", "no matches", "0 matches", "nothing", "empty output", "(no results)"] {
-        assert_eq!(expected("grep -rn CoreData src", text).0, Exactly(1), "{text}");
+    for text in [
+        "no output",
+        "no matches",
+        "0 matches",
+        "nothing",
+        "empty output",
+        "(no results)",
+    ] {
+        assert_eq!(
+            expected("grep -rn CoreData src", text).0,
+            Exactly(1),
+            "{text}"
+        );
         assert_eq!(expected("git grep x", text).0, Exactly(1), "{text}");
         assert_eq!(expected("make check", text).0, Zero, "{text}");
         assert_eq!(expected("grep x a | head", text).0, Zero, "{text}");
     }
     assert_eq!(expected("grep -c x a", "`0`").0, Exactly(1));
-    assert_eq!(expected("grep -c x a", "`3`"), (Zero, Some("3".to_owned()), false));
+    assert_eq!(
+        expected("grep -c x a", "`3`"),
+        (Zero, Some("3".to_owned()), false)
+    );
 }
 
 #[test]
 fn an_expected_output_is_no_command() {
     let checks = found("Run: `make`\n\nExpected output:\n```\nall done\n```\n");
     assert_eq!(checks.len(), 1);
-    assert_eq!(checks[0].check.expect.stdout_has.as_deref(), Some("all done"));
+    assert_eq!(
+        checks[0].check.expect.stdout_has.as_deref(),
+        Some("all done")
+    );
     let checks = found("Run: `make`\nExpected:\n```\na\nb\n```\n");
-    assert_eq!((checks.len(), checks[0].check.expect.stdout_has.clone()), (1, None));
+    assert_eq!(
+        (checks.len(), checks[0].check.expect.stdout_has.clone()),
+        (1, None)
+    );
 }

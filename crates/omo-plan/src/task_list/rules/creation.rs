@@ -49,11 +49,20 @@ pub struct NewTaskList {
 
 /// A new session.
 pub fn new_task_list(beginning: NewTaskList, now: Timestamp) -> TaskListFile {
-    let NewTaskList { session, goal, working_dir, options } = beginning;
+    let NewTaskList {
+        session,
+        goal,
+        working_dir,
+        options,
+    } = beginning;
     TaskListFile {
         goal_brief: brief_goal(&goal, &session),
         planning_tier: planning_tier(&goal).to_owned(),
-        exploration_stage: super::EXPLORATION_STAGES.first().copied().unwrap_or_default().to_owned(),
+        exploration_stage: super::EXPLORATION_STAGES
+            .first()
+            .copied()
+            .unwrap_or_default()
+            .to_owned(),
         options,
         ..TaskListFile::new(session, working_dir, goal, now.to_string())
     }
@@ -64,16 +73,27 @@ pub fn new_task_list(beginning: NewTaskList, now: Timestamp) -> TaskListFile {
 /// # Errors
 ///
 /// The session is complete.
-pub fn resume_task_list(session: &TaskListFile, has_tasks: bool, now: Timestamp) -> Result<TaskListFile, VerbRefusal> {
+pub fn resume_task_list(
+    session: &TaskListFile,
+    has_tasks: bool,
+    now: Timestamp,
+) -> Result<TaskListFile, VerbRefusal> {
     if session.phase == TaskListPhase::Complete {
         return Err(precondition_refusal(
-            format!("session {} is COMPLETE: nothing of it is left to do", session.session_id),
+            format!(
+                "session {} is COMPLETE: nothing of it is left to do",
+                session.session_id
+            ),
             NEW_TASK_LIST_HINT,
         ));
     }
     let mut after = session.clone();
     if session.phase == TaskListPhase::Cancelled {
-        after.phase = if has_tasks { TaskListPhase::PlanningComplete } else { TaskListPhase::Planning };
+        after.phase = if has_tasks {
+            TaskListPhase::PlanningComplete
+        } else {
+            TaskListPhase::Planning
+        };
     }
     after.cancelled_at = None;
     after.updated_at = now.to_string();
@@ -84,14 +104,19 @@ pub fn resume_task_list(session: &TaskListFile, has_tasks: bool, now: Timestamp)
 fn brief_goal(goal: &str, session: &str) -> String {
     let kept = |char: &char| char.is_ascii_alphanumeric() || char.is_whitespace() || *char == '-';
     let plain: String = goal.to_lowercase().chars().filter(kept).collect();
-    let words: Vec<&str> =
-        plain.split(|char: char| char.is_whitespace() || char == '-').filter(|it| !it.is_empty()).collect();
+    let words: Vec<&str> = plain
+        .split(|char: char| char.is_whitespace() || char == '-')
+        .filter(|it| !it.is_empty())
+        .collect();
     let brief: String = words.join("-").chars().take(BRIEF_CHARS).collect();
     let brief = brief.trim_end_matches('-');
     if goal.is_ascii() && !brief.is_empty() {
         return brief.to_owned();
     }
-    format!("session-{}", session.chars().take(ID_CHARS).collect::<String>())
+    format!(
+        "session-{}",
+        session.chars().take(ID_CHARS).collect::<String>()
+    )
 }
 
 fn planning_tier(goal: &str) -> &'static str {
@@ -100,7 +125,9 @@ fn planning_tier(goal: &str) -> &'static str {
     let has = |phrases: &[&str]| {
         phrases.iter().any(|phrase| {
             goal.match_indices(phrase).any(|(start, _)| {
-                let before = goal.get(..start).and_then(|before| before.chars().next_back());
+                let before = goal
+                    .get(..start)
+                    .and_then(|before| before.chars().next_back());
                 !before.is_some_and(|char| char.is_ascii_alphanumeric() || char == '_')
             })
         })
@@ -142,23 +169,43 @@ pub struct NewTask {
 /// # Errors
 ///
 /// The session is over, the id is taken, or a dependency is missing.
-pub fn new_task(new: NewTask, session: &TaskListFile, ids: &[String], now: Timestamp) -> Result<TaskFile, VerbRefusal> {
+pub fn new_task(
+    new: NewTask,
+    session: &TaskListFile,
+    ids: &[String],
+    now: Timestamp,
+) -> Result<TaskFile, VerbRefusal> {
     require_open(session)?;
     let of = &session.session_id;
-    let id = new.id.unwrap_or_else(|| next_task_id(ids.iter().map(String::as_str)));
+    let id = new
+        .id
+        .unwrap_or_else(|| next_task_id(ids.iter().map(String::as_str)));
     if ids.contains(&id) {
         let hint = "without `--id` it gets the next free number; `omo agent task update` changes one that is there";
-        return Err(precondition_refusal(format!("session {of} has a task {id} already"), hint));
+        return Err(precondition_refusal(
+            format!("session {of} has a task {id} already"),
+            hint,
+        ));
     }
     if let Some(unknown) = new.blocked_by.iter().find(|need| !ids.contains(need)) {
-        let what = if *unknown == id { "itself" } else { "which is not there" };
+        let what = if *unknown == id {
+            "itself"
+        } else {
+            "which is not there"
+        };
         let message = format!("task {id} of session {of} would wait for task {unknown}, {what}");
         let hint = "create what it waits for first; `omo agent task list` names the tasks";
-        return Err(VerbRefusal { kind: VerbRefusalKind::NotFound, ..precondition_refusal(message, hint) });
+        return Err(VerbRefusal {
+            kind: VerbRefusalKind::NotFound,
+            ..precondition_refusal(message, hint)
+        });
     }
     let mut task = TaskFile {
         id,
-        description: new.description.filter(|text| !text.is_empty()).unwrap_or_else(|| new.subject.clone()),
+        description: new
+            .description
+            .filter(|text| !text.is_empty())
+            .unwrap_or_else(|| new.subject.clone()),
         subject: new.subject,
         complexity: new.complexity,
         criteria: new.criteria,
@@ -169,7 +216,8 @@ pub fn new_task(new: NewTask, session: &TaskListFile, ids: &[String], now: Times
     };
     task.set_dependencies(&new.blocked_by);
     for (name, value) in [("test_file", new.test_file), ("test_scope", new.test_scope)] {
-        task.extra.extend(value.map(|value| (name.to_owned(), Value::from(value))));
+        task.extra
+            .extend(value.map(|value| (name.to_owned(), Value::from(value))));
     }
     Ok(task)
 }

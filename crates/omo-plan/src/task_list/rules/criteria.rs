@@ -17,11 +17,18 @@ pub fn split_criteria(text: &str) -> Result<Vec<String>, VerbRefusal> {
     let parts = match serde_json::from_str::<Vec<String>>(text) {
         Ok(list) => list,
         Err(_) if text.trim_start().starts_with("[\"") => {
-            return Err(precondition_refusal("the criteria begin as a JSON list of texts, and are none", HINT));
+            return Err(precondition_refusal(
+                "the criteria begin as a JSON list of texts, and are none",
+                HINT,
+            ));
         }
         Err(_) => split_at_bars(text)?,
     };
-    Ok(parts.iter().map(|one| one.trim().to_owned()).filter(|one| !one.is_empty()).collect())
+    Ok(parts
+        .iter()
+        .map(|one| one.trim().to_owned())
+        .filter(|one| !one.is_empty())
+        .collect())
 }
 
 fn split_at_bars(text: &str) -> Result<Vec<String>, VerbRefusal> {
@@ -32,15 +39,19 @@ fn split_at_bars(text: &str) -> Result<Vec<String>, VerbRefusal> {
         let (before, behind) = rest.split_at(at);
         part.push_str(before);
         if behind.starts_with('`') {
-            let code = code_span_length(behind)
-                .ok_or_else(|| precondition_refusal("a backtick in the criteria has no end", HINT))?;
+            let code = code_span_length(behind).ok_or_else(|| {
+                precondition_refusal("a backtick in the criteria has no end", HINT)
+            })?;
             let (code, after) = behind.split_at(code);
             part.push_str(code);
             rest = after;
             continue;
         }
         if behind.starts_with("||") {
-            return Err(precondition_refusal("`||` in the criteria may be two criteria or one command", HINT));
+            return Err(precondition_refusal(
+                "`||` in the criteria may be two criteria or one command",
+                HINT,
+            ));
         }
         if begins_with_command_word(&part) && !part.contains('`') {
             let message = "a `|` behind a command in the criteria may begin another one or belong to the command";
@@ -75,8 +86,14 @@ mod tests {
             ("works", &["works"] as &[&str]),
             (" a | | b", &["a", "b"]),
             ("`a || b`|readable", &["`a || b`", "readable"]),
-            ("Run: `sort f | uniq` | fast", &["Run: `sort f | uniq`", "fast"]),
-            ("`` echo `date` | cat ``|x", &["`` echo `date` | cat ``", "x"]),
+            (
+                "Run: `sort f | uniq` | fast",
+                &["Run: `sort f | uniq`", "fast"],
+            ),
+            (
+                "`` echo `date` | cat ``|x",
+                &["`` echo `date` | cat ``", "x"],
+            ),
             ("shows `a|b` twice|and c", &["shows `a|b` twice", "and c"]),
             (r#"["cmd: a || b", "c"]"#, &["cmd: a || b", "c"]),
             ("readable|cmd: npm test", &["readable", "cmd: npm test"]),
@@ -88,9 +105,15 @@ mod tests {
 
     #[test]
     fn what_may_be_one_or_two_criteria_is_refused() {
-        for text in
-            ["`a | b", "a || b", "cmd: sort f | uniq", "run: a|readable", "x|cmd: a | b", "`` a ` | b", r#"["a|b", 3]"#]
-        {
+        for text in [
+            "`a | b",
+            "a || b",
+            "cmd: sort f | uniq",
+            "run: a|readable",
+            "x|cmd: a | b",
+            "`` a ` | b",
+            r#"["a|b", 3]"#,
+        ] {
             let refusal = split_criteria(text).unwrap_err();
             assert!(refusal.hint.contains("--criterion"), "{text}");
         }

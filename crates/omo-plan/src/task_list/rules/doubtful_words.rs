@@ -17,14 +17,20 @@ const DOUBTFUL_WORDS: [&str; 11] = [
 
 pub(super) fn doubtful_words_in(text: &str) -> impl Iterator<Item = &'static str> {
     let text = text.to_lowercase();
-    DOUBTFUL_WORDS.into_iter().filter(move |word| has_word(&text, word))
+    DOUBTFUL_WORDS
+        .into_iter()
+        .filter(move |word| has_word(&text, word))
 }
 
 /// `true` for a whole word of the text.
 fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(start, _)| {
-        let before = text.get(..start).and_then(|before| before.chars().next_back());
-        let after = text.get(start + word.len()..).and_then(|after| after.chars().next());
+        let before = text
+            .get(..start)
+            .and_then(|before| before.chars().next_back());
+        let after = text
+            .get(start + word.len()..)
+            .and_then(|after| after.chars().next());
         !before.into_iter().chain(after).any(char::is_alphanumeric)
     })
 }

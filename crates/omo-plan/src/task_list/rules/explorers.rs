@@ -29,23 +29,41 @@ pub struct ExplorerFinding {
 pub fn expect_explorers(context: Option<ContextFile>, expected: &[String]) -> ContextFile {
     let mut context = context.unwrap_or_else(|| {
         let mut context = empty_context("2.2");
-        context.extra.insert("scopeExpansion".to_owned(), Value::Null);
+        context
+            .extra
+            .insert("scopeExpansion".to_owned(), Value::Null);
         context
     });
-    context.extra.insert(EXPECTED_EXPLORERS.to_owned(), json!(expected));
+    context
+        .extra
+        .insert(EXPECTED_EXPLORERS.to_owned(), json!(expected));
     context.exploration_complete = false;
     context
 }
 
 /// The context with the result of an explorer; `None` for a repeated one. The exploration is complete with the last
 /// expected result.
-pub fn add_explorer_finding(context: Option<ContextFile>, found: ExplorerFinding) -> Option<ContextFile> {
+pub fn add_explorer_finding(
+    context: Option<ContextFile>,
+    found: ExplorerFinding,
+) -> Option<ContextFile> {
     let mut context = context.unwrap_or_else(|| empty_context("2.1"));
-    if context.explorers.iter().any(|explorer| explorer.id == found.id) {
+    if context
+        .explorers
+        .iter()
+        .any(|explorer| explorer.id == found.id)
+    {
         return None;
     }
-    let said = [("hint", found.hint), ("file", found.file), ("summary", found.summary)];
-    let said = said.into_iter().map(|(name, text)| (name.to_owned(), Value::from(text))).collect();
+    let said = [
+        ("hint", found.hint),
+        ("file", found.file),
+        ("summary", found.summary),
+    ];
+    let said = said
+        .into_iter()
+        .map(|(name, text)| (name.to_owned(), Value::from(text)))
+        .collect();
     context.explorers.push(ExplorerEntry { id: found.id, said });
     merge_texts(&mut context.extra, KEY_FILES, found.key_files);
     merge_texts(&mut context.extra, PATTERNS, found.patterns);
@@ -61,14 +79,24 @@ pub fn awaits_explorers(context: &ContextFile) -> bool {
 }
 
 fn expected_explorers(context: &ContextFile) -> impl Iterator<Item = &str> {
-    context.extra.get(EXPECTED_EXPLORERS).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+    context
+        .extra
+        .get(EXPECTED_EXPLORERS)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
 }
 
 fn empty_context(version: &str) -> ContextFile {
-    let lists = [EXPECTED_EXPLORERS, KEY_FILES, PATTERNS, "constraints"].map(|name| (name.to_owned(), json!([])));
+    let lists = [EXPECTED_EXPLORERS, KEY_FILES, PATTERNS, "constraints"]
+        .map(|name| (name.to_owned(), json!([])));
     let mut extra: Map<String, Value> = lists.into_iter().collect();
     extra.insert("version".to_owned(), version.into());
-    ContextFile { extra, ..ContextFile::default() }
+    ContextFile {
+        extra,
+        ..ContextFile::default()
+    }
 }
 
 /// Appends texts that the list does not have.

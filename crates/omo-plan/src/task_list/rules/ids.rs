@@ -35,7 +35,13 @@ mod tests {
 
     #[test]
     fn a_task_is_a_number_or_the_one_that_verifies() {
-        for (text, id) in [("1", "1"), ("007", "7"), ("120", "120"), ("999999999", "999999999"), ("verify", "verify")] {
+        for (text, id) in [
+            ("1", "1"),
+            ("007", "7"),
+            ("120", "120"),
+            ("999999999", "999999999"),
+            ("verify", "verify"),
+        ] {
             assert_eq!(parse_task_id(text).as_deref(), Some(id));
         }
         for text in [

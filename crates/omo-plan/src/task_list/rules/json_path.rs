@@ -5,10 +5,17 @@ use serde_json::Value;
 /// The value at a path; `None` for a missing one, not for a `null`.
 pub fn value_at_path<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(value, |value, part| {
-        let (name, places) = part.split_once('[').map_or((part, None), |(name, places)| (name, Some(places)));
+        let (name, places) = part
+            .split_once('[')
+            .map_or((part, None), |(name, places)| (name, Some(places)));
         let member = value.get(name)?;
-        let Some(places) = places else { return Some(member) };
-        places.strip_suffix(']')?.split("][").try_fold(member, |list, place| list.get(place.parse::<usize>().ok()?))
+        let Some(places) = places else {
+            return Some(member);
+        };
+        places
+            .strip_suffix(']')?
+            .split("][")
+            .try_fold(member, |list, place| list.get(place.parse::<usize>().ok()?))
     })
 }
 

@@ -7,7 +7,13 @@ use crate::refusal::VerbRefusal;
 use crate::task_list::{TaskFile, TaskFileStatus, TaskListFile, TaskListPhase};
 
 /// Stages of an exploration.
-pub const EXPLORATION_STAGES: [&str; 5] = ["not_started", "overview", "analyzing", "targeted", "complete"];
+pub const EXPLORATION_STAGES: [&str; 5] = [
+    "not_started",
+    "overview",
+    "analyzing",
+    "targeted",
+    "complete",
+];
 
 /// Change of a session.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +37,10 @@ pub struct TaskListChange {
 impl TaskListChange {
     /// `true` for a change that a run of the session makes by itself.
     pub fn is_run_owned(&self) -> bool {
-        self.phase.is_some() || self.round.is_some() || self.verifier_passed || self.documenter_completed
+        self.phase.is_some()
+            || self.round.is_some()
+            || self.verifier_passed
+            || self.documenter_completed
     }
 }
 
@@ -53,7 +62,9 @@ pub fn parse_phase(word: &str) -> Option<TaskListPhase> {
         "CANCELED" => "CANCELLED".to_owned(),
         word => word.to_owned(),
     };
-    TaskListPhase::ALL.into_iter().find(|phase| phase.word() == word)
+    TaskListPhase::ALL
+        .into_iter()
+        .find(|phase| phase.word() == word)
 }
 
 /// The changed session.
@@ -75,8 +86,17 @@ pub fn update_task_list(
         after.verifier_passed = true;
     }
     if change.documenter_completed {
-        require_phase(session, TaskListPhase::Documentation, "--documenter-completed")?;
-        require_flag(session, session.verifier_passed, "--documenter-completed", "--verifier-passed")?;
+        require_phase(
+            session,
+            TaskListPhase::Documentation,
+            "--documenter-completed",
+        )?;
+        require_flag(
+            session,
+            session.verifier_passed,
+            "--documenter-completed",
+            "--verifier-passed",
+        )?;
         after.documenter_completed = true;
     }
     if let Some(to) = change.phase {
@@ -85,14 +105,21 @@ pub fn update_task_list(
         if to == TaskListPhase::Execution {
             (after.verifier_passed, after.documenter_completed) = (false, false);
             // A session that failed for good begins again with the first round.
-            after.iteration = if session.phase == TaskListPhase::Failed { 1 } else { after.iteration };
+            after.iteration = if session.phase == TaskListPhase::Failed {
+                1
+            } else {
+                after.iteration
+            };
         }
         after.phase = to;
     }
     if let Some(iteration) = change.round {
         let most = session.options.max_iterations;
         if !(1..=most).contains(&iteration) {
-            let message = format!("iteration {iteration} of session {}: there are 1 to {most}", session.session_id);
+            let message = format!(
+                "iteration {iteration} of session {}: there are 1 to {most}",
+                session.session_id
+            );
             return Err(precondition_refusal(
                 message,
                 "`--phase FAILED` ends a session that was gone over as often as it may be",
@@ -104,7 +131,10 @@ pub fn update_task_list(
         after.plan.approved_at = Some(now.to_string());
     }
     after.plan.design_doc = change.design_doc.clone().or(after.plan.design_doc);
-    after.exploration_stage = change.exploration_stage.clone().unwrap_or(after.exploration_stage);
+    after.exploration_stage = change
+        .exploration_stage
+        .clone()
+        .unwrap_or(after.exploration_stage);
     after.updated_at = now.to_string();
     Ok(after)
 }
@@ -112,7 +142,8 @@ pub fn update_task_list(
 /// Phases that follow a phase, besides `Cancelled` and `Failed`.
 fn next_phases(from: TaskListPhase) -> &'static [TaskListPhase] {
     use TaskListPhase::{
-        Cancelled, Complete, Documentation, Execution, Failed, Planning, PlanningComplete, Unknown, Verification,
+        Cancelled, Complete, Documentation, Execution, Failed, Planning, PlanningComplete, Unknown,
+        Verification,
     };
     match from {
         Planning => &[PlanningComplete, Execution],
@@ -131,7 +162,12 @@ fn check_transition(session: &TaskListFile, to: TaskListPhase) -> Result<(), Ver
     if from == to || is_end || next_phases(from).contains(&to) {
         return Ok(());
     }
-    let message = format!("session {} cannot go from {} to {}", session.session_id, from.word(), to.word());
+    let message = format!(
+        "session {} cannot go from {} to {}",
+        session.session_id,
+        from.word(),
+        to.word()
+    );
     let words: Vec<&str> = next_phases(from).iter().map(|phase| phase.word()).collect();
     let hint = match &*words {
         [] => NEW_TASK_LIST_HINT.to_owned(),
@@ -140,18 +176,37 @@ fn check_transition(session: &TaskListFile, to: TaskListPhase) -> Result<(), Ver
     Err(precondition_refusal(message, hint))
 }
 
-fn check_requirements(session: &TaskListFile, to: TaskListPhase, work: TaskListWork<'_>) -> Result<(), VerbRefusal> {
+fn check_requirements(
+    session: &TaskListFile,
+    to: TaskListPhase,
+    work: TaskListWork<'_>,
+) -> Result<(), VerbRefusal> {
     let from = session.phase;
     if from == to {
         return Ok(());
     }
     match to {
-        TaskListPhase::Documentation => require_flag(session, session.verifier_passed, to.word(), "--verifier-passed"),
+        TaskListPhase::Documentation => require_flag(
+            session,
+            session.verifier_passed,
+            to.word(),
+            "--verifier-passed",
+        ),
         TaskListPhase::Complete => {
             require_all_resolved(session, work, to.word())?;
             if from == TaskListPhase::Documentation {
-                require_flag(session, session.verifier_passed, to.word(), "--verifier-passed")?;
-                require_flag(session, session.documenter_completed, to.word(), "--documenter-completed")?;
+                require_flag(
+                    session,
+                    session.verifier_passed,
+                    to.word(),
+                    "--verifier-passed",
+                )?;
+                require_flag(
+                    session,
+                    session.documenter_completed,
+                    to.word(),
+                    "--documenter-completed",
+                )?;
                 require_evidence(session, work)?;
             }
             Ok(())
@@ -160,7 +215,11 @@ fn check_requirements(session: &TaskListFile, to: TaskListPhase, work: TaskListW
     }
 }
 
-fn require_phase(session: &TaskListFile, phase: TaskListPhase, flag: &str) -> Result<(), VerbRefusal> {
+fn require_phase(
+    session: &TaskListFile,
+    phase: TaskListPhase,
+    flag: &str,
+) -> Result<(), VerbRefusal> {
     if session.phase == phase {
         return Ok(());
     }
@@ -171,25 +230,53 @@ fn require_phase(session: &TaskListFile, phase: TaskListPhase, flag: &str) -> Re
     ))
 }
 
-fn require_flag(session: &TaskListFile, is_set: bool, what: &str, flag: &str) -> Result<(), VerbRefusal> {
+fn require_flag(
+    session: &TaskListFile,
+    is_set: bool,
+    what: &str,
+    flag: &str,
+) -> Result<(), VerbRefusal> {
     if is_set {
         return Ok(());
     }
-    let message = format!("{what} needs {flag} before it in session {}", session.session_id);
-    Err(precondition_refusal(message, format!("`omo agent tasks update {flag}`, in a call of its own")))
+    let message = format!(
+        "{what} needs {flag} before it in session {}",
+        session.session_id
+    );
+    Err(precondition_refusal(
+        message,
+        format!("`omo agent tasks update {flag}`, in a call of its own"),
+    ))
 }
 
-fn require_all_resolved(session: &TaskListFile, work: TaskListWork<'_>, what: &str) -> Result<(), VerbRefusal> {
+fn require_all_resolved(
+    session: &TaskListFile,
+    work: TaskListWork<'_>,
+    what: &str,
+) -> Result<(), VerbRefusal> {
     let id = &session.session_id;
     if work.unreadable_tasks > 0 {
-        let message = format!("{what} of session {id}: {} of its tasks cannot be read", work.unreadable_tasks);
-        return Err(precondition_refusal(message, "`omo agent task list` says which, and why"));
+        let message = format!(
+            "{what} of session {id}: {} of its tasks cannot be read",
+            work.unreadable_tasks
+        );
+        return Err(precondition_refusal(
+            message,
+            "`omo agent task list` says which, and why",
+        ));
     }
-    let open: Vec<String> =
-        unresolved_tasks(work.tasks).map(|task| format!("{} is {}", task.id, task.status.word())).collect();
+    let open: Vec<String> = unresolved_tasks(work.tasks)
+        .map(|task| format!("{} is {}", task.id, task.status.word()))
+        .collect();
     if !open.is_empty() {
-        let message = format!("{what} of session {id}: not all tasks are resolved: {}", open.join(", "));
-        return Err(precondition_refusal(message, "`omo agent task list` shows where each one stands"));
+        let message = format!(
+            "{what} of session {id}: not all tasks are resolved: {}",
+            open.join(", ")
+        );
+        return Err(precondition_refusal(
+            message,
+            "`omo agent task list` shows where each one stands",
+        ));
     }
     if count_resolved(work.tasks) == 0 {
         return Err(precondition_refusal(
@@ -202,15 +289,28 @@ fn require_all_resolved(session: &TaskListFile, work: TaskListWork<'_>, what: &s
 
 fn require_evidence(session: &TaskListFile, work: TaskListWork<'_>) -> Result<(), VerbRefusal> {
     let resolved = count_resolved(work.tasks);
-    let evidence = work.logged_evidence + work.tasks.iter().map(|task| task.evidence.len()).sum::<usize>();
+    let evidence = work.logged_evidence
+        + work
+            .tasks
+            .iter()
+            .map(|task| task.evidence.len())
+            .sum::<usize>();
     if evidence >= resolved {
         return Ok(());
     }
     let id = &session.session_id;
-    let message = format!("COMPLETE of session {id}: {resolved} resolved tasks have {evidence} pieces of evidence");
-    Err(precondition_refusal(message, "`omo agent task update --id 1 --add-evidence TEXT` adds one"))
+    let message = format!(
+        "COMPLETE of session {id}: {resolved} resolved tasks have {evidence} pieces of evidence"
+    );
+    Err(precondition_refusal(
+        message,
+        "`omo agent task update --id 1 --add-evidence TEXT` adds one",
+    ))
 }
 
 fn count_resolved(tasks: &[TaskFile]) -> usize {
-    tasks.iter().filter(|task| task.id != super::VERIFY_TASK_ID && task.status == TaskFileStatus::Resolved).count()
+    tasks
+        .iter()
+        .filter(|task| task.id != super::VERIFY_TASK_ID && task.status == TaskFileStatus::Resolved)
+        .count()
 }

@@ -63,7 +63,12 @@ pub fn update_task(
         require_planning(session, &format!("task {} is edited", task.id))?;
         edit_task(&mut after, &change.edit, session, tasks)?;
     }
-    after.evidence.extend(change.evidence.iter().map(|text| Value::from(text.as_str())));
+    after.evidence.extend(
+        change
+            .evidence
+            .iter()
+            .map(|text| Value::from(text.as_str())),
+    );
     if let Some(status) = change.status {
         check_transition(task, status, session)?;
         if status == TaskFileStatus::Resolved {
@@ -75,7 +80,11 @@ pub fn update_task(
     after.updated_at = now.to_string();
     // Both names of the dependencies say all of them, also where another program wrote only one.
     after.set_dependencies(&after.dependencies());
-    let known = if change.status == Some(TaskFileStatus::Resolved) { 0 } else { task.evidence.len() };
+    let known = if change.status == Some(TaskFileStatus::Resolved) {
+        0
+    } else {
+        task.evidence.len()
+    };
     let texts = after.evidence.iter().skip(known).flat_map(evidence_texts);
     let mut words: Vec<&str> = texts.flat_map(doubtful_words::doubtful_words_in).collect();
     words.sort_unstable();
@@ -90,17 +99,32 @@ fn edit_task(
     tasks: &[TaskFile],
 ) -> Result<(), VerbRefusal> {
     task.subject = edit.subject.clone().unwrap_or_else(|| task.subject.clone());
-    task.description = edit.description.clone().unwrap_or_else(|| task.description.clone());
+    task.description = edit
+        .description
+        .clone()
+        .unwrap_or_else(|| task.description.clone());
     task.complexity = edit.complexity.unwrap_or(task.complexity);
-    task.criteria = edit.criteria.clone().unwrap_or_else(|| task.criteria.clone());
-    let Some(needs) = &edit.blocked_by else { return Ok(()) };
+    task.criteria = edit
+        .criteria
+        .clone()
+        .unwrap_or_else(|| task.criteria.clone());
+    let Some(needs) = &edit.blocked_by else {
+        return Ok(());
+    };
     let (id, of) = (&task.id, &session.session_id);
     let is_known = |need: &String| *need != *id && tasks.iter().any(|task| task.id == *need);
     if let Some(unknown) = needs.iter().find(|need| !is_known(need)) {
-        let what = if unknown == id { "itself" } else { "which is not there" };
+        let what = if unknown == id {
+            "itself"
+        } else {
+            "which is not there"
+        };
         let message = format!("task {id} of session {of} would wait for task {unknown}, {what}");
         let hint = "`omo agent task list` names the tasks";
-        return Err(VerbRefusal { kind: VerbRefusalKind::NotFound, ..precondition_refusal(message, hint) });
+        return Err(VerbRefusal {
+            kind: VerbRefusalKind::NotFound,
+            ..precondition_refusal(message, hint)
+        });
     }
     task.set_dependencies(needs);
     let others = tasks.iter().filter(|other| other.id != task.id);
@@ -111,12 +135,21 @@ fn edit_task(
 }
 
 fn require_planning(session: &TaskListFile, what: &str) -> Result<(), VerbRefusal> {
-    if matches!(session.phase, TaskListPhase::Planning | TaskListPhase::PlanningComplete) {
+    if matches!(
+        session.phase,
+        TaskListPhase::Planning | TaskListPhase::PlanningComplete
+    ) {
         return Ok(());
     }
-    let message =
-        format!("session {} is in {}, and {what} before it is executed", session.session_id, session.phase.word());
-    Err(precondition_refusal(message, "`omo agent task create` adds a task; a verdict FAIL has one done again"))
+    let message = format!(
+        "session {} is in {}, and {what} before it is executed",
+        session.session_id,
+        session.phase.word()
+    );
+    Err(precondition_refusal(
+        message,
+        "`omo agent task create` adds a task; a verdict FAIL has one done again",
+    ))
 }
 
 /// Permission to remove a task. `tasks` are those of the session.
@@ -124,16 +157,27 @@ fn require_planning(session: &TaskListFile, what: &str) -> Result<(), VerbRefusa
 /// # Errors
 ///
 /// The session is executed or over, or another task waits for this one.
-pub fn require_removable(task: &TaskFile, session: &TaskListFile, tasks: &[TaskFile]) -> Result<(), VerbRefusal> {
+pub fn require_removable(
+    task: &TaskFile,
+    session: &TaskListFile,
+    tasks: &[TaskFile],
+) -> Result<(), VerbRefusal> {
     require_open(session)?;
     require_planning(session, &format!("task {} is deleted", task.id))?;
     let waits = |other: &&TaskFile| other.id != task.id && other.dependencies().contains(&task.id);
-    let waiting: Vec<&str> = tasks.iter().filter(waits).map(|other| other.id.as_str()).collect();
+    let waiting: Vec<&str> = tasks
+        .iter()
+        .filter(waits)
+        .map(|other| other.id.as_str())
+        .collect();
     if waiting.is_empty() {
         return Ok(());
     }
     let message = format!("task {} is waited for by: {}", task.id, waiting.join(", "));
-    Err(precondition_refusal(message, "give those `--blocked-by` without it first, or delete them"))
+    Err(precondition_refusal(
+        message,
+        "give those `--blocked-by` without it first, or delete them",
+    ))
 }
 
 fn next_statuses(from: TaskFileStatus) -> &'static [TaskFileStatus] {
@@ -147,39 +191,78 @@ fn next_statuses(from: TaskFileStatus) -> &'static [TaskFileStatus] {
     }
 }
 
-fn check_transition(task: &TaskFile, status: TaskFileStatus, session: &TaskListFile) -> Result<(), VerbRefusal> {
+fn check_transition(
+    task: &TaskFile,
+    status: TaskFileStatus,
+    session: &TaskListFile,
+) -> Result<(), VerbRefusal> {
     // A new round puts the verification back to its beginning, wherever it stood.
     let is_reset = task.id == VERIFY_TASK_ID && status == TaskFileStatus::Open;
     if is_reset || next_statuses(task.status).contains(&status) {
         return Ok(());
     }
     let (id, session, from) = (&task.id, &session.session_id, task.status.word());
-    let words: Vec<&str> = next_statuses(task.status).iter().map(|status| status.word()).collect();
-    let message = format!("task {id} of session {session} cannot go from {from} to {}", status.word());
-    Err(precondition_refusal(message, format!("from {from} it can go to {}", words.join(", "))))
+    let words: Vec<&str> = next_statuses(task.status)
+        .iter()
+        .map(|status| status.word())
+        .collect();
+    let message = format!(
+        "task {id} of session {session} cannot go from {from} to {}",
+        status.word()
+    );
+    Err(precondition_refusal(
+        message,
+        format!("from {from} it can go to {}", words.join(", ")),
+    ))
 }
 
-fn require_resolvable(task: &TaskFile, session: &TaskListFile, tasks: &[TaskFile]) -> Result<(), VerbRefusal> {
+fn require_resolvable(
+    task: &TaskFile,
+    session: &TaskListFile,
+    tasks: &[TaskFile],
+) -> Result<(), VerbRefusal> {
     let (id, session) = (&task.id, &session.session_id);
     if !task.evidence.iter().any(says_something) {
-        let hint = format!("say what was run and what came of it: `--add-evidence \"{EVIDENCE_EXAMPLE}\"`");
-        return Err(precondition_refusal(format!("task {id} of session {session} has no evidence"), hint));
+        let hint = format!(
+            "say what was run and what came of it: `--add-evidence \"{EVIDENCE_EXAMPLE}\"`"
+        );
+        return Err(precondition_refusal(
+            format!("task {id} of session {session} has no evidence"),
+            hint,
+        ));
     }
     let needs = task.dependencies();
-    let resolved = |id: &String| tasks.iter().any(|task| task.id == *id && task.status == TaskFileStatus::Resolved);
-    let mut open: Vec<&str> = needs.iter().filter(|id| !resolved(id)).map(String::as_str).collect();
+    let resolved = |id: &String| {
+        tasks
+            .iter()
+            .any(|task| task.id == *id && task.status == TaskFileStatus::Resolved)
+    };
+    let mut open: Vec<&str> = needs
+        .iter()
+        .filter(|id| !resolved(id))
+        .map(String::as_str)
+        .collect();
     if task.id == VERIFY_TASK_ID {
-        open.extend(unresolved_tasks(tasks).map(|task| task.id.as_str()).filter(|id| !needs.iter().any(|it| it == id)));
+        open.extend(
+            unresolved_tasks(tasks)
+                .map(|task| task.id.as_str())
+                .filter(|id| !needs.iter().any(|it| it == id)),
+        );
     }
     if open.is_empty() {
         return Ok(());
     }
-    let message = format!("task {id} of session {session} waits for tasks that are not resolved: {}", open.join(", "));
+    let message = format!(
+        "task {id} of session {session} waits for tasks that are not resolved: {}",
+        open.join(", ")
+    );
     Err(precondition_refusal(message, "resolve those first"))
 }
 
 fn evidence_texts(evidence: &Value) -> impl Iterator<Item = &str> {
-    let members = ["command", "output", "description"].into_iter().filter_map(|name| evidence.get(name));
+    let members = ["command", "output", "description"]
+        .into_iter()
+        .filter_map(|name| evidence.get(name));
     members.chain([evidence]).filter_map(Value::as_str)
 }
 

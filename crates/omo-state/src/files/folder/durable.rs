@@ -12,7 +12,10 @@ impl GuardedFolder {
     pub fn append_durably(&self, name: &str, size: u64, bytes: &[u8]) -> Result<(), FolderError> {
         let mut file = self.open_file(name, Purpose::Overwrite)?;
         if self.check(name, &file)? != size {
-            return Err(refused(&self.path.join(name), "longer or shorter than a moment ago"));
+            return Err(refused(
+                &self.path.join(name),
+                "longer or shorter than a moment ago",
+            ));
         }
         let position = self.with_path("append to", name, file.seek(SeekFrom::Start(size)))?;
         let written = file.write_all(bytes).and_then(|()| file.sync_data());
@@ -26,19 +29,29 @@ impl GuardedFolder {
     /// Makes a file that was not there, whole and on the disk when this returns.
     pub fn create_durably(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
         let mut file = self.create_file(name)?;
-        self.with_path("write", name, file.write_all(bytes).and_then(|()| file.sync_all()))
+        self.with_path(
+            "write",
+            name,
+            file.write_all(bytes).and_then(|()| file.sync_all()),
+        )
     }
 
     /// Leaves the first `size` bytes of a file, on the disk when this returns.
     pub fn truncate_durably(&self, name: &str, size: u64) -> Result<(), FolderError> {
         let file = self.open_file(name, Purpose::Overwrite)?;
         self.check(name, &file)?;
-        self.with_path("shorten", name, file.set_len(size).and_then(|()| file.sync_data()))
+        self.with_path(
+            "shorten",
+            name,
+            file.set_len(size).and_then(|()| file.sync_data()),
+        )
     }
 
     /// Has the names of what is in the folder be on the disk when this returns.
     pub fn sync_names(&self) -> Result<(), FolderError> {
-        self.directory.sync().map_err(|error| io_error("write", &self.path, error))
+        self.directory
+            .sync()
+            .map_err(|error| io_error("write", &self.path, error))
     }
 
     /// Presence of any entry of this name.

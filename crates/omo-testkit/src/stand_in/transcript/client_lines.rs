@@ -36,12 +36,18 @@ impl ScriptedTranscript {
 
     /// The person took the queue back into the input box; one line for each entry.
     pub fn pop_all(&mut self, contents: &[&str]) -> Result<()> {
-        contents.iter().try_for_each(|content| self.queue("popAll", Some(content), &Object::new()))
+        contents
+            .iter()
+            .try_for_each(|content| self.queue("popAll", Some(content), &Object::new()))
     }
 
     /// The person pressed Esc while the model wrote or a hook ran.
     pub fn interrupted(&mut self) -> Result<()> {
-        self.user(&text_blocks("[Request interrupted by user]"), &Object::new(), &Object::new())
+        self.user(
+            &text_blocks("[Request interrupted by user]"),
+            &Object::new(),
+            &Object::new(),
+        )
     }
 
     /// The person pressed Esc while the tool call `id` ran.
@@ -51,11 +57,16 @@ impl ScriptedTranscript {
             .field("content", REJECTED)
             .field("is_error", &true)
             .field("tool_use_id", id);
-        let denied =
-            Object::new().field("toolUseResult", "User rejected tool use").field("toolDenialKind", "user-rejected");
+        let denied = Object::new()
+            .field("toolUseResult", "User rejected tool use")
+            .field("toolDenialKind", "user-rejected");
         let content = format!("[{}]", block.end());
         self.user(&content, &Object::new(), &denied)?;
-        self.user(&text_blocks("[Request interrupted by user for tool use]"), &Object::new(), &Object::new())
+        self.user(
+            &text_blocks("[Request interrupted by user for tool use]"),
+            &Object::new(),
+            &Object::new(),
+        )
     }
 
     /// A hook that was ended by Esc; the client writes [`StagedTranscript::interrupted`] behind it.
@@ -73,7 +84,9 @@ impl ScriptedTranscript {
         let meta = Object::new().field("isMeta", &true);
         let feedback = quoted(&format!("Stop hook feedback:\n{reason}"));
         self.user(&feedback, &meta, &Object::new())?;
-        let error = Object::new().field("blockingError", reason).field("command", "hook");
+        let error = Object::new()
+            .field("blockingError", reason)
+            .field("command", "hook");
         let error = Object::new().object("blockingError", error);
         self.attachment("hook_blocking_error", "Stop", &Object::new(), &error)?;
         self.stop_hook_summary(&[reason])
@@ -100,7 +113,10 @@ impl ScriptedTranscript {
 
     /// The conversation was compacted, `manual` or `auto`, to `summary`.
     pub fn compacted(&mut self, trigger: &str, summary: &str) -> Result<()> {
-        let metadata = Object::new().field("trigger", trigger).field("preTokens", &120).field("postTokens", &60);
+        let metadata = Object::new()
+            .field("trigger", trigger)
+            .field("preTokens", &120)
+            .field("postTokens", &60);
         let fields = Object::new()
             .field("type", "system")
             .field("subtype", "compact_boundary")
@@ -112,7 +128,9 @@ impl ScriptedTranscript {
             "This session is being continued from a previous conversation that ran out of \
              context. The summary below covers the earlier portion of the conversation.\n\n{summary}"
         );
-        let flags = Object::new().field("isVisibleInTranscriptOnly", &true).field("isCompactSummary", &true);
+        let flags = Object::new()
+            .field("isVisibleInTranscriptOnly", &true)
+            .field("isCompactSummary", &true);
         self.user(&quoted(&text), &flags, &Object::new())
     }
 
@@ -124,7 +142,9 @@ impl ScriptedTranscript {
             .field("toolUseID", &ids::uuid())
             .field("hookEvent", event)
             .extend(late);
-        let fields = Object::new().object("attachment", attachment).field("type", "attachment");
+        let fields = Object::new()
+            .object("attachment", attachment)
+            .field("type", "attachment");
         self.chained(&fields, &Object::new())
     }
 

@@ -23,17 +23,38 @@ pub(crate) fn print_outcome(
     prints_next: bool,
 ) -> Result<(), CommandError> {
     let (id, state) = (&judged.task.id, &judged.state);
-    let mut said: Vec<String> =
-        judged.outcomes.iter().flat_map(|(check, outcome)| task_lines::check_lines(check, outcome)).collect();
+    let mut said: Vec<String> = judged
+        .outcomes
+        .iter()
+        .flat_map(|(check, outcome)| task_lines::check_lines(check, outcome))
+        .collect();
     said.extend(failure_reason(judged));
-    said.extend(judged.events.iter().filter_map(|event| task_lines::task_event_line(&state.plan, event)));
+    said.extend(
+        judged
+            .events
+            .iter()
+            .filter_map(|event| task_lines::task_event_line(&state.plan, event)),
+    );
     let known = state.tasks.get(id);
-    if known.is_some_and(|known| known.status == TaskStatus::Passed && !known.already_green.is_empty()) {
-        said.push("WARNING: a check of it was green before the work began, and proves nothing about it".to_owned());
+    if known
+        .is_some_and(|known| known.status == TaskStatus::Passed && !known.already_green.is_empty())
+    {
+        said.push(
+            "WARNING: a check of it was green before the work began, and proves nothing about it"
+                .to_owned(),
+        );
     }
     let end = known.and_then(|known| known.last_end.as_ref());
-    said.extend(end.and_then(|end| commit_place(state, end)).map(|place| format!("NOTE: {place}")));
-    said.extend(known.into_iter().flat_map(judged_with).map(|line| format!("NOTE: {line}")));
+    said.extend(
+        end.and_then(|end| commit_place(state, end))
+            .map(|place| format!("NOTE: {place}")),
+    );
+    said.extend(
+        known
+            .into_iter()
+            .flat_map(judged_with)
+            .map(|line| format!("NOTE: {line}")),
+    );
     match task_counterfactual::weakness(state, &judged.task) {
         Some(weakness) => said.push(format!("WARNING: {weakness}")),
         None if known.is_some_and(|known| known.status == TaskStatus::Passed) => {
@@ -47,12 +68,22 @@ pub(crate) fn print_outcome(
     outside.retain(|file| known.is_none_or(|known| !known.left_alone.contains(file)));
     if !outside.is_empty() {
         let is_in_none = end.is_none_or(|end| end.foreign_commits.is_empty());
-        let in_commit = if is_in_none { ", and not in its commit" } else { "" };
-        said.push(format!("Outside of the task's files{in_commit}: {}", list_files(&outside)));
+        let in_commit = if is_in_none {
+            ", and not in its commit"
+        } else {
+            ""
+        };
+        said.push(format!(
+            "Outside of the task's files{in_commit}: {}",
+            list_files(&outside)
+        ));
     }
     said.extend(super::changed_checks_line(judged).map(|line| format!("WARNING: {line}")));
     if let Some(why) = &judged.restore_error {
-        said.push(format!("Its changes could not be taken back yet: {}", sanitize(why, 300)));
+        said.push(format!(
+            "Its changes could not be taken back yet: {}",
+            sanitize(why, 300)
+        ));
     }
     if !prints_next {
         said.push(next_command_line(context));
@@ -65,9 +96,14 @@ pub(crate) fn print_outcome(
 }
 
 fn failure_reason(judged: &JudgedAttempt) -> Option<String> {
-    let is_red = judged.outcomes.iter().any(|(_, outcome)| !outcome.is_green());
+    let is_red = judged
+        .outcomes
+        .iter()
+        .any(|(_, outcome)| !outcome.is_green());
     // Evidence that begins with the command is from the check alone.
-    let is_said = |evidence: &str| is_red && evidence.starts_with('`') || evidence.starts_with("SCOPE VIOLATION: ");
+    let is_said = |evidence: &str| {
+        is_red && evidence.starts_with('`') || evidence.starts_with("SCOPE VIOLATION: ")
+    };
     judged.events.iter().find_map(|event| match event {
         EventKind::TaskFailed { end, .. } if !is_said(&end.evidence) => {
             Some(format!("Failed: {}", sanitize(&end.evidence, 400)))

@@ -13,7 +13,11 @@ const MAX_LINKS: u8 = 40;
 /// Absolute path with `/` separators; `None` where it cannot be resolved.
 pub(super) fn resolve_path(path: &Path) -> Option<String> {
     let is_usual = path.is_absolute() && path.as_os_str().len() <= MAX_BYTES;
-    if is_usual { platform::with_slashes(&follow_links(path, MAX_LINKS)?) } else { None }
+    if is_usual {
+        platform::with_slashes(&follow_links(path, MAX_LINKS)?)
+    } else {
+        None
+    }
 }
 
 fn follow_links(path: &Path, links: u8) -> Option<PathBuf> {

@@ -18,7 +18,12 @@ pub(super) fn next_for_worker(
     run: &Run,
     state: &RunState,
 ) -> Result<(), CommandError> {
-    let Some(group) = state.plan.groups.iter().find(|group| group.id == own.worker) else {
+    let Some(group) = state
+        .plan
+        .groups
+        .iter()
+        .find(|group| group.id == own.worker)
+    else {
         return print_block(&finished_block("this run has no such worker"));
     };
     if state.phase != RunPhase::Executing || state.is_stopped {
@@ -32,9 +37,10 @@ pub(super) fn next_for_worker(
         ));
     }
     match next_task_of(state, group) {
-        Some(task) if context.env.worker.is_some() => {
-            print_block(&format!("TASK\n{}", begin_task(context, run, state, &task.id, FollowingTasks::Any)?))
-        }
+        Some(task) if context.env.worker.is_some() => print_block(&format!(
+            "TASK\n{}",
+            begin_task(context, run, state, &task.id, FollowingTasks::Any)?
+        )),
         Some(task) => print_block(&work_inline(&own.run, task, state)),
         None => print_block(&finished_block("nothing is left for you to do here")),
     }

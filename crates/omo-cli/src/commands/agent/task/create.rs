@@ -13,7 +13,9 @@ use omo_state::env::ProcessEnv;
 
 use crate::context::CommandContext;
 use crate::error::CommandError;
-use crate::task_list_files::{self, TaskListOption, non_empty_text, parse_id, print_done, split_list};
+use crate::task_list_files::{
+    self, TaskListOption, non_empty_text, parse_id, print_done, split_list,
+};
 use crate::task_list_note;
 
 const HELP: &str = "\
@@ -39,7 +41,13 @@ pub(crate) struct CreateOptions {
     #[arg(long, short = 'D', value_name = "FILE", conflicts_with = "description")]
     pub description_file: Option<PathBuf>,
     /// simple, standard or complex
-    #[arg(long, short, value_name = "WORD", default_value = "standard", hide_possible_values = true)]
+    #[arg(
+        long,
+        short,
+        value_name = "WORD",
+        default_value = "standard",
+        hide_possible_values = true
+    )]
     #[arg(value_parser = PossibleValuesParser::new(["simple", "standard", "complex"]))]
     pub complexity: String,
     #[command(flatten)]
@@ -48,7 +56,13 @@ pub(crate) struct CreateOptions {
     #[arg(long, short, value_name = "IDS", allow_hyphen_values = true, value_parser = parse_ids)]
     pub blocked_by: Vec<TaskIds>,
     /// tdd or standard
-    #[arg(long, short, value_name = "WORD", default_value = "tdd", hide_possible_values = true)]
+    #[arg(
+        long,
+        short,
+        value_name = "WORD",
+        default_value = "tdd",
+        hide_possible_values = true
+    )]
     #[arg(value_parser = PossibleValuesParser::new(["tdd", "standard"]))]
     pub approach: String,
     /// The file of its tests
@@ -79,8 +93,18 @@ impl CriteriaOptions {
         if self.criteria.is_empty() && self.criterion.is_empty() {
             return Ok(None);
         }
-        let split: Vec<_> = self.criteria.iter().map(|text| rules::split_criteria(text)).collect::<Result<_, _>>()?;
-        Ok(Some(split.into_iter().flatten().chain(self.criterion.iter().map(|one| one.trim().to_owned())).collect()))
+        let split: Vec<_> = self
+            .criteria
+            .iter()
+            .map(|text| rules::split_criteria(text))
+            .collect::<Result<_, _>>()?;
+        Ok(Some(
+            split
+                .into_iter()
+                .flatten()
+                .chain(self.criterion.iter().map(|one| one.trim().to_owned()))
+                .collect(),
+        ))
     }
 }
 
@@ -89,21 +113,36 @@ impl CriteriaOptions {
 pub(crate) struct TaskIds(pub Vec<String>);
 
 pub(super) fn parse_ids(text: &str) -> Result<TaskIds, String> {
-    split_list(text).iter().map(|text| parse_id(text)).collect::<Result<_, _>>().map(TaskIds)
+    split_list(text)
+        .iter()
+        .map(|text| parse_id(text))
+        .collect::<Result<_, _>>()
+        .map(TaskIds)
 }
 
 pub(crate) fn run(env: &ProcessEnv, options: CreateOptions) -> Result<(), CommandError> {
     if options.test_file.is_some() && options.approach != "tdd" {
-        return Err(CommandError::usage("`--test-file` goes with `--approach tdd`", "leave one of the two out"));
+        return Err(CommandError::usage(
+            "`--test-file` goes with `--approach tdd`",
+            "leave one of the two out",
+        ));
     }
-    let described = options.description_file.as_deref().map(read_description).transpose()?;
+    let described = options
+        .description_file
+        .as_deref()
+        .map(read_description)
+        .transpose()?;
     let new = NewTask {
         id: options.id,
         subject: options.subject,
         description: described.or(options.description),
         complexity: serde_json::from_value(options.complexity.into()).unwrap_or_default(),
         criteria: options.criteria.read()?.unwrap_or_default(),
-        blocked_by: options.blocked_by.into_iter().flat_map(|ids| ids.0).collect(),
+        blocked_by: options
+            .blocked_by
+            .into_iter()
+            .flat_map(|ids| ids.0)
+            .collect(),
         approach: options.approach,
         test_file: options.test_file,
         test_scope: options.test_scope,
@@ -121,7 +160,11 @@ pub(crate) fn run(env: &ProcessEnv, options: CreateOptions) -> Result<(), Comman
         task_list_note::note_from_files(env, &locked);
         String::new()
     };
-    let done = format!("OK: Task {} created ({}){added}", task.id, task_list_files::criteria_words(&task));
+    let done = format!(
+        "OK: Task {} created ({}){added}",
+        task.id,
+        task_list_files::criteria_words(&task)
+    );
     print_done(&done, &task, options.json)
 }
 
@@ -134,7 +177,9 @@ fn add_to_run(
 ) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let runs = RunStore::find(&run.root, Some(&context.state_home))?;
-    let run = runs.ok_or_else(|| RunStoreError::NotFound(run.id.clone()))?.get(&run.id)?;
+    let run = runs
+        .ok_or_else(|| RunStoreError::NotFound(run.id.clone()))?
+        .get(&run.id)?;
     let before = run.state()?;
     let added = task_from_file(task);
     verbs::add_task(&before, &context.caller()?, added.clone())?;
@@ -145,7 +190,9 @@ fn add_to_run(
     match engine.add_task(added) {
         Ok(state) => context.note_in_session(&run, &before.holder, &state),
         Err(failure) => {
-            task_list_files::open_task_list(which, env)?.lock()?.remove_task(&task.id)?;
+            task_list_files::open_task_list(which, env)?
+                .lock()?
+                .remove_task(&task.id)?;
             return Err(failure.into());
         }
     }

@@ -26,5 +26,9 @@ pub(crate) struct GetOptions {
 pub(crate) fn run(env: &ProcessEnv, options: &GetOptions) -> Result<(), CommandError> {
     let folder = task_list_files::open_task_list(&options.which, env)?;
     let task = folder.task(&options.task.id)?;
-    print_value(&task, options.field.as_deref(), &format!("task {} of session {}", task.id, folder.id()))
+    print_value(
+        &task,
+        options.field.as_deref(),
+        &format!("task {} of session {}", task.id, folder.id()),
+    )
 }

@@ -58,13 +58,21 @@ pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), Command
     let folder = task_list_files::open_task_list(&options.which, env)?;
     let missing = || {
         let path = folder.path().join(TASKS_FOLDER);
-        let message = format!("session {} has no tasks: {} is not there", folder.id(), path.display());
+        let message = format!(
+            "session {} has no tasks: {} is not there",
+            folder.id(),
+            path.display()
+        );
         CommandError::not_found(message, "`omo agent task create` makes one")
     };
     let tasks = readable_tasks(&folder)?.ok_or_else(missing)?;
     let is_meant = |task: &TaskFile| options.status.is_none_or(|status| task.status == status);
-    let rows: Vec<TaskRow> =
-        tasks.tasks.into_iter().filter(is_meant).map(|task| task_row(task, options.words)).collect();
+    let rows: Vec<TaskRow> = tasks
+        .tasks
+        .into_iter()
+        .filter(is_meant)
+        .map(|task| task_row(task, options.words))
+        .collect();
     match (&options.field, options.format) {
         (None, ListFormat::Json) => print(&serde_json::to_string_pretty(&rows).unwrap_or_default()),
         (None, ListFormat::Table) => {
@@ -72,11 +80,17 @@ pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), Command
             rows.iter().try_for_each(|row| print(&task_line(row)))
         }
         (Some(path), format) => {
-            let field = |row: &TaskRow| rules::value_at_path(&to_json(row), path).cloned().unwrap_or_default();
+            let field = |row: &TaskRow| {
+                rules::value_at_path(&to_json(row), path)
+                    .cloned()
+                    .unwrap_or_default()
+            };
             let values: Vec<Value> = rows.iter().map(field).collect();
             match format {
                 ListFormat::Json => print(&rules::format_value(&values.into())),
-                ListFormat::Table => values.iter().try_for_each(|value| print(&rules::format_value(value))),
+                ListFormat::Table => values
+                    .iter()
+                    .try_for_each(|value| print(&rules::format_value(value))),
             }
         }
     }
@@ -85,8 +99,16 @@ pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), Command
 /// A task on one line, with `|` between the columns and in none of them.
 fn task_line(row: &TaskRow) -> String {
     let complexity = rules::format_value(&to_json(&row.complexity));
-    let columns = [&*row.id, row.status, &row.subject, &row.blocked_by_text, &complexity];
-    columns.map(|column| sanitize(column, 200).replace('|', "/")).join("|")
+    let columns = [
+        &*row.id,
+        row.status,
+        &row.subject,
+        &row.blocked_by_text,
+        &complexity,
+    ];
+    columns
+        .map(|column| sanitize(column, 200).replace('|', "/"))
+        .join("|")
 }
 
 /// A listed task, with the facts needed to start a worker.

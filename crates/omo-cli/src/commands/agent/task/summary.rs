@@ -8,7 +8,9 @@ use omo_state::env::ProcessEnv;
 use serde_json::Value;
 
 use crate::error::CommandError;
-use crate::task_list_files::{self, MAX_CHARS, TaskListOption, bullet_list, parse_id, print, to_json};
+use crate::task_list_files::{
+    self, MAX_CHARS, TaskListOption, bullet_list, parse_id, print, to_json,
+};
 
 const HELP: &str = "\
 Examples:
@@ -47,7 +49,9 @@ pub(crate) fn run(env: &ProcessEnv, options: &SummaryOptions) -> Result<(), Comm
         let task = folder.task(id)?;
         (to_json(&task), summary_of_task(&task))
     } else {
-        let tasks = task_list_files::readable_tasks(&folder)?.unwrap_or_default().tasks;
+        let tasks = task_list_files::readable_tasks(&folder)?
+            .unwrap_or_default()
+            .tasks;
         (to_json(&tasks), summary_of_all(&session, &tasks))
     };
     if options.format == SummaryFormat::Json {
@@ -74,10 +78,18 @@ fn summary_of_all(session: &TaskListFile, tasks: &[TaskFile]) -> String {
     let goal = sanitize(&session.goal, MAX_CHARS);
     let mut parts = vec![
         format!("# Tasks of session {}", session.session_id),
-        format!("- Goal: {goal}\n- Phase: {}\n{counts}", session.phase.word()),
+        format!(
+            "- Goal: {goal}\n- Phase: {}\n{counts}",
+            session.phase.word()
+        ),
     ];
     for task in tasks {
-        parts.push(format!("## {} {}: {}", status_sign(task), task.id, sanitize(&task.subject, 200)));
+        parts.push(format!(
+            "## {} {}: {}",
+            status_sign(task),
+            task.id,
+            sanitize(&task.subject, 200)
+        ));
         parts.push(details(task));
     }
     parts.join("\n\n")
@@ -85,30 +97,61 @@ fn summary_of_all(session: &TaskListFile, tasks: &[TaskFile]) -> String {
 
 fn summary_of_task(task: &TaskFile) -> String {
     let mut parts = vec![
-        format!("# {} Task {}: {}", status_sign(task), task.id, sanitize(&task.subject, 200)),
+        format!(
+            "# {} Task {}: {}",
+            status_sign(task),
+            task.id,
+            sanitize(&task.subject, 200)
+        ),
         details(task),
-        format!("## Description\n\n{}", sanitize(&task.description, MAX_CHARS)),
+        format!(
+            "## Description\n\n{}",
+            sanitize(&task.description, MAX_CHARS)
+        ),
     ];
-    parts.extend(bullet_list("Criteria", task.criteria.iter().map(String::as_str)));
-    parts.extend(bullet_list("Evidence", task.evidence.iter().map(evidence_text)));
+    parts.extend(bullet_list(
+        "Criteria",
+        task.criteria.iter().map(String::as_str),
+    ));
+    parts.extend(bullet_list(
+        "Evidence",
+        task.evidence.iter().map(evidence_text),
+    ));
     parts.join("\n\n")
 }
 
 fn details(task: &TaskFile) -> String {
     let complexity = format_value(&to_json(&task.complexity));
-    let mut lines = vec![format!("- Status: {}", task.status.word()), format!("- Complexity: {complexity}")];
+    let mut lines = vec![
+        format!("- Status: {}", task.status.word()),
+        format!("- Complexity: {complexity}"),
+    ];
     let needs = task.dependencies();
     lines.extend((!needs.is_empty()).then(|| format!("- Waits for: {}", needs.join(", "))));
-    lines.extend(task.approach.as_deref().map(|approach| format!("- Approach: {}", sanitize(approach, 20))));
-    lines.extend((task.retry_count > 0).then(|| format!("- Begun anew: {} times", task.retry_count)));
-    lines.push(format!("- Criteria: {}, evidence: {}", task.criteria.len(), task.evidence.len()));
+    lines.extend(
+        task.approach
+            .as_deref()
+            .map(|approach| format!("- Approach: {}", sanitize(approach, 20))),
+    );
+    lines.extend(
+        (task.retry_count > 0).then(|| format!("- Begun anew: {} times", task.retry_count)),
+    );
+    lines.push(format!(
+        "- Criteria: {}, evidence: {}",
+        task.criteria.len(),
+        task.evidence.len()
+    ));
     lines.join("\n")
 }
 
 /// Text of a piece of evidence, in either of its two JSON forms.
 fn evidence_text(evidence: &Value) -> &str {
     let of = |name: &str| evidence.get(name).and_then(Value::as_str);
-    evidence.as_str().or_else(|| of("description")).or_else(|| of("command")).unwrap_or("something without words")
+    evidence
+        .as_str()
+        .or_else(|| of("description"))
+        .or_else(|| of("command"))
+        .unwrap_or("something without words")
 }
 
 fn status_sign(task: &TaskFile) -> char {

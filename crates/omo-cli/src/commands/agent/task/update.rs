@@ -8,7 +8,9 @@ use omo_state::env::ProcessEnv;
 
 use crate::commands::agent::task::create::{CriteriaOptions, TaskIds, parse_ids};
 use crate::error::CommandError;
-use crate::task_list_files::{self, TaskListOption, TaskOption, non_empty_text, parse_status, print_done};
+use crate::task_list_files::{
+    self, TaskListOption, TaskOption, non_empty_text, parse_status, print_done,
+};
 use crate::{output, task_list_note};
 
 const HELP: &str = "\
@@ -67,7 +69,9 @@ impl EditOptions {
         Ok(TaskEdit {
             subject: self.subject,
             description: self.description,
-            complexity: self.complexity.and_then(|word| serde_json::from_value(word.into()).ok()),
+            complexity: self
+                .complexity
+                .and_then(|word| serde_json::from_value(word.into()).ok()),
             criteria: self.criteria.read()?,
             blocked_by: self.blocked_by.map(|ids| ids.0),
         })
@@ -80,8 +84,12 @@ pub(crate) fn run(env: &ProcessEnv, options: UpdateOptions) -> Result<(), Comman
     let task = locked.task(&options.task.id)?;
     task_list_files::require_no_open_run(&session, env, task_list_files::WORK_ON_THE_RUN)?;
     let edit = options.edit.read()?;
-    let change =
-        TaskChange { status: options.status, evidence: options.add_evidence, retry_count: options.retry_count, edit };
+    let change = TaskChange {
+        status: options.status,
+        evidence: options.add_evidence,
+        retry_count: options.retry_count,
+        edit,
+    };
     let tasks = locked.tasks()?.unwrap_or_default();
     let has_criteria = change.edit.criteria.is_some();
     let (task, doubtful) = rules::update_task(&task, &change, &session, &tasks.tasks, env.now)?;
@@ -94,6 +102,14 @@ pub(crate) fn run(env: &ProcessEnv, options: UpdateOptions) -> Result<(), Comman
         ));
     }
     task_list_note::note_from_files(env, &locked);
-    let criteria = if has_criteria { format!(" ({})", task_list_files::criteria_words(&task)) } else { String::new() };
-    print_done(&format!("OK: Task {} updated{criteria}", task.id), &task, options.json)
+    let criteria = if has_criteria {
+        format!(" ({})", task_list_files::criteria_words(&task))
+    } else {
+        String::new()
+    };
+    print_done(
+        &format!("OK: Task {} updated{criteria}", task.id),
+        &task,
+        options.json,
+    )
 }

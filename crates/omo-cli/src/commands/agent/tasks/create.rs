@@ -36,10 +36,22 @@ pub(crate) struct CreateOptions {
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
     pub goal: Option<String>,
     /// Workers at once; 0 for no bound
-    #[arg(long, short = 'w', value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        short = 'w',
+        value_name = "N",
+        default_value_t = 0,
+        allow_negative_numbers = true
+    )]
     pub max_workers: u32,
     /// Times it may be gone over
-    #[arg(long, short = 'i', value_name = "N", default_value_t = 5, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        short = 'i',
+        value_name = "N",
+        default_value_t = 5,
+        allow_negative_numbers = true
+    )]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub max_iterations: u32,
     /// It ends with its plan
@@ -68,10 +80,19 @@ pub(crate) struct CreateOptions {
 pub(crate) fn run(env: &ProcessEnv, options: &CreateOptions) -> Result<(), CommandError> {
     if options.args_from_hook {
         let options = typed(env, options)?;
-        return run(env, &CreateOptions { args_from_hook: false, ..options });
+        return run(
+            env,
+            &CreateOptions {
+                args_from_hook: false,
+                ..options
+            },
+        );
     }
     if options.resume {
-        return resume_task_list(env, &task_list_files::known_task_list_id(&options.which, env)?);
+        return resume_task_list(
+            env,
+            &task_list_files::known_task_list_id(&options.which, env)?,
+        );
     }
     let id = task_list_files::task_list_id(&options.which, env)?;
     let words = options.words.join(" ");
@@ -84,10 +105,17 @@ pub(crate) fn run(env: &ProcessEnv, options: &CreateOptions) -> Result<(), Comma
     let goal = options.goal.clone().unwrap_or(words);
     let current = std::env::current_dir().context("the current folder cannot be found")?;
     let source = options.from.as_deref();
-    let source = source.map(|given| SourceFile::find(&Project::find_root(env)?, &current, given)).transpose()?;
-    let goal = source.as_ref().map_or_else(|| goal.clone(), |source| source.goal(goal.trim()));
+    let source = source
+        .map(|given| SourceFile::find(&Project::find_root(env)?, &current, given))
+        .transpose()?;
+    let goal = source
+        .as_ref()
+        .map_or_else(|| goal.clone(), |source| source.goal(goal.trim()));
     if goal.trim().is_empty() {
-        return Err(CommandError::usage("the goal says nothing", "say what the session is for"));
+        return Err(CommandError::usage(
+            "the goal says nothing",
+            "say what the session is for",
+        ));
     }
     let working_dir = current.to_string_lossy().into_owned();
     let how = TaskListSettings {
@@ -97,7 +125,12 @@ pub(crate) fn run(env: &ProcessEnv, options: &CreateOptions) -> Result<(), Comma
         auto_mode: options.auto,
         ..TaskListSettings::default()
     };
-    let beginning = NewTaskList { session: id.to_string(), goal, working_dir, options: how };
+    let beginning = NewTaskList {
+        session: id.to_string(),
+        goal,
+        working_dir,
+        options: how,
+    };
     let locked = task_list_files::task_list_store()?.create(&id)?.lock()?;
     if locked.is_task_list() {
         require_replaceable(env, &locked, options.force)?;
@@ -114,12 +147,20 @@ pub(crate) fn run(env: &ProcessEnv, options: &CreateOptions) -> Result<(), Comma
 fn typed(env: &ProcessEnv, options: &CreateOptions) -> Result<CreateOptions, CommandError> {
     let project = Project::find(env)?;
     let taken = match (own_session(env)?, &project.folder) {
-        (Some(id), Some(folder)) => {
-            sealed_plan_run::take_arguments(folder, &id, raw_args::COMMAND, Project::state_update(env))?
-        }
+        (Some(id), Some(folder)) => sealed_plan_run::take_arguments(
+            folder,
+            &id,
+            raw_args::COMMAND,
+            Project::state_update(env),
+        )?,
         _ => None,
     };
-    let missing = || CommandError::usage("nothing was typed for this command", "its user types `/omo:ulw-plan <goal>`");
+    let missing = || {
+        CommandError::usage(
+            "nothing was typed for this command",
+            "its user types `/omo:ulw-plan <goal>`",
+        )
+    };
     raw_args::parse_raw_args(&taken.ok_or_else(missing)?, options)
 }
 
@@ -135,7 +176,11 @@ fn resume_task_list(env: &ProcessEnv, id: &SessionId) -> Result<(), CommandError
 }
 
 /// Replaces an existing session only with `--force`, and never under a run.
-fn require_replaceable(env: &ProcessEnv, locked: &LockedTaskList, is_forced: bool) -> Result<(), CommandError> {
+fn require_replaceable(
+    env: &ProcessEnv,
+    locked: &LockedTaskList,
+    is_forced: bool,
+) -> Result<(), CommandError> {
     let session = match locked.session() {
         Ok(session) => session,
         // An unreadable session is kept beside the new one as well.
@@ -146,7 +191,11 @@ fn require_replaceable(env: &ProcessEnv, locked: &LockedTaskList, is_forced: boo
     if session.phase.is_over() || session.cancelled_at.is_some() || is_forced {
         return Ok(());
     }
-    let (id, phase, goal) = (&session.session_id, session.phase.word(), sanitize(&session.goal, 100));
+    let (id, phase, goal) = (
+        &session.session_id,
+        session.phase.word(),
+        sanitize(&session.goal, 100),
+    );
     let message = format!("session {id} is in {phase}: {goal}");
     let hint = "`omo agent tasks update --phase CANCELLED` gives it up; `--force` begins anew and keeps what is there beside it";
     Err(CommandError::precondition(message, hint))
@@ -158,9 +207,19 @@ fn say(
     session: &TaskListFile,
     source: Option<&SourceFile>,
 ) -> Result<(), CommandError> {
-    let instruction = source.map(|source| format!("\n\n{}", source.instruction())).unwrap_or_default();
-    let TaskListSettings { max_workers, max_iterations, .. } = session.options;
-    let workers = if max_workers == 0 { "as many as there can be".to_owned() } else { max_workers.to_string() };
+    let instruction = source
+        .map(|source| format!("\n\n{}", source.instruction()))
+        .unwrap_or_default();
+    let TaskListSettings {
+        max_workers,
+        max_iterations,
+        ..
+    } = session.options;
+    let workers = if max_workers == 0 {
+        "as many as there can be".to_owned()
+    } else {
+        max_workers.to_string()
+    };
     task_list_files::print(&format!(
         "Session {} {what}: {}\nFolder: {}\nWorkers at once: {workers}. Iterations at most: {max_iterations}.\n{}{instruction}",
         session.session_id,

@@ -34,27 +34,46 @@ pub(crate) fn run(env: &ProcessEnv, options: &DesignOptions) -> Result<(), Comma
     let session = locked.session()?;
     task_list_files::require_no_open_run(&session, env, task_list_files::WORK_ON_THE_RUN)?;
     let path = locked.write_design(&text)?;
-    let change = TaskListChange { design_doc: Some(path.display().to_string()), ..TaskListChange::default() };
+    let change = TaskListChange {
+        design_doc: Some(path.display().to_string()),
+        ..TaskListChange::default()
+    };
     let session = rules::update_task_list(
         &session,
         &change,
-        TaskListWork { tasks: &[], unreadable_tasks: 0, logged_evidence: 0 },
+        TaskListWork {
+            tasks: &[],
+            unreadable_tasks: 0,
+            logged_evidence: 0,
+        },
         env.now,
     )?;
     locked.write_session(&session)?;
-    task_list_files::print(&format!("OK: the design of session {} is in {}", locked.id(), path.display()))
+    task_list_files::print(&format!(
+        "OK: the design of session {} is in {}",
+        locked.id(),
+        path.display()
+    ))
 }
 
 fn read_design() -> Result<String, CommandError> {
-    const HOW: &str = "write it behind the command: omo agent tasks design <<'DESIGN', the text, DESIGN";
+    const HOW: &str =
+        "write it behind the command: omo agent tasks design <<'DESIGN', the text, DESIGN";
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
         return Err(CommandError::usage("no design was handed over", HOW));
     }
     let mut text = String::new();
-    stdin.lock().take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| {
-        CommandError::usage(format!("the design could not be read: {error}"), "it is a text in UTF-8")
-    })?;
+    stdin
+        .lock()
+        .take(MAX_BYTES + 1)
+        .read_to_string(&mut text)
+        .map_err(|error| {
+            CommandError::usage(
+                format!("the design could not be read: {error}"),
+                "it is a text in UTF-8",
+            )
+        })?;
     match text.trim() {
         "" => Err(CommandError::usage("the design says nothing", HOW)),
         _ if text.len() as u64 > MAX_BYTES => Err(CommandError::usage(

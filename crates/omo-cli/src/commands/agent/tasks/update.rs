@@ -91,7 +91,9 @@ pub(crate) fn run(env: &ProcessEnv, options: UpdateOptions) -> Result<(), Comman
     task_list_note::note_from_files(env, &locked);
     if options.quiet {
         let (phase, iteration, at) = (session.phase.word(), session.iteration, &session.updated_at);
-        return print(&format!("Session updated: phase={phase} iteration={iteration} updated_at={at}"));
+        return print(&format!(
+            "Session updated: phase={phase} iteration={iteration} updated_at={at}"
+        ));
     }
     print_done("OK: Session updated", &session, options.json)
 }

@@ -9,5 +9,7 @@ use crate::json_file::read_json;
 
 pub(super) fn gather_settings(client_home: Option<&Path>, root: Option<&Path>) -> Vec<Settings> {
     let places = settings_paths(client_home, root).into_iter();
-    places.filter_map(|(scope, file)| read_json(&file).map(|value| Settings { scope, file, value })).collect()
+    places
+        .filter_map(|(scope, file)| read_json(&file).map(|value| Settings { scope, file, value }))
+        .collect()
 }

@@ -9,7 +9,8 @@ use omo_state::files::regular_file;
 pub(super) fn read_tail(path: &Path, limit: u64) -> Option<Vec<u8>> {
     let mut file = regular_file::open(path).ok()??;
     let size = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(size.saturating_sub(limit))).ok()?;
+    file.seek(SeekFrom::Start(size.saturating_sub(limit)))
+        .ok()?;
     let mut bytes = Vec::new();
     file.take(limit).read_to_end(&mut bytes).ok()?;
     Some(bytes)

@@ -26,35 +26,65 @@ pub(super) fn gather_goals(
     armed: &[String],
     now: Timestamp,
 ) -> Result<Vec<ActiveGoal>, String> {
-    let client_home = client_home.ok_or("no home folder is known, so no transcript can be looked at")?;
-    let Some(root) = root else { return Ok(Vec::new()) };
+    let client_home =
+        client_home.ok_or("no home folder is known, so no transcript can be looked at")?;
+    let Some(root) = root else {
+        return Ok(Vec::new());
+    };
     let name = folder_name(root);
     if name.len() > NAME_CHARS {
-        return Err("the project's path is so long that its transcripts cannot be found by it".to_owned());
+        return Err(
+            "the project's path is so long that its transcripts cannot be found by it".to_owned(),
+        );
     }
-    let entries = std::fs::read_dir(client_home.join("projects").join(name)).into_iter().flatten().flatten();
-    let transcripts =
-        entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "jsonl"));
-    let mut recent: Vec<_> = transcripts.filter_map(|path| Some((file_age(&path, now)?, path))).collect();
+    let entries = std::fs::read_dir(client_home.join("projects").join(name))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let transcripts = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|end| end == "jsonl"));
+    let mut recent: Vec<_> = transcripts
+        .filter_map(|path| Some((file_age(&path, now)?, path)))
+        .collect();
     recent.sort();
-    let newest = recent.into_iter().take_while(|(age, _)| *age < RECENT).take(MAX_TRANSCRIPTS);
+    let newest = recent
+        .into_iter()
+        .take_while(|(age, _)| *age < RECENT)
+        .take(MAX_TRANSCRIPTS);
     let goals = newest.filter_map(|(_, path)| {
         let condition = read_active_goal(&path)?;
         let session = sanitize(path.file_stem()?.to_str()?, 128);
         let is_armed = armed.contains(&session);
-        Some(ActiveGoal { session, condition: sanitize(&condition, 120), is_armed })
+        Some(ActiveGoal {
+            session,
+            condition: sanitize(&condition, 120),
+            is_armed,
+        })
     });
     Ok(goals.collect())
 }
 
 fn file_age(path: &Path, now: Timestamp) -> Option<Duration> {
-    let written = path.metadata().ok()?.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    let written = path
+        .metadata()
+        .ok()?
+        .modified()
+        .ok()?
+        .duration_since(std::time::UNIX_EPOCH)
+        .ok()?;
     let now = Duration::from_millis(u64::try_from(now.as_millis()).ok()?);
     Some(now.saturating_sub(written))
 }
 
 fn folder_name(root: &Path) -> String {
-    let plain = |char: char| if char.is_ascii_alphanumeric() { char.to_string() } else { "-".repeat(char.len_utf16()) };
+    let plain = |char: char| {
+        if char.is_ascii_alphanumeric() {
+            char.to_string()
+        } else {
+            "-".repeat(char.len_utf16())
+        }
+    };
     root.to_string_lossy().chars().map(plain).collect()
 }
 

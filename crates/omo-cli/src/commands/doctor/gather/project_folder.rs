@@ -10,15 +10,27 @@ use super::super::facts::{ProjectDirKind, ProjectFolder};
 use super::Surroundings;
 
 /// Finds the project as every other command does, and notes oddities.
-pub(super) fn gather_project_folder(env: &ProcessEnv, surroundings: &Surroundings) -> ProjectFolder {
+pub(super) fn gather_project_folder(
+    env: &ProcessEnv,
+    surroundings: &Surroundings,
+) -> ProjectFolder {
     let folder = std::env::current_dir().ok();
     let given = surroundings.text("CLAUDE_PROJECT_DIR").map(|text| {
         let what = classify_project_dir(Path::new(&text));
         (text, what)
     });
-    let root = env.project_dir.clone().or_else(|| project_root::find_project(folder.as_deref()?));
+    let root = env
+        .project_dir
+        .clone()
+        .or_else(|| project_root::find_project(folder.as_deref()?));
     let unwritable = root.as_deref().and_then(unwritable_folder);
-    ProjectFolder { project_dir_variable: given, folder, root, home: surroundings.home.clone(), unwritable }
+    ProjectFolder {
+        project_dir_variable: given,
+        folder,
+        root,
+        home: surroundings.home.clone(),
+        unwritable,
+    }
 }
 
 fn classify_project_dir(given: &Path) -> ProjectDirKind {

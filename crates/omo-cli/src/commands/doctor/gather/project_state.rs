@@ -24,12 +24,19 @@ pub(super) fn gather_state(root: Option<&Path>) -> (StateFolderFacts, Vec<String
         Ok(folder) => folder.flatten(),
         Err(error) => return (StateFolderFacts::Refused(error.to_string()), Vec::new()),
     };
-    let Some(folder) = folder else { return (StateFolderFacts::Absent, Vec::new()) };
+    let Some(folder) = folder else {
+        return (StateFolderFacts::Absent, Vec::new());
+    };
     let path = folder.path().to_owned();
     let ours = [path.clone(), path.join(state::FILE)];
     let mut found = StateFolder {
-        open_to_others: ours.into_iter().filter(|part| platform::is_open_to_others(part)).collect(),
-        corrupt: folder.file_names("runtime.local.json.corrupt-").unwrap_or_default(),
+        open_to_others: ours
+            .into_iter()
+            .filter(|part| platform::is_open_to_others(part))
+            .collect(),
+        corrupt: folder
+            .file_names("runtime.local.json.corrupt-")
+            .unwrap_or_default(),
         lock: lock_problem(&folder),
         path,
         ..StateFolder::default()
@@ -38,11 +45,19 @@ pub(super) fn gather_state(root: Option<&Path>) -> (StateFolderFacts, Vec<String
     match state::peek_all(&folder) {
         Err(error) => found.broken = Some(sanitize(&error.to_string(), 300)),
         Ok(entries) => {
-            let on = entries.sessions.iter().filter(|(_, session)| session.is_armed());
+            let on = entries
+                .sessions
+                .iter()
+                .filter(|(_, session)| session.is_armed());
             armed.extend(on.map(|(id, _)| id.as_str().to_owned()));
-            found.sessions = (entries.sessions.len() + entries.unreadable.len(), armed.len());
+            found.sessions = (
+                entries.sessions.len() + entries.unreadable.len(),
+                armed.len(),
+            );
             let unreadable = entries.unreadable.iter();
-            found.broken_entries = unreadable.map(|(id, error)| sanitize(&format!("{id}: {error}"), 300)).collect();
+            found.broken_entries = unreadable
+                .map(|(id, error)| sanitize(&format!("{id}: {error}"), 300))
+                .collect();
         }
     }
     (StateFolderFacts::Open(found), armed)
@@ -64,31 +79,54 @@ pub(super) fn gather_git(root: Option<&Path>, state: &StateFolderFacts) -> GitFa
         .filter(|_| is_there && in_work_tree)
         .and_then(|root| folder_status::read_folder_status(root, ".sisyphus/cc-omo"));
     // A missing folder need not be ignored, but its files may be tracked.
-    let tracked = tracked.filter(|tracked| tracked.files > 0 || matches!(state, StateFolderFacts::Open(_)));
-    GitFacts { is_there, in_work_tree, tracked }
+    let tracked =
+        tracked.filter(|tracked| tracked.files > 0 || matches!(state, StateFolderFacts::Open(_)));
+    GitFacts {
+        is_there,
+        in_work_tree,
+        tracked,
+    }
 }
 
 pub(super) fn other_loop_traces(root: Option<&Path>) -> Vec<String> {
-    const TRACES: [&str; 3] = [".claude/ralph-loop.local.md", ".sisyphus/ralph-loop.local.md", ".omc/state"];
+    const TRACES: [&str; 3] = [
+        ".claude/ralph-loop.local.md",
+        ".sisyphus/ralph-loop.local.md",
+        ".omc/state",
+    ];
     let Some(root) = root else { return Vec::new() };
-    TRACES.iter().filter(|trace| root.join(trace).symlink_metadata().is_ok()).map(|trace| (*trace).to_owned()).collect()
+    TRACES
+        .iter()
+        .filter(|trace| root.join(trace).symlink_metadata().is_ok())
+        .map(|trace| (*trace).to_owned())
+        .collect()
 }
 
 /// Number of hook errors hidden from the user in the last week, and the newest.
 pub(super) fn hook_errors(root: Option<&Path>, now: Timestamp) -> Option<(usize, String)> {
     let folder = GuardedFolder::open_state(root?).ok()??;
-    let (_, bytes) = folder.read_from(hook_error_log::FILE, 0, hook_error_log::ROTATE_AT * 2).ok()??;
+    let (_, bytes) = folder
+        .read_from(hook_error_log::FILE, 0, hook_error_log::ROTATE_AT * 2)
+        .ok()??;
     let text = String::from_utf8_lossy(&bytes);
     let is_recent = |line: &&str| {
         let at = line.split(' ').next().and_then(Timestamp::parse);
-        at.and_then(|at| now.millis_since(at)).is_some_and(|millis| millis < RECENT_MILLIS)
+        at.and_then(|at| now.millis_since(at))
+            .is_some_and(|millis| millis < RECENT_MILLIS)
     };
     let recent: Vec<&str> = text.lines().filter(is_recent).collect();
-    recent.last().map(|last| (recent.len(), sanitize(last, 300)))
+    recent
+        .last()
+        .map(|last| (recent.len(), sanitize(last, 300)))
 }
 
-pub(super) fn gather_repository_checks(root: Option<&Path>, state_home: Option<&Path>) -> RepositoryChecks {
-    let Some(found) = root.and_then(repository_config::RepositoryConfig::read) else { return RepositoryChecks::Absent };
+pub(super) fn gather_repository_checks(
+    root: Option<&Path>,
+    state_home: Option<&Path>,
+) -> RepositoryChecks {
+    let Some(found) = root.and_then(repository_config::RepositoryConfig::read) else {
+        return RepositoryChecks::Absent;
+    };
     if let Some(problem) = found.problems.first() {
         return RepositoryChecks::Broken(problem.to_string());
     }
@@ -97,7 +135,8 @@ pub(super) fn gather_repository_checks(root: Option<&Path>, state_home: Option<&
         return RepositoryChecks::Absent;
     }
     // Looking up an approval without a key would create one.
-    let has_key = state_home.is_some_and(|home| home.join("omo").join("key").symlink_metadata().is_ok());
+    let has_key =
+        state_home.is_some_and(|home| home.join("omo").join("key").symlink_metadata().is_ok());
     if has_key && found.is_approved(state_home) {
         RepositoryChecks::Approved(found.checks.len())
     } else {

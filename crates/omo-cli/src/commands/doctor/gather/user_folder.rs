@@ -10,7 +10,9 @@ use super::super::facts::UserFolder;
 use crate::platform;
 
 pub(super) fn gather_user_folder(state_home: Option<&Path>) -> UserFolder {
-    let Some(state_home) = state_home else { return UserFolder::NoHome };
+    let Some(state_home) = state_home else {
+        return UserFolder::NoHome;
+    };
     let path = state_home.join("omo");
     if path.symlink_metadata().is_err() {
         return absent_folder(path);
@@ -30,13 +32,22 @@ pub(super) fn gather_user_folder(state_home: Option<&Path>) -> UserFolder {
             problems.push((error.to_string(), trust.clone()));
         }
     }
-    let open_to_others =
-        [path.clone(), key, trust].into_iter().filter(|part| platform::is_open_to_others(part)).collect();
-    UserFolder::Open { path, open_to_others, problems }
+    let open_to_others = [path.clone(), key, trust]
+        .into_iter()
+        .filter(|part| platform::is_open_to_others(part))
+        .collect();
+    UserFolder::Open {
+        path,
+        open_to_others,
+        problems,
+    }
 }
 
 fn absent_folder(path: PathBuf) -> UserFolder {
-    let above = path.ancestors().skip(1).find_map(|folder| Some((folder.to_owned(), folder.metadata().ok()?)));
+    let above = path
+        .ancestors()
+        .skip(1)
+        .find_map(|folder| Some((folder.to_owned(), folder.metadata().ok()?)));
     match above {
         Some((folder, found)) if !found.is_dir() || found.permissions().readonly() => {
             UserFolder::Unwritable { path, folder }

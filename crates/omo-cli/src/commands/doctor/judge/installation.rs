@@ -6,7 +6,8 @@ use std::path::Path;
 use omo_claude::version::MIN_CLIENT_VERSION;
 
 use super::super::facts::{
-    Client, Facts, HookPlugin, PluginBinaries, Program, ProgramKind, SeenHooks, hook_programs, plugin_name,
+    Client, Facts, HookPlugin, PluginBinaries, Program, ProgramKind, SeenHooks, hook_programs,
+    plugin_name,
 };
 use super::super::finding::{Finding, Level};
 use super::{or_good, quote_path};
@@ -34,26 +35,39 @@ pub(super) fn client(facts: &Facts) -> Vec<Finding> {
             NAME,
             Level::Bad,
             format!("Claude Code {version} ({})", program.display()),
-            format!("before {MIN_CLIENT_VERSION} the client does not take the answers of omo's hooks"),
+            format!(
+                "before {MIN_CLIENT_VERSION} the client does not take the answers of omo's hooks"
+            ),
             "claude update",
         ),
-        Client::Found { version, program } => {
-            Finding::good(NAME, format!("Claude Code {version} ({})", program.display()))
-        }
+        Client::Found { version, program } => Finding::good(
+            NAME,
+            format!("Claude Code {version} ({})", program.display()),
+        ),
     }]
 }
 
 /// omo is installed, and disabled in every place.
 pub(super) fn is_omo_disabled(facts: &Facts) -> bool {
     let plugins = facts.plugins.iter().flatten();
-    let mut ours = plugins.filter(|plugin| plugin_name(&plugin.id) == "omo").peekable();
+    let mut ours = plugins
+        .filter(|plugin| plugin_name(&plugin.id) == "omo")
+        .peekable();
     ours.peek().is_some() && ours.all(|plugin| !plugin.enabled)
 }
 
 /// The way to an installed plugin; the row `plugin` shows its problem.
 fn how_to_have_a_plugin(facts: &Facts) -> &'static str {
-    let is_installed = facts.plugins.iter().flatten().any(|plugin| plugin_name(&plugin.id) == "omo");
-    if is_installed { "fix what the row `plugin` names" } else { INSTALL }
+    let is_installed = facts
+        .plugins
+        .iter()
+        .flatten()
+        .any(|plugin| plugin_name(&plugin.id) == "omo");
+    if is_installed {
+        "fix what the row `plugin` names"
+    } else {
+        INSTALL
+    }
 }
 
 /// Plugin installed, enabled, and from the right source.
@@ -62,31 +76,58 @@ pub(super) fn plugin(facts: &Facts) -> Vec<Finding> {
     const NOTHING: &str = "without it no session of yours has omo";
     let plugins = match &facts.plugins {
         Ok(plugins) => plugins,
-        Err(why) => return vec![Finding::new(NAME, Level::Unknown, why.clone(), NOTHING, "claude plugin list")],
+        Err(why) => {
+            return vec![Finding::new(
+                NAME,
+                Level::Unknown,
+                why.clone(),
+                NOTHING,
+                "claude plugin list",
+            )];
+        }
     };
-    let ours: Vec<_> = plugins.iter().filter(|plugin| plugin_name(&plugin.id) == "omo").collect();
+    let ours: Vec<_> = plugins
+        .iter()
+        .filter(|plugin| plugin_name(&plugin.id) == "omo")
+        .collect();
     let Some(first) = ours.first() else {
         return vec![match &facts.own_plugin {
             Some(folder) => Finding::new(
                 NAME,
                 Level::Warning,
-                format!("not installed; this `omo` is part of the plugin in {}", folder.display()),
+                format!(
+                    "not installed; this `omo` is part of the plugin in {}",
+                    folder.display()
+                ),
                 "only sessions that are started with it have omo",
-                format!("claude --plugin-dir {}, or for every session: {INSTALL}", quote_path(folder)),
+                format!(
+                    "claude --plugin-dir {}, or for every session: {INSTALL}",
+                    quote_path(folder)
+                ),
             ),
             None => Finding::new(NAME, Level::Bad, "not installed", NOTHING, INSTALL),
         }];
     };
     if is_omo_disabled(facts) {
         // Settings that the client cannot read enable nothing: it lists every plugin as disabled.
-        if let Some(broken) = facts.settings.iter().find(|settings| settings.value.is_err()) {
+        if let Some(broken) = facts
+            .settings
+            .iter()
+            .find(|settings| settings.value.is_err())
+        {
             let file = &broken.file;
             let found = format!(
                 "{} is installed; whether it is enabled cannot be told while {} cannot be read",
                 first.id,
                 file.display()
             );
-            return vec![Finding::new(NAME, Level::Unknown, found, NOTHING, format!("fix {}", quote_path(file)))];
+            return vec![Finding::new(
+                NAME,
+                Level::Unknown,
+                found,
+                NOTHING,
+                format!("fix {}", quote_path(file)),
+            )];
         }
         let enable = format!("claude plugin enable {}", first.id);
         return vec![Finding::new(
@@ -97,14 +138,27 @@ pub(super) fn plugin(facts: &Facts) -> Vec<Finding> {
             enable,
         )];
     }
-    let Some(on) = facts.hook_plugins.iter().find(|carrier| plugin_name(&carrier.id) == "omo") else {
-        let found = format!("{} is enabled, and its folder has no hooks of omo", first.id);
+    let Some(on) = facts
+        .hook_plugins
+        .iter()
+        .find(|carrier| plugin_name(&carrier.id) == "omo")
+    else {
+        let found = format!(
+            "{} is enabled, and its folder has no hooks of omo",
+            first.id
+        );
         let again = format!("claude plugin uninstall {}, then {INSTALL}", first.id);
         return vec![Finding::new(NAME, Level::Bad, found, NOTHING, again)];
     };
-    let scope = plugins.iter().find(|plugin| plugin.id == on.id).and_then(|plugin| plugin.scope.as_deref());
+    let scope = plugins
+        .iter()
+        .find(|plugin| plugin.id == on.id)
+        .and_then(|plugin| plugin.scope.as_deref());
     let scope = scope.unwrap_or("unknown");
-    vec![Finding::good(NAME, format!("{}, scope {scope}, run from {}", on.id, on.folder.display()))]
+    vec![Finding::good(
+        NAME,
+        format!("{}, scope {scope}, run from {}", on.id, on.folder.display()),
+    )]
 }
 
 /// Versions of the plugin, its programs and this `omo`.
@@ -114,7 +168,10 @@ pub(super) fn versions(facts: &Facts) -> Vec<Finding> {
         return vec![Finding::new(
             NAME,
             Level::Unknown,
-            format!("this `omo` is {}, and there is no plugin to compare it with", facts.version),
+            format!(
+                "this `omo` is {}, and there is no plugin to compare it with",
+                facts.version
+            ),
             "programs of several versions may not understand each other's files",
             how_to_have_a_plugin(facts),
         )];
@@ -132,40 +189,65 @@ pub(super) fn versions(facts: &Facts) -> Vec<Finding> {
             ));
         }
     }
-    or_good(problems, || Finding::good(NAME, format!("{} everywhere", facts.version)))
+    or_good(problems, || {
+        Finding::good(NAME, format!("{} everywhere", facts.version))
+    })
 }
 
 /// The way to one version: the older side follows.
 fn how_to_have_one_version(facts: &Facts, carrier: &HookPlugin) -> String {
-    let Some(built) = &carrier.built else { return INSTALL.to_owned() };
-    let Some(installed) = &carrier.version else { return format!("claude plugin update {}", carrier.id) };
+    let Some(built) = &carrier.built else {
+        return INSTALL.to_owned();
+    };
+    let Some(installed) = &carrier.version else {
+        return format!("claude plugin update {}", carrier.id);
+    };
     let is_current = |program: &Program| program.version.as_ref() == Some(installed);
     match numbers(installed).cmp(&numbers(&facts.version)) {
         Ordering::Less => format!("claude plugin update {}, then start a session", carrier.id),
         _ if built.is_being_built => wait_for_build(built),
         // The plugin is new already; an update would change nothing.
-        Ordering::Greater if !built.programs.is_empty() && built.programs.iter().all(is_current) => {
+        Ordering::Greater
+            if !built.programs.is_empty() && built.programs.iter().all(is_current) =>
+        {
             format!("{} setup --link", quote_path(&built.folder.join("omo")))
         }
         Ordering::Greater => format!("start a session, which has omo {installed} built and linked"),
         Ordering::Equal if built.is_package => {
-            format!("claude plugin uninstall {0}, then claude plugin install {0}", carrier.id)
+            format!(
+                "claude plugin uninstall {0}, then claude plugin install {0}",
+                carrier.id
+            )
         }
-        Ordering::Equal => format!("rm -r {}, then start a session, which builds it", quote_path(&built.folder)),
+        Ordering::Equal => format!(
+            "rm -r {}, then start a session, which builds it",
+            quote_path(&built.folder)
+        ),
     }
 }
 
 /// Numeric parts of a version, `1.2.3` as `[1, 2, 3]`.
 fn numbers(version: &str) -> Vec<u64> {
-    version.split(|char: char| !char.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+    version
+        .split(|char: char| !char.is_ascii_digit())
+        .filter_map(|part| part.parse().ok())
+        .collect()
 }
 
 fn wait_for_build(built: &PluginBinaries) -> String {
-    format!("wait for the build; to follow it: tail -f {}", quote_path(&built.data.join("build.log")))
+    format!(
+        "wait for the build; to follow it: tail -f {}",
+        quote_path(&built.data.join("build.log"))
+    )
 }
 
 fn other_versions(facts: &Facts, carrier: &HookPlugin) -> Vec<String> {
-    let is_other = |version: &Option<String>| version.as_ref().filter(|version| **version != facts.version).cloned();
+    let is_other = |version: &Option<String>| {
+        version
+            .as_ref()
+            .filter(|version| **version != facts.version)
+            .cloned()
+    };
     let mut others = Vec::new();
     if let Some(version) = is_other(&carrier.version) {
         others.push(format!("{} is {version}", carrier.id));
@@ -184,7 +266,13 @@ pub(super) fn programs(facts: &Facts) -> Vec<Finding> {
     const WHY: &str = "a hook that cannot be started does nothing: no session is held, and the client shows an error";
     if facts.hook_plugins.is_empty() {
         let found = "there is no installed plugin whose programs could be looked at";
-        return vec![Finding::new(NAME, Level::Unknown, found, WHY, how_to_have_a_plugin(facts))];
+        return vec![Finding::new(
+            NAME,
+            Level::Unknown,
+            found,
+            WHY,
+            how_to_have_a_plugin(facts),
+        )];
     }
     let mut problems = Vec::new();
     for carrier in &facts.hook_plugins {
@@ -192,40 +280,83 @@ pub(super) fn programs(facts: &Facts) -> Vec<Finding> {
         if let [first, ..] = &*of(ProgramKind::NotExecutable) {
             let folder = first.parent().unwrap_or(first);
             let found = format!("may not be run: {}", names(&of(ProgramKind::NotExecutable)));
-            problems.push(Finding::new(NAME, Level::Bad, found, WHY, format!("chmod +x {}/*", quote_path(folder))));
+            problems.push(Finding::new(
+                NAME,
+                Level::Bad,
+                found,
+                WHY,
+                format!("chmod +x {}/*", quote_path(folder)),
+            ));
         }
         let is_named = |event: &str| carrier.hooks.iter().any(|hook| hook.event == event);
-        let unnamed: Vec<&str> =
-            hook_programs().iter().map(|(event, _)| *event).filter(|event| !is_named(event)).collect();
+        let unnamed: Vec<&str> = hook_programs()
+            .iter()
+            .map(|(event, _)| *event)
+            .filter(|event| !is_named(event))
+            .collect();
         if plugin_name(&carrier.id) == "omo" && !unnamed.is_empty() {
             let found = format!("{} names no hook for {}", carrier.id, unnamed.join(", "));
             problems.push(Finding::new(NAME, Level::Bad, found, WHY, INSTALL));
         }
         let missing = of(ProgramKind::Missing);
         if !missing.is_empty() {
-            let found = format!("missing in {}: {}", carrier.folder.display(), names(&missing));
+            let found = format!(
+                "missing in {}: {}",
+                carrier.folder.display(),
+                names(&missing)
+            );
             problems.push(Finding::new(NAME, Level::Bad, found, WHY, INSTALL));
         }
-        let Some(built) = &carrier.built else { continue };
+        let Some(built) = &carrier.built else {
+            continue;
+        };
         let missing = [ProgramKind::Missing, ProgramKind::NotExecutable]
             .map(|kind| paths_of_kind(&built.programs, kind))
             .concat();
         if !missing.is_empty() && built.is_package {
-            let found = format!("npm has not brought {} to {}", names(&missing), built.folder.display());
+            let found = format!(
+                "npm has not brought {} to {}",
+                names(&missing),
+                built.folder.display()
+            );
             let why = "the plugin's launchers let every session be where there is nothing for them to run";
-            let again = format!("claude plugin uninstall {0}, then claude plugin install {0}", carrier.id);
+            let again = format!(
+                "claude plugin uninstall {0}, then claude plugin install {0}",
+                carrier.id
+            );
             problems.push(Finding::new(NAME, Level::Bad, found, why, again));
         } else if !missing.is_empty() && built.is_being_built {
-            let found = format!("being built in {}: {}", built.folder.display(), names(&missing));
+            let found = format!(
+                "being built in {}: {}",
+                built.folder.display(),
+                names(&missing)
+            );
             let why = "until the binaries are built, their launchers let every session be";
-            problems.push(Finding::new(NAME, Level::Warning, found, why, wait_for_build(built)));
+            problems.push(Finding::new(
+                NAME,
+                Level::Warning,
+                found,
+                why,
+                wait_for_build(built),
+            ));
         } else if !missing.is_empty() {
-            let last = built.last_line.as_ref().map(|line| format!("; the last build: {line}")).unwrap_or_default();
-            let found = format!("not built in {}: {}{last}", built.folder.display(), names(&missing));
+            let last = built
+                .last_line
+                .as_ref()
+                .map(|line| format!("; the last build: {line}"))
+                .unwrap_or_default();
+            let found = format!(
+                "not built in {}: {}{last}",
+                built.folder.display(),
+                names(&missing)
+            );
             let why = "a clone of omo has launchers, and until the binaries are built they let every session be";
             let session = "start a session with `cargo` on PATH, which builds them";
             // A failed build is not repeated while its log says so.
-            let has_failed = built.last_line.as_ref().is_some_and(|line| line.starts_with("failed"));
+            let has_failed = built
+                .last_line
+                .as_ref()
+                .is_some_and(|line| line.starts_with("failed"));
             let log = quote_path(&built.data.join("build.log"));
             let fix = if has_failed {
                 format!("see why in {log}, rm {log}, then {session}")
@@ -235,19 +366,32 @@ pub(super) fn programs(facts: &Facts) -> Vec<Finding> {
             problems.push(Finding::new(NAME, Level::Bad, found, why, fix));
         }
     }
-    or_good(problems, || Finding::good(NAME, "everything that the hooks name can be run"))
+    or_good(problems, || {
+        Finding::good(NAME, "everything that the hooks name can be run")
+    })
 }
 
 fn paths_of_kind(programs: &[Program], kind: ProgramKind) -> Vec<&Path> {
-    programs.iter().filter(|program| program.kind == kind).map(|program| program.path.as_path()).collect()
+    programs
+        .iter()
+        .filter(|program| program.kind == kind)
+        .map(|program| program.path.as_path())
+        .collect()
 }
 
 fn names(paths: &[&Path]) -> String {
-    paths.iter().map(|path| file_name(path)).collect::<Vec<_>>().join(", ")
+    paths
+        .iter()
+        .map(|path| file_name(path))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+    path.file_name()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy()
+        .into_owned()
 }
 
 pub(super) fn hooks(facts: &Facts) -> Vec<Finding> {
@@ -255,8 +399,7 @@ pub(super) fn hooks(facts: &Facts) -> Vec<Finding> {
     const TRY: &str = "omo doctor --live";
     let seen = match &facts.live {
         SeenHooks::NotTried => {
-            let found =
-                "not tried; `omo doctor --live` starts a headless session against a scripted model, costs nothing";
+            let found = "not tried; `omo doctor --live` starts a headless session against a scripted model, costs nothing";
             return vec![Finding::new(
                 NAME,
                 Level::Unknown,
@@ -309,11 +452,19 @@ pub(super) fn hooks(facts: &Facts) -> Vec<Finding> {
             "remove all but one of what the row `twice` names",
         ));
     }
-    let unseen: Vec<&str> =
-        hook_programs().iter().map(|(event, _)| *event).filter(|event| times(event).is_none()).collect();
+    let unseen: Vec<&str> = hook_programs()
+        .iter()
+        .map(|(event, _)| *event)
+        .filter(|event| times(event).is_none())
+        .collect();
     let note = match &*unseen {
         [] => String::new(),
-        unseen => format!("; {} not seen, which need not be wrong", unseen.join(" and ")),
+        unseen => format!(
+            "; {} not seen, which need not be wrong",
+            unseen.join(" and ")
+        ),
     };
-    or_good(problems, || Finding::good(NAME, format!("each ran once in a session{note}")))
+    or_good(problems, || {
+        Finding::good(NAME, format!("each ran once in a session{note}"))
+    })
 }

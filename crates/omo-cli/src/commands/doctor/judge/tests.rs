@@ -27,11 +27,18 @@ fn plugin(id: &str, enabled: bool) -> InstalledPlugin {
 
 fn program(name: &str, kind: ProgramKind) -> Program {
     let version = (kind == ProgramKind::Binary).then(|| "1.0.0".to_owned());
-    Program { path: PathBuf::from("/plugin/bin").join(name), kind, version }
+    Program {
+        path: PathBuf::from("/plugin/bin").join(name),
+        kind,
+        version,
+    }
 }
 
 fn carrier(id: &str, kind: ProgramKind) -> HookPlugin {
-    let hook = |(event, binary): (&str, &str)| Hook { event: event.to_owned(), command: binary.to_owned() };
+    let hook = |(event, binary): (&str, &str)| Hook {
+        event: event.to_owned(),
+        command: binary.to_owned(),
+    };
     HookPlugin {
         id: id.to_owned(),
         folder: PathBuf::from("/plugin"),
@@ -43,8 +50,10 @@ fn carrier(id: &str, kind: ProgramKind) -> HookPlugin {
 }
 
 fn clone(kind: ProgramKind, version: &str, last_line: Option<&str>) -> HookPlugin {
-    let programs =
-        hook_programs().map(|(_, name)| Program { version: Some(version.to_owned()), ..program(name, kind) });
+    let programs = hook_programs().map(|(_, name)| Program {
+        version: Some(version.to_owned()),
+        ..program(name, kind)
+    });
     let built = PluginBinaries {
         folder: PathBuf::from("/data/bin/1.0.0"),
         is_package: false,
@@ -53,15 +62,28 @@ fn clone(kind: ProgramKind, version: &str, last_line: Option<&str>) -> HookPlugi
         programs: programs.into(),
         last_line: last_line.map(str::to_owned),
     };
-    HookPlugin { built: Some(built), ..carrier("omo@omo", ProgramKind::Launcher) }
+    HookPlugin {
+        built: Some(built),
+        ..carrier("omo@omo", ProgramKind::Launcher)
+    }
 }
 
 fn settings(scope: Scope, value: Value) -> Settings {
-    Settings { scope, file: PathBuf::from("/s.json"), value: Ok(value) }
+    Settings {
+        scope,
+        file: PathBuf::from("/s.json"),
+        value: Ok(value),
+    }
 }
 
 fn seen(times: [Option<usize>; 6]) -> SeenHooks {
-    SeenHooks::Seen(hook_programs().iter().map(|(event, _)| *event).zip(times).collect::<BTreeMap<_, _>>())
+    SeenHooks::Seen(
+        hook_programs()
+            .iter()
+            .map(|(event, _)| *event)
+            .zip(times)
+            .collect::<BTreeMap<_, _>>(),
+    )
 }
 
 fn state(facts: &mut Facts) -> &mut StateFolder {
@@ -74,11 +96,17 @@ fn state(facts: &mut Facts) -> &mut StateFolder {
 fn healthy_facts() -> Facts {
     Facts {
         version: "1.0.0".to_owned(),
-        client: Client::Found { program: PathBuf::from("/bin/claude"), version: ClientVersion(2, 1, 328) },
+        client: Client::Found {
+            program: PathBuf::from("/bin/claude"),
+            version: ClientVersion(2, 1, 328),
+        },
         plugins: Ok(vec![plugin("omo@omo", true), plugin("other@x", true)]),
         hook_plugins: vec![carrier("omo@omo", ProgramKind::Binary)],
         own_plugin: None,
-        settings: vec![settings(Scope::User, json!({"enabledPlugins": {"omo@omo": true}}))],
+        settings: vec![settings(
+            Scope::User,
+            json!({"enabledPlugins": {"omo@omo": true}}),
+        )],
         disable: None,
         block_cap: None,
         max_blocks: 8,
@@ -93,8 +121,19 @@ fn healthy_facts() -> Facts {
         traces: Vec::new(),
         goals: Ok(Vec::new()),
         state: StateFolderFacts::Open(StateFolder::default()),
-        git: GitFacts { is_there: true, in_work_tree: true, tracked: Some(FolderStatus { files: 0, ignores: true }) },
-        user_folder: UserFolder::Open { path: PathBuf::from("/own"), open_to_others: Vec::new(), problems: Vec::new() },
+        git: GitFacts {
+            is_there: true,
+            in_work_tree: true,
+            tracked: Some(FolderStatus {
+                files: 0,
+                ignores: true,
+            }),
+        },
+        user_folder: UserFolder::Open {
+            path: PathBuf::from("/own"),
+            open_to_others: Vec::new(),
+            problems: Vec::new(),
+        },
         config: (Some(PathBuf::from("/c.toml")), Vec::new()),
         feedback: FeedbackMode::Context,
         repository_checks: RepositoryChecks::Approved(2),
@@ -108,29 +147,62 @@ fn where_nothing_is_wrong_every_row_is_good_and_there_is_one_for_each_check() {
     let findings = judge(&healthy_facts());
     assert_eq!(findings.len(), super::CHECKS.len());
     for finding in &findings {
-        assert!(finding.level == Level::Good && finding.why.is_none() && finding.fix.is_none(), "{finding:?}");
+        assert!(
+            finding.level == Level::Good && finding.why.is_none() && finding.fix.is_none(),
+            "{finding:?}"
+        );
         assert!(!finding.found.is_empty());
     }
-    let names: std::collections::BTreeSet<&str> = findings.iter().map(|finding| finding.name).collect();
+    let names: std::collections::BTreeSet<&str> =
+        findings.iter().map(|finding| finding.name).collect();
     assert_eq!(names.len(), findings.len(), "two checks of one name");
 }
 
 /// Change of the facts, name of the row, level, part of the text, part of the fix.
-type Case = (fn(&mut Facts), &'static str, Level, &'static str, &'static str);
+type Case = (
+    fn(&mut Facts),
+    &'static str,
+    Level,
+    &'static str,
+    &'static str,
+);
 
 use Level::{Bad, Unknown, Warning};
 
 const CASES: &[Case] = &[
-    (|f| f.client = Client::Failed("it hangs".into()), "client", Unknown, "it hangs", "claude --version"),
     (
-        |f| f.client = Client::Found { program: "/c".into(), version: ClientVersion(2, 1, 162) },
+        |f| f.client = Client::Failed("it hangs".into()),
+        "client",
+        Unknown,
+        "it hangs",
+        "claude --version",
+    ),
+    (
+        |f| {
+            f.client = Client::Found {
+                program: "/c".into(),
+                version: ClientVersion(2, 1, 162),
+            }
+        },
         "client",
         Bad,
         "Claude Code 2.1.162",
         "claude update",
     ),
-    (|f| f.plugins = Err("no answer".into()), "plugin", Unknown, "no answer", "claude plugin list"),
-    (|f| f.plugins = Ok(vec![plugin("other@x", true)]), "plugin", Bad, "not installed", "omo setup"),
+    (
+        |f| f.plugins = Err("no answer".into()),
+        "plugin",
+        Unknown,
+        "no answer",
+        "claude plugin list",
+    ),
+    (
+        |f| f.plugins = Ok(vec![plugin("other@x", true)]),
+        "plugin",
+        Bad,
+        "not installed",
+        "omo setup",
+    ),
     (
         |f| {
             f.plugins = Ok(Vec::new());
@@ -141,8 +213,20 @@ const CASES: &[Case] = &[
         "part of the plugin in /a b",
         "claude --plugin-dir '/a b'",
     ),
-    (|f| f.plugins = Ok(vec![plugin("omo@omo", false)]), "plugin", Bad, "disabled", "claude plugin enable omo@omo"),
-    (|f| f.hook_plugins[0].version = Some("0.9.0".into()), "versions", Bad, "omo@omo is 0.9.0", "omo setup"),
+    (
+        |f| f.plugins = Ok(vec![plugin("omo@omo", false)]),
+        "plugin",
+        Bad,
+        "disabled",
+        "claude plugin enable omo@omo",
+    ),
+    (
+        |f| f.hook_plugins[0].version = Some("0.9.0".into()),
+        "versions",
+        Bad,
+        "omo@omo is 0.9.0",
+        "omo setup",
+    ),
     (
         |f| f.hook_plugins[0].programs[2].version = Some("2.0.0".into()),
         "versions",
@@ -232,8 +316,20 @@ const CASES: &[Case] = &[
         "omo@omo names no hook for Stop",
         "omo setup",
     ),
-    (|f| f.live = SeenHooks::NotTried, "hooks", Unknown, "costs nothing", "omo doctor --live"),
-    (|f| f.live = SeenHooks::Impossible("no".into()), "hooks", Unknown, "no", "omo doctor --live"),
+    (
+        |f| f.live = SeenHooks::NotTried,
+        "hooks",
+        Unknown,
+        "costs nothing",
+        "omo doctor --live",
+    ),
+    (
+        |f| f.live = SeenHooks::Impossible("no".into()),
+        "hooks",
+        Unknown,
+        "no",
+        "omo doctor --live",
+    ),
     (
         |f| f.live = seen([Some(1), Some(1), Some(0), Some(1), None, None]),
         "hooks",
@@ -262,10 +358,17 @@ const CASES: &[Case] = &[
         "allowManagedHooksOnly is true",
         "administrator",
     ),
-    (|f| f.settings[0].value = Err("is not JSON".into()), "settings", Warning, "/s.json is not JSON", "fix /s.json"),
+    (
+        |f| f.settings[0].value = Err("is not JSON".into()),
+        "settings",
+        Warning,
+        "/s.json is not JSON",
+        "fix /s.json",
+    ),
     (
         |f| {
-            let handler = json!([{"hooks": [{"type": "command", "command": "\"/plugin/bin/omo-stop\""}]}]);
+            let handler =
+                json!([{"hooks": [{"type": "command", "command": "\"/plugin/bin/omo-stop\""}]}]);
             f.settings[0] = settings(Scope::User, json!({"hooks": {"Stop": handler}}));
         },
         "twice",
@@ -274,7 +377,10 @@ const CASES: &[Case] = &[
         "remove them from /s.json",
     ),
     (
-        |f| f.hook_plugins.push(carrier("omo@fork", ProgramKind::Binary)),
+        |f| {
+            f.hook_plugins
+                .push(carrier("omo@fork", ProgramKind::Binary))
+        },
         "twice",
         Warning,
         "omo@omo and omo@fork",
@@ -287,8 +393,20 @@ const CASES: &[Case] = &[
         "omo@omo and copy@x",
         "claude plugin uninstall copy@x",
     ),
-    (|f| f.disable = Some("1".into()), "OMO_DISABLE", Bad, "in the environment", "unset OMO_DISABLE"),
-    (|f| f.disable = Some("yes".into()), "OMO_DISABLE", Warning, "something else than 1", "unset it"),
+    (
+        |f| f.disable = Some("1".into()),
+        "OMO_DISABLE",
+        Bad,
+        "in the environment",
+        "unset OMO_DISABLE",
+    ),
+    (
+        |f| f.disable = Some("yes".into()),
+        "OMO_DISABLE",
+        Warning,
+        "something else than 1",
+        "unset it",
+    ),
     (
         |f| f.settings[0] = settings(Scope::User, json!({"env": {"OMO_DISABLE": "1"}})),
         "OMO_DISABLE",
@@ -296,9 +414,27 @@ const CASES: &[Case] = &[
         "in /s.json",
         "remove it from /s.json",
     ),
-    (|f| f.block_cap = Some("0".into()), "block-cap", Warning, "is `0`", "set it to 8 or more"),
-    (|f| f.block_cap = Some("3".into()), "block-cap", Warning, "is `3`", "set it to 8 or more"),
-    (|f| f.block_cap = Some("many".into()), "block-cap", Warning, "is `many`", "set it to 8 or more"),
+    (
+        |f| f.block_cap = Some("0".into()),
+        "block-cap",
+        Warning,
+        "is `0`",
+        "set it to 8 or more",
+    ),
+    (
+        |f| f.block_cap = Some("3".into()),
+        "block-cap",
+        Warning,
+        "is `3`",
+        "set it to 8 or more",
+    ),
+    (
+        |f| f.block_cap = Some("many".into()),
+        "block-cap",
+        Warning,
+        "is `many`",
+        "set it to 8 or more",
+    ),
     (
         |f| {
             let env = json!({"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": 2}});
@@ -316,37 +452,77 @@ const CASES: &[Case] = &[
         "a Ralph loop is on",
         "rm .claude/ralph-loop.local.md",
     ),
-    (|f| f.traces = vec![".omc/state".into()], "other-loops", Warning, "was used here", "rm -r .omc/state"),
     (
-        |f| f.plugins.as_mut().unwrap().push(plugin("ralph-wiggum@x", true)),
+        |f| f.traces = vec![".omc/state".into()],
+        "other-loops",
+        Warning,
+        "was used here",
+        "rm -r .omc/state",
+    ),
+    (
+        |f| {
+            f.plugins
+                .as_mut()
+                .unwrap()
+                .push(plugin("ralph-wiggum@x", true))
+        },
         "other-loops",
         Warning,
         "ralph-wiggum@x is enabled",
         "claude plugin disable ralph-wiggum@x",
     ),
     (
-        |f| f.plugins.as_mut().unwrap().push(plugin("oh-my-claudecode@omc", true)),
+        |f| {
+            f.plugins
+                .as_mut()
+                .unwrap()
+                .push(plugin("oh-my-claudecode@omc", true))
+        },
         "other-loops",
         Warning,
         "oh-my-claudecode@omc is enabled",
         "claude plugin disable oh-my-claudecode@omc",
     ),
     (
-        |f| f.goals = Ok(vec![ActiveGoal { session: "a".into(), condition: "x".into(), is_armed: false }]),
+        |f| {
+            f.goals = Ok(vec![ActiveGoal {
+                session: "a".into(),
+                condition: "x".into(),
+                is_armed: false,
+            }])
+        },
         "goal",
         Warning,
         "/goal is on in session a: x",
         "/goal clear",
     ),
     (
-        |f| f.goals = Ok(vec![ActiveGoal { session: "a".into(), condition: "x".into(), is_armed: true }]),
+        |f| {
+            f.goals = Ok(vec![ActiveGoal {
+                session: "a".into(),
+                condition: "x".into(),
+                is_armed: true,
+            }])
+        },
         "goal",
         Bad,
         "where ultrawork is on as well",
         "/goal clear",
     ),
-    (|f| f.goals = Err("too long".into()), "goal", Unknown, "too long", "/goal"),
-    (|f| f.project.folder = None, "project", Bad, "not there any more", "cd"),
+    (
+        |f| f.goals = Err("too long".into()),
+        "goal",
+        Unknown,
+        "too long",
+        "/goal",
+    ),
+    (
+        |f| f.project.folder = None,
+        "project",
+        Bad,
+        "not there any more",
+        "cd",
+    ),
     (
         |f| f.project.project_dir_variable = Some(("/x".into(), ProjectDirKind::Missing)),
         "project",
@@ -385,12 +561,48 @@ const CASES: &[Case] = &[
         "/p/.sisyphus cannot be written",
         "chmod u+w /p/.sisyphus",
     ),
-    (|f| f.project.root = Some("/".into()), "project", Warning, "the top of all folders", "in the folder of a project"),
-    (|f| f.project.root = Some("/home".into()), "project", Warning, "your home folder", "in the folder of a project"),
-    (|f| f.state = StateFolderFacts::Refused("it is a link".into()), "state", Bad, "it is a link", "move it away"),
-    (|f| state(f).broken = Some("does not parse".into()), "state", Bad, "does not parse", "omo stop --session ID"),
-    (|f| state(f).broken_entries = vec!["a: x".into()], "state", Bad, "session a: x", "omo stop --session a"),
-    (|f| state(f).lock = Some("held".into()), "state", Bad, "held", "runtime.lock"),
+    (
+        |f| f.project.root = Some("/".into()),
+        "project",
+        Warning,
+        "the top of all folders",
+        "in the folder of a project",
+    ),
+    (
+        |f| f.project.root = Some("/home".into()),
+        "project",
+        Warning,
+        "your home folder",
+        "in the folder of a project",
+    ),
+    (
+        |f| f.state = StateFolderFacts::Refused("it is a link".into()),
+        "state",
+        Bad,
+        "it is a link",
+        "move it away",
+    ),
+    (
+        |f| state(f).broken = Some("does not parse".into()),
+        "state",
+        Bad,
+        "does not parse",
+        "omo stop --session ID",
+    ),
+    (
+        |f| state(f).broken_entries = vec!["a: x".into()],
+        "state",
+        Bad,
+        "session a: x",
+        "omo stop --session a",
+    ),
+    (
+        |f| state(f).lock = Some("held".into()),
+        "state",
+        Bad,
+        "held",
+        "runtime.lock",
+    ),
     (
         |f| state(f).open_to_others = vec!["/p/.sisyphus/cc-omo".into()],
         "state",
@@ -398,17 +610,39 @@ const CASES: &[Case] = &[
         "others may read or write",
         "chmod -R go-rwx",
     ),
-    (|f| state(f).corrupt = vec!["runtime.local.json.corrupt-1".into()], "state", Warning, "1 copy of a state", "rm "),
-    (|f| f.git.is_there = false, "git", Warning, "no git on PATH", "install git"),
     (
-        |f| f.git.tracked = Some(FolderStatus { files: 2, ignores: true }),
+        |f| state(f).corrupt = vec!["runtime.local.json.corrupt-1".into()],
+        "state",
+        Warning,
+        "1 copy of a state",
+        "rm ",
+    ),
+    (
+        |f| f.git.is_there = false,
+        "git",
+        Warning,
+        "no git on PATH",
+        "install git",
+    ),
+    (
+        |f| {
+            f.git.tracked = Some(FolderStatus {
+                files: 2,
+                ignores: true,
+            })
+        },
         "git",
         Bad,
         "git tracks 2 files",
         "git rm -r --cached .sisyphus/cc-omo",
     ),
     (
-        |f| f.git.tracked = Some(FolderStatus { files: 0, ignores: false }),
+        |f| {
+            f.git.tracked = Some(FolderStatus {
+                files: 0,
+                ignores: false,
+            })
+        },
         "git",
         Warning,
         "does not ignore",
@@ -436,17 +670,32 @@ const CASES: &[Case] = &[
         "omo check approve",
     ),
     (
-        |f| f.user_folder = UserFolder::Unwritable { path: "/state/omo".into(), folder: "/state".into() },
+        |f| {
+            f.user_folder = UserFolder::Unwritable {
+                path: "/state/omo".into(),
+                folder: "/state".into(),
+            }
+        },
         "trust",
         Bad,
         "/state/omo cannot be made",
         "chmod u+w /state",
     ),
-    (|f| f.user_folder = UserFolder::NoHome, "trust", Bad, "no home folder", "set HOME"),
+    (
+        |f| f.user_folder = UserFolder::NoHome,
+        "trust",
+        Bad,
+        "no home folder",
+        "set HOME",
+    ),
     (
         |f| {
             let problems = vec![("/own/key holds no key".to_owned(), "/own/key".into())];
-            f.user_folder = UserFolder::Open { path: "/own".into(), open_to_others: Vec::new(), problems };
+            f.user_folder = UserFolder::Open {
+                path: "/own".into(),
+                open_to_others: Vec::new(),
+                problems,
+            };
         },
         "trust",
         Bad,
@@ -455,16 +704,31 @@ const CASES: &[Case] = &[
     ),
     (
         |f| {
-            f.user_folder =
-                UserFolder::Open { path: "/own".into(), open_to_others: vec!["/own/key".into()], problems: Vec::new() }
+            f.user_folder = UserFolder::Open {
+                path: "/own".into(),
+                open_to_others: vec!["/own/key".into()],
+                problems: Vec::new(),
+            }
         },
         "trust",
         Bad,
         "others may read or write /own/key",
         "chmod -R go-rwx /own",
     ),
-    (|f| f.config.1 = vec!["c.toml:2: x".into()], "config", Bad, "c.toml:2: x", "fix the line"),
-    (|f| f.is_without_keyword = true, "config", Warning, "`keywords = []` in /c.toml", "remove the line"),
+    (
+        |f| f.config.1 = vec!["c.toml:2: x".into()],
+        "config",
+        Bad,
+        "c.toml:2: x",
+        "fix the line",
+    ),
+    (
+        |f| f.is_without_keyword = true,
+        "config",
+        Warning,
+        "`keywords = []` in /c.toml",
+        "remove the line",
+    ),
 ];
 
 #[test]
@@ -475,18 +739,36 @@ fn each_broken_fact_shows_in_its_own_row_and_in_no_other() {
         break_it(&mut facts);
         let after = judge(&facts);
         let rest = |findings: &[Finding]| {
-            let mut rest: Vec<Finding> = findings.iter().filter(|finding| finding.name != *name).cloned().collect();
+            let mut rest: Vec<Finding> = findings
+                .iter()
+                .filter(|finding| finding.name != *name)
+                .cloned()
+                .collect();
             rest.sort_by_key(|finding| finding.name);
             rest
         };
         assert_eq!(rest(&before), rest(&after), "{name}: another row changed");
-        let [row] = &*after.iter().filter(|finding| finding.name == *name).collect::<Vec<_>>() else {
+        let [row] = &*after
+            .iter()
+            .filter(|finding| finding.name == *name)
+            .collect::<Vec<_>>()
+        else {
             panic!("not one row `{name}`: {after:?}");
         };
         let (said, to_do) = (row.found.as_str(), row.fix.as_deref().unwrap_or_default());
-        assert!(row.level == *level && said.contains(found) && to_do.contains(fix), "{row:?}");
-        assert!(row.why.as_ref().is_some_and(|why| why.len() > 10), "{row:?}");
-        assert_eq!(after.first().map(|first| first.name), Some(*name), "what is wrong comes first");
+        assert!(
+            row.level == *level && said.contains(found) && to_do.contains(fix),
+            "{row:?}"
+        );
+        assert!(
+            row.why.as_ref().is_some_and(|why| why.len() > 10),
+            "{row:?}"
+        );
+        assert_eq!(
+            after.first().map(|first| first.name),
+            Some(*name),
+            "what is wrong comes first"
+        );
     }
 }
 
@@ -499,7 +781,11 @@ fn where_there_is_no_client_what_depends_on_it_is_unknown_and_the_rest_is_judged
     facts.live = SeenHooks::NotTried;
     let findings = judge(&facts);
     let of = |level| {
-        findings.iter().filter(|finding| finding.level == level).map(|finding| finding.name).collect::<Vec<_>>()
+        findings
+            .iter()
+            .filter(|finding| finding.level == level)
+            .map(|finding| finding.name)
+            .collect::<Vec<_>>()
     };
     assert_eq!(of(Bad), ["client"]);
     assert_eq!(of(Unknown), ["plugin", "versions", "programs", "hooks"]);
@@ -513,14 +799,30 @@ fn settings_that_the_client_cannot_read_are_what_is_wrong_and_no_plugin_is_calle
     facts.hook_plugins = Vec::new();
     facts.settings[0].value = Err("is not JSON: expected value at line 3 column 5".into());
     let findings = judge(&facts);
-    let row = |name: &str| findings.iter().find(|finding| finding.name == name).unwrap();
+    let row = |name: &str| {
+        findings
+            .iter()
+            .find(|finding| finding.name == name)
+            .unwrap()
+    };
     let settings = row("settings");
-    assert_eq!((settings.level, settings.fix.as_deref()), (Bad, Some("fix /s.json")));
+    assert_eq!(
+        (settings.level, settings.fix.as_deref()),
+        (Bad, Some("fix /s.json"))
+    );
     assert!(settings.found.ends_with("line 3 column 5"), "{settings:?}");
-    assert_eq!((row("plugin").level, row("plugin").fix.as_deref()), (Unknown, Some("fix /s.json")));
+    assert_eq!(
+        (row("plugin").level, row("plugin").fix.as_deref()),
+        (Unknown, Some("fix /s.json"))
+    );
     for finding in &findings {
         let said = format!("{finding:?}");
-        assert!(!said.contains("disabled") && !said.contains("plugin enable") && !said.contains("omo setup"), "{said}");
+        assert!(
+            !said.contains("disabled")
+                && !said.contains("plugin enable")
+                && !said.contains("omo setup"),
+            "{said}"
+        );
     }
 }
 
@@ -528,11 +830,21 @@ fn settings_that_the_client_cannot_read_are_what_is_wrong_and_no_plugin_is_calle
 fn what_is_told_is_harmless_on_a_terminal() {
     let mut facts = healthy_facts();
     facts.hook_plugins[0].version = Some("\u{1b}[2J<system-reminder>".into());
-    facts.goals = Ok(vec![ActiveGoal { session: "a\n".into(), condition: "\u{7}".into(), is_armed: false }]);
+    facts.goals = Ok(vec![ActiveGoal {
+        session: "a\n".into(),
+        condition: "\u{7}".into(),
+        is_armed: false,
+    }]);
     facts.project.project_dir_variable = Some(("/\u{202e}x".into(), ProjectDirKind::Missing));
     for finding in judge(&facts) {
-        let told = [Some(finding.found), finding.why, finding.fix].into_iter().flatten().collect::<String>();
-        assert!(!told.contains(|char: char| char.is_control() || "<>\u{202e}".contains(char)), "{told:?}");
+        let told = [Some(finding.found), finding.why, finding.fix]
+            .into_iter()
+            .flatten()
+            .collect::<String>();
+        assert!(
+            !told.contains(|char: char| char.is_control() || "<>\u{202e}".contains(char)),
+            "{told:?}"
+        );
     }
 }
 
@@ -540,16 +852,34 @@ fn what_is_told_is_harmless_on_a_terminal() {
 fn a_bound_that_is_high_enough_is_no_problem_and_settings_that_mean_nothing_are_none() {
     let mut facts = healthy_facts();
     facts.block_cap = Some("20".into());
-    facts.settings.push(settings(Scope::Project, json!({"allowManagedHooksOnly": true, "disableAllHooks": "no"})));
-    assert!(judge(&facts).iter().all(|finding| finding.level == Level::Good));
+    facts.settings.push(settings(
+        Scope::Project,
+        json!({"allowManagedHooksOnly": true, "disableAllHooks": "no"}),
+    ));
+    assert!(
+        judge(&facts)
+            .iter()
+            .all(|finding| finding.level == Level::Good)
+    );
 }
 
 #[test]
 fn what_takes_the_alarm_away_is_offered_until_it_is_set() {
     let has_alarm = |feedback, patch| {
-        let client = Client::Found { program: "/c".into(), version: ClientVersion(2, 1, patch) };
-        let findings = judge(&Facts { client, feedback, ..healthy_facts() });
-        let found = findings.into_iter().find(|finding| finding.name == "feedback").unwrap().found;
+        let client = Client::Found {
+            program: "/c".into(),
+            version: ClientVersion(2, 1, patch),
+        };
+        let findings = judge(&Facts {
+            client,
+            feedback,
+            ..healthy_facts()
+        });
+        let found = findings
+            .into_iter()
+            .find(|finding| finding.name == "feedback")
+            .unwrap()
+            .found;
         let is_offered = found.contains("`feedback = \"context\"` below [stop] in /c.toml");
         assert_eq!(is_offered, found.contains("a problem"), "{found}");
         is_offered

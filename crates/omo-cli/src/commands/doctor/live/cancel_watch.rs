@@ -20,7 +20,11 @@ impl CancelWatch {
     pub(super) fn new() -> Self {
         let interrupted = Arc::new(AtomicBool::new(false));
         termination::flag_termination(&interrupted);
-        Self { interrupted, since: Instant::now(), told: None }
+        Self {
+            interrupted,
+            since: Instant::now(),
+            told: None,
+        }
     }
 
     /// `false` once the user has interrupted.
@@ -29,7 +33,10 @@ impl CancelWatch {
         if self.told != Some(seconds) && std::io::stderr().is_terminal() {
             self.told = Some(seconds);
             let mut err = anstream::stderr().lock();
-            let _ = write!(err, "{CLEAR}starting a session to see the hooks  {seconds} s");
+            let _ = write!(
+                err,
+                "{CLEAR}starting a session to see the hooks  {seconds} s"
+            );
             let _ = err.flush();
         }
         !self.interrupted.load(Ordering::Relaxed)

@@ -3,14 +3,18 @@
 use serde_json::Value;
 
 pub(super) fn has_session_begun(printed: &str) -> bool {
-    printed.lines().filter_map(line).any(|line| line.get("subtype").is_some_and(|kind| kind == "init"))
+    printed
+        .lines()
+        .filter_map(line)
+        .any(|line| line.get("subtype").is_some_and(|kind| kind == "init"))
 }
 
 /// Successful hook runs of an event in the client's event stream. A hook that cannot be started also ends, with an
 /// error.
 pub(super) fn count_hook_runs(printed: &str, event: &str) -> usize {
     let is_good_end = |line: &Value| {
-        line.get("subtype").is_some_and(|kind| kind == "hook_response")
+        line.get("subtype")
+            .is_some_and(|kind| kind == "hook_response")
             && line.get("hook_event").is_some_and(|name| name == event)
             && line.get("exit_code").is_some_and(|code| code == 0)
     };
@@ -20,8 +24,12 @@ pub(super) fn count_hook_runs(printed: &str, event: &str) -> usize {
 /// Runs of omo's hooks for an event that only the client's log has.
 pub(super) fn count_logged_hook_runs(log: &str, event: &str, binary: &str) -> usize {
     let (begin, name) = (format!("] {event}:"), format!("/{binary}]"));
-    let lines = log.lines().filter(|line| line.contains(&begin) && line.contains(&name));
-    lines.filter(|line| line.ends_with("] completed with status 0")).count()
+    let lines = log
+        .lines()
+        .filter(|line| line.contains(&begin) && line.contains(&name));
+    lines
+        .filter(|line| line.ends_with("] completed with status 0"))
+        .count()
 }
 
 fn line(text: &str) -> Option<Value> {
@@ -55,7 +63,16 @@ mod tests {
         let line = "2026-11-21T16:39:41.435Z [DEBUG] SessionEnd:other [${CLAUDE_PLUGIN_ROOT}/bin/omo-session-end] completed with status 0\n";
         let ends = |log: &str| count_logged_hook_runs(log, "SessionEnd", "omo-session-end");
         assert_eq!((ends(line), ends(&line.repeat(2)), ends("")), (1, 2, 0));
-        assert_eq!((ends(&line.replace("omo-", "my-")), ends(&line.replace("status 0", "status 1"))), (0, 0));
-        assert_eq!(count_logged_hook_runs(line, "StopFailure", "omo-stop-failure"), 0);
+        assert_eq!(
+            (
+                ends(&line.replace("omo-", "my-")),
+                ends(&line.replace("status 0", "status 1"))
+            ),
+            (0, 0)
+        );
+        assert_eq!(
+            count_logged_hook_runs(line, "StopFailure", "omo-stop-failure"),
+            0
+        );
     }
 }

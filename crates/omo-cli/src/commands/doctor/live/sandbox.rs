@@ -35,15 +35,28 @@ impl Sandbox {
             return Err("no plugin with hooks of omo is installed".to_owned());
         }
         let failed = |error: std::io::Error| format!("make a temporary folder: {error}");
-        let temp = tempfile::Builder::new().prefix("omo-doctor-").tempdir().map_err(failed)?;
+        let temp = tempfile::Builder::new()
+            .prefix("omo-doctor-")
+            .tempdir()
+            .map_err(failed)?;
         let project = temp.path().join("project");
-        let path =
-            safe_search_path(facts.project.root.as_deref(), surroundings.home.as_deref()).joined().unwrap_or_default();
-        let sandbox = Self { temp, project, plugin_folder, path };
+        let path = safe_search_path(facts.project.root.as_deref(), surroundings.home.as_deref())
+            .joined()
+            .unwrap_or_default();
+        let sandbox = Self {
+            temp,
+            project,
+            plugin_folder,
+            path,
+        };
         fs::create_dir_all(sandbox.project.join(".claude")).map_err(failed)?;
         fs::create_dir_all(sandbox.client_home()).map_err(failed)?;
         fs::create_dir_all(sandbox.temporary()).map_err(failed)?;
-        let carriers: Vec<&str> = facts.hook_plugins.iter().map(|carrier| carrier.id.as_str()).collect();
+        let carriers: Vec<&str> = facts
+            .hook_plugins
+            .iter()
+            .map(|carrier| carrier.id.as_str())
+            .collect();
         for settings in &facts.settings {
             let file = match settings.scope {
                 Scope::User => sandbox.client_home().join("settings.json"),
@@ -70,7 +83,11 @@ impl Sandbox {
                 _ => {}
             }
         }
-        for built in facts.hook_plugins.iter().filter_map(|carrier| carrier.built.as_ref()) {
+        for built in facts
+            .hook_plugins
+            .iter()
+            .filter_map(|carrier| carrier.built.as_ref())
+        {
             if let Some(name) = built.data.file_name().filter(|_| built.data.is_dir()) {
                 platform::link(&built.data, &own.join("data").join(name))?;
             }
@@ -113,8 +130,9 @@ impl Sandbox {
 
     /// The user's environment without model, account and session variables.
     pub(super) fn variables(&self, model: &str) -> Vec<(OsString, OsString)> {
-        let inherited =
-            omo_state::env::variables().into_iter().filter(|(name, _)| is_variable_kept(&name.to_string_lossy()));
+        let inherited = omo_state::env::variables()
+            .into_iter()
+            .filter(|(name, _)| is_variable_kept(&name.to_string_lossy()));
         let own = [
             ("PATH", self.path.clone()),
             ("ANTHROPIC_BASE_URL", OsString::from(model)),
@@ -127,14 +145,28 @@ impl Sandbox {
             ("DISABLE_ERROR_REPORTING", "1".into()),
             ("NO_PROXY", "127.0.0.1".into()),
         ];
-        let temporary = ["TMPDIR", "TMP", "TEMP"].map(|name| (OsString::from(name), self.temporary().into()));
-        inherited.chain(own.map(|(name, value)| (name.into(), value))).chain(temporary).collect()
+        let temporary =
+            ["TMPDIR", "TMP", "TEMP"].map(|name| (OsString::from(name), self.temporary().into()));
+        inherited
+            .chain(own.map(|(name, value)| (name.into(), value)))
+            .chain(temporary)
+            .collect()
     }
 }
 
 fn is_variable_kept(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    let of_others = ["ANTHROPIC", "CLAUDE", "OMO_", "AWS_", "GOOGLE_", "AZURE_", "NODE_", "BUN_", "OTEL_"];
+    let of_others = [
+        "ANTHROPIC",
+        "CLAUDE",
+        "OMO_",
+        "AWS_",
+        "GOOGLE_",
+        "AZURE_",
+        "NODE_",
+        "BUN_",
+        "OTEL_",
+    ];
     !of_others.iter().any(|prefix| name.starts_with(prefix)) && !name.ends_with("_PROXY")
 }
 
@@ -145,9 +177,18 @@ fn kept_settings(settings: &Settings, carriers: &[&str]) -> Value {
     if let Some(value) = settings.get("/disableAllHooks") {
         kept.insert("disableAllHooks".to_owned(), value.clone());
     }
-    let enabled = settings.get("/enabledPlugins").and_then(Value::as_object).into_iter().flatten();
+    let enabled = settings
+        .get("/enabledPlugins")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten();
     let enabled = enabled.filter(|(id, _)| carriers.contains(&id.as_str()));
-    kept.insert("enabledPlugins".to_owned(), enabled.map(|(id, value)| (id.clone(), value.clone())).collect());
+    kept.insert(
+        "enabledPlugins".to_owned(),
+        enabled
+            .map(|(id, value)| (id.clone(), value.clone()))
+            .collect(),
+    );
     if settings.scope == Scope::User {
         if let Some(places) = settings.get("/extraKnownMarketplaces") {
             kept.insert("extraKnownMarketplaces".to_owned(), places.clone());
@@ -155,7 +196,11 @@ fn kept_settings(settings: &Settings, carriers: &[&str]) -> Value {
         let mut hooks = Map::new();
         for hook in settings.hooks() {
             let group = json!({"hooks": [{"type": "command", "command": hook.command}]});
-            if let Some(groups) = hooks.entry(hook.event).or_insert_with(|| json!([])).as_array_mut() {
+            if let Some(groups) = hooks
+                .entry(hook.event)
+                .or_insert_with(|| json!([]))
+                .as_array_mut()
+            {
                 groups.push(group);
             }
         }
@@ -175,7 +220,11 @@ mod tests {
             "enabledPlugins": {"omo@omo": true, "other@x": true}, "statusLine": {"command": "./evil"},
             "hooks": {"Stop": hook("/p/bin/omo-stop"), "SessionStart": hook("./evil")},
         });
-        Settings { scope, file: PathBuf::from("settings.json"), value: Ok(value) }
+        Settings {
+            scope,
+            file: PathBuf::from("settings.json"),
+            value: Ok(value),
+        }
     }
 
     #[test]
@@ -185,7 +234,8 @@ mod tests {
             assert_eq!(kept_settings(&settings(scope), &["omo@omo"]), of_project);
         }
         let mut of_user = of_project;
-        of_user["hooks"] = json!({"Stop": [{"hooks": [{"type": "command", "command": "/p/bin/omo-stop"}]}]});
+        of_user["hooks"] =
+            json!({"Stop": [{"hooks": [{"type": "command", "command": "/p/bin/omo-stop"}]}]});
         assert_eq!(kept_settings(&settings(Scope::User), &["omo@omo"]), of_user);
     }
 

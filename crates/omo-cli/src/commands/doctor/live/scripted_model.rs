@@ -11,7 +11,11 @@ pub(super) enum Script {
 
 pub(super) fn start_model(script: Script) -> Result<ModelServer, String> {
     ModelServer::start(move |request, _| match script {
-        Script::Refusal => ModelReply::error(401, "authentication_error", "refused, as omo doctor wants it"),
+        Script::Refusal => ModelReply::error(
+            401,
+            "authentication_error",
+            "refused, as omo doctor wants it",
+        ),
         Script::Subagent => ModelReply::Message(ModelMessage::new(vec![next_block(&request)])),
     })
 }
@@ -19,8 +23,12 @@ pub(super) fn start_model(script: Script) -> Result<ModelServer, String> {
 /// Reply to a request; the first one in the main conversation starts a subagent.
 fn next_block(request: &ModelRequest) -> ReplyBlock {
     let field = |name: &str| request.body.get(name);
-    let has_result = field("messages").is_some_and(|messages| messages.to_string().contains("\"tool_result\""));
-    let tools = field("tools").and_then(Value::as_array).into_iter().flatten();
+    let has_result =
+        field("messages").is_some_and(|messages| messages.to_string().contains("\"tool_result\""));
+    let tools = field("tools")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
     let mut names = tools.filter_map(|tool| tool.get("name")?.as_str());
     // Older clients call the tool `Task`.
     let tool = names.find(|name| ["Agent", "Task"].contains(name));
@@ -30,7 +38,10 @@ fn next_block(request: &ModelRequest) -> ReplyBlock {
                 "description": "answer at once", "subagent_type": "general-purpose",
                 "prompt": "Answer at once.", "run_in_background": false,
             });
-            ReplyBlock::Tool { name: tool.to_owned(), input }
+            ReplyBlock::Tool {
+                name: tool.to_owned(),
+                input,
+            }
         }
         None => ReplyBlock::Text("All is said.".to_owned()),
     }
@@ -47,12 +58,23 @@ mod tests {
         let later = json!({"tools": tools, "messages": [{"role": "user", "content": [{"type": "tool_result"}]}]});
         let starts_agent = |body: &Value, agent: Option<&str>| {
             let (path, agent) = ("/v1/messages".to_owned(), agent.map(str::to_owned));
-            let block = next_block(&ModelRequest { path, agent, body: body.clone(), wants_message: true });
+            let block = next_block(&ModelRequest {
+                path,
+                agent,
+                body: body.clone(),
+                wants_message: true,
+            });
             matches!(block, ReplyBlock::Tool { name, .. } if name == "Agent")
         };
         assert!(starts_agent(&first, None));
-        assert!(!starts_agent(&first, Some("a1")), "a subagent starts no other");
+        assert!(
+            !starts_agent(&first, Some("a1")),
+            "a subagent starts no other"
+        );
         assert!(!starts_agent(&later, None));
-        assert!(!starts_agent(&json!({}), None), "a small request of the client itself");
+        assert!(
+            !starts_agent(&json!({}), None),
+            "a small request of the client itself"
+        );
     }
 }

@@ -26,7 +26,9 @@ pub(super) struct PlanSearch {
 }
 
 pub(super) fn searched_places() -> Vec<String> {
-    let places = Dialect::of_files().flat_map(|dialect| dialect.rules().places()).map(ToString::to_string);
+    let places = Dialect::of_files()
+        .flat_map(|dialect| dialect.rules().places())
+        .map(ToString::to_string);
     places.chain([format!("{DOCS}/**/*.md")]).collect()
 }
 
@@ -42,25 +44,42 @@ pub(super) fn find_plans(root: &Path) -> PlanSearch {
         omissions: Vec::new(),
     };
     let places = Dialect::of_files().flat_map(|dialect| dialect.rules().places());
-    let (top, places): (Vec<&PlanPlace>, Vec<&PlanPlace>) = places.partition(|place| place.folder.is_empty());
+    let (top, places): (Vec<&PlanPlace>, Vec<&PlanPlace>) =
+        places.partition(|place| place.folder.is_empty());
     let places: BTreeSet<&str> = places.into_iter().map(|place| place.folder).collect();
-    let is_file = |name: &&str| root.join(name).symlink_metadata().is_ok_and(|found| found.is_file());
-    walk.files.extend(top.into_iter().map(|place| place.name).filter(is_file).map(str::to_owned));
+    let is_file = |name: &&str| {
+        root.join(name)
+            .symlink_metadata()
+            .is_ok_and(|found| found.is_file())
+    };
+    walk.files.extend(
+        top.into_iter()
+            .map(|place| place.name)
+            .filter(is_file)
+            .map(str::to_owned),
+    );
     for folder in places.iter().chain([&DOCS]) {
         walk.look_below(&format!("{folder}/"), |walk| walk.enter(folder, MAX_DEPTH));
     }
     let mut in_packages = Vec::new();
-    walk.look_below("the folders of the project", |walk| in_packages = walk.find_in_packages(&places));
+    walk.look_below("the folders of the project", |walk| {
+        in_packages = walk.find_in_packages(&places)
+    });
     walk.look_below("the plans of its packages", |walk| {
         for folder in &in_packages {
             walk.enter(folder, MAX_DEPTH);
         }
     });
-    let PlanWalk { files, omissions, .. } = walk;
+    let PlanWalk {
+        files, omissions, ..
+    } = walk;
     let mut paths = without_ignored(root, files);
     // All files of a GSD folder are one plan.
-    let of_folders: Vec<String> =
-        paths.iter().filter(|path| Dialect::of_place(path) == Some(Dialect::Gsd)).cloned().collect();
+    let of_folders: Vec<String> = paths
+        .iter()
+        .filter(|path| Dialect::of_place(path) == Some(Dialect::Gsd))
+        .cloned()
+        .collect();
     for path in of_folders {
         paths.remove(&path);
         paths.extend(path.rsplit_once('/').map(|(folder, _)| folder.to_owned()));
@@ -71,16 +90,22 @@ pub(super) fn find_plans(root: &Path) -> PlanSearch {
 /// Drops notes that git ignores. A file in a dialect's place stays: many keep the folders of their tools out of the
 /// repository.
 fn without_ignored(root: &Path, files: BTreeSet<String>) -> BTreeSet<String> {
-    let (placed, notes): (BTreeSet<String>, BTreeSet<String>) =
-        files.into_iter().partition(|path| Dialect::of_place(path).is_some());
+    let (placed, notes): (BTreeSet<String>, BTreeSet<String>) = files
+        .into_iter()
+        .partition(|path| Dialect::of_place(path).is_some());
     let asked: Vec<String> = notes.iter().cloned().collect();
     let ignored = ignored(root, &asked);
-    placed.into_iter().chain(notes.into_iter().filter(|path| !ignored.contains(path))).collect()
+    placed
+        .into_iter()
+        .chain(notes.into_iter().filter(|path| !ignored.contains(path)))
+        .collect()
 }
 
 fn ignored(root: &Path, paths: &[String]) -> BTreeSet<String> {
     let repository = GitRepository::find(root).filter(|_| !paths.is_empty());
-    let ignored = repository.and_then(|repository| ignored_paths(&repository, paths).ok()).unwrap_or_default();
+    let ignored = repository
+        .and_then(|repository| ignored_paths(&repository, paths).ok())
+        .unwrap_or_default();
     ignored.into_iter().collect()
 }
 
@@ -100,7 +125,9 @@ impl PlanWalk<'_> {
         (self.left, self.is_cut) = (MAX_ENTRIES, false);
         look(self);
         if self.is_cut {
-            self.omissions.push(format!("only the first {MAX_ENTRIES} entries of {what} were looked at"));
+            self.omissions.push(format!(
+                "only the first {MAX_ENTRIES} entries of {what} were looked at"
+            ));
         }
     }
 
@@ -112,11 +139,30 @@ impl PlanWalk<'_> {
             for folder in &level {
                 let names = self.folder_names(folder);
                 let is_top = depth == 0;
-                let holds = |place: &&&str| place.split('/').next().is_some_and(|first| names.contains(first));
-                found.extend(places.iter().filter(holds).filter(|_| !is_top).map(|place| format!("{folder}/{place}")));
+                let holds = |place: &&&str| {
+                    place
+                        .split('/')
+                        .next()
+                        .is_some_and(|first| names.contains(first))
+                };
+                found.extend(
+                    places
+                        .iter()
+                        .filter(holds)
+                        .filter(|_| !is_top)
+                        .map(|place| format!("{folder}/{place}")),
+                );
                 let is_place = |name: &str| is_top && (name == DOCS || places.contains(name));
-                let may_hold = |name: &&String| depth < PACKAGE_DEPTH && !name.starts_with('.') && !is_place(name);
-                let join = |name: &String| if is_top { name.clone() } else { format!("{folder}/{name}") };
+                let may_hold = |name: &&String| {
+                    depth < PACKAGE_DEPTH && !name.starts_with('.') && !is_place(name)
+                };
+                let join = |name: &String| {
+                    if is_top {
+                        name.clone()
+                    } else {
+                        format!("{folder}/{name}")
+                    }
+                };
                 inner.extend(names.iter().filter(may_hold).map(join));
             }
             // Copies by a build are no packages.
@@ -129,15 +175,22 @@ impl PlanWalk<'_> {
 
     fn folder_names(&mut self, folder: &str) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
-        for entry in std::fs::read_dir(self.root.join(folder)).into_iter().flatten() {
+        for entry in std::fs::read_dir(self.root.join(folder))
+            .into_iter()
+            .flatten()
+        {
             if self.left == 0 {
                 self.is_cut = true;
                 break;
             }
             self.left -= 1;
             let Ok(entry) = entry else { continue };
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) && !LEFT_OUT.contains(&name.as_str()) {
+            let Ok(name) = entry.file_name().into_string() else {
+                continue;
+            };
+            if entry.file_type().is_ok_and(|kind| kind.is_dir())
+                && !LEFT_OUT.contains(&name.as_str())
+            {
                 names.insert(name);
             }
         }
@@ -160,7 +213,10 @@ impl PlanWalk<'_> {
             return;
         }
         let mut folders = Vec::new();
-        for entry in std::fs::read_dir(self.root.join(folder)).into_iter().flatten() {
+        for entry in std::fs::read_dir(self.root.join(folder))
+            .into_iter()
+            .flatten()
+        {
             if self.left == 0 {
                 self.is_cut = true;
                 return;
@@ -168,7 +224,9 @@ impl PlanWalk<'_> {
             self.left -= 1;
             let Ok(entry) = entry else { continue };
             // A name that is not UTF-8 cannot be typed.
-            let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else { continue };
+            let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else {
+                continue;
+            };
             let path = format!("{folder}/{name}");
             if kind.is_dir() && !LEFT_OUT.contains(&name.as_str()) {
                 folders.push(path);
@@ -184,8 +242,16 @@ impl PlanWalk<'_> {
 }
 
 fn is_candidate(path: &str) -> bool {
-    let is_markdown = || Path::new(path).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("md"));
-    let is_note = || path.strip_prefix(DOCS).is_some_and(|rest| rest.starts_with('/')) && is_markdown();
+    let is_markdown = || {
+        Path::new(path)
+            .extension()
+            .is_some_and(|ending| ending.eq_ignore_ascii_case("md"))
+    };
+    let is_note = || {
+        path.strip_prefix(DOCS)
+            .is_some_and(|rest| rest.starts_with('/'))
+            && is_markdown()
+    };
     Dialect::of_place(path).is_some() || is_note()
 }
 
@@ -279,18 +345,34 @@ mod tests {
     #[test]
     fn a_large_folder_keeps_no_other_from_being_looked_at() {
         let temp = tempfile::tempdir().unwrap();
-        let plans = ["specs/001-a/tasks.md", "packages/a/specs/001-a/tasks.md", ".taskmaster/tasks/tasks.json"];
+        let plans = [
+            "specs/001-a/tasks.md",
+            "packages/a/specs/001-a/tasks.md",
+            ".taskmaster/tasks/tasks.json",
+        ];
         write(temp.path(), &plans);
         std::fs::create_dir(temp.path().join("docs")).unwrap();
         let fill = |count: usize| {
-            (0..count).for_each(|number| std::fs::write(temp.path().join(format!("docs/{number}.txt")), "").unwrap());
+            (0..count).for_each(|number| {
+                std::fs::write(temp.path().join(format!("docs/{number}.txt")), "").unwrap()
+            });
         };
         fill(MAX_ENTRIES);
-        assert!(find_plans(temp.path()).omissions.is_empty(), "all of it was looked at");
+        assert!(
+            find_plans(temp.path()).omissions.is_empty(),
+            "all of it was looked at"
+        );
         fill(MAX_ENTRIES + 1);
         let found = find_plans(temp.path());
-        assert_eq!(found.omissions, ["only the first 5000 entries of docs/ were looked at"]);
-        assert!(plans.iter().all(|plan| found.paths.contains(*plan)), "{:?}", found.paths);
+        assert_eq!(
+            found.omissions,
+            ["only the first 5000 entries of docs/ were looked at"]
+        );
+        assert!(
+            plans.iter().all(|plan| found.paths.contains(*plan)),
+            "{:?}",
+            found.paths
+        );
     }
 
     #[cfg(unix)]
@@ -301,7 +383,8 @@ mod tests {
         write(elsewhere.path(), &["001-a/tasks.md", "x.md"]);
         std::fs::create_dir(temp.path().join("docs")).unwrap();
         for (target, link) in [("", "specs"), ("", "docs/linked"), ("x.md", "docs/x.md")] {
-            std::os::unix::fs::symlink(elsewhere.path().join(target), temp.path().join(link)).unwrap();
+            std::os::unix::fs::symlink(elsewhere.path().join(target), temp.path().join(link))
+                .unwrap();
         }
         std::os::unix::fs::symlink("..", temp.path().join("docs/circle")).unwrap();
         assert!(find_plans(temp.path()).paths.is_empty());

@@ -59,17 +59,40 @@ impl ServiceKind {
     }
 
     fn arguments<'a>(self, request: &PullRequest<'a>) -> Vec<&'a str> {
-        let target = |option| request.target.map(|target| [option, target]).into_iter().flatten();
+        let target = |option| {
+            request
+                .target
+                .map(|target| [option, target])
+                .into_iter()
+                .flatten()
+        };
         match self {
-            Self::GitHub => ["pr", "create", "--head", request.branch, "--title", request.title, "--body-file", "-"]
-                .into_iter()
-                .chain(target("--base"))
-                .collect(),
-            Self::GitLab => ["mr", "create", "--yes", "--source-branch", request.branch, "--title", request.title]
-                .into_iter()
-                .chain(["--description", request.body])
-                .chain(target("--target-branch"))
-                .collect(),
+            Self::GitHub => [
+                "pr",
+                "create",
+                "--head",
+                request.branch,
+                "--title",
+                request.title,
+                "--body-file",
+                "-",
+            ]
+            .into_iter()
+            .chain(target("--base"))
+            .collect(),
+            Self::GitLab => [
+                "mr",
+                "create",
+                "--yes",
+                "--source-branch",
+                request.branch,
+                "--title",
+                request.title,
+            ]
+            .into_iter()
+            .chain(["--description", request.body])
+            .chain(target("--target-branch"))
+            .collect(),
         }
     }
 }
@@ -77,20 +100,37 @@ impl ServiceKind {
 impl Service {
     /// The program for the address of a remote, from outside of the project.
     pub(super) fn find(address: &str, project: &Path) -> Result<Self, CommandError> {
-        let search = SearchPath::from_process().outside(&ProjectFolders::from_iter([project.to_owned()]));
-        let fitting = ServiceKind::ALL.into_iter().filter(|kind| kind.fits(address));
+        let search =
+            SearchPath::from_process().outside(&ProjectFolders::from_iter([project.to_owned()]));
+        let fitting = ServiceKind::ALL
+            .into_iter()
+            .filter(|kind| kind.fits(address));
         let names: Vec<&str> = fitting.clone().map(ServiceKind::program).collect();
-        let found = fitting.filter_map(|kind| Some((kind, search.find_all(kind.program()).next()?)));
+        let found =
+            fitting.filter_map(|kind| Some((kind, search.find_all(kind.program()).next()?)));
         let mut found: Vec<(ServiceKind, PathBuf)> = found.collect();
         match (found.pop(), found.is_empty()) {
-            (Some((kind, program)), true) => Ok(Self { kind, program, search }),
+            (Some((kind, program)), true) => Ok(Self {
+                kind,
+                program,
+                search,
+            }),
             (None, _) => {
-                let message = format!("nothing here opens a pull request at {}", sanitize(address, 200));
-                let hint = format!("install {}, and sign in with its `auth login`", names.join(" or "));
+                let message = format!(
+                    "nothing here opens a pull request at {}",
+                    sanitize(address, 200)
+                );
+                let hint = format!(
+                    "install {}, and sign in with its `auth login`",
+                    names.join(" or ")
+                );
                 Err(CommandError::precondition(message, hint))
             }
             (Some(_), false) => {
-                let message = format!("{} is neither GitHub nor GitLab by its name", sanitize(address, 200));
+                let message = format!(
+                    "{} is neither GitHub nor GitLab by its name",
+                    sanitize(address, 200)
+                );
                 Err(CommandError::precondition(
                     message,
                     "leave only the one of gh and glab on PATH that it speaks with",
@@ -100,10 +140,16 @@ impl Service {
     }
 
     /// Opens a request; gives the program's output, the address.
-    pub(super) fn open(&self, folder: &Path, request: &PullRequest<'_>) -> Result<String, CommandError> {
+    pub(super) fn open(
+        &self,
+        folder: &Path,
+        request: &PullRequest<'_>,
+    ) -> Result<String, CommandError> {
         let name = self.kind.program();
         let mut command = inheriting_command(&self.program);
-        command.args(self.kind.arguments(request)).current_dir(folder);
+        command
+            .args(self.kind.arguments(request))
+            .current_dir(folder);
         if let Some(path) = self.search.joined() {
             command.env("PATH", path);
         }
@@ -126,16 +172,31 @@ impl Service {
             );
             CommandError::precondition(message, hint)
         };
-        let text = |bytes: Option<Vec<u8>>| String::from_utf8_lossy(&bytes.unwrap_or_default()).trim().to_owned();
+        let text = |bytes: Option<Vec<u8>>| {
+            String::from_utf8_lossy(&bytes.unwrap_or_default())
+                .trim()
+                .to_owned()
+        };
         match runner::run(run) {
-            Ok(ProcessEnd::Ended(ProcessOutput { status: Some(0), stdout, .. })) => {
+            Ok(ProcessEnd::Ended(ProcessOutput {
+                status: Some(0),
+                stdout,
+                ..
+            })) => {
                 let said = text(stdout);
-                let address = said.lines().rfind(|line| line.contains("://")).unwrap_or("the request is open");
+                let address = said
+                    .lines()
+                    .rfind(|line| line.contains("://"))
+                    .unwrap_or("the request is open");
                 Ok(sanitize(address.trim(), 400))
             }
             Ok(ProcessEnd::Ended(ProcessOutput { stderr, .. })) => {
                 let said = text(stderr);
-                Err(failed(said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it did not say why")))
+                Err(failed(
+                    said.lines()
+                        .rfind(|line| !line.trim().is_empty())
+                        .unwrap_or("it did not say why"),
+                ))
             }
             Ok(ProcessEnd::TimedOut | ProcessEnd::Cancelled) => Err(failed("it took too long")),
             Err(error) => Err(failed(&error.to_string())),
@@ -155,21 +216,38 @@ mod tests {
             ("ssh://git@gitlab.example.org/a/b", vec!["glab"]),
             ("/srv/git/b.git", vec!["gh", "glab"]),
         ] {
-            let fitting = ServiceKind::ALL.into_iter().filter(|kind| kind.fits(address));
-            assert_eq!(fitting.map(ServiceKind::program).collect::<Vec<_>>(), expected, "{address}");
+            let fitting = ServiceKind::ALL
+                .into_iter()
+                .filter(|kind| kind.fits(address));
+            assert_eq!(
+                fitting.map(ServiceKind::program).collect::<Vec<_>>(),
+                expected,
+                "{address}"
+            );
         }
     }
 
     #[test]
     fn a_request_names_its_branch_and_where_it_goes() {
-        let request = PullRequest { branch: "omo/r-1", target: Some("main"), title: "Words", body: "done" };
+        let request = PullRequest {
+            branch: "omo/r-1",
+            target: Some("main"),
+            title: "Words",
+            body: "done",
+        };
         let of = |kind: ServiceKind, request: &PullRequest<'_>| kind.arguments(request).join(" ");
         assert_eq!(
             of(ServiceKind::GitHub, &request),
             "pr create --head omo/r-1 --title Words --body-file - --base main"
         );
         assert_eq!(
-            of(ServiceKind::GitLab, &PullRequest { target: None, ..request }),
+            of(
+                ServiceKind::GitLab,
+                &PullRequest {
+                    target: None,
+                    ..request
+                }
+            ),
             "mr create --yes --source-branch omo/r-1 --title Words --description done"
         );
     }

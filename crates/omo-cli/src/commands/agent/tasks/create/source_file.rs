@@ -33,12 +33,19 @@ impl SourceFile {
         let hint = "name a text file of this project: `/omo:ulw-plan --from docs/notes.md`";
         let refuse = |why: &str| CommandError::usage(format!("{shown} {why}"), hint);
         let absolute = current.join(given);
-        let real =
-            absolute.canonicalize().map_err(|_| CommandError::not_found(format!("there is no file {shown}"), hint))?;
-        let top = root.canonicalize().map_err(|_| refuse("lies in no project"))?;
-        let inner = real.strip_prefix(&top).map_err(|_| refuse("lies outside of this project"))?;
-        let bytes = regular_file::read(&real, MAX_BYTES, Links::Refused).map_err(|why| refuse(&why))?;
-        let bytes = bytes.ok_or_else(|| CommandError::not_found(format!("there is no file {shown}"), hint))?;
+        let real = absolute
+            .canonicalize()
+            .map_err(|_| CommandError::not_found(format!("there is no file {shown}"), hint))?;
+        let top = root
+            .canonicalize()
+            .map_err(|_| refuse("lies in no project"))?;
+        let inner = real
+            .strip_prefix(&top)
+            .map_err(|_| refuse("lies outside of this project"))?;
+        let bytes =
+            regular_file::read(&real, MAX_BYTES, Links::Refused).map_err(|why| refuse(&why))?;
+        let bytes = bytes
+            .ok_or_else(|| CommandError::not_found(format!("there is no file {shown}"), hint))?;
         let is_text = std::str::from_utf8(&bytes).is_ok_and(|text| !text.contains('\0'));
         if !is_text {
             return Err(refuse("is no text in UTF-8"));
@@ -46,16 +53,28 @@ impl SourceFile {
         if bytes.trim_ascii().is_empty() {
             return Err(refuse("is empty"));
         }
-        let parts: Vec<String> =
-            inner.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+        let parts: Vec<String> = inner
+            .components()
+            .map(|part| part.as_os_str().to_string_lossy().into_owned())
+            .collect();
         let plan = PlanFile::from_bytes(parts.join("/"), bytes).plan(BatchOptions::default());
         let dialect = plan.can_run().then(|| plan.dialect.word());
-        Ok(Self { path: parts.join("/"), dialect })
+        Ok(Self {
+            path: parts.join("/"),
+            dialect,
+        })
     }
 
     pub(super) fn goal(&self, added: &str) -> String {
-        let goal = format!("turn the file `{}` into a task list, and do what it describes", sanitize(&self.path, 300));
-        if added.is_empty() { goal } else { format!("{goal}: {added}") }
+        let goal = format!(
+            "turn the file `{}` into a task list, and do what it describes",
+            sanitize(&self.path, 300)
+        );
+        if added.is_empty() {
+            goal
+        } else {
+            format!("{goal}: {added}")
+        }
     }
 
     pub(super) fn instruction(&self) -> String {
@@ -89,7 +108,10 @@ mod tests {
         std::fs::create_dir_all(root.join("docs")).unwrap();
         let write = |path: &str, bytes: &[u8]| std::fs::write(root.join(path), bytes).unwrap();
         write("docs/notes.md", b"First bake, then eat.\n");
-        write("docs/plan.md", b"# A\n\n### Task 1: Bake\n\n**Verify:** `true`\n");
+        write(
+            "docs/plan.md",
+            b"# A\n\n### Task 1: Bake\n\n**Verify:** `true`\n",
+        );
         write("docs/empty.md", b" \n");
         write("docs/binary.md", b"a\0b");
         write("docs/latin.md", b"caf\xe9");
@@ -97,17 +119,31 @@ mod tests {
         std::fs::write(temp.path().join("outside.md"), "x").unwrap();
 
         let found = SourceFile::find(&root, &root.join("docs"), "notes.md").unwrap();
-        assert_eq!(found.goal(""), "turn the file `docs/notes.md` into a task list, and do what it describes");
+        assert_eq!(
+            found.goal(""),
+            "turn the file `docs/notes.md` into a task list, and do what it describes"
+        );
         assert!(found.goal("in Rust").ends_with("describes: in Rust"));
-        assert!(found.instruction().starts_with("Read the file `docs/notes.md` whole"), "{}", found.instruction());
+        assert!(
+            found
+                .instruction()
+                .starts_with("Read the file `docs/notes.md` whole"),
+            "{}",
+            found.instruction()
+        );
         let known = SourceFile::find(&root, &root, "docs/plan.md").unwrap();
         assert!(
-            known.instruction().contains("as a plan of dev-workflow: tell the user that `/omo:execute docs/plan.md`")
+            known.instruction().contains(
+                "as a plan of dev-workflow: tell the user that `/omo:execute docs/plan.md`"
+            )
         );
 
         for (given, why) in [
             ("none.md", "there is no file none.md"),
-            ("../outside.md", "../outside.md lies outside of this project"),
+            (
+                "../outside.md",
+                "../outside.md lies outside of this project",
+            ),
             ("docs", "docs is no regular file"),
             ("docs/empty.md", "docs/empty.md is empty"),
             ("docs/binary.md", "is no text in UTF-8"),
@@ -115,9 +151,14 @@ mod tests {
             ("docs/large.md", "is larger than 1048576 bytes"),
             ("\u{1b}[2J", "there is no file"),
         ] {
-            let failure = SourceFile::find(&root, &root, given).unwrap_err().to_string();
+            let failure = SourceFile::find(&root, &root, given)
+                .unwrap_err()
+                .to_string();
             let failure = anstream::adapter::strip_str(&failure).to_string();
-            assert!(failure.contains(why) && !failure.contains('\u{1b}'), "{given}: {failure}");
+            assert!(
+                failure.contains(why) && !failure.contains('\u{1b}'),
+                "{given}: {failure}"
+            );
         }
     }
 }
