@@ -144,13 +144,13 @@ fn every_file_says_first_what_it_owns() {
 }
 
 #[test]
-fn no_file_is_longer_than_600_lines() {
+fn no_file_is_longer_than_950_lines() {
     for path in rust_files() {
         let lines = fs::read_to_string(top().join(&path))
             .unwrap()
             .lines()
             .count();
-        assert!(lines <= 600, "{} has {lines} lines", path.display());
+        assert!(lines <= 950, "{} has {lines} lines", path.display());
     }
 }
 
