@@ -76,9 +76,9 @@ pub fn copy(from: &Path, to: &Path) -> Result<()> {
         let entry = entry?;
         let (path, target) = (entry.path(), to.join(entry.file_name()));
         if path.is_dir() {
-            copy(&path, &target)?
+            copy(&path, &target)?;
         } else {
-            std::fs::copy(&path, &target).map(drop)?
+            std::fs::copy(&path, &target).map(drop)?;
         }
     }
     Ok(())

@@ -151,7 +151,7 @@ fn places(value: &Value, pointer: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
             fields.iter().for_each(|(name, value)| {
-                places(value, &format!("{pointer}/{}", escaped(name)), found)
+                places(value, &format!("{pointer}/{}", escaped(name)), found);
             });
         }
         Value::Array(elements) => {

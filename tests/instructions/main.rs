@@ -48,7 +48,7 @@ fn no_hook_needs_a_tenth_more_instructions_than_before() {
             )),
             CountChange::Unknown => grown.push(format!("{}: no count is held", case.name)),
             CountChange::Grown { percent } => {
-                grown.push(format!("{}: {first}, {percent} % more", case.name))
+                grown.push(format!("{}: {first}, {percent} % more", case.name));
             }
         }
     }

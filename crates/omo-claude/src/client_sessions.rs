@@ -83,7 +83,7 @@ mod tests {
     fn what_the_client_wrote_is_read_and_anything_else_is_nothing() {
         let temp = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| {
-            std::fs::write(temp.path().join("sessions").join(name), text).unwrap()
+            std::fs::write(temp.path().join("sessions").join(name), text).unwrap();
         };
         assert_eq!(sessions_serving(temp.path(), "s"), []);
         std::fs::create_dir(temp.path().join("sessions")).unwrap();
@@ -119,7 +119,7 @@ mod tests {
         let own = std::process::id();
         let cwd = serde_json::to_string(temp.path()).unwrap();
         let write = |name: &str, text: String| {
-            std::fs::write(temp.path().join("sessions").join(name), text).unwrap()
+            std::fs::write(temp.path().join("sessions").join(name), text).unwrap();
         };
         write(
             "1.json",

@@ -375,7 +375,7 @@ pub(crate) fn end_block(state: &RunState) -> String {
     }
     match state.mode {
         ExecutionMode::Parallel | ExecutionMode::StepByStep => {
-            text.push_str(&parallel_run::end_line(state))
+            text.push_str(&parallel_run::end_line(state));
         }
         ExecutionMode::Batches | ExecutionMode::Waves
             if state.plan.dialect.kind() == PlanKind::Tasks

@@ -258,7 +258,7 @@ impl<'a> CommandContext<'a> {
             match listed.state {
                 Ok(state) if self.is_in_this_work_tree(&state) => found.push((listed.id, state)),
                 Ok(state) if state.phase == RunPhase::Executing => {
-                    elsewhere.push((listed.id, state))
+                    elsewhere.push((listed.id, state));
                 }
                 Ok(_) => {}
                 Err(error) => unreadable.push((listed.id, error)),

@@ -677,7 +677,7 @@ pub fn apply_decision(session: &mut Session, decision: &StopDecision, facts: &St
         (StopAction::Allow, StopRow::Subagent) | (StopAction::End { .. }, _) => {}
         (StopAction::AwaitAnswer, _) => session.rest(RestReason::AwaitsAnswer, Vec::new(), now),
         (_, StopRow::BackgroundWork) => {
-            session.rest(RestReason::AwaitsWork, awaited_work(&facts.event), now)
+            session.rest(RestReason::AwaitsWork, awaited_work(&facts.event), now);
         }
         _ => session.rest(RestReason::TurnEnded, Vec::new(), now),
     }

@@ -59,7 +59,7 @@ fn ended() -> Session {
             VerdictKind::Released,
             "claimed, not verified".to_owned(),
             at(START),
-        )
+        );
     })
 }
 
@@ -69,7 +69,7 @@ fn paused(reason: PauseReason, reported: bool) -> Session {
             reason,
             at: None,
             is_told: reported,
-        })
+        });
     })
 }
 
@@ -551,7 +551,7 @@ fn left_alone() -> Vec<(&'static str, Given, &'static str)> {
             Given::of(
                 "no",
                 Some(with(|session| {
-                    session.rest(RestReason::AwaitsAnswer, Vec::new(), at(START))
+                    session.rest(RestReason::AwaitsAnswer, Vec::new(), at(START));
                 })),
             ),
             "seen",

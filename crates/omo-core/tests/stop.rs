@@ -164,7 +164,7 @@ const CASES: &[Case] = &[
             g.event.background.extend([
                 task("a", "dream", "running"),
                 task("b", "auto-mode scan", "running"),
-            ])
+            ]);
         },
         StopRow::Continue,
         "block",
@@ -181,7 +181,7 @@ const CASES: &[Case] = &[
             g.event.background.extend([
                 task("a", "subagent", "completed"),
                 task("b", "subagent", "pending"),
-            ])
+            ]);
         },
         StopRow::BackgroundWork,
         "allow",
@@ -692,7 +692,7 @@ const CASES: &[Case] = &[
         |g| {
             g.event
                 .background
-                .extend(OVER.map(|status| task("a", "subagent", status)))
+                .extend(OVER.map(|status| task("a", "subagent", status)));
         },
         StopRow::Continue,
         "block",
@@ -784,23 +784,23 @@ const TRIGGERS: [Matcher; 13] = [
     (StopRow::Subagent, |g| g.event.from_subagent = true),
     (StopRow::NoRun, |g| g.session().ulw.enabled = false),
     (StopRow::StopContinuation, |g| {
-        g.session().stop_continuation.disabled = true
+        g.session().stop_continuation.disabled = true;
     }),
     (StopRow::InputWaiting, |g| g.transcript.input_waiting = true),
     (StopRow::BackgroundWork, |g| g.event.wakeup_scheduled = true),
     (StopRow::PlanOrPaused, |g| g.event.plan_mode = true),
     (StopRow::SaidBlocked, |g| {
-        g.event.claim = Some(blocked("no access"))
+        g.event.claim = Some(blocked("no access"));
     }),
     (StopRow::ClaimJudged, |g| {
-        g.judgement = Some(ClaimJudgement::Verified)
+        g.judgement = Some(ClaimJudgement::Verified);
     }),
     (StopRow::AttemptsSpent, |g| {
-        g.session().verification.attempts = 3
+        g.session().verification.attempts = 3;
     }),
     (StopRow::BlocksSpent, |g| g.session().ulw.stop_blocks = 8),
     (StopRow::TimeSpent, |g| {
-        g.session().ulw.started_at = Some(at(START - 240 * MINUTE))
+        g.session().ulw.started_at = Some(at(START - 240 * MINUTE));
     }),
     (StopRow::SameFailure, |g| g.same_failure_sent = 2),
     (StopRow::Cooldown, |g| last_block_before(g, 1_000)),

@@ -359,7 +359,7 @@ impl Life {
                 prop_assert!(*verdict != VerdictKind::Verified || is_judged);
             }
             StopAction::Pause(_) => {
-                prop_assert!(self.session.ulw.paused.is_some() && self.session.is_armed())
+                prop_assert!(self.session.ulw.paused.is_some() && self.session.is_armed());
             }
             StopAction::Allow | StopAction::AllowAndWarn | StopAction::AwaitAnswer => {
                 let mut expected = before;

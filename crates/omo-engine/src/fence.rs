@@ -83,7 +83,7 @@ impl fmt::Display for FenceRefusal {
                 )?;
             }
             Self::GitInternal(path) => {
-                write!(f, "{} belongs to git. Leave it as it is", quoted_path(path))?
+                write!(f, "{} belongs to git. Leave it as it is", quoted_path(path))?;
             }
             Self::LeavesWorktree(path) => {
                 write!(

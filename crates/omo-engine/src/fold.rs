@@ -158,10 +158,10 @@ impl RunState {
             EventKind::TaskAdded { task: added } => self.apply_added_task(event, added)?,
             EventKind::TasksProved { tasks, by } => self.apply_proof(event, tasks, by)?,
             EventKind::JudgesFound { judges } => {
-                self.guard.iter_mut().for_each(|guard| guard.learn(judges))
+                self.guard.iter_mut().for_each(|guard| guard.learn(judges));
             }
             EventKind::UnfinishedSearched { unfinished } => {
-                self.unfinished = Some(unfinished.clone())
+                self.unfinished = Some(unfinished.clone());
             }
             EventKind::FindingClosed(closed) => {
                 if self

@@ -196,13 +196,13 @@ impl<'a> ParallelDriver<'a> {
                     self.commit_again(&state, group, &task.id)?;
                 }
                 NextAction::Parallel(ParallelAction::Merge(group)) => {
-                    self.merge_worker(&state, parallel, group)?
+                    self.merge_worker(&state, parallel, group)?;
                 }
                 NextAction::Parallel(ParallelAction::Land) => {
-                    self.land_on_user_branch(&state, parallel)?
+                    self.land_on_user_branch(&state, parallel)?;
                 }
                 NextAction::Parallel(ParallelAction::Clean(ids)) => {
-                    self.remove_workers(&state, parallel, &ids)?
+                    self.remove_workers(&state, parallel, &ids)?;
                 }
                 NextAction::Parallel(ParallelAction::CheckWave(wave)) => {
                     // Without clients the checks would be for nothing.

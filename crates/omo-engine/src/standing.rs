@@ -153,7 +153,7 @@ impl RunState {
                 Standing::Unproved => counts.unproved += 1,
                 Standing::Blocked | Standing::Skipped | Standing::LeftOut => counts.blocked += 1,
                 Standing::Running | Standing::Interrupted | Standing::Pending => {
-                    counts.pending += 1
+                    counts.pending += 1;
                 }
             }
         }

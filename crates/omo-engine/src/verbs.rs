@@ -121,7 +121,7 @@ pub fn take_over_run(state: &RunState, caller: &VerbCaller) -> Vec<EventKind> {
         RunPhase::Executing if state.holder == caller.actor => {}
         RunPhase::Executing => events.push(EventKind::HolderChanged),
         RunPhase::Ended { .. } | RunPhase::Cancelled { .. } => {
-            events.extend(rounds::resume_events(state, None))
+            events.extend(rounds::resume_events(state, None));
         }
     }
     // The supervisor goes on looking after the clients of sessions.

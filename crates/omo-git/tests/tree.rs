@@ -206,7 +206,7 @@ fn every_change_of_what_git_would_commit_is_another_id_and_nothing_else_is() {
     };
     let mode = |mode| {
         move |it: &Repository| {
-            fs::set_permissions(it.top.join("a.txt"), fs::Permissions::from_mode(mode)).unwrap()
+            fs::set_permissions(it.top.join("a.txt"), fs::Permissions::from_mode(mode)).unwrap();
         }
     };
     let remove =
@@ -232,7 +232,7 @@ fn every_change_of_what_git_would_commit_is_another_id_and_nothing_else_is() {
         |it| fs::remove_dir_all(it.top.join("new")).unwrap(),
     );
     it.changes("a removed file", remove("src/b.txt"), |it| {
-        it.write("src/b.txt", "two\n")
+        it.write("src/b.txt", "two\n");
     });
     it.changes("a name", rename("a.txt", "c.txt"), rename("c.txt", "a.txt"));
     it.changes("the right to run it", mode(0o755), mode(0o644));
@@ -504,7 +504,7 @@ fn work_trees_of_one_repository_have_ids_of_their_own() {
     fs::write(other.join("a.txt"), "there\n").unwrap();
     assert_ne!(of_other(), it.id());
     it.keeps("a change over there", |_| {
-        fs::write(other.join("a.txt"), "there again\n").unwrap()
+        fs::write(other.join("a.txt"), "there again\n").unwrap();
     });
 }
 

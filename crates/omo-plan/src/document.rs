@@ -99,7 +99,7 @@ impl<'a> MarkdownDocument<'a> {
             match event {
                 Event::Start(Tag::BlockQuote(_) | Tag::List(_) | Tag::Item) => depth += 1,
                 Event::End(TagEnd::BlockQuote(_) | TagEnd::List(_) | TagEnd::Item) => {
-                    depth = depth.saturating_sub(1)
+                    depth = depth.saturating_sub(1);
                 }
                 Event::Start(Tag::Heading { level, .. }) if depth == 0 => {
                     self.headings.extend(read_heading(self.text, level, span));

@@ -62,7 +62,7 @@ fn start(command: &str, mut input: Vec<u8>) -> std::io::Result<RunningStatusLine
     let ended = sender.clone();
     // The client ends a status line that it no longer needs; this one is ended with it.
     let group = ProcessGroup::start(shell, Leftovers::Free, move |_, _| {
-        drop(ended.send(StatusLineEvent::Ended))
+        drop(ended.send(StatusLineEvent::Ended));
     })?;
     let started = RunningStatusLine {
         group,

@@ -224,10 +224,10 @@ impl HollowChange {
             };
             match language {
                 Language::Go => {
-                    hollow.add(&file.path, go::hollow(base, now, hollow.wish(only_new)))
+                    hollow.add(&file.path, go::hollow(base, now, hollow.wish(only_new)));
                 }
                 Language::Rust => {
-                    hollow.add(&file.path, rust::hollow(base, now, hollow.wish(only_new)))
+                    hollow.add(&file.path, rust::hollow(base, now, hollow.wish(only_new)));
                 }
                 Language::Python => of_python.push(source),
                 Language::JavaScript => of_javascript.push(source),

@@ -174,7 +174,7 @@ fn collect_nested(item: &Item, text: &str, nested: &mut Vec<String>) {
         }
         // Output of a macro is not known.
         Item::Macro(call) if call.mac.tokens.to_string().contains("# [test]") => {
-            add(call.span().byte_range())
+            add(call.span().byte_range());
         }
         _ => {}
     }

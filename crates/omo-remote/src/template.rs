@@ -188,7 +188,7 @@ impl LauncherTemplate {
                     );
                 }
                 [TemplatePiece::Value(placeholder)] => {
-                    filled.push(value_of(values, placeholder).to_owned())
+                    filled.push(value_of(values, placeholder).to_owned());
                 }
                 pieces => {
                     let pieces = pieces

@@ -425,21 +425,21 @@ mod tests {
         sealed.seal = Some(key.seal_of(&id, &sealed));
         let changes: [(&str, Edit); 25] = [
             ("the run is over", |session| {
-                session.ulw.enabled = !session.ulw.enabled
+                session.ulw.enabled = !session.ulw.enabled;
             }),
             ("the continuations", |session| session.ulw.stop_blocks = 1),
             ("the last one", |session| {
-                session.ulw.last_stop_at = Some(Timestamp::from_millis(2))
+                session.ulw.last_stop_at = Some(Timestamp::from_millis(2));
             }),
             ("the start", |session| {
-                session.ulw.started_at = Some(Timestamp::from_millis(2))
+                session.ulw.started_at = Some(Timestamp::from_millis(2));
             }),
             ("what was named", |session| {
-                session.ulw.named_tasks.push("x".to_owned())
+                session.ulw.named_tasks.push("x".to_owned());
             }),
             ("the bounds", |session| session.limits.max_blocks = 100),
             ("the hatch", |session| {
-                session.stop_continuation.disabled = true
+                session.stop_continuation.disabled = true;
             }),
             ("the verdict", |session| {
                 let kind = VerdictKind::Verified;
@@ -451,14 +451,14 @@ mod tests {
             }),
             ("what was weakened", |session| session.weakened.clear()),
             ("the phase", |session| {
-                session.verification.phase = VerificationPhase::Verified
+                session.verification.phase = VerificationPhase::Verified;
             }),
             ("how far the transcript was read", |session| {
-                session.transcript.offset = 9
+                session.transcript.offset = 9;
             }),
             ("the revision", |session| session.revision = 9),
             ("the command", |session| {
-                session.checks[0].command = "true".to_owned()
+                session.checks[0].command = "true".to_owned();
             }),
             ("no gates", |session| session.checks.clear()),
             ("a result", |session| {
@@ -469,28 +469,28 @@ mod tests {
                 session.verification.accepted.push(UnusualFact::default());
             }),
             ("the task", |session| {
-                session.ulw.task = Some("something easier".to_owned())
+                session.ulw.task = Some("something easier".to_owned());
             }),
             ("the whole task", |session| {
-                session.ulw.whole_task = Some("something easier".to_owned())
+                session.ulw.whole_task = Some("something easier".to_owned());
             }),
             ("what was added", |session| {
                 session
                     .ulw
                     .asked_later
-                    .push("only the first half".to_owned())
+                    .push("only the first half".to_owned());
             }),
             ("no rejection", |session| {
-                session.verification.rejections.clear()
+                session.verification.rejections.clear();
             }),
             ("the commit", |session| {
-                session.ulw.base = Some("0".repeat(40))
+                session.ulw.base = Some("0".repeat(40));
             }),
             ("the files before it", |session| {
-                session.ulw.recorded = Some("0".repeat(64))
+                session.ulw.recorded = Some("0".repeat(64));
             }),
             ("no review", |session| {
-                session.verification.review_wanted = false
+                session.verification.review_wanted = false;
             }),
             ("the attempts", |session| session.verification.attempts = 9),
             ("a review", |session| {

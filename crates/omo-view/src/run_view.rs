@@ -3,8 +3,6 @@
 //! Texts are hostile: nothing here is escaped or cut. No colour stands here: it follows from these facts (`tone`). As JSON it
 //! is what `omo report --format json` prints.
 
-#![expect(missing_docs, reason = "a name that says it all has no comment")]
-
 mod standing;
 mod timeline;
 

@@ -330,7 +330,7 @@ fn look_for(
             name,
             why,
             can_be_installed,
-        })
+        });
     };
     let client = wanted
         .npm

@@ -17,7 +17,7 @@ pub(super) fn find_keywords(text: &str, keywords: &Keywords) -> Vec<Range<usize>
         match words.last_mut() {
             Some(last) if found.start < last.end => {}
             Some(last) if last.end + 1 == found.start && byte_at(text, last.end) == Some(b'/') => {
-                last.end = found.end
+                last.end = found.end;
             }
             _ => words.push(found),
         }

@@ -315,13 +315,13 @@ mod tests {
             ),
             (
                 ended(Released, "8 of 8 continuations used", |s| {
-                    red(s, |it| it.counts = counts)
+                    red(s, |it| it.counts = counts);
                 }),
                 "[omo] NOT PROVED: sh test.sh is red (2 of 12 tests failed)\nEnded: 8 of 8 continuations used, 12 min.",
             ),
             (
                 ended(Released, "x", |s| {
-                    red(s, |it| it.verdict = CheckVerdict::TimedOut)
+                    red(s, |it| it.verdict = CheckVerdict::TimedOut);
                 }),
                 "[omo] NOT PROVED: sh test.sh timed out (exit status 1)\nEnded: x; 0 of 8 continuations, 12 min.",
             ),
@@ -337,7 +337,7 @@ mod tests {
             ),
             (
                 ended(Released, "claimed, not verified", |s| {
-                    s.verification.claimed_at = Some(at(2))
+                    s.verification.claimed_at = Some(at(2));
                 }),
                 "[omo] NOT PROVED: claimed, not verified\n0 of 8 continuations, 12 min.",
             ),

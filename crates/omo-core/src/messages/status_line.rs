@@ -310,7 +310,7 @@ mod tests {
                         RestReason::AwaitsWork,
                         vec!["subagent `logs`".to_owned()],
                         at(9),
-                    )
+                    );
                 },
                 "ulw 0/8 · waits 6m for subagent `logs` · 8m · Esc pauses",
             ),
@@ -487,7 +487,7 @@ mod tests {
             let now = Timestamp::parse("9999-12-31T23:59:59Z").unwrap();
             let most = u32::MAX;
             let plan = plan(|p| {
-                (p.total, p.passed, p.failed, p.waits) = (most, most, most, Some(String::new()))
+                (p.total, p.passed, p.failed, p.waits) = (most, most, most, Some(String::new()));
             });
             for plan in [None, Some(&plan)] {
                 let texts: Vec<String> = status_parts(&session, plan, None, now)

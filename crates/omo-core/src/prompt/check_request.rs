@@ -91,7 +91,7 @@ fn parse_added_check(text: &str) -> Result<CheckRequest, String> {
                     value
                         .parse()
                         .map_err(|_| InvalidCheck::Timeout.to_string())?,
-                )
+                );
             }
             _ => break,
         }

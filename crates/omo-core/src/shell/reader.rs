@@ -212,12 +212,12 @@ impl<'t> Reader<'t> {
                 ' ' | '\t' | '\r' => self.end_word(&mut building),
                 '&' if next == Some('>') => self.end_word(&mut building),
                 '&' if self.chars.next_if_eq(&'&').is_some() => {
-                    self.end_command(&mut building, Joint::And)
+                    self.end_command(&mut building, Joint::And);
                 }
                 '&' => self.end_command(&mut building, Joint::Background),
                 ';' | ')' => self.end_command(&mut building, Joint::End),
                 '|' if self.chars.next_if_eq(&'|').is_some() => {
-                    self.end_command(&mut building, Joint::Or)
+                    self.end_command(&mut building, Joint::Or);
                 }
                 '|' => {
                     self.chars.next_if_eq(&'&');

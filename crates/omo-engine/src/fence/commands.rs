@@ -67,7 +67,7 @@ impl Judge<'_> {
                 PartKind::Command(words) => self.check_command(words, folder)?,
                 PartKind::Group(inner) => self.check_parts(inner, folder)?,
                 PartKind::Subshell(inner) | PartKind::Inner(inner) => {
-                    self.check_parts(inner, &mut folder.clone())?
+                    self.check_parts(inner, &mut folder.clone())?;
                 }
             }
         }

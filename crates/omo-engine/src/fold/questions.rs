@@ -89,7 +89,7 @@ impl RunState {
                 }
             }
             QuestionKind::Billing { .. } if option == ANSWER_FOREGROUND => {
-                self.switch_to_foreground()
+                self.switch_to_foreground();
             }
             QuestionKind::Verification
             | QuestionKind::CheckNotRunnable { .. }
@@ -99,7 +99,7 @@ impl RunState {
             QuestionKind::Stuck { group, .. } => self.unstick_group(&group),
             QuestionKind::LandingRefused { .. } => self.clear_landing_refusal(),
             QuestionKind::CommitRefused { task, refusal, .. } => {
-                self.answer_refused_commit(&task, &refusal, option)
+                self.answer_refused_commit(&task, &refusal, option);
             }
             QuestionKind::Decisions { decisions } => self.apply_choices(&decisions, option),
             QuestionKind::HardStop { group } => {

@@ -98,7 +98,7 @@ impl ParallelDriver<'_> {
                 Judgement::Settled => follow = FollowUp::Settled,
                 Judgement::Refused(why) => (follow, stuck) = (FollowUp::Settled, Some(why)),
                 Judgement::Missing(task) => {
-                    stuck = self.start_missing_task(group, &task, &follow)?
+                    stuck = self.start_missing_task(group, &task, &follow)?;
                 }
             }
         } else if stuck.is_some() {

@@ -96,7 +96,7 @@ impl ParallelDriver<'_> {
                 }
                 Ok(Started::HandedOver) => {}
                 Err(failure) => {
-                    drop(self.report_stuck::<()>(group, &format!("--launcher: {}", failure.why))?)
+                    self.report_stuck::<()>(group, &format!("--launcher: {}", failure.why))?;
                 }
             }
         }

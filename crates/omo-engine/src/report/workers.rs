@@ -249,7 +249,7 @@ fn worker_notes(id: &str, known: &GroupState) -> Vec<String> {
     let why = known.reason.as_deref().map(|why| sanitize(why, 300));
     match (known.status, why) {
         (GroupStatus::InConflict, Some(files)) => {
-            lines.push(format!("conflicts with what was merged before: {files}"))
+            lines.push(format!("conflicts with what was merged before: {files}"));
         }
         (GroupStatus::Failed, Some(why)) => lines.push(why),
         _ => {}

@@ -20,7 +20,7 @@ pub(super) fn next_steps(state: &RunState, view: &RunView) -> Vec<String> {
     match view.end {
         RunEnd::Waiting => steps.push("Answer the question above.".to_owned()),
         RunEnd::Running if state.parallel.is_some() => {
-            steps.push("Look on: `omo run watch`".to_owned())
+            steps.push("Look on: `omo run watch`".to_owned());
         }
         RunEnd::Running => steps.push(format!("If its session is gone, type `{go_on}`")),
         RunEnd::Cancelled => steps.push(format!(

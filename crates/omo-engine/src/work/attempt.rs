@@ -278,7 +278,7 @@ impl Engine<'_> {
                     match self.check_without(&state, task, &left_out, ignored, watcher)? {
                         // The work tree decides: a private copy may lack files that the checks need.
                         Ok(checked) if left_out.is_empty() => {
-                            measured.needed_ignored = checked.needed_ignored
+                            measured.needed_ignored = checked.needed_ignored;
                         }
                         Ok(checked) => {
                             (measured.outcomes, measured.needed_ignored) =

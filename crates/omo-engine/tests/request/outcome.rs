@@ -189,7 +189,7 @@ fn every_row_of_where_a_run_goes_on_holds() {
                 assert_eq!(why.is_none(), is_its_turn && !is_edited, "{row}");
             }
             (ResumePoint::Nothing, None) => {
-                assert_eq!(found.summary_line(), "Nothing is left to do.")
+                assert_eq!(found.summary_line(), "Nothing is left to do.");
             }
             _ => panic!("{row}: {found:?}"),
         }

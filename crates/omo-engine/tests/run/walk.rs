@@ -304,7 +304,7 @@ impl Walk {
                 outcomes = outcomes
                     .first()
                     .map(|first| vec![first.clone(); task.checks.len()])
-                    .unwrap_or_default()
+                    .unwrap_or_default();
             }
             4 => outcomes
                 .iter_mut()

@@ -171,7 +171,7 @@ fn what_is_no_file_of_omos_is_not_opened() {
             assert!(made.success());
         }),
         ("a symbolic link", |run| {
-            std::os::unix::fs::symlink("/dev/zero", ledger(run)).unwrap()
+            std::os::unix::fs::symlink("/dev/zero", ledger(run)).unwrap();
         }),
         ("a hard link", |run| {
             let elsewhere = run.folder().join("elsewhere");
@@ -179,7 +179,7 @@ fn what_is_no_file_of_omos_is_not_opened() {
             fs::hard_link(elsewhere, ledger(run)).unwrap();
         }),
         ("no regular file", |run| {
-            fs::create_dir(ledger(run)).unwrap()
+            fs::create_dir(ledger(run)).unwrap();
         }),
     ];
     for (what, make) in kinds {

@@ -374,7 +374,7 @@ fn what_a_reader_has_to_know_is_said() {
                     .last_end
                     .as_mut()
                     .unwrap()
-                    .unfinished = None
+                    .unfinished = None;
             },
             "- Task 3: added lines not known, and not searched for blocked patterns\n",
         ),

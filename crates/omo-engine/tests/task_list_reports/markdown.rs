@@ -23,7 +23,7 @@ impl Outline {
                 Event::Start(Tag::Heading { .. } | Tag::TableCell) => said.clear(),
                 Event::Start(Tag::Table(_)) => outline.tables.push(Vec::new()),
                 Event::Start(Tag::TableHead | Tag::TableRow) => {
-                    outline.tables.last_mut().unwrap().push(Vec::new())
+                    outline.tables.last_mut().unwrap().push(Vec::new());
                 }
                 Event::End(TagEnd::Heading(_)) => outline.headings.push(said.clone()),
                 Event::End(TagEnd::TableCell) => outline.last_row().push(said.clone()),

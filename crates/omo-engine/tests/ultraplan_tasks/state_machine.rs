@@ -42,7 +42,7 @@ fn every_row_of_the_state_machine_holds() {
             row["verify"].as_str().unwrap(),
         ) {
             ("abort", _) => {
-                assert!(!read_plan(&plan_text(&[usual_step(1, "abort")], "")).can_run())
+                assert!(!read_plan(&plan_text(&[usual_step(1, "abort")], "")).can_run());
             }
             ("any", "scope violation before the edit") => fence_before(),
             ("any", verify) => {

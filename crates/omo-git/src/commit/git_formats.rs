@@ -81,7 +81,7 @@ pub(super) fn failed_child(trace: &[u8]) -> Option<FailedChild> {
                 children.insert(event.child_id, Some(hook));
             }
             ("child_start", None, _) if is_signing(&event.argv) => {
-                drop(children.insert(event.child_id, None))
+                drop(children.insert(event.child_id, None));
             }
             ("child_exit", _, Some(status)) if status != 0 => {
                 match children.remove(&event.child_id) {

@@ -314,7 +314,7 @@ mod tests {
             File::create(path)
                 .unwrap()
                 .set_len(MAX_FILE_BYTES + 1)
-                .unwrap()
+                .unwrap();
         };
         fs::write(temp.path().join("a"), "small").unwrap();
         huge(&temp.path().join("model.ckpt"));

@@ -196,7 +196,7 @@ fn a_file_that_may_not_be_read_is_named_or_comes_back_with_its_rights() {
     assert_eq!(taken.is_ok(), is_readable);
     match taken {
         Err(RestoreError::Io { action, path, .. }) => {
-            assert_eq!((action, path), ("read", it.top.join("closed")))
+            assert_eq!((action, path), ("read", it.top.join("closed")));
         }
         Err(error) => panic!("{error}"),
         Ok(before) => {

@@ -39,7 +39,7 @@ const LOSSES: [Loss; 8] = [
         .unwrap();
     }),
     ("another branch", |_, at| {
-        drop(git_in(at, &["checkout", "-q", "-b", "elsewhere"]))
+        drop(git_in(at, &["checkout", "-q", "-b", "elsewhere"]));
     }),
     ("a link to itself elsewhere", |project, at| {
         let moved = project.temp.path().join("moved");

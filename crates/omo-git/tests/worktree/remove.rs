@@ -312,10 +312,10 @@ fn what_changed_since_it_was_kept_stays() {
     let changes: [(&str, &dyn Fn()); 5] = [
         ("a new file", &|| write(&at.join("late.txt"), "late")),
         ("as many bytes in the same moment", &|| {
-            write(&at.join("a.txt"), &same_length)
+            write(&at.join("a.txt"), &same_length);
         }),
         ("a file less", &|| {
-            fs::remove_file(at.join("late.txt")).unwrap()
+            fs::remove_file(at.join("late.txt")).unwrap();
         }),
         ("staged, and set back", &|| {
             git_in(&at, &["add", "a.txt"]);

@@ -117,10 +117,10 @@ pub(super) fn activate(
             match start {
                 RunStart::Begun => {}
                 RunStart::TaskTakenUp { .. } | RunStart::TaskExtended => {
-                    model.push(messages::task_goes_on())
+                    model.push(messages::task_goes_on());
                 }
                 RunStart::Resumed | RunStart::AlreadyOn => {
-                    model.push(run_start::run_goes_on(&session, allowed))
+                    model.push(run_start::run_goes_on(&session, allowed));
                 }
             }
         }

@@ -97,7 +97,7 @@ impl EffectReader {
             match &part.kind {
                 PartKind::Command(words) => self.read_words(without_keywords(words), nesting),
                 PartKind::Group(parts) | PartKind::Subshell(parts) => {
-                    self.read_parts(parts.iter(), nesting)
+                    self.read_parts(parts.iter(), nesting);
                 }
                 // The arguments may be made in any way that harms nothing.
                 PartKind::Inner(parts) => {

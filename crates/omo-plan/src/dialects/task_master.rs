@@ -202,7 +202,7 @@ impl JsonDialect {
                         .push(task.id.clone());
                 }
                 PlannedState::LeftOut if task.state == PlannedState::Open => {
-                    task.state = PlannedState::LeftOut
+                    task.state = PlannedState::LeftOut;
                 }
                 _ => {}
             }

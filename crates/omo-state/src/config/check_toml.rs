@@ -56,10 +56,10 @@ impl CheckTables {
                 ("name", Some(text)) => name = Some(text.to_owned()),
                 ("run", Some(text)) => text.clone_into(&mut check.command),
                 ("cwd", Some(text)) => {
-                    check.cwd = Some(text.to_owned()).filter(|folder| folder != ".")
+                    check.cwd = Some(text.to_owned()).filter(|folder| folder != ".");
                 }
                 ("project", Some(text)) if origin == CheckOrigin::Config => {
-                    project = Some(PathBuf::from(text))
+                    project = Some(PathBuf::from(text));
                 }
                 ("timeout", _) => check.timeout_seconds = Some(seconds(value).unwrap_or(0)),
                 ("prove", _) => match value.get_ref().as_bool() {
@@ -131,7 +131,7 @@ impl CheckTables {
         for (key, value) in table {
             match value.get_ref().as_str() {
                 Some(text) if !text.contains('\0') => {
-                    _ = env.insert(key.get_ref().to_string(), text.to_owned())
+                    _ = env.insert(key.get_ref().to_string(), text.to_owned());
                 }
                 _ => self.problems.push((
                     value.span(),

@@ -312,7 +312,7 @@ mod tests {
         let table: [(&str, Forgery); 6] = [
             ("a count", |run| run.passed = 7),
             ("a prompt", |run| {
-                run.prompt_at = Some(Timestamp::from_millis(9))
+                run.prompt_at = Some(Timestamp::from_millis(9));
             }),
             ("an end", |run| run.ended = Some("complete".to_owned())),
             ("a question", |run| run.waits = Some("go on?".to_owned())),

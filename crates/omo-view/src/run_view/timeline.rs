@@ -1,7 +1,5 @@
 //! Events of a run in time.
 
-#![expect(missing_docs, reason = "a name that says it all has no comment")]
-
 use omo_core::timestamp::Timestamp;
 
 use crate::run_view::Standing;

@@ -134,7 +134,7 @@ fn nextest(line: &str) -> Option<TestCounts> {
     for (number, word) in parse_numbered_words(list, ",").flatten() {
         match word.split(" (").next().unwrap_or(word) {
             "failed" | "timed out" | "exec failed" => {
-                counts.failed = counts.failed.saturating_add(number)
+                counts.failed = counts.failed.saturating_add(number);
             }
             "skipped" => counts.skipped = number,
             _ => {}

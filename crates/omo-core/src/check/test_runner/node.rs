@@ -51,7 +51,7 @@ impl Node {
             }
             ("skipped" | "todo", Some(open)) => open.skipped = open.skipped.saturating_add(number),
             ("duration_ms", open) => {
-                self.total = end(self.total, open.take(), std::mem::take(&mut self.files))
+                self.total = end(self.total, open.take(), std::mem::take(&mut self.files));
             }
             _ => {}
         }

@@ -55,7 +55,7 @@ impl Unittest {
         match (name, outcome(printed)) {
             // A part of a test has its values behind the name.
             (Some(name), Some(outcome)) if line.contains(") (") || line.contains(") [") => {
-                report.add(&name, outcome)
+                report.add(&name, outcome);
             }
             (Some(name), Some(outcome)) => report.add_test(&name, outcome),
             (name, _) => self.named = name,
@@ -108,7 +108,7 @@ fn ended(line: &str) -> Option<TestCounts> {
         match word {
             "failures" | "errors" => counts.failed = counts.failed.saturating_add(number),
             "skipped" | "expected failures" => {
-                counts.skipped = counts.skipped.saturating_add(number)
+                counts.skipped = counts.skipped.saturating_add(number);
             }
             _ => {}
         }

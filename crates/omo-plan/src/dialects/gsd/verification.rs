@@ -63,9 +63,9 @@ fn read_automated(text: &str, checks: &mut Vec<TaskCheck>, criteria: &mut Vec<St
     if rows.iter().all(|row| is_alone(row)) {
         for row in rows {
             if is_prose(row) {
-                criteria.push(row.trim().to_owned())
+                criteria.push(row.trim().to_owned());
             } else {
-                checks.push(TaskCheck::new(row.trim()))
+                checks.push(TaskCheck::new(row.trim()));
             }
         }
     } else {

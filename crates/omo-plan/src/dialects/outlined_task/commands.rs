@@ -164,7 +164,7 @@ impl<'d, 'a> StepReader<'d, 'a> {
         let (purpose, rest) = split_keyword(text);
         match (purpose, rest.trim_matches(['*', '_', ' '])) {
             (LinePurpose::Other, _) if self.awaited == LinePurpose::Expectation => {
-                self.expect(text)
+                self.expect(text);
             }
             (LinePurpose::Other, _)
                 if self.awaited == LinePurpose::Command && is_code_command(text) =>

@@ -73,10 +73,10 @@ pub(super) fn place(facts: &Facts) -> Vec<Finding> {
         let nowhere = "the state is kept below that folder, and so it cannot be kept";
         match what {
             ProjectDirKind::Missing => {
-                problems.push(says(Level::Bad, "which is not there", nowhere))
+                problems.push(says(Level::Bad, "which is not there", nowhere));
             }
             ProjectDirKind::NotAFolder => {
-                problems.push(says(Level::Bad, "which is no folder", nowhere))
+                problems.push(says(Level::Bad, "which is no folder", nowhere));
             }
             ProjectDirKind::Relative => {
                 let why = "a relative path depends on where a process is; omo passes over it";

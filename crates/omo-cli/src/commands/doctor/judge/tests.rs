@@ -379,7 +379,7 @@ const CASES: &[Case] = &[
     (
         |f| {
             f.hook_plugins
-                .push(carrier("omo@fork", ProgramKind::Binary))
+                .push(carrier("omo@fork", ProgramKind::Binary));
         },
         "twice",
         Warning,
@@ -464,7 +464,7 @@ const CASES: &[Case] = &[
             f.plugins
                 .as_mut()
                 .unwrap()
-                .push(plugin("ralph-wiggum@x", true))
+                .push(plugin("ralph-wiggum@x", true));
         },
         "other-loops",
         Warning,
@@ -476,7 +476,7 @@ const CASES: &[Case] = &[
             f.plugins
                 .as_mut()
                 .unwrap()
-                .push(plugin("oh-my-claudecode@omc", true))
+                .push(plugin("oh-my-claudecode@omc", true));
         },
         "other-loops",
         Warning,
@@ -489,7 +489,7 @@ const CASES: &[Case] = &[
                 session: "a".into(),
                 condition: "x".into(),
                 is_armed: false,
-            }])
+            }]);
         },
         "goal",
         Warning,
@@ -502,7 +502,7 @@ const CASES: &[Case] = &[
                 session: "a".into(),
                 condition: "x".into(),
                 is_armed: true,
-            }])
+            }]);
         },
         "goal",
         Bad,
@@ -629,7 +629,7 @@ const CASES: &[Case] = &[
             f.git.tracked = Some(FolderStatus {
                 files: 2,
                 ignores: true,
-            })
+            });
         },
         "git",
         Bad,
@@ -641,7 +641,7 @@ const CASES: &[Case] = &[
             f.git.tracked = Some(FolderStatus {
                 files: 0,
                 ignores: false,
-            })
+            });
         },
         "git",
         Warning,

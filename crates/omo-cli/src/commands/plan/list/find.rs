@@ -63,7 +63,7 @@ pub(super) fn find_plans(root: &Path) -> PlanSearch {
     }
     let mut in_packages = Vec::new();
     walk.look_below("the folders of the project", |walk| {
-        in_packages = walk.find_in_packages(&places)
+        in_packages = walk.find_in_packages(&places);
     });
     walk.look_below("the plans of its packages", |walk| {
         for folder in &in_packages {
@@ -354,7 +354,7 @@ mod tests {
         std::fs::create_dir(temp.path().join("docs")).unwrap();
         let fill = |count: usize| {
             (0..count).for_each(|number| {
-                std::fs::write(temp.path().join(format!("docs/{number}.txt")), "").unwrap()
+                std::fs::write(temp.path().join(format!("docs/{number}.txt")), "").unwrap();
             });
         };
         fill(MAX_ENTRIES);
