@@ -163,9 +163,9 @@ fn the_readme_names_the_bounds_and_what_a_hook_may_cost() {
 
 /// A reader decides by the README whether to read on.
 #[test]
-fn the_readme_has_at_most_900_words() {
+fn the_readme_has_at_most_700_words() {
     let count = page("README.md").split_whitespace().count();
-    assert!(count <= 900, "{count} words");
+    assert!(count <= 700, "{count} words");
 }
 
 #[test]
