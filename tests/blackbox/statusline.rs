@@ -611,15 +611,26 @@ fn a_status_line_is_written_beside_the_one_that_is_there_and_taken_back_byte_for
 
 #[test]
 fn what_was_changed_since_stays_when_a_status_line_is_taken_out() {
-    for (before, _) in SETTINGS
+    let filled = SETTINGS
         .into_iter()
-        .filter(|(before, _)| before.is_some_and(|text| text.len() > 3))
-    {
+        .filter(|(before, _)| before.is_some_and(|text| text.len() > 3));
+    for ((before, _), is_copy_lost) in filled.flat_map(|row| [(row, false), (row, true)]) {
         let mut scene = with_settings(before).unwrap();
         let file = user_settings(&scene);
         drop(scene.asks("/omo:statusline on").unwrap());
         let text = std::fs::read_to_string(&file).unwrap();
         std::fs::write(&file, text.replacen('{', "{\"since\": true,", 1)).unwrap();
+        if is_copy_lost {
+            let copy = scene
+                .lab
+                .home()
+                .join(".local/state/omo/settings.json.before-statusline");
+            std::fs::write(
+                copy,
+                "{\"statusLine\": {\"type\": \"command\", \"command\": \"other\"}}",
+            )
+            .unwrap();
+        }
         let off = scene.asks("/omo:statusline off").unwrap();
         assert!(off.contains("your other changes"), "{off}");
         let mut left: Value =

@@ -90,6 +90,14 @@ pub fn wrapping_command(program: &str, other: &str) -> String {
     )
 }
 
+/// The other status line of a command that `wrapping_command` made.
+fn wrapped_command(command: &str) -> Option<String> {
+    let (_, quoted) = command.split_once(" statusline --wrap '")?;
+    let quoted = quoted.strip_suffix('\'')?;
+    let other = quoted.replace(r"'\''", "'");
+    (other.replace('\'', r"'\''") == quoted).then_some(other)
+}
+
 /// `statusLine` that is omo's alone.
 pub fn own_entry(program: &str) -> Value {
     json!({ "type": "command", "command": own_command(program), "refreshInterval": REFRESH_SECONDS })
@@ -169,26 +177,23 @@ impl StatusLineFiles<'_> {
             return Ok(StatusLineOff::PutBack);
         }
         let unsure = || format!("its `{KEY}` cannot be told apart, take it out yourself");
-        let (rest, off) = match (&backup, as_written) {
-            (Some(before), true) => (before.clone(), StatusLineOff::PutBack),
-            (Some(before), false) if value_of(before).is_some() => {
-                let value = value_of(before).unwrap_or_default();
-                (
-                    with_value(&now, value).ok_or_else(unsure)?,
-                    StatusLineOff::EntryPutBack,
-                )
-            }
-            _ if command_of(&now).is_some_and(|command| command.contains(" --wrap"))
-                && record.written.is_none() =>
-            {
-                return Err("omo did not write that status line, which keeps another one: put that one in its place \
-                            yourself"
-                    .to_owned());
-            }
-            _ => (
+        let command = command_of(&now).unwrap_or_default();
+        let (rest, off) = if let Some(before) = backup.filter(|_| as_written) {
+            (before, StatusLineOff::PutBack)
+        } else if let Some(other) = wrapped_command(&command) {
+            let other = Value::from(other).to_string();
+            let entry = value_of(&now).and_then(|value| with_value_of(value, "command", &other));
+            let rest = entry.and_then(|entry| with_value(&now, &entry));
+            (rest.ok_or_else(unsure)?, StatusLineOff::EntryPutBack)
+        } else if command.contains(" --wrap") {
+            return Err(format!(
+                "its `{KEY}` keeps another one in a form that omo does not write: put that one in its place yourself"
+            ));
+        } else {
+            (
                 without_entry(&now).ok_or_else(unsure)?,
                 StatusLineOff::EntryPutBack,
-            ),
+            )
         };
         replace(&file, Some(&now), &rest).map_err(|error| error.to_string())?;
         Ok(off)
