@@ -45,7 +45,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Plan(plan::PlanCommand),
     #[command(subcommand)]
-    Run(run::RunCommand),
+    Run(run::RunSubcommand),
     Answer(answer::AnswerOptions),
     Watch(watch::WatchOptions),
     Report(report::ReportOptions),

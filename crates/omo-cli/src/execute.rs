@@ -37,7 +37,7 @@ use crate::execute::known_run::{KnownRun, find_run};
 use crate::execute::mode::{PickedMode, pick_mode};
 use crate::execute::open_or_continue::open_or_continue;
 use crate::execute::plan_file::{find_plan_file, read_plan};
-use crate::execute::request::{ExecuteRequest, PlanSource};
+use crate::execute::request::{ExecuteRequest, RequestedPlan};
 use crate::exit_kind::ExitKind;
 use crate::output;
 
@@ -56,9 +56,11 @@ pub(crate) fn execute(
         ));
     }
     match request.source.clone() {
-        PlanSource::File(path) => execute_file(context, request, &path),
-        PlanSource::TaskList(session) => task_list::execute(context, &request, session.as_deref()),
-        PlanSource::OpenRun => match continue_open_run(context, request.is_typed) {
+        RequestedPlan::File(path) => execute_file(context, request, &path),
+        RequestedPlan::TaskList(session) => {
+            task_list::execute(context, &request, session.as_deref())
+        }
+        RequestedPlan::OpenRun => match continue_open_run(context, request.is_typed) {
             Err(missing) if missing.kind == ExitKind::NotFound => {
                 offer_plan(context, request, missing)
             }
@@ -79,7 +81,7 @@ fn offer_plan(
         return Err(missing);
     };
     let named = ExecuteRequest {
-        source: PlanSource::File(path.clone()),
+        source: RequestedPlan::File(path.clone()),
         ..request
     };
     let (typed, path) = (named.typed(), path.clone());

@@ -12,7 +12,7 @@ mod context;
 mod error;
 mod execute;
 mod exit_kind;
-mod file_stamp;
+mod file_size_and_time;
 mod id_prefix;
 mod json_error;
 mod json_file;

@@ -1,12 +1,5 @@
-//! Differences between the systems that omo runs on, as far as the command goes: one module for each kind of system,
-//! with the same names in it. Nothing else in this crate asks which system it is on.
-//!
-//! [`is_open_to_others`], [`set_rights`] and [`has_rights`] are the rights of a file; [`link`] makes a link,
-//! [`terminal_folder`] is a terminal's folder of programs, and [`with_slashes`] writes a path as a plan does.
-//! [`file_of_program`] is the file that the client runs for a program named by a hook. [`terminal`] draws, and reads
-//! single keys.
-//!
-//! docs/adr/0013 lists the rules of each system.
+//! Differences between the systems that omo runs on, by `docs/adr/0013`: a module for each, with the same names.
+//! Nothing else in this crate asks for the system.
 
 #[cfg(unix)]
 mod unix;
@@ -14,9 +7,15 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
+pub(crate) use unix::terminal::{UnixKeyMode as KeyMode, UnixTerminalSignals as TerminalSignals};
+#[cfg(unix)]
 pub(crate) use unix::{
     file_of_program, has_rights, is_open_to_others, link, set_rights, terminal, terminal_folder,
     with_slashes,
+};
+#[cfg(windows)]
+pub(crate) use windows::terminal::{
+    WindowsKeyMode as KeyMode, WindowsTerminalSignals as TerminalSignals,
 };
 #[cfg(windows)]
 pub(crate) use windows::{

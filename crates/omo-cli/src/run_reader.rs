@@ -18,11 +18,11 @@ use omo_view::run_view::RunView;
 use omo_view::screen::line::harmless_text;
 
 use crate::error::CommandError;
-use crate::file_stamp::FileStamp;
+use crate::file_size_and_time::FileSizeAndTime;
 use crate::last_run::LastRun;
 use crate::page_file::PageFile;
 use crate::project::Project;
-use crate::run_reader::plan_source::PlanSource;
+use crate::run_reader::plan_source::PlanRunSource;
 use crate::run_reader::ultrawork_source::UltraworkSource;
 
 /// Bytes read of a check's output, for its last line.
@@ -33,7 +33,7 @@ pub(crate) trait RunSource {
     fn id(&self) -> &str;
 
     /// `None` for an ultrawork run.
-    fn plan(&self) -> Option<&PlanSource> {
+    fn plan(&self) -> Option<&PlanRunSource> {
         None
     }
 
@@ -84,13 +84,13 @@ pub(crate) struct RunReader<'a> {
 /// Fingerprint of the last read; equal while nothing has happened.
 #[derive(PartialEq, Eq)]
 struct RunStamp {
-    files: Vec<Option<FileStamp>>,
+    files: Vec<Option<FileSizeAndTime>>,
     is_abandoned: bool,
 }
 
 impl<'a> RunReader<'a> {
     pub(crate) fn of_plan((run, state): (Run, RunState), env: &'a ProcessEnv) -> Self {
-        let source = PlanSource {
+        let source = PlanRunSource {
             run,
             state,
             events: Vec::new(),
@@ -118,7 +118,7 @@ impl<'a> RunReader<'a> {
             .source
             .files(is_live)
             .iter()
-            .map(|file| FileStamp::of(file))
+            .map(|file| FileSizeAndTime::of(file))
             .collect();
         let stamp = RunStamp {
             files,

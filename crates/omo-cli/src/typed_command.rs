@@ -30,7 +30,7 @@ use omo_state::typed_order::{ARGUMENT, MAX_BYTES, TypedOrder};
 use crate::blocks::{go_on_line, parts};
 use crate::commands::answer::{self, AnswerOptions};
 use crate::commands::report::{self, ReportFormat, ReportOptions};
-use crate::commands::run::cancel::{self, CancelOptions};
+use crate::commands::run::cancel::{self, RunCancelOptions};
 use crate::commands::run::retry;
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
@@ -151,7 +151,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             };
             cancel::cancel_typed(
                 &person,
-                &CancelOptions {
+                &RunCancelOptions {
                     run: or_own_run(line.run).into(),
                     reason,
                 },

@@ -29,7 +29,7 @@ digest that `omo check list` shows. In the session `/omo:check` does the same.";
 #[derive(Debug, Subcommand)]
 #[command(after_help = HELP)]
 pub(crate) enum CheckCommand {
-    List(list::ListOptions),
+    List(list::CheckListOptions),
     Add(add::AddOptions),
     Remove(remove::RemoveOptions),
     Approve(approve::ApproveOptions),

@@ -83,7 +83,7 @@ pub(crate) enum PlanCommand {
     /// Print the batches and hard stops of a plan, as JSON
     #[command(after_help = BATCHES_HELP)]
     Batches(BatchesOptions),
-    List(list::ListOptions),
+    List(list::PlanListOptions),
 }
 
 #[derive(Debug, Args)]

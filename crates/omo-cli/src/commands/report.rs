@@ -18,7 +18,7 @@ use omo_plan::dialects::PlanKind;
 use omo_state::env::ProcessEnv;
 use omo_view::text::report_text;
 
-use crate::commands::run::show::{self, ShowOptions};
+use crate::commands::run::show::{self, RunShowOptions};
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
@@ -96,7 +96,7 @@ pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), Comman
     if options.format == Some(ReportFormat::Json) {
         return show::run(
             env,
-            &ShowOptions {
+            &RunShowOptions {
                 run: options.run,
                 json: true,
             },
@@ -105,7 +105,7 @@ pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), Comman
     if options.format == Some(ReportFormat::Progress) {
         return show::run(
             env,
-            &ShowOptions {
+            &RunShowOptions {
                 run: options.run,
                 json: false,
             },

@@ -29,15 +29,15 @@ Example (in a session `/omo:execute docs/plan.md` does it):
 /// Run a plan, in a ledger that says what was proved
 #[derive(Debug, Subcommand)]
 #[command(after_help = HELP, disable_help_subcommand = true)]
-pub(crate) enum RunCommand {
+pub(crate) enum RunSubcommand {
     Start(Box<start::StartPlanOptions>),
-    List(list::ListOptions),
-    Show(show::ShowOptions),
+    List(list::RunListOptions),
+    Show(show::RunShowOptions),
     Resume(resume::ResumeOptions),
     Restore(restore::RestoreOptions),
-    Cancel(cancel::CancelOptions),
-    Watch(watch::WatchOptions),
-    Logs(logs::LogsOptions),
+    Cancel(cancel::RunCancelOptions),
+    Watch(watch::RunWatchOptions),
+    Logs(logs::RunLogsOptions),
     Skip(skip::SkipOptions),
     Retry(retry::RetryOptions),
     Pr(pr::PrOptions),
@@ -51,23 +51,23 @@ pub(crate) enum RunCommand {
 pub(super) fn run(
     env: &ProcessEnv,
     config: &UserConfig,
-    command: RunCommand,
+    command: RunSubcommand,
 ) -> Result<(), CommandError> {
     warn_about_config(config);
     match command {
-        RunCommand::Start(options) => start::run(env, *options),
-        RunCommand::List(options) => list::run(env, &options),
-        RunCommand::Show(options) => show::run(env, &options),
-        RunCommand::Resume(options) => resume::run(env, &options),
-        RunCommand::Restore(options) => restore::run(env, &options),
-        RunCommand::Cancel(options) => cancel::run(env, &options),
-        RunCommand::Watch(options) => watch::run(env, config, &options),
-        RunCommand::Logs(options) => logs::run(env, &options),
-        RunCommand::Skip(options) => skip::run(env, &options),
-        RunCommand::Retry(options) => retry::run(env, &options),
-        RunCommand::Pr(options) => pr::run(env, &options),
-        RunCommand::Later(options) => later::run(env, &options),
-        RunCommand::Gc(options) => gc::run(env, &options),
-        RunCommand::Import(options) => import::run(env, &options),
+        RunSubcommand::Start(options) => start::run(env, *options),
+        RunSubcommand::List(options) => list::run(env, &options),
+        RunSubcommand::Show(options) => show::run(env, &options),
+        RunSubcommand::Resume(options) => resume::run(env, &options),
+        RunSubcommand::Restore(options) => restore::run(env, &options),
+        RunSubcommand::Cancel(options) => cancel::run(env, &options),
+        RunSubcommand::Watch(options) => watch::run(env, config, &options),
+        RunSubcommand::Logs(options) => logs::run(env, &options),
+        RunSubcommand::Skip(options) => skip::run(env, &options),
+        RunSubcommand::Retry(options) => retry::run(env, &options),
+        RunSubcommand::Pr(options) => pr::run(env, &options),
+        RunSubcommand::Later(options) => later::run(env, &options),
+        RunSubcommand::Gc(options) => gc::run(env, &options),
+        RunSubcommand::Import(options) => import::run(env, &options),
     }
 }

@@ -15,7 +15,7 @@ use omo_state::files::folder::GuardedFolder;
 use omo_state::seal;
 use omo_state::state::{self, EntryChange, StateError, sealed_plan_run};
 
-use crate::commands::run::cancel::{CancelOptions, cancel};
+use crate::commands::run::cancel::{RunCancelOptions, cancel};
 use crate::config_problems::warn_about_config;
 use crate::context::CommandContext;
 use crate::error::CommandError;
@@ -131,7 +131,7 @@ fn plan_run_lines(env: &ProcessEnv, root: &Path, reason: Option<&str>) -> Vec<St
         let run = RunOptions {
             run: Some(id.to_owned()),
         };
-        let options = CancelOptions {
+        let options = RunCancelOptions {
             run: run.into(),
             reason: reason?.to_owned(),
         };

@@ -8,7 +8,7 @@ use clap::Subcommand;
 use omo_state::env::ProcessEnv;
 
 use crate::commands::agent::task::delete::{self, DeleteOptions};
-use crate::commands::agent::task::update::{self, UpdateOptions};
+use crate::commands::agent::task::update::{self, TaskUpdateOptions};
 use crate::error::CommandError;
 
 const HELP: &str = "\
@@ -37,11 +37,11 @@ executed.";
 #[derive(Debug, Subcommand)]
 #[command(after_help = HELP, args_override_self = true)]
 pub(crate) enum TasksCommand {
-    List(list::ListOptions),
-    Show(show::ShowOptions),
+    List(list::TasksListOptions),
+    Show(show::TasksShowOptions),
     Clean(clean::CleanOptions),
     #[command(after_help = UPDATE_HELP)]
-    UpdateTask(Box<UpdateOptions>),
+    UpdateTask(Box<TaskUpdateOptions>),
     #[command(after_help = DELETE_HELP)]
     DeleteTask(DeleteOptions),
 }

@@ -52,10 +52,10 @@ pub(crate) struct WorkerOptions {
 
 #[derive(Debug, Subcommand)]
 enum WorkerCommand {
-    Start(start::StartOptions),
-    List(jobs::ListOptions),
-    Cancel(jobs::CancelOptions),
-    Logs(jobs::LogsOptions),
+    Start(start::WorkerStartOptions),
+    List(jobs::WorkerListOptions),
+    Cancel(jobs::WorkerCancelOptions),
+    Logs(jobs::WorkerLogsOptions),
 }
 
 /// What a worker is to do.

@@ -29,7 +29,7 @@ use crate::error::CommandError;
 use crate::execute::approval::{ApprovalRequest, approve_plan};
 use crate::execute::open_run::blocking_findings_error;
 use crate::execute::plan_file::require_part;
-use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
+use crate::execute::request::{ExecuteCommand, ExecuteRequest, RequestedPlan};
 use crate::execute::{preflight, print_then_next};
 use crate::output;
 
@@ -414,8 +414,9 @@ fn reread_plan(
 }
 
 fn command_line(plan: &Plan, mode: ExecutionMode, request: Option<&ExecuteRequest>) -> String {
-    let of =
-        |command| ExecuteRequest::new(command, PlanSource::File(plan.source.path.clone())).typed();
+    let of = |command| {
+        ExecuteRequest::new(command, RequestedPlan::File(plan.source.path.clone())).typed()
+    };
     match (mode, request) {
         (ExecutionMode::Batches, _) => of(ExecuteCommand::ExecutePlan),
         (ExecutionMode::Waves, _) => of(ExecuteCommand::Execute),

@@ -115,7 +115,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::execute::request::PlanSource;
+    use crate::execute::request::RequestedPlan;
 
     fn request(command: ExecuteCommand, line: &str) -> Result<ExecuteRequest, CommandError> {
         match read_typed_line(command, line)? {
@@ -124,8 +124,8 @@ mod tests {
         }
     }
 
-    fn file(path: &str) -> PlanSource {
-        PlanSource::File(path.to_owned())
+    fn file(path: &str) -> RequestedPlan {
+        RequestedPlan::File(path.to_owned())
     }
 
     #[test]
@@ -208,7 +208,10 @@ mod tests {
             );
         }
         let tasks = request(ExecuteCommand::Execute, "--tasks --session s-1 --batches").unwrap();
-        assert_eq!(tasks.source, PlanSource::TaskList(Some("s-1".to_owned())));
+        assert_eq!(
+            tasks.source,
+            RequestedPlan::TaskList(Some("s-1".to_owned()))
+        );
         let part = request(ExecuteCommand::Execute, "--session 2 p.md").unwrap();
         assert_eq!(part.scope.selection, PlanSelection::Session(2));
     }
@@ -222,7 +225,7 @@ mod tests {
         ] {
             assert_eq!(
                 request(command, line).unwrap().source,
-                PlanSource::OpenRun,
+                RequestedPlan::OpenRun,
                 "{line:?}"
             );
         }
@@ -233,7 +236,7 @@ mod tests {
         .unwrap();
         assert_eq!(
             (own.source, own.waves.max_workers),
-            (PlanSource::TaskList(None), Some(0))
+            (RequestedPlan::TaskList(None), Some(0))
         );
         assert_eq!(
             request(ExecuteCommand::UlwExec, "p.md").unwrap().source,

@@ -28,9 +28,9 @@ use crate::confirm;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::execute::approval::{self, ApprovalRequest, ProofOffer};
-use crate::execute::options::{BatchOptions, NO_CHECK, ProofOptions, WaveOptions};
+use crate::execute::options::{BatchSizeOptions, NO_CHECK, ProofOptions, WaveOptions};
 use crate::execute::print_then_next;
-use crate::execute::request::{ExecuteRequest, PlanSource};
+use crate::execute::request::{ExecuteRequest, RequestedPlan};
 use crate::execute::{entry_condition, preflight};
 
 /// Models that the client's `Agent` tool accepts.
@@ -205,7 +205,7 @@ fn idle_options(request: &ExecuteRequest, mode: ExecutionMode) -> Option<&'stati
         (
             ExecutionMode::Batches,
             "--k and --batch-size",
-            request.batches != BatchOptions::default(),
+            request.batches != BatchSizeOptions::default(),
         ),
         (
             ExecutionMode::Waves,
@@ -221,7 +221,7 @@ fn idle_options(request: &ExecuteRequest, mode: ExecutionMode) -> Option<&'stati
     // A task list verifies in every mode.
     let is_used = |known: ExecutionMode| {
         known == mode
-            || known == ExecutionMode::Waves && matches!(request.source, PlanSource::TaskList(_))
+            || known == ExecutionMode::Waves && matches!(request.source, RequestedPlan::TaskList(_))
     };
     of_mode
         .into_iter()

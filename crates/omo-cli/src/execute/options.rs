@@ -22,7 +22,7 @@ const MAX_CHARS: usize = 1_000;
     clippy::struct_excessive_bools,
     reason = "each is an option that stands alone"
 )]
-pub(crate) struct StartOptions {
+pub(crate) struct RunStartOptions {
     #[command(flatten)]
     pub way: WayOptions,
     /// A task list, in place of a plan file
@@ -47,7 +47,7 @@ pub(crate) struct StartOptions {
     #[arg(long)]
     pub again: bool,
     #[command(flatten)]
-    pub batches: BatchOptions,
+    pub batches: BatchSizeOptions,
     #[command(flatten)]
     pub waves: WaveOptions,
     #[command(flatten)]
@@ -98,7 +98,7 @@ impl WayOptions {
 
 /// How tasks are put into batches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
-pub(crate) struct BatchOptions {
+pub(crate) struct BatchSizeOptions {
     /// Batches: ask behind a task that so many need (3)
     #[arg(long, hide = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub k: Option<u32>,
@@ -245,7 +245,7 @@ impl From<ClientOptions> for ClientPolicyRequest {
 )]
 pub(crate) struct ExecuteLine {
     #[command(flatten)]
-    pub options: StartOptions,
+    pub options: RunStartOptions,
     #[command(flatten)]
     pub approval: ApprovalOption,
 }
@@ -259,7 +259,7 @@ pub(crate) struct ExecuteLine {
 )]
 pub(crate) struct ExecutePlanLine {
     #[command(flatten)]
-    pub batches: BatchOptions,
+    pub batches: BatchSizeOptions,
     /// The format of the plan, in place of the one that it looks like
     #[arg(long, value_name = "NAME", value_parser = parse_dialect)]
     pub dialect: Option<Dialect>,

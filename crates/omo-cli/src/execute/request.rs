@@ -8,8 +8,8 @@ use omo_engine::request::client_policy::ClientPolicyRequest;
 use omo_plan::model::{Dialect, RunPolicy};
 
 use crate::execute::options::{
-    BatchOptions, ExecuteLocalLine, ExecutePlanLine, ModelOption, ProofOptions, StartOptions,
-    UlwExecLine, WaveOptions, positive,
+    BatchSizeOptions, ExecuteLocalLine, ExecutePlanLine, ModelOption, ProofOptions,
+    RunStartOptions, UlwExecLine, WaveOptions, positive,
 };
 use crate::output::print_warning;
 
@@ -35,7 +35,7 @@ impl ExecuteCommand {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum PlanSource {
+pub(crate) enum RequestedPlan {
     File(String),
     /// Session of a task list; `None` for the caller's own.
     TaskList(Option<String>),
@@ -46,7 +46,7 @@ pub(crate) enum PlanSource {
 pub(crate) struct ExecuteRequest {
     /// The asking command.
     pub command: ExecuteCommand,
-    pub source: PlanSource,
+    pub source: RequestedPlan,
     /// Mode named by an option.
     pub mode: Option<ExecutionMode>,
     /// Part, and way to run it.
@@ -54,7 +54,7 @@ pub(crate) struct ExecuteRequest {
     /// Named dialect of the plan.
     pub dialect: Option<Dialect>,
     /// Options of batches.
-    pub batches: BatchOptions,
+    pub batches: BatchSizeOptions,
     /// Options of waves.
     pub waves: WaveOptions,
     /// Proof of tasks without a check.
@@ -91,14 +91,14 @@ impl ExecuteRequest {
         }
     }
 
-    pub(crate) fn new(command: ExecuteCommand, source: PlanSource) -> Self {
+    pub(crate) fn new(command: ExecuteCommand, source: RequestedPlan) -> Self {
         Self {
             command,
             source,
             mode: None,
             scope: RunRequest::default(),
             dialect: None,
-            batches: BatchOptions::default(),
+            batches: BatchSizeOptions::default(),
             waves: WaveOptions::default(),
             proof: ProofOptions::default(),
             clients: ClientPolicyRequest::default(),
@@ -122,15 +122,15 @@ impl ExecuteRequest {
     }
 }
 
-impl TryFrom<StartOptions> for ExecuteRequest {
+impl TryFrom<RunStartOptions> for ExecuteRequest {
     type Error = String;
 
-    fn try_from(options: StartOptions) -> Result<Self, String> {
+    fn try_from(options: RunStartOptions) -> Result<Self, String> {
         let mode = options.way.mode();
         let source = match (&options.plan, options.tasks) {
-            (_, true) => PlanSource::TaskList(options.session.clone()),
-            (Some(plan), false) => PlanSource::File(plan.clone()),
-            (None, false) => PlanSource::OpenRun,
+            (_, true) => RequestedPlan::TaskList(options.session.clone()),
+            (Some(plan), false) => RequestedPlan::File(plan.clone()),
+            (None, false) => RequestedPlan::OpenRun,
         };
         let session = options.session.as_deref().filter(|_| !options.tasks);
         let session = session
@@ -152,7 +152,7 @@ impl TryFrom<StartOptions> for ExecuteRequest {
             mode.is_some() || options.dialect.is_some() || options.proof != ProofOptions::default();
         let is_bare = scope == RunRequest::default() && !is_named && !options.again;
         let is_usual_list = options.tasks && mode.is_none();
-        if source == PlanSource::OpenRun && !is_bare {
+        if source == RequestedPlan::OpenRun && !is_bare {
             return Err("no plan is named".to_owned());
         }
         Ok(Self {
@@ -181,14 +181,14 @@ impl TryFrom<ExecutePlanLine> for ExecuteRequest {
     type Error = String;
 
     fn try_from(line: ExecutePlanLine) -> Result<Self, String> {
-        let is_usual = line.batches == BatchOptions::default()
+        let is_usual = line.batches == BatchSizeOptions::default()
             && line.proof == ProofOptions::default()
             && line.model == ModelOption::default();
         let has_option = line.again || line.dialect.is_some() || !is_usual;
         let source = match line.plan {
-            Some(plan) if plan != "continue" || has_option => PlanSource::File(plan),
+            Some(plan) if plan != "continue" || has_option => RequestedPlan::File(plan),
             None if has_option => return Err("no plan is named".to_owned()),
-            _ => PlanSource::OpenRun,
+            _ => RequestedPlan::OpenRun,
         };
         Ok(Self {
             batches: line.batches,
@@ -212,7 +212,7 @@ impl TryFrom<ExecuteLocalLine> for ExecuteRequest {
             is_dry_run: line.dry_run,
             selection: part,
         };
-        let source = PlanSource::File(line.plan);
+        let source = RequestedPlan::File(line.plan);
         Ok(Self {
             scope,
             dialect: line.dialect,
@@ -233,7 +233,7 @@ impl TryFrom<UlwExecLine> for ExecuteRequest {
         }
         let source = line
             .plan
-            .map_or(PlanSource::TaskList(line.session), PlanSource::File);
+            .map_or(RequestedPlan::TaskList(line.session), RequestedPlan::File);
         Ok(Self {
             waves: line.waves,
             dialect: line.dialect,

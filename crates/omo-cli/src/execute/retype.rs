@@ -7,7 +7,7 @@ use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::request::arguments::PlanSelection;
 
 use crate::execute::options::REVIEW_TIMES;
-use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
+use crate::execute::request::{ExecuteCommand, ExecuteRequest, RequestedPlan};
 
 impl ExecuteRequest {
     pub(crate) fn typed_anew(&self) -> String {
@@ -48,13 +48,13 @@ impl ExecuteRequest {
             let _ = write!(text, " --dialect {}", dialect.word());
         }
         match &self.source {
-            PlanSource::File(path) if path.starts_with('-') => {
+            RequestedPlan::File(path) if path.starts_with('-') => {
                 let _ = write!(text, " -- {}", quote_shell_word(path));
             }
-            PlanSource::File(path) => {
+            RequestedPlan::File(path) => {
                 let _ = write!(text, " {}", quote_shell_word(path));
             }
-            PlanSource::TaskList(id) => {
+            RequestedPlan::TaskList(id) => {
                 flag(
                     &mut text,
                     "--tasks",
@@ -64,7 +64,7 @@ impl ExecuteRequest {
                     let _ = write!(text, " --session {}", quote_shell_word(id));
                 }
             }
-            PlanSource::OpenRun => {}
+            RequestedPlan::OpenRun => {}
         }
         for (name, number) in numbers {
             if let Some(number) = number {

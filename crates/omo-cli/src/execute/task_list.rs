@@ -26,7 +26,7 @@ use crate::execute::open_run::{begin, prepare};
 use crate::execute::options::WaveOptions;
 use crate::execute::print_then_next;
 use crate::execute::refusals::{other_mode_error, require_repository};
-use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
+use crate::execute::request::{ExecuteCommand, ExecuteRequest, RequestedPlan};
 use crate::exit_kind::ExitKind;
 use crate::output::print_block;
 use crate::task_list_files::{TaskListOption, open_task_list};
@@ -55,7 +55,7 @@ pub(crate) fn execute(
         session: session.map(str::to_owned),
     };
     let list = open_task_list(&which, context.env)?.load()?;
-    let source = PlanSource::TaskList(Some(list.id.clone()));
+    let source = RequestedPlan::TaskList(Some(list.id.clone()));
     let request = &ExecuteRequest {
         source,
         ..request.clone()
@@ -364,7 +364,7 @@ pub(crate) fn resume(
         context.note_ended_run(run, state);
         return print_block(&task_list_run::end_block(state));
     }
-    let source = PlanSource::TaskList(Some(state.task_list_id().to_owned()));
+    let source = RequestedPlan::TaskList(Some(state.task_list_id().to_owned()));
     let usual = ExecuteRequest::new(ExecuteCommand::UlwExec, source);
     continue_run(
         context,

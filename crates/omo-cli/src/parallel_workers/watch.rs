@@ -17,7 +17,7 @@ use crate::output::print_block;
 use crate::parallel_workers::keeper::{WorkerKeeper, can_continue};
 use crate::parallel_workers::screen;
 use crate::run_reader::RunReader;
-use crate::run_reader::plan_source::PlanSource;
+use crate::run_reader::plan_source::PlanRunSource;
 use crate::watch::run_loop::{Pace, RunDisplay, show_until_end};
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -64,7 +64,7 @@ pub(crate) fn watch_run(
             is_live: false,
         },
     )?;
-    let Some(PlanSource { state, .. }) = run.source.plan() else {
+    let Some(PlanRunSource { state, .. }) = run.source.plan() else {
         return Ok(());
     };
     let is_at_terminal = !is_for_agent && std::io::stdout().is_terminal();

@@ -30,7 +30,7 @@ use crate::run_reader::{RunSource, last_printed_line};
 
 const LOGS: &str = "logs";
 
-pub(crate) struct PlanSource {
+pub(crate) struct PlanRunSource {
     pub run: Run,
     pub state: RunState,
     pub(super) events: Vec<RunEvent>,
@@ -38,12 +38,12 @@ pub(crate) struct PlanSource {
     pub(super) holder: Option<Session>,
 }
 
-impl RunSource for PlanSource {
+impl RunSource for PlanRunSource {
     fn id(&self) -> &str {
         self.run.id()
     }
 
-    fn plan(&self) -> Option<&PlanSource> {
+    fn plan(&self) -> Option<&PlanRunSource> {
         Some(self)
     }
 
@@ -152,7 +152,7 @@ impl RunSource for PlanSource {
     }
 }
 
-impl PlanSource {
+impl PlanRunSource {
     fn facts(&self, env: &ProcessEnv) -> RunFacts<'_> {
         let found = FoundFacts {
             running_checks: self.running_checks.clone(),

@@ -13,9 +13,9 @@ use omo_view::screen::lines::ScreenSize;
 
 use crate::error::CommandError;
 use crate::platform::KeyInput;
-use crate::platform::terminal::{CAN_READ_KEYS, KeyMode, TerminalSignals, wait_for_key};
+use crate::platform::terminal::{CAN_READ_KEYS, wait_for_key};
+use crate::platform::{KeyMode, TerminalSignals};
 
-/// Enters the alternate screen, without cursor and line wrapping.
 const ENTER: &str = "\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l\u{1b}[2J";
 const LEAVE: &str = "\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l";
 const USUAL_SIZE: ScreenSize = ScreenSize {
@@ -23,7 +23,6 @@ const USUAL_SIZE: ScreenSize = ScreenSize {
     rows: 24,
 };
 
-/// `true` for a terminal on stdout that can be drawn on.
 pub(crate) fn can_draw() -> bool {
     let variables = env::variables();
     let term = variables
@@ -80,7 +79,6 @@ impl LiveScreen {
         Ok(screen)
     }
 
-    /// Draws these lines; writes only changed ones.
     pub(crate) fn show(&mut self, lines: &[ScreenLine], size: ScreenSize) -> io::Result<()> {
         let mut text = String::new();
         if size != self.size {
@@ -111,7 +109,6 @@ impl LiveScreen {
         }
     }
 
-    /// Redraws everything the next time.
     pub(crate) fn forget_shown(&mut self) {
         self.size = ScreenSize {
             columns: 0,
@@ -159,7 +156,6 @@ impl LiveScreen {
         leave(&self.mode, &self.is_shown);
     }
 
-    /// Leaves the screen, and ends this program after a signal.
     pub(crate) fn leave_and_end(&mut self) {
         self.leave();
         self.signals.end();
@@ -192,7 +188,6 @@ fn read_keys(bytes: &[u8]) -> VecDeque<char> {
         if char != ESCAPE {
             keys.push_back(char);
         } else if chars.next_if(|next| matches!(next, '[' | 'O')).is_some() {
-            // Up to the final character of the sequence.
             chars.by_ref().find(|char| ('@'..='~').contains(char));
         } else {
             keys.push_back(ESCAPE);

@@ -7,7 +7,7 @@ use omo_state::env;
 use omo_view::run_view::{RunEnd, RunView};
 use omo_view::screen::lines::{LastLine, screen_lines, sentence};
 
-use crate::commands::run::cancel::{self, CancelOptions};
+use crate::commands::run::cancel::{self, RunCancelOptions};
 use crate::commands::stop::{self, StopOptions};
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
@@ -198,7 +198,7 @@ fn stop_run(run: &RunReader<'_>, request: &WatchRequest<'_>) -> Result<(), Comma
     if run.source.plan().is_some() {
         cancel::run(
             env,
-            &CancelOptions {
+            &RunCancelOptions {
                 run: RunOptions { run: id }.into(),
                 reason: "by its user".to_owned(),
             },

@@ -24,10 +24,10 @@ The exit status is 1 for anything that goes wrong, and 2 for an unknown option."
 #[derive(Debug, Subcommand)]
 #[command(after_help = HELP, args_override_self = true)]
 pub(crate) enum TaskCommand {
-    Create(Box<create::CreateOptions>),
-    List(list::ListOptions),
+    Create(Box<create::TaskCreateOptions>),
+    List(list::AgentTaskListOptions),
     Get(get::GetOptions),
-    Update(Box<update::UpdateOptions>),
+    Update(Box<update::TaskUpdateOptions>),
     Delete(delete::DeleteOptions),
     Summary(summary::SummaryOptions),
 }

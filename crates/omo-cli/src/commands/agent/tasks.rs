@@ -22,14 +22,14 @@ The exit status is 1 for anything that goes wrong, and 2 for an unknown option."
 #[derive(Debug, Subcommand)]
 #[command(after_help = HELP, args_override_self = true)]
 pub(crate) enum TasksEditCommand {
-    Create(create::CreateOptions),
-    Update(update::UpdateOptions),
+    Create(create::TaskListCreateOptions),
+    Update(update::TaskListUpdateOptions),
     Design(design::DesignOptions),
 }
 
 /// Parses the arguments of `/omo:ulw-plan`.
 pub(crate) fn read_planning_line(text: &str) -> Result<(), CommandError> {
-    create::raw_args::parse_raw_args(text, &create::CreateOptions::default()).map(drop)
+    create::raw_args::parse_raw_args(text, &create::TaskListCreateOptions::default()).map(drop)
 }
 
 pub(crate) fn run(env: &ProcessEnv, command: TasksEditCommand) -> Result<(), CommandError> {

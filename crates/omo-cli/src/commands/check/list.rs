@@ -27,7 +27,7 @@ Examples:
 /// Show what judges a claim, and what omo.toml asks for
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
-pub(crate) struct ListOptions {
+pub(crate) struct CheckListOptions {
     #[command(flatten)]
     pub session: SessionOptions,
     /// Print JSON: one object with the checks, and with what omo.toml asks for
@@ -74,7 +74,7 @@ pub(crate) fn run(
     env: &ProcessEnv,
     config: &UserConfig,
     project: &Project,
-    options: &ListOptions,
+    options: &CheckListOptions,
 ) -> Result<(), CommandError> {
     let checks = verify::select_checks(env, config, project)?.checks;
     if options.json {

@@ -35,7 +35,7 @@ pub(super) struct Facts {
     /// `true` where the configuration has no keyword, so no prompt turns ultrawork on.
     pub is_without_keyword: bool,
     /// The folder under examination.
-    pub project: ProjectFolder,
+    pub project: ProjectFolderFacts,
     /// Traces of other loops in the project.
     pub traces: Vec<String>,
     /// Active `/goal`s in sessions of this project, or the reason why unknown.
@@ -183,7 +183,7 @@ fn is_omo_hook(command: &str) -> bool {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct ProjectFolder {
+pub(super) struct ProjectFolderFacts {
     /// `CLAUDE_PROJECT_DIR` and the type of its target.
     pub project_dir_variable: Option<(String, ProjectDirKind)>,
     pub folder: Option<PathBuf>,

@@ -44,7 +44,7 @@ const MAX_PLANS: usize = 500;
 /// List the plans of this project, with how far each is
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
-pub(crate) struct ListOptions {
+pub(crate) struct PlanListOptions {
     /// Print JSON: a list with one object for each plan
     #[arg(long)]
     pub json: bool,
@@ -65,7 +65,7 @@ struct PlanLine {
     style: Style,
 }
 
-pub(super) fn run(options: &ListOptions) -> Result<(), CommandError> {
+pub(super) fn run(options: &PlanListOptions) -> Result<(), CommandError> {
     let env = ProcessEnv::from_process();
     let root = Project::find_root(&env)?;
     let found = find::find_plans(&root);

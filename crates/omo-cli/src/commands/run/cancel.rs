@@ -21,7 +21,7 @@ What was done stays, in your files and in the record.";
 /// End a run before its end
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
-pub(crate) struct CancelOptions {
+pub(crate) struct RunCancelOptions {
     #[command(flatten)]
     pub run: NamedRun,
     /// Why, for the record
@@ -29,7 +29,7 @@ pub(crate) struct CancelOptions {
     pub reason: String,
 }
 
-pub(crate) fn run(env: &ProcessEnv, options: &CancelOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &RunCancelOptions) -> Result<(), CommandError> {
     output::print_block(&cancel(
         &CommandContext::find(env)?,
         options,
@@ -38,7 +38,10 @@ pub(crate) fn run(env: &ProcessEnv, options: &CancelOptions) -> Result<(), Comma
 }
 
 /// [`run`] for a person in a session, with a wait bounded by the prompt hook.
-pub(crate) fn cancel_typed(env: &ProcessEnv, options: &CancelOptions) -> Result<(), CommandError> {
+pub(crate) fn cancel_typed(
+    env: &ProcessEnv,
+    options: &RunCancelOptions,
+) -> Result<(), CommandError> {
     output::print_block(&cancel(
         &CommandContext::find(env)?,
         options,
@@ -48,7 +51,7 @@ pub(crate) fn cancel_typed(env: &ProcessEnv, options: &CancelOptions) -> Result<
 
 pub(crate) fn cancel(
     context: &CommandContext,
-    options: &CancelOptions,
+    options: &RunCancelOptions,
     patience: Duration,
 ) -> Result<String, CommandError> {
     let (run, before) = context.find_run(options.run.id(), EndedRuns::Excluded)?;

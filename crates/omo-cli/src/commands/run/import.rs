@@ -24,7 +24,7 @@ use crate::execute::open_run::{OpenedPlan, record_opening};
 use crate::execute::plan_file::require_part;
 use crate::execute::print_then_next;
 use crate::execute::refusals;
-use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
+use crate::execute::request::{ExecuteCommand, ExecuteRequest, RequestedPlan};
 
 const HELP: &str = "\
 Example:
@@ -96,7 +96,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Comma
     let plan = arranged(plan, ExecutionMode::Batches, &ModeOptions::default());
     let typed = ExecuteRequest::new(
         ExecuteCommand::ExecutePlan,
-        PlanSource::File(plan.source.path.clone()),
+        RequestedPlan::File(plan.source.path.clone()),
     );
     let asked = ApprovalRequest {
         command_line: typed.typed(),

@@ -25,7 +25,7 @@ Example:
 /// List the runs of this repository, the newest first
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
-pub(crate) struct ListOptions {
+pub(crate) struct RunListOptions {
     /// Print JSON: a list with one object for each run
     #[arg(long)]
     pub json: bool,
@@ -53,7 +53,7 @@ struct RunLine {
     style: Style,
 }
 
-pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &RunListOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let listed = context
         .runs

@@ -20,14 +20,14 @@ worker is called so or none was handed over, and 9 where the command fails.";
 /// Show what a worker of a launcher has said
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
-pub(crate) struct LogsOptions {
+pub(crate) struct RunLogsOptions {
     /// Which worker: the number of its session, or its name
     pub worker: String,
     #[command(flatten)]
     pub run: RunOptions,
 }
 
-pub(crate) fn run(env: &ProcessEnv, options: &LogsOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &RunLogsOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     let engine = context.engine_without_files(&run, &state)?;

@@ -21,7 +21,7 @@ Examples:
 /// Show where a run stands, task by task
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
-pub(crate) struct ShowOptions {
+pub(crate) struct RunShowOptions {
     #[command(flatten)]
     pub run: NamedRun,
     /// Print JSON: one object
@@ -29,7 +29,7 @@ pub(crate) struct ShowOptions {
     pub json: bool,
 }
 
-pub(crate) fn run(env: &ProcessEnv, options: &ShowOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &RunShowOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.id(), EndedRuns::Included)?;
     if options.json {

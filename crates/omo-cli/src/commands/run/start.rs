@@ -6,7 +6,7 @@ use omo_state::env::ProcessEnv;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::execute::execute;
-use crate::execute::options::StartOptions;
+use crate::execute::options::RunStartOptions;
 use crate::execute::request::ExecuteRequest;
 
 const HELP: &str = "\
@@ -21,7 +21,7 @@ More options of each way are in docs/plan-reference.md.";
 #[command(after_help = HELP)]
 pub(crate) struct StartPlanOptions {
     #[command(flatten)]
-    pub options: StartOptions,
+    pub options: RunStartOptions,
 }
 
 pub(crate) fn run(env: &ProcessEnv, options: StartPlanOptions) -> Result<(), CommandError> {

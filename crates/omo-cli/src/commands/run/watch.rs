@@ -28,7 +28,7 @@ otherwise than complete.";
 /// Look on while parallel workers work, and have them go on
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
-pub(crate) struct WatchOptions {
+pub(crate) struct RunWatchOptions {
     #[command(flatten)]
     pub run: RunOptions,
     /// Look on for so many seconds at most; without it to the end
@@ -39,7 +39,7 @@ pub(crate) struct WatchOptions {
 pub(crate) fn run(
     env: &ProcessEnv,
     config: &UserConfig,
-    options: &WatchOptions,
+    options: &RunWatchOptions,
 ) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;

@@ -22,7 +22,7 @@ Example:
 /// List all task lists, the one that was changed last first
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
-pub(crate) struct ListOptions {
+pub(crate) struct TasksListOptions {
     /// Print JSON: a list with one object for each session
     #[arg(long)]
     pub json: bool,
@@ -39,7 +39,7 @@ struct TaskListLine {
 }
 
 /// Lists the sessions, the last changed first. Unreadable ones are named on stderr.
-pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &TasksListOptions) -> Result<(), CommandError> {
     let sessions = task_list_files::task_list_store()?;
     let mut lines = Vec::new();
     for id in sessions.ids()? {

@@ -17,7 +17,7 @@ Examples:
 /// Print a task list, or one value of it
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
-pub(crate) struct ShowOptions {
+pub(crate) struct TasksShowOptions {
     #[command(flatten)]
     pub which: TaskListOption,
     /// One value, such as `plan.design_doc`
@@ -31,7 +31,7 @@ pub(crate) struct ShowOptions {
     pub file: bool,
 }
 
-pub(crate) fn run(env: &ProcessEnv, options: &ShowOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &TasksShowOptions) -> Result<(), CommandError> {
     let folder = task_list_files::open_task_list(&options.which, env)?;
     if options.dir {
         return print(&folder.path().display().to_string());

@@ -12,7 +12,7 @@ use crate::output;
 /// List the workers with a name: `JOB running` or `JOB ended`
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  omo worker list")]
-pub(super) struct ListOptions {
+pub(super) struct WorkerListOptions {
     /// Where they work, instead of $TMPDIR
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
@@ -26,7 +26,7 @@ Example:
 
 What it has committed is pushed first. The exit status is 0 once it has ended,
 also where it had ended before, and 3 where there is no such job.")]
-pub(super) struct CancelOptions {
+pub(super) struct WorkerCancelOptions {
     /// Its name
     job: String,
     /// Where it works, instead of $TMPDIR
@@ -39,7 +39,7 @@ pub(super) struct CancelOptions {
 #[command(
     after_help = "Example:\n  omo worker logs omo-r1-2\n\nThe exit status is 3 where there is no such job."
 )]
-pub(super) struct LogsOptions {
+pub(super) struct WorkerLogsOptions {
     /// Its name
     job: String,
     /// Where it works, instead of $TMPDIR
@@ -47,7 +47,7 @@ pub(super) struct LogsOptions {
     scratch: Option<PathBuf>,
 }
 
-pub(super) fn list(options: &ListOptions) -> Result<(), CommandError> {
+pub(super) fn list(options: &WorkerListOptions) -> Result<(), CommandError> {
     let jobs = WorkerJobs::open(&scratch(options.scratch.as_deref()))?;
     let state = |is_running| if is_running { "running" } else { "ended" };
     let lines = jobs
@@ -57,13 +57,13 @@ pub(super) fn list(options: &ListOptions) -> Result<(), CommandError> {
     output::print_log(&lines.collect::<String>())
 }
 
-pub(super) fn cancel(options: &CancelOptions) -> Result<(), CommandError> {
+pub(super) fn cancel(options: &WorkerCancelOptions) -> Result<(), CommandError> {
     let name = JobName::parse(&options.job)?;
     let jobs = WorkerJobs::open(&scratch(options.scratch.as_deref()))?;
     Ok(jobs.cancel(&name)?)
 }
 
-pub(super) fn logs(options: &LogsOptions) -> Result<(), CommandError> {
+pub(super) fn logs(options: &WorkerLogsOptions) -> Result<(), CommandError> {
     let name = JobName::parse(&options.job)?;
     let jobs = WorkerJobs::open(&scratch(options.scratch.as_deref()))?;
     output::print_log(&String::from_utf8_lossy(&jobs.log(&name)?))

@@ -22,12 +22,12 @@ second time; the exit status is 6 then.";
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 #[command(override_usage = "omo worker start --name <JOB> --remote <URL> --branch <BRANCH> ...")]
-pub(super) struct StartOptions {
+pub(super) struct WorkerStartOptions {
     #[command(flatten)]
     job: JobOptions,
 }
 
-pub(super) fn run(options: &StartOptions) -> Result<(), CommandError> {
+pub(super) fn run(options: &WorkerStartOptions) -> Result<(), CommandError> {
     let job = &options.job;
     job.check()?;
     let Some(name) = &job.name else {

@@ -22,11 +22,11 @@ const ENDING: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 pub(crate) const CAN_READ_KEYS: bool = true;
 
 #[derive(Clone)]
-pub(crate) struct KeyMode {
+pub(crate) struct UnixKeyMode {
     before: Option<Termios>,
 }
 
-impl KeyMode {
+impl UnixKeyMode {
     /// Gives each key at once, without echo. Ctrl-C and Ctrl-Z stay signals. No effect off a terminal.
     pub(crate) fn enter() -> io::Result<Self> {
         let stdin = io::stdin();
@@ -72,13 +72,13 @@ fn set_mode(mode: &Termios) -> io::Result<()> {
 }
 
 /// Signals for a program that draws, which restores the terminal before it ends or stops.
-pub(crate) struct TerminalSignals {
+pub(crate) struct UnixTerminalSignals {
     ending: Arc<AtomicUsize>,
     stop: Arc<AtomicBool>,
     go_on: Arc<AtomicBool>,
 }
 
-impl TerminalSignals {
+impl UnixTerminalSignals {
     pub(crate) fn hear() -> io::Result<Self> {
         let heard = Self {
             ending: Arc::default(),

@@ -8,14 +8,14 @@ use crate::platform::KeyInput;
 pub(crate) const CAN_READ_KEYS: bool = false;
 
 #[derive(Clone)]
-pub(crate) struct KeyMode;
+pub(crate) struct WindowsKeyMode;
 
 #[expect(
     clippy::unused_self,
     clippy::unnecessary_wraps,
     reason = "on other systems there is something to do"
 )]
-impl KeyMode {
+impl WindowsKeyMode {
     pub(crate) fn enter() -> io::Result<Self> {
         Ok(Self)
     }
@@ -28,14 +28,14 @@ impl KeyMode {
 }
 
 /// No signals here; a request to end ends the program.
-pub(crate) struct TerminalSignals;
+pub(crate) struct WindowsTerminalSignals;
 
 #[expect(
     clippy::unused_self,
     clippy::unnecessary_wraps,
     reason = "on other systems there is something to do"
 )]
-impl TerminalSignals {
+impl WindowsTerminalSignals {
     pub(crate) fn hear() -> io::Result<Self> {
         Ok(Self)
     }

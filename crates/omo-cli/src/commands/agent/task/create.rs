@@ -25,7 +25,7 @@ Example:
 /// Add a task to a session
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
-pub(crate) struct CreateOptions {
+pub(crate) struct TaskCreateOptions {
     #[command(flatten)]
     pub which: TaskListOption,
     /// What it is called, if not the next number
@@ -54,7 +54,7 @@ pub(crate) struct CreateOptions {
     pub criteria: CriteriaOptions,
     /// The tasks that it waits for: 1,2
     #[arg(long, short, value_name = "IDS", allow_hyphen_values = true, value_parser = parse_ids)]
-    pub blocked_by: Vec<TaskIds>,
+    pub blocked_by: Vec<TaskIdList>,
     /// tdd or standard
     #[arg(
         long,
@@ -110,17 +110,17 @@ impl CriteriaOptions {
 
 /// Task ids in one option, such as `1,2`.
 #[derive(Clone, Debug)]
-pub(crate) struct TaskIds(pub Vec<String>);
+pub(crate) struct TaskIdList(pub Vec<String>);
 
-pub(super) fn parse_ids(text: &str) -> Result<TaskIds, String> {
+pub(super) fn parse_ids(text: &str) -> Result<TaskIdList, String> {
     split_list(text)
         .iter()
         .map(|text| parse_id(text))
         .collect::<Result<_, _>>()
-        .map(TaskIds)
+        .map(TaskIdList)
 }
 
-pub(crate) fn run(env: &ProcessEnv, options: CreateOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: TaskCreateOptions) -> Result<(), CommandError> {
     if options.test_file.is_some() && options.approach != "tdd" {
         return Err(CommandError::usage(
             "`--test-file` goes with `--approach tdd`",

@@ -37,7 +37,7 @@ pub(crate) enum StatusWords {
 /// List the tasks of a session
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
-pub(crate) struct ListOptions {
+pub(crate) struct AgentTaskListOptions {
     #[command(flatten)]
     pub which: TaskListOption,
     /// Only those that stand there
@@ -54,7 +54,7 @@ pub(crate) struct ListOptions {
     pub words: StatusWords,
 }
 
-pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &AgentTaskListOptions) -> Result<(), CommandError> {
     let folder = task_list_files::open_task_list(&options.which, env)?;
     let missing = || {
         let path = folder.path().join(TASKS_FOLDER);

@@ -6,7 +6,7 @@ use omo_plan::task_list::TaskFileStatus;
 use omo_plan::task_list::rules::{self, TaskChange, TaskEdit};
 use omo_state::env::ProcessEnv;
 
-use crate::commands::agent::task::create::{CriteriaOptions, TaskIds, parse_ids};
+use crate::commands::agent::task::create::{CriteriaOptions, TaskIdList, parse_ids};
 use crate::error::CommandError;
 use crate::task_list_files::{
     self, TaskListOption, TaskOption, non_empty_text, parse_status, print_done,
@@ -23,7 +23,7 @@ ids replace those that are there ('' for none), until the list is executed.";
 /// Change where a task stands, add evidence to it, or edit it before a run
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
-pub(crate) struct UpdateOptions {
+pub(crate) struct TaskUpdateOptions {
     #[command(flatten)]
     pub which: TaskListOption,
     #[command(flatten)]
@@ -61,7 +61,7 @@ pub(crate) struct EditOptions {
     pub criteria: CriteriaOptions,
     /// The tasks that it waits for: 1,2
     #[arg(long, short, value_name = "IDS", allow_hyphen_values = true, value_parser = parse_ids)]
-    pub blocked_by: Option<TaskIds>,
+    pub blocked_by: Option<TaskIdList>,
 }
 
 impl EditOptions {
@@ -78,7 +78,7 @@ impl EditOptions {
     }
 }
 
-pub(crate) fn run(env: &ProcessEnv, options: UpdateOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: TaskUpdateOptions) -> Result<(), CommandError> {
     let locked = task_list_files::open_task_list(&options.which, env)?.lock()?;
     let session = locked.session()?;
     let task = locked.task(&options.task.id)?;

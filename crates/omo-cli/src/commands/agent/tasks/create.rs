@@ -29,7 +29,7 @@ What an earlier session of this id has left is kept as `NAME.before-1`.";
 #[derive(Clone, Debug, Default, Args)]
 #[command(after_help = HELP)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub(crate) struct CreateOptions {
+pub(crate) struct TaskListCreateOptions {
     #[command(flatten)]
     pub which: TaskListOption,
     /// What it is for, in place of the words
@@ -77,12 +77,12 @@ pub(crate) struct CreateOptions {
     pub words: Vec<String>,
 }
 
-pub(crate) fn run(env: &ProcessEnv, options: &CreateOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &TaskListCreateOptions) -> Result<(), CommandError> {
     if options.args_from_hook {
         let options = typed(env, options)?;
         return run(
             env,
-            &CreateOptions {
+            &TaskListCreateOptions {
                 args_from_hook: false,
                 ..options
             },
@@ -144,7 +144,10 @@ pub(crate) fn run(env: &ProcessEnv, options: &CreateOptions) -> Result<(), Comma
 }
 
 /// Arguments behind the typed command, as the hook has kept them.
-fn typed(env: &ProcessEnv, options: &CreateOptions) -> Result<CreateOptions, CommandError> {
+fn typed(
+    env: &ProcessEnv,
+    options: &TaskListCreateOptions,
+) -> Result<TaskListCreateOptions, CommandError> {
     let project = Project::find(env)?;
     let taken = match (own_session(env)?, &project.folder) {
         (Some(id), Some(folder)) => sealed_plan_run::take_arguments(

@@ -21,7 +21,7 @@ COMPLETE needs every task but `verify` to be resolved, and one to be there.";
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub(crate) struct UpdateOptions {
+pub(crate) struct TaskListUpdateOptions {
     #[command(flatten)]
     pub which: TaskListOption,
     /// Where it stands from now on
@@ -59,7 +59,7 @@ fn parse_phase(text: &str) -> Result<TaskListPhase, String> {
     rules::parse_phase(text).ok_or_else(|| format!("the phases are {}", words.join(", ")))
 }
 
-pub(crate) fn run(env: &ProcessEnv, options: UpdateOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: TaskListUpdateOptions) -> Result<(), CommandError> {
     let locked = task_list_files::open_task_list(&options.which, env)?.lock()?;
     let session = locked.session()?;
     let change = TaskListChange {

@@ -6,14 +6,14 @@ use omo_state::env::ProcessEnv;
 use omo_state::files::folder::unwritable_folder;
 use omo_state::project_root;
 
-use super::super::facts::{ProjectDirKind, ProjectFolder};
+use super::super::facts::{ProjectDirKind, ProjectFolderFacts};
 use super::Surroundings;
 
 /// Finds the project as every other command does, and notes oddities.
 pub(super) fn gather_project_folder(
     env: &ProcessEnv,
     surroundings: &Surroundings,
-) -> ProjectFolder {
+) -> ProjectFolderFacts {
     let folder = std::env::current_dir().ok();
     let given = surroundings.text("CLAUDE_PROJECT_DIR").map(|text| {
         let what = classify_project_dir(Path::new(&text));
@@ -24,7 +24,7 @@ pub(super) fn gather_project_folder(
         .clone()
         .or_else(|| project_root::find_project(folder.as_deref()?));
     let unwritable = root.as_deref().and_then(unwritable_folder);
-    ProjectFolder {
+    ProjectFolderFacts {
         project_dir_variable: given,
         folder,
         root,

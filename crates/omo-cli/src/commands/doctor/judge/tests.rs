@@ -111,7 +111,7 @@ fn healthy_facts() -> Facts {
         block_cap: None,
         max_blocks: 8,
         is_without_keyword: false,
-        project: ProjectFolder {
+        project: ProjectFolderFacts {
             project_dir_variable: None,
             folder: Some(PathBuf::from("/p/src")),
             root: Some(PathBuf::from("/p")),

@@ -3,7 +3,7 @@
 use clap::Parser;
 use omo_core::messages::usage;
 
-use crate::commands::agent::tasks::create::CreateOptions;
+use crate::commands::agent::tasks::create::TaskListCreateOptions;
 use crate::error::CommandError;
 use crate::execute::line::{clap_message, split_words};
 use crate::task_list_files::TaskListOption;
@@ -41,8 +41,8 @@ struct PlanLine {
 /// a second option is a word like any other, so it is not split as other commands are.
 pub(crate) fn parse_raw_args(
     text: &str,
-    options: &CreateOptions,
-) -> Result<CreateOptions, CommandError> {
+    options: &TaskListCreateOptions,
+) -> Result<TaskListCreateOptions, CommandError> {
     let (words, ends): (Vec<String>, Vec<usize>) = words_with_ends(text).into_iter().unzip();
     let hint = usage::usage_of(COMMAND).unwrap_or_default();
     let line = PlanLine::try_parse_from(&words)
@@ -61,7 +61,7 @@ pub(crate) fn parse_raw_args(
     );
     let (resume, force) = (options.resume || line.resume, options.force || line.force);
     let from = line.from.or_else(|| options.from.clone());
-    Ok(CreateOptions {
+    Ok(TaskListCreateOptions {
         words: Vec::new(),
         goal,
         which,
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     fn typed(text: &str) -> Result<(Option<String>, Option<String>, bool, bool), CommandError> {
-        let read = parse_raw_args(text, &CreateOptions::default())?;
+        let read = parse_raw_args(text, &TaskListCreateOptions::default())?;
         Ok((read.goal, read.which.session, read.resume, read.force))
     }
 
@@ -165,7 +165,7 @@ mod tests {
             ("--from=\"it's.md\"", "it's.md", None),
             ("--from it's.md", "it's.md", None),
         ] {
-            let read = parse_raw_args(text, &CreateOptions::default()).unwrap();
+            let read = parse_raw_args(text, &TaskListCreateOptions::default()).unwrap();
             assert_eq!(
                 (read.from.as_deref(), read.goal.as_deref()),
                 (Some(file), goal),
@@ -173,7 +173,7 @@ mod tests {
             );
         }
         let goal = "look at --from 'here on'";
-        let read = parse_raw_args(goal, &CreateOptions::default()).unwrap();
+        let read = parse_raw_args(goal, &TaskListCreateOptions::default()).unwrap();
         assert_eq!((read.from, read.goal.as_deref()), (None, Some(goal)));
     }
 

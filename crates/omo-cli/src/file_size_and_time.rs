@@ -4,12 +4,12 @@ use std::path::Path;
 use std::time::SystemTime;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FileStamp {
+pub(crate) struct FileSizeAndTime {
     bytes: u64,
     written_at: Option<SystemTime>,
 }
 
-impl FileStamp {
+impl FileSizeAndTime {
     /// `None` for a missing file.
     pub(crate) fn of(file: &Path) -> Option<Self> {
         let found = file.symlink_metadata().ok()?;
