@@ -56,10 +56,9 @@ pub(crate) fn check_billing(
     let Some(parallel) = &state.parallel else {
         return Ok(None);
     };
-    let is_it = |about: &QuestionKind| matches!(about, QuestionKind::Billing { .. });
     let open = state
         .open_question()
-        .filter(|question| is_it(&question.question.kind))
+        .filter(|question| matches!(question.question.kind, QuestionKind::Billing { .. }))
         .map(|question| question.question.id.clone());
     if open.is_some() {
         return Ok(open.filter(|_| is_accepted));
@@ -71,8 +70,7 @@ pub(crate) fn check_billing(
     }
 }
 
-/// Refuses an API key that the user has not accepted. The key may have been set since the run was opened, or only for
-/// the session that goes on with it.
+/// Refuses an API key without consent: it may be newer than the run, or set only for the session that goes on.
 pub(crate) fn require_accepted_billing(state: &RunState) -> Result<(), CommandError> {
     match decide(false, accepts_billing(state)) {
         BillingDecision::Stop { text, .. } => {

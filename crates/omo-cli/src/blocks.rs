@@ -1,8 +1,6 @@
-//! Text blocks of the verbs for a session that works on a run: a word in capitals, lines, and the one command to run
-//! next.
-//!
-//! At most [`MAX_BYTES`] each. Text of the plan is data: neutralised, cut, and indented below omo's own words. No
-//! command has a pipe or a second command, so that a permission for `omo` covers it.
+//! Text blocks of at most [`MAX_BYTES`] for a session that works on a run: a word in capitals, lines, and the one
+//! command to run next. Text of the plan is data: neutralised, cut, and indented below omo's own words. No command has
+//! a pipe or a second command, so that a permission for `omo` covers it.
 
 pub(crate) mod parallel_run;
 pub(crate) mod parts;
@@ -128,7 +126,6 @@ pub(crate) fn work_inline(run: &str, task: &Task, state: &RunState) -> String {
     ))
 }
 
-/// For agents that were asked for and have not begun.
 pub(crate) fn wait_for_agents(ids: &[String]) -> String {
     format!(
         "WAIT\n  {} went to agents a moment ago, which have not begun yet.\n  run: omo agent next --wait 540      {LONG_TIMEOUT}",
@@ -137,21 +134,18 @@ pub(crate) fn wait_for_agents(ids: &[String]) -> String {
 }
 
 pub(crate) fn wait_block(ids: &[&str], state: &RunState, now: Timestamp, workflow: bool) -> String {
-    let since = |id: &&str| {
-        state
-            .tasks
-            .get(*id)
-            .and_then(|task| task.running.as_ref())
-            .map(|running| running.since)
-    };
     let word = capitalize(state.plan.dialect.unit_word());
-    let line = |id: &&str| {
-        format!(
+    let mut lines = Vec::new();
+    for id in ids {
+        let task = state.tasks.get(*id);
+        let since = task
+            .and_then(|task| task.running.as_ref())
+            .map(|running| running.since);
+        lines.push(format!(
             "  {word} {id} is being worked on, begun {} ago.",
-            format_age(since(id), now)
-        )
-    };
-    let lines: Vec<String> = ids.iter().map(line).collect();
+            format_age(since, now)
+        ));
+    }
     let lost = match ids {
         [] => String::new(),
         [id] if state.mode == ExecutionMode::StepByStep => {
@@ -168,7 +162,6 @@ pub(crate) fn wait_block(ids: &[&str], state: &RunState, now: Timestamp, workflo
     ))
 }
 
-/// A batch is with the `Workflow` tool, and no worker has begun.
 pub(crate) fn wait_for_workers() -> String {
     format!(
         "WAIT\n  The tasks were handed out a moment ago, and their first agent has not begun yet.\n  run: omo agent next --workflow --wait 540      {LONG_TIMEOUT}"
@@ -268,12 +261,12 @@ fn tasks_until_next_stop(group: usize, state: &RunState) -> Vec<&str> {
     let behind = state.plan.groups.iter().skip(group + 1);
     let mut tasks = Vec::new();
     for group in behind {
-        let is_left = |id: &&String| {
+        let left = group.tasks.iter().filter(|id| {
             state
                 .standing(id)
                 .is_some_and(|standing| !standing.is_ended())
-        };
-        tasks.extend(group.tasks.iter().filter(is_left).map(String::as_str));
+        });
+        tasks.extend(left.map(String::as_str));
         if group.hard_stop && !tasks.is_empty() {
             break;
         }
@@ -335,7 +328,6 @@ fn how_to_continue(text: &mut String, question: &QuestionState, state: &RunState
     }
 }
 
-/// The line that a user types in a session to continue an open run past a stop.
 pub(crate) fn go_on_line(state: &RunState) -> String {
     if state.is_task_list() {
         how_to_go_on(state)
@@ -390,20 +382,18 @@ pub(crate) fn end_block(state: &RunState) -> String {
 }
 
 fn how_to_retry(state: &RunState) -> String {
-    let is_failed =
-        |standing: &TaskStanding| matches!(standing, TaskStanding::Is(status) if status.is_ended());
-    let failed = state
-        .standings()
-        .into_iter()
-        .find(|(task, standing)| is_failed(standing) && !state.unblocks_dependents(&task.id));
-    let word = state.plan.dialect.unit_word();
-    let line = |task: &Task| {
-        format!(
-            "\n  To have a failed {word} done again once its cause is fixed: omo run retry {}",
-            task.id
-        )
+    let failed = state.standings().into_iter().find(|(task, standing)| {
+        matches!(standing, TaskStanding::Is(status) if status.is_ended())
+            && !state.unblocks_dependents(&task.id)
+    });
+    let Some((task, _)) = failed else {
+        return String::new();
     };
-    failed.map(|(task, _)| line(task)).unwrap_or_default()
+    format!(
+        "\n  To have a failed {} done again once its cause is fixed: omo run retry {}",
+        state.plan.dialect.unit_word(),
+        task.id
+    )
 }
 
 fn rows(text: &mut String, tasks: &[EndedTask]) {

@@ -60,7 +60,6 @@ pub(crate) struct Arguments {
     pub command: Command,
 }
 
-/// When what is printed has colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorWhen {
     /// On a terminal, where no variable says otherwise.
@@ -90,13 +89,8 @@ pub(crate) struct CommandLine {
 }
 
 impl CommandLine {
-    /// Parses a command line that begins with the program's name. Sets colours for everything printed from then on.
-    ///
-    /// # Errors
-    ///
-    /// A wrong command line, or a request for help.
+    /// Parses a command line, and sets colours for everything printed from then on. A request for help is an error.
     pub(crate) fn read(words: &[OsString]) -> Result<Self, clap::Error> {
-        // The errors of clap are coloured as well.
         color_in(words).apply();
         let matches = Arguments::command().try_get_matches_from(words)?;
         let wants_json = matches_json(&matches);
@@ -109,7 +103,6 @@ impl CommandLine {
     }
 }
 
-/// `true` where the matched command has a `--json` option and it is given.
 fn matches_json(matches: &ArgMatches) -> bool {
     let mut last = matches;
     while let Some((_, below)) = last.subcommand() {
@@ -150,7 +143,6 @@ fn color_in(words: &[OsString]) -> ColorWhen {
         .unwrap_or_default()
 }
 
-/// `--json` in a command line that could not be parsed.
 pub(crate) fn asks_for_json(words: &[OsString]) -> bool {
     options(words).any(|word| word == "--json") || value_of(words, "--format") == Some("json")
 }

@@ -1,5 +1,4 @@
-//! The commands of `omo`, each a file with its options, help and work. This file has the module, its variant of
-//! [`Command`], and its line in [`run`].
+//! The commands of `omo`, each a file with its options, help and work.
 
 pub(crate) mod agent;
 pub(crate) mod answer;
@@ -63,13 +62,11 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// `true` for a command that reads a plan alone, the same for each caller.
     pub(crate) fn only_reads(&self) -> bool {
         matches!(self, Self::Plan(_))
     }
 }
 
-/// Runs the command; `whole` is the parsed clap command.
 pub(crate) fn run(
     env: &ProcessEnv,
     config: &UserConfig,

@@ -15,7 +15,6 @@ use omo_state::trust::GivenApproval;
 use crate::error::CommandError;
 use crate::project::Project;
 
-/// How a person agrees.
 #[derive(Debug, Args)]
 pub(crate) struct ConfirmOptions {
     /// Agree without a terminal: the digest in `omo check list`
@@ -24,9 +23,7 @@ pub(crate) struct ConfirmOptions {
 }
 
 pub(crate) struct Confirmation<'a> {
-    /// Question, with everything that it approves.
     pub text: &'a str,
-    /// Digest of exactly that.
     pub digest: &'a str,
     /// Reason against a model's own shell, and the user's way instead.
     pub own_shell: (&'a str, &'a str),

@@ -34,18 +34,13 @@ use crate::task_list_note;
 const UNKNOWN_SESSION: &str = "?";
 
 pub(crate) struct CommandContext<'a> {
-    /// Environment and time.
     pub env: &'a ProcessEnv,
     pub root: PathBuf,
-    /// The user's state folder.
     pub state_home: PathBuf,
-    /// Runs of the repository, if any.
     pub runs: Option<RunStore>,
     /// The asking session; `None` for a terminal.
     pub session: Option<SessionId>,
-    /// Environment of every check.
     pub environment: CheckEnvironment,
-    /// Data folder of the plugin, which survives updates.
     pub plugin_data: Option<PathBuf>,
     /// Time at which a person typed this very command, from the prompt hook.
     pub typed_at: Option<Timestamp>,
@@ -77,10 +72,9 @@ impl<'a> CommandContext<'a> {
             ));
         }
         ownership::require_trusted(&root)?;
-        let missing = || {
+        let state_home = env.state_home.clone().ok_or_else(|| {
             CommandError::precondition("no folder for the user's own state is known", "set HOME")
-        };
-        let state_home = env.state_home.clone().ok_or_else(missing)?;
+        })?;
         let runs = RunStore::find(&root, Some(&state_home))?;
         let session = own_session(env)?;
         let environment = CheckEnvironment::from_variables(env::variables(), &root);
@@ -153,7 +147,6 @@ impl<'a> CommandContext<'a> {
         }
     }
 
-    /// `true` for a person at a terminal of their own.
     pub(super) fn is_person(&self) -> bool {
         !self.env.in_session
     }
@@ -214,10 +207,13 @@ impl<'a> CommandContext<'a> {
         }
     }
 
-    /// The caller, with the time of the last prompt by a person.
     pub(super) fn caller(&self) -> Result<VerbCaller, CommandError> {
-        let read = |id| sealed_plan_run::read(&self.root, id, Some(&self.state_home));
-        let known = self.session.as_ref().map(read).transpose()?.flatten();
+        let known = self
+            .session
+            .as_ref()
+            .map(|id| sealed_plan_run::read(&self.root, id, Some(&self.state_home)))
+            .transpose()?
+            .flatten();
         let prompted_at = known.and_then(|run| run.prompt_at).max(self.typed_at);
         Ok(VerbCaller {
             actor: self.actor(),
@@ -235,17 +231,12 @@ impl<'a> CommandContext<'a> {
         Ok(())
     }
 
-    /// The named run, the open one, or, with `EndedRuns::Included`, the last one.
     pub(super) fn find_run(
         &self,
         named: Option<&str>,
         ended: EndedRuns,
     ) -> Result<(Run, RunState), CommandError> {
-        let missing = || {
-            let hint = "`omo run start FILE` opens one; in Claude Code /omo:execute FILE";
-            CommandError::not_found("no plan run is open here", hint)
-        };
-        let runs = self.runs.as_ref().ok_or_else(missing)?;
+        let runs = self.runs.as_ref().ok_or_else(no_open_run)?;
         if let Some(id) = named.or(self.env.worker.as_ref().map(|own| own.run.as_str())) {
             let run = find_named_run(runs, id)?;
             let state = run.state()?;
@@ -275,24 +266,33 @@ impl<'a> CommandContext<'a> {
         for (id, error) in unreadable {
             crate::output::print_warning(&format!("run {}: {error}", sanitize(&id, 60)));
         }
-        let own = |state: &RunState| state.holder.is_same_holder(&self.actor());
-        let is_open =
-            |(_, (_, state)): &(usize, &(String, RunState))| state.phase == RunPhase::Executing;
-        let mut open: Vec<(usize, &(String, RunState))> =
-            found.iter().enumerate().filter(is_open).collect();
-        if open.len() > 1 && open.iter().filter(|(_, (_, state))| own(state)).count() == 1 {
-            open.retain(|(_, (_, state))| own(state));
+        let mut open: Vec<usize> = (0..)
+            .zip(&found)
+            .filter(|(_, (_, state))| state.phase == RunPhase::Executing)
+            .map(|(place, _)| place)
+            .collect();
+        let actor = self.actor();
+        let own: Vec<usize> = (0..)
+            .zip(&found)
+            .filter(|(place, (_, state))| {
+                open.contains(place) && state.holder.is_same_holder(&actor)
+            })
+            .map(|(place, _)| place)
+            .collect();
+        if own.len() == 1 {
+            open = own;
         }
         let place = match (&*open, ended) {
-            ([(place, _)], _) => *place,
+            ([place], _) => *place,
             ([], EndedRuns::Included) if !found.is_empty() => 0,
-            ([], _) if elsewhere.is_empty() => return Err(missing()),
+            ([], _) if elsewhere.is_empty() => return Err(no_open_run()),
             ([], _) => return Err(open_elsewhere(&elsewhere)),
             (several, _) => {
-                let line = |(_, (id, state)): &(usize, &(String, RunState))| {
-                    format!("  --run {id}   {}", parts::run_subject(state))
-                };
-                let ids: Vec<String> = several.iter().map(line).collect();
+                let ids: Vec<String> = several
+                    .iter()
+                    .filter_map(|place| found.get(*place))
+                    .map(|(id, state)| format!("  --run {id}   {}", parts::run_subject(state)))
+                    .collect();
                 let message = format!("{} plan runs are open here", several.len());
                 return Err(CommandError::usage(
                     message,
@@ -331,7 +331,6 @@ impl<'a> CommandContext<'a> {
         }
     }
 
-    /// `true` for a run that changes this work tree.
     pub(super) fn is_in_this_work_tree(&self, state: &RunState) -> bool {
         Path::new(&state.root) == self.root
     }
@@ -361,7 +360,6 @@ impl<'a> CommandContext<'a> {
         self.engine(run, state)
     }
 
-    /// An engine without a state; `root` and `tree` are from the state of the run.
     pub(super) fn engine_at<'b>(
         &'b self,
         run: &'b Run,
@@ -403,8 +401,7 @@ impl<'a> CommandContext<'a> {
         Ok(ProvedWorktree::of_project(Path::new(&state.root)))
     }
 
-    /// Notes the state of a run in its session's entry, for the hooks; `holder` is the previous holder. A failed write
-    /// holds up nothing: the ledger is the truth.
+    /// Notes the state for the hooks of its session; `holder` is the previous holder. A failed write holds up nothing.
     pub(super) fn note_in_session(&self, run: &Run, holder: &EventActor, now: &RunState) {
         if moved_run::is_gone(now) {
             return;
@@ -425,8 +422,7 @@ impl<'a> CommandContext<'a> {
         }
     }
 
-    /// Notes the user's consent to go on in the session of the typed prompt, which may be another session than the
-    /// run's. Without the note the run asks again.
+    /// Notes the user's consent to go on in the session of the typed prompt; without the note the run asks again.
     pub(super) fn note_typed(&self, run: &Run, now: &RunState) {
         let (Some(session), Some(at)) = (&self.session, self.typed_at) else {
             return;
@@ -447,18 +443,12 @@ impl<'a> CommandContext<'a> {
         now: &RunState,
     ) -> Result<(), sealed_plan_run::PlanRunError> {
         let root = Path::new(&now.root);
-        let id = |actor: &EventActor| {
-            actor
-                .session
-                .as_ref()
-                .and_then(|id| SessionId::parse(id).ok())
-        };
-        let Some(holder) = id(&now.holder) else {
+        let Some(holder) = session_of(&now.holder) else {
             return Ok(());
         };
         let folder =
             GuardedFolder::create_state(root).map_err(omo_state::state::StateError::from)?;
-        if let Some(old) = id(before).filter(|old| *old != holder) {
+        if let Some(old) = session_of(before).filter(|old| *old != holder) {
             sealed_plan_run::clear(&folder, &old, run.id(), Project::state_update(self.env))?;
         }
         sealed_plan_run::set(
@@ -468,6 +458,17 @@ impl<'a> CommandContext<'a> {
             Project::state_update(self.env),
         )
     }
+}
+
+fn session_of(actor: &EventActor) -> Option<SessionId> {
+    SessionId::parse(actor.session.as_ref()?).ok()
+}
+
+fn no_open_run() -> CommandError {
+    CommandError::not_found(
+        "no plan run is open here",
+        "`omo run start FILE` opens one; in Claude Code /omo:execute FILE",
+    )
 }
 
 fn unreadable_run(id: &str, error: RunStoreError) -> CommandError {
@@ -515,7 +516,6 @@ pub(crate) enum EndedRuns {
     Excluded,
 }
 
-/// Name of a run's plan, with the mark of a plan in steps.
 fn named(state: &RunState) -> String {
     let steps = if state.is_ultraplan() {
         STEP_PLAN_PREFIX
@@ -527,31 +527,34 @@ fn named(state: &RunState) -> String {
 
 pub(crate) fn session_entry(run: &Run, state: &RunState) -> PlanRun {
     let counts = state.task_counts();
-    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let ended = match &state.phase {
         RunPhase::Executing => None,
         RunPhase::Ended { result } => Some(result.shown().to_owned()),
         RunPhase::Cancelled { .. } => Some(CANCELLED.to_owned()),
     };
-    let first_line = |text: &str| sanitize(text.lines().next().unwrap_or_default(), 200);
     PlanRun {
         id: run.id().to_owned(),
         plan: named(state),
-        total: number(counts.total),
-        passed: number(counts.passed + counts.claimed),
-        failed: number(counts.failed),
-        unproved: Some(number(counts.unproved)),
+        total: saturate(counts.total),
+        passed: saturate(counts.passed + counts.claimed),
+        failed: saturate(counts.failed),
+        unproved: Some(saturate(counts.unproved)),
         is_reviewed: Some(state.is_reviewed()),
-        blocked: number(counts.blocked),
+        blocked: saturate(counts.blocked),
         running: state.running_attempts().next().map(|(id, _)| id.to_owned()),
-        waits: state
-            .open_question()
-            .map(|question| first_line(&question.question.text)),
+        waits: state.open_question().map(|question| {
+            let text = &question.question.text;
+            sanitize(text.lines().next().unwrap_or_default(), 200)
+        }),
         next: "omo agent next".to_owned(),
         ended,
         opened_at: Some(state.opened_at),
         ..PlanRun::default()
     }
+}
+
+fn saturate(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 /// Sessions of two runs in one repository would move the same branch, and remove each other's work trees.
@@ -584,21 +587,22 @@ fn way_out_of_gone(id: &str) -> String {
     format!("it goes on where that was moved to, and `omo run cancel --run {id}` ends it")
 }
 
-/// The error without an open run here, which names those in other work trees.
 fn open_elsewhere(runs: &[(String, RunState)]) -> CommandError {
-    let line = |(id, state): &(String, RunState)| {
-        let gone = if moved_run::is_gone(state) {
-            format!(", which is gone: {}", way_out_of_gone(id))
-        } else {
-            String::new()
-        };
-        format!(
-            "  --run {id}   {} in {}{gone}",
-            parts::run_subject(state),
-            sanitize(&state.root, 300)
-        )
-    };
-    let lines: Vec<String> = runs.iter().map(line).collect();
+    let lines: Vec<String> = runs
+        .iter()
+        .map(|(id, state)| {
+            let gone = if moved_run::is_gone(state) {
+                format!(", which is gone: {}", way_out_of_gone(id))
+            } else {
+                String::new()
+            };
+            format!(
+                "  --run {id}   {} in {}{gone}",
+                parts::run_subject(state),
+                sanitize(&state.root, 300)
+            )
+        })
+        .collect();
     let hint = format!(
         "it is open in another work tree of the repository; name it:\n{}",
         lines.join("\n")

@@ -40,7 +40,6 @@ impl CommandError {
         }
     }
 
-    /// A negative answer: a check is red or missing, or something is bad.
     pub(crate) fn not_green(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(ExitKind::NotGreen, message, hint)
     }
@@ -57,7 +56,6 @@ impl CommandError {
         Self::new(ExitKind::InvalidPlan, message, hint)
     }
 
-    /// A missing condition: configuration, Claude Code, or the folder.
     pub(crate) fn precondition(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(ExitKind::Precondition, message, hint)
     }
@@ -87,11 +85,6 @@ impl CommandError {
         }
     }
 
-    pub(crate) fn is_already_printed(&self) -> bool {
-        self.message.is_empty()
-    }
-
-    /// This failure with the exit status of another kind.
     pub(crate) fn with_kind(self, kind: ExitKind) -> Self {
         Self { kind, ..self }
     }
@@ -104,7 +97,6 @@ impl CommandError {
         self.hint.as_deref()
     }
 
-    /// A screen for the person who typed a command in a session.
     pub(crate) fn screen(&self) -> String {
         let hint = self
             .hint
@@ -219,7 +211,6 @@ impl From<FolderError> for CommandError {
     }
 }
 
-/// `ExitKind` by `io::ErrorKind`.
 fn kind_of_io(error: &io::Error) -> ExitKind {
     if error.kind() == io::ErrorKind::BrokenPipe {
         ExitKind::Success
@@ -239,7 +230,6 @@ impl From<io::Error> for CommandError {
 }
 
 impl From<anyhow::Error> for CommandError {
-    /// A system error, with the attempt as its context.
     fn from(error: anyhow::Error) -> Self {
         let kind = error
             .downcast_ref::<io::Error>()

@@ -1,5 +1,4 @@
-//! Execution of a plan or a task list: a new run in the requested mode, or the present one continued. `omo run start`
-//! and all slash commands come here, each with its own options and defaults.
+//! Execution of a plan or a task list, for `omo run start` and all slash commands.
 
 pub(crate) mod approval;
 pub(crate) mod continue_run;
@@ -69,8 +68,7 @@ pub(crate) fn execute(
     }
 }
 
-/// Offers the only ready plan of the project, where no run is open and no plan is named. Nothing begins: a person who
-/// typed the command alone reads the plan, and the line that begins it.
+/// Offers the only ready plan, where no run is open and no plan is named. Nothing begins.
 fn offer_plan(
     context: &CommandContext,
     request: ExecuteRequest,
@@ -104,8 +102,7 @@ fn offer_plan(
     ))
 }
 
-/// Prints the opened run and the next step: in words at a terminal, for a session the answer of `omo agent next`,
-/// which saves a request.
+/// Prints the opened run and the next step: in words at a terminal, for a session the answer of `omo agent next`.
 pub(crate) fn print_then_next(
     context: &CommandContext,
     run: &Run,
@@ -139,7 +136,7 @@ fn execute_file(
     Ok(())
 }
 
-/// Opens or continues the run of a plan. A user's answer about the proof of its tasks is the check to begin with.
+/// The returned check is a user's answer about the proof of the tasks, with which to begin again.
 fn start_plan(
     context: &CommandContext,
     request: &mut ExecuteRequest,
@@ -164,7 +161,6 @@ fn start_plan(
     request.choice = line
         .map(|line| format!("[omo] {}\n", sanitize(&line, 400)))
         .unwrap_or_default();
-    // The approval of the commands also shows the mode.
     open_or_continue(context, request, &plan, mode, known).inspect_err(|failure| {
         // The screen of an approval says that itself.
         let is_on_screen = failure.kind == ExitKind::NeedsPerson && context.env.in_session;

@@ -6,20 +6,15 @@ use std::process::ExitCode;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum ExitKind {
-    /// Success; also a closed output, which is no failure of omo.
     Success = 0,
-    /// A negative answer: a check is red or missing, or something is bad. Also every error of the verbs of task lists,
-    /// whose scripts know no other status.
+    /// A red or missing check, or something bad. Also every error of the verbs of task lists.
     NotGreen = 1,
     Usage = 2,
-    /// A missing session, run, check or file.
     NotFound = 3,
     InvalidPlan = 4,
     /// A missing condition: configuration, Claude Code, or the folder.
     Precondition = 5,
-    /// Another process or session does the same work.
     Busy = 6,
-    /// Only a person may go on.
     NeedsPerson = 7,
     Budget = 8,
     Io = 9,
@@ -28,7 +23,6 @@ pub(crate) enum ExitKind {
 }
 
 impl ExitKind {
-    /// One kind for each exit status, in ascending order.
     pub(crate) const ALL: [Self; 11] = [
         Self::Success,
         Self::NotGreen,

@@ -4,7 +4,6 @@ use omo_core::text::sanitize;
 
 use crate::error::CommandError;
 
-/// Maximum candidates named; the rest is counted.
 const NAMED_CANDIDATES: usize = 10;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -28,7 +27,6 @@ pub(crate) fn match_id<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>
     }
 }
 
-/// The error for several ids with a prefix; `option` names one.
 pub(crate) fn ambiguous_id(
     typed: &str,
     kind: &str,

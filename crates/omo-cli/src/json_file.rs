@@ -7,7 +7,6 @@ use omo_core::text::sanitize;
 use omo_state::files::regular_file;
 use serde_json::Value;
 
-/// Maximum bytes; no settings file or manifest is larger.
 const MAX_JSON: u64 = 4 * 1024 * 1024;
 
 /// Parses a JSON file; `None` for a missing file, an error in words.

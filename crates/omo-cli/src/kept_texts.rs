@@ -1,5 +1,4 @@
-//! Texts of a run under its verdict on a page, report or screen: output of checks, decisions, and changes. Those of an
-//! ended run are shown only as omo left them.
+//! Output of checks, decisions and changes of a run; those of an ended one are shown only as omo left them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +14,6 @@ use omo_state::files::lock::{DEADLINE, StateLock};
 use omo_state::seal::SealKey;
 
 pub(crate) const KEPT_TEXTS: &str = "kept texts";
-/// Replacement for the altered output of a check.
 const LOG_CHANGED: &str = "[omo] what it printed was changed since the run ended, and is not shown";
 const NOT_SEALED: &str = "(not sealed)";
 /// Maximum time between a verdict and its record, in milliseconds.
@@ -25,10 +23,8 @@ const ENDING_MILLIS: i64 = 10_000;
 pub(crate) struct KeptTexts {
     /// Tail of each check's output, by check name.
     pub logs: BTreeMap<String, String>,
-    /// Decisions in the session.
     pub decisions: Vec<LogEntry>,
-    /// Difference of a proved run as a reviewer reads it, or the reason why it cannot be shown. `None` for any other
-    /// run.
+    /// Difference of a proved run, or the reason why it cannot be shown; `None` for any other run.
     pub difference: Option<Result<String, String>>,
     /// Changes by something else than omo since the end; they take the green away.
     pub faults: Vec<String>,
@@ -138,7 +134,6 @@ impl KeptTexts {
         }
     }
 
-    /// The end of the run, or the objection to showing it so.
     pub(crate) fn sentence(&self, session: &Session, verdict: &UlwVerdict) -> String {
         self.faults.first().map_or_else(
             || headline(session, verdict),

@@ -19,19 +19,14 @@ use crate::project::Project;
 use crate::repository_sessions::{find_project, folders_of_repository};
 
 pub(crate) struct LastRun {
-    /// Id of its session.
     pub id: SessionId,
     /// Session entry with nothing in it that omo did not write.
     pub session: Session,
 }
 
 impl LastRun {
-    /// The run that began or ended last, or that of the named session, open or not.
-    ///
-    /// # Errors
-    ///
-    /// No run in the state, or an unreadable state. Kept records of ended runs are not enough: the state may have been
-    /// removed while a later one was on.
+    /// The run that began or ended last, or that of the named session, open or not. Kept records of ended runs are not
+    /// enough: the state may have been removed while a later run was on.
     pub(crate) fn find(env: &ProcessEnv, project: &Project) -> Result<Self, CommandError> {
         let meant = believed_sessions(env, project)?;
         // An entry that something else than omo wrote or put back hides its past: it wins over all others.
@@ -61,39 +56,39 @@ impl LastRun {
         Self::find(env, project).or_else(|error| last_kept_run(env, project)?.ok_or(error))
     }
 
-    /// Every known run, from the state and from kept records.
     pub(crate) fn find_all(env: &ProcessEnv, project: &Project) -> Result<Vec<Self>, CommandError> {
         let mut runs: Vec<Self> = kept_runs(env, project)?.collect();
         for (id, session) in believed_sessions(env, project)? {
-            let is_same =
-                |run: &Self| run.id == id && run.session.ulw.started_at == session.ulw.started_at;
-            if runs
-                .iter()
-                .any(|run| is_same(run) && changed_at(&run.session) >= changed_at(&session))
-            {
+            if runs.iter().any(|run| {
+                run.id == id
+                    && run.is_run_of(&session)
+                    && changed_at(&run.session) >= changed_at(&session)
+            }) {
                 continue;
             }
-            runs.retain(|run| !is_same(run));
+            runs.retain(|run| run.id != id || !run.is_run_of(&session));
             runs.push(Self { id, session });
         }
         Ok(runs)
     }
 
-    /// The present state of the same run, where `project` names its session. The run may have ended, and its session
-    /// may have a new one.
+    /// The present state of the same run, which may have ended while its session began a new one.
     pub(crate) fn read_again(
         &self,
         env: &ProcessEnv,
         project: &Project,
     ) -> Result<Self, CommandError> {
-        let is_same = |run: &Self| run.session.ulw.started_at == self.session.ulw.started_at;
         let found = Self::find_to_show(env, project)?;
-        if is_same(&found) {
+        if found.is_run_of(&self.session) {
             return Ok(found);
         }
         kept_runs(env, project)?
-            .find(is_same)
+            .find(|run| run.is_run_of(&self.session))
             .ok_or_else(|| not_known(project))
+    }
+
+    fn is_run_of(&self, session: &Session) -> bool {
+        self.session.ulw.started_at == session.ulw.started_at
     }
 }
 
@@ -113,26 +108,34 @@ pub(crate) fn changed_files(
         .asked
         .as_ref()
         .and_then(|asked| asked.tree.as_ref());
-    let checked = || session.checks.first()?.last.as_ref()?.tree.as_ref();
-    let verified = reviewed.or_else(checked).filter(|_| is_verified)?;
+    let verified = reviewed
+        .or_else(|| session.checks.first()?.last.as_ref()?.tree.as_ref())
+        .filter(|_| is_verified)?;
     let (calls, scope) = (GitCalls::default(), session.verification.scope.as_deref());
     let files = WorkFiles::new(&project.root, env.state_home.as_deref(), &calls, scope);
     files.state().filter(|present| present.id != *verified)?;
-    let kept = || {
-        let folder = project.folder.as_ref()?;
-        let run = ended_runs::read(folder, id, session.verdict.as_ref()?.at)?;
-        ended_runs::read_files(folder, &run, env.state_home.as_deref())
-    };
-    let paths = kept().map(FileManifest::from_kept).and_then(|kept| {
+    let paths = verified_files(env, project, id, session).and_then(|verified| {
         let now = files.exact_id()?.1;
         Some(
-            now.changed_since(&kept)
+            now.changed_since(&verified)
                 .into_keys()
                 .map(|path| String::from_utf8_lossy(path).into_owned())
                 .collect::<Vec<_>>(),
         )
     });
     Some(run_end::files_changed(paths.as_deref()))
+}
+
+fn verified_files(
+    env: &ProcessEnv,
+    project: &Project,
+    id: &SessionId,
+    session: &Session,
+) -> Option<FileManifest> {
+    let folder = project.folder.as_ref()?;
+    let run = ended_runs::read(folder, id, session.verdict.as_ref()?.at)?;
+    let files = ended_runs::read_files(folder, &run, env.state_home.as_deref())?;
+    Some(FileManifest::from_kept(files))
 }
 
 /// The project of a run to show; with a named session, the folder of the repository whose state or kept records know
@@ -168,13 +171,12 @@ fn believed_sessions(
     env: &ProcessEnv,
     project: &Project,
 ) -> Result<Vec<(SessionId, Session)>, CommandError> {
-    let believed = |(id, session): (SessionId, Session)| {
+    let believed = project.sessions()?.into_iter().map(|(id, session)| {
         let provenance = state::provenance(&project.root, &id, &session, env.state_home.as_deref());
         let session = session.as_believed(provenance.unwrap_or(EntryProvenance::Foreign), env.now);
         (id, session)
-    };
-    let known = project.sessions()?.into_iter().map(believed);
-    Ok(known
+    });
+    Ok(believed
         .filter(|(id, session)| is_meant(project, id) && changed_at(session).is_some())
         .collect())
 }

@@ -1,6 +1,4 @@
-//! `omo`: shows the state of ultrawork, and turns it off, from any terminal.
-//!
-//! A library only for the guide and the tests, which read its command line; nothing else links it.
+//! The command line of `omo`. It is a library only for the guide and the tests, which read the command line.
 
 mod billing;
 mod blocks;
@@ -56,7 +54,6 @@ use crate::repository_sessions::folders_of_repository;
 
 pub use crate::typed_line::problem_of_typed_line;
 
-/// Parses the command line, runs the command, and gives the exit status.
 pub fn main() -> ExitCode {
     omo_process::keeper::run_if_asked();
     omo_checks::baseline::run_if_asked();
@@ -107,7 +104,6 @@ fn print_usage_error(error: &clap::Error, words: &[OsString]) -> ExitCode {
     ExitCode::from(status)
 }
 
-/// The clap command: every subcommand with its options and help.
 pub fn command() -> clap::Command {
     Arguments::command()
 }
@@ -160,7 +156,6 @@ fn run(arguments: Arguments) -> Result<(), CommandError> {
     commands::run(&env, &config, command, arguments.command)
 }
 
-/// `true` for a command from a session's shell, whatever is missing in its environment.
 fn is_started_by_session(env: &ProcessEnv) -> bool {
     // An id may name a session of another folder of the repository, whose shell counts there as well.
     let folders = folders_of_repository(env).unwrap_or_default();

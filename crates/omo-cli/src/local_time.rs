@@ -1,7 +1,4 @@
-//! Times on the reader's clock.
-//!
-//! The zone is that of `TZ`, else of `/etc/localtime`. Where neither can be read, as on Windows, times are in UTC, and
-//! say so.
+//! Times on the reader's clock: the zone of `TZ`, else of `/etc/localtime`, else UTC, which is then named.
 
 use std::fmt;
 use std::io::Read;
@@ -23,7 +20,6 @@ pub(crate) struct LocalClock {
 }
 
 impl LocalClock {
-    /// Clock of the process' user, which shows `now`.
     pub(crate) fn from_process(now: Timestamp) -> Self {
         let named = env::time_zone();
         Self {
@@ -82,7 +78,7 @@ impl LocalClock {
         format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{offset}")
     }
 
-    /// The beginning of a day; `None` for an invalid date.
+    /// `None` for an invalid date.
     fn midnight(&self, year: i32, month: u8, day: u8) -> Option<Timestamp> {
         let utc = TimeZone::utc();
         let zone = self.zone.as_ref().unwrap_or(&utc).as_ref();
@@ -133,11 +129,6 @@ pub(crate) enum Since {
 }
 
 impl Since {
-    /// Parses a typed start.
-    ///
-    /// # Errors
-    ///
-    /// Any other text.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let found = parse_duration(text)
             .map(Self::Millis)

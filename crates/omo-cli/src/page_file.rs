@@ -20,7 +20,6 @@ use crate::last_run::LastRun;
 use crate::output::print_warning;
 use crate::project::Project;
 
-/// Folder of pages in the user's state folder.
 const FOLDER: [&str; 2] = ["omo", "reports"];
 const MAX_PAGES: usize = 100;
 const MAX_PAGE_BYTES: u64 = 64 * 1024 * 1024;
@@ -60,12 +59,10 @@ pub(crate) struct PageFile<'a> {
     pub env: &'a ProcessEnv,
     /// File named by a person.
     pub named: Option<&'a Path>,
-    /// Name among omo's own files.
     pub name: String,
 }
 
 impl PageFile<'_> {
-    /// Replaces the page of a run; gives the path. A followed page reloads itself.
     pub(crate) fn write_run(
         &self,
         page: &RunView,
@@ -81,7 +78,6 @@ impl PageFile<'_> {
         self.write(omo_view::page::render_project(page))
     }
 
-    /// File name of another page in the same folder, if present.
     pub(crate) fn find_beside_it(&self, name: &str) -> Option<String> {
         if let Some(file) = self.named {
             let found = folder_of(file).join(name).symlink_metadata();
@@ -111,7 +107,6 @@ impl PageFile<'_> {
     }
 }
 
-/// Prints the path of a page, and opens the page on request.
 pub(crate) fn announce_page(
     env: &ProcessEnv,
     path: &Path,
@@ -162,14 +157,17 @@ pub(crate) fn remove_pages(env: &ProcessEnv, runs: &[String]) -> Result<usize, F
 fn project_folder_name(env: &ProcessEnv) -> String {
     let root = Project::find_root(env).unwrap_or_default();
     let name = root.file_name().unwrap_or_default().to_string_lossy();
-    let plain = |char: char| {
-        if char.is_ascii_alphanumeric() || matches!(char, '-' | '_') {
-            char
-        } else {
-            '-'
-        }
-    };
-    let name: String = name.chars().map(plain).take(MAX_FOLDER_CHARS).collect();
+    let name: String = name
+        .chars()
+        .map(|char| {
+            if char.is_ascii_alphanumeric() || matches!(char, '-' | '_') {
+                char
+            } else {
+                '-'
+            }
+        })
+        .take(MAX_FOLDER_CHARS)
+        .collect();
     if name.is_empty() {
         "project".to_owned()
     } else {
@@ -182,14 +180,11 @@ fn short_name(folder: &GuardedFolder, name: &str) -> String {
     let digest = sha256_hex(name.as_bytes());
     let mut names = (MIN_NAME_CHARS..=DIGEST_CHARS)
         .filter_map(|length| Some(format!("{}.html", digest.get(..length)?)));
-    let is_free =
-        |short: &String| folder.written_at(short).is_none() || is_page_of(folder, short, name);
     names
-        .find(is_free)
+        .find(|short| folder.written_at(short).is_none() || is_page_of(folder, short, name))
         .unwrap_or_else(|| format!("{digest}.html"))
 }
 
-/// `true` for a file that ends with the mark of this page.
 fn is_page_of(folder: &GuardedFolder, file: &str, name: &str) -> bool {
     let mark = page_mark(name);
     folder
@@ -246,12 +241,11 @@ fn folder_of(file: &Path) -> &Path {
     }
 }
 
-/// Keeps a page in the user's state folder, and removes old and surplus ones.
 fn keep_page(env: &ProcessEnv, name: &str, html: &str) -> Result<PathBuf, CommandError> {
-    let missing =
-        || CommandError::precondition("no folder for the user's own state is known", "name a FILE");
-    let folder =
-        GuardedFolder::create_user_part(env.state_home.as_deref().ok_or_else(missing)?, &FOLDER)?;
+    let home = env.state_home.as_deref().ok_or_else(|| {
+        CommandError::precondition("no folder for the user's own state is known", "name a FILE")
+    })?;
+    let folder = GuardedFolder::create_user_part(home, &FOLDER)?;
     let folder = folder.create_folder(&project_folder_name(env))?;
     let short = short_name(&folder, name);
     // A temporary name first: another process may be writing the same page.

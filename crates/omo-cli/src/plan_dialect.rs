@@ -2,11 +2,6 @@
 
 use omo_plan::model::Dialect;
 
-/// Dialect of a name.
-///
-/// # Errors
-///
-/// An unknown name; the error lists the known ones.
 pub(crate) fn parse_dialect(name: &str) -> Result<Dialect, String> {
     let known = Dialect::of_files().find(|dialect| dialect.word() == name);
     known.ok_or_else(|| {

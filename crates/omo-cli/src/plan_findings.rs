@@ -1,7 +1,5 @@
-//! Findings in a plan, each with its line, and as rows for programs.
-//!
-//! Text of a plan is untrusted. annotate-snippets replaces control characters; long text is cut, so that no line of a
-//! plan fills a screen.
+//! Findings in a plan, each with its line, and as rows for programs. Text of a plan is untrusted: `annotate_snippets`
+//! replaces control characters, and long text is cut.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -14,7 +12,6 @@ use omo_plan::diagnostic::{Diagnostic, Severity};
 use omo_plan::model::Plan;
 use serde::Serialize;
 
-/// Maximum findings shown; the rest is counted.
 const MAX_FINDINGS: usize = 40;
 /// Maximum bytes of the marked place, and of its line behind it.
 const MAX_MARKED_BYTES: usize = 60;
@@ -23,11 +20,9 @@ const MAX_BYTES_BEHIND: usize = 40;
 const MAX_BYTES_BEFORE: usize = 10_000;
 const WIDTH: usize = 100;
 const MAX_SENTENCE_CHARS: usize = 400;
-/// UTF-8 byte order mark, which is no part of the first line.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// All findings of a plan with their lines, each followed by an empty line; empty without findings. Coloured: the
-/// stream removes colours off a terminal.
+/// All findings of a plan with their lines, coloured, each followed by an empty line.
 pub(crate) fn render_diagnostics(plan: &Plan, file: &PlanFile) -> String {
     if !file.is_folder() {
         return render_findings(&plan.source.path, &file.bytes, &plan.diagnostics);
@@ -39,12 +34,16 @@ pub(crate) fn render_diagnostics(plan: &Plan, file: &PlanFile) -> String {
         let head = format!("{}: ", sanitize(path, 200));
         let (of_file, others): (Vec<_>, Vec<_>) = left
             .into_iter()
-            .partition(|one| one.text.starts_with(&head));
+            .partition(|finding| finding.text.starts_with(&head));
         let of_file: Vec<Diagnostic> = of_file
             .into_iter()
-            .map(|one| Diagnostic {
-                text: one.text.strip_prefix(&head).unwrap_or_default().to_owned(),
-                ..one
+            .map(|finding| Diagnostic {
+                text: finding
+                    .text
+                    .strip_prefix(&head)
+                    .unwrap_or_default()
+                    .to_owned(),
+                ..finding
             })
             .collect();
         text += &render_findings(path, bytes, &of_file);
@@ -53,16 +52,16 @@ pub(crate) fn render_diagnostics(plan: &Plan, file: &PlanFile) -> String {
     text + &render_findings(&plan.source.path, &[], &left)
 }
 
-/// Standalone findings in the same form. The worst ones are shown where there are too many.
+/// Shows the worst findings where there are too many.
 pub(super) fn render_findings(path: &str, bytes: &[u8], found: &[Diagnostic]) -> String {
     let mut worst: Vec<&Diagnostic> = found.iter().collect();
-    worst.sort_by_key(|one| (std::cmp::Reverse(one.severity), one.span.start));
+    worst.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), finding.span.start));
     worst.truncate(MAX_FINDINGS);
-    worst.sort_by_key(|one| one.span.start);
+    worst.sort_by_key(|finding| finding.span.start);
     let places = places(bytes, &worst);
     let mut text = String::new();
-    for (one, place) in worst.iter().zip(&places) {
-        let _ = writeln!(text, "{}\n", with_its_line(path, bytes, one, place));
+    for (finding, place) in worst.iter().zip(&places) {
+        let _ = writeln!(text, "{}\n", with_its_line(path, bytes, finding, place));
     }
     if found.len() > MAX_FINDINGS {
         let _ = writeln!(
@@ -75,24 +74,29 @@ pub(super) fn render_findings(path: &str, bytes: &[u8], found: &[Diagnostic]) ->
     text
 }
 
-fn with_its_line(path: &str, bytes: &[u8], one: &Diagnostic, place: &LinePlace) -> String {
-    let level = match one.severity {
+fn with_its_line(path: &str, bytes: &[u8], finding: &Diagnostic, place: &LinePlace) -> String {
+    let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
-    let title = level.primary_title(sentence(&one.text)).id(one.code.word());
+    let title = level
+        .primary_title(sentence(&finding.text))
+        .id(finding.code.word());
     let path = sanitize(path, 200);
-    let mut group = match excerpt(bytes, place.line_start, &one.span) {
+    let mut group = match excerpt(bytes, place.line_start, &finding.span) {
         Some(Excerpt { text, marked }) => {
-            let snippet = Snippet::source(text).line_start(one.line).path(path);
+            let snippet = Snippet::source(text).line_start(finding.line).path(path);
             Group::with_title(title)
                 .element(snippet.annotation(AnnotationKind::Primary.span(marked)))
         }
-        None => Group::with_title(title)
-            .element(Origin::path(path).line(one.line).char_column(place.column)),
+        None => Group::with_title(title).element(
+            Origin::path(path)
+                .line(finding.line)
+                .char_column(place.column),
+        ),
     };
-    if let Some(help) = &one.help {
+    if let Some(help) = &finding.help {
         group = group.element(Level::HELP.message(sentence(help)));
     }
     Renderer::styled().term_width(WIDTH).render(&[group])
@@ -106,7 +110,6 @@ fn sentence(text: &str) -> String {
     }
 }
 
-/// A line up to the marked place, and a little behind.
 struct Excerpt {
     text: String,
     marked: Range<usize>,
@@ -132,11 +135,9 @@ fn excerpt(bytes: &[u8], line_start: usize, span: &Range<usize>) -> Option<Excer
             .min(MAX_MARKED_BYTES)
             .min(span.end.saturating_sub(start)),
     );
-    let text =
-        |piece: Option<&[u8]>| String::from_utf8_lossy(piece.unwrap_or_default()).into_owned();
-    let before = text(bytes.get(line_start..start));
-    let marked = text(rest.get(..marked_end));
-    let behind = text(rest.get(marked_end..boundary(rest, line_end.max(marked_end))));
+    let before = lossy_text(bytes.get(line_start..start));
+    let marked = lossy_text(rest.get(..marked_end));
+    let behind = lossy_text(rest.get(marked_end..boundary(rest, line_end.max(marked_end))));
     let is_cut = line_end == seen.len() && seen.len() < rest.len();
     let begin = before.len();
     let end = begin + marked.len();
@@ -147,7 +148,10 @@ fn excerpt(bytes: &[u8], line_start: usize, span: &Range<usize>) -> Option<Excer
     })
 }
 
-/// The next character boundary at or behind `at`.
+fn lossy_text(piece: Option<&[u8]>) -> String {
+    String::from_utf8_lossy(piece.unwrap_or_default()).into_owned()
+}
+
 fn boundary(bytes: &[u8], at: usize) -> usize {
     let inner = bytes
         .get(at..)
@@ -181,9 +185,9 @@ fn places(bytes: &[u8], found: &[&Diagnostic]) -> Vec<LinePlace> {
         column: 1,
     };
     let mut places = Vec::with_capacity(found.len());
-    for one in found {
+    for finding in found {
         let between = bytes
-            .get(at..one.span.start.min(bytes.len()))
+            .get(at..finding.span.start.min(bytes.len()))
             .unwrap_or_default();
         for byte in between {
             at += 1;
@@ -208,7 +212,6 @@ pub(super) struct FindingRow<'a> {
     code: &'static str,
     severity: Severity,
     line: usize,
-    /// Character of the line, from 1.
     column: usize,
     span: &'a Range<usize>,
     task: Option<&'a str>,
@@ -216,22 +219,24 @@ pub(super) struct FindingRow<'a> {
     help: Option<&'a str>,
 }
 
-/// All findings, in the order of the file.
 pub(super) fn finding_rows<'a>(bytes: &[u8], found: &'a [Diagnostic]) -> Vec<FindingRow<'a>> {
     let mut found: Vec<&Diagnostic> = found.iter().collect();
-    found.sort_by_key(|one| one.span.start);
+    found.sort_by_key(|finding| finding.span.start);
     let places = places(bytes, &found);
-    let row = |(one, place): (&'a Diagnostic, LinePlace)| FindingRow {
-        code: one.code.word(),
-        severity: one.severity,
-        line: one.line,
-        column: place.column,
-        span: &one.span,
-        task: one.task.as_deref(),
-        text: &one.text,
-        help: one.help.as_deref(),
-    };
-    found.into_iter().zip(places).map(row).collect()
+    found
+        .into_iter()
+        .zip(places)
+        .map(|(finding, place)| FindingRow {
+            code: finding.code.word(),
+            severity: finding.severity,
+            line: finding.line,
+            column: place.column,
+            span: &finding.span,
+            task: finding.task.as_deref(),
+            text: &finding.text,
+            help: finding.help.as_deref(),
+        })
+        .collect()
 }
 
 /// Counts by severity: warnings and errors always, notes where there are some.
@@ -252,7 +257,10 @@ pub(crate) fn error_count_words(found: &[Diagnostic]) -> String {
 }
 
 pub(super) fn count_severity(found: &[Diagnostic], severity: Severity) -> usize {
-    found.iter().filter(|one| one.severity == severity).count()
+    found
+        .iter()
+        .filter(|finding| finding.severity == severity)
+        .count()
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use crate::error::CommandError;
 use crate::local_time::LocalClock;
 use crate::output::stdout_columns;
 
-/// `RunView` of a plan run, with differences by task id. Times are words of `clock`.
+/// Times in the view are words of `clock`.
 pub(crate) fn plan_run_view(
     env: &ProcessEnv,
     run: &Run,
@@ -55,13 +55,14 @@ pub(crate) fn plan_run_text(
     render: impl FnOnce(&RunView, Reader<'_>) -> String,
 ) -> Result<String, CommandError> {
     let clock = LocalClock::from_process(env.now);
-    let clock = |at| clock.describe(at);
-    let view = plan_run_view(env, run, state, &run.events()?, BTreeMap::new(), &clock);
+    let view = plan_run_view(env, run, state, &run.events()?, BTreeMap::new(), &|at| {
+        clock.describe(at)
+    });
     Ok(render(
         &view,
         Reader {
             now: env.now,
-            clock: &clock,
+            clock: &|at| clock.describe(at),
             columns: stdout_columns(),
         },
     ))
@@ -69,7 +70,7 @@ pub(crate) fn plan_run_text(
 
 /// Processes still at work on ended tasks, by task.
 pub(crate) fn gone_workers(run: &Run, state: &RunState) -> BTreeMap<String, &'static str> {
-    let gone = |(id, running): (&str, &omo_engine::state::RunningAttempt)| {
+    let gone = state.running_attempts().filter_map(|(id, running)| {
         let group = state.plan.group_of(id).map(|(_, group)| group);
         let by_client = state
             .parallel
@@ -86,8 +87,8 @@ pub(crate) fn gone_workers(run: &Run, state: &RunState) -> BTreeMap<String, &'st
             is_gone.then_some("its client has ended")
         };
         Some((id.to_owned(), words?))
-    };
-    state.running_attempts().filter_map(gone).collect()
+    });
+    gone.collect()
 }
 
 fn edit_words(state: &RunState) -> Option<String> {

@@ -19,7 +19,6 @@ use crate::error::CommandError;
 /// A person at a terminal can wait longer for the lock than a hook.
 const DEADLINE: Duration = Duration::from_secs(3);
 
-/// Which session, where a command is about one.
 #[derive(Debug, Args)]
 pub(crate) struct SessionOptions {
     /// Which session, if not this shell's own or the only one on
@@ -28,7 +27,6 @@ pub(crate) struct SessionOptions {
 }
 
 pub(crate) struct Project {
-    /// Root folder.
     pub root: PathBuf,
     pub folder: Option<GuardedFolder>,
     named: Option<SessionId>,
@@ -39,7 +37,6 @@ impl Project {
         Self::open(Self::find_root(env)?, None)
     }
 
-    /// Project of a folder, with an optional named session.
     pub(crate) fn open(root: PathBuf, named: Option<SessionId>) -> Result<Self, CommandError> {
         let folder = GuardedFolder::open_state(&root)?;
         Ok(Self {
@@ -49,23 +46,20 @@ impl Project {
         })
     }
 
-    /// Root folder of the project, with a valid state or not.
     pub(crate) fn find_root(env: &ProcessEnv) -> Result<PathBuf, CommandError> {
         let cwd = std::env::current_dir().context("the current folder cannot be found")?;
-        let missing = || {
-            CommandError::precondition(
-                "this folder is not there any more",
-                "run `omo` in the project's folder",
-            )
-        };
         env.project_dir
             .clone()
             .or_else(|| project_root::find_project(&cwd))
-            .ok_or_else(missing)
+            .ok_or_else(|| {
+                CommandError::precondition(
+                    "this folder is not there any more",
+                    "run `omo` in the project's folder",
+                )
+            })
     }
 
-    /// Every session of the state. Warns of unreadable entries: such a session is not held, and looks like one that
-    /// never used omo.
+    /// Warns of unreadable entries: such a session is not held, and looks like one that never used omo.
     pub(crate) fn sessions(&self) -> Result<Vec<(SessionId, Session)>, StateError> {
         let entries = self
             .folder
@@ -113,16 +107,14 @@ impl Project {
         }
     }
 
-    /// [`Project::find_session`], with an error for `None`.
     pub(crate) fn require_session(&self, env: &ProcessEnv) -> Result<SessionId, CommandError> {
-        let missing = || {
+        self.find_session(env)?.ok_or_else(|| {
             let message = format!("no ultrawork run is on in {}", self.root.display());
             CommandError::not_found(
                 message,
                 "type `ulw` in the session first, or name it: `--session ID`",
             )
-        };
-        self.find_session(env)?.ok_or_else(missing)
+        })
     }
 
     pub(crate) fn named_or_own_session(
@@ -161,7 +153,6 @@ pub(crate) fn warn_about_unreadable(entries: &[(SessionId, StateError)]) {
     }
 }
 
-/// Ids in the form of a hint.
 pub(crate) fn list_ids(ids: &[&SessionId]) -> String {
     let ids: Vec<String> = ids.iter().map(|id| format!("  --session {id}")).collect();
     ids.join("\n")

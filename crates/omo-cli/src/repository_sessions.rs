@@ -15,14 +15,11 @@ use crate::error::CommandError;
 use crate::id_prefix::{IdMatch, ambiguous_id, match_id};
 use crate::project::{Project, parse_session_id};
 
-/// Maximum folders named; the rest is counted.
 const NAMED_FOLDERS: usize = 10;
 
 pub(crate) struct SessionFolder {
     pub root: PathBuf,
-    /// Sessions with active runs.
     pub armed: Vec<SessionId>,
-    /// Unreadable entries.
     pub unreadable: Vec<(SessionId, StateError)>,
     /// All known sessions: those of the state, and those of live clients.
     known: Vec<SessionId>,
@@ -31,7 +28,6 @@ pub(crate) struct SessionFolder {
 pub(crate) struct RepositorySessions {
     /// Folders, the project of the current one first.
     pub folders: Vec<SessionFolder>,
-    /// Folders with an unreadable state, each with its error.
     pub unreadable: Vec<(PathBuf, StateError)>,
 }
 
@@ -42,7 +38,7 @@ impl RepositorySessions {
         for root in session_folders(env, &served)? {
             let of_clients = served
                 .iter()
-                .filter(|(_, started_in)| real(started_in) == real(&root));
+                .filter(|(_, started_in)| real_path(started_in) == real_path(&root));
             let mut folder = SessionFolder {
                 armed: Vec::new(),
                 unreadable: Vec::new(),
@@ -157,7 +153,7 @@ pub(crate) fn find_project(env: &ProcessEnv, named: Option<&str>) -> Result<Proj
     Project::open(root.map_or_else(|| Project::find_root(env), Ok)?, Some(id))
 }
 
-fn real(folder: &Path) -> PathBuf {
+pub(crate) fn real_path(folder: &Path) -> PathBuf {
     folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }
 

@@ -9,7 +9,6 @@ pub(crate) struct RunOptions {
     pub run: Option<String>,
 }
 
-/// The run of a command that names nothing else: with `--run` or without it.
 #[derive(Debug, Default, Args)]
 pub(crate) struct NamedRun {
     #[command(flatten)]

@@ -37,7 +37,6 @@ pub(crate) trait RunSource {
         None
     }
 
-    /// `true` until the run has ended.
     fn is_open(&self) -> bool;
 
     /// `true` where nothing is at work that should be.
@@ -48,7 +47,6 @@ pub(crate) trait RunSource {
     /// Files that change with the run, its state first; with `is_live` those of running checks, too.
     fn files(&self, is_live: bool) -> Vec<PathBuf>;
 
-    /// Reads the files, and the state where that is new.
     fn read(
         &mut self,
         env: &ProcessEnv,
@@ -64,7 +62,6 @@ pub(crate) trait RunSource {
 
     fn page(&self, env: &ProcessEnv) -> RunView;
 
-    /// A stable name of the run's page.
     fn page_name(&self) -> String;
 
     /// A line for each event after the first `told`, and the number of events.
@@ -75,7 +72,6 @@ pub(crate) trait RunSource {
 }
 
 pub(crate) struct RunReader<'a> {
-    /// Source of the last read.
     pub source: Box<dyn RunSource>,
     env: &'a ProcessEnv,
     stamp: Option<RunStamp>,
@@ -134,7 +130,6 @@ impl<'a> RunReader<'a> {
         Ok(true)
     }
 
-    /// Updates `view` with changes and elapsed times.
     pub(crate) fn update_view(&self, view: &mut RunView, has_changed: bool) {
         let env = &now_in(self.env);
         if has_changed {
@@ -148,7 +143,6 @@ impl<'a> RunReader<'a> {
         self.source.page(&now_in(self.env))
     }
 
-    /// Writes the page among omo's own files; gives the path.
     pub(crate) fn keep_page(&self) -> Result<PathBuf, CommandError> {
         let env = &now_in(self.env);
         PageFile {
@@ -159,13 +153,11 @@ impl<'a> RunReader<'a> {
         .write_run(&self.source.page(env), false)
     }
 
-    /// The end in words for its user; `None` for an open run.
     pub(crate) fn end_text(&self) -> Option<String> {
         self.source.end_text(self.env)
     }
 }
 
-/// Known results of a run's checks without its change.
 pub(crate) fn counterfactual_of(
     env: &ProcessEnv,
     id: &SessionId,

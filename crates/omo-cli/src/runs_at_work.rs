@@ -3,7 +3,7 @@
 use omo_core::messages::plan::run_answer::AtWork;
 use omo_core::text::{format_age, sanitize};
 use omo_engine::parallel_state::GroupStatus;
-use omo_engine::state::{RunPhase, RunState, RunningAttempt};
+use omo_engine::state::{RunPhase, RunState};
 use omo_engine::{ListedRun, RunStore};
 use omo_state::env;
 
@@ -25,15 +25,17 @@ pub(crate) fn runs_at_work(
             .parallel
             .iter()
             .flat_map(|parallel| parallel.groups.values());
-        let describe = |(id, running): (&str, &RunningAttempt)| {
-            let title = state.plan.task(id).map_or("", |task| &task.title);
-            format!(
-                "{id} ({}, for {})",
-                sanitize(title, 60),
-                format_age(Some(running.since), env::now())
-            )
-        };
-        let tasks: Vec<String> = state.running_attempts().map(describe).collect();
+        let attempts = state.running_attempts();
+        let tasks: Vec<String> = attempts
+            .map(|(id, running)| {
+                let title = state.plan.task(id).map_or("", |task| &task.title);
+                format!(
+                    "{id} ({}, for {})",
+                    sanitize(title, 60),
+                    format_age(Some(running.since), env::now())
+                )
+            })
+            .collect();
         if runs.get(&id)?.is_supervised()? {
             found.push((
                 id,

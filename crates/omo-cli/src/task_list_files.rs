@@ -1,7 +1,5 @@
-//! Task lists of the user: selection, and common parts of their commands.
-//!
-//! Every error of these commands exits with 1, as in the programs that task lists were made for: command files know no
-//! other status. Only unknown options and verbs exit with 2, as anywhere else.
+//! Task lists of the user, and common parts of their commands. Every error of these exits with 1, since scripts know
+//! no other status; only unknown options and verbs exit with 2.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -22,10 +20,8 @@ use crate::id_prefix::{IdMatch, ambiguous_id, match_id};
 use crate::output;
 use crate::project::{own_session, parse_session_id};
 
-/// Exit kind of every error with a session.
 const FAILED: ExitKind = ExitKind::NotGreen;
 
-/// A failure with the one status of these verbs.
 pub(crate) fn with_not_green(failure: CommandError) -> CommandError {
     if failure.kind == ExitKind::Success {
         failure
@@ -62,27 +58,24 @@ pub(crate) fn usage_status(error: &clap::Error, words: impl IntoIterator<Item = 
 }
 
 pub(crate) fn task_list_store() -> Result<TaskListStore, CommandError> {
-    let missing = || {
+    let home = env::client_home().ok_or_else(|| {
         CommandError::precondition(
             "the folder of the client's own files is not known",
             "set CLAUDE_CONFIG_DIR",
         )
-    };
-    Ok(TaskListStore::in_client_home(
-        &env::client_home().ok_or_else(missing)?,
-    ))
+    })?;
+    Ok(TaskListStore::in_client_home(&home))
 }
 
 pub(crate) fn task_list_id(
     which: &TaskListOption,
     env: &ProcessEnv,
 ) -> Result<SessionId, CommandError> {
-    let missing = || CommandError::usage("which session is not said", "name it: `--session ID`");
     which
         .session
         .as_deref()
         .map_or_else(|| own_session(env), |id| parse_session_id(id).map(Some))?
-        .ok_or_else(missing)
+        .ok_or_else(|| CommandError::usage("which session is not said", "name it: `--session ID`"))
 }
 
 /// Id of an existing task list, from a unique prefix. An unknown prefix stays as typed, for the caller's error.
@@ -137,7 +130,6 @@ pub(crate) fn require_no_open_run(
     })
 }
 
-/// Hint in place of a change that only a run makes.
 pub(crate) const WORK_ON_THE_RUN: &str =
     "`omo agent next` says what comes next, and `omo agent done` ends a task";
 
@@ -149,19 +141,17 @@ pub(crate) fn print_value(
     let Some(path) = path else {
         return print(&serde_json::to_string_pretty(file).unwrap_or_default());
     };
-    let missing = || {
+    let file = to_json(file);
+    let value = rules::value_at_path(&file, path).ok_or_else(|| {
         let shown = sanitize(path, 60);
         CommandError::not_found(
             format!("{of} has no `{shown}`"),
             "without `--field` all of it is printed",
         )
-    };
-    print(&rules::format_value(
-        rules::value_at_path(&to_json(file), path).ok_or_else(missing)?,
-    ))
+    })?;
+    print(&rules::format_value(value))
 }
 
-/// A line about the done work, and with `json` its object.
 pub(crate) fn print_done(
     done: &str,
     value: &impl Serialize,
@@ -237,7 +227,6 @@ pub(crate) fn non_empty_text(text: &str) -> Result<String, String> {
 
 pub(crate) const MAX_CHARS: usize = 2_000;
 
-/// Markdown list below a heading; `None` without items.
 pub(crate) fn bullet_list<'a>(
     heading: &str,
     texts: impl Iterator<Item = &'a str>,

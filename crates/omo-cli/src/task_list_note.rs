@@ -1,6 +1,5 @@
-//! The note of an unfinished session, which a later one in the same project reads at its start.
-//!
-//! A service to people that holds up nothing: the session's own files are the truth.
+//! The note of an unfinished session, which a later one reads at its start. Only a service: the session's own files
+//! are the truth.
 
 use std::path::{Path, PathBuf};
 
@@ -37,7 +36,7 @@ pub(crate) fn note_from_run(env: &ProcessEnv, state: &RunState) {
     let are_done = work.map(|task| {
         state
             .standing(&task.id)
-            .is_some_and(|it| task_status(&it) == TaskFileStatus::Resolved)
+            .is_some_and(|standing| task_status(&standing) == TaskFileStatus::Resolved)
     });
     let (phase, id, goal) = (
         phase_of_run(state),
@@ -54,8 +53,7 @@ pub(crate) fn forget_note(env: &ProcessEnv, id: &str, working_dir: &str) {
     }
 }
 
-/// Keeps the note of a session that a command can continue, and removes any other. `are_done` has a flag for each
-/// task.
+/// Keeps the note of a session that a command can continue, and removes any other.
 fn write_note(
     env: &ProcessEnv,
     root: &Path,
@@ -97,7 +95,6 @@ fn clear(root: &Path, id: &str, env: &ProcessEnv) -> Result<(), TaskListNoteErro
     task_list_note::clear(&folder, id, env.state_home.as_deref())
 }
 
-/// The session's project; `None` where its folder is gone.
 fn project(folder: &Path) -> Option<PathBuf> {
     let folder = Some(folder).filter(|folder| folder.is_absolute() && folder.is_dir())?;
     project_root::find_project(folder)

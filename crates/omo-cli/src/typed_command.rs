@@ -1,9 +1,6 @@
-//! `/omo:cancel`, `/omo:report`, `/omo:retry` and `/omo:answer`, from the prompt hook: its user reads the answer in
-//! the session, and no model does.
-//!
-//! The work of `omo run cancel`, `omo report`, `omo run retry` and `omo answer`, by order of the person who typed: the
-//! order has the hook's seal. It permits this one command and nothing after it: the run notes no prompt. Other hooks
-//! send their own questions in the same way.
+//! `/omo:cancel`, `/omo:report`, `/omo:retry` and `/omo:answer` from the prompt hook, whose user reads the answer in the
+//! session. The order has the hook's seal, and permits this one command: the run notes no prompt. Other hooks send
+//! their own questions in the same way.
 
 use std::ffi::OsString;
 use std::io::{Read, Write as _};
@@ -44,7 +41,6 @@ use crate::project::{Project, parse_session_id};
 use crate::run_arguments::{RunOptions, TaskOptions};
 use crate::runs_at_work::runs_at_work;
 
-/// What stands behind `/omo:cancel`.
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
 pub(crate) struct CancelLine {
@@ -53,7 +49,6 @@ pub(crate) struct CancelLine {
     reason: Option<String>,
 }
 
-/// What stands behind `/omo:report`.
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
 pub(crate) struct ReportLine {
@@ -68,7 +63,6 @@ pub(crate) struct ReportLine {
     all: bool,
 }
 
-/// What stands behind `/omo:retry`.
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
 pub(crate) struct RetryLine {
@@ -79,7 +73,6 @@ pub(crate) struct RetryLine {
     run: Option<String>,
 }
 
-/// What stands behind `/omo:answer`.
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
 pub(crate) struct AnswerLine {
@@ -90,12 +83,10 @@ pub(crate) struct AnswerLine {
     run: Option<String>,
 }
 
-/// `true` for the command line of a hook with such an order.
 pub(crate) fn is_typed_command(mut arguments: impl Iterator<Item = OsString>) -> bool {
     arguments.next().is_some_and(|first| first == ARGUMENT) && arguments.next().is_none()
 }
 
-/// Answers the order. An impossible one gets an answer too, in one line.
 pub(crate) fn answer_typed_command() -> ExitCode {
     let env = ProcessEnv::from_process();
     let Some(order) = read_order(&env) else {
@@ -136,13 +127,11 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
         in_session: true,
         ..env.clone()
     };
-    let or_own_run = |run: Option<String>| RunOptions {
-        run: run.or_else(|| own_run(env, order)),
-    };
     match read_run_command(order.command, &order.arguments)? {
         RunCommandLine::Cancel(line) => {
-            let default = || format!("by its user, in session {}", order.session);
-            let reason = line.reason.unwrap_or_else(default);
+            let reason = line
+                .reason
+                .unwrap_or_else(|| format!("by its user, in session {}", order.session));
             // A person ends any run of their project, of any session, as at a terminal.
             let person = ProcessEnv {
                 session_id: None,
@@ -152,7 +141,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             cancel::cancel_typed(
                 &person,
                 &RunCancelOptions {
-                    run: or_own_run(line.run).into(),
+                    run: named_or_own_run(line.run, env, order).into(),
                     reason,
                 },
             )
@@ -162,7 +151,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             let run = if line.html {
                 RunOptions { run: line.run }
             } else {
-                or_own_run(line.run)
+                named_or_own_run(line.run, env, order)
             };
             report::run(
                 &in_session,
@@ -185,7 +174,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             };
             let options = TaskOptions {
                 id: line.task,
-                run: or_own_run(line.run),
+                run: named_or_own_run(line.run, env, order),
             };
             let state = retry::reopen(&context, &options, line.passed)?;
             let said = retry::reopened_line(&state, &options.id);
@@ -196,7 +185,8 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
                 typed_at: Some(order.at),
                 ..CommandContext::find(&in_session)?
             };
-            answer_by_command(&context, &line.words, or_own_run(line.run).run.as_deref())
+            let run = named_or_own_run(line.run, env, order);
+            answer_by_command(&context, &line.words, run.run.as_deref())
         }
         RunCommandLine::Asked => answer_hook(env, &in_session, order),
     }
@@ -220,8 +210,8 @@ fn answer_hook(
     }
 }
 
-/// Answers the question of the session's run with the typed text, and prints how to go on. Prints nothing for a text
-/// that is no answer, which the model gets. Going on by itself answers a stop, so that only the hint is printed.
+/// Answers the question of the session's run with the typed text, or prints nothing: the model then gets the text.
+/// Going on by itself answers a stop, so that only the hint is printed.
 fn answer_question(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
     let Some(own) = own_run(env, order) else {
         return Ok(());
@@ -239,8 +229,9 @@ fn answer_question(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandEr
     };
     let (question, word) = (&open.question, order.arguments.as_str());
     let goes_on = asks_to_go_on(word);
-    let is_meant = |id: &str| id.eq_ignore_ascii_case(word) || goes_on && id == ANSWER_CONTINUE;
-    let option = question.options.iter().find(|option| is_meant(&option.id));
+    let option = question.options.iter().find(|option| {
+        option.id.eq_ignore_ascii_case(word) || goes_on && option.id == ANSWER_CONTINUE
+    });
     let go_on = go_on_line(&state);
     match option {
         Some(option) if option.id == ANSWER_CONTINUE && question.kind.is_passed_by_going_on() => {
@@ -383,8 +374,7 @@ fn offer_run(env: &ProcessEnv) -> Result<(), CommandError> {
     ))
 }
 
-/// Prints obstacles to a command that executes a plan, for its user; nothing without any. Nothing begins, and no
-/// command of the plan runs.
+/// Prints obstacles to a command that executes a plan. Nothing begins, and no command of the plan runs.
 fn preview(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
     let (name, line) = order
         .arguments
@@ -416,7 +406,6 @@ fn preview(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
     }
 }
 
-/// Prints a line for each run at work in the project.
 fn at_work(env: &ProcessEnv, own: Option<&str>) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let Some(runs) = &context.runs else {
@@ -474,7 +463,6 @@ fn report_ended_agent(
     Ok(())
 }
 
-/// Writes the page of an ended run of the session; prints its path.
 fn write_ended_page(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
     let path = match EndedRunName::parse(&order.arguments) {
         Some(EndedRunName::Ultrawork(ended_at)) => {
@@ -520,9 +508,10 @@ pub(crate) fn read_run_command(
 }
 
 fn read_line<T: Parser>(command: RunCommand, arguments: &str) -> Result<T, CommandError> {
-    let hint = || format!("type `{}`", command.usage());
-    let words = shlex::split(arguments)
-        .ok_or_else(|| CommandError::usage("a quote is not closed", hint()))?;
+    let hint = format!("type `{}`", command.usage());
+    let Some(words) = shlex::split(arguments) else {
+        return Err(CommandError::usage("a quote is not closed", hint));
+    };
     T::try_parse_from(words).map_err(|error| {
         let what = error.to_string();
         let what = match error.kind() {
@@ -533,8 +522,14 @@ fn read_line<T: Parser>(command: RunCommand, arguments: &str) -> Result<T, Comma
                 .unwrap_or_default()
                 .trim_start_matches("error: "),
         };
-        CommandError::usage(sanitize(what, 200), hint())
+        CommandError::usage(sanitize(what, 200), hint)
     })
+}
+
+fn named_or_own_run(run: Option<String>, env: &ProcessEnv, order: &TypedOrder) -> RunOptions {
+    RunOptions {
+        run: run.or_else(|| own_run(env, order)),
+    }
 }
 
 fn own_run(env: &ProcessEnv, order: &TypedOrder) -> Option<String> {

@@ -29,18 +29,18 @@ pub fn problem_of_typed_line(line: &str) -> Option<String> {
 }
 
 fn problem_of_slash_command(line: &str) -> Option<String> {
-    let usual = |_| UlwOptions {
+    let event = PromptEvent {
+        prompt: line,
+        ..PromptEvent::default()
+    };
+    let intent = read_intent(&event, &Keywords::default(), |_| UlwOptions {
         limits: RunLimits::DEFAULT,
         checks: Vec::new(),
         review: true,
         prove: ProveMode::default(),
         begins_anew: false,
-    };
-    let event = PromptEvent {
-        prompt: line,
-        ..PromptEvent::default()
-    };
-    match read_intent(&event, &Keywords::default(), usual) {
+    });
+    match intent {
         PromptIntent::Refused(why) => Some(why),
         PromptIntent::NotAPerson | PromptIntent::Nothing | PromptIntent::Pause(_) => {
             Some("this is no command of omo".to_owned())

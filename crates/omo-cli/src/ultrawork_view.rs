@@ -1,8 +1,8 @@
 //! [`RunView`] of an ultrawork run, built here alone, from its session and kept texts.
 
-use omo_core::check::counterfactual::{CheckCounterfactual, Counterfactual};
+use omo_core::check::counterfactual::Counterfactual;
 use omo_core::check::session_check::{Check, CheckVerdict};
-use omo_core::log_entry::{ClaimEnd, LogEntry, LoggedCheck, LoggedClaim};
+use omo_core::log_entry::{ClaimEnd, LogEntry, LoggedClaim};
 use omo_core::messages::run_end::headline;
 use omo_core::review::{REVIEWER, ReviewVerdict};
 use omo_core::session::claim_state::VerificationPhase;
@@ -27,24 +27,18 @@ const LOG_LINES: usize = 40;
 pub(crate) struct UltraworkFacts<'a> {
     pub id: &'a str,
     pub session: &'a Session,
-    /// Kept texts of the run.
     pub kept: &'a KeptTexts,
     /// Change of the run as a reviewer reads it, or why it cannot be shown; `None` where it was not looked for.
     pub difference: Option<Result<String, String>>,
-    /// Results of its checks without the change.
     pub counterfactual: Counterfactual,
-    /// Continuations that the client allows.
     pub client_block_cap: Option<u32>,
-    /// Running check, with the last line of its output.
     pub running_check: Option<&'a (String, String)>,
     /// Words for a time on the reader's clock.
     pub clock: &'a dyn Fn(Timestamp) -> String,
-    /// The processes of its client have ended.
     pub is_client_gone: bool,
     pub now: Timestamp,
 }
 
-/// `RunView` of an ultrawork run.
 pub(crate) fn ultrawork_view(facts: &UltraworkFacts<'_>) -> RunView {
     let (session, kept) = (facts.session, facts.kept);
     let task = session.ulw.full_task().unwrap_or_default();
@@ -150,7 +144,6 @@ fn difference_note(facts: &UltraworkFacts<'_>) -> Option<String> {
     }
 }
 
-/// Judges of the claim, above its card on the page.
 fn proof_source(session: &Session) -> Option<String> {
     let is_verified = session
         .verdict
@@ -309,7 +302,6 @@ fn run_end(facts: &UltraworkFacts<'_>) -> RunEnd {
     }
 }
 
-/// The pause of a run, as a question that a prompt answers.
 fn pause(session: &Session) -> Option<QuestionView> {
     let why = match session.ulw.paused.as_ref()?.reason {
         PauseReason::Interrupted => "You pressed Esc: the run waits for you.",
@@ -479,11 +471,10 @@ fn is_green_without(check: &Check, facts: &UltraworkFacts<'_>) -> bool {
     let Counterfactual::Known(known) = &facts.counterfactual else {
         return false;
     };
-    let shows_nothing =
-        |it: &CheckCounterfactual| it.without.shows_change(&it.hollow) == Some(false);
-    let is_green = known
-        .iter()
-        .any(|it| it.name == check.name && shows_nothing(it));
+    let is_green = known.iter().any(|known_check| {
+        known_check.name == check.name
+            && known_check.without.shows_change(&known_check.hollow) == Some(false)
+    });
     is_green && !is_agreed(facts.session)
 }
 
@@ -509,23 +500,13 @@ fn check_state(verdict: CheckVerdict, is_green_without: bool) -> CheckState {
 /// The remembered rejections, then the last review.
 fn reviews(session: &Session) -> Vec<ReviewView> {
     let verification = &session.verification;
-    let review = |verdict, at, tree: Option<String>, words: &str| ReviewView {
-        reviewer: REVIEWER.to_owned(),
-        verdict,
-        at,
-        tree: tree.as_deref().map(tree_name),
-        words: words.to_owned(),
-    };
     let last = verification.review.as_ref();
-    let is_last =
-        |objections: &str| last.is_some_and(|last| last.objections.starts_with(objections));
-    let earlier = verification
-        .rejections
-        .iter()
-        .filter(|rejection| !is_last(&rejection.objections));
+    let earlier = verification.rejections.iter().filter(|rejection| {
+        last.is_none_or(|last| !last.objections.starts_with(&rejection.objections))
+    });
     let mut reviews: Vec<ReviewView> = earlier
         .map(|rejection| {
-            review(
+            review_view(
                 ReviewEnd::Rejected,
                 None,
                 rejection.tree.clone(),
@@ -543,11 +524,26 @@ fn reviews(session: &Session) -> Vec<ReviewView> {
             .asked
             .as_ref()
             .and_then(|asked| asked.tree.clone());
-        reviews.push(review(verdict, last.at, tree, &last.objections));
+        reviews.push(review_view(verdict, last.at, tree, &last.objections));
     } else if verification.review_wanted && session.verdict.is_some() {
-        reviews.push(review(ReviewEnd::Missing, None, None, ""));
+        reviews.push(review_view(ReviewEnd::Missing, None, None, ""));
     }
     reviews
+}
+
+fn review_view(
+    verdict: ReviewEnd,
+    at: Option<Timestamp>,
+    tree: Option<String>,
+    words: &str,
+) -> ReviewView {
+    ReviewView {
+        reviewer: REVIEWER.to_owned(),
+        verdict,
+        at,
+        tree: tree.as_deref().map(tree_name),
+        words: words.to_owned(),
+    }
 }
 
 /// Turns and continuations from the log, checks, and review.
@@ -603,48 +599,32 @@ fn timeline(facts: &UltraworkFacts<'_>) -> Timeline {
             label: "turn".to_owned(),
         });
     }
-    let lanes = [own, check_lane(facts), review_lane(session)];
-    let has_any = |lane: &Lane| !(lane.spans.is_empty() && lane.marks.is_empty());
+    let lanes = [own, check_lane(facts), review_lane(session)]
+        .into_iter()
+        .filter(|lane| !(lane.spans.is_empty() && lane.marks.is_empty()));
     Timeline {
         began,
         until,
-        lanes: lanes.into_iter().filter(has_any).collect(),
+        lanes: lanes.collect(),
     }
 }
 
 /// Each check at each claim, and its last result where different.
 fn check_lane(facts: &UltraworkFacts<'_>) -> Lane {
-    let mark = |at, verdict, label: String| {
-        let kind = if verdict == CheckVerdict::Green {
-            MarkKind::Green
-        } else {
-            MarkKind::Red
-        };
-        Mark { at, kind, label }
-    };
-    let at_claim = |entry: &LogEntry, check: &LoggedCheck| {
-        mark(
-            entry.at,
-            check.verdict,
-            format!("{}: {}", check.name, check.verdict.word()),
-        )
-    };
-    let mut marks: Vec<Mark> = claims(facts)
-        .flat_map(|(entry, claim)| {
-            claim
-                .checks
-                .iter()
-                .map(|check| at_claim(entry, check))
-                .collect::<Vec<_>>()
-        })
-        .collect();
+    let mut marks: Vec<Mark> = Vec::new();
+    for (entry, claim) in claims(facts) {
+        marks.extend(claim.checks.iter().map(|check| {
+            let label = format!("{}: {}", check.name, check.verdict.word());
+            check_mark(entry.at, check.verdict, label)
+        }));
+    }
     let last_claim = claims(facts).last().map(|(entry, _)| entry.at);
     let later = facts.session.checks.iter().filter_map(|check| {
         let last = check.last.as_ref()?;
         let at = last
             .at
             .filter(|at| last_claim.is_none_or(|claim| *at > claim))?;
-        Some(mark(at, last.verdict, check.command.clone()))
+        Some(check_mark(at, last.verdict, check.command.clone()))
     });
     marks.extend(later);
     Lane {
@@ -652,6 +632,15 @@ fn check_lane(facts: &UltraworkFacts<'_>) -> Lane {
         spans: Vec::new(),
         marks,
     }
+}
+
+fn check_mark(at: Timestamp, verdict: CheckVerdict, label: String) -> Mark {
+    let kind = if verdict == CheckVerdict::Green {
+        MarkKind::Green
+    } else {
+        MarkKind::Red
+    };
+    Mark { at, kind, label }
 }
 
 /// The last review, from its request on.

@@ -1,5 +1,4 @@
-//! Watching a run: one loop for a screen, for a line for each event, for a page, and for parallel workers. Never
-//! changes a run.
+//! Watching a run on a screen, line by line or in a page. Never changes a run.
 
 pub(crate) mod live_screen;
 pub(crate) mod live_watch;
@@ -26,7 +25,6 @@ pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 pub(crate) struct WatchRequest<'a> {
     pub env: &'a ProcessEnv,
-    /// The user's settings.
     pub config: &'a UserConfig,
     /// Time to end, whatever the run does.
     pub deadline: Option<Instant>,
@@ -42,7 +40,6 @@ impl WatchRequest<'_> {
     }
 }
 
-/// Watches on this terminal, or line by line without one.
 pub(crate) fn watch(
     mut run: RunReader<'_>,
     request: &WatchRequest<'_>,
@@ -98,20 +95,23 @@ fn closing_text(run: &RunReader<'_>, view: &RunView) -> String {
     if let Some(text) = run.end_text() {
         return text;
     }
-    let shown = |text: &str| sanitize(text, 400);
     let mut lines = vec![format!(
         "{}\n{}",
-        shown(view.shown_title()),
-        shown(&sentence(view))
+        sanitize(view.shown_title(), 400),
+        sanitize(&sentence(view), 400)
     )];
     let questions = view.questions.iter().filter(|question| question.is_open);
-    lines.extend(questions.flat_map(question_lines).map(|line| shown(&line)));
+    lines.extend(
+        questions
+            .flat_map(question_lines)
+            .map(|line| sanitize(&line, 400)),
+    );
     lines.extend(
         view.notes
             .iter()
             .filter(|_| view.end == RunEnd::Running)
             .take(1)
-            .map(|line| shown(line)),
+            .map(|line| sanitize(line, 400)),
     );
     lines.join("\n")
 }

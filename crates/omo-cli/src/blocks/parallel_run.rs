@@ -18,7 +18,6 @@ use omo_plan::strategy::RunStrategy;
 use crate::blocks::parts::{LONG_TIMEOUT, fit_block, plan_path, progress_words};
 use crate::blocks::title;
 
-/// The plan and its `RunStrategy`.
 pub(crate) fn plan_lines(plan: &Plan, strategy: RunStrategy) -> String {
     let mut lines: Vec<String> = summary_lines(plan)
         .iter()
@@ -104,7 +103,6 @@ pub(crate) fn opened_block(id: &str, state: &RunState, said: &str) -> String {
     ))
 }
 
-/// The next command of an open run. A person at a terminal watches where clients do the work.
 pub(crate) fn next_command(state: &RunState, is_terminal: bool) -> &'static str {
     match (state.parallel.is_some(), is_terminal) {
         (true, true) => "omo run watch",

@@ -8,7 +8,7 @@ use omo_core::text::sanitize;
 use omo_engine::report::heading::run_heading;
 use omo_engine::state::{RunPhase, RunState};
 pub(crate) use omo_engine::view::words::{is_complete, progress_words, run_subject};
-use omo_plan::diagnostic::{Code, Diagnostic, Severity};
+use omo_plan::diagnostic::{Code, Severity};
 use omo_plan::model::Plan;
 use omo_view::run_view::RunEnd;
 
@@ -19,28 +19,30 @@ const MAX_NOTES: usize = 8;
 /// Hint for the `Bash` tool before a command that may take minutes.
 pub(crate) const LONG_TIMEOUT: &str = "(Bash timeout 600000)";
 
-/// `true` where all of it is done and nothing failed, proved or not.
 pub(crate) fn ends_well(state: &RunState) -> bool {
     matches!(run_heading(state).kind, RunEnd::Complete | RunEnd::Unproved)
 }
 
 /// The commands of a plan in full, one a line, with unusual bytes made visible.
 pub(crate) fn list_commands(commands: &[PlannedCommand]) -> String {
-    let task = |command: &PlannedCommand| sanitize(&command.task, 64);
-    let width = commands
+    let names: Vec<String> = commands
         .iter()
-        .map(|command| task(command).chars().count())
+        .map(|command| sanitize(&command.task, 64))
+        .collect();
+    let width = names
+        .iter()
+        .map(|name| name.chars().count())
         .max()
         .unwrap_or(0);
     let mut text = String::new();
-    for command in commands {
+    for (command, name) in commands.iter().zip(&names) {
         let run = &command.command;
         let shown = if is_plain_text(run) {
             run.clone()
         } else {
             number_rows(run, "      ")
         };
-        let _ = writeln!(text, "  {:width$}  {shown}", task(command));
+        let _ = writeln!(text, "  {name:width$}  {shown}");
         if let Some(folder) = &command.folder {
             let _ = writeln!(text, "    in {}", show_whole(folder, "      "));
         }
@@ -50,9 +52,11 @@ pub(crate) fn list_commands(commands: &[PlannedCommand]) -> String {
 
 /// Warnings of the plan's reader, without the codes in `told`.
 pub(crate) fn plan_notes(plan: &Plan, told: &[Code]) -> String {
-    let is_note =
-        |found: &&Diagnostic| found.severity == Severity::Warning && !told.contains(&found.code);
-    let found: Vec<_> = plan.diagnostics.iter().filter(is_note).collect();
+    let found: Vec<_> = plan
+        .diagnostics
+        .iter()
+        .filter(|found| found.severity == Severity::Warning && !told.contains(&found.code))
+        .collect();
     let mut text = String::new();
     for one in found.iter().take(MAX_NOTES) {
         let _ = writeln!(

@@ -13,7 +13,6 @@ use omo_plan::task_list::{TaskFile, TaskFileStatus};
 
 use crate::blocks::parts::{self, LONG_TIMEOUT, MAX_BYTES};
 
-/// Maximum agents that one message starts.
 const AT_ONCE: usize = 8;
 /// Minimum bytes for the user's own lines in a block that starts agents.
 const MIN_USER_BYTES: usize = 200;
@@ -35,13 +34,11 @@ fn of(state: &RunState) -> String {
     sanitize(&state.plan.source.path, 200)
 }
 
-/// `shown` between head and tail, cut to the space that they leave.
 fn frame_block(head: &str, shown: &str, tail: &str) -> String {
     let room = MAX_BYTES.saturating_sub(head.len() + tail.len());
     format!("{head}{}{tail}", first_lines(shown.trim_end(), room))
 }
 
-/// `true` while nothing was begun in this round over the tasks.
 pub(crate) fn is_round_beginning(events: &[RunEvent]) -> bool {
     let last = events.iter().rev().find_map(|event| match event.kind {
         EventKind::TaskStarted { .. } => Some(false),
@@ -137,7 +134,6 @@ pub(crate) fn agent_type(task: &Task) -> &'static str {
     }
 }
 
-/// Prompt of an agent; the brief follows from `omo agent start`.
 pub(crate) fn prompt(run: &str, task: &Task, state: &RunState) -> String {
     let (id, word) = (&task.id, state.plan.dialect.unit_word());
     let begin = format!("Begin with: omo agent start {id} --run {run}");

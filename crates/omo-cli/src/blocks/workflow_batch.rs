@@ -43,8 +43,8 @@ impl WorkflowBatch {
             .collect()
     }
 
-    /// Whole batches up to the next stop while the arguments are short; a part of the first one where that is too
-    /// long. The rest comes with the next call.
+    /// Whole batches up to the next stop while the arguments are short, else a part of the first one. The rest comes
+    /// with the next call.
     pub(crate) fn from_state(run: &str, state: &RunState) -> Self {
         let all = next_batches(state);
         let mut out = Self {
@@ -69,21 +69,19 @@ impl WorkflowBatch {
 }
 
 fn cut_batch(run: &str, state: &RunState, batch: &[&str]) -> WorkflowArguments {
-    let of = |count: usize| {
-        workflow_arguments(
-            run,
-            state,
-            &[batch
-                .iter()
-                .take(count)
-                .map(|id| (*id).to_owned())
-                .collect()],
-        )
-    };
     let most = (2..=batch.len())
-        .take_while(|count| is_short(&of(*count)))
+        .take_while(|count| is_short(&first_tasks(run, state, batch, *count)))
         .last();
-    of(most.unwrap_or(1))
+    first_tasks(run, state, batch, most.unwrap_or(1))
+}
+
+fn first_tasks(run: &str, state: &RunState, batch: &[&str], count: usize) -> WorkflowArguments {
+    let ids: Vec<String> = batch
+        .iter()
+        .take(count)
+        .map(|id| (*id).to_owned())
+        .collect();
+    workflow_arguments(run, state, &[ids])
 }
 
 fn is_short(arguments: &WorkflowArguments) -> bool {
@@ -106,15 +104,14 @@ fn workflow_arguments(run: &str, state: &RunState, batches: &[Vec<String>]) -> W
             depends_on: task.deps.clone(),
         })
         .collect();
-    let is_bad = |id: &str| {
-        state
-            .standing(id)
-            .is_some_and(|standing| has_failed(state, id, &standing))
-    };
     let mut failed_or_blocked: Vec<String> = tasks
         .iter()
         .flat_map(|task| &task.depends_on)
-        .filter(|id| is_bad(id))
+        .filter(|id| {
+            state
+                .standing(id)
+                .is_some_and(|standing| has_failed(state, id, &standing))
+        })
         .cloned()
         .collect();
     failed_or_blocked.sort();

@@ -72,12 +72,10 @@ pub(crate) fn record_answer(
         .find(|known| known.question.id == question)
         .map(|known| &known.question.kind);
     let choices: Vec<_> = match about {
-        Some(QuestionKind::Decisions { decisions }) => {
-            let choice = |decision: &omo_plan::model::PlanDecision| {
-                Some((decision.clone(), chosen_label(decision, option)?))
-            };
-            decisions.iter().filter_map(choice).collect()
-        }
+        Some(QuestionKind::Decisions { decisions }) => decisions
+            .iter()
+            .filter_map(|decision| Some((decision.clone(), chosen_label(decision, option)?)))
+            .collect(),
         _ => Vec::new(),
     };
     let written = if choices.is_empty() {

@@ -30,7 +30,6 @@ pub(crate) struct BlockedOptions {
     pub session: SessionOptions,
 }
 
-/// Records the reason why the task cannot be done; the end of the turn then ends the run, visibly.
 pub(crate) fn run(env: &ProcessEnv, options: &BlockedOptions) -> Result<(), CommandError> {
     let project = find_project(env, options.session.session.as_deref())?;
     let reason = sanitize(&options.reason, 300);

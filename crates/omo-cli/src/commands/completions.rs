@@ -18,7 +18,6 @@ pub(crate) struct CompletionsOptions {
     pub shell: clap_complete::Shell,
 }
 
-/// Prints the completions; `command` is the whole clap command.
 pub(crate) fn run(
     mut command: clap::Command,
     options: &CompletionsOptions,

@@ -1,7 +1,5 @@
-//! `omo doctor`: a check of everything that omo needs, with a fix for each problem.
-//!
-//! Facts are gathered at the edge, judged by pure functions, and shown. No check writes anything or runs anything of
-//! the project. With `--launcher` one worker is started instead.
+//! `omo doctor`: a check of everything that omo needs, with a fix for each problem. Facts are gathered at the edge and
+//! judged by pure functions. Nothing is written, and nothing of the project runs.
 
 mod facts;
 mod finding;

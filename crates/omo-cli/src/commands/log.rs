@@ -82,15 +82,16 @@ pub(crate) fn run(env: &ProcessEnv, options: &LogOptions) -> Result<(), CommandE
         )?;
         return Ok(());
     }
-    let is_meant = |entry: &LogEntry| {
-        since.is_none_or(|since| entry.at >= since)
-            && session.as_ref().is_none_or(|id| *id == entry.session)
-    };
+    let filter = EntryFilter { since, session };
     let passed_over = options.limit.map_or(0, |limit| {
-        let meant = lines.entries().filter(is_meant).count();
-        meant.saturating_sub(limit)
+        let count = lines
+            .entries()
+            .filter(|entry| filter.matches(entry))
+            .count();
+        count.saturating_sub(limit)
     });
-    let is_any_shown = shown.write(lines.entries().filter(is_meant).skip(passed_over))?;
+    let wanted = lines.entries().filter(|entry| filter.matches(entry));
+    let is_any_shown = shown.write(wanted.skip(passed_over))?;
     drop(lines);
     if !options.follow {
         if !is_any_shown {
@@ -109,8 +110,20 @@ pub(crate) fn run(env: &ProcessEnv, options: &LogOptions) -> Result<(), CommandE
             let lines = log.read_on(&folder)?;
             shown.clock = LocalClock::from_process(omo_state::env::now());
             shown.know(&lines);
-            shown.write(lines.entries().filter(is_meant))?;
+            shown.write(lines.entries().filter(|entry| filter.matches(entry)))?;
         }
+    }
+}
+
+struct EntryFilter {
+    since: Option<Timestamp>,
+    session: Option<String>,
+}
+
+impl EntryFilter {
+    fn matches(&self, entry: &LogEntry) -> bool {
+        self.since.is_none_or(|since| entry.at >= since)
+            && self.session.as_ref().is_none_or(|id| *id == entry.session)
     }
 }
 
@@ -157,7 +170,6 @@ fn find_session(ids: &BTreeSet<String>, prefix: &str) -> Result<String, CommandE
 struct JsonLine<'a> {
     #[serde(flatten)]
     entry: &'a LogEntry,
-    /// `at` in local time.
     at_local: String,
 }
 
@@ -180,7 +192,6 @@ impl LogWriter {
         }
     }
 
-    /// Adds the ids of these lines to the set of distinguishable short ids.
     fn know(&mut self, lines: &LogLines) {
         let known = self.ids.len();
         self.ids.extend(lines.entries().map(|entry| entry.session));
@@ -209,8 +220,7 @@ impl LogWriter {
         Ok(is_any_written)
     }
 
-    /// Lines of an entry, aligned for ids of the usual length. On a narrow terminal the reason stands below: nothing
-    /// of a decision is cut.
+    /// Lines of an entry, aligned for ids of the usual length. On a narrow terminal the reason stands below.
     fn text(&self, entry: &LogEntry) -> String {
         let dim = Style::new().dimmed();
         let style = decision_style(&entry.decision);
@@ -250,7 +260,6 @@ impl LogWriter {
 
 /// Columns before the reason, without the id, with the gaps.
 const WHEN_AND_DECISION: usize = 16 + 2 + 2 + 14 + 2 + 5;
-/// Minimum columns for wrapping the reason.
 const LEAST_ROOM: usize = 24;
 const BELOW: &str = "    ";
 

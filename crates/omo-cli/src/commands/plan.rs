@@ -1,6 +1,4 @@
-//! `omo plan`: the content of a plan, its problems, and its batches.
-//!
-//! Reads a file, a folder or stdin, and changes nothing. Nothing of a plan runs here.
+//! `omo plan`: the content of a plan, its problems, and its batches. Nothing is changed or run.
 
 mod batches;
 pub(crate) mod list;
@@ -126,7 +124,6 @@ pub(crate) struct BatchesOptions {
     pub sizes: SizeOptions,
 }
 
-/// What the batches of a plan are computed with.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct SizeOptions {
     /// Ask behind a task that so many others need
@@ -137,7 +134,6 @@ pub(crate) struct SizeOptions {
     pub batch_size: u32,
 }
 
-/// Stdin, as an argument and as the path of a plan.
 const STDIN: &str = "-";
 
 pub(crate) fn run(action: PlanCommand) -> Result<(), CommandError> {

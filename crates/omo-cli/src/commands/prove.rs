@@ -133,11 +133,8 @@ fn wanted_checks(
 ) -> Result<Vec<Check>, CommandError> {
     let mut checks = Vec::new();
     for command in &options.checks {
-        let invalid = |error: session_check::InvalidCheck| {
-            CommandError::usage(error.to_string(), "give one command for each `--check`")
-        };
-        let check = Check::new(None, command, CheckOrigin::User).map_err(invalid)?;
-        session_check::add_check(&mut checks, check).map_err(invalid)?;
+        let check = Check::new(None, command, CheckOrigin::User).map_err(invalid_check)?;
+        session_check::add_check(&mut checks, check).map_err(invalid_check)?;
     }
     if !options.checks.is_empty() {
         return Ok(checks);
@@ -166,6 +163,10 @@ fn wanted_checks(
     Ok(selected.checks)
 }
 
+fn invalid_check(error: session_check::InvalidCheck) -> CommandError {
+    CommandError::usage(error.to_string(), "give one command for each `--check`")
+}
+
 /// `omo.toml`, if its user approved exactly this version.
 fn approved_config(env: &ProcessEnv, project: &Project) -> Option<RepositoryConfig> {
     let repository = RepositoryConfig::read(&project.root)?;
@@ -189,12 +190,17 @@ fn proof_failure(error: &ProofError) -> CommandError {
 }
 
 fn judge(proof: &Proof) -> Result<(), CommandError> {
-    let count = |is: fn(&CheckProof) -> bool| proof.checks.iter().filter(|check| is(check)).count();
-    let (all, proved, refuted) = (
-        proof.checks.len(),
-        count(CheckProof::is_proved),
-        count(CheckProof::is_refuted),
-    );
+    let all = proof.checks.len();
+    let proved = proof
+        .checks
+        .iter()
+        .filter(|check| check.is_proved())
+        .count();
+    let refuted = proof
+        .checks
+        .iter()
+        .filter(|check| check.is_refuted())
+        .count();
     if proved == all {
         return Ok(());
     }
@@ -214,15 +220,6 @@ fn judge(proof: &Proof) -> Result<(), CommandError> {
 }
 
 fn ci_check(name: &str, check: &CheckProof) -> CiCheck {
-    let outcome = |test: &TestComparison| {
-        let outcome = match test.with {
-            TestState::Passed => TestOutcome::Passed,
-            TestState::Failed => TestOutcome::Failed,
-            TestState::Skipped => TestOutcome::Skipped,
-            TestState::Absent | TestState::Unknown => return None,
-        };
-        Some((test.name.clone(), outcome))
-    };
     CiCheck {
         name: name.to_owned(),
         command: check.run.clone(),
@@ -233,9 +230,19 @@ fn ci_check(name: &str, check: &CheckProof) -> CiCheck {
         },
         detail: format!("{}: {}", verdict_words(check), check.reason),
         took_millis: 0,
-        tests: check.tests.iter().filter_map(outcome).collect(),
+        tests: check.tests.iter().filter_map(test_outcome).collect(),
         lines: check.lines.clone(),
     }
+}
+
+fn test_outcome(test: &TestComparison) -> Option<(String, TestOutcome)> {
+    let outcome = match test.with {
+        TestState::Passed => TestOutcome::Passed,
+        TestState::Failed => TestOutcome::Failed,
+        TestState::Skipped => TestOutcome::Skipped,
+        TestState::Absent | TestState::Unknown => return None,
+    };
+    Some((test.name.clone(), outcome))
 }
 
 fn show(options: &ProveOptions, proof: &Proof) -> Result<(), CommandError> {
@@ -284,11 +291,12 @@ fn show(options: &ProveOptions, proof: &Proof) -> Result<(), CommandError> {
 
 /// Tests that differ between the sides; those that passed on both are counted.
 fn show_tests(out: &mut impl Write, tests: &[TestComparison]) -> Result<(), CommandError> {
-    let differs =
-        |test: &&TestComparison| test.with != test.without && test.without != TestState::Unknown;
-    let rows: Vec<[Cell; 3]> = tests
+    let differing: Vec<&TestComparison> = tests
         .iter()
-        .filter(differs)
+        .filter(|test| test.with != test.without && test.without != TestState::Unknown)
+        .collect();
+    let rows: Vec<[Cell; 3]> = differing
+        .iter()
         .take(MAX_ROWS)
         .map(|test| {
             let name = sanitize(&test.name, MAX_NAME_CHARS);
@@ -303,11 +311,7 @@ fn show_tests(out: &mut impl Write, tests: &[TestComparison]) -> Result<(), Comm
         return Ok(());
     }
     table::write_table(out, ["test", "without", "with"], rows)?;
-    let more = tests
-        .iter()
-        .filter(differs)
-        .count()
-        .saturating_sub(MAX_ROWS);
+    let more = differing.len().saturating_sub(MAX_ROWS);
     if more > 0 {
         writeln!(out, "and {more} more: `--json` lists all")?;
     }
@@ -355,7 +359,6 @@ fn state_word(state: TestState) -> &'static str {
     }
 }
 
-/// A progress line on a terminal, with Ctrl-C to end.
 struct ProofProgress {
     line: ProgressLine,
     interrupted: Arc<AtomicBool>,

@@ -1,4 +1,4 @@
-//! `omo report`: the report of a run, and `omo verify --task`: the checks of a task now.
+//! `omo report`: the report of a run.
 
 mod all_runs;
 mod follow;
@@ -36,7 +36,6 @@ Examples:
   omo report --html --open        a page of this session's run, or the last
   omo report --all --html         all runs of the project on one page";
 
-/// How a report is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
     Progress,
@@ -155,8 +154,10 @@ fn require_page(options: &ReportOptions) -> Result<(), CommandError> {
             ))
         });
     };
-    let has_controls = |file: &PathBuf| file.to_string_lossy().chars().any(char::is_control);
-    if file.as_ref().is_some_and(has_controls) {
+    if file
+        .as_ref()
+        .is_some_and(|file| file.to_string_lossy().chars().any(char::is_control))
+    {
         let message = "the name of FILE has a line break or another control character in it";
         return Err(CommandError::usage(
             message,

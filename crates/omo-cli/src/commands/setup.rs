@@ -1,8 +1,5 @@
 //! `omo setup`: copies the plugin of this `omo` into a user folder, and registers it with the client; `omo setup
-//! --remove` undoes both.
-//!
-//! The client's own commands change its settings. Only the status line is written by omo, after a yes, and goes with
-//! its program.
+//! --remove` undoes both. The client's own commands change its settings; omo writes only the status line, after a yes.
 
 mod link;
 mod plugin_source;
@@ -63,18 +60,16 @@ struct SetupFolders {
     /// Data folder of the user, such as `~/.local/share`.
     data_home: PathBuf,
     plugin: PathBuf,
-    /// Folder in which the next version is assembled.
     new: PathBuf,
 }
 
 pub(crate) fn run(env: &ProcessEnv, options: &SetupOptions) -> Result<(), CommandError> {
-    let missing = || {
+    let data_home = env::data_home().ok_or_else(|| {
         CommandError::precondition(
             "no home folder is known to put the plugin into",
             "set HOME, or XDG_DATA_HOME",
         )
-    };
-    let data_home = env::data_home().ok_or_else(missing)?;
+    })?;
     let folder = data_home.join("omo");
     let places = SetupFolders {
         plugin: folder.join("plugin"),
@@ -88,7 +83,6 @@ pub(crate) fn run(env: &ProcessEnv, options: &SetupOptions) -> Result<(), Comman
     }
 }
 
-/// Links this `omo` for terminals, and nothing else.
 fn link_only(places: &SetupFolders) -> Result<(), CommandError> {
     let program = std::env::current_exe()
         .and_then(|program| program.canonicalize())
@@ -103,7 +97,6 @@ fn link_only(places: &SetupFolders) -> Result<(), CommandError> {
     link(&lasting, OtherLink::Stays)
 }
 
-/// Links a path for terminals, with a hint on how to find it.
 fn link(to: &Path, other: OtherLink) -> Result<(), CommandError> {
     let Some(place) = link::link_path() else {
         return Ok(());
@@ -331,7 +324,6 @@ fn unregister(claude: &ClaudeClient, places: &SetupFolders) -> Result<bool, Comm
     Ok(!steps.is_empty())
 }
 
-/// Removes the staged plugin, an unfinished one, and the held lock.
 fn unstage(places: &SetupFolders) -> std::io::Result<()> {
     for left in [&places.new, &places.plugin] {
         omo_state::files::folder_swap::clear_leftovers(left)?;

@@ -105,13 +105,11 @@ pub(crate) fn run(
     show(&project, &lines, &short, &clock, env)
 }
 
-/// A session's `StatusReport`, with the fields only for a terminal.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SessionStatus {
     #[serde(flatten)]
     report: StatusReport,
-    /// `startedAt` in local time.
     started_at_local: Option<String>,
     workers: Vec<String>,
     /// New holder of the plan run that this session had.
@@ -132,8 +130,7 @@ impl SessionStatus {
         status
     }
 
-    /// Reads the plan run from its ledger: the session's entry may be older than a takeover, or than the end of a
-    /// supervisor. A run is shown in the session that holds it, and nowhere else.
+    /// Reads the plan run from its ledger: the session's entry may be older than a takeover or the end of a supervisor.
     fn read_ledger(&mut self, project: &Project, env: &ProcessEnv) {
         let Some(known) = self.report.plan_run.take() else {
             return;
@@ -235,7 +232,6 @@ fn show(
     Ok(())
 }
 
-/// Rows of a session, with its workers below its plan run.
 fn rows(
     line: &SessionStatus,
     short: &ShortIds,
@@ -262,7 +258,6 @@ fn rows(
     rows
 }
 
-/// Rows below their heading, values wrapped to `columns`.
 fn write_rows(
     out: &mut impl Write,
     report: &StatusReport,

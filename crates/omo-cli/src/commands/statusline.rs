@@ -1,7 +1,5 @@
-//! `omo statusline`: one segment for the client's status line, which runs it at each refresh.
-//!
-//! Reads as an idle hook does: no lock, no write, one session of the state. On any error it prints nothing, or only
-//! the other status line, and exits 0.
+//! `omo statusline`: one segment for the client's status line, which runs it at each refresh: no lock, no write, one
+//! session of the state. On any error it prints nothing, or only the other status line, and exits 0.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -43,7 +41,6 @@ pub(crate) struct StatuslineOptions {
     pub wrap: Option<String>,
 }
 
-/// Time limit in all, with the other status line and slow file systems.
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// Reads the options in the usual form. Runs often, so that the set-up of clap is left to any other form.
@@ -101,7 +98,6 @@ pub(crate) fn run(options: &StatuslineOptions) {
         .and_then(|()| stdout.flush());
 }
 
-/// Segment of the named session; `None` without a run.
 fn segment(env: &ProcessEnv, input: &[u8]) -> Option<String> {
     if env.disabled || env.in_check {
         return None;
@@ -150,8 +146,11 @@ fn segment(env: &ProcessEnv, input: &[u8]) -> Option<String> {
 
 /// No hook runs at Esc, so only the transcript shows an interruption before the next prompt.
 fn note_interruption(session: &mut Session, transcript: Option<&Path>, now: Timestamp) {
-    let read = |path| read_tail(path, session.transcript, session.ulw.last_stop_at).interrupted;
-    if let Some(interruption) = transcript.and_then(read) {
+    let Some(transcript) = transcript else {
+        return;
+    };
+    let tail = read_tail(transcript, session.transcript, session.ulw.last_stop_at);
+    if let Some(interruption) = tail.interrupted {
         session.note_interruption(interruption, now);
     }
 }
@@ -164,17 +163,16 @@ fn is_supervised(root: &Path, state_home: Option<&Path>, run: &str) -> bool {
 }
 
 fn painted(parts: &[StatusPart], has_colour: bool) -> String {
-    let painted = |part: &StatusPart| {
-        let style = if has_colour {
-            style(part.tone)
-        } else {
-            Style::new()
-        };
-        format!("{style}{}{style:#}", part.text)
-    };
     parts
         .iter()
-        .map(painted)
+        .map(|part| {
+            let style = if has_colour {
+                style(part.tone)
+            } else {
+                Style::new()
+            };
+            format!("{style}{}{style:#}", part.text)
+        })
         .collect::<Vec<_>>()
         .join(SEPARATOR)
 }

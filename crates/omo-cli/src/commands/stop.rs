@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use omo_core::messages::plan::run_answer::{AtWork, CancelledBy, still_at_work};
+use omo_core::messages::plan::run_answer::{CancelledBy, still_at_work};
 use omo_core::session::Session;
 use omo_core::session::id::SessionId;
 use omo_core::{log_entry, messages};
@@ -116,8 +116,8 @@ fn stopped_line(env: &ProcessEnv, id: &SessionId, (was_on, session): &(bool, Ses
     format!("{id}  {what} until its user types `ulw`{stays}")
 }
 
-/// Lines about plan runs at work. With a reason, ends a run that a terminal works on, which no session would end; for
-/// any other, names the command that does. Errors here keep no session from being stopped.
+/// Lines about plan runs at work. With a reason, cancels those that a terminal works on, which no session would end.
+/// Errors here keep no session from being stopped.
 fn plan_run_lines(env: &ProcessEnv, root: &Path, reason: Option<&str>) -> Vec<String> {
     let Some(runs) = RunStore::find(root, env.state_home.as_deref())
         .ok()
@@ -126,23 +126,37 @@ fn plan_run_lines(env: &ProcessEnv, root: &Path, reason: Option<&str>) -> Vec<St
         return Vec::new();
     };
     let context = reason.and_then(|_| CommandContext::find(env).ok());
-    let end = |id: &str| {
-        let (context, state) = (context.as_ref()?, runs.get(id).ok()?.state().ok()?);
-        let run = RunOptions {
-            run: Some(id.to_owned()),
-        };
-        let options = RunCancelOptions {
-            run: run.into(),
-            reason: reason?.to_owned(),
-        };
-        let is_of_terminal = state.parallel.is_none() && state.holder.session.is_none();
-        is_of_terminal.then(|| cancel(context, &options, CLEANUP_TIMEOUT).ok())?
+    let mut lines = Vec::new();
+    for (id, at_work) in runs_at_work(&runs, |_| true).unwrap_or_default() {
+        let cancelled = context
+            .as_ref()
+            .zip(reason)
+            .and_then(|(context, reason)| cancel_run_of_terminal(context, &runs, &id, reason));
+        lines
+            .push(cancelled.unwrap_or_else(|| still_at_work(&id, &at_work, CancelledBy::Terminal)));
+    }
+    lines
+}
+
+/// `None` for a run of workers or of a session, and after an error.
+fn cancel_run_of_terminal(
+    context: &CommandContext,
+    runs: &RunStore,
+    id: &str,
+    reason: &str,
+) -> Option<String> {
+    let state = runs.get(id).ok()?.state().ok()?;
+    if state.parallel.is_some() || state.holder.session.is_some() {
+        return None;
+    }
+    let run = RunOptions {
+        run: Some(id.to_owned()),
     };
-    let at_work = runs_at_work(&runs, |_| true).unwrap_or_default();
-    let line = |(id, at_work): &(String, AtWork)| {
-        end(id).unwrap_or_else(|| still_at_work(id, at_work, CancelledBy::Terminal))
+    let options = RunCancelOptions {
+        run: run.into(),
+        reason: reason.to_owned(),
     };
-    at_work.iter().map(line).collect()
+    cancel(context, &options, CLEANUP_TIMEOUT).ok()
 }
 
 fn none_is_on(looked_at: &[String]) -> String {
@@ -163,8 +177,7 @@ fn targets(
     if let Some(typed) = &options.session {
         return match (sessions.find(typed, env)?, sessions.unreadable.first()) {
             (Some(id), _) => Ok(targets_of_session(sessions, &id)),
-            // An unreadable state names no session. The typed one is stopped all the same, which moves the broken file
-            // aside.
+            // An unreadable state names no session: the typed one is stopped, which moves the broken file aside.
             (None, Some((root, _))) => Ok(vec![(root.clone(), vec![parse_session_id(typed)?])]),
             (None, None) => Err(sessions.not_found(typed)),
         };
@@ -184,8 +197,11 @@ fn targets_of_session(
     sessions: &RepositorySessions,
     id: &SessionId,
 ) -> Vec<(PathBuf, Vec<SessionId>)> {
-    let is_on = |folder: &&SessionFolder| folder.armed.contains(id);
-    let mut folders: Vec<&SessionFolder> = sessions.folders.iter().filter(is_on).collect();
+    let mut folders: Vec<&SessionFolder> = sessions
+        .folders
+        .iter()
+        .filter(|folder| folder.armed.contains(id))
+        .collect();
     if folders.is_empty() {
         folders.extend(
             sessions
@@ -200,7 +216,6 @@ fn targets_of_session(
         .collect()
 }
 
-/// Stops all sessions of a folder at once; tells for each the state before and after.
 fn stop(
     env: &ProcessEnv,
     root: &Path,

@@ -62,7 +62,6 @@ pub(crate) fn run(
     on(env, config, &options)
 }
 
-/// Turns ultrawork on; a paused run goes on as it stood.
 fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), CommandError> {
     if env.in_session {
         return Err(CommandError::needs_person(

@@ -12,9 +12,8 @@ use omo_checks::session_checks::{self, CheckContext, EvidenceReuse};
 use omo_checks::starting_checks;
 use omo_core::check::ci_report::{CiAnswer, CiCheck};
 use omo_core::check::printed_output::QUOTED_LINES;
-use omo_core::check::session_check::{Check, CheckRecord, CheckVerdict};
+use omo_core::check::session_check::{Check, CheckRecord, CheckVerdict, TestCounts};
 use omo_core::messages::checks::changed_since_approval;
-use omo_core::session::Session;
 use omo_core::stop::claim::CheckResult;
 use omo_core::text::{format_age, format_duration};
 use omo_git::git_command::GitCalls;
@@ -75,7 +74,6 @@ pub(crate) struct VerifyOptions {
     pub ci: CiOptions,
 }
 
-/// The selected checks, with the unapproved part of `omo.toml`.
 pub(crate) struct SelectedChecks {
     pub checks: Vec<Check>,
     /// `omo.toml` without approval.
@@ -99,12 +97,12 @@ pub(crate) fn select_checks(
     );
     let (not_approved, changed) = (anew.not_approved, anew.changed);
     let known = project.find_session(env)?;
-    let had_run = |session: &Session| session.ulw.started_at.is_some() && !session.is_disowned();
     let of_session = match known {
         Some(id) => Some(sealed_session(env, project, &id)?),
         None => LastRun::find(env, project).ok().map(|last| last.session),
     };
-    let of_session = of_session.filter(had_run);
+    let of_session =
+        of_session.filter(|session| session.ulw.started_at.is_some() && !session.is_disowned());
     let (checks, scope) = of_session.map_or((anew.checks, None), |session| {
         (session.checks, session.verification.scope)
     });
@@ -252,7 +250,7 @@ struct CheckRow {
     run: String,
     verdict: CheckVerdict,
     detail: String,
-    counts: Option<omo_core::check::session_check::TestCounts>,
+    counts: Option<TestCounts>,
     took_millis: u64,
     evidence: Option<CheckRecord>,
     log: Option<String>,
@@ -360,13 +358,6 @@ fn show(
 }
 
 fn table_row(line: &CheckRow, report: &VerifyReport, env: &ProcessEnv) -> [Cell; 8] {
-    let count = |pick: fn(&omo_core::check::session_check::TestCounts) -> u64| {
-        Cell::plain(
-            line.counts
-                .as_ref()
-                .map_or_else(|| "-".to_owned(), |counts| pick(counts).to_string()),
-        )
-    };
     let evidence = match &line.evidence {
         None => "none".to_owned(),
         Some(record) if record.tree.is_some() && record.tree == report.tree => {
@@ -377,11 +368,19 @@ fn table_row(line: &CheckRow, report: &VerifyReport, env: &ProcessEnv) -> [Cell;
     [
         Cell::plain(&line.name),
         Cell::new(line.verdict.word(), verdict_style(line.verdict)),
-        count(|counts| counts.run),
-        count(|counts| counts.failed),
-        count(|counts| counts.skipped),
+        count_cell(line, |counts| counts.run),
+        count_cell(line, |counts| counts.failed),
+        count_cell(line, |counts| counts.skipped),
         Cell::plain(format_duration(line.took_millis)),
         Cell::plain(evidence),
         Cell::plain(line.log.as_deref().unwrap_or("-")),
     ]
+}
+
+fn count_cell(line: &CheckRow, pick: fn(&TestCounts) -> u64) -> Cell {
+    Cell::plain(
+        line.counts
+            .as_ref()
+            .map_or_else(|| "-".to_owned(), |counts| pick(counts).to_string()),
+    )
 }

@@ -91,7 +91,6 @@ fn wait_for_run<'a>(
     }
 }
 
-/// A point in time `seconds` from now.
 pub(crate) fn deadline(seconds: Option<u64>) -> Option<Instant> {
     // A number beyond the clock is no bound.
     seconds.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)))

@@ -58,7 +58,6 @@ enum WorkerCommand {
     Logs(jobs::WorkerLogsOptions),
 }
 
-/// What a worker is to do.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct JobOptions {
     /// The repository that brief and work go through
@@ -148,7 +147,6 @@ fn scratch(named: Option<&Path>) -> PathBuf {
     named.map_or_else(worker::default_scratch, Path::to_owned)
 }
 
-/// The named client, or the one on `PATH`.
 fn find_client(named: Option<&Path>) -> Result<PathBuf, String> {
     let Some(named) = named else {
         let folder = std::env::current_dir().unwrap_or_default();
@@ -156,16 +154,16 @@ fn find_client(named: Option<&Path>) -> Result<PathBuf, String> {
             .map_err(|error| error.to_string())?;
         return Ok(client.program().to_owned());
     };
-    let shown = || sanitize(&named.display().to_string(), 200);
+    let shown = sanitize(&named.display().to_string(), 200);
     if named.components().count() > 1 {
         return named
             .canonicalize()
-            .map_err(|error| format!("the client {} is not there: {error}", shown()));
+            .map_err(|error| format!("the client {shown} is not there: {error}"));
     }
     let found = named
         .to_str()
         .and_then(|name| SearchPath::from_process().find(name));
-    found.ok_or_else(|| format!("no `{}` is on PATH", shown()))
+    found.ok_or_else(|| format!("no `{shown}` is on PATH"))
 }
 
 fn work(options: &JobOptions, is_detached: bool) -> Result<(), CommandError> {
@@ -199,9 +197,11 @@ fn work(options: &JobOptions, is_detached: bool) -> Result<(), CommandError> {
             is_closed.set(true);
         }
     };
-    let is_asked =
-        || asked.load(Ordering::SeqCst) || claimed.as_ref().is_some_and(RunningJob::is_cancelled);
-    let end = worker::run_job(&job, &is_asked, &say);
+    let end = worker::run_job(
+        &job,
+        &|| asked.load(Ordering::SeqCst) || claimed.as_ref().is_some_and(RunningJob::is_cancelled),
+        &say,
+    );
     let (kind, line) = describe_end(&end);
     say(&format!("ended with status {}: {line}", kind.code()));
     if kind == ExitKind::Success {
@@ -212,13 +212,6 @@ fn work(options: &JobOptions, is_detached: bool) -> Result<(), CommandError> {
 }
 
 fn describe_end(end: &JobEnd) -> (ExitKind, String) {
-    let with = |what: &str, why: &str| {
-        if why.is_empty() {
-            what.to_owned()
-        } else {
-            format!("{what}: {why}")
-        }
-    };
     match end {
         JobEnd::Ended { end, detail } => {
             let (kind, what) = match end {
@@ -233,7 +226,7 @@ fn describe_end(end: &JobEnd) -> (ExitKind, String) {
                 | WorkerEnd::Stopped
                 | WorkerEnd::Killed => (ExitKind::NotGreen, "tasks are left"),
             };
-            (kind, with(what, detail))
+            (kind, with_reason(what, detail))
         }
         JobEnd::Superseded => (
             ExitKind::Busy,
@@ -243,8 +236,19 @@ fn describe_end(end: &JobEnd) -> (ExitKind, String) {
         JobEnd::NotFound(why) => (ExitKind::NotFound, why.clone()),
         JobEnd::Unreachable(why) => (
             ExitKind::Io,
-            with("the remote does not answer as it should", why),
+            with_reason("the remote does not answer as it should", why),
         ),
-        JobEnd::NoScratch(why) => (ExitKind::Io, with("there is no folder to work in", why)),
+        JobEnd::NoScratch(why) => (
+            ExitKind::Io,
+            with_reason("there is no folder to work in", why),
+        ),
+    }
+}
+
+fn with_reason(what: &str, why: &str) -> String {
+    if why.is_empty() {
+        what.to_owned()
+    } else {
+        format!("{what}: {why}")
     }
 }

@@ -27,16 +27,13 @@ use crate::execute::request::ExecuteCommand;
 use crate::exit_kind::ExitKind;
 use crate::output::{print_block, print_stderr_line};
 
-/// Words around commands that a person is asked about.
 #[derive(Default)]
 pub(crate) struct ApprovalRequest<'r> {
-    /// Command that executes them, as typed, with its options.
     pub command_line: String,
     /// Digest of the commands that the user has read.
     pub digest: Option<&'r str>,
     /// Overview and possible costs, above the commands; empty for a continued run.
     pub overview: String,
-    /// The project's own test command, for tasks without another proof.
     pub offer: Option<ProofOffer>,
 }
 
@@ -45,16 +42,11 @@ struct CommandOwner {
     shown_by: String,
 }
 
-/// A command that would prove otherwise unproved tasks.
 #[derive(Clone)]
 pub(crate) struct ProofOffer {
-    /// Command, and the file that names it.
     pub check: DetectedCheck,
-    /// Number of unproved tasks.
     pub unproved: usize,
-    /// Line that executes the plan with the check.
     pub with_check: String,
-    /// Line that executes the plan without it.
     pub without: String,
 }
 
@@ -96,8 +88,7 @@ impl CommandOwner {
     }
 }
 
-/// Asks for approval of a plan's commands, and of the set-up of a work tree for clients. Gives the digest of the
-/// plan's commands.
+/// Asks for approval of a plan's commands, and of `setup` for clients. Gives the digest of the plan's commands.
 pub(crate) fn approve_plan(
     context: &CommandContext,
     plan: &Plan,
@@ -126,9 +117,8 @@ pub(crate) fn approve_plan(
         commands,
         line: None,
     };
-    let given = |digest| pending_approval::given(Some(&context.state_home), digest);
-    if given(&own.digest).is_none()
-        && let Some(given) = given(&whole)
+    if pending_approval::given(Some(&context.state_home), &own.digest).is_none()
+        && let Some(given) = pending_approval::given(Some(&context.state_home), &whole)
     {
         pending_approval::approve(Some(&context.state_home), &context.root, &own, given)?;
     }
@@ -194,8 +184,9 @@ fn approve_commands(
         request.digest,
     )?;
     let all = pending_approval::read_all(Some(&context.state_home), &context.root)?;
-    let gone = || CommandError::conflict("what was shown is not there any more", "run it again");
-    let agreed = pending_approval::find_by_code(&all, &left).ok_or_else(gone)?;
+    let agreed = pending_approval::find_by_code(&all, &left).ok_or_else(|| {
+        CommandError::conflict("what was shown is not there any more", "run it again")
+    })?;
     let given = confirm::given_approval(context.env);
     pending_approval::approve(Some(&context.state_home), &context.root, agreed, given)?;
     confirm::name_approval(
@@ -207,7 +198,6 @@ fn approve_commands(
     Ok(left)
 }
 
-/// `true` for a plan whose commands its user has approved, exactly these.
 pub(crate) fn is_approved(context: &CommandContext, plan: &Plan) -> bool {
     is_agreed_to(context, &planned_commands(plan))
 }
@@ -271,8 +261,7 @@ fn commands_heading(name: &str, count: usize) -> String {
     }
 }
 
-/// A screen with everything to approve, and the approving line. Shown in place of a typed command; where the hook
-/// could not show it, as the error of the command.
+/// A screen with everything to approve, in place of a typed command, or as the error of a command.
 fn not_approved(
     context: &CommandContext,
     owner: &CommandOwner,
@@ -318,7 +307,6 @@ fn not_approved(
     refuse(context, &preview, message, &hint)
 }
 
-/// Refusal for a person: a page in place of a typed command, or the error of a command.
 fn refuse(
     context: &CommandContext,
     preview: &str,
@@ -365,7 +353,6 @@ fn approve_with_offer(
     Ok(approving_line(context, &offer.with_check, &digest))
 }
 
-/// The screen of a plan without commands, in a project with one that would prove its tasks.
 fn only_offer(
     context: &CommandContext,
     owner: &CommandOwner,
@@ -392,14 +379,9 @@ fn only_offer(
     refuse(context, &preview, message, &typed)
 }
 
-/// Owner of the set-up command among those of a plan.
 const SETUP: &str = "setup";
 
-/// The command that prepares a fresh work tree, if the project has one.
-///
-/// # Errors
-///
-/// An invalid `omo.toml`.
+/// The command that prepares a fresh work tree, if the project has one. An invalid `omo.toml` is an error.
 pub(crate) fn setup_command(root: &Path) -> Result<Option<String>, CommandError> {
     let Some(repository) = RepositoryConfig::read(root) else {
         return Ok(None);

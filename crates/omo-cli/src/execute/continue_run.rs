@@ -33,7 +33,6 @@ use crate::execute::request::{ExecuteCommand, ExecuteRequest, RequestedPlan};
 use crate::execute::{preflight, print_then_next};
 use crate::output;
 
-/// Request, approval and person behind a continued run.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Continuing<'r> {
     /// `None` for `omo run resume` and a command without a plan.
@@ -76,7 +75,6 @@ impl<'r> Continuing<'r> {
     }
 }
 
-/// Continues the open run, past its stop, after a command without arguments.
 pub(crate) fn continue_open_run(
     context: &CommandContext,
     is_typed: bool,
@@ -85,21 +83,18 @@ pub(crate) fn continue_open_run(
     let is_edited =
         find_edit(Path::new(&before.root), &before)?.is_some() && before.parallel.is_none();
     let is_user = is_typed || context.is_person();
-    let take_in = |state: &RunState| {
-        continue_run(
-            context,
-            &run,
-            state,
-            &Continuing {
-                is_user,
-                ..Continuing::default()
-            },
-        )
+    let continuing = Continuing {
+        is_user,
+        ..Continuing::default()
     };
     if context.is_preview {
         context.require_free_run(&before)?;
         context.note_typed(&run, &before);
-        return if is_edited { take_in(&before) } else { Ok(()) };
+        return if is_edited {
+            continue_run(context, &run, &before, &continuing)
+        } else {
+            Ok(())
+        };
     }
     let engine = context.engine(&run, &before)?;
     let stop = before
@@ -121,7 +116,7 @@ pub(crate) fn continue_open_run(
     context.note_in_session(&run, &before.holder, &state);
     // Edits are read behind the stop, which was about the earlier plan.
     if is_edited {
-        return take_in(&state);
+        return continue_run(context, &run, &state, &continuing);
     }
     let head = format!("[omo] {}\n", known_run_line(&state));
     let head = blocks::resumed_block(run.id(), &state, &head);
@@ -141,7 +136,6 @@ pub(crate) fn known_run_line(state: &RunState) -> String {
     }
 }
 
-/// Continues a run, or shows the end of one whose plan is unchanged.
 pub(crate) fn continue_run(
     context: &CommandContext,
     run: &Run,
@@ -414,12 +408,9 @@ fn reread_plan(
 }
 
 fn command_line(plan: &Plan, mode: ExecutionMode, request: Option<&ExecuteRequest>) -> String {
-    let of = |command| {
-        ExecuteRequest::new(command, RequestedPlan::File(plan.source.path.clone())).typed()
-    };
     match (mode, request) {
-        (ExecutionMode::Batches, _) => of(ExecuteCommand::ExecutePlan),
-        (ExecutionMode::Waves, _) => of(ExecuteCommand::Execute),
+        (ExecutionMode::Batches, _) => line_of_command(ExecuteCommand::ExecutePlan, plan),
+        (ExecutionMode::Waves, _) => line_of_command(ExecuteCommand::Execute, plan),
         (_, Some(request)) => request.typed(),
         (_, None) => format!(
             "{} --resume {}",
@@ -427,6 +418,10 @@ fn command_line(plan: &Plan, mode: ExecutionMode, request: Option<&ExecuteReques
             quote_argument(&plan.source.path)
         ),
     }
+}
+
+fn line_of_command(command: ExecuteCommand, plan: &Plan) -> String {
+    ExecuteRequest::new(command, RequestedPlan::File(plan.source.path.clone())).typed()
 }
 
 pub(crate) fn describe_edit(edit: &PlanEdit, before: &RunState, now: &RunState) -> String {

@@ -17,7 +17,6 @@ use crate::exit_kind::ExitKind;
 
 pub(crate) type RunOfPlan = (String, RunState);
 
-/// Runs of a plan in this work tree, from one look.
 pub(crate) enum KnownRun {
     Open(Box<RunOfPlan>),
     Ended(Vec<RunOfPlan>),
@@ -25,9 +24,7 @@ pub(crate) enum KnownRun {
 
 #[derive(Clone, Copy)]
 pub(crate) struct RunQuery {
-    /// Part of the plan, and the way to run it.
     pub scope: RunRequest,
-    /// Mode named by an option.
     pub named: Option<ExecutionMode>,
     /// `--again`: a new run replaces an ended one.
     pub again: bool,
@@ -35,7 +32,6 @@ pub(crate) struct RunQuery {
     pub shows_complete: bool,
 }
 
-/// Looks for runs of the plan in the file `path`.
 pub(crate) fn find_run(
     context: &CommandContext,
     runs: &RunStore,
@@ -60,7 +56,6 @@ fn is_of_plan(state: &RunState, path: &str) -> bool {
 }
 
 impl KnownRun {
-    /// The open run of the plan in the file `path`.
     pub(crate) fn open_run_of(&self, path: &str) -> Option<&RunOfPlan> {
         match self {
             Self::Open(run) => Some(&**run).filter(|(_, state)| is_of_plan(state, path)),
@@ -82,11 +77,8 @@ impl KnownRun {
         }
     }
 
-    /// The run to continue, or to show where it is complete; `None` for a new one.
-    ///
-    /// # Errors
-    ///
-    /// An open run in the way, or an ended one that a person decides about.
+    /// The run to continue, or to show where it is complete; `None` for a new one. An open run in the way is an error,
+    /// and an ended one that a person decides about.
     pub(crate) fn run_to_continue(
         self,
         plan: &Plan,
@@ -129,24 +121,21 @@ fn is_cut_short(state: &RunState) -> bool {
 
 /// The last completed run of the plan, unless a new one begins.
 fn run_of_agents(over: Vec<RunOfPlan>, plan: &Plan, query: RunQuery) -> Option<RunOfPlan> {
-    // `--again` repeats a failed run in waves in place.
-    let begins_anew = |state: &RunState| {
-        query.again && (is_complete(state) || state.mode != ExecutionMode::Waves)
-    };
-    let mut ended = over
-        .into_iter()
-        .filter(|(_, state)| matches!(state.phase, RunPhase::Ended { .. }) && !begins_anew(state));
-    let is_of_mode = |state: &RunState| query.named.is_none_or(|mode| mode == state.mode);
-    ended.next().filter(|(_, state)| {
-        if is_complete(state) {
-            state.has_plan(plan)
-        } else {
-            is_of_mode(state)
-        }
-    })
+    over.into_iter()
+        .filter(|(_, state)| matches!(state.phase, RunPhase::Ended { .. }))
+        // `--again` repeats a failed run in waves in place.
+        .find(|(_, state)| {
+            !query.again || !is_complete(state) && state.mode == ExecutionMode::Waves
+        })
+        .filter(|(_, state)| {
+            if is_complete(state) {
+                state.has_plan(plan)
+            } else {
+                query.named.is_none_or(|mode| mode == state.mode)
+            }
+        })
 }
 
-/// The run that `--resume` continues.
 fn resumed_run_of_steps(
     over: Vec<RunOfPlan>,
     query: RunQuery,
@@ -181,12 +170,11 @@ fn repeated_run_of_steps(
     if query.again || !is_parallel && !query.shows_complete {
         return Ok(None);
     }
-    let is_repeated =
-        |state: &RunState| is_complete(state) || is_parallel && state.task_counts().passed > 0;
-    match over
-        .into_iter()
-        .find(|(_, state)| is_same_request(state, query, mode) && is_repeated(state))
-    {
+    let earlier = over.into_iter().find(|(_, state)| {
+        is_same_request(state, query, mode)
+            && (is_complete(state) || is_parallel && state.task_counts().passed > 0)
+    });
+    match earlier {
         // Finished tasks stay done, even where the plan has changed.
         Some((id, state)) if is_complete(&state) => Ok(state.has_plan(plan).then_some((id, state))),
         // A new run would pay again for the same work.
@@ -195,7 +183,6 @@ fn repeated_run_of_steps(
     }
 }
 
-/// `true` where the open run does the requested work.
 fn is_same_request(state: &RunState, query: RunQuery, mode: ExecutionMode) -> bool {
     let scope = query.scope;
     let Some(asked) = state.scope else {
@@ -207,7 +194,6 @@ fn is_same_request(state: &RunState, query: RunQuery, mode: ExecutionMode) -> bo
     asked.selection == scope.selection && mode == state.mode
 }
 
-/// A person decides between continuing an earlier run and paying for all of it again.
 fn ended_before(id: &str, state: &RunState) -> CommandError {
     let path = quote_argument(&state.plan.source.path);
     let word = match &state.phase {

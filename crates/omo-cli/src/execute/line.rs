@@ -1,10 +1,9 @@
-//! A line behind a slash command: split into words, then parsed by clap. Never passes a shell, and nothing in it is
-//! expanded.
+//! A line behind a slash command: split into words and parsed by clap, without a shell and its expansions.
 
 use std::path::MAIN_SEPARATOR;
 
+use clap::Parser;
 use clap::error::ErrorKind;
-use clap::{Arg, Parser};
 use omo_core::text::sanitize;
 
 use crate::error::CommandError;
@@ -58,11 +57,13 @@ fn parse_line<L: Parser>(
     request: impl FnOnce(L) -> Result<ExecuteRequest, String>,
 ) -> Result<TypedLine, CommandError> {
     // Options hidden from `omo run start --help` have room on this page; an approval is typed as a code.
-    let is_hidden = |argument: &Arg| argument.get_id() == "digest";
     let mut page = L::command()
         .max_term_width(100)
         .help_template("{usage-heading} {usage}\n\n{all-args}")
-        .mut_args(|argument| argument.clone().hide(is_hidden(&argument)));
+        .mut_args(|argument| {
+            let is_hidden = argument.get_id() == "digest";
+            argument.hide(is_hidden)
+        });
     let read = page
         .try_get_matches_from_mut(words)
         .and_then(|matches| L::from_arg_matches(&matches));

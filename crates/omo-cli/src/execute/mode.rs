@@ -14,7 +14,6 @@ use crate::execute::request::{ExecuteCommand, ExecuteRequest};
 
 pub(crate) struct PickedMode {
     pub mode: ExecutionMode,
-    /// Line about the choice, unless the command says it.
     pub line: Option<String>,
     /// Chosen by omo from the plan.
     pub is_own_choice: bool,
@@ -46,7 +45,6 @@ pub(crate) fn pick_mode(
         };
         return Ok(PickedMode::given(mode, None));
     }
-    // The other commands are named after their mode.
     let says_mode = command == ExecuteCommand::Execute;
     let is_part = scope.selection != PlanSelection::Whole || scope.is_foreground;
     let named = request

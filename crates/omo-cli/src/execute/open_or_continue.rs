@@ -27,7 +27,7 @@ use crate::execute::request::{ExecuteCommand, ExecuteRequest};
 /// Warnings that the lines about a plan already contain.
 const TOLD_ABOVE: [Code; 2] = [Code::MissingOnFailure, Code::MissingVerify];
 
-/// Opens or continues the run of a plan. A user's answer about the proof of its tasks is the check to begin with.
+/// The returned check is a user's answer about the proof of the tasks, with which to begin again.
 pub(crate) fn open_or_continue(
     context: &CommandContext,
     request: &ExecuteRequest,

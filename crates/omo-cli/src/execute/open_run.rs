@@ -40,11 +40,9 @@ pub(crate) struct OpenedPlan {
     pub plan: Plan,
     pub mode: ExecutionMode,
     pub scope: Option<RunScope>,
-    /// Digest of the approved commands.
     pub approved: String,
 }
 
-/// A runnable plan, with the clients of a parallel one and the words before it.
 pub(crate) struct PreparedRun {
     opened: OpenedPlan,
     clients: Option<EventKind>,
@@ -138,10 +136,12 @@ pub(crate) fn prepare(
         accepts_billing,
         ..policy
     };
-    let is_gone =
-        || CommandError::conflict("another branch was checked out meanwhile", "run it again");
     let clients = is_parallel
-        .then(|| begin_parallel(&context.root, policy).ok_or_else(is_gone))
+        .then(|| {
+            begin_parallel(&context.root, policy).ok_or_else(|| {
+                CommandError::conflict("another branch was checked out meanwhile", "run it again")
+            })
+        })
         .transpose()?;
     Ok(PreparedRun {
         opened: OpenedPlan {
@@ -155,7 +155,6 @@ pub(crate) fn prepare(
     })
 }
 
-/// Models for a plan, from the option or the configuration.
 fn chosen_models(
     context: &CommandContext,
     request: &ExecuteRequest,
@@ -170,16 +169,10 @@ fn chosen_models(
         },
         None => config::load(context.env.config_file.as_deref()).plan_models,
     };
-    let of_client = |model: &&String| {
-        ![SESSION_MODEL]
-            .iter()
-            .chain(&AGENT_MODELS)
-            .any(|known| known == *model)
-    };
     let unknown = [&models.tasks, &models.verifier]
         .into_iter()
         .flatten()
-        .find(of_client)
+        .find(|model| *model != SESSION_MODEL && !AGENT_MODELS.contains(&model.as_str()))
         .filter(|_| is_by_agents);
     if let Some(model) = unknown {
         let message = format!("agents of a session cannot be {}", sanitize(model, 100));
@@ -218,18 +211,17 @@ fn idle_options(request: &ExecuteRequest, mode: ExecutionMode) -> Option<&'stati
             request.clients.has_more_than_model(),
         ),
     ];
-    // A task list verifies in every mode.
-    let is_used = |known: ExecutionMode| {
-        known == mode
-            || known == ExecutionMode::Waves && matches!(request.source, RequestedPlan::TaskList(_))
-    };
+    let is_task_list = matches!(request.source, RequestedPlan::TaskList(_));
     of_mode
         .into_iter()
-        .find(|(known, _, is_set)| *is_set && !is_used(*known))
+        .find(|(known, _, is_set)| {
+            // A task list verifies in every mode.
+            let is_used = *known == mode || *known == ExecutionMode::Waves && is_task_list;
+            *is_set && !is_used
+        })
         .map(|(_, name, _)| name)
 }
 
-/// Refuses a plan that demands a check for each task and has unproved ones.
 fn require_checks(plan: &Plan) -> Result<(), CommandError> {
     const SHOWN: usize = 20;
     let unproved: Vec<&Task> = unproved_tasks(plan)
@@ -238,14 +230,14 @@ fn require_checks(plan: &Plan) -> Result<(), CommandError> {
     if unproved.is_empty() {
         return Ok(());
     }
-    let row = |task: &&Task| {
-        format!(
-            "  {}  {}",
-            sanitize(&task.id, 64),
-            sanitize(&task.title, 80)
-        )
-    };
-    let rows: Vec<String> = unproved.iter().take(SHOWN).map(row).collect();
+    let rows: Vec<String> = unproved
+        .iter()
+        .take(SHOWN)
+        .map(|task| {
+            let (id, title) = (sanitize(&task.id, 64), sanitize(&task.title, 80));
+            format!("  {id}  {title}")
+        })
+        .collect();
     let more = if unproved.len() > SHOWN {
         format!("\n  … and {} more", unproved.len() - SHOWN)
     } else {
@@ -282,23 +274,24 @@ fn proof_offer(
         config::load(context.env.config_file.as_deref()).detection,
     )
     .ok()?;
-    let line = |check: &str| {
-        let proof = ProofOptions {
-            check: vec![check.to_owned()],
-            ..request.proof.clone()
-        };
-        let request = ExecuteRequest {
-            proof,
-            ..request.clone()
-        };
-        request.typed()
-    };
     Some(ProofOffer {
         check,
         unproved,
-        with_check: line(check.command),
-        without: line(NO_CHECK),
+        with_check: line_with_check(request, check.command),
+        without: line_with_check(request, NO_CHECK),
     })
+}
+
+fn line_with_check(request: &ExecuteRequest, check: &str) -> String {
+    let proof = ProofOptions {
+        check: vec![check.to_owned()],
+        ..request.proof.clone()
+    };
+    ExecuteRequest {
+        proof,
+        ..request.clone()
+    }
+    .typed()
 }
 
 /// Asks at a terminal if the project's test command proves the unproved tasks. `None` without a question.
@@ -355,7 +348,6 @@ pub(crate) fn begin(
     )
 }
 
-/// Writes the ledger of a new run, with earlier events of its tasks.
 pub(crate) fn record_opening(
     context: &CommandContext,
     runs: &RunStore,
@@ -407,13 +399,13 @@ pub(crate) fn blocking_findings_error(findings: &[PreflightFinding]) -> CommandE
         .iter()
         .filter(|finding| finding.severity == PreflightSeverity::Stop)
         .collect();
-    let line = |finding: &&PreflightFinding| {
-        format!("  {}\n    {}", sanitize(&finding.text, 600), finding.hint)
-    };
     match stops.as_slice() {
         [one] => CommandError::precondition(sanitize(&one.text, 600), one.hint.clone()),
         several => {
-            let lines: Vec<String> = several.iter().map(line).collect();
+            let lines: Vec<String> = several
+                .iter()
+                .map(|finding| format!("  {}\n    {}", sanitize(&finding.text, 600), finding.hint))
+                .collect();
             let message = format!(
                 "{} things are in the way, and nothing was started:\n{}",
                 several.len(),

@@ -13,10 +13,8 @@ use omo_state::config::launcher_toml::is_launcher_name;
 
 use crate::plan_dialect::parse_dialect;
 
-/// Maximum characters of a model name, rule or template.
 const MAX_CHARS: usize = 1_000;
 
-/// `omo run start`, and what is typed behind `/omo:execute`.
 #[derive(Clone, Debug, Default, Args)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -62,7 +60,6 @@ pub(crate) struct RunStartOptions {
     pub plan: Option<String>,
 }
 
-/// In which way the tasks are handed out; without one the plan says it.
 #[derive(Clone, Debug, Default, Args)]
 #[group(multiple = false)]
 #[expect(
@@ -96,7 +93,6 @@ impl WayOptions {
     }
 }
 
-/// How tasks are put into batches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct BatchSizeOptions {
     /// Batches: ask behind a task that so many need (3)
@@ -107,7 +103,6 @@ pub(crate) struct BatchSizeOptions {
     pub batch_size: Option<u32>,
 }
 
-/// What proves tasks that name no check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct ProofOptions {
     /// A check of the whole plan, which proves what has no check of its own; `none` for no such check
@@ -121,7 +116,6 @@ pub(crate) struct ProofOptions {
     pub require_checks: bool,
 }
 
-/// Value for no check of the whole.
 pub(crate) const NO_CHECK: &str = "none";
 
 impl ProofOptions {
@@ -134,7 +128,6 @@ impl ProofOptions {
     }
 }
 
-/// Words for `ReviewTime`.
 pub(crate) const REVIEW_TIMES: [(&str, ReviewTime); 4] = [
     ("tasks", ReviewTime::Tasks),
     ("waves", ReviewTime::Waves),
@@ -150,7 +143,6 @@ fn review_time(value: &str) -> Result<ReviewTime, String> {
     known.ok_or_else(|| "is one of tasks, waves, end, never".to_owned())
 }
 
-/// How waves go.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct WaveOptions {
     /// Waves: go over the tasks so often at most (5)
@@ -164,7 +156,6 @@ pub(crate) struct WaveOptions {
     pub skip_verify: bool,
 }
 
-/// The model of workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct ModelOption {
     /// The model of all workers, such as sonnet; `inherit` for this session's own
@@ -184,8 +175,7 @@ impl From<ModelOption> for ClientPolicyRequest {
     }
 }
 
-/// What the clients of a parallel run are started with. The options of one mode stand on no page of `omo run start`,
-/// which would be too long.
+// Hidden: the options of one mode would make the page of `omo run start` too long.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct ClientOptions {
     /// Parallel: clients at once
@@ -236,7 +226,6 @@ impl From<ClientOptions> for ClientPolicyRequest {
     }
 }
 
-/// What is typed behind `/omo:execute`.
 #[derive(Debug, Parser)]
 #[command(
     name = "/omo:execute",
@@ -250,7 +239,6 @@ pub(crate) struct ExecuteLine {
     pub approval: ApprovalOption,
 }
 
-/// What is typed behind `/omo:execute-plan`.
 #[derive(Debug, Parser)]
 #[command(
     name = "/omo:execute-plan",
@@ -277,7 +265,6 @@ pub(crate) struct ExecutePlanLine {
     pub plan: Option<String>,
 }
 
-/// What is typed behind `/omo:execute-local`.
 #[derive(Debug, Parser)]
 #[command(
     name = "/omo:execute-local",
@@ -321,7 +308,6 @@ pub(crate) struct ExecuteLocalLine {
     pub plan: String,
 }
 
-/// What is typed behind `/omo:ulw-exec`.
 #[derive(Debug, Parser)]
 #[command(
     name = "/omo:ulw-exec",

@@ -41,11 +41,6 @@ fn path_target(path: &Path) -> PathTarget {
     }
 }
 
-/// Reads the plan in a file.
-///
-/// # Errors
-///
-/// Nothing to run in the file, or not the requested part.
 pub(crate) fn read_plan(
     context: &CommandContext,
     request: &ExecuteRequest,

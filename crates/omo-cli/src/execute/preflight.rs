@@ -31,9 +31,10 @@ use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::execute::approval;
 use crate::execute::refusals::require_repository;
+use crate::repository_sessions::real_path;
 
-/// Findings in the repository of a plan. Without clients only those about the user's own work tree, and none where
-/// nothing is committed and the session does not work itself.
+/// Findings in the repository of a plan. Without clients only those about the user's own work tree, and none where no
+/// task commits and the session does not work itself.
 pub(crate) fn preflight_findings(
     context: &CommandContext,
     plan: &Plan,
@@ -88,14 +89,13 @@ fn paths_outside(root: &Path, top: &Path, plan: &Plan) -> Vec<String> {
         .flat_map(|task| &task.files)
         .map(|file| &file.path)
         .collect();
-    let is_outside = |path: &&&String| {
-        let before_pattern = path.split(['*', '?']).next().unwrap_or_default();
-        nearest_place(&root.join(before_pattern)).is_some_and(|place| !place.starts_with(&top))
-    };
     named
-        .iter()
-        .filter(is_outside)
-        .map(|path| (**path).clone())
+        .into_iter()
+        .filter(|path| {
+            let before_pattern = path.split(['*', '?']).next().unwrap_or_default();
+            nearest_place(&root.join(before_pattern)).is_some_and(|place| !place.starts_with(&top))
+        })
+        .cloned()
         .collect()
 }
 
@@ -215,8 +215,7 @@ fn git_failure(error: &GitFailed) -> CommandError {
 /// Parallel workers get the whole repository, each in a work tree of its own.
 pub(crate) fn require_whole_repository(context: &CommandContext) -> Result<(), CommandError> {
     let work_tree = require_repository(&context.root)?;
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    if real(&work_tree.top) == real(&context.root) {
+    if real_path(&work_tree.top) == real_path(&context.root) {
         return Ok(());
     }
     let message = format!(
@@ -239,10 +238,8 @@ pub(crate) fn require_worktree_folder(context: &CommandContext) -> Result<(), Co
     })
 }
 
-/// Maximum bytes of a worker's job file.
 const MAX_INPUT_BYTES: u64 = 256 * 1024;
 
-/// Requires the remote repository of workers elsewhere.
 pub(crate) fn require_remote(
     context: &CommandContext,
     policy: &ClientPolicy,
@@ -253,19 +250,9 @@ pub(crate) fn require_remote(
     let Some(repository) = GitRepository::find(&context.root) else {
         return Ok(());
     };
-    let hint = |error: &RemoteError| match error {
-        RemoteError::Unknown { .. } => "name one that `git remote` lists with --launcher-remote",
-        RemoteError::ProgramSetting { .. } => {
-            "have it in your own settings instead: `git config --global`"
-        }
-        RemoteError::Failed { .. } | RemoteError::TimedOut { .. } | RemoteError::Git(_) => {
-            "run that yourself to see why; nothing was changed"
-        }
-    };
-    let refused = |error: RemoteError| CommandError::precondition(error.to_string(), hint(&error));
     let address =
         Remote::find(&repository, policy.remote_name()).and_then(|remote| remote.address());
-    let address = address.map_err(refused)?;
+    let address = address.map_err(|error| unreachable_remote(&error))?;
     let Some(profile) = &policy.profile else {
         return Ok(());
     };
@@ -283,6 +270,19 @@ pub(crate) fn require_remote(
             ),
         )),
     }
+}
+
+fn unreachable_remote(error: &RemoteError) -> CommandError {
+    let hint = match error {
+        RemoteError::Unknown { .. } => "name one that `git remote` lists with --launcher-remote",
+        RemoteError::ProgramSetting { .. } => {
+            "have it in your own settings instead: `git config --global`"
+        }
+        RemoteError::Failed { .. } | RemoteError::TimedOut { .. } | RemoteError::Git(_) => {
+            "run that yourself to see why; nothing was changed"
+        }
+    };
+    CommandError::precondition(error.to_string(), hint)
 }
 
 /// Configured launcher of a policy; `None` for a command or no launcher.
@@ -304,17 +304,19 @@ pub(crate) fn launcher_profile(
         .as_deref()
         .and_then(Path::parent)
         .unwrap_or(Path::new("/"));
-    let read =
-        |file: &str| match regular_file::read(&folder.join(file), MAX_INPUT_BYTES, Links::Followed)
-        {
+    let own = std::env::current_exe()?;
+    find_profile(
+        name,
+        &config.launchers,
+        &own.to_string_lossy(),
+        |file| match regular_file::read(&folder.join(file), MAX_INPUT_BYTES, Links::Followed) {
             Ok(Some(bytes)) => String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned()),
             Ok(None) => Err("there is no such file".to_owned()),
             Err(why) => Err(why),
-        };
-    let own = std::env::current_exe()?;
-    find_profile(name, &config.launchers, &own.to_string_lossy(), read)
-        .map(Some)
-        .map_err(|error| CommandError::usage(format!("--launcher: {error}"), error.hint))
+        },
+    )
+    .map(Some)
+    .map_err(|error| CommandError::usage(format!("--launcher: {error}"), error.hint))
 }
 
 pub(crate) fn existing_files(context: &CommandContext, plan: &Plan) -> BTreeSet<String> {

@@ -40,14 +40,14 @@ pub(crate) fn require_writable_files(
 }
 
 pub(crate) fn require_repository(root: &Path) -> Result<GitWorktree, CommandError> {
-    let message = || {
-        format!(
+    GitWorktree::find(root).ok_or_else(|| {
+        let message = format!(
             "{} is in no git repository, so what a task has changed could not be told",
             root.display()
-        )
-    };
-    let hint = "`git init` makes one; `omo plan show FILE` reads plans anywhere";
-    GitWorktree::find(root).ok_or_else(|| CommandError::precondition(message(), hint))
+        );
+        let hint = "`git init` makes one; `omo plan show FILE` reads plans anywhere";
+        CommandError::precondition(message, hint)
+    })
 }
 
 pub(crate) fn invalid_plan_error(plan: &Plan, file: &PlanFile) -> CommandError {

@@ -13,7 +13,6 @@ use crate::execute::options::{
 };
 use crate::output::print_warning;
 
-/// Which slash command opens a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExecuteCommand {
     Execute,
@@ -23,7 +22,6 @@ pub(crate) enum ExecuteCommand {
 }
 
 impl ExecuteCommand {
-    /// Name without `/omo:`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Execute => "execute",
@@ -44,22 +42,14 @@ pub(crate) enum RequestedPlan {
 
 #[derive(Clone, Debug)]
 pub(crate) struct ExecuteRequest {
-    /// The asking command.
     pub command: ExecuteCommand,
     pub source: RequestedPlan,
-    /// Mode named by an option.
     pub mode: Option<ExecutionMode>,
-    /// Part, and way to run it.
     pub scope: RunRequest,
-    /// Named dialect of the plan.
     pub dialect: Option<Dialect>,
-    /// Options of batches.
     pub batches: BatchSizeOptions,
-    /// Options of waves.
     pub waves: WaveOptions,
-    /// Proof of tasks without a check.
     pub proof: ProofOptions,
-    /// Options of clients.
     pub clients: ClientPolicyRequest,
     /// `--again`: repeats a complete or failed run.
     pub again: bool,
@@ -67,9 +57,7 @@ pub(crate) struct ExecuteRequest {
     pub digest: Option<String>,
     /// Typed by a person in this session, which answers a waiting question.
     pub is_typed: bool,
-    /// Line about the mode, if any.
     pub choice: String,
-    /// Lines with part and file.
     pub heading: String,
 }
 

@@ -20,17 +20,12 @@ impl ExecuteRequest {
 
     pub(crate) fn typed(&self) -> String {
         let mut text = format!("/omo:{}", self.command.name());
-        let flag = |text: &mut String, name: &str, is_set: bool| {
-            if is_set {
-                let _ = write!(text, " {name}");
-            }
-        };
         if let Some(mode) = self.mode.filter(|mode| *mode != ExecutionMode::StepByStep) {
-            flag(&mut text, mode.option(), true);
+            push_flag(&mut text, mode.option(), true);
         }
-        flag(&mut text, "--fg", self.scope.is_foreground);
-        flag(&mut text, "--resume", self.scope.is_resume);
-        flag(&mut text, "--dry-run", self.scope.is_dry_run);
+        push_flag(&mut text, "--fg", self.scope.is_foreground);
+        push_flag(&mut text, "--resume", self.scope.is_resume);
+        push_flag(&mut text, "--dry-run", self.scope.is_dry_run);
         let numbers = [
             ("--k", self.batches.k),
             ("--batch-size", self.batches.batch_size),
@@ -55,7 +50,7 @@ impl ExecuteRequest {
                 let _ = write!(text, " {}", quote_shell_word(path));
             }
             RequestedPlan::TaskList(id) => {
-                flag(
+                push_flag(
                     &mut text,
                     "--tasks",
                     self.command == ExecuteCommand::Execute,
@@ -80,10 +75,16 @@ impl ExecuteRequest {
         {
             let _ = write!(text, " --review {word}");
         }
-        flag(&mut text, "--require-checks", self.proof.require_checks);
-        flag(&mut text, "--skip-verify", self.waves.skip_verify);
-        flag(&mut text, "--again", self.again);
+        push_flag(&mut text, "--require-checks", self.proof.require_checks);
+        push_flag(&mut text, "--skip-verify", self.waves.skip_verify);
+        push_flag(&mut text, "--again", self.again);
         text
+    }
+}
+
+fn push_flag(text: &mut String, name: &str, is_set: bool) {
+    if is_set {
+        let _ = write!(text, " {name}");
     }
 }
 

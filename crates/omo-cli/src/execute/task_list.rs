@@ -1,7 +1,8 @@
 //! A task list as a run, opened or continued.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use omo_core::text::sanitize;
 use omo_engine::event::RunResult;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::import::import_task_list;
@@ -29,6 +30,7 @@ use crate::execute::refusals::{other_mode_error, require_repository};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, RequestedPlan};
 use crate::exit_kind::ExitKind;
 use crate::output::print_block;
+use crate::repository_sessions::real_path;
 use crate::task_list_files::{TaskListOption, open_task_list};
 
 pub(crate) fn execute(
@@ -132,8 +134,7 @@ fn not_ready(id: &str, phase: TaskListPhase) -> CommandError {
     CommandError::precondition(message, hint)
 }
 
-/// Shows an ended run, with its exit status. The client shows a failure behind a typed command as it is, without a
-/// model.
+/// Shows an ended run, with its exit status. The client shows a failure behind a typed command without a model.
 fn show_ended(
     shown: &str,
     block: &str,
@@ -155,13 +156,10 @@ fn show_ended(
 /// A session works in one folder, which its workers change.
 fn require_this_work_tree(context: &CommandContext, list: &TaskList) -> Result<(), CommandError> {
     let folder = &list.file.working_dir;
-    let top =
-        |path: &Path| GitWorktree::find(path).map_or_else(|| path.to_owned(), |tree| tree.top);
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    if folder.is_empty() || real(&top(Path::new(folder))) == real(&top(&context.root)) {
+    if folder.is_empty() || top_of(Path::new(folder)) == top_of(&context.root) {
         return Ok(());
     }
-    let shown = omo_core::text::sanitize(folder, 300);
+    let shown = sanitize(folder, 300);
     let message = format!(
         "the task list {} works in {shown}, and not in {}",
         list.id,
@@ -173,19 +171,19 @@ fn require_this_work_tree(context: &CommandContext, list: &TaskList) -> Result<(
     ))
 }
 
-/// The open run of a session, or the one that its file names.
+fn top_of(folder: &Path) -> PathBuf {
+    GitWorktree::find(folder).map_or_else(|| real_path(folder), |tree| real_path(&tree.top))
+}
+
 fn run_of_task_list(
     context: &CommandContext,
     runs: &RunStore,
     list: &TaskList,
 ) -> Result<Option<(Run, RunState)>, CommandError> {
-    let is_of_list = |state: &RunState| {
-        state.is_task_list() && Path::new(&state.plan.source.path) == Path::new(&list.folder)
-    };
     // The file may not name a run that was just opened.
     if let Some((run, state)) = context
         .open_run(runs)?
-        .filter(|(_, state)| is_of_list(state))
+        .filter(|(_, state)| is_run_of_list(state, list))
     {
         return Ok(Some((run, state)));
     }
@@ -193,7 +191,11 @@ fn run_of_task_list(
         return Ok(None);
     };
     let state = run.state()?;
-    Ok(is_of_list(&state).then_some((run, state)))
+    Ok(is_run_of_list(&state, list).then_some((run, state)))
+}
+
+fn is_run_of_list(state: &RunState, list: &TaskList) -> bool {
+    state.is_task_list() && Path::new(&state.plan.source.path) == Path::new(&list.folder)
 }
 
 /// Opens a run of the session. Work that its files call done counts as claimed.
@@ -249,33 +251,34 @@ fn plan_of_task_list(list: &TaskList, waves: &WaveOptions) -> Result<Plan, Comma
     if plan.can_run() {
         return Ok(plan);
     }
-    let line = |found: &Diagnostic| {
-        let file = found
-            .task
-            .as_ref()
-            .map(|id| format!("tasks/{id}.json: "))
-            .unwrap_or_default();
-        let help = found
-            .help
-            .as_ref()
-            .map(|help| format!(" ({help})"))
-            .unwrap_or_default();
-        format!(
-            "\n  {}{}{help}",
-            omo_core::text::sanitize(&file, 80),
-            omo_core::text::sanitize(&found.text, 300)
-        )
-    };
     let errors = plan
         .diagnostics
         .iter()
         .filter(|found| found.severity == Severity::Error);
-    let lines: String = errors.map(line).collect();
+    let lines: String = errors.map(task_file_error).collect();
     let message = format!("the tasks of the session {} cannot be run:{lines}", list.id);
     Err(CommandError::invalid_plan(
         message,
         format!("fix the files in {}; nothing was run", list.folder),
     ))
+}
+
+fn task_file_error(found: &Diagnostic) -> String {
+    let file = found
+        .task
+        .as_ref()
+        .map(|id| format!("tasks/{id}.json: "))
+        .unwrap_or_default();
+    let help = found
+        .help
+        .as_ref()
+        .map(|help| format!(" ({help})"))
+        .unwrap_or_default();
+    format!(
+        "\n  {}{}{help}",
+        sanitize(&file, 80),
+        sanitize(&found.text, 300)
+    )
 }
 
 fn with_waves(mut plan: Plan, waves: &WaveOptions) -> Plan {

@@ -6,7 +6,6 @@ use omo_engine::work::CommandWatcher;
 use crate::output::progress::ProgressLine;
 use crate::output::table::truncate_columns;
 
-/// The running check and its time; silent elsewhere than on a terminal.
 pub(crate) struct TaskCheckProgress(ProgressLine);
 
 impl TaskCheckProgress {

@@ -10,7 +10,6 @@ use omo_state::env;
 
 use crate::error::CommandError;
 
-/// Options of a command whose results a CI service reads.
 #[derive(Debug, Args)]
 pub(crate) struct CiOptions {
     /// For a CI service: github (annotations) or junit (XML)
@@ -27,7 +26,6 @@ pub(crate) struct CiOptions {
     pub summary: bool,
 }
 
-/// A form that CI services read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CiFormat {
     Github,
@@ -35,7 +33,6 @@ pub(crate) enum CiFormat {
 }
 
 impl CiOptions {
-    /// Prints the checks of a command in this format, for the project at `root`.
     pub(crate) fn print(
         &self,
         command: &str,

@@ -9,8 +9,7 @@ use crate::error::CommandError;
 pub(crate) const CLEANUP_TIMEOUT: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Waits for the supervisor's end, then removes the rest. The last work trees go after their removal is recorded, and
-/// a user who is told that the run is over finds none of them.
+/// Waits for the supervisor's end, then removes the rest, so that a user who is told of the end finds none of it.
 pub(crate) fn clean_up(engine: &Engine) -> Result<(), CommandError> {
     put_away_within(engine, CLEANUP_TIMEOUT).map(drop)
 }

@@ -21,10 +21,8 @@ use crate::run_reader::plan_source::PlanRunSource;
 use crate::watch::run_loop::{Pace, RunDisplay, show_until_end};
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Pause between two looks for the supervisor while nothing happens.
 const KEEP_EVERY: Duration = Duration::from_secs(1);
 
-/// `true` for a run with parallel workers.
 pub(crate) fn is_parallel(state: &RunState) -> bool {
     state.parallel.is_some()
 }
@@ -123,7 +121,6 @@ impl RunDisplay for WorkerDisplay<'_> {
     }
 }
 
-/// A question for a person at a terminal, with the command that answers.
 fn question_at_terminal(block: &str, question: &QuestionState) -> String {
     let (shown, id) = (blocks::user_part(block), &question.question.id);
     let in_session = ["\n  To answer, ", "\n  To go on, "];

@@ -22,7 +22,6 @@ pub(crate) fn file_of_program(named: PathBuf) -> PathBuf {
     }
 }
 
-/// A new file has the rights of its folder.
 #[expect(clippy::unnecessary_wraps, reason = "on other systems it can fail")]
 pub(crate) fn set_rights(_file: &File, _rights: Rights) -> io::Result<()> {
     Ok(())
@@ -32,7 +31,6 @@ pub(crate) fn has_rights(_path: &Path, _rights: Rights) -> bool {
     true
 }
 
-/// No usual folder here, and links need rights of their own.
 pub(crate) fn terminal_folder() -> Option<PathBuf> {
     None
 }
@@ -43,7 +41,6 @@ pub(crate) fn link(_to: &Path, _at: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A path with `/` separators; `None` if not UTF-8.
 pub(crate) fn with_slashes(path: &Path) -> Option<String> {
     let text = path.to_str()?;
     Some(

@@ -1,5 +1,6 @@
 //! The run to watch: the named one, this session's, one at work, or the last.
 
+use omo_core::session::id::SessionId;
 use omo_engine::Run;
 use omo_engine::state::{RunPhase, RunState};
 use omo_state::env::ProcessEnv;
@@ -15,45 +16,26 @@ use crate::run_reader::RunReader;
 
 #[derive(Clone, Copy, Default)]
 pub(crate) struct RunChoice<'a> {
-    /// Id of a plan run.
     pub run: Option<&'a str>,
-    /// Session of an ultrawork run.
     pub session: Option<&'a str>,
-    /// The last ultrawork run.
     pub is_ultrawork: bool,
     /// A run at work wins over a later change.
     pub prefers_running: bool,
 }
 
-/// The named run, else this session's, else the last one.
 pub(crate) fn find_run<'a>(
     env: &'a ProcessEnv,
     choice: RunChoice<'_>,
 ) -> Result<RunReader<'a>, CommandError> {
-    let plan = || CommandContext::find(env)?.find_run(choice.run, EndedRuns::Included);
     if choice.run.is_some() {
-        return Ok(RunReader::of_plan(plan()?, env));
+        return Ok(RunReader::of_plan(find_plan_run(env, choice)?, env));
     }
     if choice.is_ultrawork || choice.session.is_some() {
         return Ok(RunReader::of_ultrawork(find_ultrawork(env, choice)?, env));
     }
     let own = own_session(env)?;
-    let is_later = |(_, plan): &(Run, RunState),
-                    (LastRun { id, session }, _): &(LastRun, Project)| {
-        let plan_is_own = own
-            .as_ref()
-            .is_some_and(|own| plan.holder.session.as_deref() == Some(own.as_str()));
-        let plan_runs = choice.prefers_running && plan.phase == RunPhase::Executing;
-        let runs = choice.prefers_running && session.is_armed();
-        let ended_at = session.verdict.as_ref().map(|verdict| verdict.at);
-        let changed_at = ended_at
-            .max(session.ulw.started_at)
-            .max(session.ulw.last_stop_at);
-        (own.as_ref() == Some(id), runs, changed_at)
-            > (plan_is_own, plan_runs, Some(plan.updated_at))
-    };
-    match (plan(), find_ultrawork(env, choice)) {
-        (Ok(plan), Ok(ultrawork)) if is_later(&plan, &ultrawork) => {
+    match (find_plan_run(env, choice), find_ultrawork(env, choice)) {
+        (Ok(plan), Ok(ultrawork)) if is_later(&ultrawork, &plan, own.as_ref(), choice) => {
             Ok(RunReader::of_ultrawork(ultrawork, env))
         }
         (Ok(plan), _) => Ok(RunReader::of_plan(plan, env)),
@@ -67,6 +49,27 @@ pub(crate) fn find_run<'a>(
         (Err(error), Err(_)) if error.kind == ExitKind::NotFound => Err(no_run_known()),
         (Err(error), _) => Err(error),
     }
+}
+
+fn find_plan_run(env: &ProcessEnv, choice: RunChoice<'_>) -> Result<(Run, RunState), CommandError> {
+    CommandContext::find(env)?.find_run(choice.run, EndedRuns::Included)
+}
+
+/// `true` where the ultrawork run comes before the plan run: of the own session, at work, or changed later.
+fn is_later(
+    (LastRun { id, session }, _): &(LastRun, Project),
+    (_, plan): &(Run, RunState),
+    own: Option<&SessionId>,
+    choice: RunChoice<'_>,
+) -> bool {
+    let plan_is_own = own.is_some_and(|own| plan.holder.session.as_deref() == Some(own.as_str()));
+    let plan_runs = choice.prefers_running && plan.phase == RunPhase::Executing;
+    let runs = choice.prefers_running && session.is_armed();
+    let ended_at = session.verdict.as_ref().map(|verdict| verdict.at);
+    let changed_at = ended_at
+        .max(session.ulw.started_at)
+        .max(session.ulw.last_stop_at);
+    (own == Some(id), runs, changed_at) > (plan_is_own, plan_runs, Some(plan.updated_at))
 }
 
 pub(crate) fn no_run_known() -> CommandError {

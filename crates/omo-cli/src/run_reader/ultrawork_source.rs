@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use omo_core::check::counterfactual::Counterfactual;
 use omo_core::log_entry::LogEntry;
 use omo_core::messages::run_end::run_ended;
-use omo_core::request_source::ClientProcess;
 use omo_core::session::claim_state::VerificationPhase;
 use omo_core::stop::allowed_blocks;
 use omo_git::difference::{FileVersions, changes_of_run};
@@ -47,9 +46,11 @@ impl RunSource for UltraworkSource {
 
     fn is_abandoned(&self) -> bool {
         let clients = &self.run.session.clients;
-        let has_ended =
-            |client: &ClientProcess| start_mark(client.pid).as_ref() != Some(&client.start_mark);
-        self.is_open() && !clients.is_empty() && clients.iter().all(has_ended)
+        self.is_open()
+            && !clients.is_empty()
+            && clients
+                .iter()
+                .all(|client| start_mark(client.pid).as_ref() != Some(&client.start_mark))
     }
 
     fn files(&self, is_live: bool) -> Vec<PathBuf> {
@@ -137,11 +138,9 @@ impl RunSource for UltraworkSource {
     }
 
     fn lines_since(&self, told: usize) -> (Vec<String>, usize) {
-        let line = |entry: &LogEntry| format!("{}: {}, {}", entry.event, entry.decision, entry.why);
-        (
-            self.decisions.iter().skip(told).map(line).collect(),
-            self.decisions.len(),
-        )
+        let new = self.decisions.iter().skip(told);
+        let lines = new.map(|entry| format!("{}: {}, {}", entry.event, entry.decision, entry.why));
+        (lines.collect(), self.decisions.len())
     }
 
     fn end_text(&self, env: &ProcessEnv) -> Option<String> {

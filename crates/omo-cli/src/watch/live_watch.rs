@@ -27,7 +27,6 @@ const READ_FOR: Duration = Duration::from_millis(300);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leaving {
-    /// The user leaves, the deadline, or the end of the run.
     Done,
     StopRun,
     Asked,
@@ -54,7 +53,6 @@ impl LastLineState {
     }
 }
 
-/// Watches an open run; `keeper` keeps its workers going.
 pub(crate) fn watch_live(
     mut run: RunReader<'_>,
     request: &WatchRequest<'_>,
@@ -120,7 +118,6 @@ impl ScreenDisplay<'_> {
             .show(&screen_lines(&self.view, env::now(), size, last), size)?)
     }
 
-    /// Writes the page of the run and opens the browser; gives the message.
     fn open_page(&self, run: &RunReader<'_>) -> String {
         match run.keep_page() {
             Err(error) => error.message().to_owned(),
@@ -192,7 +189,6 @@ impl RunDisplay for ScreenDisplay<'_> {
     }
 }
 
-/// Stops the run, as `omo run cancel` and `omo stop` do.
 fn stop_run(run: &RunReader<'_>, request: &WatchRequest<'_>) -> Result<(), CommandError> {
     let (env, id) = (&now_in(request.env), Some(run.source.id().to_owned()));
     if run.source.plan().is_some() {

@@ -6,7 +6,6 @@ use crate::error::CommandError;
 use crate::run_reader::RunReader;
 
 pub(crate) struct Pace {
-    /// Time between two looks.
     pub interval: Duration,
     /// Time of the last look, whatever the run does.
     pub deadline: Option<Instant>,
@@ -18,14 +17,12 @@ pub(crate) trait RunDisplay {
     /// Shows the run; `false` to end.
     fn show(&mut self, run: &RunReader<'_>, has_changed: bool) -> Result<bool, CommandError>;
 
-    /// Waits for the next look, at most `patience`.
     fn wait(&mut self, _run: &RunReader<'_>, patience: Duration) -> Result<(), CommandError> {
         std::thread::sleep(patience);
         Ok(())
     }
 }
 
-/// Shows the run again and again, until its display ends or the deadline.
 pub(crate) fn show_until_end(
     run: &mut RunReader<'_>,
     display: &mut dyn RunDisplay,

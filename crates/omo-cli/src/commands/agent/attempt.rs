@@ -16,8 +16,7 @@ use crate::error::CommandError;
 
 const MAX_NAMED: usize = 8;
 
-/// Prints the outcome of an attempt. `prints_next` announces more output behind it. A red check is an answer, not a
-/// failure of the command.
+/// Prints the outcome of an attempt; a red check is an answer. `prints_next` announces more output behind it.
 pub(crate) fn print_attempt(
     context: &CommandContext,
     judged: &JudgedAttempt,

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use clap::{Args, Subcommand};
 use omo_core::text::sanitize;
 use omo_engine::task_list_store::TaskListFolder;
-use omo_plan::task_list::ContextFile;
 use omo_plan::task_list::rules::{self, ExplorerFinding};
+use omo_plan::task_list::{ContextFile, ExplorerEntry};
 use omo_state::env::ProcessEnv;
 use serde_json::Value;
 
@@ -202,15 +202,14 @@ pub(crate) fn get(env: &ProcessEnv, options: &ContextGetOptions) -> Result<(), C
     if options.file {
         return print(&path.display().to_string());
     }
-    let missing = || {
+    let context = wait_for_explorers(&folder, options.wait)?.ok_or_else(|| {
         let message = format!(
             "session {} has no explorers yet: {} is not there",
             folder.id(),
             path.display()
         );
         CommandError::not_found(message, "`omo agent context init` says which are expected")
-    };
-    let context = wait_for_explorers(&folder, options.wait)?.ok_or_else(missing)?;
+    })?;
     if options.summary {
         return print(&as_markdown(&context));
     }
@@ -221,7 +220,6 @@ pub(crate) fn get(env: &ProcessEnv, options: &ContextGetOptions) -> Result<(), C
     )
 }
 
-/// Waits until all expected explorers have reported, at most `seconds`.
 fn wait_for_explorers(
     folder: &TaskListFolder,
     seconds: u64,
@@ -245,18 +243,13 @@ fn as_markdown(context: &ContextFile) -> String {
     };
     let mut parts = vec![format!("# What was found ({state})")];
     for explorer in &context.explorers {
-        let said = |name: &str| {
-            explorer
-                .said
-                .get(name)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-        };
-        parts.push(format!("## {}", sanitize(&explorer.id, 60)));
-        parts.push(sanitize(said("summary"), MAX_CHARS));
-        parts.extend(
-            (!said("file").is_empty()).then(|| format!("File: {}", sanitize(said("file"), 200))),
+        let (summary, file) = (
+            explorer_text(explorer, "summary"),
+            explorer_text(explorer, "file"),
         );
+        parts.push(format!("## {}", sanitize(&explorer.id, 60)));
+        parts.push(sanitize(summary, MAX_CHARS));
+        parts.extend((!file.is_empty()).then(|| format!("File: {}", sanitize(file, 200))));
     }
     for (heading, name) in [("Key files", "key_files"), ("Patterns", "patterns")] {
         let texts = context
@@ -269,4 +262,12 @@ fn as_markdown(context: &ContextFile) -> String {
         parts.extend(task_list_files::bullet_list(heading, texts));
     }
     parts.join("\n\n")
+}
+
+fn explorer_text<'a>(explorer: &'a ExplorerEntry, name: &str) -> &'a str {
+    explorer
+        .said
+        .get(name)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
 }

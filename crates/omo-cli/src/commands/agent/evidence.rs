@@ -141,7 +141,6 @@ fn run_command(env: &ProcessEnv, options: &EvidenceRunOptions) -> Result<(), Com
     Err(CommandError::already_printed(ExitKind::NotGreen))
 }
 
-/// A line such as `EVIDENCE e1: …`.
 fn evidence_line(piece: &Piece) -> String {
     let Piece {
         id,
@@ -159,8 +158,11 @@ fn evidence_line(piece: &Piece) -> String {
 fn list(env: &ProcessEnv, options: &EvidenceListOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (_, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
-    let is_meant = |piece: &&Piece| options.task.as_ref().is_none_or(|task| piece.task == *task);
-    let pieces: Vec<&Piece> = state.evidence.iter().filter(is_meant).collect();
+    let pieces: Vec<&Piece> = state
+        .evidence
+        .iter()
+        .filter(|piece| options.task.as_ref().is_none_or(|task| piece.task == *task))
+        .collect();
     let mut out = anstream::stdout().lock();
     if options.json {
         writeln!(
@@ -176,7 +178,7 @@ fn list(env: &ProcessEnv, options: &EvidenceListOptions) -> Result<(), CommandEr
             "Nothing was run to show anything. `omo agent evidence run --ticket T -- COMMAND` does."
         )?);
     }
-    let cells = |piece: &&Piece| {
+    let rows = pieces.iter().map(|piece| {
         let colour = if piece.outcome.is_green() {
             AnsiColor::Green
         } else {
@@ -189,11 +191,11 @@ fn list(env: &ProcessEnv, options: &EvidenceListOptions) -> Result<(), CommandEr
             Cell::new(piece.outcome.verdict.word(), colour.on_default().bold()),
             Cell::plain(typed_form(&piece.command)),
         ]
-    };
+    });
     table::write_table(
         &mut out,
         ["id", "task", "attempt", "verdict", "command"],
-        pieces.iter().map(cells).collect(),
+        rows.collect(),
     )?;
     Ok(())
 }
@@ -201,19 +203,18 @@ fn list(env: &ProcessEnv, options: &EvidenceListOptions) -> Result<(), CommandEr
 fn show(env: &ProcessEnv, options: &EvidenceShowOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
-    let missing = || {
-        let message = format!(
-            "the run {} has no evidence `{}`",
-            run.id(),
-            sanitize(&options.id, 60)
-        );
-        CommandError::not_found(message, "`omo agent evidence list` has all of it")
-    };
     let piece = state
         .evidence
         .iter()
         .find(|piece| piece.id == options.id)
-        .ok_or_else(missing)?;
+        .ok_or_else(|| {
+            let message = format!(
+                "the run {} has no evidence `{}`",
+                run.id(),
+                sanitize(&options.id, 60)
+            );
+            CommandError::not_found(message, "`omo agent evidence list` has all of it")
+        })?;
     let mut out = anstream::stdout().lock();
     writeln!(
         out,

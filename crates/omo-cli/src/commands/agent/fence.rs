@@ -1,8 +1,5 @@
-//! `omo agent fence`: the client's question before a session of a plan writes a file or runs a command. Only the
-//! settings that omo hands to such a session ask it.
-//!
-//! Prints a reason to refuse, or nothing; always exits 0. On an error it refuses in a session that omo started for a
-//! group, and is silent in any other.
+//! `omo agent fence`: the client's question before a session of a plan writes a file or runs a command. Prints a reason
+//! to refuse, or nothing, and exits 0. On an error it refuses in a session that omo started for a group.
 
 mod resolve_path;
 
@@ -37,8 +34,7 @@ pub(crate) struct FenceOptions {
 
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// Reads the options in the exact form of a session's settings. Any other form goes through clap, which exits 2 on an
-/// error.
+/// Reads the options in the exact form of a session's settings. Any other form goes through clap.
 pub(crate) fn options_without_clap(
     mut arguments: impl Iterator<Item = OsString>,
 ) -> Option<FenceOptions> {

@@ -73,8 +73,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &NextOptions) -> Result<(), Command
     print_what_is_next(&context, &run, before, options)
 }
 
-/// Prints the next step for a worker behind a judged step: a client of the run, or the session itself. Never fails the
-/// command that judged the step.
+/// Prints the next step for a worker behind a judged step: a client of the run, or the session itself.
 pub(super) fn print_next_of_worker(
     context: &CommandContext,
     run: &Run,
@@ -93,7 +92,7 @@ pub(crate) fn print_answer(
     state: RunState,
 ) -> Result<(), CommandError> {
     match print_what_is_next(context, run, state, &NextOptions::default()) {
-        Err(answered) if answered.is_already_printed() => Ok(()),
+        Err(answered) if answered.is_printed() => Ok(()),
         done => done,
     }
 }
@@ -154,18 +153,26 @@ fn settled_state(engine: &Engine, state: RunState) -> Result<RunState, CommandEr
 }
 
 enum NextBlock {
-    /// Workers are busy or about to begin; holds the text to print meanwhile.
+    /// Workers are busy or about to begin, with the text to print meanwhile.
     Wait(String),
-    /// The checks of the whole plan are due.
     FinalChecks,
-    /// The commit of this task id is due again.
     CommitAgain(String),
-    /// Text with its exit status, and the state after an event was recorded for it.
+    /// A text, with the state after an event was recorded for it.
     Print {
         text: String,
         kind: ExitKind,
         after: Option<Box<RunState>>,
     },
+}
+
+impl NextBlock {
+    fn text(text: String, kind: ExitKind) -> Self {
+        Self::Print {
+            text,
+            kind,
+            after: None,
+        }
+    }
 }
 
 fn next_block(
@@ -174,11 +181,6 @@ fn next_block(
     state: &RunState,
     options: &NextOptions,
 ) -> Result<NextBlock, CommandError> {
-    let said = |text: String, kind: ExitKind| NextBlock::Print {
-        text,
-        kind,
-        after: None,
-    };
     let by_workflow = options.workflow && blocks::goes_by_workflow(state);
     Ok(match schedule::next_action(state) {
         NextAction::Over => {
@@ -187,16 +189,14 @@ fn next_block(
             } else {
                 blocks::end_block(state)
             };
-            said(
-                text,
-                if parts::ends_well(state) {
-                    ExitKind::Success
-                } else {
-                    ExitKind::NotGreen
-                },
-            )
+            let kind = if parts::ends_well(state) {
+                ExitKind::Success
+            } else {
+                ExitKind::NotGreen
+            };
+            NextBlock::text(text, kind)
         }
-        NextAction::Ask(question) => said(
+        NextAction::Ask(question) => NextBlock::text(
             blocks::question_block(question, state, can_ask_user(context)),
             ExitKind::NeedsPerson,
         ),
@@ -226,17 +226,13 @@ fn start(
     is_inline: bool,
     by_workflow: bool,
 ) -> Result<NextBlock, CommandError> {
-    let said = |text: String| NextBlock::Print {
-        text,
-        kind: ExitKind::Success,
-        after: None,
-    };
     let Some(task) = tasks.first().copied() else {
         return Err(no_next_step(context));
     };
     match state.mode {
         ExecutionMode::StepByStep | ExecutionMode::Parallel if context.is_person() => {
-            Ok(said(parallel_run::task_block(engine.run.id(), task, state)))
+            let text = parallel_run::task_block(engine.run.id(), task, state);
+            Ok(NextBlock::text(text, ExitKind::Success))
         }
         // A session does not review its own work.
         ExecutionMode::StepByStep if task.is_verification() && !is_inline => {
@@ -244,10 +240,11 @@ fn start(
         }
         ExecutionMode::StepByStep | ExecutionMode::Parallel => {
             let begun = begin_task(context, engine.run, state, &task.id, FollowingTasks::Any)?;
-            Ok(said(format!("TASK\n{begun}")))
+            Ok(NextBlock::text(format!("TASK\n{begun}"), ExitKind::Success))
         }
         ExecutionMode::Waves | ExecutionMode::Batches if is_inline => {
-            Ok(said(blocks::work_inline(engine.run.id(), task, state)))
+            let text = blocks::work_inline(engine.run.id(), task, state);
+            Ok(NextBlock::text(text, ExitKind::Success))
         }
         ExecutionMode::Waves => agents_block(context, engine, state, tasks),
         ExecutionMode::Batches if by_workflow && is_handed_out(state) => {

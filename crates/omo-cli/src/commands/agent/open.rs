@@ -64,7 +64,6 @@ pub(crate) fn run(env: &ProcessEnv, options: OpenOptions) -> Result<(), CommandE
     }
 }
 
-/// Arguments behind the typed command, as the hook has kept them.
 fn typed_arguments(
     context: &CommandContext,
     command: ExecuteCommand,

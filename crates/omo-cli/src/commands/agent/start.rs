@@ -59,7 +59,6 @@ impl FollowingTasks {
     }
 }
 
-/// Begins a task; gives the brief and the commands that end it.
 pub(super) fn begin_task(
     context: &CommandContext,
     run: &Run,

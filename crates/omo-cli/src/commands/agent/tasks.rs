@@ -1,6 +1,4 @@
-//! `omo agent tasks`: begins a task list, and changes its phase.
-//!
-//! Read-only while a run is open, which is then the only writer.
+//! `omo agent tasks`: begins a task list, and changes its phase. Reads alone while a run is open, the only writer then.
 
 mod create;
 mod design;

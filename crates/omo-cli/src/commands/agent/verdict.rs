@@ -25,7 +25,6 @@ A PASS counts when every task is done, the evidence is the verifier's own and
 green, and every check of the tasks is green once more. Where it does not count
 the exit status is 1, and the ticket stays.";
 
-/// The verdict of the agent that verifies a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum VerdictWord {
     #[value(name = "PASS")]

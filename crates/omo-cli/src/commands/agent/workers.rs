@@ -78,7 +78,6 @@ fn start(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     print_block(&screen::started_text(run.id(), &state))
 }
 
-/// Merges finished work as the supervisor would, and starts nothing.
 fn merge(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.as_deref(), EndedRuns::Excluded)?;

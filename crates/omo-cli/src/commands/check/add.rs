@@ -47,9 +47,6 @@ pub(crate) fn run(
     project: &Project,
     options: &AddOptions,
 ) -> Result<(), CommandError> {
-    let refuse = |error: session_check::InvalidCheck| {
-        CommandError::usage(error.to_string(), "`omo check add --help` shows how")
-    };
     let (command, found_in) = match &*options.command {
         [] => {
             let found = offer_check(&project.root, config.detection).map_err(no_command)?;
@@ -60,13 +57,13 @@ pub(crate) fn run(
         words => {
             let joined = shlex::try_join(words.iter().map(String::as_str));
             (
-                joined.map_err(|_| refuse(session_check::InvalidCheck::Command))?,
+                joined.map_err(|_| invalid_check(&session_check::InvalidCheck::Command))?,
                 None,
             )
         }
     };
-    let check =
-        Check::from_user(options.name.as_deref(), &command, options.timeout).map_err(refuse)?;
+    let check = Check::from_user(options.name.as_deref(), &command, options.timeout)
+        .map_err(|error| invalid_check(&error))?;
     let change = SessionChange {
         env,
         project,
@@ -80,9 +77,13 @@ pub(crate) fn run(
         describe_checks(std::slice::from_ref(&check), None, &BTreeMap::new())
     );
     change.apply(&question, |checks| {
-        session_check::add_check(checks, check.clone()).map_err(refuse)?;
+        session_check::add_check(checks, check.clone()).map_err(|error| invalid_check(&error))?;
         Ok(format!("`{}` decides from now on{found}", check.name))
     })
+}
+
+fn invalid_check(error: &session_check::InvalidCheck) -> CommandError {
+    CommandError::usage(error.to_string(), "`omo check add --help` shows how")
 }
 
 fn no_command(none: NoOffer) -> CommandError {

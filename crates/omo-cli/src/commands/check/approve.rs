@@ -33,13 +33,12 @@ pub(crate) fn run(
     project: &Project,
     options: &ApproveOptions,
 ) -> Result<(), CommandError> {
-    let missing = || {
+    let repository = RepositoryConfig::read(&project.root).ok_or_else(|| {
         CommandError::not_found(
             format!("there is no omo.toml in {}", project.root.display()),
             "there is nothing to approve",
         )
-    };
-    let repository = RepositoryConfig::read(&project.root).ok_or_else(missing)?;
+    })?;
     if let Some(problem) = repository.problems.first() {
         return Err(CommandError::invalid_config(problem));
     }

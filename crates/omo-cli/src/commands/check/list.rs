@@ -94,15 +94,12 @@ pub(crate) fn run(
             "No check decides here. `/omo:check add <command>` in a session adds one."
         )?;
     } else {
-        let is_on_a_line = |check: &Check| {
-            is_plain_text(&check.command) && check.cwd.is_none() && check.env.is_empty()
-        };
-        let cells = |check: &Check| {
+        let rows = checks.iter().map(|check| {
             let last = check
                 .last
                 .as_ref()
                 .map_or("not run yet", |record| record.verdict.word());
-            let command = if is_on_a_line(check) {
+            let command = if is_on_one_line(check) {
                 check.command.as_str()
             } else {
                 "(below)"
@@ -117,13 +114,13 @@ pub(crate) fn run(
                 Cell::new(last, style),
                 Cell::plain(command),
             ]
-        };
+        });
         table::write_table(
             &mut out,
             ["check", "from", "last", "command"],
-            checks.iter().map(cells).collect(),
+            rows.collect(),
         )?;
-        for check in checks.iter().filter(|check| !is_on_a_line(check)) {
+        for check in checks.iter().filter(|check| !is_on_one_line(check)) {
             writeln!(out, "\n{}", describe_check(check, "  "))?;
         }
         writeln!(out, "\ndigest of these checks: {}", digest_of(&checks))?;
@@ -132,6 +129,10 @@ pub(crate) fn run(
         show_repository_checks(&mut out, env, &repository)?;
     }
     Ok(())
+}
+
+fn is_on_one_line(check: &Check) -> bool {
+    is_plain_text(&check.command) && check.cwd.is_none() && check.env.is_empty()
 }
 
 fn show_repository_checks(

@@ -11,7 +11,6 @@ use omo_git::folder_status::FolderStatus;
 use omo_state::config::FeedbackMode;
 use serde_json::Value;
 
-/// Hook events with their program in `hooks.json`.
 pub(super) fn hook_programs() -> [(&'static str, &'static str); HookEvent::ALL.len()] {
     HookEvent::ALL.map(|event| (event.name(), event.program()))
 }
@@ -20,38 +19,27 @@ pub(super) fn hook_programs() -> [(&'static str, &'static str); HookEvent::ALL.l
 pub(super) struct Facts {
     pub version: String,
     pub client: Client,
-    /// Plugins that `claude plugin list` names, or the reason why not.
     pub plugins: Result<Vec<InstalledPlugin>, String>,
     /// Enabled plugins that run hooks of omo.
     pub hook_plugins: Vec<HookPlugin>,
-    /// The plugin folder that this `omo` lies in, if any.
     pub own_plugin: Option<PathBuf>,
-    /// Existing settings files of the client.
     pub settings: Vec<Settings>,
     pub disable: Option<String>,
     pub block_cap: Option<String>,
-    /// The user's maximum number of continuations.
     pub max_blocks: u32,
     /// `true` where the configuration has no keyword, so no prompt turns ultrawork on.
     pub is_without_keyword: bool,
-    /// The folder under examination.
     pub project: ProjectFolderFacts,
-    /// Traces of other loops in the project.
     pub traces: Vec<String>,
     /// Active `/goal`s in sessions of this project, or the reason why unknown.
     pub goals: Result<Vec<ActiveGoal>, String>,
-    /// State folder of the project.
     pub state: StateFolderFacts,
-    /// Git's view of the state.
     pub git: GitFacts,
     pub user_folder: UserFolder,
-    /// File and problems of the user's configuration.
     pub config: (Option<PathBuf>, Vec<String>),
     pub feedback: FeedbackMode,
     pub repository_checks: RepositoryChecks,
-    /// Number of hook errors hidden from the user, and the newest.
     pub errors: Option<(usize, String)>,
-    /// Hook runs seen in a live session.
     pub live: SeenHooks,
 }
 
@@ -68,30 +56,22 @@ pub(super) enum Client {
 
 #[derive(Clone, Debug)]
 pub(super) struct HookPlugin {
-    /// Plugin id, `name@marketplace`.
     pub id: String,
-    /// Folder that the plugin runs from.
     pub folder: PathBuf,
-    /// Version in `plugin.json`.
     pub version: Option<String>,
     pub hooks: Vec<Hook>,
     pub programs: Vec<Program>,
-    /// Binaries behind launchers, if the programs are launchers.
     pub built: Option<PluginBinaries>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct PluginBinaries {
-    /// Folder of the binaries.
     pub folder: PathBuf,
     /// Installed by npm, so nothing can be built here.
     pub is_package: bool,
-    /// The client's data folder of the plugin.
     pub data: PathBuf,
-    /// A build is running.
     pub is_being_built: bool,
     pub programs: Vec<Program>,
-    /// Last line of the build log.
     pub last_line: Option<String>,
 }
 
@@ -104,9 +84,7 @@ pub(super) struct Hook {
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     pub path: PathBuf,
-    /// File type.
     pub kind: ProgramKind,
-    /// Build version found in the binary.
     pub version: Option<String>,
 }
 
@@ -120,7 +98,6 @@ pub(super) enum ProgramKind {
 
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
-    /// `Scope` in which the settings count.
     pub scope: Scope,
     pub file: PathBuf,
     /// Parsed JSON, or the reason why it is unreadable.
@@ -184,17 +161,14 @@ fn is_omo_hook(command: &str) -> bool {
 
 #[derive(Clone, Debug)]
 pub(super) struct ProjectFolderFacts {
-    /// `CLAUDE_PROJECT_DIR` and the type of its target.
     pub project_dir_variable: Option<(String, ProjectDirKind)>,
     pub folder: Option<PathBuf>,
-    /// Project root; `None` where no absolute path is known.
     pub root: Option<PathBuf>,
     pub home: Option<PathBuf>,
     /// Folder inside the project that must be writable for state and is not.
     pub unwritable: Option<PathBuf>,
 }
 
-/// Target of `CLAUDE_PROJECT_DIR`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProjectDirKind {
     Folder,
@@ -206,7 +180,6 @@ pub(super) enum ProjectDirKind {
 #[derive(Clone, Debug)]
 pub(super) struct ActiveGoal {
     pub session: String,
-    /// Condition of the goal.
     pub condition: String,
     /// Ultrawork is on in the same session.
     pub is_armed: bool,
@@ -226,19 +199,14 @@ pub(super) struct StateFolder {
     pub open_to_others: Vec<PathBuf>,
     pub broken: Option<String>,
     pub broken_entries: Vec<String>,
-    /// Copies of a state that did not parse.
     pub corrupt: Vec<String>,
-    /// Reason why the lock failed.
     pub lock: Option<String>,
-    /// Number of known sessions, and of active ones.
     pub sessions: (usize, usize),
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct GitFacts {
-    /// `git` exists.
     pub is_there: bool,
-    /// The project lies in a work tree.
     pub in_work_tree: bool,
     pub tracked: Option<FolderStatus>,
 }
@@ -251,7 +219,6 @@ pub(super) enum UserFolder {
     /// No folder, and none can be created.
     Unwritable {
         path: PathBuf,
-        /// Existing parent without write permission.
         folder: PathBuf,
     },
     Open {
@@ -264,14 +231,12 @@ pub(super) enum UserFolder {
 
 #[derive(Clone, Debug)]
 pub(super) enum RepositoryChecks {
-    /// No `omo.toml`, or no check in it.
     Absent,
     Broken(String),
     NotApproved(usize),
     Approved(usize),
 }
 
-/// Result of `omo doctor --live`.
 #[derive(Clone, Debug)]
 pub(super) enum SeenHooks {
     NotTried,

@@ -5,9 +5,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Level {
-    /// omo does not do what its user believes.
     Bad,
-    /// Works, but not as well as it could.
     Warning,
     Unknown,
     Good,
@@ -24,7 +22,6 @@ impl Level {
     }
 }
 
-/// One row: result, consequence, fix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     pub name: &'static str,
@@ -47,7 +44,6 @@ impl Finding {
         }
     }
 
-    /// A problem, or something that could not be looked at.
     pub(super) fn new(
         name: &'static str,
         level: Level,

@@ -1,7 +1,5 @@
-//! Gathering of the facts, the only part of the checks with I/O.
-//!
-//! Writes nothing, waits with a bound, and starts only the client and git. Input is hostile: every size is bounded,
-//! every text made harmless.
+//! Gathering of the facts, the only part of the checks with I/O. Writes nothing, waits with a bound, and starts only the
+//! client and git. Input is hostile: every size is bounded, every text made harmless.
 
 mod client_settings;
 mod files;
@@ -18,13 +16,11 @@ use omo_state::env::{self, ProcessEnv};
 
 use super::facts::{Facts, SeenHooks};
 
-/// Variables of this process, and the folders that follow from them.
 pub(super) struct Surroundings {
     variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
     pub home: Option<PathBuf>,
     /// Folder of the client's own files, `~/.claude`.
     pub client_home: Option<PathBuf>,
-    /// The client's folder of plugins.
     pub plugin_home: Option<PathBuf>,
 }
 
@@ -37,13 +33,12 @@ impl Surroundings {
             plugin_home: None,
         };
         surroundings.home = std::env::home_dir().filter(|home| home.is_absolute());
-        let below_home = || Some(surroundings.home.as_ref()?.join(".claude"));
-        let client_home = surroundings.path("CLAUDE_CONFIG_DIR").or_else(below_home);
-        let below = || Some(client_home.as_ref()?.join("plugins"));
+        surroundings.client_home = surroundings
+            .path("CLAUDE_CONFIG_DIR")
+            .or_else(|| Some(surroundings.home.as_ref()?.join(".claude")));
         surroundings.plugin_home = surroundings
             .path("CLAUDE_CODE_PLUGIN_CACHE_DIR")
-            .or_else(below);
-        surroundings.client_home = client_home;
+            .or_else(|| Some(surroundings.client_home.as_ref()?.join("plugins")));
         surroundings
     }
 

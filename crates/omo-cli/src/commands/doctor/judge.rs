@@ -13,7 +13,6 @@ use omo_core::text::sanitize;
 use super::facts::Facts;
 use super::finding::Finding;
 
-/// Every check, in the order shown where all is well.
 const CHECKS: [fn(&Facts) -> Vec<Finding>; 19] = [
     installation::client,
     installation::plugin,
@@ -51,11 +50,10 @@ const MOST_CHARS: usize = 600;
 
 /// Sanitizes a finding: any program may have chosen the names and contents of files.
 fn sanitize_finding(finding: Finding) -> Finding {
-    let sanitize = |text: String| sanitize(&text, MOST_CHARS);
     Finding {
-        found: sanitize(finding.found),
-        why: finding.why.map(sanitize),
-        fix: finding.fix.map(sanitize),
+        found: sanitize(&finding.found, MOST_CHARS),
+        why: finding.why.map(|why| sanitize(&why, MOST_CHARS)),
+        fix: finding.fix.map(|fix| sanitize(&fix, MOST_CHARS)),
         ..finding
     }
 }

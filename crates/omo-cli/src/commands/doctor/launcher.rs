@@ -96,7 +96,6 @@ pub(super) fn run(
     };
     let since = Instant::now();
     let mut steps = Vec::new();
-    let mut goes_on = || !interrupted.load(Ordering::Relaxed);
     let mut tell = |step: TrialStep| {
         let step = ReportedStep {
             seconds: since.elapsed().as_secs(),
@@ -109,7 +108,10 @@ pub(super) fn run(
         }
         steps.push(step);
     };
-    let failure = trial.run(&mut goes_on, &mut tell).err().map(report_failure);
+    let failure = trial
+        .run(&mut || !interrupted.load(Ordering::Relaxed), &mut tell)
+        .err()
+        .map(report_failure);
     let report = TrialReport {
         ok: failure.is_none(),
         launcher: name.to_owned(),

@@ -1,7 +1,5 @@
-//! `omo doctor --live`: one session of the real client that must run each hook once.
-//!
-//! The session has a temporary home: its settings name the plugins with hooks of omo and nothing else of the user's.
-//! It talks to a scripted model on this machine, with a key that opens nothing. All of it goes with the folder.
+//! `omo doctor --live`: one session of the real client that must run each hook once, in a temporary home and with a
+//! scripted model on this machine. Its settings name the plugins with hooks of omo, and nothing else of the user's.
 
 mod cancel_watch;
 mod events;
@@ -14,9 +12,7 @@ use std::time::Duration;
 
 use omo_claude::client::{ClaudeClient, HeadlessRequest};
 
-use super::facts::{
-    Client, Facts, PluginBinaries, ProgramKind, Scope, SeenHooks, Settings, count_commands,
-};
+use super::facts::{Client, Facts, ProgramKind, Scope, SeenHooks, Settings, count_commands};
 use super::gather::Surroundings;
 use cancel_watch::CancelWatch;
 use sandbox::Sandbox;
@@ -35,18 +31,13 @@ fn try_hooks(facts: &Facts, surroundings: &Surroundings) -> Result<SeenHooks, St
             "{file} says which model every session talks to, and that cannot be changed for one"
         ));
     }
-    let unbuilt = |built: &PluginBinaries| {
-        built
-            .programs
-            .iter()
-            .any(|program| program.kind != ProgramKind::Binary)
-    };
-    if facts
+    let has_unbuilt = facts
         .hook_plugins
         .iter()
         .filter_map(|carrier| carrier.built.as_ref())
-        .any(unbuilt)
-    {
+        .flat_map(|built| &built.programs)
+        .any(|program| program.kind != ProgramKind::Binary);
+    if has_unbuilt {
         return Err(
             "the launchers of the plugin would only begin to build what they run".to_owned(),
         );
@@ -72,14 +63,21 @@ fn try_hooks(facts: &Facts, surroundings: &Surroundings) -> Result<SeenHooks, St
         );
     }
     // The client reports these two in its log alone, and may end before: a missing run proves nothing.
-    let mut add = |event, binary| {
-        let times = events::count_logged_hook_runs(&sandbox.log(), event, binary);
-        seen.insert(event, Some(times).filter(|times| *times > 0));
-    };
-    add("SessionEnd", "omo-session-end");
+    let ended = count_logged(&sandbox, "SessionEnd", "omo-session-end");
+    seen.insert("SessionEnd", ended);
     run_session(&claude, &sandbox, Script::Refusal, &mut cancel)?;
-    add("StopFailure", "omo-stop-failure");
+    let failed = count_logged(&sandbox, "StopFailure", "omo-stop-failure");
+    seen.insert("StopFailure", failed);
     Ok(SeenHooks::Seen(seen))
+}
+
+fn count_logged(sandbox: &Sandbox, event: &str, binary: &str) -> Option<usize> {
+    Some(events::count_logged_hook_runs(
+        &sandbox.log(),
+        event,
+        binary,
+    ))
+    .filter(|times| *times > 0)
 }
 
 fn run_session(
@@ -113,31 +111,22 @@ fn run_session(
 
 /// Number of hooks by the machine's administrator for an event; they run in every session.
 fn managed_hooks(settings: &[Settings], event: &str) -> usize {
-    let of_others = |settings: &Settings| {
-        let ours = settings
-            .hooks()
-            .iter()
-            .filter(|hook| hook.event == event)
-            .count();
-        settings
-            .get("/hooks")
-            .map_or(0, |hooks| count_commands(hooks, event))
-            .saturating_sub(ours)
-    };
-    settings
+    let mut count = 0;
+    for settings in settings
         .iter()
         .filter(|settings| settings.scope == Scope::Managed)
-        .map(of_others)
-        .sum()
+    {
+        let hooks = settings.hooks();
+        let ours = hooks.iter().filter(|hook| hook.event == event).count();
+        let all = settings
+            .get("/hooks")
+            .map_or(0, |hooks| count_commands(hooks, event));
+        count += all.saturating_sub(ours);
+    }
+    count
 }
 
-/// The managed settings file that names a model of its own.
 fn managed_model(settings: &[Settings]) -> Option<String> {
-    let points = |name: &String| {
-        name.starts_with("ANTHROPIC_")
-            || name.starts_with("CLAUDE_CODE_USE_")
-            || name.to_ascii_uppercase().ends_with("_PROXY")
-    };
     let managed = settings
         .iter()
         .filter(|settings| settings.scope == Scope::Managed);
@@ -145,11 +134,17 @@ fn managed_model(settings: &[Settings]) -> Option<String> {
         settings
             .get("/env")
             .and_then(serde_json::Value::as_object)
-            .is_some_and(|env| env.keys().any(points))
+            .is_some_and(|env| env.keys().any(|name| points_to_model(name)))
     });
     pointing
         .next()
         .map(|settings| settings.file.display().to_string())
+}
+
+fn points_to_model(variable: &str) -> bool {
+    variable.starts_with("ANTHROPIC_")
+        || variable.starts_with("CLAUDE_CODE_USE_")
+        || variable.to_ascii_uppercase().ends_with("_PROXY")
 }
 
 #[cfg(test)]

@@ -27,22 +27,16 @@ pub(super) fn to_json(findings: &[Finding]) -> String {
     .unwrap_or_default()
 }
 
-/// A table of at most `columns`.
 pub(super) fn write_table(
     out: &mut impl Write,
     findings: &[Finding],
     columns: usize,
 ) -> std::io::Result<()> {
     const HEADS: [&str; 3] = ["", "check", "found"];
-    let widest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
-    let before = widest(&mut findings.iter().map(|finding| finding.level.word().len()))
-        + widest(
-            &mut findings
-                .iter()
-                .map(|finding| finding.name.len())
-                .chain([HEADS[1].len()]),
-        )
-        + 2 * 2;
+    let levels = findings.iter().map(|finding| finding.level.word().len());
+    let names = findings.iter().map(|finding| finding.name.len());
+    let before =
+        levels.max().unwrap_or(0) + names.chain([HEADS[1].len()]).max().unwrap_or(0) + 2 * 2;
     let room = columns
         .clamp(LEAST_COLUMNS, MOST_COLUMNS)
         .saturating_sub(before);
@@ -58,21 +52,15 @@ fn rows(finding: &Finding, room: usize) -> Vec<[Cell; 3]> {
     for (label, text) in [("why: ", &finding.why), ("fix: ", &finding.fix)] {
         lines.extend(text.iter().flat_map(|text| wrapped(label, text, room)));
     }
-    let head = |index: usize, text: &str, style: Style| {
-        if index == 0 {
-            Cell::new(text, style)
-        } else {
-            Cell::plain("")
-        }
-    };
-    let cells = |(index, line): (usize, String)| {
-        let (level, name) = (
-            head(index, finding.level.word(), style(finding.level)),
-            head(index, finding.name, Style::new()),
-        );
-        [level, name, Cell::plain(line)]
-    };
-    lines.into_iter().enumerate().map(cells).collect()
+    let level = Cell::new(finding.level.word(), style(finding.level));
+    let heads = [[level, Cell::plain(finding.name)]].into_iter();
+    heads
+        .chain(std::iter::repeat_with(|| {
+            [Cell::plain(""), Cell::plain("")]
+        }))
+        .zip(lines)
+        .map(|([level, name], line)| [level, name, Cell::plain(line)])
+        .collect()
 }
 
 fn wrapped(label: &str, text: &str, room: usize) -> Vec<String> {

@@ -8,20 +8,19 @@ use omo_core::text::sanitize;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::modes::{ModeOptions, arranged};
 use omo_plan::batches::{PlanBatches, TaskDependencies, compute_batches};
-use omo_plan::diagnostic::{Code, has_errors};
-use omo_plan::model::{Plan, ReviewTime, Task};
+use omo_plan::diagnostic::{Code, Diagnostic, has_errors};
+use omo_plan::model::{Plan, ReviewTime};
 
 use super::{BatchesOptions, SizeOptions, read_file, reading};
 use crate::error::CommandError;
 use crate::output::print_json;
 use crate::plan_findings::{error_count_words, render_findings};
 
-/// Prints the batches, and problems of the plan on stderr. A plan without an executable order has none; one that could
-/// be followed in part has its batches, with exit status of an invalid plan.
+/// Prints the batches, and problems of the plan on stderr. A plan without an executable order has no batches.
 pub(super) fn print_batches(options: &BatchesOptions) -> Result<(), CommandError> {
     let file = read_file(&options.plan)?;
-    let size = |size: u32| usize::try_from(size).unwrap_or(usize::MAX);
-    let (hub, batch_size) = (size(options.sizes.k), size(options.sizes.batch_size));
+    let [hub, batch_size] = [options.sizes.k, options.sizes.batch_size]
+        .map(|size| usize::try_from(size).unwrap_or(usize::MAX));
     let by_headings = compute_batches(&file.bytes, hub, batch_size);
     // Headings `### Task N:` have batches of their own, which a plan that cannot be run keeps as far as possible.
     let is_other = options.plan.dialect.is_some() || by_headings.total == 0;
@@ -45,18 +44,15 @@ pub(super) fn print_batches(options: &BatchesOptions) -> Result<(), CommandError
         Some((arranged, plan)) => batches_of_plan(arranged, plan, hub, batch_size),
         None => by_headings,
     };
-    let has = |codes: &[Code]| {
-        found
-            .diagnostics
-            .iter()
-            .any(|one| codes.contains(&one.code))
-    };
-    let has_order = !has(&[
-        Code::DuplicateId,
-        Code::Cycle,
-        Code::NotUtf8,
-        Code::TooLarge,
-    ]);
+    let has_order = !has_any(
+        &found.diagnostics,
+        &[
+            Code::DuplicateId,
+            Code::Cycle,
+            Code::NotUtf8,
+            Code::TooLarge,
+        ],
+    );
     if has_order {
         print_json(&found)?;
     }
@@ -69,7 +65,11 @@ pub(super) fn print_batches(options: &BatchesOptions) -> Result<(), CommandError
         render_findings(&file.path, &file.bytes, &found.diagnostics)
     )?;
     // Batches despite other errors: programs that call this rely on that.
-    let is_followed = has_order && !has(&[Code::UnknownDependency, Code::UnclosedFence]);
+    let is_followed = has_order
+        && !has_any(
+            &found.diagnostics,
+            &[Code::UnknownDependency, Code::UnclosedFence],
+        );
     if is_followed {
         return Ok(());
     }
@@ -92,6 +92,12 @@ pub(super) fn print_batches(options: &BatchesOptions) -> Result<(), CommandError
     ))
 }
 
+fn has_any(diagnostics: &[Diagnostic], codes: &[Code]) -> bool {
+    diagnostics
+        .iter()
+        .any(|diagnostic| codes.contains(&diagnostic.code))
+}
+
 fn mode_options(sizes: SizeOptions) -> ModeOptions {
     ModeOptions {
         hub_k: sizes.k,
@@ -110,13 +116,10 @@ fn batches_of_plan<'a>(
     for dep in plan.tasks.iter().flat_map(|task| &task.deps) {
         *dependents.entry(dep).or_default() += 1;
     }
-    let count = |task: &'a Task| {
-        (
-            task.id.as_str(),
-            dependents.get(task.id.as_str()).copied().unwrap_or(0),
-        )
-    };
-    let ids = |ids: &'a [String]| ids.iter().map(String::as_str).collect::<Vec<_>>();
+    let counts = plan.tasks.iter().map(|task| {
+        let count = dependents.get(task.id.as_str());
+        (task.id.as_str(), count.copied().unwrap_or(0))
+    });
     let stops = arranged
         .groups
         .iter()
@@ -128,19 +131,23 @@ fn batches_of_plan<'a>(
         batches: arranged
             .groups
             .iter()
-            .map(|group| ids(&group.tasks))
+            .map(|group| as_strs(&group.tasks))
             .collect(),
-        dependents: plan.tasks.iter().map(count).collect(),
+        dependents: counts.collect(),
         hard_stops: stops.map(|(place, _)| place).collect(),
         tasks: plan
             .tasks
             .iter()
             .map(|task| TaskDependencies {
                 id: &task.id,
-                depends_on: ids(&task.deps),
+                depends_on: as_strs(&task.deps),
             })
             .collect(),
         k,
         diagnostics: plan.diagnostics.clone(),
     }
+}
+
+fn as_strs(ids: &[String]) -> Vec<&str> {
+    ids.iter().map(String::as_str).collect()
 }

@@ -40,6 +40,7 @@ const SCREEN: usize = 80;
 const GAPS: usize = 6;
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 const MAX_PLANS: usize = 500;
+const NOT_VALID: &str = "not valid";
 
 /// List the plans of this project, with how far each is
 #[derive(Debug, Args)]
@@ -57,12 +58,17 @@ struct PlanLine {
     /// Number of checked-off tasks; `total` has all.
     done: usize,
     total: usize,
-    /// `true` where a run could be opened.
     valid: bool,
     run: Option<String>,
     state: Option<&'static str>,
     #[serde(skip)]
     style: Style,
+}
+
+impl PlanLine {
+    fn progress(&self) -> String {
+        format!("{}/{}", self.done, self.total)
+    }
 }
 
 pub(super) fn run(options: &PlanListOptions) -> Result<(), CommandError> {
@@ -124,35 +130,35 @@ fn say_nothing_found(root: &Path) -> Result<(), CommandError> {
 }
 
 fn write_lines(lines: &[PlanLine]) -> std::io::Result<()> {
-    let state = |line: &PlanLine| match line.state {
-        Some(state) => Cell::new(state, line.style),
-        None if line.valid => Cell::plain("-"),
-        None => Cell::new("not valid", AnsiColor::Red.on_default()),
-    };
-    let done = |line: &PlanLine| format!("{}/{}", line.done, line.total);
-    let widest = |text: &dyn Fn(&PlanLine) -> usize, head: &str| {
-        lines.iter().map(text).max().unwrap_or(0).max(head.len())
-    };
-    let others = widest(&|line| line.dialect.len(), "format")
-        + widest(&|line| done(line).len(), "done")
-        + widest(&|line| line.state.unwrap_or("not valid").len(), "run");
-    let row = |line: &PlanLine| {
+    let others = widest(lines.iter().map(|line| line.dialect.len()), "format")
+        + widest(lines.iter().map(|line| line.progress().len()), "done")
+        + widest(
+            lines
+                .iter()
+                .map(|line| line.state.unwrap_or(NOT_VALID).len()),
+            "run",
+        );
+    let rows = lines.iter().map(|line| {
         [
             Cell::plain(end_of_path(
                 &sanitize(&line.path, 400),
                 SCREEN.saturating_sub(others + GAPS),
             )),
             Cell::plain(line.dialect),
-            Cell::plain(done(line)),
-            state(line),
+            Cell::plain(line.progress()),
+            match line.state {
+                Some(state) => Cell::new(state, line.style),
+                None if line.valid => Cell::plain("-"),
+                None => Cell::new(NOT_VALID, AnsiColor::Red.on_default()),
+            },
         ]
-    };
+    });
     let mut out = anstream::stdout().lock();
-    table::write_table(
-        &mut out,
-        ["plan", "format", "done", "run"],
-        lines.iter().map(row).collect(),
-    )
+    table::write_table(&mut out, ["plan", "format", "done", "run"], rows.collect())
+}
+
+fn widest(widths: impl Iterator<Item = usize>, head: &str) -> usize {
+    widths.max().unwrap_or(0).max(head.len())
 }
 
 /// The end of a path, at most `columns` wide, which tells it from others.
@@ -192,13 +198,15 @@ fn last_runs(
 /// Paths of plans that can be executed and are not done.
 pub(crate) fn ready_plans(env: &ProcessEnv, root: &Path) -> Result<Vec<String>, CommandError> {
     let runs = last_runs(env, root)?;
-    let is_complete = |path: &str| runs.get(path).is_some_and(|(_, state)| is_complete(state));
     let lines = find::find_plans(root)
         .paths
         .into_iter()
         .filter_map(|path| plan_line(root, &path, &runs));
-    let ready =
-        lines.filter(|line| line.valid && line.done < line.total && !is_complete(&line.path));
+    let ready = lines.filter(|line| {
+        let run = runs.get(&line.path);
+        let is_complete = run.is_some_and(|(_, state)| is_complete(state));
+        line.valid && line.done < line.total && !is_complete
+    });
     Ok(ready.map(|line| line.path).collect())
 }
 

@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 use crate::error::CommandError;
 use crate::output::print_json;
 
-/// Prints a plan in the form of the ledger, tasks in the order of the file. Stated dependencies stand in `depends_on`,
-/// those from order, phases and nesting in `derived_depends_on`.
+/// Prints a plan as in the ledger, tasks in the order of the file, stated dependencies apart from derived ones.
 pub(super) fn print_plan(mut plan: Plan) -> Result<(), CommandError> {
     plan.tasks.sort_by_key(|task| task.lines);
     let mut value = serde_json::to_value(&plan).context("the plan cannot be written as JSON")?;

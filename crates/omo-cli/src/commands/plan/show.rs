@@ -21,7 +21,6 @@ use crate::output::table::{self, Cell, truncate_columns};
 use crate::plan_findings;
 use crate::project::Project;
 
-/// Maximum columns of a title, of dependencies, and of a batch.
 const TITLE_COLUMNS: usize = 44;
 const NEEDS_COLUMNS: usize = 20;
 const UNITS_COLUMNS: usize = 50;
@@ -116,7 +115,6 @@ fn approval(plan: &Plan) -> Result<Approval, CommandError> {
 }
 
 fn report(plan: &Plan, approval: Approval) -> Report<'_> {
-    let count = |severity| plan_findings::count_severity(&plan.diagnostics, severity);
     let tasks = plan.tasks.iter().map(|task| ShownTask {
         id: &task.id,
         title: &task.title,
@@ -140,9 +138,9 @@ fn report(plan: &Plan, approval: Approval) -> Report<'_> {
         decisions: open_decisions(plan).collect(),
         approval,
         findings: Findings {
-            notes: count(Severity::Note),
-            warnings: count(Severity::Warning),
-            errors: count(Severity::Error),
+            notes: plan_findings::count_severity(&plan.diagnostics, Severity::Note),
+            warnings: plan_findings::count_severity(&plan.diagnostics, Severity::Warning),
+            errors: plan_findings::count_severity(&plan.diagnostics, Severity::Error),
         },
     }
 }
@@ -202,7 +200,7 @@ fn tasks(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
         return Ok(());
     }
     writeln!(out)?;
-    let row = |task: &Task| {
+    let rows = plan.tasks.iter().map(|task| {
         [
             Cell::plain(&*task.id),
             Cell::plain(state_word(task)),
@@ -214,7 +212,7 @@ fn tasks(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
             Cell::plain(task.files.len().to_string()),
             checks(task),
         ]
-    };
+    });
     let heads = [
         plan.dialect.unit_word(),
         "state",
@@ -223,7 +221,7 @@ fn tasks(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
         "files",
         "checks",
     ];
-    table::write_table(out, heads, plan.tasks.iter().map(row).collect())
+    table::write_table(out, heads, rows.collect())
 }
 
 /// The checks of a task, in short. A task without one is done but never proved.
@@ -272,7 +270,7 @@ fn open_decisions(plan: &Plan) -> impl Iterator<Item = &PlanDecision> {
 }
 
 fn decisions(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
-    let row = |decision: &PlanDecision| {
+    let rows = open_decisions(plan).map(|decision| {
         let stands = match (&decision.chosen, &decision.recommended) {
             (Some(chosen), _) => format!("chosen: {}", sanitize(chosen, NEEDS_COLUMNS)),
             (None, Some(advice)) => {
@@ -289,8 +287,8 @@ fn decisions(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
             Cell::plain(title),
             Cell::plain(stands),
         ]
-    };
-    let rows: Vec<_> = open_decisions(plan).map(row).collect();
+    });
+    let rows: Vec<_> = rows.collect();
     if rows.is_empty() {
         return Ok(());
     }

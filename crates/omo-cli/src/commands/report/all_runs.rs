@@ -132,7 +132,6 @@ fn plan_summary(
     Ok(RunSummary::new(&view, details))
 }
 
-/// Summary of a run; `elsewhere` is the folder of a run outside of the current one.
 fn ultrawork_summary(
     run: &LastRun,
     folder: Option<&GuardedFolder>,

@@ -25,9 +25,7 @@ pub(super) fn note_interruption() -> Arc<AtomicBool> {
 
 pub(super) struct PageDisplay<'a> {
     pub file: &'a PageFile<'a>,
-    /// Opens the browser.
     pub opens: bool,
-    /// Request to end, with `--follow`.
     pub interrupted: Option<Arc<AtomicBool>>,
     pub written: Option<RunView>,
 }
@@ -69,13 +67,12 @@ impl PageDisplay<'_> {
 impl RunDisplay for PageDisplay<'_> {
     fn show(&mut self, run: &RunReader<'_>, has_changed: bool) -> Result<bool, CommandError> {
         let goes_on = run.source.is_open() && self.goes_on();
-        let page = has_changed.then(|| run.page());
-        let is_news = |page: &RunView| {
+        let page = has_changed.then(|| run.page()).filter(|page| {
             self.written
                 .as_ref()
                 .is_none_or(|known| !is_same_but_for_time(page, known))
-        };
-        if let Some(page) = page.filter(is_news) {
+        });
+        if let Some(page) = page {
             if self.written.is_none() {
                 announce_page(
                     self.file.env,

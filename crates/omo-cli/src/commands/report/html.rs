@@ -16,7 +16,6 @@ use crate::project::Project;
 use crate::run_reader::RunReader;
 use crate::run_reader::find_run::{RunChoice, find_run};
 
-/// Writes the page of the selected run and prints its path; with `--follow` until the end of the run.
 pub(super) fn write_page(
     env: &ProcessEnv,
     options: &ReportOptions,
@@ -56,7 +55,6 @@ pub(crate) fn keep_plan_page(env: &ProcessEnv, id: &str) -> Result<PathBuf, Comm
     )?)
 }
 
-/// Writes the page of the ultrawork run that just ended in the named session; gives its path.
 pub(crate) fn keep_ultrawork_page(
     env: &ProcessEnv,
     project: Project,

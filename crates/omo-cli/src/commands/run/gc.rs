@@ -125,7 +125,6 @@ fn pages_line(count: usize) -> Option<String> {
     (count > 0).then(|| format!("removed: {}", pluralize(count, "report page")))
 }
 
-/// Kept work of a run and its place; `None` where its repository is gone.
 fn kept_work(id: &str, state: &RunState) -> Result<(Option<GitRepository>, Vec<KeptWork>), String> {
     let Some(repository) = GitRepository::find(Path::new(&state.root)) else {
         return Ok((None, Vec::new()));
@@ -135,7 +134,6 @@ fn kept_work(id: &str, state: &RunState) -> Result<(Option<GitRepository>, Vec<K
     Ok((Some(repository), kept))
 }
 
-/// Existing copies of its workers' files.
 fn copied_files(state: &RunState) -> impl Iterator<Item = &CopiedFiles> {
     let groups = state
         .parallel

@@ -70,12 +70,11 @@ fn list(context: &CommandContext, json: bool) -> Result<(), CommandError> {
         .filter_map(|listed| Some((&listed.id, listed.state.as_ref().ok()?)))
     {
         let plan = parts::run_subject(state);
-        let line = |(number, text): (usize, &str)| FindingLine {
+        lines.extend(state.open_findings().map(|(number, text)| FindingLine {
             id: format!("{run}/{number}"),
             plan: plan.clone(),
             text: text.to_owned(),
-        };
-        lines.extend(state.open_findings().map(line));
+        }));
     }
     let mut out = anstream::stdout().lock();
     if json {
@@ -91,17 +90,17 @@ fn list(context: &CommandContext, json: bool) -> Result<(), CommandError> {
             "No reviewer of a run here has deferred anything that is open."
         )?);
     }
-    let cells = |line: &FindingLine| {
+    let rows = lines.iter().map(|line| {
         [
             Cell::plain(&line.id),
             Cell::plain(sanitize(&line.plan, 60)),
             Cell::plain(sanitize(&line.text, 300)),
         ]
-    };
+    });
     Ok(table::write_table(
         &mut out,
         ["finding", "plan", "for later"],
-        lines.iter().map(cells).collect(),
+        rows.collect(),
     )?)
 }
 

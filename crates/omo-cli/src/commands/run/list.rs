@@ -37,7 +37,6 @@ struct RunLine {
     id: String,
     plan: String,
     state: String,
-    /// `ExecutionMode` in words.
     mode: Option<&'static str>,
     total: usize,
     passed: usize,
@@ -78,7 +77,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &RunListOptions) -> Result<(), Comm
             "No plan was run in this repository. `omo run start FILE` runs one."
         )?;
     } else {
-        let cells = |line: &RunLine| {
+        let rows = lines.iter().map(|line| {
             let state = line.problem.as_deref().unwrap_or(&line.heading);
             let done = if line.problem.is_some() {
                 "-".to_owned()
@@ -96,11 +95,11 @@ pub(crate) fn run(env: &ProcessEnv, options: &RunListOptions) -> Result<(), Comm
                 )),
                 Cell::plain(sanitize(&line.plan, 100)),
             ]
-        };
+        });
         table::write_table(
             &mut out,
             ["run", "state", "mode", "done", "last", "plan"],
-            lines.iter().map(cells).collect(),
+            rows.collect(),
         )?;
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 mod service;
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -62,13 +63,12 @@ pub(crate) fn run(env: &ProcessEnv, options: &PrOptions) -> Result<(), CommandEr
     require_end(&run, &state)?;
     require_committed(&state)?;
     let root = Path::new(&state.root);
-    let missing = || {
+    let repository = GitRepository::find(root).ok_or_else(|| {
         CommandError::precondition(
             "the work tree of the run is gone",
             "nothing can be sent from it",
         )
-    };
-    let repository = GitRepository::find(root).ok_or_else(missing)?;
+    })?;
     let head = repository
         .commit_of("HEAD")
         .context("git cannot tell what is checked out")?
@@ -87,18 +87,16 @@ pub(crate) fn run(env: &ProcessEnv, options: &PrOptions) -> Result<(), CommandEr
     )?;
     let branch = format!("omo/{}", run.id());
     let target = own_branch(&repository)?;
-    let there = remote.branches("").map_err(|error| remote_error(&error))?;
-    let commit_there = |name: &str| {
-        there
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, commit)| commit.as_str())
-    };
-    match commit_there(&branch) {
+    let there: BTreeMap<String, String> = remote
+        .branches("")
+        .map_err(|error| remote_error(&error))?
+        .into_iter()
+        .collect();
+    match there.get(&branch) {
         None => remote
             .push_all(&[(&head, &branch)])
             .map_err(|error| remote_error(&error))?,
-        Some(known) if known == head => {}
+        Some(known) if *known == head => {}
         Some(_) => {
             let message = format!(
                 "the branch {branch} is at {} already, and has other commits",
@@ -116,7 +114,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &PrOptions) -> Result<(), CommandEr
         branch: &branch,
         target: target
             .as_deref()
-            .filter(|target| commit_there(target).is_some()),
+            .filter(|target| there.contains_key(*target)),
         title: &title(&state),
         body: &body(&state, &report),
     };

@@ -101,20 +101,14 @@ fn print_list(context: &CommandContext, run: &str, kept: &[KeptWork]) -> Result<
 }
 
 fn print_outcome(id: &str, end: &BroughtBack) -> Result<(), CommandError> {
-    let named = |paths: &[String]| {
-        sanitize(
-            &list_some(paths.iter().map(String::as_str), NAMED_PATHS),
-            600,
-        )
-    };
     let mut lines = Vec::new();
     if !end.restored.is_empty() {
-        lines.push(format!("restored: {}", named(&end.restored)));
+        lines.push(format!("restored: {}", name_paths(&end.restored)));
     }
     if !end.unchanged.is_empty() {
         lines.push(format!(
             "as they were kept already: {}",
-            named(&end.unchanged)
+            name_paths(&end.unchanged)
         ));
     }
     if let Some(command) = end
@@ -137,7 +131,7 @@ fn print_outcome(id: &str, end: &BroughtBack) -> Result<(), CommandError> {
     if !end.differing.is_empty() {
         let message = format!(
             "left as they are, since they were changed meanwhile: {}",
-            named(&end.differing)
+            name_paths(&end.differing)
         );
         let hint = format!(
             "`omo run restore {} --force` keeps them first, and then overwrites them",
@@ -150,4 +144,11 @@ fn print_outcome(id: &str, end: &BroughtBack) -> Result<(), CommandError> {
     } else {
         Err(CommandError::already_printed(ExitKind::Io))
     }
+}
+
+fn name_paths(paths: &[String]) -> String {
+    sanitize(
+        &list_some(paths.iter().map(String::as_str), NAMED_PATHS),
+        600,
+    )
 }

@@ -26,9 +26,7 @@ pub(crate) struct StartPlanOptions {
 
 pub(crate) fn run(env: &ProcessEnv, options: StartPlanOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let wrong = |why: String| CommandError::usage(why, "`omo run start --help` names the options");
-    execute(
-        &context,
-        ExecuteRequest::try_from(options.options).map_err(wrong)?,
-    )
+    let request = ExecuteRequest::try_from(options.options)
+        .map_err(|why| CommandError::usage(why, "`omo run start --help` names the options"))?;
+    execute(&context, request)
 }

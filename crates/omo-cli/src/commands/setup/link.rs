@@ -12,7 +12,6 @@ use crate::platform;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LinkOutcome {
-    /// Present, perhaps from before.
     Present,
     /// No folder for it, and none is created for a link alone.
     NoFolder,
@@ -27,14 +26,12 @@ pub(super) enum OtherLink {
     Stays,
 }
 
-/// Path of the link; `None` on a system without one.
 pub(super) fn link_path() -> Option<PathBuf> {
     platform::terminal_folder().map(|folder| folder.join("omo"))
 }
 
 /// A path of the running `omo` that survives updates: staged, or in the client's plugin data.
 pub(super) fn lasting_path(program: &Path, staged: &Path) -> Option<PathBuf> {
-    let is_this = |path: &PathBuf| path.canonicalize().is_ok_and(|path| path == program);
     let [own_data, _] = env::plugin_folders();
     let all_data =
         env::client_home().and_then(|home| fs::read_dir(home.join("plugins").join("data")).ok());
@@ -48,11 +45,10 @@ pub(super) fn lasting_path(program: &Path, staged: &Path) -> Option<PathBuf> {
     let plugins = std::iter::once(staged.to_owned()).chain(data);
     plugins
         .map(|plugin| plugin.join("bin").join("omo"))
-        .find(is_this)
+        .find(|omo| omo.canonicalize().is_ok_and(|omo| omo == program))
 }
 
-/// Links `place` to a path of omo's. Creates the folder only where `~/.local` exists or the folder is on `PATH`: its
-/// user, or the system, then wants programs there.
+/// Links `place` to a path of omo's. Creates the folder only where `~/.local` exists or the folder is on `PATH`.
 pub(super) fn link(to: &Path, place: &Path, other: OtherLink) -> io::Result<LinkOutcome> {
     let Some(folder) = place.parent() else {
         return Ok(LinkOutcome::NoFolder);
@@ -80,7 +76,6 @@ pub(super) fn link(to: &Path, place: &Path, other: OtherLink) -> io::Result<Link
     Ok(LinkOutcome::Present)
 }
 
-/// Removes a dangling link; `true` if there was one.
 pub(super) fn remove_dangling(place: &Path) -> io::Result<bool> {
     let dangles =
         fs::read_link(place).is_ok_and(|target| is_omo_path(&target)) && leads_nowhere(place);

@@ -15,11 +15,9 @@ const ROOT: &str = "${CLAUDE_PLUGIN_ROOT}/";
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct PluginSource {
     pub folder: PathBuf,
-    /// Version in `plugin.json`.
     pub version: String,
 }
 
-/// The needed fields of `plugin.json`.
 #[derive(Deserialize)]
 struct Manifest {
     name: String,
@@ -47,7 +45,6 @@ pub(super) fn own_plugin() -> Result<PluginSource, CommandError> {
     })
 }
 
-/// The plugin in a folder, or the missing part.
 fn plugin_at(folder: &Path) -> Result<PluginSource, String> {
     let Manifest { name, version } = read_json(&folder.join(".claude-plugin").join("plugin.json"))?;
     if name != "omo" {
@@ -79,7 +76,6 @@ fn plugin_at(folder: &Path) -> Result<PluginSource, String> {
     })
 }
 
-/// Version of the plugin staged in a folder, if readable.
 pub(super) fn version_at(folder: &Path) -> Option<String> {
     let manifest: Manifest = read_json(&folder.join(".claude-plugin").join("plugin.json")).ok()?;
     Some(manifest.version)

@@ -6,7 +6,6 @@ use omo_claude::client::{ClaudeClient, InstalledPlugin, Marketplace};
 
 use crate::error::CommandError;
 
-/// Marketplace name in `marketplace.json`.
 pub(super) const MARKETPLACE: &str = "omo";
 pub(super) const PLUGIN: &str = "omo@omo";
 
@@ -19,16 +18,13 @@ pub(super) struct Registration {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum MarketplaceOwner {
     Absent,
-    /// The staged folder.
     Ours,
     Elsewhere(String),
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct InstalledEntry {
-    /// Version on record.
     pub version: Option<String>,
-    /// `true` where new sessions load the plugin.
     pub is_enabled: bool,
 }
 
@@ -49,18 +45,10 @@ pub(super) fn read_registration(
     claude: &ClaudeClient,
     place: &Path,
 ) -> Result<Registration, CommandError> {
-    let is_place = |path: &Path| {
-        path == place
-            || path
-                .canonicalize()
-                .ok()
-                .is_some_and(|path| is_same_folder(&path, place))
-    };
-    Ok(read(&claude.marketplaces()?, &claude.plugins()?, is_place))
-}
-
-fn is_same_folder(path: &Path, place: &Path) -> bool {
-    place.canonicalize().is_ok_and(|place| place == path)
+    let path_of_place = place.canonicalize().ok();
+    Ok(read(&claude.marketplaces()?, &claude.plugins()?, |path| {
+        path == place || path_of_place.is_some() && path.canonicalize().ok() == path_of_place
+    }))
 }
 
 fn read(
@@ -80,11 +68,10 @@ fn read(
             MarketplaceOwner::Elsewhere(marketplace.origin())
         }
     });
-    // An installation for a project is that project's affair.
-    let of_the_user = |plugin: &&InstalledPlugin| {
-        plugin.id == PLUGIN && plugin.scope.as_deref().is_none_or(|it| it == "user")
-    };
-    let plugin = plugins.iter().find(of_the_user);
+    let plugin = plugins.iter().find(|plugin| {
+        // An installation for a project is that project's affair.
+        plugin.id == PLUGIN && plugin.scope.as_deref().is_none_or(|scope| scope == "user")
+    });
     let plugin = plugin.map(|plugin| InstalledEntry {
         version: plugin.version.clone(),
         is_enabled: plugin.enabled,
@@ -95,7 +82,6 @@ fn read(
     }
 }
 
-/// Steps after which new sessions have this version.
 pub(super) fn steps_to_set_up(now: &Registration, version: &str) -> Vec<RegistrationStep> {
     let mut steps = Vec::new();
     if now.marketplace == MarketplaceOwner::Absent {

@@ -18,12 +18,10 @@ const MAX_FILES: usize = 1_000;
 pub(super) enum StagedPlugin {
     Unchanged,
     New,
-    /// Replaced files of this version, if readable.
     Replaced(Option<String>),
 }
 
-/// Makes `place` hold exactly the files of the plugin, assembled in `new` first, where leftovers are removed. The
-/// caller holds the lock.
+/// Makes `place` hold exactly the files of the plugin, assembled in `new` first. The caller holds the lock.
 pub(super) fn stage_plugin(
     source: &PluginSource,
     new: &Path,
@@ -99,18 +97,18 @@ fn files(folder: &Path) -> io::Result<BTreeMap<PathBuf, PathBuf>> {
     Ok(found)
 }
 
-/// `true` for a folder with exactly these files and the rights they need.
 fn is_same(wanted: &BTreeMap<PathBuf, PathBuf>, place: &Path) -> bool {
     let Ok(present) = files(place) else {
         return false;
     };
-    let alike = |(part, path): (&PathBuf, &PathBuf)| {
-        let theirs = present.get(part)?;
-        (fs::read(path).ok()? == fs::read(theirs).ok()?
-            && platform::has_rights(theirs, rights(part)))
-        .then_some(())
-    };
-    present.len() == wanted.len() && wanted.iter().all(|file| alike(file).is_some())
+    present.len() == wanted.len()
+        && wanted.iter().all(|(part, path)| {
+            present.get(part).is_some_and(|theirs| {
+                let (wanted, present) = (fs::read(path), fs::read(theirs));
+                matches!((wanted, present), (Ok(wanted), Ok(present)) if wanted == present)
+                    && platform::has_rights(theirs, rights(part))
+            })
+        })
 }
 
 fn copy(files: &BTreeMap<PathBuf, PathBuf>, to: &Path) -> io::Result<()> {

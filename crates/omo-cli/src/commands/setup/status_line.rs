@@ -1,5 +1,4 @@
-//! The user's `statusLine` that names an omo which is gone: the only setting that omo removes, as a part of its own
-//! removal.
+//! The user's `statusLine` that names an omo which is gone: the only setting that omo removes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +14,6 @@ use super::link;
 use crate::confirm;
 use crate::error::CommandError;
 
-/// Result for a `statusLine` of an omo that is gone.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum StatusLineRemoval {
     Removed,
@@ -23,8 +21,7 @@ pub(super) enum StatusLineRemoval {
     ByHand(String),
 }
 
-/// Removes the `statusLine` of a missing omo from a settings file, and keeps every other byte. `None` for any other
-/// status line.
+/// Removes the `statusLine` of a missing omo, and keeps every other byte. `None` for any other status line.
 pub(super) fn remove_dangling(file: &Path, state_home: Option<&Path>) -> Option<StatusLineRemoval> {
     let found = fs::symlink_metadata(file).ok()?;
     // A link is another program's way of keeping settings: its target is read, and never written.
@@ -37,7 +34,6 @@ pub(super) fn remove_dangling(file: &Path, state_home: Option<&Path>) -> Option<
     if !is_gone(words.first()?) || words.get(1).is_none_or(|word| word != "statusline") {
         return None;
     }
-    let by_hand = |why: &str| Some(StatusLineRemoval::ByHand(why.to_owned()));
     if words.len() > 2 {
         let put_back = state_home.map(|state_home| {
             StatusLineFiles {
@@ -52,13 +48,16 @@ pub(super) fn remove_dangling(file: &Path, state_home: Option<&Path>) -> Option<
         ) {
             return Some(StatusLineRemoval::Removed);
         }
-        return by_hand("its command keeps another status line: put that one in its place");
+        let why = "its command keeps another status line: put that one in its place";
+        return Some(StatusLineRemoval::ByHand(why.to_owned()));
     }
     if !found.is_file() {
-        return by_hand("that file is a link, which omo does not write through");
+        let why = "that file is a link, which omo does not write through";
+        return Some(StatusLineRemoval::ByHand(why.to_owned()));
     }
     let Some(rest) = without_entry(&text) else {
-        return by_hand("it could not be told apart");
+        let why = "it could not be told apart";
+        return Some(StatusLineRemoval::ByHand(why.to_owned()));
     };
     match replace(file, Some(&text), &rest) {
         Ok(()) => Some(StatusLineRemoval::Removed),

@@ -109,7 +109,7 @@ fn remove_task_list(
     remove(env, sessions, &locked, session.as_ref())
 }
 
-/// Removes a session with its note, and prints that; `session` is `None` for an unreadable file.
+/// `session` is `None` for an unreadable file.
 fn remove(
     env: &ProcessEnv,
     sessions: &TaskListStore,
@@ -138,19 +138,25 @@ fn is_selected(
     locked: &LockedTaskList,
     env: &ProcessEnv,
 ) -> bool {
-    let is_old = |days: u32| {
-        let written = locked
-            .written_at()
-            .map(|seconds| Timestamp::from_millis(seconds.saturating_mul(1_000)));
-        // A file that was copied or edited is as new as that change.
-        let changed = Timestamp::parse(&session.updated_at).max(written);
-        let age = changed.and_then(|changed| env.now.millis_since(changed));
-        age.is_some_and(|age| age > i64::from(days).saturating_mul(DAY_MILLIS))
-    };
     match session.phase {
         _ if options.all => true,
         TaskListPhase::Complete if options.completed => true,
         TaskListPhase::Cancelled if options.cancelled => true,
-        phase => phase.is_over() && options.older_than.is_some_and(is_old),
+        phase => {
+            phase.is_over()
+                && options
+                    .older_than
+                    .is_some_and(|days| is_old(session, locked, days, env.now))
+        }
     }
+}
+
+fn is_old(session: &TaskListFile, locked: &LockedTaskList, days: u32, now: Timestamp) -> bool {
+    let written = locked
+        .written_at()
+        .map(|seconds| Timestamp::from_millis(seconds.saturating_mul(1_000)));
+    // A file that was copied or edited is as new as that change.
+    let changed = Timestamp::parse(&session.updated_at).max(written);
+    let age = changed.and_then(|changed| now.millis_since(changed));
+    age.is_some_and(|age| age > i64::from(days).saturating_mul(DAY_MILLIS))
 }

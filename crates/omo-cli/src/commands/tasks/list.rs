@@ -38,7 +38,6 @@ struct TaskListLine {
     updated_at: String,
 }
 
-/// Lists the sessions, the last changed first. Unreadable ones are named on stderr.
 pub(crate) fn run(env: &ProcessEnv, options: &TasksListOptions) -> Result<(), CommandError> {
     let sessions = task_list_files::task_list_store()?;
     let mut lines = Vec::new();
@@ -65,7 +64,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &TasksListOptions) -> Result<(), Co
             "There is no task list. `omo agent tasks create` begins one."
         )?;
     } else {
-        let cells = |line: &TaskListLine| {
+        let rows = lines.iter().map(|line| {
             let changed = Timestamp::parse(&line.updated_at);
             [
                 Cell::plain(line.session_id.clone()),
@@ -77,11 +76,11 @@ pub(crate) fn run(env: &ProcessEnv, options: &TasksListOptions) -> Result<(), Co
                 )),
                 Cell::plain(sanitize(&line.goal, 60)),
             ]
-        };
+        });
         table::write_table(
             &mut out,
             ["session", "phase", "done", "last", "goal"],
-            lines.iter().map(cells).collect(),
+            rows.collect(),
         )?;
     }
     Ok(())

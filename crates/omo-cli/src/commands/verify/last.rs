@@ -30,12 +30,11 @@ pub(super) fn print_last(
     } else {
         "on"
     };
-    let not_ended = || {
+    let text = said.unwrap_or_else(|| {
         format!(
             "[omo] NOT PROVED: the run has not ended, it is {state}\n`claude --resume {id}` goes on with it"
         )
-    };
-    let text = said.unwrap_or_else(not_ended);
+    });
     let mut out = anstream::stdout().lock();
     if as_json {
         let report = json!({

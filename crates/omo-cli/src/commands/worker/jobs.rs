@@ -49,11 +49,10 @@ pub(super) struct WorkerLogsOptions {
 
 pub(super) fn list(options: &WorkerListOptions) -> Result<(), CommandError> {
     let jobs = WorkerJobs::open(&scratch(options.scratch.as_deref()))?;
-    let state = |is_running| if is_running { "running" } else { "ended" };
-    let lines = jobs
-        .list()?
-        .into_iter()
-        .map(|(name, is_running)| format!("{} {}\n", name.as_str(), state(is_running)));
+    let lines = jobs.list()?.into_iter().map(|(name, is_running)| {
+        let state = if is_running { "running" } else { "ended" };
+        format!("{} {state}\n", name.as_str())
+    });
     output::print_log(&lines.collect::<String>())
 }
 

@@ -61,23 +61,26 @@ pub(super) fn run(options: &WorkerStartOptions) -> Result<(), CommandError> {
 }
 
 fn arguments(job: &JobOptions, place: &std::path::Path) -> Vec<OsString> {
+    let values = [
+        ("remote", Some(job.remote.clone().into())),
+        ("branch", Some(job.branch.clone().into())),
+        ("brief", Some(job.brief.clone().into())),
+        ("scratch", Some(place.as_os_str().to_owned())),
+        (
+            "time-limit",
+            job.time_limit.map(|limit| limit.to_string().into()),
+        ),
+        ("client", job.client.clone().map(PathBuf::into_os_string)),
+        ("name", job.name.clone().map(OsString::from)),
+    ];
     let mut arguments: Vec<OsString> = vec!["worker".into(), "--detached".into()];
-    let mut add = |option: &str, value: OsString| {
+    for (option, value) in values {
         // One word, so that no value is parsed as an option.
         let mut word = OsString::from(format!("--{option}="));
-        word.push(value);
-        arguments.push(word);
-    };
-    add("remote", job.remote.clone().into());
-    add("branch", job.branch.clone().into());
-    add("brief", job.brief.clone().into());
-    add("scratch", place.as_os_str().to_owned());
-    job.time_limit
-        .into_iter()
-        .for_each(|limit| add("time-limit", limit.to_string().into()));
-    job.client
-        .iter()
-        .for_each(|client| add("client", client.clone().into_os_string()));
-    job.name.iter().for_each(|name| add("name", name.into()));
+        if let Some(value) = value {
+            word.push(value);
+            arguments.push(word);
+        }
+    }
     arguments
 }

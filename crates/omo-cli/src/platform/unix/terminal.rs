@@ -99,7 +99,6 @@ impl UnixTerminalSignals {
         Ok(heard)
     }
 
-    /// `true` after a request to end.
     pub(crate) fn is_ending(&self) -> bool {
         self.ending.load(Ordering::Relaxed) != 0
     }
@@ -112,7 +111,6 @@ impl UnixTerminalSignals {
         }
     }
 
-    /// `true` once after each request to stop.
     pub(crate) fn take_stop(&self) -> bool {
         self.stop.swap(false, Ordering::Relaxed)
     }
@@ -122,7 +120,6 @@ impl UnixTerminalSignals {
         let _ = low_level::emulate_default_handler(SIGTSTP);
     }
 
-    /// `true` once after each continuation.
     pub(crate) fn take_go_on(&self) -> bool {
         self.go_on.swap(false, Ordering::Relaxed)
     }

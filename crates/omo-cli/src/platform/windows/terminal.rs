@@ -40,21 +40,18 @@ impl WindowsTerminalSignals {
         Ok(Self)
     }
 
-    /// Always `false`.
     pub(crate) fn is_ending(&self) -> bool {
         false
     }
 
     pub(crate) fn end(&self) {}
 
-    /// Always `false`.
     pub(crate) fn take_stop(&self) -> bool {
         false
     }
 
     pub(crate) fn stop() {}
 
-    /// Always `false`.
     pub(crate) fn take_go_on(&self) -> bool {
         false
     }

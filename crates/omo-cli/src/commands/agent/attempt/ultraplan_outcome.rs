@@ -100,13 +100,12 @@ fn failure_reason(judged: &JudgedAttempt) -> Option<String> {
         .outcomes
         .iter()
         .any(|(_, outcome)| !outcome.is_green());
-    // Evidence that begins with the command is from the check alone.
-    let is_said = |evidence: &str| {
-        is_red && evidence.starts_with('`') || evidence.starts_with("SCOPE VIOLATION: ")
-    };
     judged.events.iter().find_map(|event| match event {
-        EventKind::TaskFailed { end, .. } if !is_said(&end.evidence) => {
-            Some(format!("Failed: {}", sanitize(&end.evidence, 400)))
+        EventKind::TaskFailed { end, .. } => {
+            // Evidence that begins with the command is from the check alone.
+            let is_told = is_red && end.evidence.starts_with('`')
+                || end.evidence.starts_with("SCOPE VIOLATION: ");
+            (!is_told).then(|| format!("Failed: {}", sanitize(&end.evidence, 400)))
         }
         _ => None,
     })

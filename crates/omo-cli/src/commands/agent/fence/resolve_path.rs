@@ -5,7 +5,6 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::platform;
 
-/// Maximum bytes of a path; no system takes a longer one.
 const MAX_BYTES: usize = 4_096;
 /// Maximum dangling links in a row, `a -> b -> c`.
 const MAX_LINKS: u8 = 40;

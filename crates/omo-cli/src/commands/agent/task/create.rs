@@ -76,7 +76,6 @@ pub(crate) struct TaskCreateOptions {
     pub json: bool,
 }
 
-/// What shows that a task is done.
 #[derive(Debug, Args)]
 pub(crate) struct CriteriaOptions {
     /// What proves it: one|two; code stays whole
@@ -88,7 +87,6 @@ pub(crate) struct CriteriaOptions {
 }
 
 impl CriteriaOptions {
-    /// All values; `None` where none was given.
     pub(super) fn read(self) -> Result<Option<Vec<String>>, CommandError> {
         if self.criteria.is_empty() && self.criterion.is_empty() {
             return Ok(None);
@@ -102,7 +100,11 @@ impl CriteriaOptions {
             split
                 .into_iter()
                 .flatten()
-                .chain(self.criterion.iter().map(|one| one.trim().to_owned()))
+                .chain(
+                    self.criterion
+                        .iter()
+                        .map(|criterion| criterion.trim().to_owned()),
+                )
                 .collect(),
         ))
     }

@@ -20,14 +20,12 @@ Examples:
 A file that is no task is named on stderr, and the others are listed.";
 
 // Without a line of help each: with one the whole page is shown in its long form.
-/// How tasks are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ListFormat {
     Table,
     Json,
 }
 
-/// Whose words stand for where a task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StatusWords {
     Own,
@@ -56,7 +54,7 @@ pub(crate) struct AgentTaskListOptions {
 
 pub(crate) fn run(env: &ProcessEnv, options: &AgentTaskListOptions) -> Result<(), CommandError> {
     let folder = task_list_files::open_task_list(&options.which, env)?;
-    let missing = || {
+    let tasks = readable_tasks(&folder)?.ok_or_else(|| {
         let path = folder.path().join(TASKS_FOLDER);
         let message = format!(
             "session {} has no tasks: {} is not there",
@@ -64,13 +62,11 @@ pub(crate) fn run(env: &ProcessEnv, options: &AgentTaskListOptions) -> Result<()
             path.display()
         );
         CommandError::not_found(message, "`omo agent task create` makes one")
-    };
-    let tasks = readable_tasks(&folder)?.ok_or_else(missing)?;
-    let is_meant = |task: &TaskFile| options.status.is_none_or(|status| task.status == status);
+    })?;
     let rows: Vec<TaskRow> = tasks
         .tasks
         .into_iter()
-        .filter(is_meant)
+        .filter(|task| options.status.is_none_or(|status| task.status == status))
         .map(|task| task_row(task, options.words))
         .collect();
     match (&options.field, options.format) {
@@ -80,12 +76,14 @@ pub(crate) fn run(env: &ProcessEnv, options: &AgentTaskListOptions) -> Result<()
             rows.iter().try_for_each(|row| print(&task_line(row)))
         }
         (Some(path), format) => {
-            let field = |row: &TaskRow| {
-                rules::value_at_path(&to_json(row), path)
-                    .cloned()
-                    .unwrap_or_default()
-            };
-            let values: Vec<Value> = rows.iter().map(field).collect();
+            let values: Vec<Value> = rows
+                .iter()
+                .map(|row| {
+                    rules::value_at_path(&to_json(row), path)
+                        .cloned()
+                        .unwrap_or_default()
+                })
+                .collect();
             match format {
                 ListFormat::Json => print(&rules::format_value(&values.into())),
                 ListFormat::Table => values
@@ -111,7 +109,6 @@ fn task_line(row: &TaskRow) -> String {
         .join("|")
 }
 
-/// A listed task, with the facts needed to start a worker.
 #[derive(Debug, Serialize)]
 struct TaskRow {
     id: String,

@@ -17,7 +17,6 @@ Examples:
   omo agent task summary
   omo agent task summary --id 2";
 
-/// How a summary is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SummaryFormat {
     #[value(alias = "markdown")]
@@ -65,15 +64,17 @@ pub(crate) fn run(env: &ProcessEnv, options: &SummaryOptions) -> Result<(), Comm
 }
 
 fn summary_of_all(session: &TaskListFile, tasks: &[TaskFile]) -> String {
-    let number = |status: TaskFileStatus| tasks.iter().filter(|task| task.status == status).count();
+    let [resolved, in_progress, open, blocked, failed] = [
+        TaskFileStatus::Resolved,
+        TaskFileStatus::InProgress,
+        TaskFileStatus::Open,
+        TaskFileStatus::Blocked,
+        TaskFileStatus::Failed,
+    ]
+    .map(|status| tasks.iter().filter(|task| task.status == status).count());
     let counts = format!(
-        "- {} tasks: {} resolved, {} in progress, {} open, {} blocked, {} failed",
-        tasks.len(),
-        number(TaskFileStatus::Resolved),
-        number(TaskFileStatus::InProgress),
-        number(TaskFileStatus::Open),
-        number(TaskFileStatus::Blocked),
-        number(TaskFileStatus::Failed),
+        "- {} tasks: {resolved} resolved, {in_progress} in progress, {open} open, {blocked} blocked, {failed} failed",
+        tasks.len()
     );
     let goal = sanitize(&session.goal, MAX_CHARS);
     let mut parts = vec![
@@ -146,11 +147,11 @@ fn details(task: &TaskFile) -> String {
 
 /// Text of a piece of evidence, in either of its two JSON forms.
 fn evidence_text(evidence: &Value) -> &str {
-    let of = |name: &str| evidence.get(name).and_then(Value::as_str);
-    evidence
-        .as_str()
-        .or_else(|| of("description"))
-        .or_else(|| of("command"))
+    ["description", "command"]
+        .iter()
+        .map(|name| evidence.get(name))
+        .chain([Some(evidence)])
+        .find_map(|text| text?.as_str())
         .unwrap_or("something without words")
 }
 

@@ -44,7 +44,6 @@ pub(crate) struct TaskUpdateOptions {
     pub edit: EditOptions,
 }
 
-/// What a task is from now on.
 #[derive(Debug, Args)]
 pub(crate) struct EditOptions {
     /// Its title

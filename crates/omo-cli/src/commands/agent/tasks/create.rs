@@ -143,7 +143,6 @@ pub(crate) fn run(env: &ProcessEnv, options: &TaskListCreateOptions) -> Result<(
     say("begins", &locked, &session, source.as_ref())
 }
 
-/// Arguments behind the typed command, as the hook has kept them.
 fn typed(
     env: &ProcessEnv,
     options: &TaskListCreateOptions,
@@ -158,13 +157,13 @@ fn typed(
         )?,
         _ => None,
     };
-    let missing = || {
+    let taken = taken.ok_or_else(|| {
         CommandError::usage(
             "nothing was typed for this command",
             "its user types `/omo:ulw-plan <goal>`",
         )
-    };
-    raw_args::parse_raw_args(&taken.ok_or_else(missing)?, options)
+    })?;
+    raw_args::parse_raw_args(&taken, options)
 }
 
 fn resume_task_list(env: &ProcessEnv, id: &SessionId) -> Result<(), CommandError> {

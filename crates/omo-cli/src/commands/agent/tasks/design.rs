@@ -1,7 +1,5 @@
-//! `omo agent tasks design`: saves the design of a session.
-//!
-//! The client asks about every file that its own tools write below its folder, so a planner writes there only through
-//! this.
+//! `omo agent tasks design`: saves the design of a session, since the client asks about every file that its own tools
+//! write below its folder.
 
 use std::io::{IsTerminal, Read};
 

@@ -1,7 +1,4 @@
-//! Active goals of the client, read from transcripts.
-//!
-//! The client notes in the transcript that a goal was set, met or given up, and reads it there itself when a session
-//! is resumed. Nothing else outside of the client's own process shows one.
+//! Active goals of the client, read from transcripts: the client notes there that a goal was set, met or given up.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,7 +11,6 @@ use super::super::facts::ActiveGoal;
 
 /// Maximum age of a session's last use.
 const RECENT: Duration = Duration::from_secs(24 * 60 * 60);
-/// Maximum transcripts read, newest first.
 const MAX_TRANSCRIPTS: usize = 20;
 /// Length at which the client cuts a folder name, in characters.
 const NAME_CHARS: usize = 200;
@@ -78,14 +74,16 @@ fn file_age(path: &Path, now: Timestamp) -> Option<Duration> {
 }
 
 fn folder_name(root: &Path) -> String {
-    let plain = |char: char| {
-        if char.is_ascii_alphanumeric() {
-            char.to_string()
-        } else {
-            "-".repeat(char.len_utf16())
-        }
-    };
-    root.to_string_lossy().chars().map(plain).collect()
+    root.to_string_lossy()
+        .chars()
+        .map(|char| {
+            if char.is_ascii_alphanumeric() {
+                char.to_string()
+            } else {
+                "-".repeat(char.len_utf16())
+            }
+        })
+        .collect()
 }
 
 #[cfg(test)]

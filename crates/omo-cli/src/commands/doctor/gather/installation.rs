@@ -21,13 +21,14 @@ const MAX_PROGRAM: u64 = 64 * 1024 * 1024;
 const LOG_TAIL: u64 = 8 * 1024;
 const OWN_FOLDER: &str = "${CLAUDE_PLUGIN_ROOT}";
 
-/// Folders of `PATH` outside of the project, however written. Programs of the project are not started; a home folder
-/// taken for a project may hold the client, though.
+/// Folders of `PATH` outside of the project, whose programs are not started. A home folder may hold the client, though.
 pub(crate) fn safe_search_path(folder: Option<&Path>, home: Option<&Path>) -> SearchPath {
     let project = folder.filter(|folder| !home.is_some_and(|home| home.starts_with(folder)));
-    let leads_there = |path: &Path| project.is_some_and(|project| leads_into(path, project));
-    SearchPath::from_process()
-        .filtered(|folder| !leads_there(folder) && !leads_there(&folder.join("claude")))
+    SearchPath::from_process().filtered(|folder| {
+        project.is_none_or(|project| {
+            !leads_into(folder, project) && !leads_into(&folder.join("claude"), project)
+        })
+    })
 }
 
 pub(super) fn find_client(
@@ -138,22 +139,20 @@ fn program_of(command: &str, folder: &Path) -> PathBuf {
     )
 }
 
-/// Binaries behind launchers: from the npm package in the plugin, else built into the client's data folder for the
-/// plugin id.
+/// Binaries behind launchers: from the npm package in the plugin, else built into the client's data folder.
 fn built_binaries(
     plugin: &Path,
     plugin_home: &Path,
     id: &str,
     version: &str,
 ) -> Option<PluginBinaries> {
-    let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_.".contains(char);
-    if !version.chars().all(is_plain) {
+    if !version.chars().all(is_plain_char) {
         return None;
     }
     let name: String = id
         .chars()
         .map(|char| {
-            if is_plain(char) && char != '.' {
+            if is_plain_char(char) && char != '.' {
                 char
             } else {
                 '-'
@@ -194,6 +193,10 @@ fn built_binaries(
     })
 }
 
+fn is_plain_char(char: char) -> bool {
+    char.is_ascii_alphanumeric() || "-_.".contains(char)
+}
+
 fn is_being_built(data: &Path) -> bool {
     let builder = std::fs::read_link(data.join("build.lock")).ok();
     let pid = builder.and_then(|pid| pid.to_str()?.parse().ok());
@@ -217,13 +220,12 @@ fn npm_platform() -> String {
 
 fn program_file(path: PathBuf) -> Program {
     let path = platform::file_of_program(path);
-    let missing = |path| Program {
-        path,
-        kind: ProgramKind::Missing,
-        version: None,
-    };
     if !path.is_file() {
-        return missing(path);
+        return Program {
+            path,
+            kind: ProgramKind::Missing,
+            version: None,
+        };
     }
     if !is_executable(&path) {
         return Program {

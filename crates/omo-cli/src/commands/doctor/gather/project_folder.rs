@@ -9,7 +9,6 @@ use omo_state::project_root;
 use super::super::facts::{ProjectDirKind, ProjectFolderFacts};
 use super::Surroundings;
 
-/// Finds the project as every other command does, and notes oddities.
 pub(super) fn gather_project_folder(
     env: &ProcessEnv,
     surroundings: &Surroundings,

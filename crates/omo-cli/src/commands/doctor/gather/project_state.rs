@@ -109,12 +109,14 @@ pub(super) fn hook_errors(root: Option<&Path>, now: Timestamp) -> Option<(usize,
         .read_from(hook_error_log::FILE, 0, hook_error_log::ROTATE_AT * 2)
         .ok()??;
     let text = String::from_utf8_lossy(&bytes);
-    let is_recent = |line: &&str| {
-        let at = line.split(' ').next().and_then(Timestamp::parse);
-        at.and_then(|at| now.millis_since(at))
-            .is_some_and(|millis| millis < RECENT_MILLIS)
-    };
-    let recent: Vec<&str> = text.lines().filter(is_recent).collect();
+    let recent: Vec<&str> = text
+        .lines()
+        .filter(|line| {
+            let at = line.split(' ').next().and_then(Timestamp::parse);
+            at.and_then(|at| now.millis_since(at))
+                .is_some_and(|millis| millis < RECENT_MILLIS)
+        })
+        .collect();
     recent
         .last()
         .map(|last| (recent.len(), sanitize(last, 300)))

@@ -47,7 +47,6 @@ pub(super) fn client(facts: &Facts) -> Vec<Finding> {
     }]
 }
 
-/// omo is installed, and disabled in every place.
 pub(super) fn is_omo_disabled(facts: &Facts) -> bool {
     let plugins = facts.plugins.iter().flatten();
     let mut ours = plugins
@@ -70,7 +69,6 @@ fn how_to_have_a_plugin(facts: &Facts) -> &'static str {
     }
 }
 
-/// Plugin installed, enabled, and from the right source.
 pub(super) fn plugin(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "plugin";
     const NOTHING: &str = "without it no session of yours has omo";
@@ -161,7 +159,6 @@ pub(super) fn plugin(facts: &Facts) -> Vec<Finding> {
     )]
 }
 
-/// Versions of the plugin, its programs and this `omo`.
 pub(super) fn versions(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "versions";
     if facts.hook_plugins.is_empty() {
@@ -202,14 +199,16 @@ fn how_to_have_one_version(facts: &Facts, carrier: &HookPlugin) -> String {
     let Some(installed) = &carrier.version else {
         return format!("claude plugin update {}", carrier.id);
     };
-    let is_current = |program: &Program| program.version.as_ref() == Some(installed);
+    let is_current = !built.programs.is_empty()
+        && built
+            .programs
+            .iter()
+            .all(|program| program.version.as_ref() == Some(installed));
     match numbers(installed).cmp(&numbers(&facts.version)) {
         Ordering::Less => format!("claude plugin update {}, then start a session", carrier.id),
         _ if built.is_being_built => wait_for_build(built),
         // The plugin is new already; an update would change nothing.
-        Ordering::Greater
-            if !built.programs.is_empty() && built.programs.iter().all(is_current) =>
-        {
+        Ordering::Greater if is_current => {
             format!("{} setup --link", quote_path(&built.folder.join("omo")))
         }
         Ordering::Greater => format!("start a session, which has omo {installed} built and linked"),
@@ -242,23 +241,21 @@ fn wait_for_build(built: &PluginBinaries) -> String {
 }
 
 fn other_versions(facts: &Facts, carrier: &HookPlugin) -> Vec<String> {
-    let is_other = |version: &Option<String>| {
-        version
-            .as_ref()
-            .filter(|version| **version != facts.version)
-            .cloned()
-    };
     let mut others = Vec::new();
-    if let Some(version) = is_other(&carrier.version) {
+    if let Some(version) = other_version(facts, carrier.version.as_deref()) {
         others.push(format!("{} is {version}", carrier.id));
     }
     let built = carrier.built.iter().flat_map(|built| &built.programs);
     for program in carrier.programs.iter().chain(built) {
-        if let Some(version) = is_other(&program.version) {
+        if let Some(version) = other_version(facts, program.version.as_deref()) {
             others.push(format!("{} is {version}", file_name(&program.path)));
         }
     }
     others
+}
+
+fn other_version<'a>(facts: &Facts, version: Option<&'a str>) -> Option<&'a str> {
+    version.filter(|version| *version != facts.version)
 }
 
 pub(super) fn programs(facts: &Facts) -> Vec<Finding> {
@@ -276,10 +273,10 @@ pub(super) fn programs(facts: &Facts) -> Vec<Finding> {
     }
     let mut problems = Vec::new();
     for carrier in &facts.hook_plugins {
-        let of = |kind| paths_of_kind(&carrier.programs, kind);
-        if let [first, ..] = &*of(ProgramKind::NotExecutable) {
+        let not_executable = paths_of_kind(&carrier.programs, ProgramKind::NotExecutable);
+        if let [first, ..] = &*not_executable {
             let folder = first.parent().unwrap_or(first);
-            let found = format!("may not be run: {}", names(&of(ProgramKind::NotExecutable)));
+            let found = format!("may not be run: {}", names(&not_executable));
             problems.push(Finding::new(
                 NAME,
                 Level::Bad,
@@ -288,17 +285,16 @@ pub(super) fn programs(facts: &Facts) -> Vec<Finding> {
                 format!("chmod +x {}/*", quote_path(folder)),
             ));
         }
-        let is_named = |event: &str| carrier.hooks.iter().any(|hook| hook.event == event);
         let unnamed: Vec<&str> = hook_programs()
             .iter()
             .map(|(event, _)| *event)
-            .filter(|event| !is_named(event))
+            .filter(|event| !carrier.hooks.iter().any(|hook| hook.event == *event))
             .collect();
         if plugin_name(&carrier.id) == "omo" && !unnamed.is_empty() {
             let found = format!("{} names no hook for {}", carrier.id, unnamed.join(", "));
             problems.push(Finding::new(NAME, Level::Bad, found, WHY, INSTALL));
         }
-        let missing = of(ProgramKind::Missing);
+        let missing = paths_of_kind(&carrier.programs, ProgramKind::Missing);
         if !missing.is_empty() {
             let found = format!(
                 "missing in {}: {}",
@@ -419,20 +415,24 @@ pub(super) fn hooks(facts: &Facts) -> Vec<Finding> {
         }
         SeenHooks::Seen(seen) => seen,
     };
-    let times = |event: &str| seen.get(event).copied().flatten();
-    let told = |(event, _): (&str, &str)| match times(event) {
-        Some(times) => format!("{event} {times}"),
-        None => format!("{event} not seen"),
-    };
-    let events = |wanted: fn(usize) -> bool| {
-        hook_programs()
-            .iter()
-            .filter(|(event, _)| times(event).is_some_and(wanted))
-            .map(|(event, _)| *event)
-            .collect::<Vec<_>>()
-    };
-    let (never, often) = (events(|times| times == 0), events(|times| times > 1));
-    let all = hook_programs().map(told).join(", ");
+    let mut never: Vec<&str> = Vec::new();
+    let mut often: Vec<&str> = Vec::new();
+    let mut unseen: Vec<&str> = Vec::new();
+    let mut counts = Vec::new();
+    for (event, _) in hook_programs() {
+        let Some(times) = seen.get(event).copied().flatten() else {
+            unseen.push(event);
+            counts.push(format!("{event} not seen"));
+            continue;
+        };
+        match times {
+            0 => never.push(event),
+            1 => {}
+            _ => often.push(event),
+        }
+        counts.push(format!("{event} {times}"));
+    }
+    let all = counts.join(", ");
     let mut problems = Vec::new();
     if !never.is_empty() {
         problems.push(Finding::new(
@@ -452,11 +452,6 @@ pub(super) fn hooks(facts: &Facts) -> Vec<Finding> {
             "remove all but one of what the row `twice` names",
         ));
     }
-    let unseen: Vec<&str> = hook_programs()
-        .iter()
-        .map(|(event, _)| *event)
-        .filter(|event| times(event).is_none())
-        .collect();
     let note = match &*unseen {
         [] => String::new(),
         unseen => format!(

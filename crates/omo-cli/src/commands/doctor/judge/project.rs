@@ -1,14 +1,11 @@
 //! The project: folder, state, git, and other tools active in it.
 
-use std::path::Path;
-
 use super::super::facts::{Facts, ProjectDirKind, RepositoryChecks, StateFolder, StateFolderFacts};
 use super::super::finding::{Finding, Level};
 use omo_core::text::pluralize;
 
 use super::{or_good, quote_path};
 
-/// An active `/goal` of the client.
 pub(super) fn goal(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "goal";
     const WHY: &str = "a goal continues its session as well, and two loops get in each other's way";
@@ -46,7 +43,6 @@ pub(super) fn goal(facts: &Facts) -> Vec<Finding> {
 
 pub(super) fn place(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "project";
-    const UNSET: &str = "unset CLAUDE_PROJECT_DIR";
     let place = &facts.project;
     let mut problems = Vec::new();
     if place.folder.is_none() {
@@ -60,38 +56,32 @@ pub(super) fn place(facts: &Facts) -> Vec<Finding> {
         ));
     }
     if let Some((given, what)) = &place.project_dir_variable {
-        let given = omo_core::text::sanitize(given, 200);
-        let says = |level, what: &str, why: &str| {
-            Finding::new(
-                NAME,
-                level,
-                format!("CLAUDE_PROJECT_DIR is {given}, {what}"),
-                why,
-                UNSET,
-            )
-        };
         let nowhere = "the state is kept below that folder, and so it cannot be kept";
         match what {
             ProjectDirKind::Missing => {
-                problems.push(says(Level::Bad, "which is not there", nowhere));
+                let what = "which is not there";
+                problems.push(project_dir_problem(given, Level::Bad, what, nowhere));
             }
             ProjectDirKind::NotAFolder => {
-                problems.push(says(Level::Bad, "which is no folder", nowhere));
+                let what = "which is no folder";
+                problems.push(project_dir_problem(given, Level::Bad, what, nowhere));
             }
             ProjectDirKind::Relative => {
                 let why = "a relative path depends on where a process is; omo passes over it";
-                problems.push(says(Level::Warning, "which is no absolute path", why));
+                let what = "which is no absolute path";
+                problems.push(project_dir_problem(given, Level::Warning, what, why));
             }
             ProjectDirKind::Folder => {
-                let is_outside = |folder: &Path| {
-                    place
-                        .root
-                        .as_deref()
-                        .is_some_and(|root| !folder.starts_with(root))
-                };
-                if place.folder.as_deref().is_some_and(is_outside) {
+                let root = place.root.as_deref();
+                let is_outside = place
+                    .folder
+                    .as_ref()
+                    .zip(root)
+                    .is_some_and(|(folder, root)| !folder.starts_with(root));
+                if is_outside {
                     let why = "omo looks at that project and not at the folder that you are in";
-                    problems.push(says(Level::Warning, "and this folder is not in it", why));
+                    let what = "and this folder is not in it";
+                    problems.push(project_dir_problem(given, Level::Warning, what, why));
                 }
             }
         }
@@ -132,6 +122,12 @@ pub(super) fn place(facts: &Facts) -> Vec<Finding> {
             root.map_or_else(|| "none".to_owned(), |root| root.display().to_string()),
         )
     })
+}
+
+fn project_dir_problem(given: &str, level: Level, what: &str, why: &str) -> Finding {
+    let given = omo_core::text::sanitize(given, 200);
+    let found = format!("CLAUDE_PROJECT_DIR is {given}, {what}");
+    Finding::new("project", level, found, why, "unset CLAUDE_PROJECT_DIR")
 }
 
 pub(super) fn state(facts: &Facts) -> Vec<Finding> {
@@ -296,7 +292,6 @@ pub(super) fn log(facts: &Facts) -> Vec<Finding> {
     }]
 }
 
-/// Checks of `omo.toml`.
 pub(super) fn repository(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "omo.toml";
     vec![match &facts.repository_checks {

@@ -30,8 +30,7 @@ pub(super) fn disabled_hooks(facts: &Facts) -> Vec<Finding> {
                 format!("fix {}", quote_path(&settings.file)),
             ));
         }
-        let is_set = |pointer| settings.get(pointer).is_some_and(|value| value == true);
-        if is_set("/disableAllHooks") {
+        if is_true(settings, "/disableAllHooks") {
             problems.push(Finding::new(
                 NAME,
                 Level::Bad,
@@ -41,7 +40,7 @@ pub(super) fn disabled_hooks(facts: &Facts) -> Vec<Finding> {
             ));
         }
         // In any other file it means nothing.
-        if settings.scope == Scope::Managed && is_set("/allowManagedHooksOnly") {
+        if settings.scope == Scope::Managed && is_true(settings, "/allowManagedHooksOnly") {
             problems.push(Finding::new(
                 NAME,
                 Level::Bad,
@@ -54,6 +53,10 @@ pub(super) fn disabled_hooks(facts: &Facts) -> Vec<Finding> {
     or_good(problems, || {
         Finding::good(NAME, "no settings file turns hooks off")
     })
+}
+
+fn is_true(settings: &Settings, pointer: &str) -> bool {
+    settings.get(pointer).is_some_and(|value| value == true)
 }
 
 fn how_to_enable(settings: &Settings, name: &str) -> String {
@@ -124,7 +127,6 @@ pub(super) fn duplicate_hooks(facts: &Facts) -> Vec<Finding> {
     })
 }
 
-/// `OMO_DISABLE`.
 pub(super) fn omo_disable(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "OMO_DISABLE";
     let of_environment = facts

@@ -7,7 +7,6 @@ use super::super::facts::{Client, Facts, UserFolder};
 use super::super::finding::{Finding, Level};
 use super::{or_good, quote_path};
 
-/// Key and approvals, usable by their owner alone.
 pub(super) fn trust(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "trust";
     let (path, open_to_others, problems) = match &facts.user_folder {
@@ -94,14 +93,12 @@ pub(super) fn config(facts: &Facts) -> Vec<Finding> {
         let why = "the words `ulw` and `ultrawork` in a prompt do nothing; only /omo:ulw turns ultrawork on";
         Finding::new(NAME, Level::Warning, found, why, "remove the line, unless you mean it")
     });
-    let good = || {
-        file.as_ref().map_or_else(
+    or_good(problems.chain(no_keyword).collect(), || {
+        let file = file.as_ref().map_or_else(
             || "no home folder is known".to_owned(),
             |file| file.display().to_string(),
-        )
-    };
-    or_good(problems.chain(no_keyword).collect(), || {
-        Finding::good(NAME, good())
+        );
+        Finding::good(NAME, file)
     })
 }
 

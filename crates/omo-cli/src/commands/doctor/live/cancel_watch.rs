@@ -9,7 +9,6 @@ use omo_process::termination;
 
 const CLEAR: &str = "\r\u{1b}[K";
 
-/// Catches Ctrl-C, so that nothing is left behind, and shows progress.
 pub(super) struct CancelWatch {
     interrupted: Arc<AtomicBool>,
     since: Instant,
@@ -27,7 +26,6 @@ impl CancelWatch {
         }
     }
 
-    /// `false` once the user has interrupted.
     pub(super) fn should_continue(&mut self) -> bool {
         let seconds = self.since.elapsed().as_secs();
         if self.told != Some(seconds) && std::io::stderr().is_terminal() {

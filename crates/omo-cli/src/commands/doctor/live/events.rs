@@ -9,16 +9,17 @@ pub(super) fn has_session_begun(printed: &str) -> bool {
         .any(|line| line.get("subtype").is_some_and(|kind| kind == "init"))
 }
 
-/// Successful hook runs of an event in the client's event stream. A hook that cannot be started also ends, with an
-/// error.
+/// Successful hook runs of an event. A hook that cannot be started also ends, with an error.
 pub(super) fn count_hook_runs(printed: &str, event: &str) -> usize {
-    let is_good_end = |line: &Value| {
-        line.get("subtype")
-            .is_some_and(|kind| kind == "hook_response")
-            && line.get("hook_event").is_some_and(|name| name == event)
-            && line.get("exit_code").is_some_and(|code| code == 0)
-    };
-    printed.lines().filter_map(line).filter(is_good_end).count()
+    let lines = printed.lines().filter_map(line);
+    lines
+        .filter(|line| {
+            line.get("subtype")
+                .is_some_and(|kind| kind == "hook_response")
+                && line.get("hook_event").is_some_and(|name| name == event)
+                && line.get("exit_code").is_some_and(|code| code == 0)
+        })
+        .count()
 }
 
 /// Runs of omo's hooks for an event that only the client's log has.

@@ -15,30 +15,26 @@ use crate::platform;
 const KEY: &str = "omo-doctor-has-no-key";
 const LOG: &str = "client.log";
 
-/// Temporary folders, removed on drop.
 pub(super) struct Sandbox {
     temp: TempDir,
     pub project: PathBuf,
     plugin_folder: Option<PathBuf>,
-    /// `PATH` of the session.
     path: OsString,
 }
 
 impl Sandbox {
-    /// Creates the folders. From each settings file only the entries about hooks of omo are copied: others might start
-    /// a program, or connect to a server.
+    /// Copies from each settings file only the entries about hooks of omo: others might start a program.
     pub(super) fn build(facts: &Facts, surroundings: &Surroundings) -> Result<Self, String> {
         let is_installed = !facts.hook_plugins.is_empty();
-        // A plugin given to the client with `--plugin-dir` is given so here as well.
+        // A plugin given to the client with `--plugin-dir`.
         let plugin_folder = facts.own_plugin.clone().filter(|_| !is_installed);
         if !is_installed && plugin_folder.is_none() {
             return Err("no plugin with hooks of omo is installed".to_owned());
         }
-        let failed = |error: std::io::Error| format!("make a temporary folder: {error}");
         let temp = tempfile::Builder::new()
             .prefix("omo-doctor-")
             .tempdir()
-            .map_err(failed)?;
+            .map_err(folder_error)?;
         let project = temp.path().join("project");
         let path = safe_search_path(facts.project.root.as_deref(), surroundings.home.as_deref())
             .joined()
@@ -49,9 +45,9 @@ impl Sandbox {
             plugin_folder,
             path,
         };
-        fs::create_dir_all(sandbox.project.join(".claude")).map_err(failed)?;
-        fs::create_dir_all(sandbox.client_home()).map_err(failed)?;
-        fs::create_dir_all(sandbox.temporary()).map_err(failed)?;
+        fs::create_dir_all(sandbox.project.join(".claude")).map_err(folder_error)?;
+        fs::create_dir_all(sandbox.client_home()).map_err(folder_error)?;
+        fs::create_dir_all(sandbox.temporary()).map_err(folder_error)?;
         let carriers: Vec<&str> = facts
             .hook_plugins
             .iter()
@@ -65,10 +61,13 @@ impl Sandbox {
                 // The client reads it in place.
                 Scope::Managed => continue,
             };
-            fs::write(file, kept_settings(settings, &carriers).to_string()).map_err(failed)?;
+            fs::write(file, kept_settings(settings, &carriers).to_string())
+                .map_err(folder_error)?;
         }
         if let Some(plugin_home) = &surroundings.plugin_home {
-            sandbox.take_over(plugin_home, facts).map_err(failed)?;
+            sandbox
+                .take_over(plugin_home, facts)
+                .map_err(folder_error)?;
         }
         Ok(sandbox)
     }
@@ -107,7 +106,6 @@ impl Sandbox {
         fs::read_to_string(self.temp.path().join(LOG)).unwrap_or_default()
     }
 
-    /// Options and prompt, without a word that turns ultrawork on.
     pub(super) fn arguments(&self) -> Vec<OsString> {
         let options = [
             "-p",
@@ -128,7 +126,6 @@ impl Sandbox {
         arguments
     }
 
-    /// The user's environment without model, account and session variables.
     pub(super) fn variables(&self, model: &str) -> Vec<(OsString, OsString)> {
         let inherited = omo_state::env::variables()
             .into_iter()
@@ -154,6 +151,10 @@ impl Sandbox {
     }
 }
 
+fn folder_error(error: std::io::Error) -> String {
+    format!("make a temporary folder: {error}")
+}
+
 fn is_variable_kept(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let of_others = [
@@ -170,8 +171,7 @@ fn is_variable_kept(name: &str) -> bool {
     !of_others.iter().any(|prefix| name.starts_with(prefix)) && !name.ends_with("_PROXY")
 }
 
-/// The part of a settings file for the trial. Commands come from the user's own file alone: a command of a repository
-/// does not run here.
+/// The part of a settings file for the trial. A command of a repository does not run here.
 fn kept_settings(settings: &Settings, carriers: &[&str]) -> Value {
     let mut kept = Map::new();
     if let Some(value) = settings.get("/disableAllHooks") {

@@ -20,12 +20,13 @@ pub(super) fn start_model(script: Script) -> Result<ModelServer, String> {
     })
 }
 
-/// Reply to a request; the first one in the main conversation starts a subagent.
 fn next_block(request: &ModelRequest) -> ReplyBlock {
-    let field = |name: &str| request.body.get(name);
-    let has_result =
-        field("messages").is_some_and(|messages| messages.to_string().contains("\"tool_result\""));
-    let tools = field("tools")
+    let body = &request.body;
+    let has_result = body
+        .get("messages")
+        .is_some_and(|messages| messages.to_string().contains("\"tool_result\""));
+    let tools = body
+        .get("tools")
         .and_then(Value::as_array)
         .into_iter()
         .flatten();

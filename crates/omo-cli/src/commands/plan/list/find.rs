@@ -15,7 +15,6 @@ const MAX_DEPTH: usize = 7;
 const PACKAGE_DEPTH: usize = 3;
 /// A folder whose Markdown is read under any file name.
 const DOCS: &str = "docs";
-/// Folders of tools, which hold no plan of this project.
 const LEFT_OUT: [&str; 3] = [".git", "node_modules", "target"];
 const ARCHIVE: &str = "openspec/changes/archive";
 
@@ -32,8 +31,8 @@ pub(super) fn searched_places() -> Vec<String> {
     places.chain([format!("{DOCS}/**/*.md")]).collect()
 }
 
-/// Looks at the places of the dialects, in the project and its packages, and at its notes. Each has its own bound, so
-/// that none hides another. No link is followed.
+/// Looks at the places of the dialects, in the project and its packages, and at its notes. Each has its own bound. No
+/// link is followed.
 pub(super) fn find_plans(root: &Path) -> PlanSearch {
     let mut walk = PlanWalk {
         root,
@@ -47,15 +46,14 @@ pub(super) fn find_plans(root: &Path) -> PlanSearch {
     let (top, places): (Vec<&PlanPlace>, Vec<&PlanPlace>) =
         places.partition(|place| place.folder.is_empty());
     let places: BTreeSet<&str> = places.into_iter().map(|place| place.folder).collect();
-    let is_file = |name: &&str| {
-        root.join(name)
-            .symlink_metadata()
-            .is_ok_and(|found| found.is_file())
-    };
     walk.files.extend(
         top.into_iter()
             .map(|place| place.name)
-            .filter(is_file)
+            .filter(|name| {
+                root.join(name)
+                    .symlink_metadata()
+                    .is_ok_and(|found| found.is_file())
+            })
             .map(str::to_owned),
     );
     for folder in places.iter().chain([&DOCS]) {
@@ -87,8 +85,7 @@ pub(super) fn find_plans(root: &Path) -> PlanSearch {
     PlanSearch { paths, omissions }
 }
 
-/// Drops notes that git ignores. A file in a dialect's place stays: many keep the folders of their tools out of the
-/// repository.
+/// Drops notes that git ignores. A file in a dialect's place stays: many keep the folders of their tools out of git.
 fn without_ignored(root: &Path, files: BTreeSet<String>) -> BTreeSet<String> {
     let (placed, notes): (BTreeSet<String>, BTreeSet<String>) = files
         .into_iter()
@@ -111,7 +108,6 @@ fn ignored(root: &Path, paths: &[String]) -> BTreeSet<String> {
 
 struct PlanWalk<'a> {
     root: &'a Path,
-    /// Remaining entries of the bound.
     left: usize,
     files: BTreeSet<String>,
     /// Visited folders: one place may lie in another.
@@ -139,31 +135,25 @@ impl PlanWalk<'_> {
             for folder in &level {
                 let names = self.folder_names(folder);
                 let is_top = depth == 0;
-                let holds = |place: &&&str| {
-                    place
-                        .split('/')
-                        .next()
-                        .is_some_and(|first| names.contains(first))
-                };
-                found.extend(
-                    places
-                        .iter()
-                        .filter(holds)
-                        .filter(|_| !is_top)
-                        .map(|place| format!("{folder}/{place}")),
-                );
-                let is_place = |name: &str| is_top && (name == DOCS || places.contains(name));
-                let may_hold = |name: &&String| {
-                    depth < PACKAGE_DEPTH && !name.starts_with('.') && !is_place(name)
-                };
-                let join = |name: &String| {
-                    if is_top {
-                        name.clone()
-                    } else {
-                        format!("{folder}/{name}")
+                if is_top {
+                    inner.extend(
+                        names
+                            .into_iter()
+                            .filter(|name| name != DOCS && !places.contains(name.as_str()))
+                            .filter(|name| !name.starts_with('.')),
+                    );
+                    continue;
+                }
+                for place in places {
+                    let first = place.split('/').next();
+                    if first.is_some_and(|first| names.contains(first)) {
+                        found.push(format!("{folder}/{place}"));
                     }
-                };
-                inner.extend(names.iter().filter(may_hold).map(join));
+                }
+                if depth < PACKAGE_DEPTH {
+                    let inner_names = names.iter().filter(|name| !name.starts_with('.'));
+                    inner.extend(inner_names.map(|name| format!("{folder}/{name}")));
+                }
             }
             // Copies by a build are no packages.
             let ignored = ignored(self.root, &inner);
@@ -242,17 +232,13 @@ impl PlanWalk<'_> {
 }
 
 fn is_candidate(path: &str) -> bool {
-    let is_markdown = || {
-        Path::new(path)
-            .extension()
-            .is_some_and(|ending| ending.eq_ignore_ascii_case("md"))
-    };
-    let is_note = || {
-        path.strip_prefix(DOCS)
-            .is_some_and(|rest| rest.starts_with('/'))
-            && is_markdown()
-    };
-    Dialect::of_place(path).is_some() || is_note()
+    let is_markdown = Path::new(path)
+        .extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("md"));
+    let is_below_docs = path
+        .strip_prefix(DOCS)
+        .is_some_and(|rest| rest.starts_with('/'));
+    Dialect::of_place(path).is_some() || is_markdown && is_below_docs
 }
 
 #[cfg(test)]

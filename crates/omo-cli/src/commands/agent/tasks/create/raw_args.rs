@@ -8,10 +8,8 @@ use crate::error::CommandError;
 use crate::execute::line::{clap_message, split_words};
 use crate::task_list_files::TaskListOption;
 
-/// Name of the command in the hook's record.
 pub(crate) const COMMAND: &str = "ulw-plan";
 
-/// What is typed behind the command.
 #[derive(Debug, Parser)]
 #[command(
     name = "/omo:ulw-plan",
@@ -37,8 +35,7 @@ struct PlanLine {
     goal: Vec<String>,
 }
 
-/// Parses leading options over the given ones; the rest is the goal, byte for byte. A goal is prose, where a quote or
-/// a second option is a word like any other, so it is not split as other commands are.
+/// Parses leading options over the given ones; the rest is the goal, byte for byte. A goal is prose, which is not split.
 pub(crate) fn parse_raw_args(
     text: &str,
     options: &TaskListCreateOptions,
@@ -90,15 +87,20 @@ fn words_with_ends(text: &str) -> Vec<(String, usize)> {
     let mut place = 0;
     while let Some(end) = ends.get(place) {
         let from = words.last().map_or(0, |(_, end)| *end);
-        let word = |end: usize| text.get(from..end).unwrap_or_default().trim_start();
-        let names_file = words.last().is_some_and(|(word, _)| word == "--from")
-            || word(*end).starts_with("--from=");
-        let one = |end: &usize| match split_words(word(*end)).as_deref() {
-            Ok([one]) => Some((one.clone(), *end)),
-            _ => None,
-        };
-        let quoted = ends.iter().skip(place).find_map(one).filter(|_| names_file);
-        let found = quoted.unwrap_or_else(|| (word(*end).to_owned(), *end));
+        let word = word_up_to(text, from, *end);
+        let names_file =
+            words.last().is_some_and(|(word, _)| word == "--from") || word.starts_with("--from=");
+        let quoted = ends
+            .iter()
+            .skip(place)
+            .filter(|_| names_file)
+            .find_map(
+                |end| match &mut *split_words(word_up_to(text, from, *end)).ok()? {
+                    [name] => Some((std::mem::take(name), *end)),
+                    _ => None,
+                },
+            );
+        let found = quoted.unwrap_or_else(|| (word.to_owned(), *end));
         place = ends
             .iter()
             .position(|end| *end > found.1)
@@ -106,6 +108,10 @@ fn words_with_ends(text: &str) -> Vec<(String, usize)> {
         words.push(found);
     }
     words
+}
+
+fn word_up_to(text: &str, from: usize, end: usize) -> &str {
+    text.get(from..end).unwrap_or_default().trim_start()
 }
 
 #[cfg(test)]

@@ -23,35 +23,29 @@ pub(super) struct SourceFile {
 }
 
 impl SourceFile {
-    /// Checks the named file. `given` is absolute or relative to `current`.
-    ///
-    /// # Errors
-    ///
-    /// A missing, outside, irregular, too large or binary file.
+    /// Checks the named file, absolute or relative to `current`: a regular text file inside of the project.
     pub(super) fn find(root: &Path, current: &Path, given: &str) -> Result<Self, CommandError> {
         let shown = sanitize(given, 200);
-        let hint = "name a text file of this project: `/omo:ulw-plan --from docs/notes.md`";
-        let refuse = |why: &str| CommandError::usage(format!("{shown} {why}"), hint);
         let absolute = current.join(given);
         let real = absolute
             .canonicalize()
-            .map_err(|_| CommandError::not_found(format!("there is no file {shown}"), hint))?;
+            .map_err(|_| CommandError::not_found(format!("there is no file {shown}"), HINT))?;
         let top = root
             .canonicalize()
-            .map_err(|_| refuse("lies in no project"))?;
+            .map_err(|_| unusable(&shown, "lies in no project"))?;
         let inner = real
             .strip_prefix(&top)
-            .map_err(|_| refuse("lies outside of this project"))?;
-        let bytes =
-            regular_file::read(&real, MAX_BYTES, Links::Refused).map_err(|why| refuse(&why))?;
+            .map_err(|_| unusable(&shown, "lies outside of this project"))?;
+        let bytes = regular_file::read(&real, MAX_BYTES, Links::Refused)
+            .map_err(|why| unusable(&shown, &why))?;
         let bytes = bytes
-            .ok_or_else(|| CommandError::not_found(format!("there is no file {shown}"), hint))?;
+            .ok_or_else(|| CommandError::not_found(format!("there is no file {shown}"), HINT))?;
         let is_text = std::str::from_utf8(&bytes).is_ok_and(|text| !text.contains('\0'));
         if !is_text {
-            return Err(refuse("is no text in UTF-8"));
+            return Err(unusable(&shown, "is no text in UTF-8"));
         }
         if bytes.trim_ascii().is_empty() {
-            return Err(refuse("is empty"));
+            return Err(unusable(&shown, "is empty"));
         }
         let parts: Vec<String> = inner
             .components()
@@ -95,6 +89,12 @@ impl SourceFile {
              count."
         )
     }
+}
+
+const HINT: &str = "name a text file of this project: `/omo:ulw-plan --from docs/notes.md`";
+
+fn unusable(shown: &str, why: &str) -> CommandError {
+    CommandError::usage(format!("{shown} {why}"), HINT)
 }
 
 #[cfg(test)]
