@@ -509,7 +509,7 @@ fn reviews(session: &Session) -> Vec<ReviewView> {
             review_view(
                 ReviewEnd::Rejected,
                 None,
-                rejection.tree.clone(),
+                rejection.tree.as_deref(),
                 &rejection.objections,
             )
         })
@@ -523,7 +523,7 @@ fn reviews(session: &Session) -> Vec<ReviewView> {
         let tree = verification
             .asked
             .as_ref()
-            .and_then(|asked| asked.tree.clone());
+            .and_then(|asked| asked.tree.as_deref());
         reviews.push(review_view(verdict, last.at, tree, &last.objections));
     } else if verification.review_wanted && session.verdict.is_some() {
         reviews.push(review_view(ReviewEnd::Missing, None, None, ""));
@@ -534,14 +534,14 @@ fn reviews(session: &Session) -> Vec<ReviewView> {
 fn review_view(
     verdict: ReviewEnd,
     at: Option<Timestamp>,
-    tree: Option<String>,
+    tree: Option<&str>,
     words: &str,
 ) -> ReviewView {
     ReviewView {
         reviewer: REVIEWER.to_owned(),
         verdict,
         at,
-        tree: tree.as_deref().map(tree_name),
+        tree: tree.map(tree_name),
         words: words.to_owned(),
     }
 }

@@ -133,8 +133,9 @@ fn wanted_checks(
 ) -> Result<Vec<Check>, CommandError> {
     let mut checks = Vec::new();
     for command in &options.checks {
-        let check = Check::new(None, command, CheckOrigin::User).map_err(invalid_check)?;
-        session_check::add_check(&mut checks, check).map_err(invalid_check)?;
+        let check =
+            Check::new(None, command, CheckOrigin::User).map_err(|error| invalid_check(&error))?;
+        session_check::add_check(&mut checks, check).map_err(|error| invalid_check(&error))?;
     }
     if !options.checks.is_empty() {
         return Ok(checks);
@@ -163,7 +164,7 @@ fn wanted_checks(
     Ok(selected.checks)
 }
 
-fn invalid_check(error: session_check::InvalidCheck) -> CommandError {
+fn invalid_check(error: &session_check::InvalidCheck) -> CommandError {
     CommandError::usage(error.to_string(), "give one command for each `--check`")
 }
 

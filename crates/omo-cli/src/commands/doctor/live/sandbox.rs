@@ -31,10 +31,16 @@ impl Sandbox {
         if !is_installed && plugin_folder.is_none() {
             return Err("no plugin with hooks of omo is installed".to_owned());
         }
-        let temp = tempfile::Builder::new()
-            .prefix("omo-doctor-")
-            .tempdir()
-            .map_err(folder_error)?;
+        Self::make_folders(plugin_folder, facts, surroundings)
+            .map_err(|error| format!("make a temporary folder: {error}"))
+    }
+
+    fn make_folders(
+        plugin_folder: Option<PathBuf>,
+        facts: &Facts,
+        surroundings: &Surroundings,
+    ) -> std::io::Result<Self> {
+        let temp = tempfile::Builder::new().prefix("omo-doctor-").tempdir()?;
         let project = temp.path().join("project");
         let path = safe_search_path(facts.project.root.as_deref(), surroundings.home.as_deref())
             .joined()
@@ -45,9 +51,9 @@ impl Sandbox {
             plugin_folder,
             path,
         };
-        fs::create_dir_all(sandbox.project.join(".claude")).map_err(folder_error)?;
-        fs::create_dir_all(sandbox.client_home()).map_err(folder_error)?;
-        fs::create_dir_all(sandbox.temporary()).map_err(folder_error)?;
+        fs::create_dir_all(sandbox.project.join(".claude"))?;
+        fs::create_dir_all(sandbox.client_home())?;
+        fs::create_dir_all(sandbox.temporary())?;
         let carriers: Vec<&str> = facts
             .hook_plugins
             .iter()
@@ -61,13 +67,10 @@ impl Sandbox {
                 // The client reads it in place.
                 Scope::Managed => continue,
             };
-            fs::write(file, kept_settings(settings, &carriers).to_string())
-                .map_err(folder_error)?;
+            fs::write(file, kept_settings(settings, &carriers).to_string())?;
         }
         if let Some(plugin_home) = &surroundings.plugin_home {
-            sandbox
-                .take_over(plugin_home, facts)
-                .map_err(folder_error)?;
+            sandbox.take_over(plugin_home, facts)?;
         }
         Ok(sandbox)
     }
@@ -149,10 +152,6 @@ impl Sandbox {
             .chain(temporary)
             .collect()
     }
-}
-
-fn folder_error(error: std::io::Error) -> String {
-    format!("make a temporary folder: {error}")
 }
 
 fn is_variable_kept(name: &str) -> bool {
