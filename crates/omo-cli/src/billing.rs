@@ -48,7 +48,6 @@ fn not_accepted(text: String, hint: String) -> CommandError {
     CommandError::precondition(text, hint).with_kind(ExitKind::Budget)
 }
 
-/// The billing state of the run. Also notes the question that its user has answered.
 pub(crate) fn check_billing(
     state: &RunState,
     is_accepted: bool,

@@ -216,7 +216,6 @@ fn ask_within_the_turn(question: &QuestionState) -> String {
     ))
 }
 
-/// Heading of a block that only a person's next prompt gets past, without the line for the model.
 fn stop_heading(question: &QuestionState) -> String {
     format!(
         "STOP\n  Show the user the second paragraph, then end your turn. Only their next prompt lets it pass; until then an \

@@ -25,7 +25,6 @@ pub(crate) struct ConfirmOptions {
 pub(crate) struct Confirmation<'a> {
     pub text: &'a str,
     pub digest: &'a str,
-    /// Reason against a model's own shell, and the user's way instead.
     pub own_shell: (&'a str, &'a str),
     pub shown_by: &'a str,
 }

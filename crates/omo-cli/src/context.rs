@@ -38,7 +38,6 @@ pub(crate) struct CommandContext<'a> {
     pub root: PathBuf,
     pub state_home: PathBuf,
     pub runs: Option<RunStore>,
-    /// The asking session; `None` for a terminal.
     pub session: Option<SessionId>,
     pub environment: CheckEnvironment,
     pub plugin_data: Option<PathBuf>,
@@ -168,8 +167,7 @@ impl<'a> CommandContext<'a> {
         Ok(None)
     }
 
-    /// Lock against opening or reopening a run while the guard lives. Refuses where a run other than `own` is open in
-    /// this work tree: both would write the same checkpoint.
+    /// Lock against opening a run. Refuses where a run other than `own` is open in this work tree, with one checkpoint.
     pub(super) fn lock_opening(
         &self,
         runs: &RunStore,
@@ -184,7 +182,6 @@ impl<'a> CommandContext<'a> {
         }
     }
 
-    /// Notes an ended run in the entry of the asking session, so that a user's words about the run are heard.
     pub(super) fn note_ended_run(&self, run: &Run, state: &RunState) {
         if let (Some(id), false) = (&self.session, state.phase == RunPhase::Executing) {
             let told = GuardedFolder::create_state(Path::new(&state.root))
@@ -380,7 +377,6 @@ impl<'a> CommandContext<'a> {
         })
     }
 
-    /// The work tree of the caller: for a client of the run that of its session, as in the ledger, else the run's.
     pub(super) fn work_tree(
         &self,
         run: &str,

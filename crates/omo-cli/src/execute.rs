@@ -162,7 +162,6 @@ fn start_plan(
         .map(|line| format!("[omo] {}\n", sanitize(&line, 400)))
         .unwrap_or_default();
     open_or_continue(context, request, &plan, mode, known).inspect_err(|failure| {
-        // The screen of an approval says that itself.
         let is_on_screen = failure.kind == ExitKind::NeedsPerson && context.env.in_session;
         if is_own_choice && !is_on_screen && !failure.is_printed() && !context.is_preview {
             output::print_stderr_line(&request.choice.trim_end());

@@ -18,7 +18,6 @@ pub(crate) enum ExitKind {
     NeedsPerson = 7,
     Budget = 8,
     Io = 9,
-    /// A present state that does not fit the request.
     Conflict = 10,
 }
 

@@ -29,7 +29,6 @@ pub(crate) fn json_line(failure: &CommandError) -> String {
     serde_json::to_string(&Line { error }).unwrap_or_default()
 }
 
-/// The line for an unparsed command line, with its exit status.
 pub(crate) fn usage_json_line(error: &clap::Error, status: u8) -> String {
     let text = error.render().to_string();
     let mut paragraphs = text.split("\n\n").map(on_one_line);

@@ -21,14 +21,12 @@ const ENDING_MILLIS: i64 = 10_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KeptTexts {
-    /// Tail of each check's output, by check name.
     pub logs: BTreeMap<String, String>,
     pub decisions: Vec<LogEntry>,
     /// Difference of a proved run, or the reason why it cannot be shown; `None` for any other run.
     pub difference: Option<Result<String, String>>,
     /// Changes by something else than omo since the end; they take the green away.
     pub faults: Vec<String>,
-    /// Limit of omo's seal, where incomplete and without a sign of change.
     pub note: Option<&'static str>,
 }
 

@@ -25,8 +25,7 @@ pub(crate) struct LastRun {
 }
 
 impl LastRun {
-    /// The run that began or ended last, or that of the named session, open or not. Kept records of ended runs are not
-    /// enough: the state may have been removed while a later run was on.
+    /// The last run, or that of the named session. A kept record is not enough: the state may have been removed since.
     pub(crate) fn find(env: &ProcessEnv, project: &Project) -> Result<Self, CommandError> {
         let meant = believed_sessions(env, project)?;
         // An entry that something else than omo wrote or put back hides its past: it wins over all others.
@@ -72,7 +71,6 @@ impl LastRun {
         Ok(runs)
     }
 
-    /// The present state of the same run, which may have ended while its session began a new one.
     pub(crate) fn read_again(
         &self,
         env: &ProcessEnv,
@@ -92,7 +90,6 @@ impl LastRun {
     }
 }
 
-/// Words for a verified run whose files have changed; `None` for any other run.
 pub(crate) fn changed_files(
     env: &ProcessEnv,
     project: &Project,
@@ -138,8 +135,7 @@ fn verified_files(
     Some(FileManifest::from_kept(files))
 }
 
-/// The project of a run to show; with a named session, the folder of the repository whose state or kept records know
-/// the session.
+/// The project of a run to show; with a named session, the folder of the repository that knows it.
 pub(crate) fn find_project_to_show(
     env: &ProcessEnv,
     named: Option<&str>,
@@ -189,7 +185,6 @@ fn last_kept_run(env: &ProcessEnv, project: &Project) -> Result<Option<LastRun>,
     Ok(kept_runs(env, project)?.next())
 }
 
-/// Selected ended runs with omo's own seal, the last one first.
 fn kept_runs(
     env: &ProcessEnv,
     project: &Project,

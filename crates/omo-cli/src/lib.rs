@@ -138,7 +138,6 @@ fn add_pages(
     }
 }
 
-/// Every exit status with its name and meaning, in ascending order.
 pub fn exit_statuses() -> impl Iterator<Item = (u8, &'static str, &'static str)> {
     ExitKind::ALL
         .iter()

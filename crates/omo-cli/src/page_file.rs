@@ -24,13 +24,10 @@ const FOLDER: [&str; 2] = ["omo", "reports"];
 const MAX_PAGES: usize = 100;
 const MAX_PAGE_BYTES: u64 = 64 * 1024 * 1024;
 const MAX_FOLDER_CHARS: usize = 40;
-/// Minimum characters of a page name; more where another page has the same.
 const MIN_NAME_CHARS: usize = 4;
 /// Maximum age in seconds: a month, as for records of ended runs.
 const KEPT_SECONDS: i64 = 31 * 24 * 60 * 60;
-/// Reload interval of a followed page, in seconds.
 const RENEWAL_SECONDS: u32 = 5;
-/// Characters of the path digest that tells projects apart.
 const DIGEST_CHARS: usize = 16;
 
 pub(crate) fn plan_page_name(run: &str) -> String {
@@ -127,7 +124,6 @@ pub(crate) fn open_page(env: &ProcessEnv, page: &Path) -> io::Result<()> {
     file_opener::show_file(page, &ProjectFolders::from_iter([project]))
 }
 
-/// Removes the pages of these plan runs, and old ones. Gives the number removed.
 pub(crate) fn remove_pages(env: &ProcessEnv, runs: &[String]) -> Result<usize, FolderError> {
     let Some(home) = env.state_home.as_deref() else {
         return Ok(0);

@@ -1,5 +1,4 @@
-//! Findings in a plan, each with its line, and as rows for programs. Text of a plan is untrusted: `annotate_snippets`
-//! replaces control characters, and long text is cut.
+//! Findings in a plan, each with its line, and as rows for programs. Text of a plan is untrusted: it is cut.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -13,7 +12,6 @@ use omo_plan::model::Plan;
 use serde::Serialize;
 
 const MAX_FINDINGS: usize = 40;
-/// Maximum bytes of the marked place, and of its line behind it.
 const MAX_MARKED_BYTES: usize = 60;
 const MAX_BYTES_BEHIND: usize = 40;
 /// Maximum bytes of the line before the place, later cut to the width; beyond that the line is only named.
@@ -52,7 +50,6 @@ pub(crate) fn render_diagnostics(plan: &Plan, file: &PlanFile) -> String {
     text + &render_findings(&plan.source.path, &[], &left)
 }
 
-/// Shows the worst findings where there are too many.
 pub(super) fn render_findings(path: &str, bytes: &[u8], found: &[Diagnostic]) -> String {
     let mut worst: Vec<&Diagnostic> = found.iter().collect();
     worst.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), finding.span.start));
@@ -173,7 +170,6 @@ struct LinePlace {
     column: usize,
 }
 
-/// Places of findings sorted by start, in one walk over the file, also with many findings and long lines.
 fn places(bytes: &[u8], found: &[&Diagnostic]) -> Vec<LinePlace> {
     let mut at = if bytes.starts_with(BYTE_ORDER_MARK) {
         BYTE_ORDER_MARK.len()
@@ -239,7 +235,6 @@ pub(super) fn finding_rows<'a>(bytes: &[u8], found: &'a [Diagnostic]) -> Vec<Fin
         .collect()
 }
 
-/// Counts by severity: warnings and errors always, notes where there are some.
 pub(super) fn count_words(found: &[Diagnostic]) -> String {
     let notes = match count_severity(found, Severity::Note) {
         0 => String::new(),

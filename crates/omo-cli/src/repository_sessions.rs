@@ -21,7 +21,6 @@ pub(crate) struct SessionFolder {
     pub root: PathBuf,
     pub armed: Vec<SessionId>,
     pub unreadable: Vec<(SessionId, StateError)>,
-    /// All known sessions: those of the state, and those of live clients.
     known: Vec<SessionId>,
 }
 
@@ -136,7 +135,6 @@ impl SessionFolder {
     }
 }
 
-/// The project of the current folder; for a named session, the folder of the repository that knows it.
 pub(crate) fn find_project(env: &ProcessEnv, named: Option<&str>) -> Result<Project, CommandError> {
     let Some(typed) = named else {
         return Project::find(env);

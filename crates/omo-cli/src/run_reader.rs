@@ -25,14 +25,12 @@ use crate::project::Project;
 use crate::run_reader::plan_source::PlanRunSource;
 use crate::run_reader::ultrawork_source::UltraworkSource;
 
-/// Bytes read of a check's output, for its last line.
 const TAIL_BYTES: u64 = 4 * 1024;
 
 pub(crate) trait RunSource {
     /// Id of a plan run, or of the session of an ultrawork run.
     fn id(&self) -> &str;
 
-    /// `None` for an ultrawork run.
     fn plan(&self) -> Option<&PlanRunSource> {
         None
     }
@@ -67,7 +65,6 @@ pub(crate) trait RunSource {
     /// A line for each event after the first `told`, and the number of events.
     fn lines_since(&self, told: usize) -> (Vec<String>, usize);
 
-    /// The end in words for its user; `None` for an open run.
     fn end_text(&self, env: &ProcessEnv) -> Option<String>;
 }
 

@@ -1,5 +1,4 @@
-//! Task lists of the user, and common parts of their commands. Every error of these exits with 1, since scripts know
-//! no other status; only unknown options and verbs exit with 2.
+//! Task lists of the user, and common parts of their commands, where every error but wrong usage exits with 1.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -115,7 +114,6 @@ pub(crate) fn open_run_of(
     Ok(is_open.then_some(run))
 }
 
-/// Refuses a session with an open run, which is then the only writer.
 pub(crate) fn require_no_open_run(
     session: &TaskListFile,
     env: &ProcessEnv,

@@ -1,5 +1,4 @@
-//! The note of an unfinished session, which a later one reads at its start. Only a service: the session's own files
-//! are the truth.
+//! The note of an unfinished session, which a later one reads at its start; the session's own files are the truth.
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,5 @@
-//! `/omo:cancel`, `/omo:report`, `/omo:retry` and `/omo:answer` from the prompt hook, whose user reads the answer in the
-//! session. The order has the hook's seal, and permits this one command: the run notes no prompt. Other hooks send
-//! their own questions in the same way.
+//! `/omo:cancel`, `/omo:report`, `/omo:retry` and `/omo:answer` from the prompt hook. The order has the hook's seal, and
+//! permits this one command: the run notes no prompt.
 
 use std::ffi::OsString;
 use std::io::{Read, Write as _};
@@ -280,7 +279,6 @@ fn record_option(
     ))
 }
 
-/// Answers the open question of a run with an option, or with its number from 1.
 fn answer_by_command(
     context: &CommandContext,
     words: &[String],
@@ -344,7 +342,6 @@ fn numbered_options(question: &Question) -> String {
         .join(", ")
 }
 
-/// Prints an open plan run and the way to continue; nothing without one, or where another session works on it.
 fn offer_run(env: &ProcessEnv) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let found = context

@@ -23,7 +23,6 @@ use crate::kept_texts::{KEPT_TEXTS, KeptTexts};
 
 const LOG_LINES: usize = 40;
 
-/// An ultrawork run, and facts from outside of its session.
 pub(crate) struct UltraworkFacts<'a> {
     pub id: &'a str,
     pub session: &'a Session,
@@ -33,7 +32,6 @@ pub(crate) struct UltraworkFacts<'a> {
     pub counterfactual: Counterfactual,
     pub client_block_cap: Option<u32>,
     pub running_check: Option<&'a (String, String)>,
-    /// Words for a time on the reader's clock.
     pub clock: &'a dyn Fn(Timestamp) -> String,
     pub is_client_gone: bool,
     pub now: Timestamp,
@@ -546,7 +544,6 @@ fn review_view(
     }
 }
 
-/// Turns and continuations from the log, checks, and review.
 fn timeline(facts: &UltraworkFacts<'_>) -> Timeline {
     let session = facts.session;
     let (began, until) = (began(facts), ended(facts));
@@ -643,7 +640,6 @@ fn check_mark(at: Timestamp, verdict: CheckVerdict, label: String) -> Mark {
     Mark { at, kind, label }
 }
 
-/// The last review, from its request on.
 fn review_lane(session: &Session) -> Lane {
     let verification = &session.verification;
     let asked = verification.asked.as_ref().and_then(|asked| asked.at);

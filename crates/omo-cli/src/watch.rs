@@ -26,7 +26,6 @@ pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(500);
 pub(crate) struct WatchRequest<'a> {
     pub env: &'a ProcessEnv,
     pub config: &'a UserConfig,
-    /// Time to end, whatever the run does.
     pub deadline: Option<Instant>,
 }
 

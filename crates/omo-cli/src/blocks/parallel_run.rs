@@ -85,7 +85,6 @@ pub(crate) fn launcher_terms(terms: &ClientPolicy) -> String {
     text
 }
 
-/// `said` is the text found out before the run was opened.
 pub(crate) fn opened_block(id: &str, state: &RunState, said: &str) -> String {
     let path = plan_path(state);
     let steps = pluralize(state.task_counts().total, state.plan.dialect.unit_word());

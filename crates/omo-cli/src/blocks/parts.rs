@@ -50,7 +50,6 @@ pub(crate) fn list_commands(commands: &[PlannedCommand]) -> String {
     text
 }
 
-/// Warnings of the plan's reader, without the codes in `told`.
 pub(crate) fn plan_notes(plan: &Plan, told: &[Code]) -> String {
     let found: Vec<_> = plan
         .diagnostics

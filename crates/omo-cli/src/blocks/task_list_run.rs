@@ -14,7 +14,6 @@ use omo_plan::task_list::{TaskFile, TaskFileStatus};
 use crate::blocks::parts::{self, LONG_TIMEOUT, MAX_BYTES};
 
 const AT_ONCE: usize = 8;
-/// Minimum bytes for the user's own lines in a block that starts agents.
 const MIN_USER_BYTES: usize = 200;
 const NAMES: usize = 12;
 
@@ -70,7 +69,6 @@ fn wave_announcement(tasks: &[&Task], state: &RunState, is_beginning: bool) -> S
     }
 }
 
-/// Subagents for tasks, all started in one message; also gives the number that fitted.
 pub(crate) fn spawn_block(
     run: &str,
     tasks: &[&Task],

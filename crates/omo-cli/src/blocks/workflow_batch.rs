@@ -43,8 +43,7 @@ impl WorkflowBatch {
             .collect()
     }
 
-    /// Whole batches up to the next stop while the arguments are short, else a part of the first one. The rest comes
-    /// with the next call.
+    /// Whole batches up to the next stop while the arguments are short, else a part of the first one.
     pub(crate) fn from_state(run: &str, state: &RunState) -> Self {
         let all = next_batches(state);
         let mut out = Self {

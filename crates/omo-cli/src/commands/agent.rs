@@ -1,5 +1,4 @@
-//! Commands of agents and of the client while a plan is made or run. None lets its caller declare a pass: omo checks
-//! that itself.
+//! Commands of agents and of the client. None lets its caller declare a pass: omo checks that itself.
 
 mod attempt;
 mod brief;

@@ -59,7 +59,6 @@ pub(crate) fn record_answer(
         engine.caller.recorded_answers = read_recorded_answers(&home, session, before.opened_at);
     }
     let (question, option) = (options.question.as_str(), options.option.as_str());
-    // Refused before the plan is touched.
     engine.transact(|state| {
         Ok((
             Vec::new(),

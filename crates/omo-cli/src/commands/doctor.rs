@@ -1,5 +1,4 @@
-//! `omo doctor`: a check of everything that omo needs, with a fix for each problem. Facts are gathered at the edge and
-//! judged by pure functions. Nothing is written, and nothing of the project runs.
+//! `omo doctor`: a check of everything that omo needs, with a fix for each problem. Writes and runs nothing.
 
 mod facts;
 mod finding;

@@ -200,7 +200,6 @@ impl LogWriter {
         }
     }
 
-    /// Writes entries; `true` if there was one.
     fn write(&self, entries: impl Iterator<Item = LogEntry>) -> Result<bool, CommandError> {
         let mut out = anstream::stdout().lock();
         let mut is_any_written = false;
@@ -258,7 +257,6 @@ impl LogWriter {
     }
 }
 
-/// Columns before the reason, without the id, with the gaps.
 const WHEN_AND_DECISION: usize = 16 + 2 + 2 + 14 + 2 + 5;
 const LEAST_ROOM: usize = 24;
 const BELOW: &str = "    ";

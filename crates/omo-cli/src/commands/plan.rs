@@ -140,7 +140,6 @@ pub(crate) fn run(action: PlanCommand) -> Result<(), CommandError> {
     match action {
         PlanCommand::Show(options) => {
             let (plan, _) = read_plan(&options.plan, options.sizes)?;
-            // The plan as a run would have it, with the commands that its user approves.
             let plan = find_proofs(plan, &[]);
             show::show_plan(&plan, options.json)?;
             validity_status(plan.can_run())

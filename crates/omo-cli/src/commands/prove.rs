@@ -43,7 +43,6 @@ change have empty bodies, which a test of them notices. Exit status: 0 when
 every check is green with it and red without it, or cannot be built without it
 and is red with empty bodies, 1 when one is not, 5 when that could not be told.";
 
-/// Maximum tests listed for people; JSON has all.
 const MAX_ROWS: usize = 40;
 const MAX_NAME_CHARS: usize = 100;
 
@@ -340,7 +339,6 @@ fn verdict_words(check: &CheckProof) -> &'static str {
     }
 }
 
-/// Result of a check with emptied bodies of the changed functions.
 fn hollow_words(check: &CheckProof) -> Option<String> {
     match &check.hollow {
         HollowAnswer::NotAsked => None,

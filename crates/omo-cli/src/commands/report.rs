@@ -135,7 +135,6 @@ pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), Comman
     print_block(&text)
 }
 
-/// Refuses page options without `--html`, and a file name with a line break.
 fn require_page(options: &ReportOptions) -> Result<(), CommandError> {
     let Some(file) = &options.html else {
         let wanted = [

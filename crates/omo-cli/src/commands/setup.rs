@@ -1,5 +1,4 @@
-//! `omo setup`: copies the plugin of this `omo` into a user folder, and registers it with the client; `omo setup
-//! --remove` undoes both. The client's own commands change its settings; omo writes only the status line, after a yes.
+//! `omo setup`: copies the plugin of this `omo` into a user folder, and has the client register it, or undoes both.
 
 mod link;
 mod plugin_source;
@@ -57,7 +56,6 @@ pub(crate) struct SetupOptions {
 }
 
 struct SetupFolders {
-    /// Data folder of the user, such as `~/.local/share`.
     data_home: PathBuf,
     plugin: PathBuf,
     new: PathBuf,
@@ -274,7 +272,6 @@ fn remove(env: &ProcessEnv, places: &SetupFolders) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Removes the terminal link and the status line of an omo that is gone; `true` if there was one.
 fn remove_dangling_links(env: &ProcessEnv) -> Result<bool, CommandError> {
     let link = link::link_path();
     let is_unlinked = link.as_deref().map_or(Ok(false), link::remove_dangling)?;
@@ -304,7 +301,6 @@ fn remove_dangling_links(env: &ProcessEnv) -> Result<bool, CommandError> {
     Ok(is_unlinked || removal.is_some())
 }
 
-/// Unregisters the plugin; `true` if the client knew it.
 fn unregister(claude: &ClaudeClient, places: &SetupFolders) -> Result<bool, CommandError> {
     let now = registration::read_registration(claude, &places.plugin)?;
     if let MarketplaceOwner::Elsewhere(origin) = &now.marketplace {

@@ -112,7 +112,6 @@ struct SessionStatus {
     report: StatusReport,
     started_at_local: Option<String>,
     workers: Vec<String>,
-    /// New holder of the plan run that this session had.
     #[serde(skip_serializing_if = "Option::is_none")]
     taken_over: Option<String>,
 }
@@ -139,7 +138,6 @@ impl SessionStatus {
             .ok()
             .flatten();
         let run = runs.and_then(|runs| runs.get(&known.id).ok());
-        // `omo run show` explains an unreadable run.
         let Some((run, state)) = run.and_then(|run| run.state().ok().map(|state| (run, state)))
         else {
             self.report.plan_run = Some(known);
@@ -286,7 +284,6 @@ fn write_rows(
 const LEAST_ROOM: usize = 24;
 const PLAN_RUN: &str = "plan run";
 
-/// Green for proved, red for ended unproved, yellow for attention.
 fn style(label: &str, report: &StatusReport) -> Style {
     let verdict = report.verdict.as_ref().map(|verdict| verdict.kind);
     let waits = report

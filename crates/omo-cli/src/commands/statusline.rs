@@ -1,5 +1,4 @@
-//! `omo statusline`: one segment for the client's status line, which runs it at each refresh: no lock, no write, one
-//! session of the state. On any error it prints nothing, or only the other status line, and exits 0.
+//! `omo statusline`: one segment for the client's status line. Takes no lock, writes nothing, and always exits 0.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -187,7 +186,6 @@ fn style(tone: PartTone) -> Style {
     }
 }
 
-/// Output of the other status line unchanged, with the segment behind its last line.
 fn join_lines(other: Vec<u8>, segment: &str) -> Vec<u8> {
     if segment.is_empty() {
         return other;

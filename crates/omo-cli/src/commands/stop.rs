@@ -138,7 +138,6 @@ fn plan_run_lines(env: &ProcessEnv, root: &Path, reason: Option<&str>) -> Vec<St
     lines
 }
 
-/// `None` for a run of workers or of a session, and after an error.
 fn cancel_run_of_terminal(
     context: &CommandContext,
     runs: &RunStore,
@@ -192,7 +191,6 @@ fn targets(
     Ok(targets.filter(|(_, armed)| !armed.is_empty()).collect())
 }
 
-/// A session in each folder with its open run; without one, in the folder that knows the session.
 fn targets_of_session(
     sessions: &RepositorySessions,
     id: &SessionId,
@@ -233,7 +231,6 @@ fn stop(
             // A run ended here needs no proof; it is sealed as it is.
             seal::forget_unproved(env.state_home.as_deref(), id, session, env.now);
             session.stop_continuation(reason, by_person, env.now);
-            // A session without a run has nothing to say.
             session.stop_continuation.is_untold = was_on;
             let entry = log_entry::new_entry(
                 id.as_str(),

@@ -76,15 +76,11 @@ pub(crate) struct VerifyOptions {
 
 pub(crate) struct SelectedChecks {
     pub checks: Vec<Check>,
-    /// `omo.toml` without approval.
     pub unapproved: Option<RepositoryConfig>,
-    /// Pattern of the counted files.
     pub scope: Option<String>,
-    /// File whose change ended an earlier approval.
     changed: Option<String>,
 }
 
-/// The checks of a session, or those that a new run would have.
 pub(crate) fn select_checks(
     env: &ProcessEnv,
     config: &UserConfig,

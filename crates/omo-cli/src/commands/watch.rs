@@ -67,7 +67,6 @@ pub(crate) fn run(
     )
 }
 
-/// The selected run. Waits for the first one where none is named.
 fn wait_for_run<'a>(
     env: &'a ProcessEnv,
     choice: RunChoice<'_>,

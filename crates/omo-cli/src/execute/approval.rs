@@ -30,7 +30,6 @@ use crate::output::{print_block, print_stderr_line};
 #[derive(Default)]
 pub(crate) struct ApprovalRequest<'r> {
     pub command_line: String,
-    /// Digest of the commands that the user has read.
     pub digest: Option<&'r str>,
     /// Overview and possible costs, above the commands; empty for a continued run.
     pub overview: String,
@@ -261,7 +260,6 @@ fn commands_heading(name: &str, count: usize) -> String {
     }
 }
 
-/// A screen with everything to approve, in place of a typed command, or as the error of a command.
 fn not_approved(
     context: &CommandContext,
     owner: &CommandOwner,
@@ -322,7 +320,6 @@ fn refuse(
     Ok(CommandError::needs_person(message, hint))
 }
 
-/// Stores the commands with the offered one for approval; gives the approving line.
 fn approve_with_offer(
     context: &CommandContext,
     owner: &CommandOwner,

@@ -35,13 +35,11 @@ use crate::output;
 
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Continuing<'r> {
-    /// `None` for `omo run resume` and a command without a plan.
     pub request: Option<&'r ExecuteRequest>,
     /// Digest of the commands of an edited plan that the user has read.
     pub digest: Option<&'r str>,
     /// A request by the user, not a model: ticks in the plan count.
     pub is_user: bool,
-    /// A plan for agents, read as it is: an ended run is shown.
     pub is_for_agents: bool,
 }
 
@@ -144,7 +142,6 @@ pub(crate) fn continue_run(
 ) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
     let edit = find_edit(Path::new(&before.root), before)?;
-    // A complete run of agents was found by its plan, which may have been ticked since.
     if continuing.is_over(before)
         && (edit.is_none() || continuing.is_for_agents && parts::is_complete(before))
     {
@@ -294,7 +291,6 @@ fn change_clients(
     Ok(budget.into_iter().chain(time_limit).collect())
 }
 
-/// Words before continued work; `begins_at` is the state with the next tasks.
 fn step_heading(
     state: &RunState,
     begins_at: &RunState,
@@ -369,7 +365,6 @@ fn require_clean_checkout(
     }
 }
 
-/// The present plan file, narrowed to the part of the run, with exactly its commands approved.
 fn reread_plan(
     context: &CommandContext,
     state: &RunState,

@@ -26,9 +26,7 @@ pub(crate) enum KnownRun {
 pub(crate) struct RunQuery {
     pub scope: RunRequest,
     pub named: Option<ExecutionMode>,
-    /// `--again`: a new run replaces an ended one.
     pub again: bool,
-    /// A command that shows a complete run instead of repeating it in one session.
     pub shows_complete: bool,
 }
 
@@ -77,8 +75,7 @@ impl KnownRun {
         }
     }
 
-    /// The run to continue, or to show where it is complete; `None` for a new one. An open run in the way is an error,
-    /// and an ended one that a person decides about.
+    /// The run to continue or show; `None` for a new one. Refuses an open run in the way, or asks a person.
     pub(crate) fn run_to_continue(
         self,
         plan: &Plan,
@@ -119,7 +116,6 @@ fn is_cut_short(state: &RunState) -> bool {
     matches!(state.phase, RunPhase::Cancelled { .. }) && counts.passed + counts.claimed > 0
 }
 
-/// The last completed run of the plan, unless a new one begins.
 fn run_of_agents(over: Vec<RunOfPlan>, plan: &Plan, query: RunQuery) -> Option<RunOfPlan> {
     over.into_iter()
         .filter(|(_, state)| matches!(state.phase, RunPhase::Ended { .. }))

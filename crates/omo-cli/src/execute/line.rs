@@ -90,7 +90,6 @@ fn parse_line<L: Parser>(
     }
 }
 
-/// First sentence of a clap error, with the words of the line sanitized.
 pub(crate) fn clap_message(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let first = text.split("\n\n").next().unwrap_or_default();

@@ -15,7 +15,6 @@ use crate::execute::request::{ExecuteCommand, ExecuteRequest};
 pub(crate) struct PickedMode {
     pub mode: ExecutionMode,
     pub line: Option<String>,
-    /// Chosen by omo from the plan.
     pub is_own_choice: bool,
 }
 

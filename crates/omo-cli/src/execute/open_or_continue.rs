@@ -27,7 +27,6 @@ use crate::execute::request::{ExecuteCommand, ExecuteRequest};
 /// Warnings that the lines about a plan already contain.
 const TOLD_ABOVE: [Code; 2] = [Code::MissingOnFailure, Code::MissingVerify];
 
-/// The returned check is a user's answer about the proof of the tasks, with which to begin again.
 pub(crate) fn open_or_continue(
     context: &CommandContext,
     request: &ExecuteRequest,
@@ -109,7 +108,6 @@ pub(crate) fn open_or_continue(
     begin(context, &runs, prepared, Vec::new()).map(|()| None)
 }
 
-/// Continues the present run once `door` is dropped; `false` where a new run may open.
 fn continue_known_run(
     context: &CommandContext,
     runs: &RunStore,

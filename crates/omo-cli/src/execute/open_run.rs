@@ -257,7 +257,6 @@ fn require_checks(plan: &Plan) -> Result<(), CommandError> {
     ))
 }
 
-/// The project's own test command for unproved tasks, until the user has decided.
 fn proof_offer(
     context: &CommandContext,
     request: &ExecuteRequest,
@@ -318,7 +317,6 @@ pub(crate) fn ask_for_check(
     ))
 }
 
-/// Opens the run and prints the next step. The caller holds the door; `known` are earlier events of its tasks.
 pub(crate) fn begin(
     context: &CommandContext,
     runs: &RunStore,

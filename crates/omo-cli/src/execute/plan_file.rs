@@ -58,7 +58,6 @@ pub(crate) fn read_plan(
     Ok(plan)
 }
 
-/// Refuses a plan that cannot be run, or lacks the named part.
 pub(crate) fn require_part(
     plan: Plan,
     file: &PlanFile,

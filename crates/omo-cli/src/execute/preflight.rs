@@ -33,8 +33,7 @@ use crate::execute::approval;
 use crate::execute::refusals::require_repository;
 use crate::repository_sessions::real_path;
 
-/// Findings in the repository of a plan. Without clients only those about the user's own work tree, and none where no
-/// task commits and the session does not work itself.
+/// Findings in the repository of a plan; without clients only those about the user's own work tree.
 pub(crate) fn preflight_findings(
     context: &CommandContext,
     plan: &Plan,
@@ -78,7 +77,6 @@ pub(crate) fn preflight_findings(
     Ok(found)
 }
 
-/// Task files outside of the repository as the plan names them: absolute paths, and paths behind a link.
 fn paths_outside(root: &Path, top: &Path, plan: &Plan) -> Vec<String> {
     let Ok(top) = top.canonicalize() else {
         return Vec::new();

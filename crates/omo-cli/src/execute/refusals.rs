@@ -17,7 +17,6 @@ use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::plan_findings;
 
-/// Refuses where files for other programs cannot be written, or a foreign checkpoint would be lost.
 pub(crate) fn require_writable_files(
     context: &CommandContext,
     dialect: Dialect,

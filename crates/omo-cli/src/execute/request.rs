@@ -53,7 +53,6 @@ pub(crate) struct ExecuteRequest {
     pub clients: ClientPolicyRequest,
     /// `--again`: repeats a complete or failed run.
     pub again: bool,
-    /// Digest of the commands that the user has read.
     pub digest: Option<String>,
     /// Typed by a person in this session, which answers a waiting question.
     pub is_typed: bool,
@@ -62,7 +61,6 @@ pub(crate) struct ExecuteRequest {
 }
 
 impl ExecuteRequest {
-    /// Warns that a continued run keeps its proof, where another was requested.
     pub(crate) fn warn_of_kept_proof(&self, policy: &RunPolicy) {
         let asks_otherwise = !self.proof.check.is_empty()
             && self.proof.added_checks() != policy.added_checks

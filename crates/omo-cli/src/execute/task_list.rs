@@ -327,7 +327,6 @@ fn continue_run(
     print_then_next(context, run, state, &head)
 }
 
-/// The changed plan of a run: with the given options, or with approved commands of later tasks.
 fn changed_plan(
     context: &CommandContext,
     state: &RunState,
@@ -352,7 +351,6 @@ fn changed_plan(
     Ok((!is_same).then_some((plan, approved)))
 }
 
-/// Takes over a session's run for `omo run resume`, and repeats a failed one.
 pub(crate) fn resume(
     context: &CommandContext,
     run: &Run,

@@ -9,7 +9,6 @@ use crate::error::CommandError;
 pub(crate) const CLEANUP_TIMEOUT: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Waits for the supervisor's end, then removes the rest, so that a user who is told of the end finds none of it.
 pub(crate) fn clean_up(engine: &Engine) -> Result<(), CommandError> {
     put_away_within(engine, CLEANUP_TIMEOUT).map(drop)
 }

@@ -10,7 +10,6 @@ use crate::error::CommandError;
 use crate::parallel_workers::cleanup::clean_up;
 use crate::parallel_workers::supervisor;
 
-/// Maximum supervisors in a row that end without progress.
 const MAX_STARTS: u32 = 3;
 
 /// `true` for a run with work that needs no person.
@@ -62,7 +61,6 @@ impl<'a> WorkerKeeper<'a> {
         supervisor::ensure_supervisor(self.context, run)
     }
 
-    /// Notes the state of a run that is no longer watched in its session, and cleans up after its end.
     pub(crate) fn close(&self, state: &RunState) -> Result<(), CommandError> {
         if schedule::next_action(state) == NextAction::Over {
             clean_up(self.engine)?;

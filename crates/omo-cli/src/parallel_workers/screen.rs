@@ -25,7 +25,6 @@ pub(crate) fn print_workers(state: &RunState) -> Result<(), CommandError> {
     Ok(write!(anstream::stdout(), "{}", worker_table(state))?)
 }
 
-/// The workers without colour, and requests to a person.
 fn plain_table(state: &RunState) -> String {
     let table = anstream::adapter::strip_str(&worker_table(state)).to_string();
     let needs = worker_views(state, env::now())

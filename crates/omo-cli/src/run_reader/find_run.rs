@@ -19,7 +19,6 @@ pub(crate) struct RunChoice<'a> {
     pub run: Option<&'a str>,
     pub session: Option<&'a str>,
     pub is_ultrawork: bool,
-    /// A run at work wins over a later change.
     pub prefers_running: bool,
 }
 
@@ -55,7 +54,6 @@ fn find_plan_run(env: &ProcessEnv, choice: RunChoice<'_>) -> Result<(Run, RunSta
     CommandContext::find(env)?.find_run(choice.run, EndedRuns::Included)
 }
 
-/// `true` where the ultrawork run comes before the plan run: of the own session, at work, or changed later.
 fn is_later(
     (LastRun { id, session }, _): &(LastRun, Project),
     (_, plan): &(Run, RunState),
@@ -77,7 +75,6 @@ pub(crate) fn no_run_known() -> CommandError {
     CommandError::not_found("no run is known here", hint)
 }
 
-/// The ultrawork run of the named session or this shell's; else an active one, if preferred; else the last one.
 fn find_ultrawork(
     env: &ProcessEnv,
     choice: RunChoice<'_>,

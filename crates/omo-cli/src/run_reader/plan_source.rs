@@ -179,7 +179,6 @@ impl PlanRunSource {
         )
     }
 
-    /// Output files of checks that may run now, each with task and command.
     fn possible_logs(&self) -> impl Iterator<Item = (String, &str, &str)> {
         let state = &self.state;
         let of_tasks = state.plan.tasks.iter().flat_map(move |task| {
@@ -213,7 +212,6 @@ impl PlanRunSource {
         }))
     }
 
-    /// The running check of each task: the last one with a file.
     fn read_running_checks(&self) -> Vec<(String, CheckView)> {
         let Ok(Some(logs)) = GuardedFolder::open_below(self.run.folder(), &[LOGS]) else {
             return Vec::new();

@@ -21,7 +21,6 @@ use crate::watch::run_loop::{RunDisplay, show_until_end};
 use crate::watch::{WatchRequest, print_end, result};
 
 const MESSAGE_FOR: Duration = Duration::from_secs(5);
-/// Time of the question about stopping the run, and the minimum before a person can have read it.
 const ASK_FOR: Duration = Duration::from_secs(10);
 const READ_FOR: Duration = Duration::from_millis(300);
 
@@ -34,7 +33,6 @@ enum Leaving {
 
 enum LastLineState {
     Keys,
-    /// The question about stopping, since this time.
     AskToStop(Instant),
     Message(String, Instant),
 }

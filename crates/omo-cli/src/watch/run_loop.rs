@@ -7,7 +7,6 @@ use crate::run_reader::RunReader;
 
 pub(crate) struct Pace {
     pub interval: Duration,
-    /// Time of the last look, whatever the run does.
     pub deadline: Option<Instant>,
     /// Includes running checks and workers.
     pub is_live: bool,

@@ -1,5 +1,5 @@
-//! `omo agent fence`: the client's question before a session of a plan writes a file or runs a command. Prints a reason
-//! to refuse, or nothing, and exits 0. On an error it refuses in a session that omo started for a group.
+//! `omo agent fence`: the client's question before a session of a plan writes a file or runs a command. On an error it
+//! refuses in a session that omo started for a group.
 
 mod resolve_path;
 
@@ -49,7 +49,6 @@ pub(crate) fn options_without_clap(
     }
 }
 
-/// Fields of the client's hook input that matter here.
 #[derive(Deserialize)]
 struct Input {
     tool_name: LossyText,
@@ -97,7 +96,6 @@ fn deny(reason: &str) {
     let _ = std::io::Write::write_all(&mut std::io::stdout(), format!("{answer}\n").as_bytes());
 }
 
-/// The reason to refuse, if any; `None` where the input cannot be judged.
 fn judge_tool_call(options: &FenceOptions) -> Option<Result<(), FenceRefusal>> {
     let input = stdin::read_json().ok()?;
     let input = input.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&input);

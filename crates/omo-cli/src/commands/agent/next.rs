@@ -73,7 +73,6 @@ pub(crate) fn run(env: &ProcessEnv, options: &NextOptions) -> Result<(), Command
     print_what_is_next(&context, &run, before, options)
 }
 
-/// Prints the next step for a worker behind a judged step: a client of the run, or the session itself.
 pub(super) fn print_next_of_worker(
     context: &CommandContext,
     run: &Run,
@@ -217,7 +216,6 @@ fn next_block(
     })
 }
 
-/// Hands out ready work in the way of the run's `ExecutionMode`.
 fn start(
     context: &CommandContext,
     engine: &Engine,
@@ -265,7 +263,6 @@ fn no_next_step(context: &CommandContext) -> CommandError {
     )
 }
 
-/// `true` shortly after a batch was handed out, before a worker begins.
 fn is_handed_out(state: &RunState) -> bool {
     let Some(out) = &state.dispatched else {
         return false;
@@ -339,7 +336,6 @@ fn dispatched_block(
     text: String,
 ) -> Result<NextBlock, CommandError> {
     let after = if context.is_person() {
-        // A person at a terminal only watches.
         None
     } else {
         Some(Box::new(
@@ -390,7 +386,6 @@ fn hand_out(engine: &Engine) -> Result<NextBlock, CommandError> {
     })
 }
 
-/// Blocks until a new event, a pending start that expires, or the deadline.
 fn wait_for_change(
     run: &Run,
     state: &RunState,

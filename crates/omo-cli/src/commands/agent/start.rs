@@ -93,7 +93,6 @@ pub(super) fn begin_task(
     ))
 }
 
-/// Commands that end a task for the holder of its ticket; `word` is the plan's name for a task.
 fn how_to_end(run: &str, ticket: &str, word: &str, next: &str) -> String {
     format!(
         "When the work is finished:\n  run: omo agent done --run {run} --ticket {ticket}{next} --note \"<what a later {word} should know, one line>\"      {LONG_TIMEOUT}\n\

@@ -25,7 +25,6 @@ pub(crate) enum TasksEditCommand {
     Design(design::DesignOptions),
 }
 
-/// Parses the arguments of `/omo:ulw-plan`.
 pub(crate) fn read_planning_line(text: &str) -> Result<(), CommandError> {
     create::raw_args::parse_raw_args(text, &create::TaskListCreateOptions::default()).map(drop)
 }

@@ -1,5 +1,4 @@
-//! A change of a session's checks. A model has a shell, too: from within a session nothing changes; elsewhere a person
-//! agrees on a terminal, or with the exact digest that `omo check list` shows.
+//! A change of a session's checks. A model has a shell, too: from within a session nothing changes.
 
 use std::io::Write;
 

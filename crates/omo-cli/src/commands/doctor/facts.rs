@@ -20,14 +20,12 @@ pub(super) struct Facts {
     pub version: String,
     pub client: Client,
     pub plugins: Result<Vec<InstalledPlugin>, String>,
-    /// Enabled plugins that run hooks of omo.
     pub hook_plugins: Vec<HookPlugin>,
     pub own_plugin: Option<PathBuf>,
     pub settings: Vec<Settings>,
     pub disable: Option<String>,
     pub block_cap: Option<String>,
     pub max_blocks: u32,
-    /// `true` where the configuration has no keyword, so no prompt turns ultrawork on.
     pub is_without_keyword: bool,
     pub project: ProjectFolderFacts,
     pub traces: Vec<String>,
@@ -46,7 +44,6 @@ pub(super) struct Facts {
 #[derive(Clone, Debug)]
 pub(super) enum Client {
     Missing,
-    /// `claude --version` failed, with the error.
     Failed(String),
     Found {
         program: PathBuf,
@@ -181,7 +178,6 @@ pub(super) enum ProjectDirKind {
 pub(super) struct ActiveGoal {
     pub session: String,
     pub condition: String,
-    /// Ultrawork is on in the same session.
     pub is_armed: bool,
 }
 
@@ -195,7 +191,6 @@ pub(super) enum StateFolderFacts {
 #[derive(Clone, Debug, Default)]
 pub(super) struct StateFolder {
     pub path: PathBuf,
-    /// Paths that others may read or write, including the folder itself.
     pub open_to_others: Vec<PathBuf>,
     pub broken: Option<String>,
     pub broken_entries: Vec<String>,
@@ -216,7 +211,6 @@ pub(super) enum UserFolder {
     /// No state home, such as `~/.local/state`.
     NoHome,
     Absent(PathBuf),
-    /// No folder, and none can be created.
     Unwritable {
         path: PathBuf,
         folder: PathBuf,
@@ -224,7 +218,6 @@ pub(super) enum UserFolder {
     Open {
         path: PathBuf,
         open_to_others: Vec<PathBuf>,
-        /// Problems of the folder, the key or the approvals, each with its file.
         problems: Vec<(String, PathBuf)>,
     },
 }

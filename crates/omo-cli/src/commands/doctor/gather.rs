@@ -1,5 +1,4 @@
-//! Gathering of the facts, the only part of the checks with I/O. Writes nothing, waits with a bound, and starts only the
-//! client and git. Input is hostile: every size is bounded, every text made harmless.
+//! Gathering of the facts. Writes nothing, and starts only the client and git. Input is hostile, and bounded.
 
 mod client_settings;
 mod files;

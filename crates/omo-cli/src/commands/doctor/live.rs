@@ -1,5 +1,4 @@
-//! `omo doctor --live`: one session of the real client that must run each hook once, in a temporary home and with a
-//! scripted model on this machine. Its settings name the plugins with hooks of omo, and nothing else of the user's.
+//! `omo doctor --live`: one session of the real client that must run each hook once, with a scripted model.
 
 mod cancel_watch;
 mod events;

@@ -9,7 +9,6 @@ use super::finding::{Finding, Level};
 use crate::output::table::{self, Cell};
 
 pub(super) const MOST_COLUMNS: usize = 100;
-/// Minimum columns for wrapping; below there is no room for words.
 const LEAST_COLUMNS: usize = 40;
 
 #[derive(Serialize)]

@@ -35,7 +35,6 @@ the packages of a project, and at the Markdown below docs/. Archived changes of
 OpenSpec are left out. The plans of a folder of GSD are one plan.
 `omo plan show PATH` shows one.";
 
-/// Columns of the screen, with the blanks of the table.
 const SCREEN: usize = 80;
 const GAPS: usize = 6;
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -55,7 +54,6 @@ pub(crate) struct PlanListOptions {
 struct PlanLine {
     path: String,
     dialect: &'static str,
-    /// Number of checked-off tasks; `total` has all.
     done: usize,
     total: usize,
     valid: bool,
@@ -195,7 +193,6 @@ fn last_runs(
     Ok(last)
 }
 
-/// Paths of plans that can be executed and are not done.
 pub(crate) fn ready_plans(env: &ProcessEnv, root: &Path) -> Result<Vec<String>, CommandError> {
     let runs = last_runs(env, root)?;
     let lines = find::find_plans(root)

@@ -24,7 +24,6 @@ use crate::project::Project;
 const TITLE_COLUMNS: usize = 44;
 const NEEDS_COLUMNS: usize = 20;
 const UNITS_COLUMNS: usize = 50;
-/// Maximum errors shown; `omo plan lint` has all.
 const SHOWN_ERRORS: usize = 5;
 const TEXT: usize = 300;
 

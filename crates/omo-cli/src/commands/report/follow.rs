@@ -16,7 +16,6 @@ use crate::watch::run_loop::{Pace, RunDisplay, show_until_end};
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const HEAR_EVERY: Duration = Duration::from_millis(100);
 
-/// A flag that a request to end sets from now on, instead of ending the process.
 pub(super) fn note_interruption() -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
     termination::flag_termination(&interrupted);

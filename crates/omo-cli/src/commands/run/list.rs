@@ -45,7 +45,6 @@ struct RunLine {
     holder: Option<String>,
     updated_at: Option<Timestamp>,
     problem: Option<String>,
-    /// The state as in the headings of the run's reports.
     #[serde(skip)]
     heading: String,
     #[serde(skip)]

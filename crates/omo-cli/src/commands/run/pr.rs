@@ -164,7 +164,6 @@ fn require_end(run: &Run, state: &RunState) -> Result<(), CommandError> {
     ))
 }
 
-/// Refuses a commit that lacks work of the run.
 fn require_committed(state: &RunState) -> Result<(), CommandError> {
     let left = read_checkout(state)
         .map(|checkout| checkout.uncommitted)

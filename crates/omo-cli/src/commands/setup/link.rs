@@ -81,7 +81,6 @@ pub(super) fn remove_dangling(place: &Path) -> io::Result<bool> {
         fs::read_link(place).is_ok_and(|target| is_omo_path(&target)) && leads_nowhere(place);
     if dangles {
         fs::remove_file(place)?;
-        // An empty folder belongs to no session.
         let _ = place.parent().map(fs::remove_dir);
     }
     Ok(dangles)

@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use crate::error::CommandError;
 
-/// Prefix of a hook's command, before its path in the plugin.
 const ROOT: &str = "${CLAUDE_PLUGIN_ROOT}/";
 
 #[derive(Debug, PartialEq, Eq)]

@@ -33,7 +33,6 @@ pub(super) enum RegistrationStep {
     /// `claude plugin marketplace add`.
     Add,
     Install,
-    /// Records the version now in the folder.
     Update,
     Enable,
     Uninstall,

@@ -49,7 +49,6 @@ pub(super) fn stage_plugin(
     };
     let put = copy(&files, new).and_then(|()| folder_swap::swap_folders(new, place));
     if let Err(error) = put {
-        // The earlier version is still there.
         let _ = folder_swap::clear_leftovers(new);
         return Err(io_failure("write", place, &error));
     }

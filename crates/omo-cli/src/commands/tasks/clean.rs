@@ -109,7 +109,6 @@ fn remove_task_list(
     remove(env, sessions, &locked, session.as_ref())
 }
 
-/// `session` is `None` for an unreadable file.
 fn remove(
     env: &ProcessEnv,
     sessions: &TaskListStore,

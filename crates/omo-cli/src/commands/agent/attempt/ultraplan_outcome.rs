@@ -116,7 +116,6 @@ fn list_files(all: &[String]) -> String {
     list_some(shown.iter().map(String::as_str), FILES)
 }
 
-/// The next command. A client of the run asks for its own session alone and waits for no other worker.
 fn next_command_line(context: &CommandContext) -> String {
     match &context.env.worker {
         Some(own) => {

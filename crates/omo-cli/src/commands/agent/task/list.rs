@@ -114,7 +114,6 @@ struct TaskRow {
     id: String,
     status: &'static str,
     subject: String,
-    /// Comma-separated ids, in the format of other programs.
     #[serde(rename = "blockedBy")]
     blocked_by_text: String,
     blocked_by: Vec<String>,

@@ -1,5 +1,4 @@
-//! `omo agent tasks design`: saves the design of a session, since the client asks about every file that its own tools
-//! write below its folder.
+//! `omo agent tasks design`: saves a design, as the client asks about each file that its own tools write there.
 
 use std::io::{IsTerminal, Read};
 

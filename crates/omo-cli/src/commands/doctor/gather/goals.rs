@@ -9,7 +9,6 @@ use omo_state::transcript::read_active_goal;
 
 use super::super::facts::ActiveGoal;
 
-/// Maximum age of a session's last use.
 const RECENT: Duration = Duration::from_secs(24 * 60 * 60);
 const MAX_TRANSCRIPTS: usize = 20;
 /// Length at which the client cuts a folder name, in characters.

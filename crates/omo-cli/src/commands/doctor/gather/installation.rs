@@ -77,7 +77,6 @@ pub(super) fn hook_plugins(
     let mut carriers: Vec<HookPlugin> = enabled
         .filter_map(|plugin| hook_plugin(plugin, plugin_home))
         .collect();
-    // The plugin named `omo` first.
     carriers.sort_by_key(|carrier| plugin_name(&carrier.id) != "omo");
     carriers
 }
@@ -139,7 +138,6 @@ fn program_of(command: &str, folder: &Path) -> PathBuf {
     )
 }
 
-/// Binaries behind launchers: from the npm package in the plugin, else built into the client's data folder.
 fn built_binaries(
     plugin: &Path,
     plugin_home: &Path,
@@ -203,7 +201,6 @@ fn is_being_built(data: &Path) -> bool {
     pid.and_then(process_identity::is_alive) == Some(true)
 }
 
-/// npm's name of this platform, which the launchers use as well.
 fn npm_platform() -> String {
     let system = if std::env::consts::OS == "macos" {
         "darwin"

@@ -102,7 +102,6 @@ pub(super) fn other_loop_traces(root: Option<&Path>) -> Vec<String> {
         .collect()
 }
 
-/// Number of hook errors hidden from the user in the last week, and the newest.
 pub(super) fn hook_errors(root: Option<&Path>, now: Timestamp) -> Option<(usize, String)> {
     let folder = GuardedFolder::open_state(root?).ok()??;
     let (_, bytes) = folder
@@ -132,7 +131,6 @@ pub(super) fn gather_repository_checks(
     if let Some(problem) = found.problems.first() {
         return RepositoryChecks::Broken(problem.to_string());
     }
-    // Without checks there is nothing to approve.
     if found.checks.is_empty() {
         return RepositoryChecks::Absent;
     }

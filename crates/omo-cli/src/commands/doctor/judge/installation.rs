@@ -55,7 +55,6 @@ pub(super) fn is_omo_disabled(facts: &Facts) -> bool {
     ours.peek().is_some() && ours.all(|plugin| !plugin.enabled)
 }
 
-/// The way to an installed plugin; the row `plugin` shows its problem.
 fn how_to_have_a_plugin(facts: &Facts) -> &'static str {
     let is_installed = facts
         .plugins

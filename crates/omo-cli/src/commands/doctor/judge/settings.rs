@@ -214,7 +214,6 @@ pub(super) fn block_cap(facts: &Facts) -> Vec<Finding> {
     })
 }
 
-/// Plugins that continue sessions by themselves, and traces of their loops in a project.
 pub(super) fn other_loops(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "other-loops";
     const LOOPS: [&str; 3] = ["ralph-loop", "ralph-wiggum", "oh-my-claudecode"];

@@ -22,7 +22,6 @@ pub(super) fn count_hook_runs(printed: &str, event: &str) -> usize {
         .count()
 }
 
-/// Runs of omo's hooks for an event that only the client's log has.
 pub(super) fn count_logged_hook_runs(log: &str, event: &str, binary: &str) -> usize {
     let (begin, name) = (format!("] {event}:"), format!("/{binary}]"));
     let lines = log

@@ -64,7 +64,6 @@ impl Sandbox {
                 Scope::User => sandbox.client_home().join("settings.json"),
                 Scope::Project => sandbox.project.join(".claude").join("settings.json"),
                 Scope::Local => sandbox.project.join(".claude").join("settings.local.json"),
-                // The client reads it in place.
                 Scope::Managed => continue,
             };
             fs::write(file, kept_settings(settings, &carriers).to_string())?;

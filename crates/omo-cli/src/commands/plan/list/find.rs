@@ -8,12 +8,10 @@ use omo_git::repository::GitRepository;
 use omo_plan::dialects::PlanPlace;
 use omo_plan::model::Dialect;
 
-/// Maximum entries read below each place, also nested ones.
 const MAX_ENTRIES: usize = 5_000;
 const MAX_DEPTH: usize = 7;
 /// Maximum depth of a package, in folders below the root.
 const PACKAGE_DEPTH: usize = 3;
-/// A folder whose Markdown is read under any file name.
 const DOCS: &str = "docs";
 const LEFT_OUT: [&str; 3] = [".git", "node_modules", "target"];
 const ARCHIVE: &str = "openspec/changes/archive";
@@ -31,8 +29,7 @@ pub(super) fn searched_places() -> Vec<String> {
     places.chain([format!("{DOCS}/**/*.md")]).collect()
 }
 
-/// Looks at the places of the dialects, in the project and its packages, and at its notes. Each has its own bound. No
-/// link is followed.
+/// Looks at the places of the dialects in the project and its packages, each with its own bound. Follows no link.
 pub(super) fn find_plans(root: &Path) -> PlanSearch {
     let mut walk = PlanWalk {
         root,
@@ -110,7 +107,6 @@ struct PlanWalk<'a> {
     root: &'a Path,
     left: usize,
     files: BTreeSet<String>,
-    /// Visited folders: one place may lie in another.
     seen: BTreeSet<String>,
     is_cut: bool,
     omissions: Vec<String>,

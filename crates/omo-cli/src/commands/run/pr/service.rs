@@ -11,14 +11,12 @@ use omo_state::search_path::{ProjectFolders, SearchPath};
 
 use crate::error::CommandError;
 
-/// Time limit of a request, which takes some seconds on a slow line.
 const LIMIT: Duration = Duration::from_secs(90);
 const GRACE: Duration = Duration::from_secs(2);
 const MAX_BYTES: u64 = 64 * 1024;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PullRequest<'r> {
-    /// Branch with the work, at the remote.
     pub branch: &'r str,
     /// Target branch; `None` for the default one of the repository.
     pub target: Option<&'r str>,
@@ -59,41 +57,25 @@ impl ServiceKind {
     }
 
     fn arguments<'a>(self, request: &PullRequest<'a>) -> Vec<&'a str> {
-        let target = |option| {
-            request
-                .target
-                .map(|target| [option, target])
-                .into_iter()
-                .flatten()
+        let (option, arguments) = match self {
+            Self::GitHub => {
+                let title = ["--title", request.title, "--body-file", "-"];
+                (
+                    "--base",
+                    [&["pr", "create", "--head", request.branch], &title[..]].concat(),
+                )
+            }
+            Self::GitLab => {
+                let title = ["--title", request.title, "--description", request.body];
+                let create = ["mr", "create", "--yes", "--source-branch", request.branch];
+                ("--target-branch", [&create[..], &title].concat())
+            }
         };
-        match self {
-            Self::GitHub => [
-                "pr",
-                "create",
-                "--head",
-                request.branch,
-                "--title",
-                request.title,
-                "--body-file",
-                "-",
-            ]
+        let target = request.target.map(|target| [option, target]);
+        arguments
             .into_iter()
-            .chain(target("--base"))
-            .collect(),
-            Self::GitLab => [
-                "mr",
-                "create",
-                "--yes",
-                "--source-branch",
-                request.branch,
-                "--title",
-                request.title,
-            ]
-            .into_iter()
-            .chain(["--description", request.body])
-            .chain(target("--target-branch"))
-            .collect(),
-        }
+            .chain(target.into_iter().flatten())
+            .collect()
     }
 }
 
@@ -139,7 +121,6 @@ impl Service {
         }
     }
 
-    /// Opens a request; gives the program's output, the address.
     pub(super) fn open(
         &self,
         folder: &Path,
@@ -164,44 +145,40 @@ impl Service {
             max_bytes: MAX_BYTES,
             leftovers: Leftovers::Ended,
         };
-        let failed = |why: &str| {
-            let message = format!("{name} opened no request: {}", sanitize(why, 400));
-            let hint = format!(
-                "the branch {} is pushed; once `{name} auth status` is well, `omo run pr` opens the request for it",
-                request.branch
-            );
-            CommandError::precondition(message, hint)
-        };
-        let text = |bytes: Option<Vec<u8>>| {
-            String::from_utf8_lossy(&bytes.unwrap_or_default())
-                .trim()
-                .to_owned()
-        };
-        match runner::run(run) {
+        let why = match runner::run(run) {
             Ok(ProcessEnd::Ended(ProcessOutput {
                 status: Some(0),
                 stdout,
                 ..
             })) => {
-                let said = text(stdout);
+                let said = lossy_text(stdout);
                 let address = said
                     .lines()
                     .rfind(|line| line.contains("://"))
                     .unwrap_or("the request is open");
-                Ok(sanitize(address.trim(), 400))
+                return Ok(sanitize(address.trim(), 400));
             }
             Ok(ProcessEnd::Ended(ProcessOutput { stderr, .. })) => {
-                let said = text(stderr);
-                Err(failed(
-                    said.lines()
-                        .rfind(|line| !line.trim().is_empty())
-                        .unwrap_or("it did not say why"),
-                ))
+                let said = lossy_text(stderr);
+                let last = said.lines().rfind(|line| !line.trim().is_empty());
+                last.unwrap_or("it did not say why").to_owned()
             }
-            Ok(ProcessEnd::TimedOut | ProcessEnd::Cancelled) => Err(failed("it took too long")),
-            Err(error) => Err(failed(&error.to_string())),
-        }
+            Ok(ProcessEnd::TimedOut | ProcessEnd::Cancelled) => "it took too long".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        let message = format!("{name} opened no request: {}", sanitize(&why, 400));
+        let hint = format!(
+            "the branch {} is pushed; once `{name} auth status` is well, `omo run pr` opens the request for it",
+            request.branch
+        );
+        Err(CommandError::precondition(message, hint))
     }
+}
+
+fn lossy_text(bytes: Option<Vec<u8>>) -> String {
+    String::from_utf8_lossy(&bytes.unwrap_or_default())
+        .trim()
+        .to_owned()
 }
 
 #[cfg(test)]

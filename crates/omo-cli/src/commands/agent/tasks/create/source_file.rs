@@ -10,15 +10,12 @@ use omo_state::files::regular_file::{self, Links};
 
 use crate::error::CommandError;
 
-/// Maximum bytes; a model has to read the whole file.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// A file of the project that passed the checks of `find`.
 #[derive(Debug)]
 pub(super) struct SourceFile {
     /// Path from the project root, with `/` separators.
     path: String,
-    /// Name of the dialect, for a file that can be executed as it is.
     dialect: Option<&'static str>,
 }
 
