@@ -1,7 +1,5 @@
-//! The payer of clients that omo starts: before the first of them, a user who would pay other than by their
-//! subscription is asked or told.
+//! Payer of the clients that omo starts: asked about where it is not the user's subscription.
 
-/// Environment and settings that decide who pays for a client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BillingFacts {
     /// `ANTHROPIC_API_KEY` is set.
@@ -62,7 +60,6 @@ impl BillingFacts {
         }
     }
 
-    /// The line of a dry run about the payer.
     pub fn summary_line(&self) -> String {
         match self.payer() {
             Some("ANTHROPIC_API_KEY") => {
@@ -79,43 +76,31 @@ impl BillingFacts {
     }
 }
 
-/// The part of a request that matters for who pays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BillingRequest {
-    /// The run starts clients.
     pub starts_clients: bool,
-    /// A person can be asked.
     pub can_ask: bool,
-    /// The command line accepts the payer.
     pub is_accepted: bool,
 }
 
-/// The reaction to a payer: silence, a warning, a question or a stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BillingDecision {
-    /// No reaction.
     Silent,
     /// A warning, after which the run goes on.
     Warn {
-        /// The warning.
         text: String,
     },
     /// A person chooses before any client is started.
     Ask {
-        /// The question.
         question: String,
     },
-    /// No client is started.
     Stop {
-        /// Reason of the stop.
         text: String,
-        /// The way out.
         hint: String,
     },
 }
 
-/// The reaction to `facts`. A key that a terminal carries for something else is the trap: it is asked about. A user who
-/// set up any other way meant it, and is told.
+/// A key that a terminal carries for something else is the trap, and is asked about; any other setup is told.
 pub fn decide_billing(facts: &BillingFacts, asked: BillingRequest) -> BillingDecision {
     let Some(payer) = facts.payer().filter(|_| asked.starts_clients) else {
         return BillingDecision::Silent;

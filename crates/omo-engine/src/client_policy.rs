@@ -5,7 +5,6 @@ use omo_claude::client_cost::time_limit_or_default;
 use omo_remote::profile::LauncherProfile;
 use serde::{Deserialize, Serialize};
 
-/// `ClientPolicy`: options that the clients of sessions are started with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClientPolicy {
@@ -18,17 +17,14 @@ pub struct ClientPolicy {
     pub budget_micros: Option<u64>,
     /// Time limit of a client, in seconds; `0` for the default.
     pub time_limit_seconds: u32,
-    /// Clients run without permission prompts; their user asked for that.
     pub skips_permissions: bool,
     /// Permissions given in advance, as rules of the client such as `Bash(cargo test:*)`.
     pub allow: Vec<String>,
-    /// Model of the clients, where one was named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Name of a launcher, or a command, that starts workers elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub launcher: Option<String>,
-    /// The launcher of that name, as the user's configuration had it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<LauncherProfile>,
     /// The remote repository that such a command has the branch from; `None` for the default.
@@ -40,13 +36,11 @@ pub struct ClientPolicy {
     /// Payer other than the user's subscription, which its user has not accepted yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payer: Option<String>,
-    /// The user who opened the run accepts a payer other than a subscription.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub accepts_billing: bool,
 }
 
 impl ClientPolicy {
-    /// Time limit of a client, in seconds.
     pub fn time_limit_seconds(&self) -> u32 {
         time_limit_or_default(self.time_limit_seconds)
     }
@@ -62,7 +56,6 @@ impl ClientPolicy {
         u64::from(self.time_limit_seconds()) * 1_000
     }
 
-    /// Name of the remote repository that a session elsewhere works with.
     pub fn remote_name(&self) -> &str {
         self.launcher_remote.as_deref().unwrap_or("origin")
     }

@@ -8,26 +8,20 @@ use omo_git::commit_guard::{SCRIPT, SETTING};
 use omo_git::git_settings::GitSettings;
 use serde::{Deserialize, Serialize};
 
-/// State of each setting and file that judges commits, by its name.
 pub type Judges = BTreeMap<String, String>;
 
 /// State of a judge that is missing, or that nothing uses any more.
 const ABSENT: &str = "not used";
 
-/// `CommitGuard`: hooks and settings that judge commits, as a run begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitGuard {
-    /// `GitSettings` from the user's environment.
     pub settings: GitSettings,
-    /// States in the checkout.
     pub judges: Judges,
 }
 
-/// Known states of `Judges`: as the run found them, as a passed task left one that it lists, or as its user let one
-/// stand.
+/// States of `Judges` as the run found them, as a passed task left them, or as its user let one stand.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownGuard {
-    /// `GitSettings` from the user's environment.
     pub settings: GitSettings,
     judges: BTreeMap<String, BTreeSet<String>>,
 }
@@ -66,8 +60,7 @@ impl KnownGuard {
         GuardChanges { listed, others }
     }
 
-    /// States that the user accepted by a retry of the refused commit: judges that the question showed and that are
-    /// still there. Any later change is a question of its own.
+    /// Judges that the question showed and that are still there: any later change is a question of its own.
     pub fn answered(&self, now: &Judges, refusal: &CommitRefusal) -> Judges {
         let CommitRefusal::GuardChanged { files, .. } = refusal else {
             return Judges::new();
@@ -115,7 +108,6 @@ impl KnownGuard {
     }
 }
 
-/// Judges by name, each with its state.
 pub fn name_judges(judges: &Judges) -> Vec<String> {
     judges
         .iter()
@@ -132,17 +124,14 @@ fn path_of(name: &str) -> &str {
     path.split_once(" (").map_or(path, |(path, _)| path)
 }
 
-/// `GuardChanges`: judges of commits that are not as the run knows them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct GuardChanges {
     /// Changes by the task that lists them, and scripts that hooks run since.
     pub listed: Judges,
-    /// All other changes.
     pub others: Judges,
 }
 
 impl GuardChanges {
-    /// The `CommitRefusal` in the folder of a project, where others have changed.
     pub fn refusal(&self, folder: &Path) -> Option<CommitRefusal> {
         let files = name_judges(&self.others);
         (!files.is_empty()).then(|| CommitRefusal::GuardChanged {

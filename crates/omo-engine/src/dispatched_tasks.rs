@@ -1,5 +1,4 @@
-//! Tasks that went to agents that have not begun: where the client starts its agents in the background, the session
-//! asks for the next step before any of them has reported.
+//! Tasks at agents that have not begun: the session may ask for its next step before that.
 
 use omo_core::timestamp::Timestamp;
 
@@ -26,7 +25,7 @@ pub fn forget_dispatched_if_any(state: &RunState) -> Option<EventKind> {
     out.map(|_| forget_dispatched())
 }
 
-/// A dispatched task may be out, by the time of the newest handout. The ledger, long in a long run, is not read.
+/// By the time of the newest handout: the ledger, long in a long run, is not read.
 pub fn may_be_dispatched(state: &RunState, now: Timestamp) -> bool {
     state
         .dispatched
@@ -39,7 +38,6 @@ fn is_recent(at: Timestamp, now: Timestamp) -> bool {
         .is_none_or(|millis| millis < BEGINS_WITHIN_MILLIS)
 }
 
-/// Tasks that went to agents a moment ago and that no agent has begun since.
 pub fn dispatched_tasks(events: &[RunEvent], now: Timestamp) -> Vec<String> {
     let mut out: Vec<(String, Timestamp)> = Vec::new();
     for event in events {

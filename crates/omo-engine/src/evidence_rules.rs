@@ -1,5 +1,4 @@
-//! Rules of evidence: commands that were run and were green, by the worker that had to run them. Each refusal is in
-//! words.
+//! Rules of evidence: green commands, run by the worker that had to run them. Each refusal is in words.
 
 use std::collections::HashSet;
 
@@ -51,8 +50,7 @@ pub(crate) fn newly_proved(state: &RunState) -> Option<(Vec<String>, ProofSource
     found
 }
 
-/// The judge of a task has run after the last work on that task: an earlier green result says nothing about it. Checks
-/// of the whole are void as soon as anything begins.
+/// The judge ran after the last work on the task. Checks of the whole are void as soon as anything begins.
 pub(crate) fn judged_since(state: &RunState, task: &str, source: &ProofSource) -> bool {
     let at = |id: &str| state.tasks.get(id).and_then(|known| known.updated_at);
     match source {
@@ -154,8 +152,7 @@ pub(crate) fn check_worker_evidence(
     Ok(())
 }
 
-/// Conditions of a passing verdict: every task is done, all cited evidence was green, the verifier ran some of it, and
-/// no check of the tasks is red or was not run since.
+/// Every task is done, all cited evidence green, some of it by the verifier, and no check of the tasks red or stale.
 pub(crate) fn check_passing_verdict(state: &RunState, verdict: &PlanVerdict) -> Result<(), String> {
     check_tasks_and_evidence(state, verdict)?;
     if !judges_the_whole(state) {
@@ -237,7 +234,6 @@ pub(crate) fn running_review(state: &RunState) -> Option<&Task> {
         .find(is_running)
 }
 
-/// The verdict that is due is on all of the plan, and not on a part.
 pub(crate) fn judges_the_whole(state: &RunState) -> bool {
     let Some(review) = running_review(state) else {
         return true;

@@ -3,7 +3,6 @@
 use omo_plan::dialects::PlanKind;
 use serde::{Deserialize, Serialize};
 
-/// The mode in which the tasks of a run are handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutionMode {
@@ -37,7 +36,6 @@ impl ExecutionMode {
         }
     }
 
-    /// The command-line option for the mode.
     pub fn option(self) -> &'static str {
         match self {
             Self::Batches => "--batches",

@@ -1,9 +1,6 @@
-//! The fence of a session that works on one group of a plan: files outside of its worktree, files that its plan says
-//! are never to be touched, and commands that reach the rest of the repository are refused beforehand.
-//!
-//! A fence is no prison. It keeps a session that means well from what it would otherwise do by habit; a program that it
-//! writes and runs is not looked into. Whatever gets through is found afterwards, when the work tree is compared with
-//! its earlier state.
+//! The fence of a session that works on one group of a plan: it refuses files outside of its worktree, files that its
+//! plan protects, and commands that reach the rest of the repository. It is no prison: a program that the session
+//! writes and runs is not looked into; what gets through is found afterwards, in the work tree.
 
 mod commands;
 mod git;
@@ -15,51 +12,38 @@ pub use omo_claude::worker_settings::{FenceRules, RULES_VERSION};
 use omo_core::text::inline_code;
 use omo_plan::paths::path_covers;
 
-/// The fence around one session.
 #[derive(Clone, Copy, Debug)]
 pub struct WorktreeFence<'a> {
     /// Top of its worktree: absolute, real, and written with `/`.
     pub root: &'a str,
-    /// Rules of the fence.
     pub rules: &'a FenceRules,
     /// Home of its user, for `~`.
     pub home: Option<&'a str>,
 }
 
-/// A tool call that a session is about to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolAction<'a> {
     /// A file to write: the path that the client makes of its model's words, without `~` and spaces around it.
     Write(&'a str),
-    /// A shell command to run.
     Run(&'a str),
-    /// An agent that works somewhere else.
     SpawnAgent,
 }
 
 /// Resolves a path with all links followed, whether or not anything is there; `None` where that is unknown.
 pub type ResolvePath<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Reason why the fence refuses an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FenceRefusal {
-    /// A file outside of the worktree.
     OutsideWorktree(String),
     /// A file that is never to be touched, with the pattern that says so.
     NeverTouch(String, String),
-    /// A file of `git`'s own, below `.git`.
     GitInternal(String),
-    /// A folder outside, to go on in.
     LeavesWorktree(String),
-    /// A path in the main checkout.
     MainCheckout(String),
-    /// A `git` command that reaches shared state.
     SharedGit(String),
     /// A word that has `git` work elsewhere, such as `GIT_DIR`.
     RedirectsGit(String),
-    /// An agent that works somewhere else.
     SpawnsAgent,
-    /// An action that cannot be understood.
     Unclear(&'static str),
 }
 

@@ -1,7 +1,5 @@
-//! The fold of ledger events into the state of a run, one after the other.
-//!
-//! A ledger is written by verbs only, so an event that cannot be here comes from another program, or a newer omo: it is
-//! refused with its number, never folded into a wrong state.
+//! The fold of ledger events into the state of a run. An event that cannot be here comes from another program, or a
+//! newer omo: it is refused with its number, never folded into a wrong state.
 
 mod parallel;
 mod questions;
@@ -28,11 +26,7 @@ use crate::state::{
 use crate::verbs;
 
 impl RunState {
-    /// The state after the first event, which opens the run.
-    ///
-    /// # Errors
-    ///
-    /// An event other than `RunOpened`.
+    /// The state after the first event; any other than `RunOpened` is an error.
     pub fn from_first_event(event: &RunEvent) -> Result<Self, LedgerError> {
         let EventKind::RunOpened {
             plan,
@@ -96,10 +90,6 @@ impl RunState {
     }
 
     /// The state after one more event; unchanged on an error.
-    ///
-    /// # Errors
-    ///
-    /// An event that cannot be the next one of this run.
     pub fn apply(&mut self, event: &RunEvent) -> Result<(), LedgerError> {
         let bad = |what: &str| LedgerError {
             seq: event.seq,
@@ -194,7 +184,6 @@ impl RunState {
         Ok(())
     }
 
-    /// Paths below the old folder of the project move to the same place in the new one.
     fn follow_renamed_folder(&mut self, root: &str, approved: &str) {
         let old = std::mem::replace(&mut self.root, root.to_owned());
         approved.clone_into(&mut self.approved);
@@ -211,7 +200,6 @@ impl RunState {
         }
     }
 
-    /// The judge of a group has passed, and with it the group's tasks without a check of their own.
     fn apply_proof(
         &mut self,
         event: &RunEvent,
@@ -510,7 +498,6 @@ impl RunState {
         });
     }
 
-    /// Notes the check files that a task changed, and judges of commits since a task is done.
     fn note_check_files(&mut self, id: &str, what: &EventKind) {
         let is_done = verbs::has_done_task(self, slice::from_ref(what));
         if let (true, Some(guard), Some(end)) = (is_done, &mut self.guard, end_of(what)) {
@@ -526,8 +513,7 @@ impl RunState {
         }
     }
 
-    /// Goes on with an edited plan: a passed task of the same text stays, a done task with another text has to be done
-    /// again, all else is as it was or new.
+    /// A passed task of the same text stays, a done one with another text is done again, all else is as it was or new.
     fn replace_plan(&mut self, event: &RunEvent, plan: &Plan, approved: &str) {
         let texts = task_digests(&self.plan);
         let mut tasks = BTreeMap::new();
@@ -576,7 +562,6 @@ impl RunState {
         self.withdraw_questions(event, |_| true);
     }
 
-    /// Holds the tasks of a run that is over: no worker is at work, and its tickets are void.
     fn hold_running_tasks(&mut self, why: &str) {
         for task in self
             .tasks

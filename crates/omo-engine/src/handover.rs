@@ -1,5 +1,4 @@
-//! The handover of a next task to a worker that has just ended one. Such a worker reads no prompt, needs no message of
-//! the session, and knows what it has done; its context grows, so that it gets few tasks.
+//! The handover of a next task to a worker that has just ended one: it needs no prompt, but its context grows.
 
 use omo_plan::model::Task;
 
@@ -11,9 +10,8 @@ use crate::worker_model::choose_model;
 /// Maximum tasks of one worker of the session: a batch of the usual size.
 pub const TASKS_PER_WORKER: u32 = 5;
 
-/// The task that the worker of `ended` goes on with, where just one can begin, and a worker of the same kind and model
-/// does it. After a failure another worker takes over: this one has a work tree in its mind that its check refused.
-/// `dispatched` went to others that have not begun yet.
+/// The task that the worker of `ended` goes on with, where just one can begin for the same kind and model. After a
+/// failure another worker takes over: this one has a work tree in its mind that its check refused.
 pub fn next_task_of_worker<'a>(
     state: &'a RunState,
     ended: &str,

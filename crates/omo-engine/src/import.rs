@@ -1,7 +1,4 @@
-//! Records of other programs about a plan that they executed, as events of a run.
-//!
-//! None of it was checked by omo. A done task is taken in as a claim: its dependents go on, and nothing shows it as
-//! passed.
+//! Records of other programs about an executed plan, as events: a done task is only claimed, since omo checked none.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,32 +10,23 @@ use serde_json::{Map, Value};
 
 use crate::event::{EventKind, ImportedStatus};
 
-/// Maximum ids named in a message.
 const MAX_NAMED_IDS: usize = 10;
-/// Maximum characters of evidence taken in.
 const MAX_EVIDENCE: usize = 300;
 
-/// Reason why a file cannot be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// Invalid JSON.
     #[error("is no JSON: {0}")]
     Json(#[from] serde_json::Error),
-    /// JSON of another shape.
     #[error("is no checkpoint: {0}")]
     Shape(&'static str),
-    /// A file of another plan.
     #[error("is of the plan `{}`, and not of `{}`", sanitize(.named, 200), sanitize(.plan, 200))]
     OtherPlan {
         /// The plan that it names.
         named: String,
-        /// The plan that was given.
         plan: String,
     },
-    /// Tasks that the plan does not have.
     #[error("names what the plan does not have: {}", sanitize(&.0.join(", "), 300))]
     UnknownTasks(Vec<String>),
-    /// A task with an unknown status.
     #[error("says of {} what cannot be understood: its status is to be `done`, `failed` or `blocked`", sanitize(.0, 64))]
     Status(String),
 }
@@ -49,11 +37,8 @@ struct Entry {
     files: Vec<String>,
 }
 
-/// Events for a checkpoint of `execute-plan`, in the order of the plan. Its `completed` may be a map of entries or of
-/// words, or a list of entries or of ids that were done: older runs left all of these.
-///
-/// A blocked task is only written down where the plan does not say what blocks it: otherwise it goes on by itself once
-/// that is done.
+/// Events for a checkpoint of `execute-plan`. Its `completed` may be a map of entries or of words, or a list of entries
+/// or of ids: older runs left all of these. A blocked task is an event only where the plan does not say why.
 pub fn checkpoint(plan: &Plan, text: &str) -> Result<Vec<EventKind>, ImportError> {
     let Value::Object(top) = serde_json::from_str(text)? else {
         return Err(ImportError::Shape("it is no object"));
@@ -87,8 +72,7 @@ pub fn checkpoint(plan: &Plan, text: &str) -> Result<Vec<EventKind>, ImportError
     Ok(told.collect())
 }
 
-/// The checkpoint is of this plan: it names the plan as a path from wherever it was executed, so the file names have to
-/// be the same. One that names none is taken for this plan's.
+/// The plan is named as a path from wherever it was executed, or not at all: only the file names have to be the same.
 fn is_of_plan(plan: &Plan, top: &Map<String, Value>) -> Result<(), ImportError> {
     let Some(named) = top.get("plan_file").and_then(Value::as_str) else {
         return Ok(());

@@ -6,7 +6,6 @@ use omo_core::text::command_text::quote_argument;
 use omo_core::text::sanitize;
 use omo_git::integrate::{AbsentBranch, EditFacts, UnfinishedOperation};
 
-/// Maximum characters of a path, or of a branch name.
 const MAX_CHARS: usize = 300;
 
 /// Commands that end an unfinished operation: `git rebase --continue` or `git rebase --abort`.

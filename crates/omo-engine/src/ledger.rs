@@ -1,9 +1,6 @@
-//! The text of a ledger: one event a line, each sealed and bound to the one before it, from text to events and back. No
-//! file is touched here.
-//!
-//! A line is the event's own JSON with four members behind it, in this order: `run`, the run that it was written for;
-//! `more`, the number of lines of the same write that follow; `prev`, the first characters of the seal of the line
-//! before; and `seal`, which is over everything before it. A line from elsewhere is found by that, with its number.
+//! The text of a ledger: one event a line, each sealed and bound to the one before it. No file is touched here.
+//! A line is the event's JSON with four members behind it: `run`; `more`, the number of lines of the same write that
+//! follow; `prev`, the first characters of the seal of the line before; and `seal`, over everything before it.
 //! Only a complete write counts: a torn one, as a killed process leaves it, is there for no reader.
 
 mod location;
@@ -15,22 +12,18 @@ use omo_state::seal::SealKey;
 
 use crate::event::RunEvent;
 
-/// Separator between the sealed text and its seal.
 const SEAL: &str = r#","seal":""#;
 const SEAL_CHARS: usize = 64;
 /// Bytes of a seal with its member and the end of the line.
 pub const SEALED_BYTES: usize = SEAL.len() + SEAL_CHARS + "\"}\n".len();
-/// Characters of a seal that the next line repeats.
 const PREV_CHARS: usize = 12;
 
 /// A position in a ledger, up to which it was read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerPosition {
-    /// Bytes before the position.
     pub offset: u64,
     /// Lines before the position: the number of the last event.
     pub seq: u64,
-    /// First characters of the seal of the line before.
     pub prev: String,
 }
 
@@ -50,20 +43,16 @@ impl Default for LedgerPosition {
 pub struct BadLine {
     /// Line number, from `1`.
     pub line: u64,
-    /// Fault of the line.
     pub what: &'static str,
 }
 
-/// The contents of a ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerContents {
-    /// Events of all complete writes.
     pub events: Vec<RunEvent>,
     /// The end of the last complete write. The bytes behind it were being written when their writer ended.
     pub end: LedgerPosition,
 }
 
-/// Reads the text of a ledger, from the `LedgerPosition` of its reader.
 pub fn read(
     text: &[u8],
     run: &str,
@@ -100,7 +89,6 @@ pub fn read(
     Ok(reading)
 }
 
-/// The text of events as one write, with its end.
 pub fn write(
     events: &[RunEvent],
     run: &str,

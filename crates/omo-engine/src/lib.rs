@@ -1,7 +1,5 @@
-//! Runs of plans: the ledger of their events, and the files that each dialect of plans names, which are made from it.
-//!
-//! All that is read here may be hostile, and nothing that was written is lost: an answer is given once its events are
-//! on the disk.
+//! Runs of plans: the ledger of their events, and the files that each dialect names, made from it. All that is read may
+//! be hostile, and nothing written is lost: an answer is given once its events are on the disk.
 
 pub mod billing;
 pub mod client_policy;

@@ -1,8 +1,6 @@
-//! The mode of a run, by which its tasks are handed out, chosen when the run is opened.
-//!
-//! Every mode takes every dialect. A mode arranges the plan as it was read (`batches`, `waves`, `parallel`,
-//! `step_by_step`): tasks that belong together, tasks at the same time, and stops at which a person is asked. The next
-//! step (`schedule`) follows from that alone, and a second arrangement changes nothing.
+//! The mode of a run, by which its tasks are handed out, chosen when it is opened. Each mode takes every dialect, and
+//! arranges the plan as it was read (`batches`, `waves`, `parallel`, `step_by_step`); the next step (`schedule`)
+//! follows from that alone, and a second arrangement changes nothing.
 
 mod batches;
 mod chosen;
@@ -21,22 +19,17 @@ use crate::state::RunState;
 
 pub use chosen::{ModeChoice, choose};
 
-/// Numbers by which a mode arranges a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModeOptions {
     /// Dependents that make a task a hub.
     pub hub_k: u32,
-    /// Tasks in a batch.
     pub batch_size: u32,
     /// Workers of a wave at once; `0` for no bound.
     pub max_workers: u32,
-    /// Maximum rounds over the tasks.
     pub max_iterations: u32,
-    /// No worker verifies the whole.
     pub skips_verification: bool,
 }
 
-/// Maximum rounds by default.
 const DEFAULT_ITERATIONS: u32 = 5;
 
 impl Default for ModeOptions {
@@ -72,7 +65,6 @@ impl From<&RunPolicy> for ModeOptions {
     }
 }
 
-/// The plan, arranged for a mode.
 pub fn arranged(plan: Plan, mode: ExecutionMode, options: &ModeOptions) -> Plan {
     match mode {
         ExecutionMode::Batches => batches::arranged(plan, options),
@@ -83,8 +75,7 @@ pub fn arranged(plan: Plan, mode: ExecutionMode, options: &ModeOptions) -> Plan 
 }
 
 impl RunState {
-    /// Another reading of the run's plan as the run would have it: narrowed to the requested part, and arranged by its
-    /// mode. Readings are compared, and taken in, after this.
+    /// Another reading of the plan, narrowed and arranged as the run has it: readings are compared after this.
     pub fn as_in_run(&self, plan: Plan) -> Plan {
         let plan = match self.scope {
             Some(asked) => asked.narrow_plan(plan),

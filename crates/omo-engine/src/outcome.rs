@@ -7,22 +7,15 @@ use crate::request::arguments::PlanSelection;
 use crate::request::part;
 use crate::state::{RunState, TaskStanding, TaskStatus};
 
-/// Status of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReportedStatus {
-    /// Not begun, or to be begun again.
     Pending,
-    /// A worker is at the step.
     Running,
-    /// The checks were green.
     Passed,
-    /// Failed for good.
     Failed,
-    /// Left out.
     Skipped,
-    /// Done, with nothing to prove it. A progress file has no word for that: to its readers the step is pending, with
-    /// the reason beside it.
+    /// Done without proof; to readers of a progress file, which has no word for it, the step is pending.
     #[serde(rename = "pending", skip_deserializing)]
     Unverified,
 }
@@ -41,25 +34,19 @@ impl From<&TaskStanding> for ReportedStatus {
     }
 }
 
-/// Result of the checks after all steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FinalChecksResult {
-    /// All of them were green.
     #[serde(rename = "pass")]
     Pass,
-    /// One of them was not.
     #[serde(rename = "fail")]
     Fail,
-    /// Not run.
     #[serde(rename = "skipped")]
     Skipped,
-    /// No such checks.
     #[serde(rename = "n/a")]
     None,
 }
 
 impl FinalChecksResult {
-    /// The result for a run, as far as known.
     pub fn for_run(state: &RunState) -> Self {
         let outcomes =
             || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
@@ -72,7 +59,6 @@ impl FinalChecksResult {
     }
 }
 
-/// The outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanOutcome {
@@ -87,7 +73,6 @@ pub enum PlanOutcome {
 }
 
 impl PlanOutcome {
-    /// The word in the progress file.
     pub fn word(self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -98,20 +83,13 @@ impl PlanOutcome {
     }
 }
 
-/// Number of steps by status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReportedCounts {
-    /// All steps.
     pub total: usize,
-    /// Proved steps.
     pub passed: usize,
-    /// Steps that failed for good.
     pub failed: usize,
-    /// Steps left out.
     pub skipped: usize,
-    /// Steps done, and not proved.
     pub unverified: usize,
-    /// Steps not done.
     pub not_reached: usize,
 }
 
@@ -153,26 +131,20 @@ pub fn plan_outcome(
     }
 }
 
-/// The outcome of a run so far, as plain data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutcomeSummary {
     /// Each step of the requested part, by its id, in the order of work.
     pub tasks: Vec<(String, ReportedStatus)>,
-    /// Numbers by status.
     pub counts: ReportedCounts,
-    /// Outcome of the whole.
     pub outcome: PlanOutcome,
-    /// Id of the first step that has failed.
     pub failed_at: Option<String>,
-    /// Result of the final checks.
     pub final_checks: FinalChecksResult,
     /// As [`RunState::is_outside_branch`].
     pub is_not_landed: bool,
 }
 
 impl OutcomeSummary {
-    /// The outcome of the requested part of a run. For one step alone the others count as not reached; a session is
-    /// reported by itself, without the final checks.
+    /// For one step alone the others count as not reached; a session is reported without the final checks.
     pub fn for_run(state: &RunState, part: PlanSelection) -> Self {
         let mut units = part::selected_tasks(&state.plan, part);
         units.retain(|task| !task.is_verification());

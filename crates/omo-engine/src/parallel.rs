@@ -1,7 +1,6 @@
-//! The driver of parallel workers: starts their clients (`start_workers`) or has a launcher start them elsewhere
-//! (`submit`, `elsewhere`), takes in their work (`on_client_exit`, `remote_workers`), and merges it (`integrate`,
-//! `final_checks`, `clean`). The next step is decided elsewhere, as a pure function of the ledger; here each step is
-//! done, and written down so that it can be done again after a kill at any point.
+//! The driver of parallel workers: starts their clients (`start_workers`) or has a launcher start them (`submit`,
+//! `elsewhere`), takes in their work (`on_client_exit`, `remote_workers`), and merges it (`integrate`, `final_checks`,
+//! `clean`). Each step is written down so that it can be done again after a kill at any point.
 
 mod clean;
 mod elsewhere;
@@ -55,27 +54,22 @@ const MAX_CLIENTS: usize = 16;
 /// Name of the group in whose work tree the whole is checked: no session of a plan has it.
 const FINAL_CHECKS_WORKER: &str = "whole";
 
-/// The part of the clients' options that no plan has.
 #[derive(Clone, Debug)]
 pub struct LaunchConfig {
-    /// Program of the client.
     pub client: PathBuf,
     /// This very program, which the clients call.
     pub own_program: PathBuf,
     /// Environment of the process that had the run driven.
     pub variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
-    /// The folder for temporary files.
     pub temp: PathBuf,
     /// Memory reserved for each client, in MiB.
     pub worker_mb: u64,
 }
 
-/// `ParallelDriver`: drives a run.
 #[derive(Debug)]
 pub struct ParallelDriver<'a> {
     engine: &'a Engine<'a>,
     repository: GitRepository,
-    /// `GitSettings` from the user's environment.
     settings: GitSettings,
     /// `None` where no client is started, and work is only merged.
     launch_config: Option<LaunchConfig>,
@@ -90,9 +84,7 @@ pub struct ParallelDriver<'a> {
     to_resume: BTreeMap<String, String>,
     /// The last merge, and its tree.
     last_merge: Option<(String, String)>,
-    /// Groups whose client was resumed already.
     was_resumed: BTreeSet<String>,
-    /// Known jobs of workers elsewhere.
     jobs: JobFollower,
     /// Starts of workers elsewhere: under way, and waiting for room.
     starts: Starts,
@@ -101,25 +93,17 @@ pub struct ParallelDriver<'a> {
     silence: Silence,
 }
 
-/// Reason why a run is not driven any further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DriveEnd {
-    /// The run is over.
     Over,
-    /// A person has to answer.
     NeedsAnswer,
     /// Clients would have to be started, and this driver starts none.
     NeedsClients,
-    /// The run has no parallel workers.
     NotParallel,
 }
 
 impl<'a> ParallelDriver<'a> {
-    /// A driver of this run. Without `means` no client is started.
-    ///
-    /// # Errors
-    ///
-    /// A run outside of any repository.
+    /// Without `means` no client is started; a run outside of any repository is an error.
     pub fn new(engine: &'a Engine<'a>, means: Option<LaunchConfig>) -> Result<Self, DriveError> {
         let repository = GitRepository::find(engine.root)
             .ok_or_else(|| DriveError::NoRepository(engine.root.to_owned()))?;
@@ -146,11 +130,7 @@ impl<'a> ParallelDriver<'a> {
         })
     }
 
-    /// Drives the run as far as it goes without a person. The caller is the one supervisor of the run.
-    ///
-    /// # Errors
-    ///
-    /// An unusable ledger, or a fault that cannot be put to a person. Clients that are at work are ended on drop.
+    /// Drives the run as far as it goes without a person; the caller is its one supervisor. Clients end on drop.
     pub fn drive(&mut self) -> Result<DriveEnd, DriveError> {
         reap_dead_supervisor(self.engine)?;
         loop {
@@ -214,8 +194,7 @@ impl<'a> ParallelDriver<'a> {
                 NextAction::FinalChecks => self.run_final_checks(&state, parallel)?,
                 _ => {
                     if !self.wait_for_clients(&state)? {
-                        // A wait for a client that another process has started, and whose life is unknown, would not
-                        // end: `reap` has ended all others.
+                        // No wait would end for a client of unknown life; `reap` has ended all others.
                         return Ok(DriveEnd::NeedsAnswer);
                     }
                 }
@@ -298,8 +277,7 @@ fn workers_with_trees<'a>(state: &'a RunState, parallel: &ParallelState) -> Vec<
         .collect()
 }
 
-/// Work trees made or removed at the same time: each is a dozen calls of `git`, which wait for one another and for the
-/// disk.
+/// Work trees made or removed at once: each is a dozen calls of `git` that wait for one another and the disk.
 const WORK_TREES_AT_ONCE: usize = 2;
 
 fn find_worker<'s>(state: &'s RunState, id: &str) -> Option<&'s TaskGroup> {

@@ -1,7 +1,5 @@
-//! The next step of a run with parallel workers: each in a worktree and on a branch of its own, a wave at a time,
-//! merged as they are done. A conflict holds back sessions that need the one in conflict, and nothing else.
-//!
-//! The step is one pure function of the state, as for tasks (`schedule`). The user's own branch moves last, once, and
+//! The next step of a run with parallel workers, one pure function of the state: sessions start a wave at a time, and
+//! are merged as they are done; a conflict holds back only those that need it. The user's branch moves last, once:
 //! everything before that can be done again or thrown away.
 
 use omo_plan::model::{Task, TaskGroup};
@@ -16,7 +14,6 @@ use crate::wave_rules::{self, group_outcome};
 /// Maximum sessions of a machine at once.
 const MAX_WORKERS: usize = 16;
 
-/// The next step of such a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParallelAction<'a> {
     /// Start a client for each of these sessions of one wave, from the run's tip.
@@ -25,9 +22,7 @@ pub enum ParallelAction<'a> {
     Wait(Vec<&'a str>),
     /// Retry a refused commit of this task of a session, which its user has seen to.
     CommitAgain(&'a TaskGroup, &'a Task),
-    /// Merge this session into the result of the run.
     Merge(&'a TaskGroup),
-    /// Wait for the answer of a person.
     Ask(&'a QuestionState),
     /// Ask a question that is not in the ledger yet.
     Open(QuestionKind),
@@ -39,7 +34,6 @@ pub enum ParallelAction<'a> {
     Land,
     /// Remove the work trees of these, and keep work that is in no branch of the user.
     Clean(Vec<&'a str>),
-    /// End the run with this result.
     End(RunResult),
 }
 
@@ -47,7 +41,6 @@ pub enum ParallelAction<'a> {
 pub const BUDGET_SPENT: &str =
     "the budget of the run is spent; --resume --max-budget-usd X sets another one";
 
-/// The next step, by the state alone.
 pub fn next_action<'a>(state: &'a RunState, parallel: &'a ParallelState) -> ParallelAction<'a> {
     if parallel.landed.is_some() {
         let result = if state.lacks_a_task() {
@@ -125,8 +118,7 @@ pub fn next_action<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Para
     view.ask_or_end(running, has_failed)
 }
 
-/// The sessions of a landed run with more to do: a step that was added, or is done again, or another check of the
-/// whole. The run goes on from the tip of the user's branch by then.
+/// Sessions of a landed run with more to do, which go on from the present tip of the user's branch.
 pub fn landed_with_more_work(state: &RunState) -> Option<&ParallelState> {
     let parallel = state
         .parallel
@@ -138,7 +130,6 @@ pub fn landed_with_more_work(state: &RunState) -> Option<&ParallelState> {
     (!is_checked || view.groups().any(|group| !view.is_merged(group))).then_some(parallel)
 }
 
-/// A person has accepted a payer other than a subscription.
 pub fn accepts_billing(state: &RunState) -> bool {
     let is_accepted = |known: &QuestionState| {
         matches!(known.question.kind, QuestionKind::Billing { .. })
@@ -284,8 +275,7 @@ impl<'a> View<'a> {
         }))
     }
 
-    /// A question to ask once no client is at work any more. A stuck session is not asked about where one has failed:
-    /// whatever the answer, the question would come again.
+    /// Asked once no client is at work. A stuck session is not asked about where one failed: it would come again.
     fn question(&self, has_failed: bool) -> Option<ParallelAction<'a>> {
         if let Some(question) = self.state.open_question() {
             return Some(ParallelAction::Ask(question));
@@ -404,8 +394,7 @@ fn max_workers(parallel: &ParallelState) -> usize {
     }
 }
 
-/// The next task of a session: its first that is still to do, unless another one has ended in a way that lets no later
-/// task begin. `None` where a worker is at one of them, or none is left.
+/// The first open task of a session; `None` where a worker is at one, none is left, or an end lets none begin.
 pub fn next_task_of<'a>(state: &'a RunState, group: &TaskGroup) -> Option<&'a Task> {
     let known = |id: &String| state.tasks.get(id).map(|known| known.status);
     if group

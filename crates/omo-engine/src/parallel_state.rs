@@ -12,24 +12,19 @@ use crate::event::{CopiedFiles, QuestionKind, RecordedProcess, WorkerPeer};
 
 pub(crate) const INTEGRATED: &str = "integrated";
 
-/// The state of a run's parallel workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParallelState {
     /// The result so far: the commit that was checked out, with all that was merged.
     pub tip: String,
-    /// Tip of the user's branch when workers were set apart, or at the last merge of its commits: a branch that lacks
-    /// it was moved back by its user.
+    /// Tip of the user's branch at the start or the last merge of its commits: a branch without it was moved back.
     #[serde(default)]
     pub base: String,
-    /// `ClientPolicy` of their clients.
     #[serde(default)]
     pub policy: ClientPolicy,
-    /// Each begun session, by its id.
     pub groups: BTreeMap<String, GroupState>,
     /// Time of the reset of a usage limit, before which no client is started.
     #[serde(default)]
     pub limited_until: Option<Timestamp>,
-    /// The question of a refused landing.
     #[serde(default)]
     pub landing_question: Option<QuestionKind>,
     /// Commits of the user's branch before and after its move.
@@ -58,32 +53,23 @@ pub struct ParallelState {
     /// The last check of the whole after a wave.
     #[serde(default)]
     pub wave_check: Option<WaveCheck>,
-    /// Peers that have not answered for some minutes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lost_contacts: BTreeMap<WorkerPeer, LostContact>,
 }
 
-/// A peer that does not answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LostContact {
-    /// Time of the first failure.
     pub since: Timestamp,
-    /// The answer of the peer, or its error.
     pub reason: String,
 }
 
-/// The check of the whole after a wave.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaveCheck {
-    /// Number of the wave, from `0`.
     pub wave: usize,
     /// The checked commit: the result of the run by then.
     pub tip: String,
-    /// The tree.
     pub tree: String,
-    /// The checks.
     pub checks: Vec<TaskCheck>,
-    /// `TaskCheckOutcome` of each check.
     pub outcomes: Vec<TaskCheckOutcome>,
     /// Positions of checks that were green before and are no longer.
     pub broken: Vec<usize>,
@@ -91,25 +77,18 @@ pub struct WaveCheck {
     pub groups: Vec<String>,
 }
 
-/// The state of one session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupState {
-    /// Status of the session.
     pub status: GroupStatus,
-    /// Folder of its work tree, as long as there is one.
     pub worktree: Option<String>,
-    /// Name of its branch.
     pub branch: String,
-    /// The commit that it began from.
     pub base: String,
     /// Last commit of its branch, once it has ended.
     pub tip: Option<String>,
     /// Number of the event that ended it: the first to end is merged first.
     #[serde(default)]
     pub ended_seq: u64,
-    /// The process at work on it.
     pub process: Option<RecordedProcess>,
-    /// The job, where a scheduler has its worker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<SubmittedWorker>,
     /// Reason of its failure, or the files that conflict.
@@ -131,7 +110,6 @@ pub struct GroupState {
     /// Clients in a row that ended without beginning a task.
     #[serde(default)]
     pub idle_exits: u32,
-    /// Reason why it is stuck.
     #[serde(default)]
     pub stuck_reason: Option<String>,
     /// Reason why its work tree, or a branch of it on a remote repository, stays.
@@ -167,22 +145,17 @@ impl GroupState {
     }
 }
 
-/// Status of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GroupStatus {
     /// A work tree without a client.
     #[default]
     Ready,
-    /// A client is at work.
     Running,
     /// All tasks are done, on the session's branch alone.
     Done,
-    /// Part of the run's result.
     Merged,
-    /// Failed.
     Failed,
-    /// In conflict with the work of others.
     InConflict,
 }
 
@@ -193,16 +166,13 @@ impl GroupStatus {
     }
 }
 
-/// The budget of a client that is about to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BudgetGrant {
-    /// No bound.
     Unbounded,
     /// Millionths of a US dollar.
     Micros(u64),
     /// No budget before others have ended, which may leave some.
     Later,
-    /// No budget: all is spent.
     Nothing,
 }
 
@@ -242,8 +212,7 @@ impl ParallelState {
             .fold(0, u64::saturating_add)
     }
 
-    /// Maximum cost of clients that ended without a report, in millionths of a US dollar; `0` where the run has no
-    /// budget.
+    /// Maximum cost of clients that ended without a report, in millionths of a US dollar; `0` without a budget.
     pub fn untold_micros(&self) -> u64 {
         self.groups
             .values()
@@ -260,16 +229,14 @@ impl ParallelState {
             .map(|(peer, lost)| (*peer, lost))
     }
 
-    /// Jobs of workers, by their sessions.
     pub fn jobs(&self) -> impl Iterator<Item = (&str, &SubmittedWorker)> {
         self.groups
             .iter()
             .filter_map(|(id, group)| Some((id.as_str(), group.job.as_ref()?)))
     }
 
-    /// The budget of each of `clients` that are about to start, while clients at work may still spend `granted`
-    /// millionths of a US dollar: whatever they do, the run stays within its budget. A client without a reported cost
-    /// counts with all that it was allowed.
+    /// The budget of each of `clients` about to start, while those at work may still spend `granted`, in millionths of
+    /// a US dollar: the run stays within its budget, where an unreported cost counts as all that was allowed.
     pub fn grant_budget(&self, granted: u64, clients: usize) -> BudgetGrant {
         let Some(budget) = self.policy.budget_micros else {
             return BudgetGrant::Unbounded;

@@ -1,5 +1,4 @@
-//! The preflight of a repository before sessions are started in it: from facts to findings, in the order in which they
-//! are best fixed.
+//! The preflight of a repository before sessions start: from facts to findings, in the order of the best fix.
 
 mod protected_paths;
 
@@ -18,18 +17,13 @@ use crate::landing_hints::list_ending_commands;
 use crate::report::dev_workflow::{CHECKPOINT_PATH, REPORT_PATH};
 use protected_paths::is_protected;
 
-/// The facts about a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreflightFacts {
     /// Output of `git version`; `None` without any.
     pub git: Option<String>,
-    /// Work trees and branches of an earlier, dead run, by name.
     pub leftovers: Vec<String>,
-    /// The unfinished operation, such as a rebase.
     pub operation: Option<UnfinishedOperation>,
-    /// `git` has an identity of its user.
     pub has_identity: bool,
-    /// The checked-out head.
     pub head: PreflightHead,
     /// Other work trees that have the branch checked out.
     pub other_checkouts: Vec<String>,
@@ -37,8 +31,7 @@ pub struct PreflightFacts {
     pub branch_in_way: Option<String>,
     /// Files that differ from the checked-out commit, untracked ones included, from the top.
     pub dirty: Vec<String>,
-    /// The plan's own file, from the top; `None` where it lies outside. Its text is taken from the ledger, so it need
-    /// not be committed.
+    /// From the top; `None` outside of it. Its text is in the ledger, so that it need not be committed.
     pub plan_file: Option<String>,
     /// The folders of submodules, from the top.
     pub submodules: Vec<String>,
@@ -48,22 +41,16 @@ pub struct PreflightFacts {
     pub ignored: Vec<String>,
     /// Hooks, key and sparse set, as a commit in a new worktree meets them.
     pub commits: CommitConditions,
-    /// Mode of the run.
     pub mode: ExecutionMode,
-    /// Workers are started by a launcher.
     pub has_launcher: bool,
-    /// The repository names a command that sets up each worktree.
     pub has_setup: bool,
-    /// Size of one checkout, in bytes.
     pub checkout_bytes: u64,
     /// Free space where the work trees go, in bytes; `None` where unknown.
     pub free_bytes: Option<u64>,
 }
 
-/// The checked-out head.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PreflightHead {
-    /// A branch.
     Branch,
     /// A commit without a branch.
     Detached,
@@ -73,41 +60,30 @@ pub enum PreflightHead {
     Bare,
 }
 
-/// One finding of the preflight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreflightFinding {
-    /// The rule.
     pub rule: PreflightRule,
-    /// The consequence for the run.
     pub severity: PreflightSeverity,
     /// The finding, in one sentence without its full stop.
     pub text: String,
-    /// The fix, by the user or by omo.
     pub hint: String,
 }
 
-/// The rules, in the order of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PreflightRule {
     /// `git` is new enough (`OLDEST_GIT`).
     Git,
-    /// No leftovers of a dead run.
     Leftovers,
-    /// No unfinished operation.
     Operation,
-    /// `git` has an identity for commits.
     Identity,
     /// `git` takes the checkout for a work tree.
     Bare,
-    /// A branch with a commit is checked out.
     Head,
-    /// No other work tree has the branch checked out.
     OtherCheckouts,
     /// There is room for the branches of the sessions.
     Branches,
     /// Files that the plan touches are committed.
     Dirty,
-    /// The plan touches nothing in submodules.
     Submodules,
     /// Every file is the same without the programs that the repository names.
     Filters,
@@ -115,13 +91,9 @@ pub enum PreflightRule {
     Ignored,
     /// Files that the plan changes lie in the repository.
     Outside,
-    /// Files that the plan touches lie in the sparse set.
     SparseSet,
-    /// Commits can be signed.
     Signing,
-    /// Worktrees have the hooks of the checkout.
     Hooks,
-    /// Worktrees have the programs that the hooks call.
     HookPrograms,
     /// Hooks and signing of commits hold where workers are.
     LauncherGuards,
@@ -131,18 +103,13 @@ pub enum PreflightRule {
     Environment,
     /// The plan touches no file that the client guards.
     Protected,
-    /// The plan lies in the repository.
     PlanFile,
-    /// No two sessions of a wave touch the same files.
     Overlap,
-    /// There is room for the work trees.
     DiskSpace,
 }
 
-/// The consequence of a finding for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PreflightSeverity {
-    /// A remark.
     Note,
     /// A possible stop of the run for its user.
     Warning,
@@ -156,10 +123,8 @@ pub enum PreflightSeverity {
 const SPARE_BYTES: u64 = 256 * 1024 * 1024;
 /// The first version of `git` that merges without a checkout.
 const OLDEST_GIT: (u32, u32) = (2, 38);
-/// Maximum names listed; the rest is counted.
 const MAX_NAMES: usize = 8;
 
-/// The findings of all rules.
 pub fn check_repository(plan: &Plan, facts: &PreflightFacts) -> Vec<PreflightFinding> {
     let found = [
         check_git_version(facts),
@@ -194,8 +159,7 @@ pub fn check_repository(plan: &Plan, facts: &PreflightFacts) -> Vec<PreflightFin
         .collect()
 }
 
-/// Files that a plan changes outside of its repository, in every mode: no change could be taken back there, and no
-/// commit holds it.
+/// Changes outside of the repository, in every mode: none could be taken back, and no commit holds them.
 pub fn check_outside(paths: &[String]) -> Option<PreflightFinding> {
     let text = format!(
         "the plan changes what lies outside of the repository: {}",
@@ -354,8 +318,7 @@ fn is_written_by_omo(path: &str) -> bool {
     [CHECKPOINT_PATH, REPORT_PATH].contains(&path)
 }
 
-/// The uncommitted files: those that the plan touches, and the others. A work tree of a session is made of a commit, so
-/// the others are only not there.
+/// Files that the plan touches, and the others, which a session's work tree, made of a commit, only lacks.
 fn check_dirty_files(plan: &Plan, facts: &PreflightFacts) -> [Option<PreflightFinding>; 2] {
     let plan_file = facts.plan_file.as_deref().and_then(paths::normalize_path);
     let is_of_plan = |path: &String| {
@@ -439,8 +402,7 @@ fn check_submodules(plan: &Plan, facts: &PreflightFacts) -> Option<PreflightFind
     ))
 }
 
-/// An encrypted file, for example, would be seen by sessions as it lies in the repository, and be written so into its
-/// user's checkout in the end.
+/// Sessions would see an encrypted file, for example, as it is stored, and write that into the user's checkout.
 fn check_filters(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let files = list_names(&facts.filtered)?;
     let text =
@@ -454,8 +416,7 @@ fn check_filters(facts: &PreflightFacts) -> Option<PreflightFinding> {
     ))
 }
 
-/// Sessions hand on only commits: an ignored file would stay behind, and its step would have passed. In the checkout it
-/// only is in no commit.
+/// Sessions hand on only commits: an ignored file would stay behind, and its step would have passed.
 fn check_ignored(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let text = format!(
         "the plan changes what git ignores, and no commit holds that: {}",

@@ -1,8 +1,5 @@
-//! The writer of the files that a dialect names: after each event that changes them, whole, and never over the text of
-//! another program.
-//!
-//! The last text is remembered in the run's folder, before it is written: a file with any other text than that or the
-//! new one was edited by another program. The edited one is kept beside it.
+//! The writer of the files that a dialect names, whole, and never over the text of another program. The last text is
+//! remembered before it is written: a file with any other text than that or the new one was edited, and is kept.
 
 pub(crate) mod stats;
 mod task_list;
@@ -25,8 +22,7 @@ use crate::report::dev_workflow::{CHECKPOINT_PATH, REPORT_PATH};
 use crate::report::ultraplan;
 use crate::state::{RunPhase, RunState};
 
-/// The file that remembers texts written in a work tree, beside the runs of its repository: each work tree has files of
-/// its own.
+/// The file that remembers written texts, beside the runs: each work tree has files of its own.
 pub fn memory_path(runs: &Path, root: &Path) -> PathBuf {
     const DIGITS: usize = 16;
     let digest = sha256_hex(root.as_os_str().as_encoded_bytes());
@@ -36,8 +32,7 @@ pub fn memory_path(runs: &Path, root: &Path) -> PathBuf {
     ))
 }
 
-/// `true` where a file for other programs lies in the project: its plan's format has it there, or its folder is there
-/// already.
+/// `true` where the plan's format has the file in the project, or its folder is there already.
 pub fn is_in_project(root: &Path, dialect: Dialect, path: &str) -> bool {
     let has_folder = || {
         Path::new(path)
@@ -47,7 +42,6 @@ pub fn is_in_project(root: &Path, dialect: Dialect, path: &str) -> bool {
     dialect == Dialect::DevWorkflow || has_folder()
 }
 
-/// Maximum bytes of a file that omo writes.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Texts written last by any run of the work tree: a later run of a plan finds those of the one before it.
@@ -59,33 +53,24 @@ pub struct ProjectionMemory {
     files: BTreeMap<String, Vec<String>>,
 }
 
-/// A file that another program had changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileDrift {
-    /// The path from the project's top.
     pub file: String,
-    /// Path of the backup.
     pub kept: Option<String>,
 }
 
-/// Reason why the files could not be written. The ledger is not changed by that.
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectionError {
-    /// A file of the project.
     #[error(transparent)]
     File(#[from] ProjectFileError),
-    /// A file of a task list.
     #[error(transparent)]
     TaskList(#[from] FolderError),
-    /// A lock on a task list that another process holds all the time.
     #[error("the session's files: {0}")]
     Lock(#[from] LockError),
-    /// The memory of written texts.
     #[error("remember what was written: {0}")]
     Memory(#[from] std::io::Error),
 }
 
-/// The files of a run in its project.
 #[derive(Debug)]
 pub struct Projection<'a> {
     root: &'a Path,
@@ -172,7 +157,6 @@ impl<'a> Projection<'a> {
         Ok(())
     }
 
-    /// The present checkpoint, by any program.
     pub fn checkpoint(&self) -> Result<Option<Vec<u8>>, ProjectionError> {
         self.root.read(CHECKPOINT_PATH)
     }
@@ -190,9 +174,7 @@ impl<'a> Projection<'a> {
         Ok(last.is_empty() || last == self.run)
     }
 
-    /// Writes all files that differ: first the progress, then the report, and an unneeded checkpoint goes last.
-    ///
-    /// Texts of a later state of the run stay.
+    /// Writes files that differ: the progress, the report, last an unneeded checkpoint. Texts of a later state stay.
     pub fn write(&self, state: &RunState) -> Result<Vec<FileDrift>, ProjectionError> {
         let memory = self.read_memory()?;
         if memory.last.0 == self.run && memory.last.1 >= state.seq {
@@ -215,8 +197,7 @@ impl<'a> Projection<'a> {
         Ok(writing.drifts)
     }
 
-    /// Writes the progress file of a plan in steps, beside its plan. A plan outside of the project has an absolute
-    /// path.
+    /// A plan outside of the project has an absolute path.
     fn write_progress(
         &self,
         state: &RunState,
@@ -242,8 +223,7 @@ impl<'a> Projection<'a> {
         )
     }
 
-    /// Folder and name of a file for other programs. Outside of the project it lies in the `git` folder, apart for each
-    /// work tree.
+    /// Outside of the project the file lies in the `git` folder, apart for each work tree.
     fn place_of(
         &self,
         state: &RunState,

@@ -4,21 +4,16 @@ use omo_git::commit::CommitRefusal;
 use omo_plan::model::PlanDecision;
 use serde::{Deserialize, Serialize};
 
-/// A question to a person, before the run goes on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
     /// Id, such as `q1`.
     pub id: String,
-    /// The subject.
     pub kind: QuestionKind,
-    /// Text of the question.
     pub text: String,
-    /// The possible answers.
     pub options: Vec<QuestionOption>,
 }
 
 impl Question {
-    /// Ids of the possible answers.
     pub fn option_ids(&self) -> Vec<&str> {
         self.options
             .iter()
@@ -27,7 +22,6 @@ impl Question {
     }
 }
 
-/// The subject of a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "about", rename_all = "snake_case")]
 pub enum QuestionKind {
@@ -35,7 +29,6 @@ pub enum QuestionKind {
     Verification,
     /// Decisions of the plan: one, or all that may be asked about together.
     Decisions {
-        /// The decisions.
         decisions: Vec<PlanDecision>,
     },
     /// The end of a batch after which a person is asked.
@@ -45,24 +38,18 @@ pub enum QuestionKind {
     },
     /// A check that could not be run here.
     CheckNotRunnable {
-        /// Id of the `Task`.
         task: String,
         /// The missing program or file.
         missing: String,
     },
-    /// A refused commit of green work.
     CommitRefused {
-        /// Id of the `Task`.
         task: String,
-        /// Reason of git.
         refusal: CommitRefusal,
-        /// The reference that keeps the work.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         kept: Option<String>,
     },
     /// A step that asks for human judgment.
     Escalated {
-        /// Id of the step.
         task: String,
     },
     /// Clients of the sessions with another payer than their user's subscription.
@@ -72,26 +59,17 @@ pub enum QuestionKind {
     },
     /// An entry condition of a session: a sentence that no command decides.
     EntryCondition {
-        /// The sentence.
         text: String,
     },
-    /// A session in conflict with the work of others.
     Conflict {
-        /// Id of the `TaskGroup`.
         group: String,
-        /// Conflicting files.
         files: String,
     },
-    /// A stuck session.
     Stuck {
-        /// Id of the `TaskGroup`.
         group: String,
-        /// Reason.
         reason: String,
     },
-    /// A user's branch that cannot move to the run's result.
     LandingRefused {
-        /// Reason.
         reason: String,
         /// Ways out, each a sentence with its command.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -103,8 +81,7 @@ pub enum QuestionKind {
 }
 
 impl QuestionKind {
-    /// Going on passes the question, without a word about it. Questions about money, or for the user's judgment, need
-    /// an answer.
+    /// Going on passes the question without a word; not so for money, or for the user's judgment.
     pub fn is_passed_by_going_on(&self) -> bool {
         match self {
             Self::Verification
@@ -122,11 +99,9 @@ impl QuestionKind {
     }
 }
 
-/// One option of a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuestionOption {
     /// The id that is typed.
     pub id: String,
-    /// The meaning.
     pub text: String,
 }

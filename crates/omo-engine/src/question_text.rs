@@ -109,8 +109,7 @@ pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question 
     }
 }
 
-/// Other tasks whose commits were refused for the same reason: an answer that the cause was seen to holds for them as
-/// well.
+/// Tasks refused for the same reason: an answer that the cause was seen to holds for them as well.
 fn refused_alike<'a>(state: &'a RunState, id: &str, refusal: &CommitRefusal) -> Vec<&'a str> {
     let is_alike = |other: &str, known: &TaskState| {
         other != id && known.uncommitted.is_some() && known.is_refused_as(refusal)

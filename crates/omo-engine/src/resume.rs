@@ -3,35 +3,27 @@
 use super::outcome::ReportedStatus;
 use crate::state::RunState;
 
-/// A step of an interrupted run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterruptedTask {
-    /// Id of the step.
     pub id: String,
-    /// Status of the step.
     pub status: ReportedStatus,
     /// The text in the plan has changed since it was done.
     pub is_stale: bool,
 }
 
-/// The resume point of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResumePoint {
-    /// This step.
     From {
-        /// Id of the step.
         step: String,
         /// Number of passed steps, and of all.
         passed: (usize, usize),
         /// Reason for this step, where that is more than that its turn has come.
         why: Option<&'static str>,
     },
-    /// Nothing left to do.
     Nothing,
 }
 
-/// The resume point of these steps, in the order of work: the first that has not passed, or whose text has changed
-/// since. Skipped steps stay skipped.
+/// The first step that has not passed, or whose text has changed since; skipped ones stay skipped.
 pub fn find_resume_point(steps: &[InterruptedTask]) -> ResumePoint {
     let is_done = |step: &InterruptedTask| {
         !step.is_stale
@@ -63,7 +55,6 @@ pub fn find_resume_point(steps: &[InterruptedTask]) -> ResumePoint {
     }
 }
 
-/// The resume point of a run, by its ledger.
 pub fn resume_point_of(state: &RunState) -> ResumePoint {
     let left = state
         .standings()

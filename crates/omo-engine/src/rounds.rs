@@ -11,8 +11,7 @@ use crate::execution_mode::ExecutionMode;
 use crate::standing::lacks_contract;
 use crate::state::{MAX_REASON_CHARS, RunPhase, RunState, TaskState, TaskStatus};
 
-/// The ended tasks that have to be done again, each with its reason: failed or unproved ones that can be proved, those
-/// of a red check of the whole, and with any of them the verification.
+/// Ended tasks to do again: failed or unproved ones that can be proved, those of a red check, and the verification.
 pub(crate) fn tasks_to_reopen(state: &RunState) -> Vec<(String, String)> {
     let red = red_checks(state);
     let of_unit = |task: &Task| {
@@ -80,8 +79,7 @@ pub(crate) fn has_failed_verification(state: &RunState) -> bool {
         .any(|known| known.status == TaskStatus::Failed)
 }
 
-/// Events that resume a run that is over. A complete run counts its rounds anew, and all that has to be done again is
-/// in the first one; `except` is done again for a reason of its own.
+/// A complete run counts its rounds anew; `except` is done again for a reason of its own.
 pub(crate) fn resume_events(state: &RunState, except: Option<&str>) -> Vec<EventKind> {
     let mut events = vec![EventKind::RunResumed];
     let is_iterated = state.plan.policy.on_task_fail == OnTaskFail::NextRound;

@@ -1,7 +1,5 @@
-//! The next step of a run: one pure function from its state to an action.
-//!
-//! There is always an action or an end: the run is over where nothing can be begun, no worker is at work and no
-//! question is open.
+//! The next step of a run, one pure function of its state. There is always an action or an end: the run is over where
+//! nothing can be begun, no worker is at work and no question is open.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,18 +21,15 @@ use crate::{parallel_schedule, rounds};
 /// Maximum workers of a session at once.
 const MAX_WORKERS: usize = 64;
 
-/// The next step of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NextAction<'a> {
     /// Wait for the answer of a person; nothing else is begun before.
     Ask(&'a QuestionState),
     /// Ask a question that is not in the ledger yet.
     AskNew(QuestionKind),
-    /// Start these tasks, all at the same time.
     Start(Vec<&'a Task>),
     /// Wait for the workers of these: nothing else can begin before they are done.
     Wait(Vec<&'a str>),
-    /// The next step for parallel workers.
     Parallel(ParallelAction<'a>),
     /// Retry a refused commit of this task, which its user has seen to.
     CommitAgain(&'a Task),
@@ -42,13 +37,11 @@ pub enum NextAction<'a> {
     FinalChecks,
     /// Begin another round with these tasks, each with its reason.
     NextRound(Vec<(String, String)>),
-    /// End the run with this result.
     End(RunResult),
     /// None: the run has ended, or was cancelled.
     Over,
 }
 
-/// The next step, by the state alone.
 pub fn next_action(state: &RunState) -> NextAction<'_> {
     if state.phase != RunPhase::Executing {
         return NextAction::Over;
@@ -214,8 +207,7 @@ fn was_answered(state: &RunState, about: &QuestionKind) -> bool {
     state.questions.iter().any(is_it)
 }
 
-/// Blocking decisions one by one, and those without a recommendation; then the others in one question, and if they were
-/// not taken together, one by one too.
+/// Blocking decisions and those without a recommendation one by one; then the others in one question.
 fn due_decisions(state: &RunState) -> Option<QuestionKind> {
     let open = state
         .plan
@@ -296,7 +288,6 @@ struct View<'a> {
     state: &'a RunState,
     standings: Vec<(&'a Task, TaskStanding)>,
     unfinished_tasks: BTreeSet<&'a str>,
-    /// Position of the group of each task.
     group_of: BTreeMap<&'a str, usize>,
 }
 
@@ -364,8 +355,7 @@ impl<'a> View<'a> {
             .all(|id| !self.unfinished_tasks.contains(id.as_str()))
     }
 
-    /// Position of the batch after which a person has to be asked now: all of it has ended, and so has everything
-    /// before it, while something is left to do.
+    /// Position of the batch whose end a person is asked about now, while something is left to do.
     fn due_stop(&self) -> Option<usize> {
         let groups = &self.state.plan.groups;
         let is_over = |place: &usize| groups.get(*place).is_some_and(|group| self.is_over(group));
@@ -439,8 +429,7 @@ impl<'a> View<'a> {
         ready
     }
 
-    /// Positions of the open groups: every group of an earlier stage has ended, and so has every one that they depend
-    /// on; and no stop before them waits to be passed.
+    /// Positions of groups that may begin: every earlier stage, dependency and stop before them is past.
     fn open_groups(&self) -> BTreeSet<usize> {
         let groups = &self.state.plan.groups;
         let order = group_order(&self.state.plan);

@@ -1,5 +1,4 @@
-//! The standing of each task of a run, dependencies included. A blocked task follows from the others each time anew and
-//! is written down nowhere.
+//! The standing of each task, dependencies included; a blocked task is found each time anew, and not written down.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -31,7 +30,6 @@ impl RunState {
         Some(blocker.map_or(TaskStanding::Is(status), |by| TaskStanding::Blocked { by }))
     }
 
-    /// The standing of every task, in the order of the plan.
     pub fn standings(&self) -> Vec<(&Task, TaskStanding)> {
         let blocked = self.blocked_tasks();
         let standing = |task: &Task| match blocked.get(task.id.as_str()) {
@@ -79,8 +77,7 @@ impl RunState {
         blocked
     }
 
-    /// Dependents of a task may begin: it has passed, another program reported it done before the run, or the plan
-    /// itself lets it be left out.
+    /// Passed, done before the run by another program's word, or left out as the plan itself allows.
     pub fn unblocks_dependents(&self, id: &str) -> bool {
         match self.status_of(id) {
             // Only here does the plan have a say: a lookup is not free.
@@ -121,8 +118,7 @@ impl RunState {
             })
     }
 
-    /// Work of the run is still to be brought into the user's branch: that of parallel workers, or a commit that went
-    /// to another branch.
+    /// Parallel work that has not landed, or a commit that went to another branch.
     pub(crate) fn is_outside_branch(&self) -> bool {
         self.parallel
             .as_ref()
@@ -160,7 +156,6 @@ impl RunState {
         counts
     }
 
-    /// The tasks that a worker is at.
     pub fn running_attempts(&self) -> impl Iterator<Item = (&str, &RunningAttempt)> {
         self.tasks
             .iter()
@@ -197,8 +192,7 @@ pub(crate) fn unblocks_dependents(policy: &RunPolicy, task: &Task, status: TaskS
     }
 }
 
-/// The work of a task with this status is done as far as its worker goes: proved, or unproved where its plan lets it
-/// be.
+/// Done as far as its worker goes: proved, or unproved where the plan lets it be.
 pub(crate) fn is_work_done(policy: &RunPolicy, status: TaskStatus) -> bool {
     match status {
         TaskStatus::Passed | TaskStatus::Claimed => true,

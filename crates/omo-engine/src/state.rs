@@ -22,20 +22,15 @@ use crate::request::run_scope::RunScope;
 
 /// Maximum characters kept of a reason by a worker or a person.
 pub(crate) const MAX_REASON_CHARS: usize = 300;
-/// Lost workers before a task counts as failed: a session that dies at the same task again and again must not be fed to
-/// it for ever.
+/// Lost workers before a task fails: a session that dies at it again and again is not fed to it for ever.
 pub const MAX_LOST_WORKERS: u32 = 3;
-/// The state of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunState {
-    /// The plan, as the run knows it.
     pub plan: Plan,
-    /// SHA-256 of the plan's file as the run knows it: an answer of a question may have been written into it since it
-    /// was read.
+    /// As the run knows it: an answer may have been written into the file since it was read.
     pub plan_sha256: String,
     /// Digest of exactly the commands that its user approved.
     pub approved: String,
-    /// Top of the work tree that it changes.
     #[serde(default)]
     pub root: String,
     /// Identity of that work tree, wherever it lies; `None` without `git`, or in an older ledger.
@@ -46,16 +41,11 @@ pub struct RunState {
     /// Full name of the branch that was checked out at its start.
     #[serde(default)]
     pub branch: Option<String>,
-    /// Phase of the whole run.
     pub phase: RunPhase,
-    /// The holder.
     pub holder: EventActor,
-    /// Each task of the plan, by id.
     pub tasks: BTreeMap<String, TaskState>,
-    /// The questions, in the order of their opening.
     pub questions: Vec<QuestionState>,
-    /// Tasks of passed stops: a stop is passed as long as all tasks of its batch are among them, however an edited plan
-    /// numbers its batches.
+    /// Tasks of passed stops: a stop is passed while these hold all of its batch, however an edited plan numbers it.
     #[serde(default)]
     pub reviewed_tasks: BTreeSet<String>,
     /// Result of each final check since the last change, by position in the plan, from `0`.
@@ -68,7 +58,6 @@ pub struct RunState {
     /// The references that keep changes of the user which commits of the run have displaced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub displaced: Vec<String>,
-    /// Judges of commits, where they are compared.
     #[serde(default)]
     pub guard: Option<KnownGuard>,
     /// Changed check files of the plan, with the task that was worked on.
@@ -80,99 +69,75 @@ pub struct RunState {
     /// Reason why nothing more is ticked there.
     #[serde(default)]
     pub tick_refusal: Option<String>,
-    /// The last handout.
     #[serde(default)]
     pub dispatched: Option<DispatchedTasks>,
     /// Rounds over its tasks, this one included.
     #[serde(default = "first")]
     pub round: u32,
-    /// Commands that were run as evidence, in order.
     #[serde(default)]
     pub evidence: Vec<Evidence>,
     /// Notes for the workers of later tasks, oldest first.
     #[serde(default)]
     pub notes: Vec<TaskNote>,
-    /// Verdicts on the whole, in order.
     #[serde(default)]
     pub verdicts: Vec<PlanVerdict>,
-    /// Numbers of closed deferred findings.
     #[serde(default)]
     pub closed_findings: BTreeSet<usize>,
     /// The work tree at the start of its first worker.
     #[serde(default)]
     pub first_tree: Option<String>,
-    /// Added lines that name unfinished work, in the present work tree; `None` where they were not searched for since
-    /// the last change.
+    /// In the present work tree; `None` where they were not searched for since the last change.
     #[serde(default)]
     pub unfinished: Option<Vec<UnfinishedLine>>,
-    /// State of its parallel workers, where it has any.
     #[serde(default)]
     pub parallel: Option<ParallelState>,
-    /// The `RunScope` of an ultraplan.
     #[serde(default)]
     pub scope: Option<RunScope>,
-    /// The mode of its tasks.
     pub mode: ExecutionMode,
     /// A person stopped the run at a question: nothing more is begun.
     #[serde(default)]
     pub is_stopped: bool,
-    /// Time of the opening.
     pub opened_at: Timestamp,
-    /// Time of the last event.
     pub updated_at: Timestamp,
-    /// Number of the last event.
     pub seq: u64,
 }
 
-/// Tasks that were handed out together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DispatchedTasks {
-    /// Ids of the tasks.
     pub tasks: Vec<String>,
-    /// Time of the handout.
     pub at: Timestamp,
     /// An agent of the client got each of them; `false` where a workflow got all.
     #[serde(default)]
     pub to_agents: bool,
 }
 
-/// The phase of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "phase", rename_all = "snake_case")]
 pub enum RunPhase {
     /// Tasks are worked on, or wait for a question.
     Executing,
-    /// The end of the run.
     Ended {
-        /// The result.
         result: RunResult,
     },
-    /// A cancelled run.
     Cancelled {
-        /// Reason.
         why: String,
     },
 }
 
-/// The state of one task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskState {
-    /// Status of the task.
     pub status: TaskStatus,
     /// Begun attempts that count.
     pub attempts: u32,
     /// Attempts before a person, or an edited plan, last had it done again: they are not held against it any more.
     #[serde(default)]
     pub attempts_before: u32,
-    /// End of the last attempt.
     pub last_end: Option<AttemptEnd>,
-    /// The running attempt.
     pub running: Option<RunningAttempt>,
     /// `TaskCheckOutcome` of each check of the last attempt, in order, with its command.
     #[serde(default)]
     pub checks: Vec<(String, TaskCheckOutcome)>,
-    /// Positions of checks that were green before the work began, among all commands of the task; of a task list's,
-    /// before its first attempt. Where checks also run without the work afterwards, they were not run then.
+    /// Positions of checks that were green before the work; not run then where they also run without it afterwards.
     #[serde(default)]
     pub already_green: Vec<usize>,
     /// Reason why it was left out, held or reopened.
@@ -216,7 +181,6 @@ pub struct TaskState {
     /// State at the start of the first attempt in this run, where the checks are run without the work as well.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub work_base: Option<WorkBase>,
-    /// Time of its last event.
     #[serde(default)]
     pub updated_at: Option<Timestamp>,
 }
@@ -228,14 +192,11 @@ impl TaskState {
     }
 }
 
-/// The work tree before the first work on a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorktreeBaseline {
     /// Tree of `git`, to compare with.
     pub tree: Option<String>,
-    /// Snapshot, to restore.
     pub snapshot: Option<String>,
-    /// The commit that was checked out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
     /// Start of the first of those attempts.
@@ -243,12 +204,9 @@ pub struct WorktreeBaseline {
     pub since: Option<Timestamp>,
 }
 
-/// The base of comparison for the work on a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkBase {
-    /// Tree of `git` at the start.
     pub tree: Option<String>,
-    /// Time of the start.
     pub since: Timestamp,
 }
 
@@ -256,27 +214,22 @@ fn first() -> u32 {
     1
 }
 
-/// Status of a task by the ledger. A blocked task follows from its dependencies, and is not written down: see
-/// [`RunState::standing`].
+/// Status by the ledger; blocked tasks follow from dependencies: see [`RunState::standing`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskStatus {
     /// Not begun, or to be done again.
     #[default]
     Pending,
-    /// A worker is at the task.
     Running,
     /// The worker is gone: the task is begun again, and that does not count as an attempt.
     Held,
-    /// The checks were green.
     Passed,
     /// Done by the word of another program: its dependents may go on, and it is not shown as passed.
     Claimed,
     /// Done, with nothing to prove it.
     Unverified,
-    /// Failed for good.
     Failed,
-    /// Left out.
     Skipped,
 }
 
@@ -300,10 +253,8 @@ impl From<ImportedStatus> for TaskStatus {
     }
 }
 
-/// Standing of a task, dependencies included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskStanding {
-    /// Status by the ledger.
     Is(TaskStatus),
     /// A dependency ended other than passed.
     Blocked {
@@ -313,7 +264,6 @@ pub enum TaskStanding {
 }
 
 impl TaskStanding {
-    /// Nothing more happens to the task by itself.
     pub fn is_ended(&self) -> bool {
         match self {
             Self::Is(status) => status.is_ended(),
@@ -321,7 +271,6 @@ impl TaskStanding {
         }
     }
 
-    /// The word for it, such as `blocked`.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Is(TaskStatus::Pending) => "pending",
@@ -337,63 +286,46 @@ impl TaskStanding {
     }
 }
 
-/// An attempt that runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunningAttempt {
-    /// The actor that started it.
     pub by: EventActor,
     /// SHA-256 of its `ticket`.
     pub ticket: String,
-    /// Time of the start.
     pub since: Timestamp,
-    /// Tree of `git` at the start.
     pub tree: Option<String>,
     /// Files that it must not change, with their digests.
     #[serde(default)]
     pub protected_files: Vec<(String, String)>,
 }
 
-/// An attempt with green checks whose commit `git` refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UncommittedAttempt {
-    /// The attempt as it ran.
     pub attempt: RunningAttempt,
-    /// The reference that keeps its work.
     #[serde(default)]
     pub kept: Option<String>,
-    /// Answer of its user.
     #[serde(default)]
     pub answer: Option<String>,
 }
 
-/// A question and its answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuestionState {
-    /// The `Question`.
     pub question: Question,
-    /// Time of the opening.
     pub opened_at: Timestamp,
     /// The answer; `None` while the question is open.
     pub answer: Option<QuestionAnswer>,
 }
 
-/// The answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuestionAnswer {
-    /// Id of the option.
     pub option: String,
-    /// The actor that gave it.
     pub by: EventActor,
-    /// Time of the answer.
     pub at: Timestamp,
 }
 
 /// A ledger that cannot be: the event, and its fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerError {
-    /// Number of the event.
     pub seq: u64,
-    /// Fault of the event.
     pub problem: String,
 }
 
@@ -415,7 +347,6 @@ impl RunState {
         numbered.filter(|(number, _)| !self.closed_findings.contains(number))
     }
 
-    /// The state of a session in a work tree.
     pub fn group_state(&self, id: &str) -> Option<&GroupState> {
         self.parallel.as_ref()?.groups.get(id)
     }
@@ -479,8 +410,7 @@ impl RunState {
         }
     }
 
-    /// Another reading of the plan has a task checked off which omo did not tick and which no worker was ever at: a
-    /// worker may tick its own, and that proves nothing.
+    /// Checked off in another reading without a tick of omo or any worker at it; a worker's own tick proves nothing.
     fn is_ticked_by_hand(&self, task: &Task) -> bool {
         let is_untouched = |known: &TaskState| {
             known.attempts == 0
@@ -501,7 +431,6 @@ impl RunState {
     }
 }
 
-/// The digest of each task's text, by its id.
 pub(crate) fn task_digests(plan: &Plan) -> BTreeMap<&str, &str> {
     plan.tasks
         .iter()
@@ -509,14 +438,10 @@ pub(crate) fn task_digests(plan: &Plan) -> BTreeMap<&str, &str> {
         .collect()
 }
 
-/// Differences between two readings of a plan, in the order of the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanDifferences {
-    /// Ids of changed tasks.
     pub changed: Vec<String>,
-    /// Ids of new tasks.
     pub added: Vec<String>,
-    /// Ids of removed tasks.
     pub removed: Vec<String>,
     /// Ids of tasks that were checked off by hand.
     pub ticked: Vec<String>,
@@ -544,13 +469,10 @@ pub fn chosen_label(decision: &PlanDecision, option: &str) -> Option<String> {
 pub const ANSWER_ACCEPT_ALL: &str = "accept-all";
 /// Asks about each decision by itself.
 pub const ANSWER_ONE_BY_ONE: &str = "one-by-one";
-/// Goes on.
 pub const ANSWER_CONTINUE: &str = "continue";
-/// Ends the run where it stands.
 pub const ANSWER_STOP: &str = "stop";
 /// Has all of it done in the user's session, one step after the other.
 pub const ANSWER_FOREGROUND: &str = "foreground";
-/// Leaves out a task.
 pub const ANSWER_SKIP: &str = "skip";
 /// Has a session, or a task, done again from the present state of the run.
 pub const ANSWER_REDO: &str = "redo";

@@ -1,5 +1,4 @@
-//! Checks without the work of a task: of a task whose test is written first, and of an implementation whose tests are a
-//! task of their own.
+//! Checks without the work of a task: of one whose test is written first, or whose tests are a task of their own.
 
 use omo_core::check::counterfactual::{CheckCounterfactual, Counterfactual, WithoutChange};
 use omo_core::check::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
@@ -112,7 +111,6 @@ fn rank(without: WithoutChange) -> u8 {
     }
 }
 
-/// Remark on checks, beside that they are green.
 pub fn describe(answers: &[CheckCounterfactual]) -> Option<String> {
     (!answers.is_empty())
         .then(|| Counterfactual::Known(answers.to_vec()).verdict_words())

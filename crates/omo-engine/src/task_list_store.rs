@@ -1,8 +1,6 @@
-//! The files of task lists, where the client keeps its own: `ultrawork/sessions/<id>/`.
-//!
-//! No path is built from a name that was not checked, and no link below the client's folder is followed. A writer has
-//! the session's lock from before it reads until it has written, and every file is replaced whole: two writers of one
-//! session, of the same file or not, lose nothing.
+//! The files of task lists, below the client's own: `ultrawork/sessions/<id>/`. No path is built from an unchecked
+//! name, and no link below is followed. A writer holds the session's lock from its read to its write, and every file is
+//! replaced whole: two writers of one session lose nothing.
 
 mod error;
 mod folder;
@@ -27,26 +25,22 @@ const REMOVAL_PREFIX: &str = ".going-";
 /// Timeout for a lock. Each holder is done within milliseconds, but for a very slow disk.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// All sessions of a user.
 #[derive(Clone, Debug)]
 pub struct TaskListStore {
     client_home: PathBuf,
 }
 
 impl TaskListStore {
-    /// Sessions below the folder of the client's own files.
     pub fn in_client_home(client_home: &Path) -> Self {
         Self {
             client_home: client_home.to_owned(),
         }
     }
 
-    /// Path of a session's folder, whether or not it exists.
     pub fn path(&self, id: &SessionId) -> PathBuf {
         self.client_home.join(PARTS.join("/")).join(id.as_str())
     }
 
-    /// Ids of all sessions, sorted.
     pub fn ids(&self) -> Result<Vec<SessionId>, TaskListError> {
         let Some(base) = self.base()? else {
             return Ok(Vec::new());
@@ -59,7 +53,6 @@ impl TaskListStore {
         Ok(ids.filter(|id| self.open(id).is_ok()).collect())
     }
 
-    /// An existing session.
     pub fn open(&self, id: &SessionId) -> Result<TaskListFolder, TaskListError> {
         let missing = || TaskListError::NotFound {
             session: id.clone(),
@@ -78,7 +71,6 @@ impl TaskListStore {
         }
     }
 
-    /// The folder of a session, made where there is none.
     pub fn create(&self, id: &SessionId) -> Result<TaskListFolder, TaskListError> {
         let made = std::fs::create_dir_all(&self.client_home);
         made.map_err(|source| FolderError::Io {

@@ -8,7 +8,6 @@ use crate::error::RunStoreError;
 /// Letters of a ticket: as hard to guess as a key of 128 bits.
 const LETTERS: usize = 28;
 
-/// A new ticket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ticket {
     /// Text that only the worker is told.

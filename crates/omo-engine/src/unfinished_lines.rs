@@ -1,10 +1,6 @@
-//! Added lines that say themselves that work is unfinished. They refuse nothing: the reviewer of the work is shown
-//! their places.
-//!
-//! Words such as `TODO` count in their own spelling, in capitals, wherever they stand: in prose and in texts of
-//! programs too, since one that is missed costs more than one that is looked at. A word that is honest in code or in a
-//! test's name (`placeholder=`, `it("should work")`) counts in a comment only. "Temporary" alone is no such word:
-//! temporary files are finished work.
+//! Added lines that name unfinished work; they refuse nothing, and the reviewer is shown their places. Words such as
+//! `TODO` count in capitals wherever they stand; a word that is honest in code or in a test's name (`placeholder=`,
+//! `it("should work")`) counts in a comment only; "temporary" alone does not: temporary files are finished work.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +10,6 @@ use crate::state::RunState;
 /// Maximum lines told of one task: a longer list does not help the reader.
 pub const MAX_UNFINISHED_LINES: usize = 100;
 
-/// Words in exactly this spelling.
 const MARKS: [&str; 3] = ["TODO", "FIXME", "WIP"];
 /// Words in any case, wherever they stand.
 const SAYINGS: [&str; 8] = [
@@ -34,8 +29,7 @@ const COMMENTS: [&str; 6] = ["//", "/*", "<!--", "#", "-- ", "* "];
 /// Characters around a word that is a name in code, and not a remark.
 const OF_CODE: [char; 12] = ['-', '=', '.', ':', '$', '{', '}', '"', '\'', '`', '/', '\\'];
 
-/// The first [`MAX_UNFINISHED_LINES`] lines with such a word, each with its first. Each line is given as its file, its
-/// number and its text.
+/// The first [`MAX_UNFINISHED_LINES`], each with its first such word, from file, number and text.
 pub(crate) fn find_unfinished_lines<Text: AsRef<str>>(
     added: impl IntoIterator<Item = (Text, usize, Text)>,
 ) -> Vec<UnfinishedLine> {

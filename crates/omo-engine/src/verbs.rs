@@ -1,6 +1,4 @@
-//! The effect of each verb on a run: from its state, and from measurements, to events or to a refusal.
-//!
-//! A refusal changes nothing. It tells the caller the fault and the way out.
+//! The effect of each verb on a run: from state and measurements to events, or to a refusal, which changes nothing.
 
 mod attempts;
 mod client_events;
@@ -38,13 +36,10 @@ pub use user_actions::{
     reopen_passed_task, replace_plan, retry_task, set_budget, set_time_limit, skip_task,
 };
 
-/// The caller of a verb, with the facts about it.
 #[derive(Clone, Debug, Default)]
 pub struct VerbCaller {
-    /// The actor.
     pub actor: EventActor,
-    /// Time of the last input of a person in that session; `None` where unknown. For a terminal it does not matter: a
-    /// person is at it.
+    /// Last input of a person in that session; `None` where unknown, and unused for a terminal: a person is at it.
     pub prompted_at: Option<Timestamp>,
     /// Answers of a person in that session's question dialog, oldest first.
     pub recorded_answers: Vec<RecordedAnswer>,
@@ -62,14 +57,8 @@ impl VerbCaller {
 /// Probe of a recorded process for life; `None` where unknown.
 pub type ProcessProbe<'a> = &'a dyn Fn(&crate::event::RecordedProcess) -> Option<bool>;
 
-/// Takes part in a run: the events that come before all others of this caller.
-///
-/// A run belongs to one session at a time. It goes over to another one when the process of the first is gone, and its
-/// running tasks are then given back.
-///
-/// # Errors
-///
-/// The holder of the run lives.
+/// The events before all others of this caller. A run belongs to one session at a time, and goes over to another one
+/// when the process of the first is gone; as long as the holder lives, this refuses.
 pub fn join_run(
     state: &RunState,
     caller: &VerbCaller,
@@ -97,8 +86,7 @@ pub fn join_run(
         && (holder_lives == Some(false)
             || holder.process.is_none() && caller.actor.process.is_some())
     {
-        // The same session in another process of the client, or one whose process was not known: without this event a
-        // dead session could never be found.
+        // The same session in another process, or an unknown one: without this a dead session could never be found.
         events.push(EventKind::HolderChanged);
     }
     // A worker of unknown life is as alive as the holder that started it.
@@ -174,8 +162,7 @@ fn lost_worker_event(state: &RunState, id: &str, why: &str) -> EventKind {
     }
 }
 
-/// The event that follows by itself from a state, if any: the failure of a task that cannot be begun, a due question,
-/// another round, or the end. Applied again and again until there is none.
+/// The event that follows by itself, such as a due question or the end; applied until there is none.
 pub fn automatic_event(state: &RunState) -> Option<EventKind> {
     if state.phase == RunPhase::Executing
         && let Some(task) = tasks_without_contract(&state.plan).find(|task| is_waiting(state, task))
@@ -210,8 +197,7 @@ pub fn automatic_event(state: &RunState) -> Option<EventKind> {
     }
 }
 
-/// Events right after the opening: tasks that the plan has checked off are not done again, and those without the
-/// contract that the plan promises are failed before they begin. Those of an edited plan are by [`automatic_event`].
+/// Tasks that the plan has checked off are done; those without a promised contract fail before they begin.
 pub fn opening_events(plan: &Plan) -> Vec<EventKind> {
     let known = plan.tasks.iter().filter_map(known_by_plan_event);
     known
@@ -276,11 +262,6 @@ fn unanswered_refusal(question: &QuestionState) -> VerbRefusal {
     )
 }
 
-/// The task of this id.
-///
-/// # Errors
-///
-/// An unknown id.
 pub fn find_task<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefusal> {
     state.plan.task(id).ok_or_else(|| {
         let ids: Vec<&str> = state

@@ -48,40 +48,29 @@ use crate::view::workers::worker_views;
 
 const COMMAND_COLUMNS: usize = 300;
 
-/// A run of a plan, and what was found beside its state.
 pub struct RunFacts<'a> {
-    /// Id of the `Run`.
     pub run: &'a str,
-    /// The state.
     pub state: &'a RunState,
     /// The events; empty where they were not read.
     pub events: &'a [RunEvent],
-    /// Time of the view.
     pub now: Timestamp,
     /// Words for a time on the clock of the reader.
     pub clock: &'a dyn Fn(Timestamp) -> String,
-    /// Findings in files and among processes.
     pub found: FoundFacts,
 }
 
-/// Findings in files and among processes, as far as they were looked for.
 #[derive(Clone, Debug, Default)]
 pub struct FoundFacts {
-    /// Differences of the tasks, by their ids.
     pub differences: BTreeMap<String, String>,
-    /// Uncommitted work.
     pub checkout: Option<CheckoutView>,
     /// Checks that run, each with its task; an empty one stands for the whole.
     pub running_checks: Vec<(String, CheckView)>,
-    /// Entry of the session that holds the run.
     pub session: Option<Session>,
     /// Continuations that the client allows.
     pub client_block_cap: Option<u32>,
     /// Processes at work on tasks that have ended, by the tasks.
     pub gone: BTreeMap<String, &'static str>,
-    /// Workers that should be at work are not.
     pub is_abandoned: bool,
-    /// Writes to the ledger that were cut short.
     pub torn_writes: usize,
     /// Edit of the plan's file since it was read, in words.
     pub edit: Option<String>,
@@ -90,7 +79,6 @@ pub struct FoundFacts {
 }
 
 impl<'a> RunFacts<'a> {
-    /// A run of which only the state is known.
     pub fn of_state(run: &'a str, state: &'a RunState) -> Self {
         let found = FoundFacts::default();
         Self {

@@ -1,7 +1,4 @@
-//! Rules of a wave of parallel workers: the sessions that wait for one in conflict, the checks of the whole between two
-//! waves, and the meaning of a red one.
-//!
-//! All of it is decided from the state alone.
+//! Rules of a wave: sessions that wait for one in conflict, and the checks of the whole between two waves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +8,7 @@ use omo_plan::model::{Plan, TaskGroup};
 use crate::parallel_state::{GroupState, GroupStatus, ParallelState, WaveCheck};
 use crate::state::{RunState, TaskStatus};
 
-/// The sessions that each session needs by the plan. One without a word on it needs all of the waves before it: it was
-/// written for their result.
+/// By the plan; a session without a word on it needs all waves before: it was written for their result.
 fn needs_by_session(plan: &Plan) -> BTreeMap<&str, BTreeSet<&str>> {
     let groups = || plan.groups.iter();
     let group_of: BTreeMap<&str, &str> = groups()
@@ -71,8 +67,7 @@ pub(crate) fn awaits_decision(
     parallel.groups.get(&group.id).is_some_and(is_open)
 }
 
-/// The sessions that a conflict holds back, each with the sessions in conflict that it waits for: those themselves, and
-/// all that need them, directly or not.
+/// Each held-back session with those in conflict that it waits for, directly or not.
 pub fn held_back<'a>(
     state: &'a RunState,
     parallel: &ParallelState,
@@ -134,8 +129,7 @@ pub fn held_back_by<'a>(state: &'a RunState, id: &str) -> Vec<&'a str> {
         .collect()
 }
 
-/// The whole has to be checked before a session of this wave begins: it has sessions of earlier waves that were not
-/// checked with the others.
+/// Due where this wave's result has sessions of earlier waves that were not checked together.
 pub(crate) fn is_check_due(state: &RunState, parallel: &ParallelState, wave: usize) -> bool {
     !state.plan.final_checks.is_empty() && last_unchecked_wave(state, parallel, wave).is_some()
 }
@@ -155,8 +149,7 @@ pub(crate) fn last_unchecked_wave(
     waves.filter(|known| *known < wave).max()
 }
 
-/// The check of the whole after a wave that holds this wave back: a check that was green before is red in the run's
-/// result, and nothing was merged since.
+/// The check after a wave that holds this one back: green before, red in the result, and nothing merged since.
 pub(crate) fn broken_check(parallel: &ParallelState, wave: usize) -> Option<&WaveCheck> {
     let check = parallel.wave_check.as_ref()?;
     (!check.broken.is_empty() && check.tip == parallel.tip && check.wave < wave).then_some(check)
@@ -202,8 +195,7 @@ pub(crate) fn merged_since_green<'a>(
     parallel.merged.get(green..).unwrap_or_default()
 }
 
-/// End of a group by its tasks alone: nothing that its client prints has a say in it. `None` where a task is still to
-/// be done.
+/// End of a group by its tasks alone, never by its client's output; `None` where a task is still to do.
 pub fn group_outcome(state: &RunState, group: &TaskGroup) -> Option<GroupStatus> {
     let has_failed = |id: &String| match state.tasks.get(id).map(|known| known.status) {
         Some(TaskStatus::Failed) => true,

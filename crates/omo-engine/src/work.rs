@@ -52,28 +52,21 @@ pub(crate) use plan_ticks::{path_in_repository, tick_merged};
 pub(crate) use start::tree_from_text;
 pub use start::{RunOpening, StartedTask, planned_commands, task_brief};
 
-/// Reason why a verb did nothing, or not all of it.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// A refused verb.
     #[error("{}", .0.message)]
     Refused(VerbRefusal),
-    /// An unusable ledger.
     #[error(transparent)]
     RunStore(#[from] RunStoreError),
     /// Files made from the ledger that could not be written. The verb stands in the ledger.
     #[error(transparent)]
     Projection(#[from] ProjectionError),
-    /// An unusable file of the plan.
     #[error(transparent)]
     PlanFile(#[from] PlanFileError),
-    /// A work tree that could not be kept, or not be restored.
     #[error(transparent)]
     Restore(#[from] RestoreError),
-    /// A work tree of the worker that is missing, or no longer its own.
     #[error(transparent)]
     WorktreeGone(#[from] WorktreeGone),
-    /// A cancelled command.
     #[error(
         "its run was cancelled or stopped, or its attempt ended, before this was done, and nothing of it counts"
     )]
@@ -89,26 +82,19 @@ impl From<TransactError> for EngineError {
     }
 }
 
-/// A run with its caller.
 #[derive(Debug)]
 pub struct Engine<'a> {
-    /// The run.
     pub run: &'a Run,
     /// Top of the project's work tree, with the plan and the files for others.
     pub root: &'a Path,
     /// The work tree of the work: the user's own, or that of a session.
     pub work_tree: ProvedWorktree,
-    /// The user's own state folder.
     pub state_home: &'a Path,
-    /// Caller of the verbs.
     pub caller: VerbCaller,
-    /// Environment of every check.
     pub environment: &'a CheckEnvironment,
-    /// The clock.
     pub now: fn() -> Timestamp,
     /// The folder that the plugin keeps over its updates, where known.
     pub plugin_data: Option<&'a Path>,
-    /// Treatment of a task whose commit would lack files that it made.
     pub unlisted_files: UnlistedFiles,
     /// Prints a warning that holds nothing up.
     pub warn: fn(&str),
@@ -118,7 +104,6 @@ pub struct Engine<'a> {
 pub trait CommandWatcher {
     /// Start of a check, by its place among `_of`.
     fn begins(&mut self, _command: &str, _place: usize, _of: usize) {}
-    /// Copy of files for a run of the checks without the work.
     fn copies(&mut self, _file_count: usize) {}
     /// Start of a check in a copy, with the work or without it.
     fn compares(&mut self, _command: &str, _with_work: bool) {}
@@ -128,7 +113,6 @@ pub trait CommandWatcher {
     }
 }
 
-/// A watcher that shows nothing.
 #[derive(Debug)]
 pub struct SilentWatcher;
 
@@ -170,7 +154,6 @@ pub fn worker_tree(
 }
 
 impl Engine<'_> {
-    /// The same run, seen from another of its work trees.
     #[must_use]
     pub fn in_tree(&self, tree: ProvedWorktree) -> Self {
         Self {
@@ -182,8 +165,7 @@ impl Engine<'_> {
 }
 
 impl Engine<'_> {
-    /// Runs a transaction of a caller with a part in the run: the events before, the decision, and those that follow by
-    /// themselves, all of them or none.
+    /// Writes the events before, the decision, and those that follow by themselves: all or none.
     pub fn transact<T>(
         &self,
         decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), VerbRefusal>,
@@ -194,8 +176,7 @@ impl Engine<'_> {
         )
     }
 
-    /// The run after the events that come before all others of its caller, and those that follow by themselves. Without
-    /// any, this takes no lock and reads nothing again.
+    /// The run after the events that come before its caller's; without any, takes no lock and reads nothing.
     pub fn settle(&self, state: RunState) -> Result<RunState, EngineError> {
         let state = self.restored_if_possible(state)?;
         let before =
@@ -206,7 +187,6 @@ impl Engine<'_> {
         Ok(self.transact(|_| Ok((Vec::new(), ())))?.1)
     }
 
-    /// Takes the run from its holder, and runs a transaction.
     pub fn take_over<T>(
         &self,
         decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), VerbRefusal>,
@@ -223,7 +203,6 @@ impl Engine<'_> {
         Ok((value, state))
     }
 
-    /// One transaction: the events before, the decision on them, and those that follow by themselves.
     fn transact_after<T>(
         &self,
         before: impl FnOnce(&RunState) -> Result<Vec<EventKind>, VerbRefusal>,
@@ -300,8 +279,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The folder of the files for others, and the file that remembers them: those of a task list lie in its own
-    /// folder.
+    /// The folder of the files for others, and the file that remembers them; a task list has its own folder.
     fn files_for_others<'s>(&'s self, state: &'s RunState) -> (&'s Path, PathBuf) {
         let runs = self.run.folder().parent().unwrap_or(self.run.folder());
         let folder = if state.is_task_list() {
@@ -321,8 +299,7 @@ impl Engine<'_> {
         Projection::new(folder, &memory, self.run.id()).write(state)
     }
 
-    /// Writes the files for others, and ticks the plan's own file, by the ledger; notes all edits by others. Without
-    /// the work tree there is no place to write them.
+    /// Writes the files for others, ticks the plan's file, and notes edits by others; nothing without a work tree.
     pub fn write_projections(&self, state: RunState) -> Result<RunState, EngineError> {
         if moved_run::is_gone(&state) {
             return Ok(state);
@@ -352,8 +329,7 @@ impl Engine<'_> {
         Ok(state)
     }
 
-    /// Warns of an unwritten progress file. A client of the run itself may be kept from it: then the supervisor writes
-    /// it.
+    /// A client of the run may be kept from a progress file: then the supervisor writes it.
     fn warn_unwritten(&self, state: RunState, error: &ProjectionError) -> RunState {
         if self.caller.group.is_none() {
             (self.warn)(&format!(

@@ -13,8 +13,7 @@ const USUAL_MODEL: &str = "sonnet";
 /// The model for hard tasks, and for those that have failed twice.
 const STRONGER_MODEL: &str = "opus";
 
-/// The model for an attempt at a task, counted from `1`; `None` for the session's own. The user's choice goes before
-/// the plan's, and that before the models of its format.
+/// Counted from `1`; `None` for the session's own. The user's choice goes before the plan's and its format's.
 pub fn choose_model<'a>(plan: &'a Plan, task: &'a Task, attempt: u32) -> Option<&'a str> {
     let models = &plan.policy.models;
     let chosen = if task.is_verification() {

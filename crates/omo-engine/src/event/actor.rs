@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// `EventActor`: a session of the client, or a person at a terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventActor {
     /// Id of the session; `None` for a terminal of its user.
@@ -19,7 +18,6 @@ impl EventActor {
         self.session == other.session
     }
 
-    /// The actor, for people.
     pub fn describe(&self) -> String {
         self.session
             .as_ref()
@@ -27,10 +25,8 @@ impl EventActor {
     }
 }
 
-/// A process of this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedProcess {
-    /// Process id.
     pub pid: u32,
     /// Mark that tells it from a later process with the same `pid`, where that can be had.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 /// A bound by free memory, lower than the number of workers that could begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryBound {
-    /// Maximum workers at the same time.
     pub at_once: usize,
     /// Free memory, in MiB.
     pub free_mb: u64,
@@ -27,7 +26,6 @@ impl MemoryBound {
         }
     }
 
-    /// The line for the user.
     pub fn line(&self) -> String {
         let Self {
             at_once,

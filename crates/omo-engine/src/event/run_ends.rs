@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::commit_guard::Judges;
 use crate::event::UnfinishedLine;
 
-/// `AttemptEnd`: the facts at the end of an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptEnd {
     /// Number of the attempt; `0` where there was none.
@@ -26,7 +25,6 @@ pub struct AttemptEnd {
     /// Files that checks of the plan run or obey, that the task does not list, and that the attempt changed.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub changed_check_files: Vec<String>,
-    /// A note for later workers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub note: Option<String>,
     /// Digests of test files that the other half of the pair must not change, as `path` and `digest`.
@@ -38,7 +36,6 @@ pub struct AttemptEnd {
     /// Added lines that name unfinished work; `None` where they were not searched for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<Vec<UnfinishedLine>>,
-    /// Id of the commit that holds its work, where it was committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// Full name of the branch at that commit, such as `refs/heads/main`; `HEAD` for none.
@@ -50,7 +47,6 @@ pub struct AttemptEnd {
     /// New states of `Judges` that the task lists and changed.
     #[serde(default, skip_serializing_if = "Judges::is_empty")]
     pub judges: Judges,
-    /// Changes of hooks in the commits of the task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hook_changes: Option<HookChanges>,
     /// Ignored files without which its checks are red.
@@ -65,8 +61,7 @@ pub struct AttemptEnd {
     /// Outcomes of its checks without the work, where that was asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_work: Vec<CheckCounterfactual>,
-    /// Snapshot of the work tree at the end of an attempt that is taken back: differences up to it go, later changes
-    /// stay.
+    /// Snapshot at the end of an attempt that is taken back: differences up to it go, later changes stay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
 }
@@ -74,7 +69,6 @@ pub struct AttemptEnd {
 /// Changes by hooks of the repository in a commit, which is not what was checked before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookChanges {
-    /// Paths of files that they changed, or added.
     pub files: Vec<String>,
     /// Reason why the checks could not be judged on that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,20 +79,14 @@ pub struct HookChanges {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportedStatus {
-    /// A finished task.
     Done,
-    /// A failed task.
     Failed,
-    /// A task that was never begun.
     Blocked,
 }
 
-/// The commit of a passed task that a branch of the user's lacks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingCommit {
-    /// Id of the `Task`.
     pub task: String,
-    /// Id of the commit.
     pub commit: String,
     /// The reference that has the commit: a branch or one below `refs/omo/keep`, or its own id where no reference does.
     pub holder: String,
@@ -110,7 +98,6 @@ pub struct MissingCommit {
     pub is_unrelated: bool,
 }
 
-/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunResult {
@@ -133,7 +120,6 @@ impl RunResult {
         }
     }
 
-    /// The word for people.
     pub fn shown(self) -> &'static str {
         match self {
             Self::Complete => "complete",

@@ -10,7 +10,6 @@ use crate::fence::path_text::{is_absolute, leads_up, resolve_path};
 
 /// Maximum bytes of commands read, nested ones counted again.
 const MAX_BYTES: usize = 256 * 1024;
-/// Maximum bytes of a path on any system.
 const MAX_PATH: usize = 4_096;
 const TOO_COMPLEX: FenceRefusal =
     FenceRefusal::Unclear("the command is too long, or nested too deeply");

@@ -1,13 +1,10 @@
-//! The reach of `git` commands beyond the work tree of a session: the branches, the stash, the settings and the
-//! worktrees of the repository that it shares with everybody else.
+//! The reach of `git` commands beyond a session's work tree: branches, stash, settings and worktrees.
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Deed<'w> {
-    /// Work in this folder.
     InFolder(&'w str),
     /// This word takes another repository or work tree than that of its folder.
     RedirectsGit(&'w str),
-    /// These words reach shared state.
     ReachesShared(String),
 }
 
@@ -37,8 +34,7 @@ const SHARED_COMMANDS: [&str; 24] = [
     "update-ref",
     "worktree",
 ];
-/// Read-only subcommands, by the first word behind the command; empty for the bare command. Commands that the session's
-/// settings deny as a whole, such as `git stash`, are not among them.
+/// Read-only subcommands by their first word, empty for the bare command; none that the settings deny as a whole.
 const READ_ONLY: [(&str, &[&str]); 3] = [
     ("notes", &["", "list", "show"]),
     ("remote", &["", "-v", "--verbose", "get-url"]),

@@ -12,7 +12,6 @@ use crate::state::{LedgerError, TaskStatus};
 use crate::wave_rules::group_outcome;
 
 impl RunState {
-    /// Folds events that only a parallel run has. Any event that no verb writes is refused.
     pub(super) fn apply_to_group(&mut self, event: &RunEvent) -> Result<(), LedgerError> {
         let bad = |what: &str| LedgerError {
             seq: event.seq,
@@ -215,7 +214,6 @@ impl RunState {
         self.parallel.as_mut().ok_or_else(bad)
     }
 
-    /// Sets the budget, and lets a session go on that was stuck without one.
     fn set_budget(&mut self, event: &RunEvent, micros: u64) -> Result<(), LedgerError> {
         let parallel = self.workers_of(event)?;
         parallel.policy.budget_micros = Some(micros);

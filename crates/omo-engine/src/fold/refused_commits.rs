@@ -76,8 +76,7 @@ impl RunState {
         })
     }
 
-    /// Has the commit of a task retried, with all that were refused for the same reason; or the task left out, or its
-    /// work gone on with.
+    /// Retries the commit of a task and all refused alike; or leaves the task out, or goes on with its work.
     pub(super) fn answer_refused_commit(
         &mut self,
         id: &str,

@@ -10,7 +10,6 @@ use crate::evidence_rules;
 use crate::state::{LedgerError, TaskState, TaskStatus};
 
 impl RunState {
-    /// Refuses events that no verb of a session writes.
     pub(super) fn check_task_list_event(
         &self,
         event: &RunEvent,

@@ -8,8 +8,7 @@ use crate::parallel_state::WaveCheck;
 use crate::state::LedgerError;
 
 impl RunState {
-    /// Folds the outcomes of the checks of the whole after a wave. Only broken checks stand for the whole meanwhile:
-    /// one not green yet says nothing against it, and a green one has to be so at the end.
+    /// Only broken checks stand for the whole meanwhile: a green one has to be so at the end, too.
     pub(super) fn apply_wave_check(&mut self, event: &RunEvent) -> Result<(), LedgerError> {
         let bad = |what: &str| LedgerError {
             seq: event.seq,

@@ -1,7 +1,5 @@
-//! The location of a repository's runs: below the folder that all of its work trees share, so that each of them sees
-//! the same runs, or below the user's own state where that folder cannot be written.
-//!
-//! The location is chosen once. A caller that cannot use it later gets an error, and does not begin a second one.
+//! The location of a repository's runs: below the folder that all of its work trees share, or below the user's state
+//! where that cannot be written. It is chosen once: later failures are errors, never a second one.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -53,7 +51,6 @@ impl FolderLocation {
         }
     }
 
-    /// The open folder; `None` where there is none.
     pub(crate) fn open(&self) -> Result<Option<GuardedFolder>, FolderError> {
         GuardedFolder::open_below(&self.top, &self.folder_names())
     }
@@ -203,7 +200,6 @@ impl<'a> Repository<'a> {
         let in_repository = FolderLocation::new(&self.common, &IN_REPOSITORY);
         match (in_repository.create(), project) {
             (Ok(_), project) => {
-                // Without a record, the folder by its presence tells the choice.
                 let _ = project.map(|project| self.write_record(&project, Choice::Repository));
                 Ok(in_repository)
             }

@@ -33,28 +33,23 @@ const TORN_PREFIX: &str = "torn-";
 const LOGS: &str = "logs";
 /// Maximum bytes of a ledger that is read or written. A plan of the greatest size fits in several times.
 pub(crate) const MAX_LEDGER: u64 = 256 * 1024 * 1024;
-/// Maximum bytes of a snapshot that is read.
 const MAX_SNAPSHOT: u64 = 64 * 1024 * 1024;
 /// Events beyond the last snapshot that are folded before a new one is written.
 const SNAPSHOT_EVERY: u64 = 64;
-/// Maximum bytes of a log's name: an id, and a suffix.
 pub(crate) const MAX_LOG_NAME: usize = 128;
 /// Timeout for a lock. Each holder is done within milliseconds, but for a very slow disk.
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// One run, with its folder and its ledger.
 #[derive(Clone, Debug)]
 pub struct Run {
     id: String,
     place: FolderLocation,
     path: PathBuf,
     key: SealKey,
-    /// State that this process has folded last: a supervisor asks again and again, and the state of a run grows with
-    /// its plan.
+    /// Folded last by this process: a supervisor asks again and again, and the state grows with its plan.
     known: Arc<Mutex<Option<KnownState>>>,
 }
 
-/// A state, folded up to a position of the ledger.
 #[derive(Clone, Debug)]
 struct KnownState {
     position: LedgerPosition,
@@ -79,7 +74,6 @@ struct Folded {
     state: RunState,
     /// End of the last whole write.
     end: LedgerPosition,
-    /// Number of the last event in the snapshot.
     covered: u64,
     /// Bytes of the file: more than `end` after a torn write.
     size: u64,
@@ -96,12 +90,10 @@ impl Run {
         }
     }
 
-    /// Id of the `Run`.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Folder of its files.
     pub fn folder(&self) -> &Path {
         &self.path
     }
@@ -111,7 +103,6 @@ impl Run {
         self.read_or_retry_locked(|folder| self.state_in(folder))
     }
 
-    /// All events of the ledger.
     pub fn events(&self) -> Result<Vec<RunEvent>, RunStoreError> {
         let reading = self.read_or_retry_locked(|folder| {
             let text = self.ledger_text(folder, 0)?.1;
@@ -129,12 +120,8 @@ impl Run {
         Ok(self.open()?.file_names(TORN_PREFIX)?.len())
     }
 
-    /// Writes the events that follow from the present state: all of them, or none. They are on the disk when this
-    /// returns.
-    ///
-    /// # Errors
-    ///
-    /// A refusal, an event that cannot happen in that state, or an unusable file. The ledger is then as it was.
+    /// Writes the events that follow from the present state, all or none. They are on the disk when this returns; after
+    /// an error the ledger is as it was.
     pub fn transact<T>(
         &self,
         actor: &EventActor,
@@ -195,11 +182,7 @@ impl Run {
         Ok((answer, state))
     }
 
-    /// A new file for the output of a process of the run, in place of one of that name, with its path.
-    ///
-    /// # Errors
-    ///
-    /// A name that is not made as an id is, or has too many bytes.
+    /// A new file for the output of a process of the run, with its path, in place of one of that name.
     pub fn log_file(&self, name: &str) -> Result<(File, PathBuf), RunStoreError> {
         let (start, rest) = name.split_at_checked(1).unwrap_or_default();
         let may_follow =
@@ -211,13 +194,11 @@ impl Run {
         Ok((logs.create_file(name)?, self.log_path(name)))
     }
 
-    /// The path of a file of [`Run::log_file`].
     pub(crate) fn log_path(&self, name: &str) -> PathBuf {
         self.path.join(LOGS).join(name)
     }
 
-    /// Makes this process the one supervisor of the run, as long as it holds the guard; `None` where there is another
-    /// one.
+    /// Makes this process the one supervisor as long as it holds the guard; `None` where there is another one.
     pub fn try_supervise(&self) -> Result<Option<ExclusiveGuard>, RunStoreError> {
         match omo_claude::supervisor::claim_supervision(&self.open()?) {
             Ok(lock) => Ok(Some(ExclusiveGuard::new(lock))),
@@ -226,7 +207,6 @@ impl Run {
         }
     }
 
-    /// The run has a living supervisor.
     pub fn is_supervised(&self) -> Result<bool, RunStoreError> {
         Ok(omo_claude::supervisor::is_supervised(&self.open()?)?)
     }
@@ -247,8 +227,7 @@ impl Run {
         }
     }
 
-    /// Lets one process at a time check a task; `None` where another one does. The system frees the lock of a dead
-    /// process.
+    /// Lets one process at a time check a task; `None` where another does. The system frees the lock of a dead one.
     pub fn try_lock_check(&self, task: &str) -> Result<Option<ExclusiveGuard>, RunStoreError> {
         self.lock_check(task, Duration::ZERO)
     }
@@ -279,7 +258,6 @@ impl Run {
         Ok(self.fold(folder)?.state)
     }
 
-    /// Lets one process at a time write the files made from this run.
     pub(crate) fn lock_files(&self) -> Result<ExclusiveGuard, RunStoreError> {
         Ok(ExclusiveGuard::new(StateLock::take_named(
             &self.open()?,
@@ -311,7 +289,6 @@ impl Run {
             .ok_or_else(|| RunStoreError::NotFound(self.id.clone()))
     }
 
-    /// Path of its ledger, `events.jsonl`.
     pub fn ledger_path(&self) -> PathBuf {
         self.path.join(LEDGER)
     }
@@ -323,8 +300,7 @@ impl Run {
         }
     }
 
-    /// Reads without the lock. An error may then come from a ledger under repair: it is read once more with the lock,
-    /// where that can be had.
+    /// Reads without the lock; after an error, which a ledger under repair may cause, once more with it.
     fn read_or_retry_locked<T>(
         &self,
         read: impl Fn(&GuardedFolder) -> Result<T, RunStoreError>,

@@ -27,19 +27,15 @@ const LETTERS: usize = 4;
 /// Maximum bytes of a marker, which holds an id and nothing else.
 const MAX_MARKER: u64 = 256;
 
-/// All runs of a repository, in `RunStore::path`.
 #[derive(Clone, Debug)]
 pub struct RunStore {
     place: FolderLocation,
     key: SealKey,
 }
 
-/// A run, as it is listed.
 #[derive(Debug)]
 pub struct ListedRun {
-    /// Id of the `Run`.
     pub id: String,
-    /// Present state, or the reason why it cannot be read.
     pub state: Result<RunState, RunStoreError>,
 }
 
@@ -71,7 +67,6 @@ impl RunStore {
         )?))
     }
 
-    /// The folder of all runs.
     pub fn path(&self) -> PathBuf {
         self.place.path()
     }
@@ -91,7 +86,6 @@ impl RunStore {
         Ok(listed)
     }
 
-    /// Ids of all runs, the newest first.
     pub fn ids(&self) -> Result<Vec<String>, RunStoreError> {
         let Some(base) = self.place.open()? else {
             return Ok(Vec::new());
@@ -103,7 +97,6 @@ impl RunStore {
             .collect())
     }
 
-    /// The run of this id.
     pub fn get(&self, id: &str) -> Result<Run, RunStoreError> {
         let id = id::parse_id(id)?;
         if self.exists(id) {
@@ -146,9 +139,8 @@ impl RunStore {
         Ok((self.run(&id), state))
     }
 
-    /// Removes the runs that ended before `keep_since`, and remains of runs whose beginning or removal was cut short;
-    /// gives the ids of removed runs. Unreadable runs stay, and so does any other folder. `may_remove` is asked about
-    /// each run that ended so long ago.
+    /// Removes runs that ended before `keep_since` and that `may_remove` allows, and remains of a cut beginning or
+    /// removal; gives the removed ids. Unreadable runs stay, and so does any other folder.
     pub fn gc(
         &self,
         keep_since: Timestamp,
@@ -204,8 +196,7 @@ impl RunStore {
             .is_some_and(|folder| !folder.contains(REMOVAL_MARKER))
     }
 
-    /// The folder of a run, if it can be proved to be one: it lies here without a link, and its marker has the id of
-    /// the run.
+    /// The folder of a run, proved: it lies here without a link, and its marker has the id of the run.
     fn open_proved(&self, id: &str) -> Option<GuardedFolder> {
         let folder = id::is_id(id)
             .then(|| self.place.subfolder(id).open().ok().flatten())
@@ -214,7 +205,6 @@ impl RunStore {
         (marker == id.as_bytes()).then_some(folder)
     }
 
-    /// Ids of proved runs, the newest first: the time is at their beginning.
     fn proved_ids(&self, base: &GuardedFolder) -> Result<Vec<String>, RunStoreError> {
         let mut ids = base.file_names("")?;
         ids.retain(|id| self.open_proved(id).is_some());

@@ -1,5 +1,4 @@
-//! Snapshots: a folded ledger, which saves the next command the fold. It is only a cache, sealed so that no other
-//! program can forge the state of a run. No file is touched here.
+//! Snapshots: a folded ledger as a cache, sealed so that no other program can forge the state of a run.
 
 use omo_state::seal::SealKey;
 use omo_state::sealed_json;

@@ -6,8 +6,7 @@ use super::ModeOptions;
 use super::graph::{dependents, flattened, group};
 use super::review::add_reviews;
 
-/// A plan that was read in batches keeps them. Any other one is put into batches: a person is asked after the first,
-/// after one with a task that many others need, and after one with a task that the plan marks.
+/// A plan in batches keeps them. Otherwise a person is asked after the first, after a hub, and after a marked task.
 pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
     if plan.groups.iter().any(|group| group.hard_stop) {
         return plan;

@@ -6,10 +6,8 @@ use omo_plan::strategy::RunStrategy;
 
 use super::ExecutionMode;
 
-/// The mode that a plan asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModeChoice {
-    /// The mode.
     pub mode: ExecutionMode,
     /// The part of the plan that asks for it.
     pub reason: String,
@@ -46,8 +44,7 @@ pub fn choose(plan: &Plan) -> ModeChoice {
 }
 
 impl ModeChoice {
-    /// The line for the user, such as `docs/plan.md: tasks with dependencies, run in waves; --batches or --parallel
-    /// choose another way`.
+    /// Such as `docs/plan.md: tasks with dependencies, run in waves; --batches or --parallel choose another way`.
     pub fn line(&self, name: &str) -> String {
         let all = [
             ExecutionMode::Batches,

@@ -7,8 +7,7 @@ use omo_plan::paths;
 use omo_plan::plan_summary::SESSION_PREFIX;
 use omo_plan::task_graph;
 
-/// The plan without its groups: each task names all tasks that have to be done before it, has its session's
-/// permissions, and stands after all that it needs.
+/// Without groups: each task names all that have to be done before it, and has its session's permissions.
 pub(super) fn flattened(mut plan: Plan) -> Plan {
     let groups = std::mem::take(&mut plan.groups);
     let has_sessions = groups
@@ -97,8 +96,7 @@ pub(super) fn dependents(tasks: &[Task]) -> BTreeMap<&str, u32> {
     counts
 }
 
-/// Two tasks may change the same file. A task that names none may change any, unless `are_free`: the plan's tasks were
-/// made for workers at the same time.
+/// One file may be changed by both; a task that names none may change any, unless `are_free`: made for workers at once.
 pub(super) fn may_collide(one: &Task, other: &Task, are_free: bool) -> bool {
     if one.files.is_empty() || other.files.is_empty() {
         return !are_free;

@@ -1,5 +1,4 @@
-//! Parallel: clients of their own, each in a worktree. The sessions of the plan are the workers; where it has none they
-//! are made from its dependencies.
+//! Parallel: clients in worktrees, one for each session of the plan, or for workers made from its dependencies.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +14,7 @@ use super::review::add_reviews;
 /// Prefix of the ids of workers that this mode has made.
 pub(crate) const WORKER_PREFIX: &str = "worker-";
 
-/// A plan with sessions keeps them. In any other one a chain of tasks stays with one worker, and all else is apart: in
-/// the same wave where no two workers change the same file.
+/// Sessions stay. In any other plan a chain of tasks is one worker, and workers of a wave share no file.
 pub(super) fn arranged(plan: Plan) -> Plan {
     let has_workers = plan
         .groups
@@ -41,7 +39,7 @@ pub(super) fn arranged(plan: Plan) -> Plan {
     plan
 }
 
-/// The tasks of each worker, by their positions. A task continues a chain if it needs the chain's last task alone, and
+/// Positions of each worker's tasks: a task continues a chain if it needs the chain's last task alone, and
 /// is its only dependent. A verification of the whole is a worker of its own.
 fn chains(tasks: &[Task]) -> Vec<Vec<usize>> {
     let needed = dependents(tasks);
@@ -64,8 +62,7 @@ fn chains(tasks: &[Task]) -> Vec<Vec<usize>> {
     chains
 }
 
-/// The workers as groups: each after the wave of all that it needs, and in none with another one that may change the
-/// same file.
+/// Each worker after the wave of all that it needs, and in none with another that may change the same file.
 fn in_waves(tasks: &[Task], chains: &[Vec<usize>], are_free: bool) -> Vec<TaskGroup> {
     let of = |chain: &[usize]| -> Vec<&Task> {
         chain.iter().filter_map(|place| tasks.get(*place)).collect()
@@ -114,8 +111,7 @@ fn in_waves(tasks: &[Task], chains: &[Vec<usize>], are_free: bool) -> Vec<TaskGr
     made.into_iter().map(worker).collect()
 }
 
-/// Id of a worker, from its first task, so that it stays the same where the plan is edited around it. Its branch has
-/// the name, which not every id can be a part of.
+/// From the first task, so that it stays where the plan is edited around it; a branch can have this name.
 fn worker_id(first: &str) -> String {
     let name = format!("{WORKER_PREFIX}{first}");
     if name.len() <= MAX_ID_BYTES && is_worker_name(&name) {

@@ -8,12 +8,10 @@ use omo_plan::proof::unproved_tasks;
 use omo_plan::task_graph;
 use omo_plan::{id, task_list::VERIFY_TASK_ID};
 
-/// Maximum tasks named in the title of a review.
 const MAX_NAMED: usize = 8;
 
-/// Puts a review after each part of a plan that has work which no command proves, or one after all of it, as the plan's
-/// policy says. The parts are those of its groups. Reviewed tasks have ended before; in a plan whose tasks are worked
-/// on at the same time later tasks wait for the review.
+/// Adds a review after each group with work that no command proves, or one after all, as the policy says. In a plan
+/// whose tasks are worked on at the same time later tasks wait for the review.
 pub(super) fn add_reviews(plan: &mut Plan, makes_others_wait: bool) {
     let unproved: BTreeSet<String> = unproved_tasks(plan).map(|task| task.id.clone()).collect();
     if unproved.is_empty() || !plan.policy.unproved_continues || plan.verification_task().is_some()

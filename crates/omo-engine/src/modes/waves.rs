@@ -1,5 +1,4 @@
-//! Waves: all tasks that can begin are worked on at the same time, in one work tree. At the end the whole is verified,
-//! and failed tasks are done again.
+//! Waves: all tasks that can begin at once in one work tree, then a verification, and rounds over what failed.
 
 use omo_plan::model::{
     OnFailure, OnTaskFail, Parallelism, Plan, ReviewTime, RunPolicy, Task, TaskComplexity, TaskKind,
@@ -16,8 +15,7 @@ pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
     }
     let mut plan = flattened(plan);
     for task in &mut plan.tasks {
-        // The changes of one worker cannot be taken back without the work of the others; another round does the task
-        // again.
+        // The changes of one worker cannot be taken back without those of others; another round does it again.
         task.on_failure = match task.on_failure {
             OnFailure::Escalate => OnFailure::Escalate,
             OnFailure::Revert | OnFailure::Retry | OnFailure::Skip | OnFailure::Hold => {
@@ -48,8 +46,7 @@ pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
     plan
 }
 
-/// Adds the task that verifies all others. A plan without checks of the whole is held to those of its tasks once more;
-/// the check of tests that have to fail first says nothing once they pass.
+/// A plan without checks of the whole runs those of its tasks again, but for tests that have to fail first.
 fn add_verification(plan: &mut Plan) {
     let Some(id) = free_id(plan) else { return };
     if plan.final_checks.is_empty() {

@@ -1,5 +1,4 @@
-//! Cleanup: removes work trees and branches that are no longer needed, keeps elsewhere all that only they hold, and
-//! finds leftovers of a dead supervisor.
+//! Removal of unneeded work trees and branches, and of a dead supervisor's leftovers; all that only they hold is kept.
 
 use std::path::{Path, PathBuf};
 
@@ -154,8 +153,7 @@ pub(super) fn removal_event(
     }
 }
 
-/// Releases kept work of sessions that were merged since, where the user's branch has it. A session that is not merged
-/// goes on from its kept work.
+/// Releases kept work of merged sessions, once the user's branch has it; others go on from their kept work.
 pub(super) fn release_merged_work(
     engine: &Engine,
     repository: &GitRepository,
@@ -200,21 +198,14 @@ pub fn refresh_kept_work(run: &str, repository: &GitRepository, state: &mut RunS
     parallel.forget_kept_work(&gone);
 }
 
-/// The findings about a dead supervisor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReapReport {
-    /// Clients that were still at work, and were ended.
     pub ended_clients: Vec<String>,
-    /// Removed work trees and branches.
     pub removed_branches: Vec<String>,
 }
 
-/// Cleans up after a dead supervisor: clients still at work are ended, and work trees that nothing in the ledger needs
-/// are removed. Does nothing while the run has another living supervisor than this process.
-///
-/// # Errors
-///
-/// An unusable ledger or repository.
+/// Ends clients still at work after a dead supervisor, and removes work trees that nothing in the ledger needs. Does
+/// nothing while another supervisor than this process lives.
 pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
     let mut reaped = ReapReport::default();
     let state = engine.run.state()?;
@@ -304,11 +295,7 @@ fn end_workers_of_over_run(engine: &Engine) -> Result<(), DriveError> {
 }
 
 impl Engine<'_> {
-    /// As [`reap_dead_supervisor`], where the run has no supervisor that lives.
-    ///
-    /// # Errors
-    ///
-    /// As [`reap_dead_supervisor`].
+    /// As [`reap_dead_supervisor`], where the run has no living supervisor.
     pub fn reap_if_unsupervised(&self) -> Result<ReapReport, DriveError> {
         match self.run.try_supervise()? {
             Some(_lock) => {

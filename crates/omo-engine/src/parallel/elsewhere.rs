@@ -100,8 +100,7 @@ impl ParallelDriver<'_> {
         Ok(())
     }
 
-    /// Waits for the workers of a run that is over, which are cancelled with the first look: a minute and a half at
-    /// most.
+    /// Waits at most 90 seconds for the workers of a run that is over, which the first look cancels.
     pub(super) fn end_jobs(&mut self) -> Result<(), DriveError> {
         while self.look_at_jobs(&self.engine.run.state()?)? {
             std::thread::sleep(POLL_INTERVAL);

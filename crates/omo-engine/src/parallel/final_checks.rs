@@ -1,5 +1,4 @@
-//! The checks of the whole, on the merged work of all sessions: before a wave begins from it, and before the user's
-//! branch moves there. They run in a work tree of their own that holds no work of a session or of the user.
+//! The checks of the whole on the merged work, before a wave and before landing, in a work tree of their own.
 
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_git::proved_worktree::ProvedWorktree;
@@ -41,16 +40,14 @@ impl ParallelDriver<'_> {
             .map(drop)
     }
 
-    /// Checks the whole before a wave begins from it. A red check that was green before holds that wave back; one that
-    /// was red before as well may need later waves.
+    /// A red check that was green before holds the wave back; one that was red before may need later waves.
     pub(super) fn check_wave(
         &self,
         state: &RunState,
         parallel: &ParallelState,
         next: usize,
     ) -> Result<(), DriveError> {
-        // A commit that the user made meanwhile may be the fix. A conflict with it is asked about at the end, and holds
-        // up no work before.
+        // The user's new commit may be the fix; a conflict with it holds up no work before the end.
         if let Some(at) = self.user_branch_ahead(parallel)?
             && self.merge_user_commits(state, parallel, &at)?.is_ok()
         {
@@ -129,8 +126,7 @@ impl ParallelDriver<'_> {
         .map(drop)
     }
 
-    /// Outcomes of checks of the whole on a commit, each by its position. `None` where a person has to see to the work
-    /// tree, or the run is over.
+    /// Outcomes by position; `None` where a person has to see to the work tree, or the run is over.
     fn check_commit(
         &self,
         parallel: &ParallelState,
@@ -146,8 +142,7 @@ impl ParallelDriver<'_> {
         self.in_tree_of(&parallel.policy, commit, check)
     }
 
-    /// Runs a closure in a work tree of its own that holds a commit. `None` where that could not be made, which a
-    /// person is asked about, or where the result is no longer needed.
+    /// Runs a closure in a work tree of the commit; `None` where none could be made, or no result is needed.
     fn in_tree_of<T>(
         &self,
         policy: &ClientPolicy,
@@ -199,8 +194,7 @@ impl ParallelDriver<'_> {
         Ok(done)
     }
 
-    /// The tree of the run's tip, where the ledger says that exactly these checks were green on it, run as they would
-    /// be now.
+    /// The tree of the run's tip, where the ledger has exactly these checks as green on it.
     fn tree_checked_behind_wave(
         &self,
         state: &RunState,

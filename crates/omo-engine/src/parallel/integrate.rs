@@ -223,8 +223,7 @@ impl ParallelDriver<'_> {
         Ok(is_behind.then_some(commit))
     }
 
-    /// Reason why the user's branch cannot follow where its user has removed commits: they are part of the run's
-    /// result, and would come back.
+    /// Reason why the branch cannot follow: its user removed commits that are part of the result, and would come back.
     fn rewritten_history(
         &self,
         state: &RunState,

@@ -1,5 +1,4 @@
-//! The part of a session's branch that is merged: the commits of its steps, each of which was judged, without anything
-//! that its client put beside them.
+//! The part of a session's branch that is merged: the judged commits of its steps, and nothing put beside them.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +14,7 @@ use crate::program_files::ultraexecute_progress;
 use crate::state::{RunState, TaskState};
 
 impl ParallelDriver<'_> {
-    /// The commit of the steps of a session, or the reason why there is none, for a person. Commits of its client after
-    /// the last of its steps are not in it, and are kept with its branch.
+    /// The commit of the steps, or a reason for a person; later commits of the client stay with its branch.
     pub(super) fn judged_tip(
         &self,
         state: &RunState,
@@ -91,8 +89,7 @@ fn passed_tasks<'s>(
     tasks.filter(|task| is_done(state, task.status))
 }
 
-/// Files that the steps of a session had changed when they passed, but for unlisted ones: their commits do not hold
-/// these. A hook of its user may have added to them.
+/// Files changed by passed steps, but for unlisted ones, which their commits lack. A user's hook may have added some.
 fn judged_files(state: &RunState, group: &TaskGroup) -> BTreeSet<String> {
     let ends = passed_tasks(state, group).filter_map(|task| task.last_end.as_ref());
     ends.flat_map(|end| {

@@ -5,8 +5,7 @@ use omo_plan::model::TaskGroup;
 use crate::standing::is_work_done;
 use crate::state::{RunState, TaskStatus};
 
-/// The commit of the passed steps of a session: of the one that passed last, or the one it began from. A step that is
-/// done again may pass after those that follow it.
+/// The commit of the step that passed last, which may be a redone earlier one, or the commit it began from.
 pub(crate) fn last_passed_commit<'s>(
     state: &'s RunState,
     group: &TaskGroup,

@@ -15,14 +15,11 @@ use crate::parallel::launcher::find_launcher;
 use crate::parallel_state::ParallelState;
 use crate::work::Engine;
 
-/// Maximum launches of a session.
 const MAX_LAUNCHES: u32 = 10_000;
-/// Reason why a remote repository is silent, once found. A cleanup after several sessions asks the remote for each of
-/// them, and it would be silent as long every time, while the user may be waiting.
+/// Reason why a remote is silent, once found: each further question would be silent as long, with the user waiting.
 pub(super) type Silence = OnceLock<String>;
 
-/// Fetches the branches of a session whose command has ended or was lost, keeps them, and deletes them on the remote. A
-/// failed deletion is told.
+/// Fetches, keeps and deletes the branches of an ended or lost session; a failed deletion is told.
 pub(super) fn clear_remote(
     engine: &Engine,
     repository: &GitRepository,

@@ -1,5 +1,4 @@
-//! The work of workers elsewhere: their pushes are fetched and judged here, one step after the other, as if each step
-//! had been worked on in the work tree of the session.
+//! The work of workers elsewhere: pushes are fetched and judged here step by step, as if done in the session's tree.
 
 use omo_claude::client_end::FollowUp;
 use omo_core::text::sanitize;
@@ -23,9 +22,7 @@ use crate::{parallel_schedule, verbs};
 enum Judgement {
     /// Every judged step is settled, and the rest begins anew.
     Settled,
-    /// A step without a push.
     Missing(String),
-    /// A push that cannot be judged.
     Refused(String),
 }
 

@@ -33,7 +33,6 @@ use crate::state::{RunState, TaskStatus};
 use crate::verbs;
 use crate::wave_rules::group_outcome;
 
-/// Maximum files named that could not be copied.
 const MAX_NAMED_FILES: usize = 8;
 /// Workers handed to a scheduler with one push.
 const SUBMISSIONS_AT_ONCE: usize = 16;
@@ -160,8 +159,7 @@ impl ParallelDriver<'_> {
         Ok(())
     }
 
-    /// Merges failed sessions with the result of the run and its user's branch since, which may have repaired the
-    /// cause. `true` where any event was written.
+    /// Merges the result and the user's branch, which may hold a repair, into failed sessions; `true` for any event.
     fn update_failed_sessions(
         &self,
         state: &RunState,
@@ -371,7 +369,6 @@ impl ParallelDriver<'_> {
         self.record(|_| vec![prepared]).map(drop)
     }
 
-    /// Removes leftovers of an earlier try, so that the session can begin from this commit.
     fn remove_earlier_attempt(
         &self,
         parallel: &ParallelState,
@@ -514,7 +511,6 @@ impl ParallelDriver<'_> {
         self.minder_spec(&order, terms, means, prompt).map(Some)
     }
 
-    /// Options of a session in this folder, with a folder for temporary files.
     pub(super) fn worker_spec(
         &self,
         group: &str,
@@ -560,7 +556,6 @@ impl ParallelDriver<'_> {
         })
     }
 
-    /// Writes the settings file of a session, beside the file with the rules of its fence.
     fn write_settings(
         &self,
         group: &TaskGroup,

@@ -1,5 +1,4 @@
-//! Workers elsewhere: their branches, and their briefs where they get any, go to the remote repository in one request,
-//! and each worker is started there by its launcher, beside the run.
+//! Workers elsewhere: branches and briefs go to the remote in one request, and a launcher starts each worker there.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -38,8 +37,7 @@ pub(super) struct Submission {
 }
 
 impl ParallelDriver<'_> {
-    /// Begins to start workers for these sessions, whose work trees are ready, each with a budget of `micros`. `false`
-    /// where the remote repository refused one: the rest waits as long as the refused one.
+    /// Starts workers for prepared sessions, each with `micros`; `false` where the remote refused one: the rest waits.
     pub(super) fn submit_workers(
         &mut self,
         parallel: &ParallelState,
@@ -277,8 +275,7 @@ impl ParallelDriver<'_> {
     }
 }
 
-/// Pushes the branches of some workers, with their briefs where they have any, and looks up the address of the remote
-/// repository.
+/// Pushes the branches of some workers, with any briefs, and looks up the address of the remote repository.
 fn push_branches<'v>(
     launcher: &mut ProfileLauncher,
     workers: impl Iterator<Item = &'v JobValues>,

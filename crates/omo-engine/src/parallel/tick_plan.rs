@@ -1,5 +1,4 @@
-//! Ticks for passed tasks in the plan's file as a commit of omo's own, once all is merged: so that the user's branch
-//! has it with the work.
+//! Ticks for passed tasks as a commit of omo's own once all is merged, so that the user's branch has it.
 
 use omo_git::integrate::{
     CommitDraft, committed_file, keep_commit, tree_with_file, uncommitted_paths,
@@ -14,8 +13,7 @@ use crate::work::{path_in_repository, tick_merged};
 const INDEX_FILE: &str = "ticks.index";
 
 impl ParallelDriver<'_> {
-    /// The commit that the user's branch has to move to: the result of the run, with passed tasks ticked in the plan's
-    /// file. An untracked file, or one with uncommitted edits, is ticked in the user's work tree afterwards.
+    /// The result of the run with ticks; an untracked or edited plan file is ticked in the user's work tree afterwards.
     pub(super) fn ticked_tip(
         &self,
         state: &RunState,

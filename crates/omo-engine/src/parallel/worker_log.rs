@@ -13,12 +13,7 @@ use crate::parallel::remote_branches::count_launches;
 use crate::state::RunState;
 use crate::work::Engine;
 
-/// Output of the last worker of a group, or the reason why its launcher has none. `name` is the group's id, `S2`, or
-/// `2`.
-///
-/// # Errors
-///
-/// An unknown worker, or no launcher to ask.
+/// Output of the last worker of a group (`name`: its id, `S2`, or `2`), or the reason why its launcher has none.
 pub fn read_worker_log(
     engine: &Engine,
     state: &RunState,

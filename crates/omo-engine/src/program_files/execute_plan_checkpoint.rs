@@ -44,7 +44,6 @@ fn by_id<S: Serializer>(completed: &[EndedTask], serializer: S) -> Result<S::Ok,
     map.end()
 }
 
-/// The checkpoint as its file holds it.
 pub fn render(state: &RunState) -> String {
     let (plan, policy) = (&state.plan, &state.plan.policy);
     let stops = plan
@@ -70,23 +69,17 @@ pub fn render(state: &RunState) -> String {
 /// The part of a checkpoint of another program that is read.
 #[derive(Debug, Deserialize)]
 pub struct ForeignCheckpoint {
-    /// Path of its plan.
     #[serde(default)]
     pub plan_file: String,
     /// Direct dependents that made a task a hub.
     #[serde(default = "default_k")]
     pub k: NonZeroU32,
-    /// Tasks in a batch.
     #[serde(default = "default_batch_size")]
     pub batch_size: NonZeroU32,
 }
 
 impl ForeignCheckpoint {
-    /// Reads the values that open a run.
-    ///
-    /// # Errors
-    ///
-    /// Text that is no JSON object, or a value out of range.
+    /// Values that open a run; text that is no JSON object, or a value out of range, is an error.
     pub fn read(text: &str) -> serde_json::Result<Self> {
         // A list would be taken for the values in their order.
         let object: serde_json::Map<_, _> = serde_json::from_str(text)?;

@@ -1,6 +1,4 @@
-//! `docs/06-plans/execution-report.md`: one section for each plan, in a file that several plans share.
-//!
-//! Only the section of this plan is ever touched; every other byte of the file stays.
+//! `docs/06-plans/execution-report.md`, shared by several plans: every byte outside of this plan's section stays.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -16,7 +14,6 @@ use crate::task_counterfactual;
 
 const HEADING: &str = "## Execution Report";
 
-/// The section of this plan, without the text around it.
 pub fn section(state: &RunState) -> String {
     let counts = state.task_counts();
     // A paragraph each: rendered, consecutive lines run into one.
@@ -182,9 +179,7 @@ fn one_line(text: &str) -> String {
     sanitize(text, 300).replace("<!--", "<! --")
 }
 
-/// The range of a plan's section in a file; `None` where it has none.
-///
-/// A section begins with its heading and ends before the next heading of its level, or of the first one.
+/// A section ends before the next heading of its level, or of the first one; `None` where the plan has none.
 pub(crate) fn find_section(file: &[u8], plan: &str) -> Option<Range<usize>> {
     let wanted = plan_line(plan);
     let mut begins: Option<usize> = None;

@@ -1,5 +1,4 @@
-//! The files of a task list, as its run has them: each is made from its present text, of which all values that no rule
-//! of a run sets are kept.
+//! The files of a task list, made from their present text: values that no rule of a run sets are kept.
 
 use omo_core::check::printed_output::QUOTED_LINES;
 use omo_core::check::task_check::TaskCheckOutcome;
@@ -15,7 +14,6 @@ use crate::task_list_store::{RUN_MEMBER, RunRef};
 
 const EVIDENCE_RUN_MEMBER: &str = "run";
 
-/// The phase of the session.
 pub fn phase_of_run(state: &RunState) -> TaskListPhase {
     match &state.phase {
         RunPhase::Cancelled { .. } => TaskListPhase::Cancelled,
@@ -139,7 +137,6 @@ pub(crate) fn task_values_of_run(file: &TaskFile) -> Value {
     ])
 }
 
-/// The word of the files for the standing of a task.
 pub fn task_status(standing: &TaskStanding) -> TaskFileStatus {
     match standing {
         TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) => TaskFileStatus::Open,

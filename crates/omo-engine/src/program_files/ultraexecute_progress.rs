@@ -12,7 +12,6 @@ use crate::request::arguments::PlanSelection;
 use crate::request::run_scope::RunScope;
 use crate::state::{RunPhase, RunState, TaskState};
 
-/// Maximum characters of an error.
 const ERROR_CHARS: usize = 1_000;
 
 const FILE_PREFIX: &str = ".ultraexecute-progress-";
@@ -42,18 +41,13 @@ pub(crate) fn is_progress_file(path: &str) -> bool {
     file_name(path).starts_with(FILE_PREFIX)
 }
 
-/// The contents of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProgressFile {
-    /// Version of its shape.
     pub schema_version: &'static str,
-    /// Path of the plan.
     pub plan: String,
     /// `plan` or `session-spec`.
     pub plan_type: &'static str,
-    /// Time of the run's opening.
     pub started_at: Timestamp,
-    /// Time of the run's last event.
     pub updated_at: Timestamp,
     /// The `RunMode`, as a word.
     pub mode: &'static str,
@@ -66,26 +60,19 @@ pub struct ProgressFile {
     /// Each step by its number, in the order of work.
     #[serde(serialize_with = "as_map")]
     pub steps: Vec<(String, ProgressStep)>,
-    /// The entry condition was found to hold.
     pub entry_condition_checked: bool,
-    /// The exit condition was found to hold.
     pub exit_condition_checked: bool,
     /// The outcome; `None` before the end.
     pub summary: Option<String>,
 }
 
-/// One step in the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProgressStep {
-    /// Status of the step.
     pub status: ReportedStatus,
-    /// Number of attempts.
     pub attempts: u32,
     /// Fault of its last attempt, or the reason why it was left out.
     pub error: Option<String>,
-    /// Time of its pass.
     pub completed_at: Option<Timestamp>,
-    /// Id of the commit that holds its work.
     pub commit: Option<String>,
 }
 
@@ -100,7 +87,6 @@ fn as_map<S: Serializer>(
     map.end()
 }
 
-/// The progress of a run.
 pub fn progress_file(state: &RunState, asked: RunScope) -> ProgressFile {
     let reached = OutcomeSummary::for_run(state, asked.selection);
     let is_over = state.phase != RunPhase::Executing;

@@ -9,33 +9,21 @@ use crate::report::ultraplan::file_name;
 use crate::request::run_scope::RunScope;
 use crate::state::RunState;
 
-/// The contents of the block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunSummary {
-    /// Path of the plan.
     pub plan: String,
     /// `plan` or `session-spec`.
     pub plan_type: &'static str,
-    /// Outcome of the run.
     pub result: PlanOutcome,
-    /// All steps.
     pub steps_total: usize,
-    /// Proved steps.
     pub steps_passed: usize,
-    /// Steps that failed for good.
     pub steps_failed: usize,
-    /// Steps left out.
     pub steps_skipped: usize,
-    /// Steps done without proof.
     #[serde(skip_serializing_if = "is_none")]
     pub steps_unverified: usize,
-    /// Steps not done.
     pub steps_not_reached: usize,
-    /// The first step that has failed.
     pub failed_at_step: Option<u64>,
-    /// Result of the exit condition.
     pub exit_condition: FinalChecksResult,
-    /// Path of the progress file.
     pub progress_file: String,
 }
 

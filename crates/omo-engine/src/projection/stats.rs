@@ -9,8 +9,7 @@ use crate::program_files::ultraexecute_summary::STATS_FILE;
 /// Bytes at which the file is moved aside, and another one begun.
 const ROTATE_AT: u64 = 16 * 1024 * 1024;
 
-/// Adds the line of a run, with its end, to [`STATS_FILE`] in a folder. A failure is ignored: statistics hold up no
-/// run.
+/// A failure is ignored: statistics hold up no run.
 pub(crate) fn append_stats(folder: &Path, line: &str) {
     // A single write: several runs may end at the same time.
     if let Ok(Some(folder)) = GuardedFolder::open_below(folder, &[]) {

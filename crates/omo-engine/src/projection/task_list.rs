@@ -1,5 +1,4 @@
-//! The files of a task list, written from its run: under the session's own lock, whole, and never over another
-//! program's text in the run's part.
+//! The files of a task list, written whole under the session's lock, and never over other programs' text.
 
 use std::path::Path;
 
@@ -44,8 +43,7 @@ impl OutputFolder for SessionFolders {
     }
 }
 
-/// Writes the files of a session. `false` where its folder was removed: then they stay away, and the ledger has
-/// everything.
+/// `false` where the session's folder was removed: the files stay away, and the ledger has everything.
 pub(super) fn write(
     state: &RunState,
     run: &str,

@@ -1,43 +1,31 @@
-//! The files of a dev-workflow plan, made from the ledger for people and for other tools: the checkpoint and the
-//! execution report. They are never read back as truth.
+//! The checkpoint and the execution report of a dev-workflow plan, never read back as truth.
 
 use crate::state::{RunState, TaskStanding, TaskState, TaskStatus};
 
-/// The checkpoint's path from the project's top.
 pub const CHECKPOINT_PATH: &str = ".claude/execute-plan-checkpoint.json";
-/// The report's path from the project's top.
 pub const REPORT_PATH: &str = "docs/06-plans/execution-report.md";
 
-/// An ended task, as the checkpoint has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndedTask {
-    /// Id of the `Task`.
     pub id: String,
-    /// The title.
     pub title: String,
-    /// Status at the end.
     pub status: EndedStatus,
-    /// Changed files.
     pub files_written: Vec<String>,
-    /// Proof, or the fault.
     pub evidence: String,
 }
 
-/// The ends of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndedStatus {
     /// The checks were green, or another program reported it done before omo knew of it.
     Done,
     /// Red checks, or none where the plan needs one.
     Failed,
-    /// Done without proof.
     Unproved,
     /// Not begun, because of another task.
     Blocked,
 }
 
 impl EndedStatus {
-    /// The word in the checkpoint.
     pub fn word(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -47,7 +35,6 @@ impl EndedStatus {
         }
     }
 
-    /// The mark in the report.
     pub fn mark(self) -> &'static str {
         match self {
             Self::Done => "✅",
@@ -58,7 +45,6 @@ impl EndedStatus {
     }
 }
 
-/// The tasks that have ended, in the order of the plan.
 pub fn ended_tasks(state: &RunState) -> Vec<EndedTask> {
     let ended = state
         .standings()

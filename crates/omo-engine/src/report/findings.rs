@@ -1,5 +1,4 @@
-//! Findings of a report beside the standing of each task: gaps of its checks, changes that no task names, unfinished
-//! work, and lasting differences.
+//! Findings beside the standing of tasks: gaps of checks, unnamed changes, unfinished work, lasting differences.
 
 use omo_core::text::command_text::quote_argument;
 use omo_core::text::{list_some, sanitize};
@@ -14,12 +13,9 @@ use crate::state::{RunState, TaskState};
 use crate::task_counterfactual;
 use crate::unfinished_lines::unfinished_lines;
 
-/// Maximum files named in a finding.
 const NAMED_FILES: usize = 8;
-/// Maximum lines named that look unfinished.
 const NAMED_LINES: usize = 10;
 
-/// The findings of these tasks, each on one line.
 pub fn finding_lines<'a>(
     state: &RunState,
     tasks: impl IntoIterator<Item = &'a Task>,
@@ -104,7 +100,6 @@ pub fn missing_commit_lines(state: &RunState) -> Vec<String> {
     state.missing_commits.iter().map(line).collect()
 }
 
-/// The commands that bring a missing commit into the branch that lacks it.
 pub fn merge_commands(missing: &MissingCommit) -> Vec<String> {
     let switch = missing
         .lacking

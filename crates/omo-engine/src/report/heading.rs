@@ -1,5 +1,4 @@
-//! The words that head every report of a run: its progress, or its end. They are decided here, for every mode and every
-//! format, and "Complete" alone is said only where each task has passed.
+//! The words that head every report of a run; "Complete" alone is said only where each task has passed.
 
 use omo_core::text::sanitize;
 use omo_plan::model::Task;
@@ -14,16 +13,13 @@ use crate::request::part;
 use crate::standing::view_standing;
 use crate::state::{RunPhase, RunState, TaskStanding, TaskStatus};
 
-/// The heading of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunHeading {
-    /// The kind of end.
     pub kind: RunEnd,
     /// Text such as `Complete, 2 of 5 tasks unproved` or `Failed at task 2`.
     pub text: String,
 }
 
-/// The heading of a run's reports.
 pub fn run_heading(state: &RunState) -> RunHeading {
     let heading = |kind, text: &str| RunHeading {
         kind,
@@ -131,7 +127,6 @@ impl<'a> AskedTasks<'a> {
     }
 }
 
-/// The failed part of an ended run; `None` without any.
 fn failed_part(state: &RunState, tasks: &AskedTasks<'_>) -> Option<String> {
     if let Some((first, _)) = tasks
         .0

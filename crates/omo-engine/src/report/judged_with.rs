@@ -4,11 +4,9 @@ use omo_core::text::{list_some, sanitize};
 
 use crate::state::{RunState, TaskState, TaskStatus};
 
-/// Maximum files named.
 const NAMED_FILES: usize = 8;
 
-/// Notes on the judgement of a task: changes by hooks in its commits, ignored files, and files that may steer its
-/// checks.
+/// Changes by hooks in a task's commits, ignored files, and files that may steer its checks.
 pub fn judged_with(known: &TaskState) -> Vec<String> {
     let is_judged = matches!(
         known.status,

@@ -1,5 +1,4 @@
-//! The overview of a plan, for the person who is asked whether it may run: its tasks in the order of work, those that
-//! cannot begin, and the possible cost.
+//! The overview of a plan for the person who approves it: tasks in order, those that cannot begin, and the cost.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,12 +15,9 @@ use crate::standing::lacks_contract;
 use crate::state::FINAL_CHECKS_ID;
 use crate::worker_model::model_words;
 
-/// Maximum tasks listed; the rest is counted.
 const MAX_TASKS: usize = 60;
-/// Maximum names in one line.
 const MAX_NAMES: usize = 12;
 
-/// The overview of a plan that is arranged for a mode.
 pub fn plan_overview(
     plan: &Plan,
     mode: ExecutionMode,
@@ -238,7 +234,6 @@ fn task_row(plan: &Plan, task: &Task) -> String {
     )
 }
 
-/// The proof of a task, in a few words.
 pub fn proof_words(plan: &Plan, task: &Task) -> String {
     let is_reviewed = || {
         let mut reviews = plan.tasks.iter().filter(|review| review.is_verification());

@@ -4,10 +4,8 @@ use omo_core::text::{list_some, sanitize};
 use omo_git::kept_work::split_reference;
 use omo_plan::model::Plan;
 
-/// Maximum paths named in one line.
 const NAMED_PATHS: usize = 8;
 
-/// The command that restores the changes of a reference.
 pub fn restore_command(reference: &str) -> Option<String> {
     let (run, id) = split_reference(reference)?;
     Some(format!(

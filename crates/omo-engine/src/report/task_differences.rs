@@ -13,12 +13,7 @@ use crate::event::{AttemptEnd, EventKind, RunEvent};
 use crate::state::RunState;
 use crate::work::tree_from_text;
 
-/// The difference of the last ended attempt at each task, by its id: that of its commit, else that between the work
-/// trees at its start and at its checks.
-///
-/// # Errors
-///
-/// `git` fails at the commits. Tasks without their work trees have no difference.
+/// By the task's id: of the commit of the last ended attempt, else between the work trees at its start and its checks.
 pub fn task_differences(
     run_id: &str,
     repository: &GitRepository,

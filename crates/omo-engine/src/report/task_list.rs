@@ -1,8 +1,6 @@
-//! Texts about a task list's run for people and workers, made from its state alone: the screens, and the briefs of
-//! workers and of the verifier.
-//!
-//! All of it is Markdown that can be read in a terminal as it is. Text of a task is data: it is neutralised, cut, and
-//! never ends the cell or the line that it stands in. A result that no command decided is never shown as checked.
+//! Texts about a task list's run: the screens, and the briefs of workers and of the verifier, as Markdown for a
+//! terminal. Text of a task is data: it is neutralised, cut, and never ends the cell or the line that it stands in. A
+//! result that no command decided is never shown as checked.
 
 pub mod brief;
 mod evidence;
@@ -20,7 +18,6 @@ pub use progress::progress_screen;
 
 /// Maximum bytes of a screen: the block that it is shown in has at most 2 KiB, and words of its own.
 pub const SCREEN_BYTES: usize = 1_900;
-/// Maximum bytes of a brief.
 pub const BRIEF_BYTES: usize = 8_192;
 
 /// The brief of a worker of a task, or of the verifier of them all, in Markdown.

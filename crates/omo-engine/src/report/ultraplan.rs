@@ -1,5 +1,4 @@
-//! The files and the screens of an ultraplan, made from a run's state alone: the progress file, the final report with
-//! its summary, the line of statistics, and the report of a dry run. They are never read back as truth.
+//! The files and screens of an ultraplan, made from a run's state alone and never read back as truth.
 
 pub mod brief;
 pub mod dry_run;
@@ -19,10 +18,8 @@ use crate::state::RunState;
 
 pub use crate::request::run_scope::RunScope;
 
-/// Slash command for a plan of steps.
 pub const COMMAND: &str = "/omo:execute-local";
 
-/// Slash command for a plan of this dialect, in steps or in parallel.
 pub fn command_for(plan: &Plan) -> &'static str {
     if plan.dialect.kind() == PlanKind::Steps {
         COMMAND
@@ -55,7 +52,6 @@ pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
-/// The first letters of a commit's id, as people know it.
 pub fn short_commit(commit: &str) -> &str {
     commit.get(..7).unwrap_or(commit)
 }

@@ -7,7 +7,6 @@ use omo_core::text::{inline_code, sanitize};
 use crate::event::TaskNote;
 use crate::state::RunState;
 
-/// Maximum characters of all notes in a brief.
 const BRIEF_CHARS: usize = 4_000;
 
 /// Section of a brief with the notes about other tasks than its own, newest first; empty without any.

@@ -1,5 +1,4 @@
-//! The report on parallel workers: the outcome of each, the place of the user's branch, and the way to work that is in
-//! no branch of the user's.
+//! The report on parallel workers: outcomes, the place of the user's branch, and the way to unmerged work.
 
 use std::fmt::Write;
 
@@ -16,7 +15,6 @@ use crate::report::ultraplan::short_commit;
 use crate::state::{RunState, TaskStatus};
 use crate::wave_rules;
 
-/// Maximum folders named in one line.
 const NAMED_FOLDERS: usize = 3;
 
 /// The section of the sessions; empty for a run without any.

@@ -2,21 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The mode of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunMode {
-    /// As the plan allows.
     Execute,
     /// One step after the other, in the user's session.
     Foreground,
-    /// From the last state of an earlier run.
     Resume,
-    /// A look at the plan, without a run.
     DryRun,
-    /// One step alone.
     Step,
-    /// One session alone.
     Session,
 }
 
@@ -34,20 +28,15 @@ impl RunMode {
     }
 }
 
-/// The selected part of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanSelection {
-    /// The whole plan.
     Whole,
-    /// The step of this number.
     Step(u64),
-    /// The session of this number.
     Session(u64),
 }
 
 impl PlanSelection {
-    /// The number of the step or the session.
     pub fn session_or_task_number(self) -> Option<u64> {
         match self {
             Self::Whole => None,
@@ -56,12 +45,10 @@ impl PlanSelection {
     }
 }
 
-/// Reason why typed arguments cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentError {
     /// The fault, in one sentence without its full stop.
     pub message: String,
-    /// The way out.
     pub hint: String,
     /// The named file or part is missing; otherwise the arguments cannot be understood.
     pub is_missing: bool,
@@ -77,16 +64,12 @@ impl ArgumentError {
     }
 }
 
-/// The requested part of a plan and mode, from the options of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunRequest {
     /// All steps run in the user's session, one after the other.
     pub is_foreground: bool,
-    /// An earlier run goes on.
     pub is_resume: bool,
-    /// Nothing is run: only a report on the plan.
     pub is_dry_run: bool,
-    /// The selected part.
     pub selection: PlanSelection,
 }
 
@@ -102,7 +85,6 @@ impl Default for RunRequest {
 }
 
 impl RunRequest {
-    /// The mode of the request.
     pub fn mode(&self) -> RunMode {
         match (self.is_resume, self.is_dry_run, self.selection) {
             (true, ..) => RunMode::Resume,

@@ -6,24 +6,17 @@ use omo_plan::plan_summary::{SESSION_PREFIX, session_groups};
 
 use super::arguments::{ArgumentError, PlanSelection};
 
-/// The target of a typed path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathTarget {
-    /// A file.
     File,
     /// A folder, which may be a plan.
     Folder,
     /// Anything else, such as a device.
     Other,
-    /// A missing path.
     Nothing,
 }
 
-/// Checks that a path can be a plan.
-///
-/// # Errors
-///
-/// A missing path, or one that is neither a file nor a folder.
+/// A missing path, or one that is neither a file nor a folder, is an error.
 pub fn check_file(path: &str, found: PathTarget) -> Result<(), ArgumentError> {
     let shown = sanitize(path, 200);
     match found {
@@ -42,11 +35,7 @@ pub fn check_file(path: &str, found: PathTarget) -> Result<(), ArgumentError> {
     }
 }
 
-/// Checks that a plan has the requested part.
-///
-/// # Errors
-///
-/// An unknown step or session, or a plan without sessions.
+/// An unknown step or session, or a plan without sessions, is an error.
 pub fn check_selection(plan: &Plan, part: PlanSelection) -> Result<(), ArgumentError> {
     let (word, number, known) = match part {
         PlanSelection::Whole => return Ok(()),

@@ -9,12 +9,10 @@ use crate::client_policy::ClientPolicy;
 const MAX_BUDGET: u64 = 1_000_000;
 /// Maximum digits after the point of an amount.
 const DECIMALS: usize = 6;
-/// The requested options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientPolicyRequest {
     /// `ClientPolicy` of the clients; `setup` and `payer` are never requested.
     pub policy: ClientPolicy,
-    /// The user accepts a payer other than a subscription.
     pub accepts_billing: bool,
 }
 
@@ -31,8 +29,7 @@ impl ClientPolicyRequest {
         } != Self::default()
     }
 
-    /// A resumed run keeps to all these options: cost and time limits can be set anew, and the start of clients stays
-    /// as it was.
+    /// A resumed run keeps these options: only cost and time limits can be set anew.
     pub fn keeps_policy(&self) -> bool {
         let rest = ClientPolicy {
             budget_micros: None,
@@ -84,11 +81,7 @@ impl ClientPolicyRequest {
     }
 }
 
-/// An amount of US dollars such as `12` or `0.50`, in millionths.
-///
-/// # Errors
-///
-/// Text that is no amount, zero, or an amount above the maximum.
+/// US dollars such as `12` or `0.50`, in millionths; an error for no amount, zero, or more than the maximum.
 pub fn parse_budget(value: &str) -> Result<u64, String> {
     let wrong = || "needs an amount in US dollars, such as 5 or 0.50".to_owned();
     let (whole, part) = value.split_once('.').unwrap_or((value, "0"));

@@ -7,8 +7,7 @@ use omo_plan::strategy::RunStrategy;
 use super::arguments::{PlanSelection, RunMode, RunRequest};
 use crate::execution_mode::ExecutionMode;
 
-/// The strategy of a request: in sessions only by a run of the whole without `--fg`. A resumed run that was begun in
-/// sessions goes on as its ledger has it; this is for one without.
+/// In sessions only for the whole without `--fg`; a resumed run with sessions goes on as its ledger has it.
 pub fn requested_strategy(plan: &Plan, request: &RunRequest) -> RunStrategy {
     let takes_all = matches!(request.mode(), RunMode::Execute | RunMode::DryRun)
         && request.selection == PlanSelection::Whole;
@@ -40,7 +39,6 @@ pub fn strategy_of_mode(plan: &Plan, mode: ExecutionMode) -> RunStrategy {
     }
 }
 
-/// The groups that hold a part of a plan, in the order of the plan.
 pub fn selected_groups(plan: &Plan, part: PlanSelection) -> Vec<&TaskGroup> {
     let holds = |group: &&TaskGroup| match part {
         PlanSelection::Whole => true,
@@ -50,7 +48,6 @@ pub fn selected_groups(plan: &Plan, part: PlanSelection) -> Vec<&TaskGroup> {
     plan.groups.iter().filter(holds).collect()
 }
 
-/// The steps of a part of a plan, in the order of work.
 pub fn selected_tasks(plan: &Plan, part: PlanSelection) -> Vec<&Task> {
     let is_meant = |task: &&Task| match part {
         PlanSelection::Whole => true,

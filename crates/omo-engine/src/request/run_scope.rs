@@ -6,12 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::arguments::{PlanSelection, RunMode, RunRequest};
 use crate::request::part;
 
-/// The requested part of a plan, and the mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunScope {
-    /// The mode.
     pub mode: RunMode,
-    /// The selected part.
     pub selection: PlanSelection,
     /// All of it runs in the user's session, whatever its Execution Strategy says.
     #[serde(default)]
@@ -38,7 +35,6 @@ impl From<&RunRequest> for RunScope {
 }
 
 impl RunScope {
-    /// The mode, with its number.
     pub fn describe(self) -> String {
         let number = self
             .selection
@@ -51,9 +47,8 @@ impl RunScope {
         }
     }
 
-    /// The plan of a run with this scope: the steps of its part alone, which wait for nothing outside of it, and no
-    /// checks of the whole where it is not the whole. Other readings of the plan's file are compared after they were
-    /// narrowed the same way.
+    /// The steps of its part alone, which wait for nothing outside of it, and checks of the whole only for the whole.
+    /// Other readings of the plan's file are compared after they were narrowed the same way.
     pub fn narrow_plan(self, plan: Plan) -> Plan {
         let meant: Vec<String> = part::selected_tasks(&plan, self.selection)
             .into_iter()

@@ -15,9 +15,7 @@ use serde::Serialize;
 use super::{EXPLORATION, LOCK_TIMEOUT, TaskListError};
 use crate::ledger::run::ExclusiveGuard;
 
-/// The file of the session itself.
 pub const SESSION_FILE: &str = "session.json";
-/// The folder of its tasks.
 pub const TASKS_FOLDER: &str = "tasks";
 /// Lock file. It is never removed by itself.
 pub(crate) const LOCK_FILE: &str = ".lock";
@@ -27,24 +25,19 @@ const EVIDENCE: &str = "evidence";
 const EVIDENCE_LOG: &str = "log.jsonl";
 const INVALID_NAME: &str = "its name is no task's: a whole number, or `verify`";
 const SUMMARY: &str = "summary.md";
-/// Maximum bytes of a session's file.
 pub(crate) const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The folder of a session.
 #[derive(Debug)]
 pub struct TaskListFolder {
     id: SessionId,
     folder: GuardedFolder,
 }
 
-/// The tasks of a session.
 #[derive(Debug, Default)]
 pub struct LoadedTasks {
     /// Readable tasks by number, the one that verifies them last.
     pub tasks: Vec<TaskFile>,
-    /// Errors of the others.
     pub unreadable: Vec<TaskListError>,
-    /// Ids of all tasks.
     pub ids: Vec<String>,
 }
 
@@ -53,12 +46,10 @@ impl TaskListFolder {
         Self { id, folder }
     }
 
-    /// Id of its session.
     pub fn id(&self) -> &SessionId {
         &self.id
     }
 
-    /// Path of the folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -73,14 +64,12 @@ impl TaskListFolder {
         self.folder.written_at(SESSION_FILE)
     }
 
-    /// Bytes of `session.json`.
     pub fn session_bytes(&self) -> Result<Vec<u8>, TaskListError> {
         self.folder
             .read(SESSION_FILE, MAX_BYTES)?
             .ok_or_else(|| self.not_found())
     }
 
-    /// The session.
     pub fn session(&self) -> Result<TaskListFile, TaskListError> {
         let bytes = self.session_bytes()?;
         read_session(self.id.as_str(), &bytes)
@@ -96,7 +85,6 @@ impl TaskListFolder {
         context.map_err(|error| file_error(&self.folder, CONTEXT, &error))
     }
 
-    /// Path of those findings.
     pub fn context_path(&self) -> PathBuf {
         self.path().join(CONTEXT)
     }
@@ -145,7 +133,6 @@ impl TaskListFolder {
         Ok(Some(found))
     }
 
-    /// One task.
     pub fn task(&self, id: &str) -> Result<TaskFile, TaskListError> {
         let missing = || TaskListError::NoTask {
             session: self.id.clone(),
@@ -206,17 +193,14 @@ impl Deref for LockedTaskList {
 }
 
 impl LockedTaskList {
-    /// Writes the session's own file.
     pub fn write_session(&self, session: &TaskListFile) -> Result<(), TaskListError> {
         write(&self.session.folder, SESSION_FILE, session)
     }
 
-    /// Writes the findings of its explorers.
     pub fn write_context(&self, context: &ContextFile) -> Result<(), TaskListError> {
         write(&self.session.folder, CONTEXT, context)
     }
 
-    /// Writes a task.
     pub fn write_task(&self, task: &TaskFile) -> Result<(), TaskListError> {
         let tasks = self.session.folder.create_folder(TASKS_FOLDER)?;
         let name =
@@ -224,7 +208,6 @@ impl LockedTaskList {
         write(&tasks, &name, task)
     }
 
-    /// Writes its design, and gives the path.
     pub fn write_design(&self, text: &str) -> Result<PathBuf, TaskListError> {
         self.session.folder.replace(DESIGN, text.as_bytes())?;
         Ok(self.session.path().join(DESIGN))
@@ -236,15 +219,13 @@ impl LockedTaskList {
         Ok(task_file_name(id).map_or(Ok(()), |name| tasks.remove(&name))?)
     }
 
-    /// Writes a summary of the tasks beside them, and gives the path.
     pub fn write_summary(&self, text: &str) -> Result<PathBuf, TaskListError> {
         let tasks = self.session.folder.create_folder(TASKS_FOLDER)?;
         tasks.replace(SUMMARY, text.as_bytes())?;
         Ok(tasks.path().join(SUMMARY))
     }
 
-    /// Sets files of an earlier session of this id aside, under names that end with a number. The session's own file
-    /// stays as well, until the new one takes its place.
+    /// Renames files of an earlier session of this id with a number; its own file stays until the new one replaces it.
     pub fn set_earlier_files_aside(&self) -> Result<(), TaskListError> {
         let folder = &self.session.folder;
         let names = folder.file_names("")?;

@@ -10,12 +10,9 @@ use crate::{RunStore, RunStoreError};
 
 pub(crate) const RUN_MEMBER: &str = "omo_run";
 
-/// The run of a session, as its file names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRef {
-    /// Id of the `Run`.
     pub id: String,
-    /// Top of its work tree.
     pub root: PathBuf,
 }
 

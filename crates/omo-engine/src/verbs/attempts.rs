@@ -19,31 +19,22 @@ use crate::schedule::{self, NextAction};
 use crate::state::{FINAL_CHECKS_ID, MAX_REASON_CHARS, RunState, TaskStanding, TaskStatus};
 use crate::{evidence_rules, parallel_schedule, task_counterfactual};
 
-/// Maximum files named in a reason.
 const MAX_NAMED_FILES: usize = 5;
 
-/// Measurements before a worker begins.
 #[derive(Clone, Debug, Default)]
 pub struct AttemptStart {
     /// SHA-256 of the new ticket.
     pub ticket: String,
-    /// The present tree of git.
     pub tree: Option<String>,
     /// Files that this worker must not change, with their digests.
     pub protected_files: Vec<(String, String)>,
     /// Positions of checks that are green already.
     pub already_green: Vec<usize>,
-    /// Snapshot to which the work tree can go back.
     pub snapshot: Option<String>,
-    /// The checked-out commit.
     pub head: Option<String>,
 }
 
-/// Checks that a worker may begin with a task now.
-///
-/// # Errors
-///
-/// An unknown task, one out of turn, one with another worker, or an open question.
+/// An unknown task, one out of turn, one with another worker, or an open question is refused.
 pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefusal> {
     let task = find_task(state, id)?;
     let precondition = |message: String| {
@@ -95,11 +86,7 @@ fn is_next_in_group(state: &RunState, task: &Task) -> bool {
         .is_some_and(|next| next.id == task.id)
 }
 
-/// The event of a worker that begins.
-///
-/// # Errors
-///
-/// As [`may_start`].
+/// Refuses as [`may_start`].
 pub fn start_attempt(
     state: &RunState,
     id: &str,
@@ -127,11 +114,7 @@ pub fn start_attempt(
     })
 }
 
-/// The task of a ticket, by the ticket's SHA-256.
-///
-/// # Errors
-///
-/// A used ticket, one of an earlier attempt, or one of another run.
+/// By the ticket's SHA-256; a used one, one of an earlier attempt, or one of another run is refused.
 pub fn task_of_ticket<'a>(state: &'a RunState, ticket: &str) -> Result<&'a Task, VerbRefusal> {
     let id = state
         .running_attempts()
@@ -148,32 +131,25 @@ pub fn task_of_ticket<'a>(state: &'a RunState, ticket: &str) -> Result<&'a Task,
     })
 }
 
-/// Measurements of one attempt, by its checks and the comparison of the work trees.
 #[derive(Clone, Debug, Default)]
 pub struct AttemptMeasurement {
     /// Each check that ran, with its outcome. After a red one no further is run.
     pub outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
-    /// Files that differ from the work tree at the start.
     pub files: Vec<String>,
-    /// Changed files that the task does not name.
     pub out_of_scope: Vec<String>,
     /// Changed files that the worker must not change.
     pub tampered: Vec<String>,
     /// Files that the task had to make, and that are not there.
     pub missing: Vec<String>,
-    /// Changed files that checks of the plan run.
     pub changed_check_files: Vec<String>,
-    /// A note for later workers.
     pub note: Option<String>,
     /// Digests of the test files, where this is the tests half of a pair.
     pub test_digests: Vec<(String, String)>,
-    /// The work tree that the checks judged.
     pub tree: Option<String>,
     /// Added lines that name unfinished work; `None` where they were not searched for.
     pub unfinished: Option<Vec<UnfinishedLine>>,
     /// Ids of the evidence that the worker cites where no check can prove.
     pub evidence_ids: Vec<String>,
-    /// Outcomes of its checks without the work, where that was asked.
     pub without_work: Vec<CheckCounterfactual>,
     /// Files that its checks were run without: its commit would not hold them.
     pub left_out: Vec<String>,
@@ -189,54 +165,38 @@ pub struct AttemptMeasurement {
     pub judges: Judges,
 }
 
-/// A commit, not by omo, that changes files that the task does not list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StrayCommit {
-    /// Id of the commit.
     pub commit: String,
-    /// Files that the task does not list.
     pub files: Vec<String>,
 }
 
-/// The outcome of committing an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommitOutcome {
-    /// A commit.
     Made {
-        /// Id of the commit.
         id: String,
         /// As [`AttemptEnd::branch`].
         branch: Option<String>,
         /// Changes of hooks in it. The outcomes are those of the checks on that, where they could be judged.
         hooks: Option<HookChanges>,
     },
-    /// No change to commit.
     Nothing,
     /// A commit with files that the task does not list.
     HoldsUnlisted {
-        /// The files.
         files: Vec<String>,
     },
     /// A commit from elsewhere that could not be checked here.
     Unchecked {
-        /// Reason.
         why: String,
     },
-    /// A refusal by a hook of the repository, or by git.
     Refused {
-        /// Reason.
         refusal: CommitRefusal,
-        /// The reference that keeps the work.
         kept: Option<String>,
     },
 }
 
-/// Judges an attempt by its measurements: the only way to a passed task.
-///
-/// # Errors
-///
-/// As [`task_of_ticket`]; the ticket is the verifier's, whose word is a verdict; or evidence is missing where the task
-/// has criteria that are judged. The ticket stays valid.
+/// The only way to a passed task. Refuses as [`task_of_ticket`], a verifier's ticket, and missing evidence where
+/// criteria are judged; the ticket then stays valid.
 pub fn judge_attempt(
     state: &RunState,
     ticket: &str,
@@ -583,8 +543,7 @@ fn summarize_outcomes(outcomes: &[(usize, &(TaskCheck, TaskCheckOutcome))]) -> S
     )
 }
 
-/// The fault of an attempt that changed files against the fence of its step or its session. No further attempt is made
-/// and nothing is left out because of it: a worker that has crossed a fence once is not sent back alone.
+/// The fault of changes against the fence. No attempt follows: a worker that crossed it is not sent back alone.
 fn scope_violation<'f>(
     state: &RunState,
     task: &Task,
@@ -603,8 +562,7 @@ fn scope_violation<'f>(
     ))
 }
 
-/// The fault of an attempt whose worker committed files that its task does not list: the user's branch would get them
-/// with the rest, also where a later commit removes them again.
+/// The fault of commits with unlisted files: the user's branch would get them, also where they are removed later.
 fn stray_commit_reason(task: &Task, stray: &[StrayCommit], state: &RunState) -> Option<String> {
     let StrayCommit { commit, files, .. } = stray.first()?;
     let (commit, word) = (short_commit(commit), state.plan.dialect.unit_word());
@@ -637,8 +595,7 @@ fn name_files(files: &[String]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// The fault of an attempt with green checks whose work is in no commit: left like that it would be lost with its work
-/// tree. Without changes there is nothing to lose.
+/// The fault of green work in no commit: it would be lost with its work tree.
 fn missing_commit(commit: Option<&CommitOutcome>, end: &AttemptEnd) -> Option<String> {
     match commit? {
         // A refusal has an end of its own.
@@ -667,8 +624,8 @@ fn missing_commit(commit: Option<&CommitOutcome>, end: &AttemptEnd) -> Option<St
     }
 }
 
-/// Green work whose commit `git` refused. A fault that its worker can mend goes back to the worker once, as long as
-/// there are attempts; every other is a question to its user, and uses up none. No refusal has anything taken back.
+/// A fault that its worker can mend goes back to it once, while attempts are left; every other is a question to the
+/// user, and uses up none. No refusal has anything taken back.
 fn refused_commit_events(
     state: &RunState,
     task: &Task,
@@ -750,11 +707,7 @@ fn failure_events(task: &Task, end: AttemptEnd, state: &RunState) -> Vec<EventKi
     }
 }
 
-/// A worker gives up on its task.
-///
-/// # Errors
-///
-/// As [`task_of_ticket`].
+/// Refuses as [`task_of_ticket`].
 pub fn give_up_attempt(
     state: &RunState,
     ticket: &str,
@@ -804,11 +757,7 @@ pub(super) fn end_unjudged_attempt(
     ))
 }
 
-/// Gives a task with a lost worker back.
-///
-/// # Errors
-///
-/// A task without a worker.
+/// A task without a worker is refused.
 pub fn report_lost_worker(state: &RunState, id: &str) -> Result<EventKind, VerbRefusal> {
     let task = find_task(state, id)?;
     if state

@@ -1,5 +1,4 @@
-//! The tasks of a parallel worker whose client has ended. The supervisor of the clients decides with this, and with
-//! nothing that a client or its model says.
+//! The tasks of a worker whose client has ended; nothing that a client or its model says decides.
 
 use omo_claude::client_end::FollowUp;
 use omo_core::text::sanitize;
@@ -20,7 +19,6 @@ pub(crate) fn is_unrecorded_client(state: &RunState, caller: &VerbCaller) -> boo
     })
 }
 
-/// The task of a session that a worker is at.
 pub fn running_task_in<'a>(
     state: &'a RunState,
     group: &'a TaskGroup,
@@ -43,8 +41,7 @@ pub fn pause_event(state: &RunState, group: &TaskGroup, why: &str) -> Option<Eve
     })
 }
 
-/// The events after the end of a client, apart from a new start. `files` are those that its running task has changed;
-/// `detail` is the client's word about its end.
+/// `files` are those that its running task has changed; `detail` is the client's word about its end.
 pub fn client_end_events(
     state: &RunState,
     group: &TaskGroup,
@@ -105,8 +102,7 @@ pub fn client_end_events(
     events.into_iter().flatten().collect()
 }
 
-/// The events for a lost worktree, and with it the work of its running task: there is nothing to judge and nothing to
-/// take back.
+/// The work of the running task is lost: there is nothing to judge and nothing to take back.
 pub fn lost_worktree_events(state: &RunState, group: &TaskGroup, why: &str) -> Vec<EventKind> {
     let Some((id, _)) = running_task_in(state, group) else {
         return Vec::new();

@@ -13,11 +13,7 @@ use crate::state::{MAX_REASON_CHARS, RunPhase, RunState, TaskStatus};
 
 const NEXT_HINT: &str = "`omo agent next` says what comes next";
 
-/// Records a command that the worker with this ticket ran as evidence, under a new id.
-///
-/// # Errors
-///
-/// As [`super::task_of_ticket`].
+/// Under a new id; refuses as [`super::task_of_ticket`].
 pub fn record_evidence(
     state: &RunState,
     ticket: &str,
@@ -36,11 +32,7 @@ pub fn record_evidence(
     })
 }
 
-/// Leaves a note of the worker with this ticket for the workers of later tasks.
-///
-/// # Errors
-///
-/// As [`super::task_of_ticket`]; an empty text once it is made harmless, or a run with `TaskNote::MAX_COUNT` notes.
+/// Refuses as [`super::task_of_ticket`], an empty text once made harmless, and more than `TaskNote::MAX_COUNT` notes.
 pub fn leave_note(state: &RunState, ticket: &str, text: &str) -> Result<EventKind, VerbRefusal> {
     let task = task_of_ticket(state, ticket)?;
     // A mark follows where the text is cut.
@@ -74,10 +66,8 @@ pub fn leave_note(state: &RunState, ticket: &str, text: &str) -> Result<EventKin
     }))
 }
 
-/// Objection to a passing verdict by its verifier: a task is not done, or evidence is missing, was red, or was not run
-/// since the verification began. `None` without an objection. The checks of the tasks are not looked at here: they are
-/// run next, and [`give_verdict`] looks at them. Also `None` for a ticket that is not the verifier's: that, too, is for
-/// [`give_verdict`] to say.
+/// Objection to a passing verdict by its verifier; the checks of the tasks run next, and [`give_verdict`] looks at
+/// them. `None` for a ticket that is not the verifier's: that is for [`give_verdict`] to say.
 pub fn verdict_objection(state: &RunState, ticket: &str, verdict: &PlanVerdict) -> Option<String> {
     let is_verifier = task_of_ticket(state, ticket).is_ok_and(Task::is_verification);
     if is_verifier && verdict.passed {
@@ -87,12 +77,8 @@ pub fn verdict_objection(state: &RunState, ticket: &str, verdict: &PlanVerdict) 
     }
 }
 
-/// The verdict of the verifier on the whole.
-///
-/// # Errors
-///
-/// Another ticket than the verifier's; a passing verdict against a [`verdict_objection`], or with a check of the tasks
-/// that was not green since the verification began; a refusing one that names no task to do again.
+/// Refuses a ticket that is not the verifier's, a pass against a [`verdict_objection`] or a check not green since the
+/// verification began, and a refusal that names no task to do again.
 pub fn give_verdict(
     state: &RunState,
     ticket: &str,
@@ -187,11 +173,7 @@ fn sanitize_verdict(verdict: PlanVerdict) -> PlanVerdict {
     }
 }
 
-/// Closes a deferred finding that a person has dealt with.
-///
-/// # Errors
-///
-/// An unknown or closed finding.
+/// An unknown or closed finding is refused.
 pub fn close_finding(state: &RunState, number: usize) -> Result<EventKind, VerbRefusal> {
     if state.open_findings().all(|(known, _)| known != number) {
         let message = format!("the run has no open finding {number}");
@@ -204,14 +186,8 @@ pub fn close_finding(state: &RunState, number: usize) -> Result<EventKind, VerbR
     Ok(EventKind::FindingClosed(ClosedFinding { number }))
 }
 
-/// Adds a task that the plan did not have.
-///
-/// The commands in its criteria were not approved: they are judged like all other criteria, and the worker of the task
-/// runs them as evidence. So it does not matter who asks.
-///
-/// # Errors
-///
-/// A run that has ended or is of a plan file, a taken id, or an unknown dependency.
+/// Commands in its criteria were not approved: they are judged, and its worker runs them as evidence, so that it does
+/// not matter who asks.
 pub fn add_task(
     state: &RunState,
     _caller: &VerbCaller,

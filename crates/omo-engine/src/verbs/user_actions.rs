@@ -19,11 +19,7 @@ use crate::state::{
     TaskStatus,
 };
 
-/// Leaves a task out, by the word of a person.
-///
-/// # Errors
-///
-/// A task that was done or left out, or has a worker; an ended run; or no person said so.
+/// Refuses a done, skipped or running task, an ended run, and a caller without a person's word.
 pub fn skip_task(
     state: &RunState,
     caller: &VerbCaller,
@@ -60,11 +56,7 @@ pub fn skip_task(
     })
 }
 
-/// Has a task done again that failed, was left out, or could not be proved.
-///
-/// # Errors
-///
-/// Another status, or no person said so.
+/// Refuses a task that neither failed, was left out, nor is unproved, and a caller without a person's word.
 pub fn retry_task(
     state: &RunState,
     caller: &VerbCaller,
@@ -104,11 +96,7 @@ pub fn retry_task(
     reopen(state, caller, task)
 }
 
-/// Has a passed task done again, and with it all that depends on it.
-///
-/// # Errors
-///
-/// Another status, a dependent with a worker, or no person said so.
+/// With all that depends on it; refuses a dependent with a worker, and a caller without a person's word.
 pub fn reopen_passed_task(
     state: &RunState,
     caller: &VerbCaller,
@@ -166,8 +154,7 @@ fn passed_retry_hint(state: &RunState, id: &str) -> String {
     format!("{with}; `omo run retry {id} --passed` has it done all the same")
 }
 
-/// The begun dependents of a task, also through others or through their sessions: in the order of the plan, the
-/// verification of the whole last. Skipped tasks stay so.
+/// Begun dependents, also through others or their sessions, in the order of the plan; skipped ones stay so.
 fn ended_dependents<'a>(state: &'a RunState, id: &str) -> Vec<&'a str> {
     let mut found: BTreeSet<&str> = BTreeSet::from([id]);
     let has_one = |group: &&TaskGroup, found: &BTreeSet<&str>| {
@@ -242,8 +229,7 @@ fn reopen(
     Ok(events)
 }
 
-/// Refuses a review of tasks that ended without being done. Tasks that the review itself has refused are as they were
-/// before.
+/// Refuses a review of tasks that ended undone; those it refused itself are as they were before.
 fn require_judgeable(state: &RunState, review: &Task) -> Result<(), VerbRefusal> {
     let is_undone = |id: &&String| {
         state.status_of(id).is_ended() && !state.unblocks_dependents(id) && !state.is_refused(id)
@@ -287,12 +273,8 @@ fn require_user(
     ))
 }
 
-/// Answers a question. `plan_sha256` is the plan's file after the answer was written into it.
-///
-/// # Errors
-///
-/// An unknown or answered question, an unknown option, an ended run, or no answer of a person since the question was
-/// opened.
+/// `plan_sha256` is the plan's file after the answer was written into it. Refuses without an answer of a person since
+/// the question was opened.
 pub fn answer_question(
     state: &RunState,
     caller: &VerbCaller,
@@ -347,8 +329,7 @@ pub fn answer_question(
     })
 }
 
-/// Refuses an answer that no person gave. A decision may be put to them within the turn: then the client's dialog has
-/// recorded their choice. Everything else ends the turn.
+/// Refuses an answer that no person gave: within the turn only the client's dialog records a choice.
 fn require_recorded_answer(
     caller: &VerbCaller,
     known: &QuestionState,
@@ -405,11 +386,7 @@ fn require_recorded_answer(
     ))
 }
 
-/// Accepts a payer for the clients before the question was asked.
-///
-/// # Errors
-///
-/// No person has spoken since the run was opened.
+/// Before the question was asked; refused if no person has spoken since the run was opened.
 pub fn accept_billing(
     state: &RunState,
     caller: &VerbCaller,
@@ -437,11 +414,7 @@ pub fn accept_billing(
     Ok(vec![EventKind::QuestionOpened { question }, answered])
 }
 
-/// Sets a new budget of a run with clients, in millionths of a US dollar.
-///
-/// # Errors
-///
-/// A higher budget, and no person has spoken since the open question was asked, or since the run was opened.
+/// In millionths of a US dollar; a higher one needs a person's word since the open question, or the opening.
 pub fn set_budget(
     state: &RunState,
     caller: &VerbCaller,
@@ -468,11 +441,7 @@ pub fn set_budget(
     Ok(Some(EventKind::BudgetSet { micros }))
 }
 
-/// Sets a new time limit of each client, in seconds, for clients that are started from then on.
-///
-/// # Errors
-///
-/// A longer limit, and no person has spoken since the open question was asked, or since the run was opened.
+/// In seconds, for clients started from then on; a longer one needs a person's word as [`set_budget`] does.
 pub fn set_time_limit(
     state: &RunState,
     caller: &VerbCaller,
@@ -495,8 +464,7 @@ pub fn set_time_limit(
     Ok((seconds != before).then_some(EventKind::TimeLimitSet { seconds }))
 }
 
-/// Refuses a decision that only a person makes, unless one has spoken since the open question was asked, or since the
-/// run was opened.
+/// A decision of a person's: one must have spoken since the open question, or the opening of the run.
 fn require_person(state: &RunState, caller: &VerbCaller, message: &str) -> Result<(), VerbRefusal> {
     let since = state
         .open_question()
@@ -511,11 +479,7 @@ fn require_person(state: &RunState, caller: &VerbCaller, message: &str) -> Resul
     ))
 }
 
-/// Ends the run before its end.
-///
-/// # Errors
-///
-/// An ended run.
+/// An ended run is refused.
 pub fn cancel_run(state: &RunState, why: &str) -> Result<EventKind, VerbRefusal> {
     if state.phase == RunPhase::Executing {
         return Ok(EventKind::RunCancelled {
@@ -529,11 +493,8 @@ pub fn cancel_run(state: &RunState, why: &str) -> Result<EventKind, VerbRefusal>
     ))
 }
 
-/// Goes on with an edited plan. Tasks that its user has checked off meanwhile count as done.
-///
-/// # Errors
-///
-/// A plan of another dialect, a changed or removed task with a worker, or a session that loses its work.
+/// Tasks that its user has checked off meanwhile count as done. Refuses another dialect, a changed or removed task with
+/// a worker, and a session that would lose its work.
 pub fn replace_plan(
     state: &RunState,
     plan: Plan,
@@ -590,8 +551,7 @@ pub fn replace_plan(
     .concat())
 }
 
-/// Reopens tasks that are checked off in an edited plan without a tick of omo: a worker, or the session that has the
-/// run go on, may have done so. Gives the ids of these tasks.
+/// Reopens tasks checked off without a tick of omo: a worker, or the session that goes on, may have done it.
 pub fn distrust_ticks(state: &RunState, plan: &mut Plan) -> Vec<String> {
     let was_done: BTreeSet<&str> = state
         .plan
@@ -610,8 +570,7 @@ pub fn distrust_ticks(state: &RunState, plan: &mut Plan) -> Vec<String> {
     opened
 }
 
-/// The event of ticks that do not count: they are treated as omo's, and so are opened again in the file with omo's
-/// ticks of tasks that are not done.
+/// Ticks that do not count are treated as omo's, and are opened again in the file with those.
 pub fn foreign_ticks_event(tasks: Vec<String>) -> Option<EventKind> {
     let has_one = !tasks.is_empty();
     has_one.then_some(EventKind::PlanTicked {
@@ -622,8 +581,7 @@ pub fn foreign_ticks_event(tasks: Vec<String>) -> Option<EventKind> {
     })
 }
 
-/// Refuses a plan that parts sessions from their work: the client that works on one, or the commits on its branch,
-/// which no other session's branch has.
+/// Refuses a plan that parts sessions from their client, or from the commits on their branch.
 fn require_kept_sessions(
     state: &RunState,
     parallel: &ParallelState,

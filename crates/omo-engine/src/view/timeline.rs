@@ -11,7 +11,6 @@ use crate::view::words;
 const WHOLE: &str = "the whole";
 const USER: &str = "you";
 
-/// Lanes of a run with these tasks.
 pub fn plan_lanes(state: &RunState, events: &[RunEvent], tasks: &[TaskView]) -> Vec<Lane> {
     let is_open = state.phase == RunPhase::Executing;
     let mut lanes = Lanes::default();

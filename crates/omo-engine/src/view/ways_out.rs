@@ -1,5 +1,4 @@
-//! The exact commands that get a run out of a question, beside its options: for the block, the screen of a run, and the
-//! view of its workers.
+//! The commands that get a run out of a question, beside its options, for every view of it.
 
 use omo_core::money::decimal_dollars;
 use omo_core::text::command_text::quote_argument;

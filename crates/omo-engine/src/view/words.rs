@@ -12,7 +12,6 @@ use crate::report::ultraplan::command_for;
 use crate::report::workers::worker_name;
 use crate::state::{RunPhase, RunState};
 
-/// `true` for a run with full success.
 pub fn is_complete(state: &RunState) -> bool {
     state.phase
         == RunPhase::Ended {

@@ -10,7 +10,6 @@ use crate::report::workers::{is_left_out, status_word, worker_name};
 use crate::state::{RunPhase, RunState, TaskStatus};
 use crate::wave_rules::group_outcome;
 
-/// The parallel workers of a run, in the order of the plan.
 pub fn worker_views(state: &RunState, now: Timestamp) -> Vec<WorkerView> {
     let Some(parallel) = &state.parallel else {
         return Vec::new();

@@ -27,27 +27,20 @@ use crate::unfinished_lines::find_unfinished_lines;
 use crate::verbs::{self, AttemptMeasurement, CommitOutcome};
 use crate::work::baseline::files_written_by_omo;
 
-/// A judged attempt.
 #[derive(Debug)]
 pub struct JudgedAttempt {
-    /// The task.
     pub task: Task,
-    /// The checks that ran, with their outcomes.
     pub outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
-    /// The events of the judgement.
     pub events: Vec<EventKind>,
     /// Reason why its changes could not be taken back yet, where its plan asks for that.
     pub restore_error: Option<String>,
     /// The task that its worker goes on with, which no other worker is given.
     pub next_task: Option<String>,
-    /// The present `RunState`.
     pub state: RunState,
 }
 
-/// The report of a worker beside that it is done.
 #[derive(Clone, Debug, Default)]
 pub struct CompletionReport {
-    /// A note for later workers.
     pub note: Option<String>,
     /// Ids of the evidence that it cites where no check can prove.
     pub evidence_ids: Vec<String>,
@@ -55,17 +48,15 @@ pub struct CompletionReport {
     pub takes_next: bool,
 }
 
-/// The commit of a worker elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerCommit {
-    /// Id of the commit.
     pub commit: String,
     /// Files that differ from the commit that the worker began with.
     pub files: Vec<String>,
 }
 
 impl WorkerCommit {
-    /// The outcome. A commit is taken as a whole or not at all.
+    /// A commit is taken as a whole or not at all.
     fn to_commit_outcome(&self, out_of_scope: &[String]) -> CommitOutcome {
         match out_of_scope {
             [] => CommitOutcome::Made {
@@ -80,18 +71,13 @@ impl WorkerCommit {
     }
 }
 
-/// The changes of a worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkResult {
     /// Files that differ from the work tree at its start.
     pub files: Vec<String>,
-    /// Changed files that the task does not name.
     pub out_of_scope: Vec<String>,
-    /// Changed files that had to stay as they were.
     pub tampered: Vec<String>,
-    /// Files that the task had to make, and that are not there.
     pub missing: Vec<String>,
-    /// The present tree of git.
     pub tree: Option<String>,
     /// All of that could be found.
     pub is_known: bool,
@@ -115,8 +101,7 @@ struct AttemptToJudge {
 }
 
 impl Engine<'_> {
-    /// Judges the attempt of a ticket. Work that was committed elsewhere is the checked-out commit here, and nothing
-    /// more is committed.
+    /// Work that was committed elsewhere is the checked-out commit here, and nothing more is committed.
     pub fn done(
         &self,
         ticket: &str,
@@ -137,8 +122,7 @@ impl Engine<'_> {
         })
     }
 
-    /// Retries a refused commit of a task, and judges it as before. It is no further attempt, and no worker has a part
-    /// in it.
+    /// Retries a refused commit and judges it as before: no further attempt, and without a worker.
     pub fn commit_again(
         &self,
         id: &str,
@@ -337,8 +321,7 @@ impl Engine<'_> {
         Ok(self.judged_attempt(task.clone(), measured.outcomes, events, state))
     }
 
-    /// Hands the next task to the worker that ends one, in the same write: a session that waits for work would give it
-    /// to another worker otherwise.
+    /// In the same write: a session that waits for work would give the task to another worker otherwise.
     fn handover_event(
         &self,
         state: &RunState,
@@ -357,7 +340,6 @@ impl Engine<'_> {
         })
     }
 
-    /// Gives up on a task, by the word of its worker.
     pub fn give_up(&self, ticket: &str, why: &str) -> Result<JudgedAttempt, EngineError> {
         let digest = sha256_hex(ticket.as_bytes());
         let (task, running, state) = self.attempt_of_ticket(&digest)?;
@@ -401,8 +383,7 @@ impl Engine<'_> {
         })
     }
 
-    /// The judged attempt, once its changes are taken back where its plan says so. Its end stands in the ledger by
-    /// then: changes that cannot be taken back now are before anything else is begun.
+    /// Changes are taken back where the plan says so, after the end is in the ledger: a failure is made up for later.
     fn judged_attempt(
         &self,
         task: Task,
@@ -499,7 +480,6 @@ impl Engine<'_> {
         Ok(outcomes)
     }
 
-    /// Runs the checks of the whole plan.
     pub fn run_final_checks(
         &self,
         watcher: &mut impl CommandWatcher,
@@ -513,8 +493,7 @@ impl Engine<'_> {
         Ok(state)
     }
 
-    /// Runs these checks of the whole plan, named by their positions, each of them regardless of the others. Only their
-    /// output is written.
+    /// Checks of the whole at these positions, each regardless of the others; only their output is written.
     pub(crate) fn run_each_final_check(
         &self,
         name: &str,
@@ -539,7 +518,6 @@ impl Engine<'_> {
         Ok(found)
     }
 
-    /// Files that a worker has changed since it began.
     pub fn changed_files(
         &self,
         state: &RunState,
@@ -620,8 +598,7 @@ impl Engine<'_> {
             .collect()
     }
 
-    /// Unfinished lines among all that the workers together added, in this work tree. `None` where they could not be
-    /// searched for.
+    /// Among all that the workers added in this work tree; `None` where they could not be searched for.
     pub(super) fn search_unfinished_of_run(
         &self,
         state: &RunState,
@@ -631,8 +608,7 @@ impl Engine<'_> {
         Some(EventKind::UnfinishedSearched { unfinished })
     }
 
-    /// New lines of a work tree that name unfinished work: in a task list the verifier looks at them. `None` where they
-    /// were not searched for.
+    /// New lines that name unfinished work, for the verifier; `None` where they were not searched for.
     fn find_unfinished_lines(
         &self,
         state: &RunState,

@@ -1,7 +1,5 @@
-//! The work tree of a step: kept before the first work on it, and restored where its plan says so.
-//!
-//! Only differences up to the judgement of the last attempt are taken back; later changes stay. In a shared work tree,
-//! only the task's own paths are (`own_files`). All of it is kept below `refs/omo/keep` first.
+//! The work tree of a step: kept before the first work on it, and restored where its plan says so. Later changes, and
+//! in a shared tree all but the task's paths (`own_files`), stay; all of it is kept below `refs/omo/keep` first.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -125,8 +123,7 @@ impl Engine<'_> {
             .is_some_and(|tree| Path::new(tree) == self.work_tree.root())
     }
 
-    /// Takes back due changes of attempts in this work tree: a kill may have come between. Waits for another process
-    /// that does so.
+    /// A kill may have come between an attempt's end and this; waits for another process that does so.
     pub(crate) fn restore_due_tasks(&self, state: RunState) -> Result<RunState, EngineError> {
         self.restore_due_tasks_within(state, RESTORE_TIMEOUT)
     }
@@ -156,8 +153,7 @@ impl Engine<'_> {
         Ok(state)
     }
 
-    /// As [`Engine::put_back`], for callers that only look: a failure causes a warning, and is made up for before
-    /// anything else is begun.
+    /// As [`Engine::put_back`], for callers that only look: a failure is a warning, made up for before the next start.
     pub(super) fn restored_if_possible(&self, state: RunState) -> Result<RunState, EngineError> {
         // Nearly always nothing is due. A plan may have a thousand tasks, and a copy of all their standings takes time.
         if !state.tasks.values().any(|task| task.is_to_restore) {
@@ -176,8 +172,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Takes back the changes of one task's attempts. The caller has the lock of its checks: no other process takes
-    /// them back meanwhile, or begins with anything that follows.
+    /// The caller holds the lock of the task's checks: no other process takes them back, or begins what follows.
     pub(super) fn restore_task(
         &self,
         id: &str,
@@ -223,8 +218,7 @@ impl Engine<'_> {
         Ok((Some(event), state))
     }
 
-    /// Keeps the changes of a task's attempts, and then takes them back: in the work tree of its worker all of them, in
-    /// a shared one those at the paths of the task.
+    /// All changes in a worker's own work tree, those at the task's paths in a shared one; kept first.
     fn take_back(
         &self,
         state: &RunState,
@@ -260,8 +254,7 @@ impl Engine<'_> {
         })
     }
 
-    /// Files that differ between the checked-out commit and the one at the start of a task: put back, they would be a
-    /// staged reversal of commits made meanwhile.
+    /// Files of commits made since the start: put back, they would be a staged reversal of those.
     fn committed_meanwhile(&self, known: &TaskState) -> BTreeSet<String> {
         let before = known
             .baseline

@@ -10,7 +10,6 @@ use crate::state::RunState;
 use crate::view::checkout::checkout_view;
 use crate::work::committed_work::without_omo_files;
 
-/// Maximum commits counted.
 const MAX_COMMITS: usize = 10_000;
 
 /// The checkout of a run; `None` where it is no work tree of `git`, or `git` cannot tell.

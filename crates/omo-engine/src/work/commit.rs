@@ -30,12 +30,10 @@ use crate::work::attempt::WorkResult;
 /// Time limit of `git` and the hooks of its user.
 const LIMIT: Duration = Duration::from_secs(600);
 const DETACHED: &str = "HEAD";
-/// Letters of the digest of a task's id in a name.
 const NAME_LETTERS: usize = 12;
 
 impl Engine<'_> {
-    /// Commits exactly the changes of a step at paths that it names, unless its guard refuses; `None` where there is
-    /// nothing to commit.
+    /// Exactly the changes at paths that the step names, unless its guard refuses; `None` for nothing to commit.
     pub(super) fn commit_task(
         &self,
         state: &RunState,
@@ -155,8 +153,7 @@ impl Engine<'_> {
         }))
     }
 
-    /// Judges of commits that the task lists and changed; and the settings that its commit obeys, or a refusal where
-    /// any other judge is not as the run and its user know it.
+    /// Judges that the task lists and changed, and the commit's settings; a refusal where any other judge changed.
     pub(super) fn judge_guard(
         &self,
         state: &RunState,
@@ -210,8 +207,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The branch of a new commit. A commit outside of the run's first branch is kept: once its user goes back and
-    /// deletes the other one, no reference has it.
+    /// A commit outside of the run's first branch is kept: once that branch is deleted, no reference has it.
     fn branch_of_commit(&self, state: &RunState, task: &Task, commit: &str) -> Option<String> {
         let repository = self.work_tree.repository()?;
         let head = checkout_head(&repository).ok()?;
@@ -226,8 +222,7 @@ impl Engine<'_> {
         Some(branch_name(&head).to_owned())
     }
 
-    /// Commits of passed tasks that the user's checkout lacks, or the branch that the run began on. The user's own
-    /// changes of such a commit's branch are theirs, and so is a commit that they amended, squashed or picked.
+    /// Commits that the checkout or the run's first branch lacks, unless their user amended, squashed or picked them.
     pub(super) fn missing_commits(&self, state: &RunState) -> Vec<MissingCommit> {
         let repository = GitRepository::find(self.root).filter(|_| state.parallel.is_none());
         let Some((repository, head)) =
@@ -291,8 +286,7 @@ impl Engine<'_> {
         missing
     }
 
-    /// Name of a task's kept work, such as `step-2` or, with the suffix `-attempt-3`, `step-2-attempt-3`. An id that is
-    /// none of a name has its digest in it.
+    /// Such as `step-2` or, with the suffix `-attempt-3`, `step-2-attempt-3`; an id that is no name has its digest.
     pub(super) fn kept_name(
         &self,
         state: &RunState,
@@ -311,8 +305,7 @@ impl Engine<'_> {
             .find_map(|id| WorkerName::new(self.run.id(), &format!("{word}-{id}{suffix}")).ok())
     }
 
-    /// Keeps the files of a task whose commit was refused, and gives the reference. Without one they are still in the
-    /// work tree.
+    /// The reference of the kept files; without one they are still in the work tree.
     pub(super) fn keep_uncommitted(
         &self,
         state: &RunState,

@@ -1,5 +1,4 @@
-//! The value of a task's commit: its checks run once more on the content of that commit, where files beside it could be
-//! why they are green; and commits of the worker itself are looked at one by one.
+//! The value of a task's commit: its checks run again on its content alone, and a worker's commits one by one.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -38,7 +37,6 @@ use crate::verbs::{AttemptMeasurement, CommitOutcome, StrayCommit};
 
 /// Prefix of worktrees in which the commit of a task is checked: no session of a plan has it.
 const PREVIEW_WORKER: &str = "commit-";
-/// Letters that tell the tasks of a run apart.
 const PREVIEW_LETTERS: usize = 12;
 
 /// Maximum bytes of ignored files that are copied beside a commit.
@@ -55,7 +53,6 @@ pub(crate) fn is_preview_worker(worker: &str) -> bool {
 const CLOCK_LAG: Duration = Duration::from_secs(2);
 
 pub(super) struct CheckedWithout {
-    /// Their outcomes.
     pub outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
     /// Ignored files, where the checks are green only with those.
     pub needed_ignored: Vec<String>,
@@ -64,13 +61,8 @@ pub(super) struct CheckedWithout {
 pub(super) type IgnoredInput = (String, Option<SystemTime>);
 
 impl Engine<'_> {
-    /// Files of the work tree that the commit of a task would lack: of a session's own worktree all, ignored ones
-    /// included, elsewhere those that tasks of this run changed and do not list. Leftovers of an earlier task that this
-    /// one lists become its own.
-    ///
-    /// # Errors
-    ///
-    /// The reason why they are unknown.
+    /// Files that the task's commit would lack: of a session's own worktree all, ignored ones included; elsewhere those
+    /// that tasks of this run changed and do not list. An error is the reason why they are unknown.
     pub(super) fn take_left_out_files(
         &self,
         state: &RunState,
@@ -135,8 +127,7 @@ impl Engine<'_> {
         Ok(left_out)
     }
 
-    /// Ignored files of a session's own worktree that the user's checkout lacks or has otherwise: no commit takes them,
-    /// and they go with the worktree.
+    /// Ignored files of a session's worktree, not as in the user's checkout: no commit takes them.
     fn own_ignored_files(&self, state: &RunState) -> Result<Vec<String>, String> {
         let mut files = ignored_paths(&self.work_tree).map_err(|error| error.to_string())?;
         files.retain(|path| !path.ends_with('/'));
@@ -158,8 +149,7 @@ impl Engine<'_> {
         ))
     }
 
-    /// Ignored files of the user's checkout that may make the checks of a task green: those that they or their scripts
-    /// name, and those that were written since. Built and installed files are left out.
+    /// Ignored files of the checkout that checks name, or that were written since; no built or installed ones.
     pub(super) fn ignored_inputs(
         &self,
         state: &RunState,
@@ -242,8 +232,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Runs the checks of a task on its commit, in which hooks changed these files; gives the reason why they could not
-    /// be judged there.
+    /// Checks on the commit, in which hooks changed these files; or the reason why they could not be judged there.
     fn check_committed(
         &self,
         state: &RunState,
@@ -289,9 +278,8 @@ impl Engine<'_> {
         Ok(Ok(committed))
     }
 
-    /// Runs the checks of a task on the work tree without the left-out files and ignored ones: in a worktree that is
-    /// set up as those of parallel workers are, or has a copy of the installed packages here. Where they are red,
-    /// ignored files are put back, they run again, and that outcome counts.
+    /// Checks without the left-out files and ignored ones, in a worktree set up as a worker's, or with a copy of
+    /// installed packages. Where red, they run again with ignored files, and that outcome counts.
     pub(super) fn check_without(
         &self,
         state: &RunState,
@@ -452,12 +440,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Commits since the start of a task, not by omo, that change unlisted files, each with those files: also changes
-    /// that a later commit removes again. In a worker's own worktree they are the worker's.
-    ///
-    /// # Errors
-    ///
-    /// The reason why they are unknown, in a worker's own worktree.
+    /// Commits since the start, not by omo, that change unlisted files, even if a later one removes them; an error is
+    /// the reason why they are unknown in a worker's own worktree.
     pub(super) fn stray_commits(
         &self,
         state: &RunState,

@@ -19,27 +19,19 @@ use crate::work::attempt::checked_elsewhere;
 /// Letters that tell the outputs of one attempt apart.
 const LETTERS: usize = 8;
 
-/// A command that was run as evidence.
 #[derive(Debug)]
 pub struct RecordedEvidence {
-    /// The evidence, with its new id.
     pub evidence: Evidence,
-    /// The present `RunState`.
     pub state: RunState,
 }
 
-/// The outcome of a verdict.
 #[derive(Debug)]
 pub enum VerdictOutcome {
-    /// The verdict counts.
     Accepted(Box<RunState>),
     /// The verdict does not count, and the verifier may go on.
     Refused {
-        /// Reason.
         why: String,
-        /// The checks of the whole that were run for it.
         outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
-        /// The present `RunState`.
         state: Box<RunState>,
     },
 }
@@ -104,7 +96,6 @@ impl Engine<'_> {
         Ok(RecordedEvidence { evidence, state })
     }
 
-    /// Keeps a note of the worker with this ticket.
     pub fn leave_note(&self, ticket: &str, text: &str) -> Result<RunState, EngineError> {
         let digest = sha256_hex(ticket.as_bytes());
         let ((), state) =
@@ -112,8 +103,7 @@ impl Engine<'_> {
         Ok(state)
     }
 
-    /// Judges the whole by the word of the verifier. A pass counts only after the checks of the whole were run once
-    /// more, each of them green.
+    /// A pass counts only after the checks of the whole ran once more, each of them green.
     pub fn judge_run(
         &self,
         ticket: &str,
@@ -169,7 +159,6 @@ impl Engine<'_> {
         Ok(VerdictOutcome::Accepted(Box::new(state)))
     }
 
-    /// Adds a task that the plan did not have.
     pub fn add_task(&self, task: Task) -> Result<RunState, EngineError> {
         let caller: &VerbCaller = &self.caller;
         self.decide(|state| Ok(vec![verbs::add_task(state, caller, task)?]))

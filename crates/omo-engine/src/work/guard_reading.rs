@@ -50,11 +50,7 @@ impl Engine<'_> {
         )
     }
 
-    /// Answers a question. Judges of commits that are part of it stand from then on as the answer finds them.
-    ///
-    /// # Errors
-    ///
-    /// As [`verbs::answer_question`].
+    /// Judges of commits that are part of the question stand from then on as the answer finds them.
     pub fn answer_question(
         &self,
         state: &RunState,

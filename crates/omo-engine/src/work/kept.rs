@@ -21,7 +21,6 @@ const ASIDE: &str = "aside-";
 const STAGED: &str = "staged-";
 /// Maximum bytes of a file kept beside a commit: a larger one would take longer than its hooks.
 const MAX_ASIDE_BYTES: u64 = 64 * 1024 * 1024;
-/// Maximum characters of the name of kept work in that name.
 const MAX_NAME_CHARS: usize = 66;
 /// Highest number behind such a name. Beyond it the last one keeps those before.
 const MAX_NUMBER: usize = 999;
@@ -38,8 +37,7 @@ impl Engine<'_> {
         )
     }
 
-    /// Writes kept work into the work tree. Paths with newer content are left as they are, or, where they are to be
-    /// overwritten, kept first.
+    /// Paths with newer content are left as they are, or kept first where they are to be overwritten.
     pub fn bring_back(
         &self,
         state: &RunState,
@@ -74,8 +72,8 @@ impl Engine<'_> {
             .map_err(|error| RestoreError::Unnamed(error.to_string()))?)
     }
 
-    /// Keeps files that the commit of a task's `own` files may displace: their staged content, and, where hooks run,
-    /// all uncommitted files. The caller holds the lock of the branch, and ends that with [`Engine::settle_kept`].
+    /// Keeps what a commit may displace: staged content, and all uncommitted files where hooks run. The caller holds
+    /// the lock of the branch, and ends with [`Engine::settle_kept`].
     pub(super) fn keep_beside_commit(
         &self,
         state: &RunState,
@@ -122,8 +120,7 @@ impl Engine<'_> {
         ])
     }
 
-    /// Releases work kept beside a commit, or records it, where the commit has displaced it, or nothing can say; gives
-    /// the line for its user then.
+    /// Releases work kept beside a commit, or records it as displaced, and gives the line for its user then.
     pub(super) fn settle_kept(
         &self,
         state: &RunState,
@@ -146,8 +143,7 @@ impl Engine<'_> {
         Some(displaced_line(&kept.reference))
     }
 
-    /// Settles work kept beside the commit of a dead process, and its leftovers in the index; gives the lines for the
-    /// user. The caller holds the lock of the branch.
+    /// As [`Engine::settle_kept`] for a dead process's commit, with its leftovers in the index, under the lock.
     pub(super) fn settle_commit(&self, state: &RunState) -> Vec<String> {
         let is_unsettled = |kept: &KeptWork| {
             let is_beside = [ASIDE, STAGED]

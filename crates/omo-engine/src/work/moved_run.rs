@@ -14,15 +14,13 @@ use crate::Run;
 use crate::event::{EventActor, EventKind};
 use crate::state::RunState;
 
-/// The folder of the run is gone.
 pub fn is_gone(state: &RunState) -> bool {
     let root = Path::new(&state.root);
     root.is_absolute() && !root.exists()
 }
 
-/// The project of the run was renamed to `root`: its folder is gone, and `root` is the top of the same work tree, with
-/// the plan at the same place. Another work tree of the repository is none, and an older ledger does not tell its work
-/// tree. A run with a supervisor at work was not renamed.
+/// Its folder is gone, and `root` is the top of the same work tree, with the plan at the same place. A run with a
+/// supervisor at work was not renamed, and an older ledger does not tell its work tree.
 pub fn is_renamed(run: &Run, state: &RunState, root: &Path) -> bool {
     let is_same = || {
         state.worktree.is_some()

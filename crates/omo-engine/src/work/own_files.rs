@@ -1,5 +1,4 @@
-//! Owners of the files that changed while a task was worked on: the task, another task, or a process outside of the
-//! run.
+//! Owners of files that changed during a task: the task, another task, or a process outside of the run.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +11,7 @@ use omo_state::config::UnlistedFiles;
 
 use crate::state::RunState;
 
-/// The files of a task in a work tree that its user, other sessions and other tasks change, too. The writer of a file
-/// is unknown, so its path decides.
+/// In a work tree that others change too, the writer of a file is unknown: its path decides.
 pub(super) struct OwnFiles<'a> {
     state: &'a RunState,
     /// Paths that the task and its session list; `None` where neither lists any, and all may be of the task.
@@ -23,7 +21,6 @@ pub(super) struct OwnFiles<'a> {
 }
 
 impl<'a> OwnFiles<'a> {
-    /// The files of a task whose work began at `since`.
     pub(super) fn new(state: &'a RunState, task: &'a Task, since: Option<Timestamp>) -> Self {
         let touch = state
             .plan
@@ -107,8 +104,7 @@ pub(super) fn steers_checks(file: &str, words: &BTreeSet<String>) -> bool {
     !is_manifest(file) && (may_steer(file) || is_shell_script(file) && is_named(file, words))
 }
 
-/// The paths that a task may change: its own, and, where it names none or its user lets it, those of its session. An
-/// empty list stands for all.
+/// Its own, and, where it names none or its user lets it, those of its session. An empty list stands for all.
 pub(super) fn allowed_paths<'a>(
     unlisted: UnlistedFiles,
     state: &'a RunState,
@@ -126,8 +122,7 @@ pub(super) fn allowed_paths<'a>(
         .collect()
 }
 
-/// The paths of tasks that other workers were at in the same work tree during this attempt. The writer of a file is
-/// unknown, so a file that one of them names is taken for its own.
+/// Paths of tasks with other workers in the same work tree: a file that one of them names is its own.
 pub(super) fn concurrent_paths<'a>(
     unlisted: UnlistedFiles,
     state: &'a RunState,

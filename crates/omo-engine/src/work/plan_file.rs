@@ -16,59 +16,38 @@ use omo_state::files::project_file::{ProjectFile, ProjectFileError};
 use crate::state::{PlanDifferences, RunState};
 use plan_folder::FolderParts;
 
-/// Reason why a plan's file could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanFileError {
-    /// A missing file.
     #[error("there is no file {0}")]
     Missing(PathBuf),
-    /// A special file, such as a FIFO or a device.
     #[error("{0} is no regular file")]
     NotRegular(PathBuf),
-    /// An unreadable file.
     #[error("read {path}: {source}")]
     Read {
-        /// The file.
         path: PathBuf,
-        /// Error of the system.
         source: std::io::Error,
     },
-    /// A folder that is not one plan.
     #[error("not a file: {path}; the folder {path} is not one plan: it holds {holds}")]
-    Folder {
-        /// The folder.
-        path: String,
-        /// The contents, for people.
-        holds: String,
-    },
-    /// Plans of a folder that are too large together.
+    Folder { path: String, holds: String },
     #[error("the plans of the folder {0} have more than {MAX_PLAN_BYTES} bytes together")]
     TooLarge(String),
-    /// A file outside of the project.
     #[error("{0} lies outside of the project")]
     Outside(PathBuf),
-    /// A failed write.
     #[error(transparent)]
     Write(#[from] ProjectFileError),
 }
 
-/// A plan's file as it was read, or the files of a folder that are one plan.
 #[derive(Debug)]
 pub struct PlanFile {
     /// Path of the file, or of the folder, from the project's top, with `/` between its parts.
     pub path: String,
     /// The content; empty for a folder.
     pub bytes: Vec<u8>,
-    /// The place of the bytes.
     surroundings: PlanSurroundings,
 }
 
 impl PlanFile {
-    /// Reads a plan, which lies in the project. `given` is absolute, or from the current folder.
-    ///
-    /// # Errors
-    ///
-    /// A missing or unreadable plan, one outside of the project, or a folder that is not one plan.
+    /// `given` is absolute, or from the current folder; a plan outside of the project is an error.
     pub fn read(root: &Path, current: &Path, given: &Path) -> Result<Self, PlanFileError> {
         let absolute = current.join(given);
         let real = absolute
@@ -87,11 +66,7 @@ impl PlanFile {
         Self::load(&real, parts.join("/"))
     }
 
-    /// As [`PlanFile::read`], also where the plan lies outside of the project: its path is absolute then.
-    ///
-    /// # Errors
-    ///
-    /// As those of [`PlanFile::read`], but for that one.
+    /// As [`PlanFile::read`], also outside of the project: the path is absolute then.
     pub fn read_anywhere(root: &Path, current: &Path, given: &Path) -> Result<Self, PlanFileError> {
         match Self::read(root, current, given) {
             Err(PlanFileError::Outside(path)) => {
@@ -104,11 +79,7 @@ impl PlanFile {
         }
     }
 
-    /// Reads the plan at a path, under another name.
-    ///
-    /// # Errors
-    ///
-    /// A missing or unreadable plan, or a folder that is not one plan.
+    /// The plan at `at`, under the name `path`.
     pub fn load(at: &Path, path: String) -> Result<Self, PlanFileError> {
         if !at.is_dir() {
             let folder = at.parent().unwrap_or(Path::new("")).to_owned();
@@ -176,12 +147,10 @@ impl PlanFile {
         }
     }
 
-    /// `true` for a folder of plans.
     pub fn is_folder(&self) -> bool {
         matches!(self.surroundings, PlanSurroundings::Joined(_))
     }
 
-    /// The path and the bytes of each file.
     pub fn files(&self) -> Vec<(&str, &[u8])> {
         match &self.surroundings {
             PlanSurroundings::Joined(parts) => parts.files().collect(),
@@ -192,12 +161,10 @@ impl PlanFile {
     }
 }
 
-/// The place of a plan's bytes.
 #[derive(Debug)]
 enum PlanSurroundings {
     /// A file in this folder.
     Beside(PathBuf),
-    /// A folder of these plans.
     Joined(FolderParts),
     /// No folder, as for stdin.
     Nothing,
@@ -216,11 +183,7 @@ fn read_error(path: &Path, source: std::io::Error) -> PlanFileError {
     }
 }
 
-/// Reads a plan's bytes: one more than a plan may have show that it is too large.
-///
-/// # Errors
-///
-/// A missing or unreadable file.
+/// One byte more than a plan may have shows that it is too large.
 pub fn read_plan_bytes(path: &Path) -> Result<Vec<u8>, PlanFileError> {
     use std::io::Read;
     let failed = |source| read_error(path, source);
@@ -235,10 +198,8 @@ pub fn read_plan_bytes(path: &Path) -> Result<Vec<u8>, PlanFileError> {
     Ok(bytes)
 }
 
-/// The edit of a plan's file.
 #[derive(Debug)]
 pub enum PlanEdit {
-    /// Changed, new or removed tasks.
     Tasks(PlanDifferences),
     /// Another part than the tasks, by its name.
     OtherText(&'static str),
@@ -265,8 +226,7 @@ impl fmt::Display for PlanEdit {
     }
 }
 
-/// The difference between a plan's file and the run's plan; `None` without any. A missing file says nothing: the run
-/// has the whole plan. The files of a task list are made from its run, and edits of them are no plan.
+/// `None` without an edit. A missing file says nothing: the run has the whole plan; a task list's files are no plan.
 pub fn find_edit(root: &Path, state: &RunState) -> Result<Option<PlanEdit>, PlanFileError> {
     if state.is_task_list() {
         return Ok(None);
@@ -287,8 +247,7 @@ pub fn find_edit(root: &Path, state: &RunState) -> Result<Option<PlanEdit>, Plan
     Ok(describe_edit(state, file.plan(&state.plan)))
 }
 
-/// The difference between another reading of the plan's file and the run's plan. Ticks of omo are no difference, and
-/// neither is a tick at a task that a worker is or was at.
+/// Ticks of omo are no difference, nor is one at a task that a worker is or was at.
 pub(super) fn describe_edit(state: &RunState, plan: Plan) -> Option<PlanEdit> {
     let is_same = state.has_plan(&plan);
     let differences = state.compare_plan(&state.as_in_run(plan));
@@ -298,10 +257,8 @@ pub(super) fn describe_edit(state: &RunState, plan: Plan) -> Option<PlanEdit> {
     (!is_same).then(|| PlanEdit::OtherText(state.plan.dialect.unit_word()))
 }
 
-/// Writes the choices into the plan's file, and gives its new digest. Nothing is written where the file is gone or is
-/// no text.
-///
-/// The file is read anew: an answer before this one has moved the places of all that stand behind it.
+/// Gives the new digest; nothing is written where the file is gone or no text. It is read anew: an earlier answer has
+/// moved the places of all that stand behind it.
 pub fn write_choices(
     root: &Path,
     state: &RunState,

@@ -1,7 +1,5 @@
-//! Ticks for done tasks in the plan's file: omo's own edit, of one character for each checkbox.
-//!
-//! A task is ticked once it has passed, and opened again where it is done again. The file is read as it is by then, and
-//! the task is found in it by its id. A kill in between is made up for by the next command.
+//! Ticks for done tasks in the plan's file: omo's own edit, one character for each checkbox, opened again where a task
+//! is done again. The file is read as it is by then; a kill in between is made up for by the next command.
 
 use std::fs;
 use std::path::Path;
@@ -72,7 +70,6 @@ impl<'s> DueTicks<'s> {
 
 #[derive(Debug)]
 pub(crate) struct TickedPlan {
-    /// The new text.
     pub text: String,
     ticked: Vec<String>,
     opened: Vec<String>,
@@ -141,11 +138,7 @@ fn is_known(state: &RunState, now: Plan) -> bool {
     state.plan_sha256 == now.source.sha256 || describe_edit(state, now).is_none()
 }
 
-/// Writes due ticks into the plan's file. `None` where nothing was written: the file is gone, or has no such task.
-///
-/// # Errors
-///
-/// The reason why the file has to be left as it is.
+/// `None` where nothing was written: the file is gone, or has no such task; an error is why it is left as it is.
 fn tick_file(
     engine: &Engine<'_>,
     state: &RunState,
@@ -213,8 +206,7 @@ impl Engine<'_> {
         Ok(state)
     }
 
-    /// The event for a worker's own tick of a task that has not passed, in the user's work tree: the file says that it
-    /// is done, and has to be opened again.
+    /// A worker's own tick of a task that has not passed: the file says that it is done, and has to be opened again.
     pub(super) fn worker_tick(&self, state: &RunState, task: &Task) -> Option<EventKind> {
         state
             .plan
@@ -241,8 +233,7 @@ impl Engine<'_> {
         })
     }
 
-    /// Takes back ticks of a parallel worker in its own worktree: omo ticks passed tasks once all is merged, and ticks
-    /// of several branches in neighbouring lines would be a conflict.
+    /// Ticks of several branches in neighbouring lines would be a conflict: omo ticks once all is merged.
     pub(super) fn take_back_worker_ticks(&self, state: &RunState) {
         if state.parallel.is_some() && self.work_tree.root() != self.root {
             // A tick that stays is judged like every other change.
@@ -272,7 +263,7 @@ impl Engine<'_> {
         file.replace_unchanged(&now, text.as_bytes()).ok().map(drop)
     }
 
-    /// Differences between two looks at the work tree, without the plan's file where that differs in ticks alone.
+    /// Without the plan's file, where that differs in ticks alone.
     pub(super) fn without_ticked_plan(
         &self,
         state: &RunState,

@@ -18,7 +18,6 @@ use crate::report::ultraplan::short_commit;
 use crate::state::{RunState, TaskState};
 use crate::{Run, RunStoreError, verbs};
 
-/// Interval between reads of the ledger.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Time for a commit to end before its user is told of the wait.
 const QUIET: Duration = Duration::from_secs(1);
@@ -108,9 +107,8 @@ impl Engine<'_> {
         })
     }
 
-    /// Ends the run or an attempt, and gives the lines about its commit or landing under way. After that nothing moves
-    /// the user's branch for it any more, but for a commit that outlasts `patience`. Without `may_commit` a commit
-    /// under way is that of another task.
+    /// Gives the lines about a commit or landing under way: after that nothing moves the user's branch for the run but
+    /// a commit that outlasts `patience`. Without `may_commit` a commit under way is that of another task.
     fn end_commits(
         &self,
         may_commit: bool,

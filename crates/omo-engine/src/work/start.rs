@@ -33,37 +33,24 @@ const BASELINE_CHECK_SECONDS: u32 = 10;
 const NOTE_TIMEOUT: Duration = Duration::from_secs(10);
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// A started attempt.
 #[derive(Debug)]
 pub struct StartedTask {
-    /// The task.
     pub task: Task,
-    /// Number of the attempt.
     pub attempt: u32,
-    /// The ticket that it shows when it is done.
     pub ticket: String,
-    /// The brief, in Markdown.
     pub brief: String,
 }
 
-/// The facts that a run begins with.
 #[derive(Debug)]
 pub struct RunOpening {
-    /// The plan.
     pub plan: Plan,
     /// Digest of exactly its commands, which its user approved.
     pub commands_digest: String,
-    /// Top of the project.
     pub root: String,
-    /// Identity of its work tree.
     pub worktree: Option<WorktreeIdentity>,
-    /// The position of `HEAD`.
     pub head: Option<CheckoutHead>,
-    /// The `RunScope` of an ultraplan.
     pub scope: Option<RunScope>,
-    /// The mode of its tasks.
     pub mode: ExecutionMode,
-    /// Judges of commits in the checkout.
     pub guard: Option<CommitGuard>,
 }
 
@@ -101,8 +88,7 @@ impl From<RunOpening> for EventKind {
     }
 }
 
-/// The commands of a plan as its user is asked about them. One that is run for a task, and at the end once more, is
-/// asked about once.
+/// As its user is asked about them: one that runs for a task and at the end once more only once.
 pub fn planned_commands(plan: &Plan) -> Vec<PlannedCommand> {
     let is_same =
         |one: &TaskCheck, other: &TaskCheck| one.command == other.command && one.cwd == other.cwd;
@@ -143,7 +129,6 @@ impl Engine<'_> {
         }))
     }
 
-    /// Begins with a task: remembers the work tree, and gives the worker's brief.
     pub fn start(
         &self,
         id: &str,
@@ -301,7 +286,6 @@ fn guarded_test_files(state: &RunState, task: &Task) -> Vec<(String, String)> {
         .unwrap_or_default()
 }
 
-/// The brief of a worker about its task, in Markdown.
 pub fn task_brief(state: &RunState, task: &Task) -> String {
     let brief = brief_of_kind(state, task);
     // A verifier judges by its own look.

@@ -1,5 +1,4 @@
-//! The checks of a task without its work, in a private copy that has its files as they were when its first attempt
-//! began, but for the test files.
+//! The checks of a task without its work, in a private copy as at its first attempt but for the test files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -34,12 +33,10 @@ use crate::task_counterfactual;
 
 /// Time limit of all runs of all checks of a task without its work: `omo agent done` waits for them.
 const PROOF_LIMIT: Duration = Duration::from_secs(240);
-/// Maximum bytes read of a check's log.
 const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
 
 impl Engine<'_> {
-    /// `true` for a task whose checks run in private copies as well: without its work, or as they were judged before
-    /// it.
+    /// `true` for checks that run in private copies as well: without the work, or as judged before it.
     pub(super) fn is_compared(&self, state: &RunState, task: &Task, files: &[String]) -> bool {
         let words: BTreeSet<String> = task
             .proving_checks()
@@ -52,8 +49,7 @@ impl Engine<'_> {
                 && files.iter().any(steers)
     }
 
-    /// Outcomes of a task's checks without its work, where that is asked, and with their steering files as before. An
-    /// unknown outcome is told.
+    /// Outcomes without the work, where asked, and with their steering files as before; an unknown one is told.
     pub(super) fn prove_task(
         &self,
         state: &RunState,
@@ -183,8 +179,7 @@ impl Engine<'_> {
         Ok((answers, notes.collect()))
     }
 
-    /// The outcomes of the checks of a task. Tests that are written first are red only by a failure that names a
-    /// missing subject: the work tree is the side without it, and judged as that.
+    /// Tests that are written first are red only by a failure that names a missing subject.
     pub(super) fn judge_tests_first(
         &self,
         task: &Task,

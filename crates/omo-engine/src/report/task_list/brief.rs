@@ -11,9 +11,7 @@ use super::BRIEF_BYTES;
 use crate::report::task_list::messages::{goal_text, rounds_text, task_list_name};
 use crate::state::{RunState, TaskStanding, TaskState, TaskStatus};
 
-/// Maximum bytes of a task's text.
 const BODY_BYTES: usize = 4_000;
-/// Maximum bytes of each later part.
 const PART_BYTES: usize = 1_000;
 const _: () = assert!(BODY_BYTES + 4 * PART_BYTES < BRIEF_BYTES);
 

@@ -15,7 +15,6 @@ use crate::state::{RunState, TaskState, TaskStatus};
 
 #[derive(Clone, Copy)]
 pub(super) struct Amount {
-    /// Maximum rows of each table.
     pub(super) rows: usize,
     /// Columns of a command that stands alone. Other cells have less.
     pub(super) columns: usize,

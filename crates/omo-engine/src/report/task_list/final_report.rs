@@ -238,7 +238,6 @@ pub(super) fn unsearched_tasks(state: &RunState) -> Vec<&str> {
     })
 }
 
-/// An added line that looks unfinished: its place, and the word.
 pub(super) fn unfinished_line(line: &UnfinishedLine) -> String {
     format!(
         "`{}:{}` {}",

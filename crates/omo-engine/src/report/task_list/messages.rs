@@ -9,13 +9,10 @@ use omo_view::run_view::Standing;
 use crate::state::{RunState, TaskStatus};
 use crate::worker_model::choose_model;
 
-/// Maximum characters of a goal.
 const GOAL_CHARS: usize = 200;
-/// Maximum ids named in a row; the rest is counted.
 const NAMED: usize = 6;
 const ROWS: usize = 12;
 
-/// Name of the session: that of its folder.
 pub(super) fn task_list_name(state: &RunState) -> String {
     let name = state
         .plan
@@ -102,8 +99,7 @@ pub(super) fn bullet_list(points: &[String], most: usize) -> String {
     text
 }
 
-/// The longest form of a text that fits into `bytes`: with as many rows in its tables as there is room for. If even the
-/// form without rows does not fit, its first lines.
+/// With as many table rows as `bytes` allow; where even none fit, the first lines.
 pub(super) fn fit_rows(bytes: usize, render: impl Fn(usize) -> String) -> String {
     let mut rows = (1..=ROWS).rev();
     let fits = rows.find_map(|rows| Some(render(rows)).filter(|text| text.len() <= bytes));

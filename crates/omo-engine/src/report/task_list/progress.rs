@@ -82,8 +82,7 @@ fn mark(word: &str) -> char {
     }
 }
 
-/// The `rows` most relevant tasks: running or failed ones before waiting ones, done ones last; in the order of the
-/// plan.
+/// The `rows` most relevant tasks, in the order of the plan: running and failed first, done ones last.
 fn most_relevant<'a, 'b>(
     standings: &'b [(&'a Task, Standing)],
     rows: usize,

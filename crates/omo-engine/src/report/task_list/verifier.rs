@@ -16,7 +16,6 @@ use crate::state::RunState;
 use crate::unfinished_lines::unfinished_lines;
 use crate::view::{RunFacts, run_view};
 
-/// Maximum bytes of the tasks.
 const TASKS_BYTES: usize = 4_800;
 const PART_BYTES: usize = 900;
 const _: () = assert!(TASKS_BYTES + 2 * PART_BYTES < BRIEF_BYTES - 1_400);
@@ -90,7 +89,6 @@ pub(super) fn brief(state: &RunState, unit: &Task) -> String {
     text
 }
 
-/// A task: its end, the criteria to judge, and the cited evidence.
 fn task_lines(state: &RunState, row: &TaskView) -> Vec<String> {
     let Some(task) = state
         .plan

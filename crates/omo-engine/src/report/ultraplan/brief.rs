@@ -9,7 +9,6 @@ use omo_plan::model::{FileAction, OnFailure, Task, TaskGroup};
 use crate::report::ultraplan::task_lines::task_heading;
 use crate::state::{RunState, TaskState, TaskStatus};
 
-/// The brief of a step, in Markdown.
 pub fn brief(state: &RunState, task: &Task) -> String {
     let known = state.tasks.get(&task.id);
     let mut text = format!("{}\n\n", task_heading(&state.plan, task));

@@ -17,7 +17,6 @@ use crate::report::table::{cell, code_cell, table};
 use crate::request::arguments::PlanSelection;
 use crate::request::part::{selected_groups, selected_tasks};
 
-/// Facts beside the plan.
 #[derive(Clone, Debug, Default)]
 pub struct DryRunFacts {
     /// Existing files among those that the plan names, as the plan writes them.
@@ -26,20 +25,15 @@ pub struct DryRunFacts {
     pub proofs: BTreeMap<String, String>,
     /// Findings of the preflight for sessions; empty where none would be started.
     pub findings: Vec<PreflightFinding>,
-    /// The payer of their clients.
     pub billing: BillingFacts,
 }
 
-/// The report of a dry run, and its verdict.
 #[derive(Clone, Debug)]
 pub struct DryRunReport {
-    /// Text of the page.
     pub text: String,
-    /// The plan can be run as it is.
     pub is_ready: bool,
 }
 
-/// The report on a part of a plan.
 pub fn dry_run_report(plan: &Plan, part: PlanSelection, facts: &DryRunFacts) -> DryRunReport {
     let (tasks, groups) = (selected_tasks(plan, part), selected_groups(plan, part));
     let mut text = format!(

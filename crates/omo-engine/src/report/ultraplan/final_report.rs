@@ -1,5 +1,4 @@
-//! `## Ultraexecute Local …`: the outcome of a run, for people who know this report, with the block for machines at its
-//! end.
+//! `## Ultraexecute Local …`: the outcome of a run for people, with the block for machines at its end.
 
 use std::fmt::Write;
 
@@ -17,10 +16,8 @@ use crate::report::workers::workers_section;
 use crate::state::{RunPhase, RunState};
 use crate::view::{RunFacts, run_view};
 
-/// Maximum characters of a step's title in a cell.
 const TITLE_CHARS: usize = 80;
 
-/// The report of a run.
 pub fn final_report(state: &RunState, asked: RunScope) -> String {
     let reached = OutcomeSummary::for_run(state, asked.selection);
     let path = sanitize(&state.plan.source.path, 300);

@@ -1,5 +1,4 @@
-//! The prompt of a session on another machine, without omo: everything about its steps at once, and the way to hand
-//! them over. Only the branch that it pushes comes back.
+//! The prompt of a session on another machine, without omo: all steps at once. Only its pushed branch comes back.
 
 use std::fmt::Write;
 

@@ -1,9 +1,7 @@
-//! The prompt of a session without a terminal that works on one session of a plan: the loop, and its rules. The steps
-//! come from omo, one by one.
+//! The prompt of a session without a terminal: the loop and its rules. The steps come from omo, one by one.
 
 use omo_core::text::inline_code;
 
-/// The prompt for a group of a run, with the title that the plan gives it and the ids of its steps.
 pub(crate) fn worker_prompt(run: &str, group: &str, title: &str, tasks: &[&str]) -> String {
     let (steps, title) = (name_tasks(tasks), inline_code(title, 120));
     format!(

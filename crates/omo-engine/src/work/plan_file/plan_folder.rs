@@ -17,7 +17,6 @@ use super::{PlanFileError, read_error, read_plan_bytes};
 
 /// Maximum entries of a folder that are looked at.
 const MAX_ENTRIES: usize = 2_000;
-/// Maximum names in a message.
 const SHOWN_NAMES: usize = 6;
 
 #[derive(Debug)]

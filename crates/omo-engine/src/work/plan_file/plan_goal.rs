@@ -6,7 +6,6 @@ use omo_plan::dialects::goal::{self, GoalFile, GoalPart};
 use omo_plan::model::Dialect;
 use omo_state::files::regular_file::{self, Links};
 
-/// Maximum bytes of a file that is read.
 const MAX_BYTES: u64 = 256 * 1024;
 /// Maximum folders looked into where any will do.
 const MAX_FOLDERS: usize = 30;
